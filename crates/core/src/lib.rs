@@ -1,1 +1,12 @@
+//! The domain of Till: money, assets, invoices, payments, ledger, events, webhooks.
+//!
+//! Pure by rule: no I/O, no clock, no randomness. Time, ids and prices are arguments; answers are data.
 
+pub mod event;
+pub mod id;
+pub mod invoice;
+pub mod ledger;
+pub mod money;
+pub mod payment;
+pub mod pricing;
+pub mod time;

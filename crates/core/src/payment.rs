@@ -1,0 +1,172 @@
+//! A payment: one on-chain transfer attributed to an invoice, as the facts we know of it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::money::Units;
+
+/// How settled the chain holds a transfer to be. Networks without a level in between skip it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    Pending,
+    Included,
+    Safe,
+    Final,
+}
+
+impl Level {
+    pub const ALL: [Level; 4] = [Level::Pending, Level::Included, Level::Safe, Level::Final];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Level::Pending => "pending",
+            Level::Included => "included",
+            Level::Safe => "safe",
+            Level::Final => "final",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Level> {
+        Level::ALL.into_iter().find(|level| level.as_str() == text)
+    }
+}
+
+/// Why a payment is kept from being credited until somebody decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Hold {
+    ManualReview,
+    Sanctions,
+    Blacklist,
+    FinalityViolation,
+}
+
+impl Hold {
+    pub const ALL: [Hold; 4] = [
+        Hold::ManualReview,
+        Hold::Sanctions,
+        Hold::Blacklist,
+        Hold::FinalityViolation,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Hold::ManualReview => "manual_review",
+            Hold::Sanctions => "sanctions",
+            Hold::Blacklist => "blacklist",
+            Hold::FinalityViolation => "finality_violation",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Hold> {
+        Hold::ALL.into_iter().find(|hold| hold.as_str() == text)
+    }
+
+    /// Risk holds may be accepted only by a person on the dashboard when real money is concerned.
+    pub fn is_risk(self) -> bool {
+        self != Hold::ManualReview
+    }
+}
+
+/// What was decided about crediting a payment once it reached the level its policy asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    Passed,
+    Held(Hold),
+    Accepted,
+}
+
+impl Verdict {
+    pub fn show(self) -> String {
+        match self {
+            Verdict::Passed => "passed".to_owned(),
+            Verdict::Held(hold) => format!("held:{}", hold.as_str()),
+            Verdict::Accepted => "accepted".to_owned(),
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Verdict> {
+        match text {
+            "passed" => Some(Verdict::Passed),
+            "accepted" => Some(Verdict::Accepted),
+            _ => text
+                .strip_prefix("held:")
+                .and_then(Hold::parse)
+                .map(Verdict::Held),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PaymentStatus {
+    Pending,
+    Confirming,
+    Credited,
+    Held,
+    Refundable,
+    Reversed,
+}
+
+impl PaymentStatus {
+    pub const ALL: [PaymentStatus; 6] = [
+        PaymentStatus::Pending,
+        PaymentStatus::Confirming,
+        PaymentStatus::Credited,
+        PaymentStatus::Held,
+        PaymentStatus::Refundable,
+        PaymentStatus::Reversed,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            PaymentStatus::Pending => "pending",
+            PaymentStatus::Confirming => "confirming",
+            PaymentStatus::Credited => "credited",
+            PaymentStatus::Held => "held",
+            PaymentStatus::Refundable => "refundable",
+            PaymentStatus::Reversed => "reversed",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<PaymentStatus> {
+        PaymentStatus::ALL
+            .into_iter()
+            .find(|status| status.as_str() == text)
+    }
+
+    /// Whether the transfer stands in the ledger.
+    pub fn is_posted(self) -> bool {
+        matches!(
+            self,
+            PaymentStatus::Credited | PaymentStatus::Held | PaymentStatus::Refundable
+        )
+    }
+}
+
+/// The facts about one transfer that an invoice's status is computed from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Payment {
+    pub id: String,
+    pub asset: String,
+    pub units: Units,
+    pub level: Level,
+    pub first_level: Level,
+    /// The level at which this network's policy credits.
+    pub credit_at: Level,
+    pub first_seen_at: i64,
+    pub block_time: Option<i64>,
+    pub verdict: Option<Verdict>,
+    /// The transfer is not part of the canonical chain (any more).
+    pub reversed: bool,
+}
+
+impl Payment {
+    /// A block older than our sighting proves the payer was earlier than we were.
+    pub fn arrived_at(&self) -> i64 {
+        self.block_time
+            .map_or(self.first_seen_at, |block| block.min(self.first_seen_at))
+    }
+
+    pub fn reached_policy(&self) -> bool {
+        !self.reversed && self.level >= self.credit_at
+    }
+}

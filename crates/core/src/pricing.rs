@@ -1,0 +1,104 @@
+//! What an invoice costs in each asset: exact, rounded up to the asset's grid, never down.
+
+use num_bigint::BigUint;
+use num_integer::Integer as _;
+
+use crate::money::{Currency, Units};
+
+/// A price of one whole token in a currency, as digits and a scale: `50000.5` is 500005 with scale 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Price {
+    digits: u128,
+    scale: u32,
+}
+
+impl Price {
+    /// A zero, negative or malformed price is no price.
+    pub fn parse(text: &str) -> Option<Price> {
+        let scale = u32::try_from(
+            text.split_once('.')
+                .map_or(0, |(_, fraction)| fraction.len()),
+        )
+        .ok()?;
+        if scale > 18 {
+            return None;
+        }
+        let digits = crate::money::parse(text, scale).ok()?.0;
+        (digits > 0).then_some(Price { digits, scale })
+    }
+}
+
+/// A stablecoin in its own currency: one token is one unit of the currency.
+pub fn at_par(amount_minor: u64, currency: Currency, decimals: u32) -> Option<Units> {
+    at_price(
+        amount_minor,
+        currency,
+        decimals,
+        Price {
+            digits: 1,
+            scale: 0,
+        },
+    )
+}
+
+/// `None` when the amount is beyond what an on-chain amount can hold.
+pub fn at_price(
+    amount_minor: u64,
+    currency: Currency,
+    decimals: u32,
+    price: Price,
+) -> Option<Units> {
+    let ten = |exponent: u32| BigUint::from(10u8).pow(exponent);
+    let numerator = BigUint::from(amount_minor) * ten(decimals) * ten(price.scale);
+    let denominator = ten(currency.decimals()) * BigUint::from(price.digits);
+    let units = u128::try_from(numerator.div_ceil(&denominator)).ok()?;
+    (units < 1 << 120).then_some(Units(units))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn usd() -> Currency {
+        Currency::parse("USD").unwrap()
+    }
+
+    #[test]
+    fn a_stablecoin_costs_its_face_value() {
+        assert_eq!(at_par(2500, usd(), 6), Some(Units(25_000_000)));
+        assert_eq!(at_par(1, usd(), 18), Some(Units(10_000_000_000_000_000)));
+        assert_eq!(at_par(1, usd(), 0), Some(Units(1)));
+    }
+
+    #[test]
+    fn a_volatile_asset_rounds_up_by_less_than_one_unit() {
+        let price = Price::parse("50000").unwrap();
+        assert_eq!(at_price(2500, usd(), 8, price), Some(Units(50_000)));
+        assert_eq!(
+            at_price(1, usd(), 8, Price::parse("30000").unwrap()),
+            Some(Units(34))
+        );
+    }
+
+    #[test]
+    fn nonsense_is_no_price() {
+        for bad in ["", "0", "0.00", "-1", "NaN", "1e5", "1."] {
+            assert_eq!(Price::parse(bad), None, "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_amount_due_is_worth_at_least_the_price(minor in 1u64..1_000_000_000_000, digits in 1u128..10_000_000_000) {
+            let price = Price { digits, scale: 2 };
+            let due = at_price(minor, usd(), 8, price).unwrap();
+            // due / 10^8 * digits / 10^2 >= minor / 10^2, and one unit less is not enough
+            let worth = |units: u128| BigUint::from(units) * BigUint::from(digits);
+            let owed = BigUint::from(minor) * BigUint::from(100_000_000u64);
+            prop_assert!(worth(due.0) >= owed);
+            prop_assert!(worth(due.0 - 1) < owed);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Instants as milliseconds since the Unix epoch, and their text form on the wire.
+
+use jiff::Timestamp;
+
+pub const SECOND_MS: i64 = 1_000;
+pub const MINUTE_MS: i64 = 60 * SECOND_MS;
+pub const HOUR_MS: i64 = 60 * MINUTE_MS;
+pub const DAY_MS: i64 = 24 * HOUR_MS;
+
+/// The last instant that RFC 3339 can write (year 9999); arithmetic on business time stops here.
+pub const LATEST_MS: i64 = 253_402_300_799_999;
+
+/// RFC 3339 in UTC with `Z`, at most millisecond precision.
+pub fn show(ms: i64) -> String {
+    let clamped = ms.clamp(-62_135_596_800_000, LATEST_MS);
+    Timestamp::from_millisecond(clamped).map_or_else(|_| String::new(), |t| t.to_string())
+}
+
+/// Reads an RFC 3339 date-time with an offset; finer than milliseconds is cut off.
+pub fn parse(text: &str) -> Option<i64> {
+    // A date-time with a zone annotation in brackets is valid for the parser but not RFC 3339.
+    if text.contains('[') || text.len() > 40 {
+        return None;
+    }
+    let ms = text.parse::<Timestamp>().ok()?.as_millisecond();
+    (0..=LATEST_MS).contains(&ms).then_some(ms)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_round_trip_through_text() {
+        assert_eq!(show(1_794_712_419_123), "2026-11-15T03:13:39.123Z");
+        assert_eq!(show(1_794_712_419_000), "2026-11-15T03:13:39Z");
+        assert_eq!(parse("2026-11-15T03:13:39.123Z"), Some(1_794_712_419_123));
+        assert_eq!(
+            parse("2026-11-15T05:13:39.123+02:00"),
+            Some(1_794_712_419_123)
+        );
+    }
+
+    #[test]
+    fn what_is_not_a_date_time_is_refused() {
+        for bad in [
+            "",
+            "2026-11-15",
+            "yesterday",
+            "2026-11-15T03:13:39",
+            "2026-11-15T03:13:39Z[UTC]",
+        ] {
+            assert_eq!(parse(bad), None, "{bad}");
+        }
+    }
+}
