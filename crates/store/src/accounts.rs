@@ -1,0 +1,126 @@
+//! Accounts, what merchants set per mode, and the secrets that sign their webhooks.
+
+use till_core::asset::Mode;
+use till_core::scope::Scope;
+
+use crate::{Queries, StoreError, Tx, Val, touched, vals};
+
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct MerchantRow {
+    pub account: String,
+    pub mode: String,
+    pub display_name: Option<String>,
+    pub webhook_url: Option<String>,
+    pub default_assets: Option<String>,
+    pub underpay_tolerance_bps: i64,
+    pub manual_review_amount: Option<String>,
+    pub destinations: String,
+    pub clock_offset_ms: i64,
+    /// The newest publishable key: checkout links carry it.
+    pub publishable_key: Option<String>,
+}
+
+const MERCHANT: &str = "SELECT account, mode, display_name, webhook_url, default_assets, underpay_tolerance_bps, \
+     manual_review_amount, destinations, clock_offset_ms, (SELECT k.public_key FROM api_keys k \
+     WHERE k.account = merchants.account AND k.mode = merchants.mode AND k.kind = 'publishable' \
+     AND k.rolled_at IS NULL ORDER BY k.id DESC LIMIT 1) AS publishable_key FROM merchants WHERE account = $1 AND mode = $2";
+
+pub async fn insert_account(tx: &mut Tx, id: &str, name: &str, now: i64) -> Result<(), StoreError> {
+    let sql = "INSERT INTO accounts (id, name, created_at) VALUES ($1, $2, $3)";
+    touched(tx.run(sql, &vals![id, name, now]).await?, 1, "accounts")
+}
+
+pub async fn account_exists(q: &mut impl Queries, id: &str) -> Result<bool, StoreError> {
+    let found: Option<(String,)> = q.one("SELECT id FROM accounts WHERE id = $1", &vals![id]).await?;
+    Ok(found.is_some())
+}
+
+pub async fn insert_merchant(
+    tx: &mut Tx,
+    scope: &Scope,
+    default_assets: Option<&str>,
+    destinations: &str,
+) -> Result<(), StoreError> {
+    let sql = "INSERT INTO merchants (account, mode, default_assets, destinations) VALUES ($1, $2, $3, $4)";
+    let args = vals![&*scope.account, scope.mode.as_str(), default_assets, destinations];
+    touched(tx.run(sql, &args).await?, 1, "merchants")
+}
+
+pub async fn merchant(q: &mut impl Queries, scope: &Scope) -> Result<Option<MerchantRow>, StoreError> {
+    q.one(MERCHANT, &vals![&*scope.account, scope.mode.as_str()]).await
+}
+
+/// The merchant, locked until the unit of work ends.
+pub async fn merchant_for_update(tx: &mut Tx, scope: &Scope) -> Result<Option<MerchantRow>, StoreError> {
+    let sql = format!("{MERCHANT}{}", tx.for_update());
+    tx.one(&sql, &vals![&*scope.account, scope.mode.as_str()]).await
+}
+
+pub async fn update_settings(tx: &mut Tx, scope: &Scope, merchant: &MerchantRow) -> Result<(), StoreError> {
+    let sql = "UPDATE merchants SET display_name = $3, webhook_url = $4, default_assets = $5, \
+         underpay_tolerance_bps = $6, manual_review_amount = $7 WHERE account = $1 AND mode = $2";
+    let args = vals![
+        &*scope.account,
+        scope.mode.as_str(),
+        merchant.display_name.as_ref(),
+        merchant.webhook_url.as_ref(),
+        merchant.default_assets.as_ref(),
+        merchant.underpay_tolerance_bps,
+        merchant.manual_review_amount.as_ref(),
+    ];
+    touched(tx.run(sql, &args).await?, 1, "merchants")
+}
+
+pub async fn set_clock_offset(tx: &mut Tx, scope: &Scope, offset_ms: i64) -> Result<(), StoreError> {
+    let sql = "UPDATE merchants SET clock_offset_ms = $3 WHERE account = $1 AND mode = $2";
+    touched(tx.run(sql, &vals![&*scope.account, scope.mode.as_str(), offset_ms]).await?, 1, "merchants")
+}
+
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct ClockRow {
+    pub account: String,
+    pub mode: String,
+    pub clock_offset_ms: i64,
+}
+
+/// The accounts whose test clock runs ahead of real time.
+pub async fn moved_clocks(q: &mut impl Queries) -> Result<Vec<ClockRow>, StoreError> {
+    q.all("SELECT account, mode, clock_offset_ms FROM merchants WHERE clock_offset_ms > 0", &[]).await
+}
+
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct SecretRow {
+    pub serial: i64,
+    pub secret: Vec<u8>,
+}
+
+/// The secrets that sign at this moment of real time, the newest first.
+pub async fn webhook_secrets(q: &mut impl Queries, scope: &Scope, now: i64) -> Result<Vec<SecretRow>, StoreError> {
+    let sql = "SELECT serial, secret FROM webhook_secrets \
+         WHERE account = $1 AND mode = $2 AND (expires_at IS NULL OR expires_at > $3) ORDER BY serial DESC";
+    q.all(sql, &vals![&*scope.account, scope.mode.as_str(), now]).await
+}
+
+/// A new secret signs from now on; the one before it until `overlap_until`, all older ones no more.
+pub async fn add_webhook_secret(
+    tx: &mut Tx,
+    scope: &Scope,
+    secret: &[u8],
+    now: i64,
+    overlap_until: i64,
+) -> Result<(), StoreError> {
+    let current = webhook_secrets(tx, scope, now).await?;
+    let serial = current.first().map_or(0, |newest| newest.serial);
+    let (account, mode) = (&*scope.account, scope.mode.as_str());
+    let expire = "UPDATE webhook_secrets SET expires_at = $4 \
+         WHERE account = $1 AND mode = $2 AND serial < $3 AND (expires_at IS NULL OR expires_at > $4)";
+    tx.run(expire, &vals![account, mode, serial, now]).await?;
+    let overlap = "UPDATE webhook_secrets SET expires_at = $4 WHERE account = $1 AND mode = $2 AND serial = $3";
+    tx.run(overlap, &vals![account, mode, serial, overlap_until]).await?;
+    let insert = "INSERT INTO webhook_secrets (account, mode, serial, secret, created_at) VALUES ($1, $2, $3, $4, $5)";
+    touched(tx.run(insert, &vals![account, mode, serial + 1, secret, now]).await?, 1, "webhook_secrets")
+}
+
+pub(crate) fn mode(table: &str, id: &str, text: &str) -> Result<Mode, StoreError> {
+    Mode::parse(text).ok_or_else(|| StoreError::corrupt(table, "mode", id, text))
+}

@@ -1,0 +1,62 @@
+//! Events, as committed with their cause.
+
+use till_core::scope::Scope;
+
+use crate::{Queries, StoreError, Tx, Val, touched, vals};
+
+#[derive(Clone, Debug)]
+pub struct NewEvent {
+    pub id: String,
+    pub scope: Scope,
+    pub event_type: &'static str,
+    pub invoice: Option<String>,
+    pub stream_seq: Option<i64>,
+    pub created_at: i64,
+    pub body: String,
+    pub payments: Option<String>,
+}
+
+pub async fn insert(tx: &mut Tx, events: &[NewEvent]) -> Result<(), StoreError> {
+    let rows: Vec<Vec<Val>> = events
+        .iter()
+        .map(|event| {
+            vals![
+                &event.id,
+                &*event.scope.account,
+                event.scope.mode.as_str(),
+                event.event_type,
+                event.invoice.as_ref(),
+                event.stream_seq,
+                event.created_at,
+                &event.body,
+                event.payments.as_ref(),
+            ]
+            .into()
+        })
+        .collect();
+    let head = "INSERT INTO events (id, account, mode, type, invoice, stream_seq, created_at, body, payments) VALUES";
+    touched(tx.insert_many(head, "", &rows).await?, events.len() as u64, "events")
+}
+
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct StreamedEvent {
+    #[sqlx(rename = "type")]
+    pub event_type: String,
+    pub stream_seq: i64,
+    pub created_at: i64,
+    pub body: String,
+    pub payments: Option<String>,
+}
+
+/// The invoice's stream after `after`, oldest first.
+pub async fn stream(
+    q: &mut impl Queries,
+    scope: &Scope,
+    invoice: &str,
+    after: i64,
+    at_most: i64,
+) -> Result<Vec<StreamedEvent>, StoreError> {
+    let sql = "SELECT type, stream_seq, created_at, body, payments FROM events \
+         WHERE invoice = $3 AND stream_seq > $4 AND account = $1 AND mode = $2 ORDER BY stream_seq LIMIT $5";
+    q.all(sql, &vals![&*scope.account, scope.mode.as_str(), invoice, after, at_most]).await
+}

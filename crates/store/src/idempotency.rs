@@ -1,0 +1,67 @@
+//! Idempotency keys: rows that exist only together with the effect they stand for.
+
+use till_core::scope::Scope;
+
+use crate::{Queries, StoreError, Tx, Val, vals};
+
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct KeptAnswer {
+    pub fingerprint: Vec<u8>,
+    pub status: i64,
+    pub response: Vec<u8>,
+    pub created_at: i64,
+}
+
+pub struct NewAnswer<'a> {
+    pub scope: &'a Scope,
+    pub key: &'a str,
+    pub fingerprint: &'a [u8],
+    pub status: u16,
+    pub response: Vec<u8>,
+}
+
+pub async fn kept_answer(q: &mut impl Queries, scope: &Scope, key: &str) -> Result<Option<KeptAnswer>, StoreError> {
+    let sql = "SELECT fingerprint, status, response, created_at FROM idempotency_keys \
+         WHERE account = $1 AND mode = $2 AND key = $3";
+    q.one(sql, &vals![&*scope.account, scope.mode.as_str(), key]).await
+}
+
+/// Binds keys to their answers. A key bound meanwhile by another process fails the unit of work as a taken
+/// key, after waiting for that process's commit.
+pub async fn keep_answers(tx: &mut Tx, answers: Vec<NewAnswer<'_>>, now: i64) -> Result<(), StoreError> {
+    let count = answers.len() as u64;
+    let rows: Vec<Vec<Val>> = answers
+        .into_iter()
+        .map(|answer| {
+            vals![
+                &*answer.scope.account,
+                answer.scope.mode.as_str(),
+                answer.key,
+                answer.fingerprint,
+                i64::from(answer.status),
+                answer.response,
+                now,
+            ]
+            .into()
+        })
+        .collect();
+    let head = "INSERT INTO idempotency_keys (account, mode, key, fingerprint, status, response, created_at) VALUES";
+    if tx.insert_many(head, " ON CONFLICT DO NOTHING", &rows).await? == count {
+        Ok(())
+    } else {
+        Err(StoreError::Unique { constraint: "idempotency_keys(account,mode,key)".into() })
+    }
+}
+
+/// Frees a key whose answer is past its retention.
+pub async fn forget(tx: &mut Tx, scope: &Scope, key: &str) -> Result<(), StoreError> {
+    let sql = "DELETE FROM idempotency_keys WHERE account = $1 AND mode = $2 AND key = $3";
+    tx.run(sql, &vals![&*scope.account, scope.mode.as_str(), key]).await.map(drop)
+}
+
+/// Forgets keys past their retention, a bounded number at a time.
+pub async fn forget_before(tx: &mut Tx, before: i64, at_most: i64) -> Result<u64, StoreError> {
+    let sql = "DELETE FROM idempotency_keys WHERE created_at < $1 AND (account, mode, key) IN \
+         (SELECT account, mode, key FROM idempotency_keys WHERE created_at < $1 LIMIT $2)";
+    tx.run(sql, &vals![before, at_most]).await
+}

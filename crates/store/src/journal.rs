@@ -1,0 +1,78 @@
+//! The journal: appended to, never changed.
+
+use till_core::ledger::{EntryKind, Line};
+use till_core::scope::Scope;
+
+use crate::{Queries, StoreError, Tx, Val, touched, vals};
+
+#[derive(Clone, Debug)]
+pub struct NewEntry {
+    pub id: String,
+    pub scope: Scope,
+    pub kind: EntryKind,
+    pub invoice: String,
+    pub payment: String,
+    pub step: i64,
+    pub reverses: Option<String>,
+    pub asset: String,
+    pub lines: Vec<Line>,
+    pub created_at: i64,
+}
+
+pub async fn append(tx: &mut Tx, entries: &[NewEntry]) -> Result<(), StoreError> {
+    let mut rows: Vec<Vec<Val>> = Vec::new();
+    for entry in entries {
+        for (number, line) in (0i64..).zip(&entry.lines) {
+            rows.push(
+                vals![
+                    &entry.id,
+                    number,
+                    &*entry.scope.account,
+                    entry.scope.mode.as_str(),
+                    entry.kind.as_str(),
+                    &entry.invoice,
+                    &entry.payment,
+                    entry.step,
+                    entry.reverses.as_ref(),
+                    &entry.asset,
+                    line.debit.as_str(),
+                    line.credit.as_str(),
+                    line.amount.0.to_string(),
+                    entry.created_at,
+                ]
+                .into(),
+            );
+        }
+    }
+    let head = "INSERT INTO journal (entry, line, account, mode, kind, invoice, payment, step, reverses, asset, debit, credit, \
+         amount, created_at) VALUES";
+    touched(tx.insert_many(head, "", &rows).await?, rows.len() as u64, "journal")
+}
+
+/// The entry that last moved a payment.
+pub async fn last_entry(q: &mut impl Queries, scope: &Scope, payment: &str) -> Result<Option<String>, StoreError> {
+    let sql = "SELECT entry FROM journal WHERE account = $1 AND mode = $2 AND payment = $3 ORDER BY step DESC LIMIT 1";
+    let found: Option<(String,)> = q.one(sql, &vals![&*scope.account, scope.mode.as_str(), payment]).await?;
+    Ok(found.map(|(entry,)| entry))
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub struct JournalRow {
+    pub entry: String,
+    pub kind: String,
+    pub invoice: Option<String>,
+    pub payment: String,
+    pub step: i64,
+    pub reverses: Option<String>,
+    pub asset: String,
+    pub debit: String,
+    pub credit: String,
+    pub amount: String,
+}
+
+/// Everything in one account's books, in the order it was written.
+pub async fn all(q: &mut impl Queries, scope: &Scope) -> Result<Vec<JournalRow>, StoreError> {
+    let sql = "SELECT entry, kind, invoice, payment, step, reverses, asset, debit, credit, amount FROM journal \
+         WHERE account = $1 AND mode = $2 ORDER BY entry, line";
+    q.all(sql, &vals![&*scope.account, scope.mode.as_str()]).await
+}

@@ -1,0 +1,129 @@
+//! Deposit addresses: pools that grow, leases that exclude one another, and cooling down.
+//!
+//! Whoever allocates holds the pool's row until the unit of work ends, so two allocations of one pool never
+//! overlap; the partial unique index holds even if somebody forgets.
+
+use till_core::asset::Family;
+use till_core::scope::Scope;
+
+use crate::{Queries, StoreError, Tx, Val, touched, vals};
+
+#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub struct PoolRow {
+    pub next_number: i64,
+    pub last_paid_number: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub struct FreeAddress {
+    pub number: i64,
+    pub address: String,
+}
+
+/// Makes the pool if it is new, and locks it.
+pub async fn lock_pool(tx: &mut Tx, scope: &Scope, family: Family) -> Result<PoolRow, StoreError> {
+    let args = vals![&*scope.account, scope.mode.as_str(), family.namespace()];
+    // An update that changes nothing takes the row's lock and reads it in one statement.
+    let lock = "UPDATE address_pools SET next_number = next_number WHERE account = $1 AND mode = $2 AND family = $3 \
+         RETURNING next_number, last_paid_number";
+    if let Some(pool) = tx.one(lock, &args).await? {
+        return Ok(pool);
+    }
+    let make = "INSERT INTO address_pools (account, mode, family, next_number, last_paid_number) \
+         VALUES ($1, $2, $3, 0, -1) ON CONFLICT DO NOTHING";
+    tx.run(make, &args).await?;
+    tx.one(lock, &args).await?.ok_or_else(|| StoreError::Other("an address pool vanished while being made".into()))
+}
+
+/// Ends the leases of up to `at_most` cooled addresses and hands the addresses back, the longest free first.
+pub async fn take_cooled(
+    tx: &mut Tx,
+    scope: &Scope,
+    family: Family,
+    now: i64,
+    at_most: i64,
+) -> Result<Vec<FreeAddress>, StoreError> {
+    let sql = "UPDATE leases SET freed = 1 WHERE account = $1 AND mode = $2 AND family = $3 AND freed = 0 \
+         AND number IN (SELECT number FROM leases WHERE account = $1 AND mode = $2 AND family = $3 AND freed = 0 \
+         AND free_at IS NOT NULL AND free_at <= $4 ORDER BY free_at, number LIMIT $5) RETURNING number, address";
+    let args = vals![&*scope.account, scope.mode.as_str(), family.namespace(), now, at_most];
+    let mut free: Vec<FreeAddress> = tx.all(sql, &args).await?;
+    free.sort_by_key(|address| address.number);
+    Ok(free)
+}
+
+/// Moves the pool's end; the caller holds the pool.
+pub async fn grow_pool(tx: &mut Tx, scope: &Scope, family: Family, next_number: i64) -> Result<(), StoreError> {
+    let sql = "UPDATE address_pools SET next_number = $4 WHERE account = $1 AND mode = $2 AND family = $3 AND next_number < $4";
+    let args = vals![&*scope.account, scope.mode.as_str(), family.namespace(), next_number];
+    touched(tx.run(sql, &args).await?, 1, "address_pools")
+}
+
+pub async fn note_paid(tx: &mut Tx, scope: &Scope, family: Family, number: i64) -> Result<(), StoreError> {
+    let sql = "UPDATE address_pools SET last_paid_number = $4 WHERE account = $1 AND mode = $2 AND family = $3 \
+         AND last_paid_number < $4";
+    tx.run(sql, &vals![&*scope.account, scope.mode.as_str(), family.namespace(), number]).await.map(drop)
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewLease<'a> {
+    pub scope: &'a Scope,
+    pub family: Family,
+    pub number: i64,
+    pub address: &'a str,
+    pub invoice: &'a str,
+    pub leased_at: i64,
+}
+
+pub async fn insert(tx: &mut Tx, leases: &[NewLease<'_>]) -> Result<(), StoreError> {
+    let rows: Vec<Vec<Val>> = leases
+        .iter()
+        .map(|lease| {
+            vals![
+                &*lease.scope.account,
+                lease.scope.mode.as_str(),
+                lease.family.namespace(),
+                lease.number,
+                lease.address,
+                lease.invoice,
+                lease.leased_at,
+            ]
+            .into()
+        })
+        .collect();
+    let head = "INSERT INTO leases (account, mode, family, number, address, invoice, leased_at) VALUES";
+    touched(tx.insert_many(head, "", &rows).await?, leases.len() as u64, "leases")
+}
+
+/// Starts or (with none) stops the cooling down of an invoice's own lease. An address that was leased on
+/// meanwhile is left alone: it is another's now.
+pub async fn set_free_at(
+    tx: &mut Tx,
+    scope: &Scope,
+    family: Family,
+    number: i64,
+    invoice: &str,
+    free_at: Option<i64>,
+) -> Result<(), StoreError> {
+    let sql = "UPDATE leases SET free_at = $6 WHERE account = $1 AND mode = $2 AND family = $3 AND number = $4 \
+         AND invoice = $5 AND freed = 0";
+    let args = vals![&*scope.account, scope.mode.as_str(), family.namespace(), number, invoice, free_at];
+    tx.run(sql, &args).await.map(drop)
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub struct LeaseRow {
+    pub account: String,
+    pub mode: String,
+    pub family: String,
+    pub number: i64,
+    pub invoice: String,
+    pub leased_at: i64,
+}
+
+/// Who held an address, latest first. Not scoped: an observation knows an address and nothing else.
+pub async fn holders(q: &mut impl Queries, family: Family, address: &str) -> Result<Vec<LeaseRow>, StoreError> {
+    let sql = "SELECT account, mode, family, number, invoice, leased_at FROM leases \
+         WHERE address = $1 AND family = $2 ORDER BY leased_at DESC";
+    q.all(sql, &vals![address, family.namespace()]).await
+}
