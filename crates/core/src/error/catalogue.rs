@@ -94,7 +94,7 @@ catalogue! {
             "Use one of the methods named in the `Allow` header of the answer."
         ParameterInvalid "parameter_invalid" InvalidRequest 400
             "A parameter has a value that is not accepted."
-            "Correct the parameter named in `param`; the message says what is wrong with it."
+            "Correct the parameter named in `param`; the message says what is wrong with it. Headers beyond the size limit are answered with status 431."
         ParameterMissing "parameter_missing" InvalidRequest 400
             "A required parameter is missing."
             "Send the parameter named in `param`."
