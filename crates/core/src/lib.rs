@@ -2,10 +2,12 @@
 //!
 //! Pure by rule: no I/O, no clock, no randomness. Time, ids and prices are arguments; answers are data.
 
+pub mod error;
 pub mod event;
 pub mod id;
 pub mod invoice;
 pub mod ledger;
+pub mod limits;
 pub mod money;
 pub mod payment;
 pub mod pricing;

@@ -1,0 +1,120 @@
+//! The error catalogue as pages: all codes by section, and one page for each.
+
+use till_core::error::{Code, Kind, Section};
+
+use super::html::{h2, link, list, p, page, prose, sample, table};
+
+pub fn errors_html() -> String {
+    let contents = list(
+        Section::ALL
+            .iter()
+            .map(|&s| format!("<a href=\"#{}\">{}</a>", section_id(s), prose(s.title()))),
+    );
+    let sections: String = Section::ALL.iter().map(|&s| section_html(s)).collect();
+    page("/errors", "Errors", &[shape(), contents, sections].concat())
+}
+
+pub fn error_html(code: Code) -> String {
+    let rows = [
+        ("When", prose(code.summary())),
+        ("What to do", prose(code.remedy())),
+        ("HTTP status", code.status().to_string()),
+        (
+            "<code>type</code>",
+            format!("<code>{}</code>", code.kind().as_str()),
+        ),
+        ("Retry", prose(retry(code.kind()))),
+    ];
+    let facts: String = rows
+        .iter()
+        .map(|(term, text)| format!("<dt>{term}</dt>\n<dd>{text}</dd>\n"))
+        .collect();
+    let section = code.section();
+    let path = format!("/errors#{}", section_id(section));
+    let back = link(&path, &format!("All errors: {}", section.title()));
+    let body = format!("<dl>\n{facts}</dl>\n<p>{back}</p>\n");
+    // The heading is the bare code: it is what people paste into a search.
+    page("/errors", &format!("`{}`", code.as_str()), &body)
+}
+
+fn shape() -> String {
+    let error = r#"{
+  "error": {
+    "type": "invalid_request_error",
+    "code": "parameter_invalid",
+    "message": "The amount has more decimals than USD has.",
+    "param": "amount",
+    "doc_url": "…/errors/parameter_invalid",
+    "request_id": "req_…"
+  }
+}"#;
+    [
+        p(
+            "Every error has one shape. Branch on `code`, which never changes; `message` is meant for \
+           people and may be reworded. `param` names the field concerned, or is null. `request_id` is \
+           also in the `x-request-id` header of every answer: quote it when you ask for help.",
+        ),
+        sample("An error object", error),
+        p(
+            "An answer of 429 or 5xx is safe to repeat with the same `Idempotency-Key`; 429 says in \
+           `Retry-After` how many seconds to wait. Any other 4xx will fail again until something \
+           changes.",
+        ),
+    ]
+    .concat()
+}
+
+fn section_html(section: Section) -> String {
+    let codes = Code::ALL.iter().filter(|code| code.section() == section);
+    let rows: Vec<_> = codes.map(|&code| code_row(code)).collect();
+    let caption = format!("Codes: {}", section.title());
+    let head = ["Code", "Status", "When", "What to do"];
+    [
+        h2(section_id(section), section.title()),
+        table(&caption, &head, &rows),
+    ]
+    .concat()
+}
+
+fn code_row(code: Code) -> Vec<String> {
+    let wire = code.as_str();
+    let name = link(&format!("/errors/{wire}"), &format!("`{wire}`"));
+    vec![
+        format!("<span id=\"{wire}\">{name}</span>"),
+        code.status().to_string(),
+        prose(code.summary()),
+        prose(code.remedy()),
+    ]
+}
+
+/// Hyphens and a prefix keep these apart from the anchors of the codes.
+fn section_id(section: Section) -> &'static str {
+    match section {
+        Section::Requests => "section-requests",
+        Section::Keys => "section-keys",
+        Section::Idempotency => "section-idempotency",
+        Section::Invoices => "section-invoices",
+        Section::Checkout => "section-checkout",
+        Section::Refunds => "section-refunds",
+        Section::PaymentLinks => "section-payment-links",
+        Section::Subscriptions => "section-subscriptions",
+        Section::Settings => "section-settings",
+        Section::Server => "section-server",
+        Section::Dashboard => "section-dashboard",
+        Section::Demo => "section-demo",
+    }
+}
+
+fn retry(kind: Kind) -> &'static str {
+    match kind {
+        Kind::RateLimit => {
+            "Yes, after the seconds in `Retry-After`, with the same `Idempotency-Key`."
+        }
+        Kind::Api => {
+            "Yes, with the same `Idempotency-Key` and growing pauses; nothing is done twice."
+        }
+        Kind::InvalidRequest | Kind::Authentication | Kind::Permission | Kind::Idempotency => {
+            "Not unchanged: the same request fails again until its cause is gone."
+        }
+    }
+}

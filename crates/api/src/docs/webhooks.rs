@@ -1,0 +1,181 @@
+//! How webhooks are sent and how a receiver verifies them.
+
+use till_core::limits::{
+    RESPONSE_EXCERPT_BYTES_MAX, SECRET_OVERLAP_H, SIGNATURE_TOLERANCE_S, WEBHOOK_ANSWER_MS_MAX,
+    WEBHOOK_RETRY_H,
+};
+
+use super::events::event_types;
+use super::html::{h2, list, p, page, prose, sample, steps, table};
+
+const VERIFY_PYTHON: &str = include_str!("verify.py");
+const VERIFY_NODE: &str = include_str!("verify.mjs");
+
+/// The worked example on the page, public so that the signing code can be tested against it.
+pub const EXAMPLE_SECRET: &str = "whsec_example";
+pub const EXAMPLE_TIMESTAMP_S: i64 = 1_767_225_600;
+pub const EXAMPLE_BODY: &str = r#"{"id":"evt_example","object":"event","type":"invoice.paid"}"#;
+pub const EXAMPLE_SIGNATURE: &str =
+    "4caeef1abc9012d75cbd745597ab5f802e5d8a991ddc317a510b7a466bd8be87";
+
+pub fn webhooks_html() -> String {
+    let body = [
+        request(),
+        verifying(),
+        answering(),
+        event_types(),
+        address(),
+    ];
+    page("/webhooks", "Webhooks", &body.concat())
+}
+
+fn request() -> String {
+    let headers = [
+        (
+            "x-service-signature",
+            "`t=<unix seconds>,v1=<hex HMAC-SHA256>`; more than one `v1` while a secret is rotated",
+        ),
+        (
+            "x-service-event-id",
+            "`evt_…`, the same for every retry and every replay of an event",
+        ),
+        (
+            "x-service-event-type",
+            "the event's type, for example `invoice.paid`",
+        ),
+    ];
+    let rows: Vec<_> = headers
+        .iter()
+        .map(|(name, value)| vec![format!("<code>{name}</code>"), prose(value)])
+        .collect();
+    let event = r#"{
+  "id": "evt_…",
+  "object": "event",
+  "type": "invoice.paid",
+  "livemode": false,
+  "created_at": "2026-01-01T00:00:00Z",
+  "invoice_id": "inv_…",
+  "data": { "object": { "id": "inv_…", "object": "invoice", "status": "paid" } }
+}"#;
+    [
+        p(
+            "Till tells your server what happened by sending it a POST request with a JSON body, the \
+           event, to the `webhook_url` of your settings. Test and live mode each have their own URL \
+           and secret.",
+        ),
+        sample("An event, its invoice shortened", event),
+        p(
+            "`invoice_id` is set on every invoice and refund event, on subscription events that are \
+           about an invoice, and is null on payment link events.",
+        ),
+        table("Headers of every delivery", &["Header", "Value"], &rows),
+    ]
+    .concat()
+}
+
+fn verifying() -> String {
+    let rules = [
+        "Take the raw bytes of the body, before any JSON parsing.".to_owned(),
+        "Split `x-service-signature` at the commas; read `t` and every `v1`, and ignore other names."
+            .to_owned(),
+        format!(
+            "Reject the request when `t` is more than {SIGNATURE_TOLERANCE_S} seconds away from your \
+             clock, in either direction."
+        ),
+        "Compute HMAC-SHA256 with the whole secret as the key, `whsec_` included, over `t`, a full \
+         stop and the raw body. Compare its hex form with each `v1` in constant time; one match is \
+         enough."
+            .to_owned(),
+        "Skip an event whose id you have handled before: an event may arrive more than once."
+            .to_owned(),
+    ];
+    let example = format!(
+        "secret     {EXAMPLE_SECRET}\nbody       {EXAMPLE_BODY}\n\
+         signature  t={EXAMPLE_TIMESTAMP_S},v1={EXAMPLE_SIGNATURE}"
+    );
+    [
+        h2("verify", "Verify a signature"),
+        p("Anyone can send a request to your URL; only Till and you know the secret."),
+        steps(&rules),
+        p("In Python:"),
+        sample("Verification in Python", VERIFY_PYTHON),
+        p("In JavaScript, on Node:"),
+        sample("Verification in JavaScript", VERIFY_NODE),
+        p(&format!(
+            "To try your own code, with the clock at {EXAMPLE_TIMESTAMP_S}:"
+        )),
+        sample("A worked example", &example),
+        p(&format!(
+            "`POST /v1/merchant/webhook_secret/roll` makes a new secret and shows it once. For \
+             {SECRET_OVERLAP_H} hours deliveries are signed with both, the new one first. In live mode \
+             this is done on the dashboard."
+        )),
+    ]
+    .concat()
+}
+
+fn answering() -> String {
+    let answer_s = WEBHOOK_ANSWER_MS_MAX / 1000;
+    let excerpt_kib = RESPONSE_EXCERPT_BYTES_MAX / 1024;
+    [
+        h2("retries", "Answers and retries"),
+        p(&format!(
+            "Answer with any 2xx status within {answer_s} seconds; do slow work afterwards. Every \
+             other status, a timeout and a redirect (none is followed) count as a failure. A failed \
+             delivery is tried again with growing pauses for about {WEBHOOK_RETRY_H} hours."
+        )),
+        p(&format!(
+            "`GET /v1/webhook_deliveries` lists every attempt with the status code and the first \
+             {excerpt_kib} KiB of your answer. `POST /v1/webhook_deliveries/{{id}}/replay` sends the \
+             same event, with the same id, to the URL that is set now."
+        )),
+        p(
+            "Events may arrive out of order. When the order matters, retrieve the object instead of \
+           trusting the one in the event.",
+        ),
+    ]
+    .concat()
+}
+
+fn address() -> String {
+    let rules = [
+        "It begins with `https://` and carries no user name or password.",
+        "Its host resolves to public addresses only. Private, loopback, link-local and internal \
+         addresses are refused when the URL is set, and again at every delivery.",
+        "Setting `webhook_url` to null stops deliveries.",
+    ];
+    [
+        h2("url", "The webhook URL"),
+        list(rules.iter().map(|rule| prose(rule))),
+    ]
+    .concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_samples_use_the_tolerance_that_the_page_names() {
+        let tolerance = format!("> {SIGNATURE_TOLERANCE_S}");
+        assert!(VERIFY_PYTHON.contains(&tolerance));
+        assert!(VERIFY_NODE.contains(&tolerance));
+    }
+
+    #[test]
+    fn the_page_names_headers_figures_and_the_worked_example() {
+        let html = webhooks_html();
+        for text in [
+            "x-service-signature",
+            "x-service-event-id",
+            "x-service-event-type",
+            "300 seconds",
+            "within 10 seconds",
+            "about 72 hours",
+            "first 1 KiB",
+            EXAMPLE_SIGNATURE,
+        ] {
+            assert!(html.contains(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Every public error: its code, type, status and documentation, and the refusal that carries one.
+
+mod catalogue;
+#[cfg(test)]
+mod tests;
+
+pub use catalogue::Code;
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// The `type` of an error object: what sort of problem a client has to handle.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Kind {
+    InvalidRequest,
+    Authentication,
+    Permission,
+    Idempotency,
+    RateLimit,
+    Api,
+}
+
+impl Kind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Kind::InvalidRequest => "invalid_request_error",
+            Kind::Authentication => "authentication_error",
+            Kind::Permission => "permission_error",
+            Kind::Idempotency => "idempotency_error",
+            Kind::RateLimit => "rate_limit_error",
+            Kind::Api => "api_error",
+        }
+    }
+}
+
+/// The chapter of the documentation a code belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Section {
+    Requests,
+    Keys,
+    Idempotency,
+    Invoices,
+    Checkout,
+    Refunds,
+    PaymentLinks,
+    Subscriptions,
+    Settings,
+    Server,
+    Dashboard,
+    Demo,
+}
+
+impl Section {
+    pub const ALL: &'static [Section] = &[
+        Section::Requests,
+        Section::Keys,
+        Section::Idempotency,
+        Section::Invoices,
+        Section::Checkout,
+        Section::Refunds,
+        Section::PaymentLinks,
+        Section::Subscriptions,
+        Section::Settings,
+        Section::Server,
+        Section::Dashboard,
+        Section::Demo,
+    ];
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Section::Requests => "Requests",
+            Section::Keys => "Authentication and keys",
+            Section::Idempotency => "Idempotency",
+            Section::Invoices => "Invoices",
+            Section::Checkout => "Checkout and wallet payments",
+            Section::Refunds => "Refunds and refund claims",
+            Section::PaymentLinks => "Payment links",
+            Section::Subscriptions => "Subscriptions",
+            Section::Settings => "Settings and webhooks",
+            Section::Server => "Rate limits and server errors",
+            Section::Dashboard => "Dashboard",
+            Section::Demo => "Demo server only",
+        }
+    }
+}
+
+/// A refusal: what the caller did wrong, in public words.
+///
+/// Nothing internal belongs in here; a cause that only operators may read is logged where it happens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    pub code: Code,
+    pub status: u16,
+    pub message: Cow<'static, str>,
+    pub param: Option<String>,
+    pub retry_after_s: Option<u32>,
+}
+
+impl Refusal {
+    pub fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Refusal {
+        Refusal {
+            code,
+            status: code.status(),
+            message: message.into(),
+            param: None,
+            retry_after_s: None,
+        }
+    }
+
+    /// For codes whose summary already says everything the caller can be told.
+    pub fn of(code: Code) -> Refusal {
+        Refusal::new(code, code.summary())
+    }
+
+    pub fn param(self, name: impl Into<String>) -> Refusal {
+        Refusal {
+            param: Some(name.into()),
+            ..self
+        }
+    }
+
+    /// An id inside a body that names nothing is a bad request: the path itself was found.
+    pub fn in_body(self) -> Refusal {
+        self.status(400)
+    }
+
+    /// The few answers whose status depends on where they are given: `test_mode_only` is 409 on the
+    /// demo server, and headers beyond the limit are `parameter_invalid` with 431.
+    pub fn status(self, status: u16) -> Refusal {
+        Refusal { status, ..self }
+    }
+
+    pub fn retry_after(self, s: u32) -> Refusal {
+        Refusal {
+            retry_after_s: Some(s),
+            ..self
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code.as_str(), self.message)?;
+        match &self.param {
+            Some(param) => write!(f, " ({param})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
