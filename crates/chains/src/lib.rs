@@ -1,1 +1,15 @@
+//! What the program knows about chains: addresses and how deposit addresses are computed.
 
+pub mod bitcoin;
+pub mod derive;
+pub mod error;
+pub mod evm;
+pub mod examples;
+pub mod solana;
+pub mod tron;
+pub mod tx_hash;
+
+pub use derive::{Derivation, derive, parse_address, parse_destination, salt};
+pub use error::AddressError;
+pub use examples::{example_destination, test_screening};
+pub use tx_hash::{TxHashForm, is_tx_hash, normalise_tx_hash};

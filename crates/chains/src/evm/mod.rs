@@ -1,0 +1,4 @@
+//! Ethereum and every network that runs its virtual machine.
+
+pub mod address;
+pub mod forwarder;

@@ -1,0 +1,4 @@
+//! Solana: addresses are public keys, and a deposit address belongs to a program instead of a key.
+
+pub mod address;
+pub mod program_address;

@@ -1,0 +1,121 @@
+//! Transaction hashes as people paste them: the form alone tells which families may have it.
+
+use till_core::asset::{Family, Network};
+
+/// 64 bytes are at most 88 characters of base58.
+const SIGNATURE_LEN_MAX: usize = 88;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum TxHashForm {
+    /// `0x` and 64 hexadecimal digits, in lower case.
+    Evm(String),
+    /// 64 hexadecimal digits, in lower case: TRON or Bitcoin.
+    Plain(String),
+    /// A signature of 64 bytes in base58.
+    Solana(String),
+}
+
+impl TxHashForm {
+    pub fn as_str(&self) -> &str {
+        match self {
+            TxHashForm::Evm(hash) | TxHashForm::Plain(hash) | TxHashForm::Solana(hash) => hash,
+        }
+    }
+
+    pub fn fits(&self, family: Family) -> bool {
+        matches!(
+            (self, family),
+            (TxHashForm::Evm(_), Family::Evm)
+                | (TxHashForm::Plain(_), Family::Tron | Family::Bitcoin)
+                | (TxHashForm::Solana(_), Family::Solana)
+        )
+    }
+}
+
+pub fn normalise_tx_hash(text: &str) -> Option<TxHashForm> {
+    if let Some(digits) = text.strip_prefix("0x") {
+        return is_hash(digits).then(|| TxHashForm::Evm(text.to_ascii_lowercase()));
+    }
+    if is_hash(text) {
+        return Some(TxHashForm::Plain(text.to_ascii_lowercase()));
+    }
+    if text.len() > SIGNATURE_LEN_MAX {
+        return None;
+    }
+    match bs58::decode(text).onto(&mut [0; 64]) {
+        Ok(64) => Some(TxHashForm::Solana(text.to_owned())),
+        _ => None,
+    }
+}
+
+pub fn is_tx_hash(network: &Network, text: &str) -> bool {
+    normalise_tx_hash(text).is_some_and(|form| form.fits(network.family))
+}
+
+fn is_hash(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use till_core::asset::Registry;
+
+    use super::*;
+
+    #[test]
+    fn a_hash_is_known_by_its_form() {
+        let digits = "AB".repeat(32);
+        let lower = digits.to_lowercase();
+        assert_eq!(
+            normalise_tx_hash(&format!("0x{digits}")),
+            Some(TxHashForm::Evm(format!("0x{lower}")))
+        );
+        assert_eq!(normalise_tx_hash(&digits), Some(TxHashForm::Plain(lower)));
+        let signature = bs58::encode([7; 64]).into_string();
+        assert_eq!(
+            normalise_tx_hash(&signature),
+            Some(TxHashForm::Solana(signature.clone()))
+        );
+        for text in ["", "0x", "0x12", &digits[1..], &signature[1..]] {
+            assert_eq!(normalise_tx_hash(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_hash_fits_only_its_own_networks() {
+        let registry = Registry::builtin();
+        let plain = "ab".repeat(32);
+        let evm = format!("0x{plain}");
+        let signature = bs58::encode([7; 64]).into_string();
+        for network in registry.networks() {
+            let fitting = match network.family {
+                Family::Evm => &evm,
+                Family::Tron | Family::Bitcoin => &plain,
+                Family::Solana => &signature,
+            };
+            for text in [&evm, &plain, &signature] {
+                assert_eq!(
+                    is_tx_hash(network, text),
+                    text == fitting,
+                    "{} {text}",
+                    network.id
+                );
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn normalising_twice_changes_nothing_more(text in "(0x)?[0-9a-fA-F]{64}") {
+            let once = normalise_tx_hash(&text).unwrap();
+            prop_assert_eq!(normalise_tx_hash(once.as_str()), Some(once));
+        }
+
+        #[test]
+        fn garbage_never_panics(text in "\\PC*", base58 in "[1-9A-HJ-NP-Za-km-z]{60,100}") {
+            let _ = normalise_tx_hash(&text);
+            let _ = normalise_tx_hash(&base58);
+        }
+    }
+}
