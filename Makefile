@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 # A fresh rustup is not on the PATH of the shell that installed it.
-export PATH := $(PATH):$(HOME)/.cargo/bin
+export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 CARGO ?= cargo
 SEEDS ?= 200
@@ -13,7 +13,7 @@ STEP := scripts/step
 .PHONY: help demo test setup check-fmt check-clippy check-tests check-openapi simulate bench openapi fmt deny
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | column -t -s "$$(printf '\t')"
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-9s %s\n", $$1, $$2 }'
 
 demo: ## the in-memory demo server; prints its keys and a link to try
 	@scripts/setup build
