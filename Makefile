@@ -1,0 +1,65 @@
+# `make demo` to look, `make test` for everything CI runs. Each step of `test` prints how long it took.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+# A fresh rustup is not on the PATH of the shell that installed it.
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+
+CARGO ?= cargo
+SEEDS ?= 200
+STEP := scripts/step
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test setup check-fmt check-clippy check-tests check-openapi simulate bench openapi fmt deny
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-9s %s\n", $$1, $$2 }'
+
+demo: ## the in-memory demo server; prints its keys and a link to try
+	@scripts/setup build
+	@$(CARGO) run -q -p till -- demo
+
+test: ## everything CI runs
+	@scripts/setup test
+	@$(STEP) "format" $(MAKE) --no-print-directory check-fmt
+	@$(STEP) "clippy" $(MAKE) --no-print-directory check-clippy
+	@$(STEP) "tests on SQLite and PostgreSQL" $(MAKE) --no-print-directory check-tests
+	@$(STEP) "openapi.json is what the code says" $(MAKE) --no-print-directory check-openapi
+
+setup: ## installs what building and testing need, if missing
+	@scripts/setup test
+
+check-fmt:
+	@$(CARGO) fmt --all -- --check
+
+check-clippy:
+	@$(CARGO) clippy -q --locked --workspace --all-targets -- -D warnings
+
+# The tidy test and the simulator's fixed seeds are among these. A machine without PostgreSQL fails here
+# instead of quietly testing half.
+check-tests:
+	@TILL_REQUIRE_POSTGRES=1 scripts/with-postgres $(CARGO) nextest run --locked --workspace
+
+check-openapi:
+	@$(CARGO) run -q --locked -p till -- openapi | diff -u openapi.json - \
+		|| { echo "openapi.json differs from the code: run make openapi" >&2; exit 1; }
+
+simulate: ## the simulator on more seeds: make simulate SEEDS=5000, or SEEDS=17..18 to replay one
+	@scripts/setup build
+	@TILL_TEST_SEEDS=$(SEEDS) $(CARGO) test -q --locked -p till-engine --test simulate -- --nocapture
+
+bench: ## Till and the limits it is measured against, in one run
+	@scripts/setup test
+	@scripts/with-postgres $(CARGO) bench -q --locked -p till --bench till
+
+openapi: ## writes openapi.json from the code
+	@$(CARGO) run -q -p till -- openapi > openapi.json.new
+	@mv openapi.json.new openapi.json
+
+fmt: ## formats the code
+	@$(CARGO) fmt --all
+
+deny: ## licences, doubles, sources and (with a network) advisories; builds cargo-deny the first time
+	@command -v cargo-deny > /dev/null || $(CARGO) install -q --locked cargo-deny
+	@$(CARGO) deny check licenses bans sources
+	@$(CARGO) deny check advisories || echo "advisories: not checked, or something to read above" >&2

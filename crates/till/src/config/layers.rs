@@ -1,0 +1,321 @@
+//! The layers: which settings exist, and which source had the last word on each.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use toml::{Table, Value};
+
+use super::{ConfigError, Flags};
+
+/// Where a value came from, in the words an operator needs to find it again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    Default,
+    File,
+    Variable(String),
+    Flag(&'static str),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Default => f.write_str("configuration"),
+            Origin::File => f.write_str("configuration file"),
+            Origin::Variable(name) => write!(f, "environment, {name}"),
+            Origin::Flag(name) => f.write_str(name),
+        }
+    }
+}
+
+/// How a text from the environment or a flag becomes a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Flag,
+    Number,
+    List,
+    Map,
+}
+
+const SETTINGS: &[(&str, &str, Kind)] = &[
+    ("server", "listen", Kind::Text),
+    ("server", "public_url", Kind::Text),
+    ("server", "checkout_url", Kind::Text),
+    ("server", "docs_url", Kind::Text),
+    ("server", "live_mode", Kind::Flag),
+    ("database", "url", Kind::Text),
+    ("secrets", "key_file", Kind::List),
+    ("webhooks", "allow_private_addresses", Kind::Flag),
+    ("webhooks", "trusted_certificates", Kind::List),
+    ("limits", "checkout_per_minute", Kind::Number),
+    ("limits", "trusted_proxies", Kind::List),
+    ("mail", "smtp_url", Kind::Text),
+    ("mail", "from", Kind::Text),
+    ("prices", "fixed", Kind::Map),
+    ("prices", "max_age_s", Kind::Number),
+    ("addresses", "pool_max", Kind::Number),
+    ("addresses", "cooldown_h", Kind::Number),
+    ("addresses", "bitcoin_gap_limit", Kind::Number),
+    ("invoices", "life_min", Kind::Number),
+    ("invoices", "volatile_life_min", Kind::Number),
+    ("invoices", "select_min", Kind::Number),
+];
+
+const NETWORK_SETTINGS: &[(&str, Kind)] = &[("rpc", Kind::List), ("credit_at", Kind::Text)];
+
+/// Variables are upper case, but these ids are not: what the environment calls them in capitals.
+const MIXED_CASE_NETWORKS: &[&str] = &[
+    "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
+    "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+];
+
+/// Ours, but not settings: what the tests and the logging read.
+const OTHER_VARIABLES: &[&str] = &["TILL_TEST_", "TILL_REQUIRE_"];
+const LOG_VARIABLE: &str = "TILL_LOG";
+
+#[derive(Debug, Clone)]
+pub(super) struct Given {
+    pub origin: Origin,
+    pub value: Value,
+}
+
+/// The winning value of every setting that somebody gave, by its dotted name.
+#[derive(Default)]
+pub(super) struct Layers {
+    pub settings: BTreeMap<String, Given>,
+    pub networks: BTreeMap<String, BTreeMap<String, Given>>,
+}
+
+pub(super) fn gather(
+    file_text: Option<&str>,
+    env: impl Iterator<Item = (String, String)>,
+    flags: &Flags,
+) -> Result<Layers, ConfigError> {
+    let mut layers = Layers::default();
+    if let Some(text) = file_text {
+        add_file(&mut layers, text)?;
+    }
+    for (name, text) in env {
+        add_variable(&mut layers, &name, &text)?;
+    }
+    for given in &flags.set {
+        add_set(&mut layers, given)?;
+    }
+    for (flag, key, text) in [
+        ("--listen", "listen", &flags.listen),
+        ("--database", "url", &flags.database),
+    ] {
+        if let Some(text) = text {
+            let section = if key == "url" { "database" } else { "server" };
+            layers.put(
+                section,
+                key,
+                Origin::Flag(flag),
+                Value::String(text.clone()),
+            );
+        }
+    }
+    Ok(layers)
+}
+
+impl Layers {
+    fn put(&mut self, section: &str, key: &str, origin: Origin, value: Value) {
+        self.settings
+            .insert(format!("{section}.{key}"), Given { origin, value });
+    }
+
+    fn put_network(&mut self, id: &str, key: &str, origin: Origin, value: Value) {
+        self.networks
+            .entry(id.to_owned())
+            .or_default()
+            .insert(key.to_owned(), Given { origin, value });
+    }
+}
+
+fn add_file(layers: &mut Layers, text: &str) -> Result<(), ConfigError> {
+    let table: Table = text.parse().map_err(|error: toml::de::Error| {
+        let start = error.span().map_or(0, |span| span.start);
+        let before = text.get(..start).unwrap_or_default();
+        ConfigError::File {
+            line: before.matches('\n').count() + 1,
+            problem: error.message().replace('\n', "; "),
+        }
+    })?;
+    for (section, content) in table {
+        let known = section == "networks" || SETTINGS.iter().any(|(name, ..)| *name == section);
+        if !known {
+            return Err(unknown(Origin::File, section));
+        }
+        for (key, value) in as_table(&section, content)? {
+            if section == "networks" {
+                for (setting, value) in as_table(&format!("networks.{key:?}"), value)? {
+                    if network_kind(&setting).is_none() {
+                        return Err(unknown(Origin::File, format!("networks.{key:?}.{setting}")));
+                    }
+                    layers.put_network(&key, &setting, Origin::File, value);
+                }
+            } else if kind(&section, &key).is_none() {
+                return Err(unknown(Origin::File, format!("{section}.{key}")));
+            } else {
+                layers.put(&section, &key, Origin::File, value);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn as_table(key: &str, value: Value) -> Result<Table, ConfigError> {
+    match value {
+        Value::Table(table) => Ok(table),
+        _ => Err(ConfigError::Value {
+            origin: Origin::File,
+            key: key.to_owned(),
+            problem: "is a section: write its keys below its name in brackets".to_owned(),
+        }),
+    }
+}
+
+fn add_variable(layers: &mut Layers, name: &str, text: &str) -> Result<(), ConfigError> {
+    let Some(rest) = name.strip_prefix("TILL_") else {
+        return Ok(());
+    };
+    if name == LOG_VARIABLE
+        || OTHER_VARIABLES
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+    {
+        return Ok(());
+    }
+    let origin = Origin::Variable(name.to_owned());
+    for (section, key, kind) in SETTINGS {
+        if rest == format!("{section}_{key}").to_uppercase() {
+            let value = from_text(*kind, text, &origin, &format!("{section}.{key}"))?;
+            layers.put(section, key, origin, value);
+            return Ok(());
+        }
+    }
+    let network = rest.strip_prefix("NETWORKS_").and_then(|rest| {
+        NETWORK_SETTINGS.iter().find_map(|(key, kind)| {
+            let id = rest.strip_suffix(&format!("_{}", key.to_uppercase()))?;
+            Some((id, *key, *kind))
+        })
+    });
+    let unknown = || ConfigError::UnknownVariable {
+        name: name.to_owned(),
+    };
+    let (shouted, key, kind) = network.ok_or_else(unknown)?;
+    let id = network_id(layers, shouted).ok_or_else(unknown)?;
+    let value = from_text(kind, text, &origin, &format!("networks.{id:?}.{key}"))?;
+    layers.put_network(&id, key, origin, value);
+    Ok(())
+}
+
+/// A variable's name has lost the colon and the case. An id the file already named wins, so that the
+/// variable overrides it; then the ids known to be of mixed case; the other families are lower case.
+fn network_id(layers: &Layers, shouted: &str) -> Option<String> {
+    let named = layers.networks.keys().map(String::as_str);
+    named
+        .chain(MIXED_CASE_NETWORKS.iter().copied())
+        .find(|id| id.replace([':', '-'], "_").to_uppercase() == shouted)
+        .map(str::to_owned)
+        .or_else(|| {
+            let (family, reference) = shouted.split_once('_')?;
+            Some(format!("{family}:{reference}").to_lowercase())
+        })
+}
+
+fn add_set(layers: &mut Layers, given: &str) -> Result<(), ConfigError> {
+    let malformed = || ConfigError::Set {
+        given: given.split('=').next().unwrap_or_default().to_owned(),
+    };
+    let (path, text) = given.split_once('=').ok_or_else(malformed)?;
+    let (section, rest) = path.trim().split_once('.').ok_or_else(malformed)?;
+    let origin = Origin::Flag("--set");
+    if section == "networks" {
+        let (id, key) = rest.rsplit_once('.').ok_or_else(malformed)?;
+        let id = id.trim_matches('"');
+        let full = format!("networks.{id:?}.{key}");
+        let kind = network_kind(key).ok_or_else(|| unknown(origin.clone(), full.clone()))?;
+        let value = from_text(kind, text, &origin, &full)?;
+        layers.put_network(id, key, origin, value);
+        return Ok(());
+    }
+    let full = format!("{section}.{rest}");
+    let kind = kind(section, rest).ok_or_else(|| unknown(origin.clone(), full.clone()))?;
+    let value = from_text(kind, text, &origin, &full)?;
+    layers.put(section, rest, origin, value);
+    Ok(())
+}
+
+fn kind(section: &str, key: &str) -> Option<Kind> {
+    let is_it = |(s, k, _): &&(&str, &str, Kind)| *s == section && *k == key;
+    SETTINGS.iter().find(is_it).map(|(_, _, kind)| *kind)
+}
+
+fn network_kind(key: &str) -> Option<Kind> {
+    let is_it = |(k, _): &&(&str, Kind)| *k == key;
+    NETWORK_SETTINGS.iter().find(is_it).map(|(_, kind)| *kind)
+}
+
+fn unknown(origin: Origin, key: String) -> ConfigError {
+    let section = key.split('.').next().unwrap_or_default();
+    let keys: Vec<&str> = match section {
+        "networks" => NETWORK_SETTINGS.iter().map(|(key, _)| *key).collect(),
+        _ => {
+            let inside = SETTINGS.iter().filter(|(name, ..)| *name == section);
+            inside.map(|(_, key, _)| *key).collect()
+        }
+    };
+    let hint = if keys.is_empty() {
+        let mut sections: Vec<&str> = SETTINGS.iter().map(|(section, ..)| *section).collect();
+        sections.dedup();
+        format!("the sections are {}, networks", sections.join(", "))
+    } else {
+        format!("{section} has {}", keys.join(", "))
+    };
+    let key = key.escape_debug().to_string().replace("\\\"", "\"");
+    ConfigError::UnknownSetting { origin, key, hint }
+}
+
+fn from_text(kind: Kind, text: &str, origin: &Origin, key: &str) -> Result<Value, ConfigError> {
+    let text = text.trim();
+    let wrong = |problem: &str| ConfigError::Value {
+        origin: origin.clone(),
+        key: key.to_owned(),
+        problem: problem.to_owned(),
+    };
+    match kind {
+        Kind::Text => Ok(Value::String(text.to_owned())),
+        Kind::Flag => match text {
+            "true" => Ok(Value::Boolean(true)),
+            "false" => Ok(Value::Boolean(false)),
+            _ => Err(wrong("must be true or false")),
+        },
+        Kind::Number => text
+            .parse()
+            .map(Value::Integer)
+            .map_err(|_| wrong("must be a whole number")),
+        Kind::List if text.starts_with('[') => literal(text)
+            .filter(Value::is_array)
+            .ok_or_else(|| wrong("is not a list: write a,b or [\"a\", \"b\"]")),
+        Kind::List => Ok(Value::Array(
+            text.split(',')
+                .map(str::trim)
+                .filter(|item| !item.is_empty())
+                .map(|item| Value::String(item.to_owned()))
+                .collect(),
+        )),
+        Kind::Map => literal(text)
+            .filter(Value::is_table)
+            .ok_or_else(|| wrong("is not a table: write {\"BTC/USD\" = \"50000\"}")),
+    }
+}
+
+/// One TOML value, or the same in JSON: people paste both into variables.
+fn literal(text: &str) -> Option<Value> {
+    let toml = format!("it = {text}").parse::<Table>().ok();
+    match toml {
+        Some(mut table) if table.len() == 1 => table.remove("it"),
+        _ => serde_json::from_str(text).ok(),
+    }
+}

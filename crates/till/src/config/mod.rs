@@ -1,0 +1,232 @@
+//! The operator's configuration: defaults, then the file, then the environment, then flags.
+//!
+//! Reading is pure: the caller hands in the file's text and the variables, so every rule is tested
+//! without touching the machine. A setting is replaced as a whole by the stronger layer, never merged.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use ipnet::IpNet;
+
+mod layers;
+mod read;
+#[cfg(test)]
+mod tests;
+
+pub use layers::Origin;
+
+/// What the command line said about settings. `--listen` and `--database` are the two that people type;
+/// `--set section.key=value` reaches every other one.
+#[derive(Debug, Default, Clone)]
+pub struct Flags {
+    pub listen: Option<String>,
+    pub database: Option<String>,
+    pub set: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    pub server: Server,
+    pub database: Database,
+    pub secrets: Secrets,
+    pub webhooks: Webhooks,
+    pub limits: Limits,
+    pub mail: Mail,
+    pub prices: Prices,
+    pub addresses: Addresses,
+    pub invoices: Invoices,
+    /// By CAIP-2 id, as the operator wrote it. Whether the id exists is the registry's to say.
+    pub networks: BTreeMap<String, Network>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Server {
+    pub listen: SocketAddr,
+    /// The three addresses stay open here because their defaults follow the port that was really bound:
+    /// [`Config::urls`] settles them.
+    pub public_url: Option<String>,
+    pub checkout_url: Option<String>,
+    pub docs_url: Option<String>,
+    pub live_mode: bool,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+pub struct Database {
+    pub url: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Secrets {
+    /// Empty means the default place: [`Config::key_files`] settles it.
+    pub key_file: Vec<PathBuf>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Webhooks {
+    pub allow_private_addresses: bool,
+    pub trusted_certificates: Vec<PathBuf>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    pub checkout_per_minute: u32,
+    pub trusted_proxies: Vec<IpNet>,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+pub struct Mail {
+    pub smtp_url: Option<String>,
+    pub from: Option<String>,
+}
+
+/// Prices stay text: what the operator typed is turned into exact numbers by the core.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prices {
+    pub fixed_test: BTreeMap<String, String>,
+    pub fixed_live: BTreeMap<String, String>,
+    pub max_age_s: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Addresses {
+    pub pool_max: u32,
+    pub cooldown_h: u32,
+    pub bitcoin_gap_limit: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invoices {
+    pub life_min: u32,
+    pub volatile_life_min: u32,
+    pub select_min: u32,
+}
+
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Network {
+    pub rpc: Vec<String>,
+    pub credit_at: CreditAt,
+}
+
+/// The finality at which a payment on a network counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CreditAt {
+    Included,
+    Safe,
+    #[default]
+    Final,
+}
+
+/// Where the server says it can be reached. None ends in a slash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Urls {
+    pub public: String,
+    pub checkout: String,
+    pub docs: String,
+}
+
+/// Always one line, and never a value that could hold a password.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    #[error("configuration file, line {line}: {problem}")]
+    File { line: usize, problem: String },
+    #[error("{origin}: unknown setting `{key}`; {hint}")]
+    UnknownSetting {
+        origin: Origin,
+        key: String,
+        hint: String,
+    },
+    #[error("environment: unknown variable {name}; variables are named TILL_SECTION_KEY")]
+    UnknownVariable { name: String },
+    #[error("--set {given:?}: write --set section.key=value")]
+    Set { given: String },
+    #[error("{origin}: {key} {problem}")]
+    Value {
+        origin: Origin,
+        key: String,
+        problem: String,
+    },
+}
+
+impl Config {
+    pub fn load(
+        file_text: Option<&str>,
+        env: impl Iterator<Item = (String, String)>,
+        flags: &Flags,
+    ) -> Result<Config, ConfigError> {
+        read::config(layers::gather(file_text, env, flags)?)
+    }
+
+    /// The addresses to show, given the address that was really bound (port 0 picks one).
+    pub fn urls(&self, bound: SocketAddr) -> Urls {
+        let server = &self.server;
+        let public = server
+            .public_url
+            .clone()
+            .unwrap_or_else(|| format!("http://{bound}"));
+        let below = |given: &Option<String>, place: &str| {
+            given.clone().unwrap_or_else(|| format!("{public}/{place}"))
+        };
+        Urls {
+            checkout: below(&server.checkout_url, "checkout"),
+            docs: below(&server.docs_url, "docs"),
+            public,
+        }
+    }
+
+    /// The key files, newest first. Unless configured it is one `till.key`, beside the SQLite file so
+    /// that the two are moved together, or in the working directory when there is no such file.
+    pub fn key_files(&self) -> Vec<PathBuf> {
+        if !self.secrets.key_file.is_empty() {
+            return self.secrets.key_file.clone();
+        }
+        let beside = self.database.sqlite_path().map(|path| {
+            path.parent()
+                .unwrap_or_else(|| Path::new(""))
+                .join("till.key")
+        });
+        vec![beside.unwrap_or_else(|| PathBuf::from("till.key"))]
+    }
+}
+
+impl Database {
+    /// The file of a SQLite database that has one.
+    pub fn sqlite_path(&self) -> Option<&Path> {
+        let rest = self.url.strip_prefix("sqlite:")?;
+        let rest = rest.strip_prefix("//").unwrap_or(rest);
+        let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let in_memory = path == ":memory:" || query.split('&').any(|pair| pair == "mode=memory");
+        (!in_memory).then(|| Path::new(path))
+    }
+}
+
+// Endpoints and connection strings carry passwords and provider keys: a logged configuration shows
+// that they are set and nothing more.
+
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let engine = self.url.split(':').next().unwrap_or_default();
+        f.debug_struct("Database")
+            .field("url", &format!("{engine}:…"))
+            .finish()
+    }
+}
+
+impl fmt::Debug for Mail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mail")
+            .field("smtp_url", &self.smtp_url.as_ref().map(|_| "…"))
+            .field("from", &self.from)
+            .finish()
+    }
+}
+
+impl fmt::Debug for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Network")
+            .field("rpc", &format!("{} endpoints", self.rpc.len()))
+            .field("credit_at", &self.credit_at)
+            .finish()
+    }
+}

@@ -1,0 +1,378 @@
+//! From gathered values to a checked configuration: every default and every bound is here.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use ipnet::IpNet;
+use toml::Value;
+use url::Url;
+
+use super::layers::{Given, Layers, Origin};
+use super::{
+    Addresses, Config, ConfigError, CreditAt, Database, Invoices, Limits, Mail, Network, Prices,
+    Secrets, Server, Webhooks,
+};
+
+const LISTEN_DEFAULT: &str = "127.0.0.1:4242";
+const DATABASE_DEFAULT: &str = "sqlite:till.db";
+/// Without a price nothing in Bitcoin could be tried out; real money never sees this one.
+const TEST_PRICE_DEFAULT: (&str, &str) = ("BTC/USD", "50000");
+/// No more digits than the core's exact decimals take.
+const PRICE_DIGITS_MAX: usize = 40;
+
+pub(super) fn config(layers: Layers) -> Result<Config, ConfigError> {
+    let mut settings = Settings(layers.settings);
+    let s = &mut settings;
+    let server = Server {
+        listen: s.text("server.listen", LISTEN_DEFAULT, listen)?,
+        public_url: s.optional("server.public_url", web_url)?,
+        checkout_url: s.optional("server.checkout_url", web_url)?,
+        docs_url: s.optional("server.docs_url", web_url)?,
+        live_mode: s.flag("server.live_mode")?,
+    };
+    let database = Database {
+        url: s.text("database.url", DATABASE_DEFAULT, database_url)?,
+    };
+    let secrets = Secrets {
+        key_file: s.list("secrets.key_file", path)?,
+    };
+    let webhooks = Webhooks {
+        allow_private_addresses: s.flag("webhooks.allow_private_addresses")?,
+        trusted_certificates: s.list("webhooks.trusted_certificates", path)?,
+    };
+    let limits = Limits {
+        checkout_per_minute: s.number("limits.checkout_per_minute", 60, 1..=1_000_000)?,
+        trusted_proxies: s.list("limits.trusted_proxies", proxy)?,
+    };
+    let mail = mail(s)?;
+    let prices = prices(s)?;
+    let addresses = Addresses {
+        // Bitcoin's unhardened child numbers end at 2^31.
+        pool_max: s.number("addresses.pool_max", 1_000_000, 1..=0x7fff_ffff)?,
+        cooldown_h: s.number("addresses.cooldown_h", 168, 1..=87_600)?,
+        bitcoin_gap_limit: s.number("addresses.bitcoin_gap_limit", 20, 1..=10_000)?,
+    };
+    let invoices = Invoices {
+        life_min: s.number("invoices.life_min", 60, 1..=525_600)?,
+        volatile_life_min: s.number("invoices.volatile_life_min", 15, 1..=525_600)?,
+        select_min: s.number("invoices.select_min", 30, 1..=525_600)?,
+    };
+    debug_assert!(settings.0.is_empty(), "a known setting is read by nobody");
+    Ok(Config {
+        server,
+        database,
+        secrets,
+        webhooks,
+        limits,
+        mail,
+        prices,
+        addresses,
+        invoices,
+        networks: networks(layers.networks)?,
+    })
+}
+
+fn mail(s: &mut Settings) -> Result<Mail, ConfigError> {
+    let origin = s.origin("mail.smtp_url");
+    let mail = Mail {
+        smtp_url: s.optional("mail.smtp_url", smtp_url)?,
+        from: s.optional("mail.from", sender)?,
+    };
+    if mail.smtp_url.is_some() && mail.from.is_none() {
+        return Err(wrong(
+            origin,
+            "mail.smtp_url",
+            "needs mail.from, the sender's address",
+        ));
+    }
+    Ok(mail)
+}
+
+fn prices(s: &mut Settings) -> Result<Prices, ConfigError> {
+    let max_age_s = s.number("prices.max_age_s", 120, 1..=86_400)?;
+    let Some(Given { origin, value }) = s.0.remove("prices.fixed") else {
+        let (pair, price) = TEST_PRICE_DEFAULT;
+        return Ok(Prices {
+            fixed_test: BTreeMap::from([(pair.to_owned(), price.to_owned())]),
+            fixed_live: BTreeMap::new(),
+            max_age_s,
+        });
+    };
+    let Value::Table(table) = value else {
+        return Err(wrong(
+            origin,
+            "prices.fixed",
+            "must be a table of pairs and prices",
+        ));
+    };
+    let mut fixed = BTreeMap::new();
+    for (pair, price) in table {
+        let key = format!("prices.fixed.{pair:?}");
+        if !is_pair(&pair) {
+            return Err(wrong(origin, &key, "is not a pair such as BTC/USD"));
+        }
+        let Value::String(price) = price else {
+            return Err(wrong(origin, &key, "must be in quotes, such as \"50000\""));
+        };
+        if !is_price(&price) {
+            return Err(wrong(origin, &key, "must be a plain decimal above zero"));
+        }
+        fixed.insert(pair, price);
+    }
+    Ok(Prices {
+        fixed_test: fixed.clone(),
+        fixed_live: fixed,
+        max_age_s,
+    })
+}
+
+fn networks(
+    given: BTreeMap<String, BTreeMap<String, Given>>,
+) -> Result<BTreeMap<String, Network>, ConfigError> {
+    let mut networks = BTreeMap::new();
+    for (id, settings) in given {
+        if !is_caip2(&id) {
+            let origin = settings
+                .into_values()
+                .next()
+                .map_or(Origin::Default, |given| given.origin);
+            let problem = "is not a CAIP-2 id such as \"eip155:8453\"";
+            return Err(wrong(origin, &format!("networks.{id:?}"), problem));
+        }
+        let prefix = format!("networks.{id:?}");
+        let named = settings
+            .into_iter()
+            .map(|(key, given)| (format!("{prefix}.{key}"), given));
+        let mut s = Settings(named.collect());
+        let network = Network {
+            rpc: s.list(&format!("{prefix}.rpc"), endpoint)?,
+            credit_at: s.text(&format!("{prefix}.credit_at"), "final", credit_at)?,
+        };
+        networks.insert(id, network);
+    }
+    Ok(networks)
+}
+
+/// Each reader takes its value out, so that what nobody read can be noticed.
+struct Settings(BTreeMap<String, Given>);
+
+impl Settings {
+    fn origin(&self, key: &str) -> Origin {
+        self.0
+            .get(key)
+            .map_or(Origin::Default, |given| given.origin.clone())
+    }
+
+    fn text<T>(
+        &mut self,
+        key: &str,
+        default: &str,
+        parse: impl Fn(&str) -> Result<T, &'static str>,
+    ) -> Result<T, ConfigError> {
+        match self.0.remove(key) {
+            None => parse(default).map_err(|problem| wrong(Origin::Default, key, problem)),
+            Some(given) => one(key, &given.origin, &given.value, &parse),
+        }
+    }
+
+    /// An empty text takes a setting away again that a weaker layer gave.
+    fn optional<T>(
+        &mut self,
+        key: &str,
+        parse: impl Fn(&str) -> Result<T, &'static str>,
+    ) -> Result<Option<T>, ConfigError> {
+        match self.0.remove(key) {
+            None => Ok(None),
+            Some(given) if given.value.as_str() == Some("") => Ok(None),
+            Some(given) => one(key, &given.origin, &given.value, &parse).map(Some),
+        }
+    }
+
+    fn list<T>(
+        &mut self,
+        key: &str,
+        parse: impl Fn(&str) -> Result<T, &'static str>,
+    ) -> Result<Vec<T>, ConfigError> {
+        let Some(Given { origin, value }) = self.0.remove(key) else {
+            return Ok(Vec::new());
+        };
+        // One item needs no brackets, in the file as little as in a variable.
+        let items = match value {
+            Value::Array(items) => items,
+            text @ Value::String(_) => vec![text],
+            _ => return Err(wrong(origin, key, "must be a list of texts")),
+        };
+        let read = |item| one(key, &origin, item, &parse);
+        items.iter().map(read).collect()
+    }
+
+    fn flag(&mut self, key: &str) -> Result<bool, ConfigError> {
+        match self.0.remove(key) {
+            None => Ok(false),
+            Some(Given {
+                value: Value::Boolean(value),
+                ..
+            }) => Ok(value),
+            Some(given) => Err(wrong(given.origin, key, "must be true or false")),
+        }
+    }
+
+    fn number(
+        &mut self,
+        key: &str,
+        default: u32,
+        range: RangeInclusive<u32>,
+    ) -> Result<u32, ConfigError> {
+        let Some(Given { origin, value }) = self.0.remove(key) else {
+            return Ok(default);
+        };
+        let Value::Integer(number) = value else {
+            return Err(wrong(origin, key, "must be a whole number"));
+        };
+        u32::try_from(number)
+            .ok()
+            .filter(|number| range.contains(number))
+            .ok_or_else(|| {
+                let problem = format!("must be between {} and {}", range.start(), range.end());
+                wrong(origin, key, &problem)
+            })
+    }
+}
+
+fn one<T>(
+    key: &str,
+    origin: &Origin,
+    value: &Value,
+    parse: &impl Fn(&str) -> Result<T, &'static str>,
+) -> Result<T, ConfigError> {
+    let text = value.as_str().ok_or("must be a text in quotes");
+    text.and_then(parse)
+        .map_err(|problem| wrong(origin.clone(), key, problem))
+}
+
+fn wrong(origin: Origin, key: &str, problem: &str) -> ConfigError {
+    ConfigError::Value {
+        origin,
+        key: key.to_owned(),
+        problem: problem.to_owned(),
+    }
+}
+
+fn listen(text: &str) -> Result<SocketAddr, &'static str> {
+    text.parse()
+        .map_err(|_| "must be an address and a port such as 127.0.0.1:4242")
+}
+
+fn database_url(text: &str) -> Result<String, &'static str> {
+    let sqlite = text.strip_prefix("sqlite:").is_some_and(|path| {
+        let path = path.strip_prefix("//").unwrap_or(path);
+        !path.is_empty() && !path.starts_with('?')
+    });
+    let postgres = text.starts_with("postgres://") || text.starts_with("postgresql://");
+    if sqlite || (postgres && Url::parse(text).is_ok()) {
+        Ok(text.to_owned())
+    } else {
+        Err("must be sqlite:PATH, sqlite::memory: or postgres://…")
+    }
+}
+
+/// Other addresses are appended to these, so they carry neither a query nor a slash at the end.
+fn web_url(text: &str) -> Result<String, &'static str> {
+    const PROBLEM: &str = "must be an http or https address without user, query or fragment";
+    let url = Url::parse(text).map_err(|_| PROBLEM)?;
+    let plain = url.query().is_none()
+        && url.fragment().is_none()
+        && url.username().is_empty()
+        && url.password().is_none();
+    if matches!(url.scheme(), "http" | "https") && plain {
+        Ok(url.as_str().trim_end_matches('/').to_owned())
+    } else {
+        Err(PROBLEM)
+    }
+}
+
+/// Providers put keys into paths and queries, so an endpoint is kept as it was given.
+fn endpoint(text: &str) -> Result<String, &'static str> {
+    match Url::parse(text) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(text.to_owned()),
+        _ => Err("must hold http or https addresses"),
+    }
+}
+
+fn smtp_url(text: &str) -> Result<String, &'static str> {
+    match Url::parse(text) {
+        Ok(url) if matches!(url.scheme(), "smtp" | "smtps") && url.has_host() => {
+            Ok(text.to_owned())
+        }
+        _ => Err("must be an address such as smtps://user:password@mail.example.com"),
+    }
+}
+
+fn sender(text: &str) -> Result<String, &'static str> {
+    let mut halves = text.split('@');
+    let two = halves.next().is_some_and(|name| !name.is_empty())
+        && halves.next().is_some_and(|host| !host.is_empty())
+        && halves.next().is_none();
+    if two && !text.chars().any(char::is_control) {
+        Ok(text.to_owned())
+    } else {
+        Err("must be a mail address such as till@example.com")
+    }
+}
+
+fn path(text: &str) -> Result<PathBuf, &'static str> {
+    if text.is_empty() {
+        Err("must not hold an empty path")
+    } else {
+        Ok(PathBuf::from(text))
+    }
+}
+
+fn proxy(text: &str) -> Result<IpNet, &'static str> {
+    let single = text.parse::<IpAddr>().map(IpNet::from);
+    single
+        .or_else(|_| text.parse::<IpNet>())
+        .map_err(|_| "must hold addresses or ranges such as 10.0.0.0/8")
+}
+
+fn credit_at(text: &str) -> Result<CreditAt, &'static str> {
+    match text {
+        "included" => Ok(CreditAt::Included),
+        "safe" => Ok(CreditAt::Safe),
+        "final" => Ok(CreditAt::Final),
+        _ => Err("must be included, safe or final"),
+    }
+}
+
+fn is_pair(text: &str) -> bool {
+    let symbol = |text: &str| {
+        (1..=16).contains(&text.len())
+            && text
+                .chars()
+                .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit())
+    };
+    text.split_once('/')
+        .is_some_and(|(base, quote)| symbol(base) && symbol(quote))
+}
+
+fn is_price(text: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    text.len() <= PRICE_DIGITS_MAX
+        && digits(whole)
+        && digits(fraction)
+        && text.bytes().any(|b| matches!(b, b'1'..=b'9'))
+}
+
+fn is_caip2(text: &str) -> bool {
+    let reference = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let namespace = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    text.split_once(':').is_some_and(|(family, id)| {
+        (3..=8).contains(&family.len())
+            && (1..=32).contains(&id.len())
+            && family.chars().all(namespace)
+            && id.chars().all(reference)
+    })
+}
