@@ -12,4 +12,5 @@ pub mod limits;
 pub mod money;
 pub mod payment;
 pub mod pricing;
+pub mod scope;
 pub mod time;

@@ -1,1 +1,28 @@
+//! Use cases (load, ask core, save) and the workers that act on what was saved.
 
+pub mod accounts;
+pub mod addresses;
+pub mod change;
+pub mod clock;
+pub mod context;
+pub mod create;
+pub mod deliveries;
+pub mod fail;
+pub mod gather;
+pub mod idempotency;
+pub mod invoices;
+pub mod observe;
+pub mod plan;
+pub mod prices;
+pub mod secrets;
+pub mod settings;
+pub mod simulate;
+pub mod stream;
+#[doc(hidden)]
+pub mod testing;
+pub mod vault;
+pub mod view;
+pub mod workers;
+
+pub use context::{Answer, Context, Engine, EngineConfig};
+pub use fail::Fail;

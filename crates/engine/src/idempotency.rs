@@ -1,0 +1,116 @@
+//! Idempotency: the effect, its answer and the key commit together, or not at all.
+
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use sha2::{Digest as _, Sha256};
+use till_core::error::{Code, Refusal};
+use till_core::limits::IDEMPOTENCY_RETENTION_DAYS;
+use till_core::scope::Scope;
+use till_core::time::DAY_MS;
+use till_store::idempotency::{KeptAnswer, NewAnswer};
+use till_store::{StoreError, Tx};
+
+use crate::context::{Answer, Context, Engine};
+use crate::fail::Fail;
+
+/// A key and what it was used for: the method, the path and the raw body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Once {
+    pub key: String,
+    pub fingerprint: [u8; 32],
+}
+
+impl Once {
+    pub fn new(key: String, method: &str, path: &str, body: &[u8]) -> Once {
+        let mut hash = Sha256::new();
+        for part in [method.as_bytes(), path.as_bytes()] {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        hash.update(body);
+        Once { key, fingerprint: hash.finalize().into() }
+    }
+}
+
+impl Engine {
+    /// Runs a use case once per key. A failure leaves no trace and frees the key.
+    pub async fn once<F>(&self, scope: &Scope, once: &Once, work: F) -> Result<Answer, Fail>
+    where
+        F: for<'t> Fn(&'t mut Tx, &'t Context<'t>) -> BoxFuture<'t, Result<Answer, Fail>> + Send + Sync,
+    {
+        let work = &work;
+        let run = || {
+            self.unit(scope, move |tx, context| {
+                Box::pin(async move {
+                    if let Some(kept) = look_up(tx, context, once).await? {
+                        return Ok(kept);
+                    }
+                    let answer = work(tx, context).await?;
+                    keep(tx, context, &[(scope, once, &answer)]).await?;
+                    Ok(answer)
+                })
+            })
+        };
+        match run().await {
+            // Another process committed the same key while we worked: ours is undone, theirs is the answer.
+            Err(Fail::Store(error)) if is_key_taken(&error) => run().await,
+            Err(Fail::Store(StoreError::LockTimeout)) => Err(in_use().into()),
+            done => done,
+        }
+    }
+}
+
+pub fn in_use() -> Refusal {
+    Refusal::of(Code::IdempotencyKeyInUse).param("Idempotency-Key")
+}
+
+pub fn is_key_taken(error: &StoreError) -> bool {
+    error.violates("idempotency_keys")
+}
+
+/// The answer already given under this key, if it was to the same request.
+pub async fn look_up(tx: &mut Tx, context: &Context<'_>, once: &Once) -> Result<Option<Answer>, Fail> {
+    let Some(kept) = till_store::idempotency::kept_answer(tx, &context.scope, &once.key).await? else {
+        return Ok(None);
+    };
+    if kept.created_at < context.real_now - i64::from(IDEMPOTENCY_RETENTION_DAYS) * DAY_MS {
+        till_store::idempotency::forget(tx, &context.scope, &once.key).await?;
+        return Ok(None);
+    }
+    replay(context.engine, &context.scope, once, &kept).map(Some)
+}
+
+fn replay(engine: &Engine, scope: &Scope, once: &Once, kept: &KeptAnswer) -> Result<Answer, Fail> {
+    if kept.fingerprint != once.fingerprint {
+        return Err(Refusal::of(Code::IdempotencyKeyReused).param("Idempotency-Key").into());
+    }
+    let body = engine.vault.open(&purpose(scope, &once.key), &kept.response).map_err(Fail::broken)?;
+    let status = u16::try_from(kept.status).map_err(Fail::broken)?;
+    Ok(Answer { status, body: Bytes::from(body), replayed: true })
+}
+
+/// Binds answers to their keys, encrypted: some of them carry secrets that are shown once.
+pub async fn keep(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    answers: &[(&Scope, &Once, &Answer)],
+) -> Result<(), StoreError> {
+    let engine = context.engine;
+    let mut rows: Vec<NewAnswer<'_>> = answers
+        .iter()
+        .map(|(scope, once, answer)| NewAnswer {
+            scope,
+            key: &once.key,
+            fingerprint: &once.fingerprint,
+            status: answer.status,
+            response: engine.vault.seal(&engine.ids, &purpose(scope, &once.key), &answer.body),
+        })
+        .collect();
+    // One order for everybody: two processes that bind the same keys wait for each other, never in a circle.
+    rows.sort_by(|a, b| (&a.scope.account, a.key).cmp(&(&b.scope.account, b.key)));
+    till_store::idempotency::keep_answers(tx, rows, context.real_now).await
+}
+
+fn purpose(scope: &Scope, key: &str) -> String {
+    format!("idempotency/{}/{}/{key}", scope.account, scope.mode.as_str())
+}
