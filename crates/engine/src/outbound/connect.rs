@@ -43,7 +43,7 @@ pub(super) enum ConnectError {
     #[error("connection failed: {0}")]
     Tcp(io::ErrorKind),
     #[error("TLS: {0}")]
-    Tls(String),
+    Tls(&'static str),
     #[error("timed out connecting")]
     Timeout,
 }
@@ -119,16 +119,30 @@ fn server_name(url: &Url) -> Result<ServerName<'static>, ConnectError> {
     }
 }
 
+/// In our own words: the library's list every name in the certificate, which the receiver chose.
 fn tls_error(error: io::Error) -> ConnectError {
+    use rustls::{CertificateError as Certificate, Error};
     let inner = error
         .get_ref()
-        .and_then(|inner| inner.downcast_ref::<rustls::Error>());
+        .and_then(|inner| inner.downcast_ref::<Error>());
     ConnectError::Tls(match inner {
-        Some(rustls::Error::InvalidCertificate(reason)) => {
-            format!("the certificate is not trusted: {reason}")
-        }
-        Some(other) => other.to_string(),
-        None => format!("handshake failed: {}", error.kind()),
+        Some(Error::InvalidCertificate(reason)) => match reason {
+            Certificate::UnknownIssuer => "the certificate's issuer is not trusted",
+            Certificate::Expired | Certificate::ExpiredContext { .. } => {
+                "the certificate has expired"
+            }
+            Certificate::NotValidYet | Certificate::NotValidYetContext { .. } => {
+                "the certificate is not valid yet"
+            }
+            Certificate::NotValidForName | Certificate::NotValidForNameContext { .. } => {
+                "the certificate is for another host"
+            }
+            _ => "the certificate is not valid",
+        },
+        Some(Error::AlertReceived(_)) => "the receiver refused the handshake",
+        Some(Error::PeerIncompatible(_)) => "no common protocol, TLS 1.2 or later is needed",
+        Some(Error::InvalidMessage(_)) => "the receiver does not speak TLS",
+        _ => "the handshake failed",
     })
 }
 
