@@ -14,3 +14,4 @@ pub mod payment;
 pub mod pricing;
 pub mod scope;
 pub mod time;
+pub mod webhook;

@@ -12,6 +12,7 @@ pub mod gather;
 pub mod idempotency;
 pub mod invoices;
 pub mod observe;
+pub mod outbound;
 pub mod plan;
 pub mod prices;
 pub mod secrets;

@@ -1,0 +1,221 @@
+//! The merchant's view of an invoice.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use till_core::asset::{Mode, Registry};
+use till_core::money::{Currency, Units, show};
+use till_core::payment::Hold;
+use till_core::time;
+use till_store::StoreError;
+use till_store::invoices::InvoiceRow;
+use utoipa::ToSchema;
+
+use super::tokens;
+
+/// A price in a fiat currency.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct FiatAmount {
+    /// Major units as a decimal string, never a JSON number.
+    #[schema(example = "25.00")]
+    pub amount: String,
+    /// ISO 4217 code.
+    #[schema(example = "USD")]
+    pub currency: String,
+}
+
+/// An amount of one asset.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TokenAmount {
+    /// Whole tokens as a decimal string.
+    #[schema(example = "25.00")]
+    pub amount: String,
+    /// Asset code.
+    #[schema(example = "USDC@eip155:84532")]
+    pub asset: String,
+}
+
+/// One way to pay an invoice, with its address.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct PaymentOptionView {
+    #[schema(example = "USDC@eip155:84532")]
+    pub asset: String,
+    #[schema(example = "USDC")]
+    pub symbol: String,
+    /// CAIP-2 id of the network.
+    #[schema(example = "eip155:84532")]
+    pub network: String,
+    #[schema(example = "Base Sepolia")]
+    pub network_name: String,
+    /// Whole tokens to send.
+    #[schema(example = "25.00")]
+    pub amount_due: String,
+    /// The deposit address: this invoice's alone, and the merchant's alone to empty.
+    pub address: String,
+}
+
+/// One way to pay that has no address until the payer picks it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct PendingOptionView {
+    pub asset: String,
+    pub symbol: String,
+    pub network: String,
+    pub network_name: String,
+    pub amount_due: String,
+}
+
+/// Why an invoice waits for a person's decision.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ReviewView {
+    /// `manual_review`, `sanctions`, `blacklist` or `finality_violation`.
+    #[schema(example = "manual_review")]
+    pub hold: String,
+    #[schema(format = DateTime)]
+    pub opened_at: String,
+}
+
+/// An invoice as its merchant sees it.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Invoice)]
+pub struct InvoiceView<'a> {
+    #[schema(example = "inv_01jcnx2v9k7q3w8s5d1f6h4m2t")]
+    pub id: &'a str,
+    #[schema(example = "invoice", pattern = "^invoice$")]
+    pub object: &'static str,
+    pub livemode: bool,
+    /// See the states of an invoice.
+    #[schema(example = "awaiting_payment")]
+    pub status: Cow<'a, str>,
+    pub amount: FiatAmount,
+    #[schema(required)]
+    pub description: Option<&'a str>,
+    /// Your own reference; never shown to the payer.
+    #[schema(required)]
+    pub customer_ref: Option<&'a str>,
+    /// Your own data; never shown to the payer.
+    #[schema(value_type = std::collections::BTreeMap<String, String>)]
+    pub metadata: &'a RawValue,
+    pub payment_options: Vec<PaymentOptionView>,
+    /// Options of a payment-link invoice whose payer has not picked a network yet.
+    pub pending_options: Vec<PendingOptionView>,
+    /// When a payment-link invoice expires unless a network was picked.
+    #[schema(required, format = DateTime)]
+    pub select_by: Option<String>,
+    /// What was received, final and not reversed, per asset.
+    pub amounts_received: Vec<TokenAmount>,
+    /// Present while partially paid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount_remaining: Option<TokenAmount>,
+    /// Present when overpaid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount_overpaid: Option<TokenAmount>,
+    /// Present while under review.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub review: Option<ReviewView>,
+    #[schema(format = DateTime)]
+    pub expires_at: String,
+    #[schema(format = DateTime)]
+    pub created_at: String,
+    #[schema(required, format = DateTime)]
+    pub paid_at: Option<String>,
+    #[schema(required, format = DateTime)]
+    pub closed_at: Option<String>,
+    /// Where the payer pays.
+    pub checkout_url: String,
+    #[schema(required)]
+    pub payment_link: Option<&'a str>,
+    #[schema(required)]
+    pub customer: Option<&'a str>,
+    #[schema(required)]
+    pub subscription: Option<&'a str>,
+}
+
+/// What the payments come to, kept beside the invoice so that showing it needs no second read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    pub received: Vec<(String, Units)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remaining: Option<(String, Units)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overpaid: Option<(String, Units)>,
+    /// The hold and since when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub review: Option<(String, i64)>,
+}
+
+impl Summary {
+    pub fn read(row: &InvoiceRow) -> Result<Summary, StoreError> {
+        match &row.summary {
+            Some(text) => serde_json::from_str(text).map_err(|error| row.corrupt("summary", error)),
+            None => Ok(Summary::default()),
+        }
+    }
+
+    pub fn hold(&self) -> Option<Hold> {
+        self.review.as_ref().and_then(|(hold, _)| Hold::parse(hold))
+    }
+}
+
+impl<'a> InvoiceView<'a> {
+    pub fn of(row: &'a InvoiceRow, checkout_url: &str, key: Option<&str>) -> Result<InvoiceView<'a>, StoreError> {
+        let registry = Registry::builtin();
+        let summary = Summary::read(row)?;
+        let decimals = Currency::parse(&row.currency).map_or(2, Currency::decimals);
+        let amount_minor = u128::try_from(row.amount_minor).map_err(|error| row.corrupt("amount_minor", error))?;
+        let (mut payment_options, mut pending_options) = (Vec::new(), Vec::new());
+        for option in row.options()? {
+            let asset = registry.asset(&option.asset).ok_or_else(|| row.corrupt("options", &option.asset))?;
+            let amount_due = show(option.due, option.decimals);
+            match option.deposit {
+                Some(deposit) => payment_options.push(PaymentOptionView {
+                    asset: option.asset,
+                    symbol: asset.symbol.clone(),
+                    network: asset.network.clone(),
+                    network_name: asset.network_name.clone(),
+                    amount_due,
+                    address: deposit.address,
+                }),
+                None => pending_options.push(PendingOptionView {
+                    asset: option.asset,
+                    symbol: asset.symbol.clone(),
+                    network: asset.network.clone(),
+                    network_name: asset.network_name.clone(),
+                    amount_due,
+                }),
+            }
+        }
+        let token = |amount: &(String, Units)| tokens(&amount.0, amount.1);
+        Ok(InvoiceView {
+            id: &row.id,
+            object: "invoice",
+            livemode: row.mode == Mode::Live.as_str(),
+            status: Cow::Borrowed(&row.status),
+            amount: FiatAmount { amount: show(Units(amount_minor), decimals), currency: row.currency.clone() },
+            description: row.description.as_deref(),
+            customer_ref: row.customer_ref.as_deref(),
+            metadata: serde_json::from_str(&row.metadata).map_err(|error| row.corrupt("metadata", error))?,
+            payment_options,
+            pending_options,
+            select_by: row.select_by.map(time::show),
+            amounts_received: summary.received.iter().map(token).collect(),
+            amount_remaining: summary.remaining.as_ref().map(token),
+            amount_overpaid: summary.overpaid.as_ref().map(token),
+            review: summary
+                .review
+                .as_ref()
+                .map(|(hold, at)| ReviewView { hold: hold.clone(), opened_at: time::show(*at) }),
+            expires_at: time::show(row.expires_at),
+            created_at: time::show(row.created_at),
+            paid_at: row.paid_at.map(time::show),
+            closed_at: row.closed_at.map(time::show),
+            checkout_url: match key {
+                Some(key) => format!("{checkout_url}/i/{}?key={key}", row.id),
+                None => format!("{checkout_url}/i/{}", row.id),
+            },
+            payment_link: row.payment_link.as_deref(),
+            customer: row.customer.as_deref(),
+            subscription: row.subscription.as_deref(),
+        })
+    }
+}

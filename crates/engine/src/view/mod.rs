@@ -1,0 +1,24 @@
+//! What the outside sees of our things. Events carry these too, so they stand below HTTP.
+
+mod delivery;
+mod event;
+mod invoice;
+mod payer;
+mod payment;
+mod settings;
+
+pub use delivery::DeliveryView;
+pub use event::{event_body, stream_event};
+pub use invoice::{FiatAmount, InvoiceView, PaymentOptionView, PendingOptionView, ReviewView, Summary, TokenAmount};
+pub use payer::{MerchantName, PayerOptionView, PayerPaymentView, payer_payments};
+pub use payment::PaymentView;
+pub use settings::{SettingsView, WebhookSecretView};
+
+use till_core::asset::Registry;
+use till_core::money::{Units, show};
+
+/// Whole tokens of an asset; an asset the registry has lost shows its base units.
+pub(crate) fn tokens(asset: &str, units: Units) -> TokenAmount {
+    let decimals = Registry::builtin().asset(asset).map_or(0, |asset| asset.decimals);
+    TokenAmount { amount: show(units, decimals), asset: asset.to_owned() }
+}

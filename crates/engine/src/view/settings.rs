@@ -1,0 +1,58 @@
+//! What a merchant set, per mode.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::context::Merchant;
+
+/// A merchant's settings in one mode.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = MerchantSettings)]
+pub struct SettingsView {
+    #[schema(example = "merchant_settings", pattern = "^merchant_settings$")]
+    pub object: &'static str,
+    pub livemode: bool,
+    #[schema(required)]
+    pub display_name: Option<String>,
+    #[schema(required)]
+    pub webhook_url: Option<String>,
+    /// Assets offered when an invoice names none.
+    #[schema(required)]
+    pub default_assets: Option<Vec<String>>,
+    /// How much less than the price still pays a new invoice, in basis points.
+    #[schema(required, minimum = 0, maximum = 10000)]
+    pub underpay_tolerance_bps: Option<i32>,
+    /// Invoices that receive this much (in USD) or more wait for a person.
+    #[schema(required)]
+    pub manual_review_amount: Option<String>,
+    /// Payout addresses by CAIP-2 namespace; an account key for `bip122`. Read-only here.
+    pub registered_destinations: BTreeMap<String, String>,
+}
+
+impl SettingsView {
+    pub fn of(merchant: &Merchant) -> SettingsView {
+        SettingsView {
+            object: "merchant_settings",
+            livemode: merchant.row.mode == "live",
+            display_name: merchant.row.display_name.clone(),
+            webhook_url: merchant.row.webhook_url.clone(),
+            default_assets: merchant.default_assets.clone(),
+            underpay_tolerance_bps: i32::try_from(merchant.row.underpay_tolerance_bps).ok(),
+            manual_review_amount: merchant.row.manual_review_amount.clone(),
+            registered_destinations: merchant.destinations.clone(),
+        }
+    }
+}
+
+/// A webhook secret, shown once.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = WebhookSecret)]
+pub struct WebhookSecretView {
+    #[schema(example = "webhook_secret", pattern = "^webhook_secret$")]
+    pub object: &'static str,
+    /// Signs deliveries from now on; readable only in this answer.
+    #[schema(example = "whsec_…")]
+    pub secret: String,
+}
