@@ -6,3 +6,6 @@ pub const HEADERS_MAX: usize = 100;
 pub const IDEMPOTENCY_KEY_CHARS_MAX: usize = 255;
 pub const PAGE_LIMIT_DEFAULT: u32 = 10;
 pub const PAGE_LIMIT_MAX: u32 = 100;
+pub const METADATA_PAIRS_MAX: usize = 20;
+pub const METADATA_KEY_CHARS_MAX: usize = 40;
+pub const METADATA_VALUE_CHARS_MAX: usize = 500;
