@@ -85,12 +85,16 @@ async fn ticks() -> Response {
     Body::from_stream(ticks).into_response()
 }
 
+async fn panics() -> StatusCode {
+    panic!("canary")
+}
+
 fn router() -> Router {
     Router::new()
         .route("/v1/ok", get(|| async { json(StatusCode::OK, &"ok") }))
         .route("/v1/echo", post(echo))
         .route("/v1/ticks", get(ticks))
-        .route("/v1/panic", get(|| async { panic!("canary") }))
+        .route("/v1/panic", get(panics))
         .route("/v1/hang", get(std::future::pending::<()>))
         .route("/v1/slow", get(|| async { tokio::time::sleep(SHORT * 2).await }))
         .route("/v1/huge", get(|| async { vec![0_u8; 64 << 20] }))
@@ -360,9 +364,24 @@ async fn a_head_that_trickles_in_is_cut_off() {
     let server = start(limits).await;
     assert_eq!(raw(&server, b"").await, "", "a silent connection");
     assert_eq!(raw(&server, b"GET /v1/ok HTTP/1.1\r\nhost: ").await, "");
-    // After a first answer the same holds for the next head.
-    let said = raw(&server, b"GET /v1/ok HTTP/1.1\r\n\r\nGET /v1").await;
-    assert!(said.starts_with("HTTP/1.1 200 "), "{said}");
+    // After a first answer the same holds for the next head, and bytes now and then buy no time.
+    let mut socket = TcpStream::connect(server.addr).await.unwrap();
+    let mut answer = [0; 1024];
+    socket
+        .write_all(b"GET /v1/ok HTTP/1.1\r\n\r\n")
+        .await
+        .unwrap();
+    assert!(socket.read(&mut answer).await.unwrap() > 0);
+    let mut trickled = 0;
+    while tokio::time::timeout(SHORT / 3, socket.read(&mut answer))
+        .await
+        .is_err()
+    {
+        trickled += 1;
+        assert!(trickled < 100, "the head may trickle for ever");
+        let _ = socket.write_all(b"G").await;
+    }
+    assert!(trickled >= 2, "cut off at once");
 }
 
 #[tokio::test]
@@ -563,4 +582,60 @@ async fn a_client_that_does_not_read_is_given_up() {
         .await
         .expect("the connection lives on")
         .unwrap();
+}
+
+/// Everything that is logged, as text.
+#[derive(Clone, Default)]
+struct Log(Arc<std::sync::Mutex<String>>);
+
+impl tracing::field::Visit for Log {
+    fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+        let mut text = self.0.lock().unwrap();
+        text.push_str(&format!("{}={value:?} ", field.name()));
+    }
+}
+
+impl tracing::Subscriber for Log {
+    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+        true
+    }
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+    fn event(&self, event: &tracing::Event<'_>) {
+        event.record(&mut self.clone());
+    }
+    fn enter(&self, _: &tracing::span::Id) {}
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+#[tokio::test]
+async fn the_log_names_every_request_and_no_credential() {
+    let log = Log::default();
+    let _guard = tracing::subscriber::set_default(log.clone());
+    let mut edge = edge();
+    edge.credential_paths = &["/v1/refund_claims/"];
+    for path in [
+        "/v1/ok?key=till_test_pk_CANARY",
+        "/v1/till_live_sk_CANARY",
+        "/v1/till%5flive%5fsk%5fCANARY",
+        "/v1/refund_claims/CANARY",
+    ] {
+        let request = Request::builder()
+            .uri(path)
+            .header("authorization", "Bearer CANARY")
+            .body(Body::empty())
+            .unwrap();
+        edge.answer(router(), request).await;
+    }
+    let text = log.0.lock().unwrap().clone();
+    assert!(!text.contains("CANARY"), "{text}");
+    let first = r#"method="GET" path=/v1/ok status=200 request_id="req_1""#;
+    assert!(text.starts_with(first), "{text}");
+    assert!(
+        text.contains("path=/v1/refund_claims/*** status=404 request_id=\"req_4\""),
+        "{text}"
+    );
 }

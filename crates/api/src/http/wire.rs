@@ -20,7 +20,8 @@ pub struct Phase(AtomicU8);
 const HEAD: u8 = 0;
 /// A request is being answered.
 const BUSY: u8 = 1;
-/// The last answer is complete and nothing has arrived since.
+/// The last answer is complete and nothing has arrived since. (The beginning of a head that came
+/// along with the request before it goes unseen here; the idle time bounds that one.)
 const IDLE: u8 = 2;
 
 impl Phase {
@@ -32,11 +33,14 @@ impl Phase {
         self.0.store(IDLE, Ordering::Relaxed);
     }
 
-    fn arrived(&self) {
+    /// Whether what arrived begins a new head.
+    fn arrived(&self) -> bool {
         // Only one task ever holds the connection, so nothing comes in between.
-        if self.0.load(Ordering::Relaxed) == IDLE {
+        let begins = self.0.load(Ordering::Relaxed) == IDLE;
+        if begins {
             self.0.store(HEAD, Ordering::Relaxed);
         }
+        begins
     }
 
     fn expects_head(&self) -> bool {
@@ -179,7 +183,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Wire<S> {
         let before = buf.filled().len();
         let read = Pin::new(&mut this.socket).poll_read(cx, buf);
         match read {
-            Poll::Ready(Ok(())) if buf.filled().len() > before => this.phase.arrived(),
+            Poll::Ready(Ok(())) if buf.filled().len() > before => {
+                if this.phase.arrived() {
+                    this.head_timer = None;
+                }
+            }
             Poll::Ready(_) => this.end = End::PeerClosed,
             // The timer is only made for a head that did not come in one piece.
             Poll::Pending if this.phase.expects_head() => {
@@ -271,4 +279,32 @@ fn bare_refusal(buf: &[u8]) -> Option<(u16, usize)> {
         .iter()
         .find(|(_, status_line)| line.ends_with(status_line))
         .map(|(status, status_line)| (*status, line.len() - status_line.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DATE: &str = "date: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\n";
+
+    #[test]
+    fn only_an_answer_without_anything_of_ours_is_taken_for_hypers() {
+        let bare =
+            format!("HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n{DATE}");
+        assert_eq!(bare_refusal(bare.as_bytes()), Some((400, 0)));
+        let after = format!("rest of an answer{bare}");
+        assert_eq!(bare_refusal(after.as_bytes()), Some((400, 17)));
+        let ours = format!(
+            "HTTP/1.1 400 Bad Request\r\nx-request-id: req_1\r\nconnection: close\r\ncontent-length: 0\r\n{DATE}"
+        );
+        for other in [
+            ours.as_str(),
+            "",
+            DATE,
+            "HTTP/1.1 200 OK\r\n\r\n",
+            &bare[1..],
+        ] {
+            assert_eq!(bare_refusal(other.as_bytes()), None, "{other}");
+        }
+    }
 }
