@@ -58,7 +58,7 @@ const HYPER_HEAD_BYTES_MAX: usize = 2 * HEADER_BYTES_MAX;
 const HYPER_BUFFER_BYTES_MAX: usize = 128 * 1024;
 
 const LINGER_TIME: Duration = Duration::from_secs(1);
-const LINGER_BYTES_MAX: usize = 4 * 1024 * 1024;
+const LINGER_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// The pause after an accept that failed for lack of something (file handles, memory).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
