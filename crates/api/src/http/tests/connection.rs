@@ -1,0 +1,200 @@
+//! What a client can do to a connection, and what the server does to it at its end.
+
+use super::*;
+
+#[tokio::test]
+async fn what_is_not_http_gets_the_one_shape_and_an_id() {
+    let server = start(patient()).await;
+    for request in [
+        &b"\0\0\0\0\r\n\r\n"[..],
+        b"GET\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET /v1/ok HTTP/1.1\r\nbad header\r\n\r\n",
+        b"GET /v1/ok HTTP/1.1\r\nx: a\0b\r\n\r\n",
+        b"POST /v1/echo HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nxx",
+        b"POST /v1/echo HTTP/1.1\r\ncontent-length: +1\r\n\r\nx",
+        b"POST /v1/echo HTTP/1.1\r\ntransfer-encoding: gzip\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 a TLS hello\r\n\r\n",
+    ] {
+        let said = raw(&server, request).await;
+        check_error(&said, 400, "parameter_invalid");
+        assert!(said.contains("connection: close\r\n"), "{said}");
+        assert!(said.contains("date: "), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_head_that_trickles_in_is_cut_off() {
+    let limits = ServerLimits {
+        head_time: SHORT,
+        ..patient()
+    };
+    let server = start(limits).await;
+    assert_eq!(raw(&server, b"").await, "", "a silent connection");
+    assert_eq!(raw(&server, b"GET /v1/ok HTTP/1.1\r\nhost: ").await, "");
+    // After a first answer the same holds for the next head, and bytes now and then buy no time.
+    let mut socket = TcpStream::connect(server.addr).await.unwrap();
+    let mut answer = [0; 1024];
+    socket
+        .write_all(b"GET /v1/ok HTTP/1.1\r\n\r\n")
+        .await
+        .unwrap();
+    assert!(socket.read(&mut answer).await.unwrap() > 0);
+    let mut trickled = 0;
+    while tokio::time::timeout(SHORT / 3, socket.read(&mut answer))
+        .await
+        .is_err()
+    {
+        trickled += 1;
+        assert!(trickled < 100, "the head may trickle for ever");
+        let _ = socket.write_all(b"G").await;
+    }
+    assert!(trickled >= 2, "cut off at once");
+}
+
+#[tokio::test]
+async fn an_idle_connection_outlives_the_time_for_a_head_but_not_its_own() {
+    let limits = ServerLimits {
+        head_time: SHORT,
+        ..patient()
+    };
+    let server = start(limits).await;
+    let mut socket = TcpStream::connect(server.addr).await.unwrap();
+    let mut answer = [0; 1024];
+    for _ in 0..2 {
+        socket
+            .write_all(b"GET /v1/ok HTTP/1.1\r\n\r\n")
+            .await
+            .unwrap();
+        let n = socket.read(&mut answer).await.unwrap();
+        assert!(answer[..n].starts_with(b"HTTP/1.1 200 "), "{n}");
+        let silence = tokio::time::timeout(SHORT * 3, socket.read(&mut answer)).await;
+        assert!(silence.is_err(), "closed too early");
+    }
+    let limits = ServerLimits {
+        idle_time: SHORT,
+        ..patient()
+    };
+    let server = start(limits).await;
+    let said = raw(&server, b"GET /v1/ok HTTP/1.1\r\n\r\n").await;
+    assert!(said.ends_with("\"ok\""), "{said}");
+}
+
+#[tokio::test]
+async fn a_slow_handler_is_not_taken_for_a_slow_head() {
+    let limits = ServerLimits {
+        head_time: SHORT,
+        idle_time: SHORT,
+        ..patient()
+    };
+    let server = start(limits).await;
+    let said = raw(&server, b"GET /v1/slow HTTP/1.1\r\n\r\n").await;
+    assert!(said.starts_with("HTTP/1.1 200 "), "{said}");
+    let said = raw(&server, b"GET /v1/ticks HTTP/1.1\r\n\r\n").await;
+    assert_eq!(said.matches("tick\n").count(), 2, "{said}");
+}
+
+#[tokio::test]
+async fn pipelined_requests_are_answered_in_order_and_garbage_after_them_too() {
+    let server = start(patient()).await;
+    let said = raw(
+        &server,
+        b"GET /v1/me HTTP/1.1\r\n\r\nGET /v1/slow HTTP/1.1\r\n\r\nGET /v1/me HTTP/1.1\r\n\r\n\0garbage\r\n\r\n",
+    )
+    .await;
+    let answers: Vec<_> = said.split("HTTP/1.1 ").skip(1).collect();
+    assert_eq!(answers.len(), 4, "{said}");
+    assert!(
+        answers[0].contains("req_1\"]") && answers[2].contains("req_3\"]"),
+        "{said}"
+    );
+    check_error(
+        &format!("HTTP/1.1 {}", answers[3]),
+        400,
+        "parameter_invalid",
+    );
+}
+
+#[tokio::test]
+async fn one_connection_too_many_is_told_so() {
+    let limits = ServerLimits {
+        connections_max: 1,
+        ..patient()
+    };
+    let server = start(limits).await;
+    let mut first = TcpStream::connect(server.addr).await.unwrap();
+    first
+        .write_all(b"GET /v1/ok HTTP/1.1\r\n\r\n")
+        .await
+        .unwrap();
+    first.read_u8().await.unwrap();
+    let said = raw(&server, b"").await;
+    check_error(&said, 503, "service_unavailable");
+    assert!(said.contains("retry-after: 1\r\n"), "{said}");
+}
+
+#[tokio::test]
+async fn on_shutdown_requests_finish_and_idle_connections_go() {
+    let mut server = start(patient()).await;
+    let mut idle = TcpStream::connect(server.addr).await.unwrap();
+    let mut used = TcpStream::connect(server.addr).await.unwrap();
+    used.write_all(b"GET /v1/ok HTTP/1.1\r\n\r\n")
+        .await
+        .unwrap();
+    used.read_u8().await.unwrap();
+    let mut busy = TcpStream::connect(server.addr).await.unwrap();
+    busy.write_all(b"GET /v1/ticks HTTP/1.1\r\n\r\n")
+        .await
+        .unwrap();
+    busy.read_u8().await.unwrap();
+    server.stop.take().unwrap().send(()).unwrap();
+    let said = read_to_end(&mut busy).await;
+    assert_eq!(said.matches("tick\n").count(), 2, "{said}");
+    assert_eq!(read_to_end(&mut idle).await, "");
+    read_to_end(&mut used).await;
+    tokio::time::timeout(LONG / 2, &mut server.ended)
+        .await
+        .expect("the server does not end")
+        .unwrap();
+    assert!(TcpStream::connect(server.addr).await.is_err());
+}
+
+#[tokio::test]
+async fn a_request_that_outlasts_the_drain_is_cut_off() {
+    let limits = ServerLimits {
+        drain_time: SHORT,
+        ..patient()
+    };
+    let mut server = start(limits).await;
+    let mut busy = TcpStream::connect(server.addr).await.unwrap();
+    busy.write_all(b"GET /v1/ok HTTP/1.1\r\n\r\nGET /v1/hang HTTP/1.1\r\n\r\n")
+        .await
+        .unwrap();
+    busy.read_u8().await.unwrap();
+    server.stop.take().unwrap().send(()).unwrap();
+    tokio::time::timeout(LONG, server.ended)
+        .await
+        .unwrap()
+        .unwrap();
+    read_to_end(&mut busy).await;
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_is_given_up() {
+    let limits = ServerLimits {
+        stalled_write_time: SHORT,
+        ..patient()
+    };
+    let mut server = start(limits).await;
+    let mut deaf = TcpStream::connect(server.addr).await.unwrap();
+    deaf.write_all(b"GET /v1/huge HTTP/1.1\r\n\r\n")
+        .await
+        .unwrap();
+    deaf.read_u8().await.unwrap();
+    server.stop.take().unwrap().send(()).unwrap();
+    // Only an end of the connection lets the server end before its time to drain.
+    tokio::time::timeout(LONG / 2, server.ended)
+        .await
+        .expect("the connection lives on")
+        .unwrap();
+}

@@ -1,0 +1,234 @@
+//! Sends what is due, endpoint by endpoint. Each endpoint has its own task and its own places, so one that
+//! hangs holds up nobody else.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
+use till_core::asset::Mode;
+use till_core::id::Kind;
+use till_core::scope::Scope;
+use till_core::time::SECOND_MS;
+use till_core::webhook::{EVENT_ID_HEADER, EVENT_TYPE_HEADER, SIGNATURE_HEADER, retry_delay_ms, sign};
+use till_store::deliveries::{Attempted, Claimed, NewDelivery};
+
+use crate::context::Engine;
+use crate::fail::Fail;
+use crate::outbound::{Outcome, Sender};
+use crate::secrets;
+use crate::workers::Stopping;
+
+/// How many requests may be under way to one endpoint.
+const PLACES_PER_ENDPOINT: usize = 32;
+/// How many are claimed and recorded together.
+const CLAIM_MAX: i64 = 64;
+/// Longer than any attempt may take; a worker that died is taken over after it.
+const CLAIM_MS: i64 = 60 * SECOND_MS;
+const PERIOD: Duration = Duration::from_secs(1);
+
+pub async fn run(engine: Arc<Engine>, sender: Arc<Sender>, mut stopping: Stopping) {
+    let busy: Arc<Mutex<HashSet<Scope>>> = Arc::default();
+    loop {
+        let due = due_scopes(&engine).await;
+        for scope in due {
+            if !busy.lock().unwrap_or_else(PoisonError::into_inner).insert(scope.clone()) {
+                continue;
+            }
+            let (engine, sender, busy) = (Arc::clone(&engine), Arc::clone(&sender), Arc::clone(&busy));
+            tokio::spawn(async move {
+                if let Err(fail) = serve_endpoint(&engine, &sender, &scope).await {
+                    tracing::error!(account = %scope.account, ?fail, "delivering webhooks failed; it is tried again");
+                }
+                busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&scope);
+                // Something may have become due after the last look and before the name was given back.
+                engine.nudges.webhooks(scope);
+            });
+        }
+        tokio::select! {
+            () = engine.nudges.webhooks.notified() => {}
+            () = tokio::time::sleep(PERIOD) => {}
+            _ = stopping.wait_for(|stop| *stop) => return,
+        }
+    }
+}
+
+/// Endpoints that were nudged, and all that have something due: the second finds what the first lost.
+async fn due_scopes(engine: &Engine) -> Vec<Scope> {
+    let nudged = engine.nudges.take_endpoints();
+    let found = async {
+        let mut reader = engine.db.read().await?;
+        till_store::deliveries::due_endpoints(&mut reader, engine.clock.now_ms()).await
+    };
+    match found.await {
+        Ok(endpoints) => endpoints
+            .iter()
+            .filter_map(|endpoint| Some(Scope::new(&endpoint.account, Mode::parse(&endpoint.mode)?)))
+            .collect(),
+        Err(error) => {
+            tracing::warn!(%error, "due webhooks could not be looked up");
+            nudged.into_iter().collect()
+        }
+    }
+}
+
+/// Sends everything due to one endpoint, a bounded number at a time, until nothing is.
+async fn serve_endpoint(engine: &Engine, sender: &Sender, scope: &Scope) -> Result<(), Fail> {
+    loop {
+        let batch = claim(engine, scope).await?;
+        let Some((endpoint, claimed)) = batch else {
+            return Ok(());
+        };
+        let mut waiting = claimed.into_iter();
+        let mut under_way = FuturesUnordered::new();
+        let mut done = Vec::new();
+        loop {
+            while under_way.len() < PLACES_PER_ENDPOINT {
+                let Some(delivery) = waiting.next() else { break };
+                under_way.push(attempt(engine, sender, &endpoint, delivery));
+            }
+            match under_way.next().await {
+                Some(attempted) => done.push(attempted),
+                None => break,
+            }
+        }
+        record(engine, scope, &endpoint.url, &done).await?;
+    }
+}
+
+struct Endpoint {
+    url: String,
+    secrets: Vec<String>,
+}
+
+/// Claims what is due. A retry becomes a delivery of its own; with no URL any more, everything due ends.
+async fn claim(engine: &Engine, scope: &Scope) -> Result<Option<(Endpoint, Vec<Claimed>)>, Fail> {
+    engine
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                let now = engine.clock.now_ms();
+                let merchant = till_store::accounts::merchant(tx, scope).await?;
+                let url = merchant.and_then(|merchant| merchant.webhook_url);
+                let claimed =
+                    till_store::deliveries::claim(tx, scope, now, now + CLAIM_MS, CLAIM_MAX).await?;
+                if claimed.is_empty() {
+                    return Ok(None);
+                }
+                let (mut ready, mut retries) = (Vec::new(), Vec::new());
+                for delivery in claimed {
+                    if delivery.status == "pending" {
+                        ready.push(delivery);
+                        continue;
+                    }
+                    till_store::deliveries::retire(tx, scope, &delivery.id, delivery.fence).await?;
+                    if let Some(url) = &url {
+                        retries.push(next_attempt(engine, scope, url, &delivery, now));
+                        let id = retries[retries.len() - 1].id.clone();
+                        ready.push(Claimed { id, attempt: delivery.attempt + 1, fence: 0, ..delivery });
+                    }
+                }
+                till_store::deliveries::insert(tx, &retries).await?;
+                let Some(url) = url else {
+                    for delivery in ready {
+                        let gone = end_without_url(&delivery, now);
+                        till_store::deliveries::record(tx, scope, &gone).await?;
+                    }
+                    return Ok(None);
+                };
+                let secrets = secrets::current(tx, engine, scope).await?;
+                Ok::<_, Fail>(Some((Endpoint { url, secrets }, ready)))
+            })
+        })
+        .await
+}
+
+fn next_attempt(engine: &Engine, scope: &Scope, url: &str, failed: &Claimed, now: i64) -> NewDelivery {
+    NewDelivery {
+        id: engine.ids.make(Kind::Delivery),
+        scope: scope.clone(),
+        event: failed.event.clone(),
+        event_type: failed.event_type.clone(),
+        invoice: failed.invoice.clone(),
+        url: url.to_owned(),
+        attempt: failed.attempt + 1,
+        created_at: now,
+        due_at: now + CLAIM_MS,
+        fence: 0,
+    }
+}
+
+fn end_without_url(delivery: &Claimed, now: i64) -> Attempted<'_> {
+    Attempted {
+        id: &delivery.id,
+        fence: delivery.fence,
+        url: "",
+        succeeded: false,
+        status_code: None,
+        latency_ms: None,
+        error: Some("no webhook URL is set any more"),
+        response_body: None,
+        attempted_at: Some(now),
+        next_attempt_at: None,
+    }
+}
+
+struct Done {
+    delivery: Claimed,
+    outcome: Outcome,
+    attempted_at: i64,
+    latency_ms: i64,
+    next_attempt_at: Option<i64>,
+}
+
+async fn attempt(engine: &Engine, sender: &Sender, endpoint: &Endpoint, delivery: Claimed) -> Done {
+    let attempted_at = engine.clock.now_ms();
+    let secrets: Vec<&str> = endpoint.secrets.iter().map(String::as_str).collect();
+    let body = Bytes::from(delivery.body.clone());
+    let headers = [
+        (SIGNATURE_HEADER, sign(&secrets, attempted_at / SECOND_MS, &body)),
+        (EVENT_ID_HEADER, delivery.event.clone()),
+        (EVENT_TYPE_HEADER, delivery.event_type.clone()),
+    ];
+    let started = engine.clock.monotonic_us();
+    let outcome = sender.post(&endpoint.url, &headers, body).await;
+    let latency_ms = i64::try_from(engine.clock.monotonic_us().saturating_sub(started) / 1_000).unwrap_or(i64::MAX);
+    metrics::counter!("till_webhook_attempts_total", "delivered" => if outcome.delivered { "yes" } else { "no" })
+        .increment(1);
+    let jitter = u64::from_le_bytes(engine.ids.random());
+    let next_attempt_at = if outcome.delivered {
+        None
+    } else {
+        let failed = u32::try_from(delivery.attempt).unwrap_or(u32::MAX);
+        retry_delay_ms(failed, jitter).map(|delay| engine.clock.now_ms() + delay)
+    };
+    Done { delivery, outcome, attempted_at, latency_ms, next_attempt_at }
+}
+
+async fn record(engine: &Engine, scope: &Scope, url: &str, done: &[Done]) -> Result<(), Fail> {
+    engine
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                for done in done {
+                    let attempted = Attempted {
+                        id: &done.delivery.id,
+                        fence: done.delivery.fence,
+                        url,
+                        succeeded: done.outcome.delivered,
+                        status_code: done.outcome.status_code.map(i64::from),
+                        latency_ms: Some(done.latency_ms),
+                        error: done.outcome.error.as_deref(),
+                        response_body: done.outcome.status_code.map(|_| done.outcome.response_body.as_str()),
+                        attempted_at: Some(done.attempted_at),
+                        next_attempt_at: done.next_attempt_at,
+                    };
+                    till_store::deliveries::record(tx, scope, &attempted).await?;
+                }
+                Ok::<_, Fail>(())
+            })
+        })
+        .await
+}
