@@ -85,10 +85,10 @@ pub(crate) async fn close(writer: &Arc<Mutex<Slot>>) {
         slot.settle().await;
         slot.commit_group().await;
         slot.reopen = None;
-        if let Some(conn) = slot.conn.take() {
-            if let Err(error) = conn.close().await {
-                tracing::warn!(%error, "SQLite did not close cleanly");
-            }
+        if let Some(conn) = slot.conn.take()
+            && let Err(error) = conn.close().await
+        {
+            tracing::warn!(%error, "SQLite did not close cleanly");
         }
     });
     // It fails only if the runtime goes away, and then there is nobody left to tell.
@@ -116,11 +116,11 @@ impl Unit {
         }
         let (number, mut outcome) = slot.join()?;
         // From here on the unit is part of the group and no longer of the caller.
-        if let Some(slot) = self.0.take() {
-            if let Some(number) = number {
-                tokio::spawn(flush(Arc::clone(OwnedMutexGuard::mutex(&slot)), number));
-            }
+        let slot = self.0.take();
+        if let (Some(slot), Some(number)) = (&slot, number) {
+            tokio::spawn(flush(Arc::clone(OwnedMutexGuard::mutex(slot)), number));
         }
+        drop(slot);
         let outcome = outcome.wait_for(Option::is_some).await;
         match outcome.as_deref() {
             Ok(Some(outcome)) => outcome.clone(),

@@ -9,12 +9,14 @@ const ROWS_LADDER: [usize; 4] = [64, 16, 4, 1];
 /// SQLite takes 32,766 parameters in a statement, PostgreSQL 65,535.
 const PARAMETERS_MAX: usize = 32_766;
 
-/// The statement and its rows, chunk after chunk.
+/// A statement and the rows that go into it.
+pub(crate) type Chunk<'r> = (String, &'r [Vec<Val>]);
+
 pub(crate) fn chunks<'r>(
     head: &str,
     tail: &str,
     rows: &'r [Vec<Val>],
-) -> Result<Vec<(String, &'r [Vec<Val>])>, StoreError> {
+) -> Result<Vec<Chunk<'r>>, StoreError> {
     let width = rows.first().map_or(0, Vec::len);
     if rows.iter().any(|row| row.len() != width) || (width == 0 && !rows.is_empty()) {
         return Err(StoreError::Other(format!(

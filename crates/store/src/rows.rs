@@ -112,10 +112,6 @@ columns!(NullText: &str, &String, String);
 columns!(NullInt: i64, i32, u32, bool);
 columns!(NullBlob: Vec<u8>, &[u8]);
 
-#[expect(
-    private_bounds,
-    reason = "which types have a null is not for others to extend"
-)]
 impl<T: Column> From<Option<T>> for Val {
     fn from(value: Option<T>) -> Val {
         value.map_or(T::NULL, Into::into)

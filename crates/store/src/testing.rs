@@ -15,13 +15,13 @@ pub use crate::{Db, DbConfig, Engine};
 pub struct TestDb {
     pub db: Db,
     pub config: DbConfig,
-    place: Place,
+    server: Option<Server>,
+    _folder: Option<Folder>,
 }
 
-enum Place {
-    Memory,
-    Folder(Folder),
-    Server { url: String, name: String },
+struct Server {
+    url: String,
+    name: String,
 }
 
 /// Removed when dropped, also by a test that fails.
@@ -45,12 +45,12 @@ fn unique_name() -> String {
 /// # Panics
 /// If it cannot be made, as a test wants.
 pub async fn fresh(engine: Engine) -> Option<TestDb> {
-    let (url, place) = match engine {
-        Engine::SqliteMemory => ("sqlite::memory:".to_owned(), Place::Memory),
+    let (url, server, folder) = match engine {
+        Engine::SqliteMemory => ("sqlite::memory:".to_owned(), None, None),
         Engine::Sqlite => {
             let folder = new_folder();
             let url = format!("sqlite:{}", folder.0.join("till.db").display());
-            (url, Place::Folder(folder))
+            (url, None, Some(folder))
         }
         Engine::Postgres => {
             let server = postgres_url()?;
@@ -64,7 +64,8 @@ pub async fn fresh(engine: Engine) -> Option<TestDb> {
             command(&server, &format!("CREATE DATABASE {name}")).await;
             (
                 with_database(&server, &name),
-                Place::Server { url: server, name },
+                Some(Server { url: server, name }),
+                None,
             )
         }
     };
@@ -74,7 +75,12 @@ pub async fn fresh(engine: Engine) -> Option<TestDb> {
         writers_max: 8,
     };
     let db = Db::open(&config).await.expect("a new database opens");
-    Some(TestDb { db, config, place })
+    Some(TestDb {
+        db,
+        config,
+        server,
+        _folder: folder,
+    })
 }
 
 /// A database with this program's schema.
@@ -87,10 +93,9 @@ pub async fn migrated(engine: Engine) -> Option<TestDb> {
 impl TestDb {
     pub async fn remove(self) {
         self.db.close().await;
-        if let Place::Server { url, name } = &self.place {
+        if let Some(Server { url, name }) = &self.server {
             command(url, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await;
         }
-        drop(self.place);
     }
 }
 
@@ -161,27 +166,25 @@ fn new_folder() -> Folder {
 macro_rules! both_engines {
     (fresh $($tests:tt)+) => { $crate::both_engines!(@ fresh, $($tests)+); };
     (@ $start:ident, $($(#[$attribute:meta])* async fn $name:ident($db:ident: Db) $body:block)+) => {
-        $(mod $name {
-            use super::*;
+        $(async fn $name($db: $crate::Db) $body
 
-            async fn body($db: $crate::Db) $body
-
+        mod $name {
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             $(#[$attribute])*
             async fn on_a_sqlite_file() {
-                $crate::testing::run($crate::testing::$start($crate::Engine::Sqlite).await, body).await;
+                $crate::testing::run($crate::testing::$start($crate::Engine::Sqlite).await, super::$name).await;
             }
 
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             $(#[$attribute])*
             async fn on_sqlite_in_memory() {
-                $crate::testing::run($crate::testing::$start($crate::Engine::SqliteMemory).await, body).await;
+                $crate::testing::run($crate::testing::$start($crate::Engine::SqliteMemory).await, super::$name).await;
             }
 
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             $(#[$attribute])*
             async fn on_postgres() {
-                $crate::testing::run($crate::testing::$start($crate::Engine::Postgres).await, body).await;
+                $crate::testing::run($crate::testing::$start($crate::Engine::Postgres).await, super::$name).await;
             }
         })+
     };
