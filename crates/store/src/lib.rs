@@ -1,1 +1,52 @@
+//! SQL, once, for SQLite and PostgreSQL.
+//!
+//! Statements are written with `$1` placeholders over TEXT, BIGINT and BLOB/BYTEA columns, so that one text
+//! and one row type serve both engines. Two habits keep it so: a computed integer is cast
+//! (`CAST(sum(x) AS BIGINT)`, because PostgreSQL widens sums to NUMERIC and reads `1` as a 32-bit integer),
+//! and a unit of work in which a statement failed is only ever rolled back (PostgreSQL insists; here SQLite
+//! does too). Where a conflict is expected, `ON CONFLICT DO NOTHING` says so without failing.
 
+pub mod accounts;
+pub mod deliveries;
+mod dialect;
+mod error;
+pub mod events;
+mod group;
+pub mod idempotency;
+mod insert;
+pub mod invoices;
+pub mod journal;
+pub mod keys;
+pub mod leases;
+mod listing;
+mod migrate;
+pub mod payments;
+mod rows;
+pub mod timers;
+mod tx;
+
+#[doc(hidden)]
+pub mod testing;
+
+pub use dialect::{Db, DbConfig, Engine};
+pub use error::{Retryable, StoreError};
+pub use listing::Page;
+pub use rows::{Row, Val};
+pub use tx::{Queries, Reader, Tx};
+
+/// A statement's arguments, each turned into a [`Val`].
+macro_rules! vals {
+    ($($value:expr),* $(,)?) => {
+        [$($crate::Val::from($value)),*]
+    };
+}
+pub(crate) use vals;
+
+/// A write that touched another number of rows than it was meant to is a defect, never silence.
+pub(crate) fn touched(rows: u64, expected: u64, table: &str) -> Result<(), StoreError> {
+    if rows == expected {
+        Ok(())
+    } else {
+        Err(StoreError::Other(format!("a write to {table} touched {rows} rows instead of {expected}")))
+    }
+}

@@ -1,0 +1,233 @@
+//! What can go wrong below, in the terms in which those above must act.
+
+use sqlx::error::{DatabaseError, ErrorKind};
+use sqlx::postgres::PgDatabaseError;
+
+/// An error of the store. It is cloneable because units that commit together share one outcome.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// SQLite was busy, or the unit was lost with the group it would have committed in. Nothing was kept.
+    #[error("the database is busy")]
+    Busy,
+    /// PostgreSQL chose this unit to lose a conflict or a deadlock. Nothing was kept.
+    #[error("the unit of work lost a conflict with another")]
+    Serialization,
+    /// A row with this key exists. On both engines `constraint` reads `table(column,column)`, columns in the
+    /// order of the key; see [`StoreError::violates`].
+    #[error("a unique key is taken: {constraint}")]
+    Unique { constraint: String },
+    /// Another unit held a row for longer than the wait allowed.
+    #[error("a row stayed locked by another unit of work")]
+    LockTimeout,
+    /// No connection, or one that broke. If it broke during a commit, the outcome is not known.
+    #[error("the database is not available")]
+    Unavailable,
+    /// A stored value that cannot be what its column promises.
+    #[error("{table}.{column} of {id} cannot be read: {detail}")]
+    Corrupt {
+        table: String,
+        column: String,
+        id: String,
+        detail: String,
+    },
+    /// The schema is not the one this program was built with.
+    #[error("schema: {0}")]
+    Schema(String),
+    /// Anything else: a defect in a statement, a broken constraint other than a key.
+    #[error("database: {0}")]
+    Other(String),
+}
+
+/// Whether running the same unit of work again can succeed and cannot act twice.
+pub trait Retryable {
+    fn retryable(&self) -> bool;
+}
+
+impl Retryable for StoreError {
+    fn retryable(&self) -> bool {
+        matches!(self, StoreError::Busy | StoreError::Serialization)
+    }
+}
+
+impl StoreError {
+    pub fn corrupt(table: &str, column: &str, id: &str, detail: impl ToString) -> StoreError {
+        StoreError::Corrupt {
+            table: table.into(),
+            column: column.into(),
+            id: id.into(),
+            detail: detail.to_string(),
+        }
+    }
+
+    /// Whether this is a taken key of `key`, which is either a table (`"refunds"`: any of its keys) or a key
+    /// with its columns in order (`"refunds(account_id,number)"`).
+    ///
+    /// A unique index over an expression has no columns to name: SQLite reports the index's name, PostgreSQL
+    /// `table(expression)`. Make such an index the only one of its table, or avoid it.
+    pub fn violates(&self, key: &str) -> bool {
+        let StoreError::Unique { constraint } = self else {
+            return false;
+        };
+        constraint == key || constraint.split('(').next() == Some(key)
+    }
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> StoreError {
+        let unavailable = |cause: &dyn std::fmt::Display| {
+            tracing::warn!(%cause, "the database is not available");
+            StoreError::Unavailable
+        };
+        match error {
+            sqlx::Error::Database(error) => {
+                from_database(&*error).unwrap_or_else(|| unavailable(&error))
+            }
+            error @ (sqlx::Error::Io(_)
+            | sqlx::Error::Tls(_)
+            | sqlx::Error::Protocol(_)
+            | sqlx::Error::PoolTimedOut
+            | sqlx::Error::PoolClosed
+            | sqlx::Error::WorkerCrashed
+            | sqlx::Error::BeginFailed) => unavailable(&error),
+            // The driver knows the column only; those who ask know the table and the id and say so themselves.
+            sqlx::Error::ColumnDecode { index, source } => {
+                StoreError::corrupt("?", &index, "?", source)
+            }
+            error => StoreError::Other(error.to_string()),
+        }
+    }
+}
+
+/// Nothing when the database itself is what failed.
+fn from_database(error: &dyn DatabaseError) -> Option<StoreError> {
+    if error.kind() == ErrorKind::UniqueViolation {
+        return Some(StoreError::Unique {
+            constraint: constraint(error),
+        });
+    }
+    let code = error.code().unwrap_or_default();
+    match error.try_downcast_ref::<PgDatabaseError>() {
+        Some(_) => match &*code {
+            "40001" | "40P01" => Some(StoreError::Serialization),
+            "55P03" => Some(StoreError::LockTimeout),
+            // A statement or idle transaction that ran out of time, a server that became a read-only standby.
+            "57014" | "25P03" | "25006" => None,
+            code if ["08", "53", "57", "58"]
+                .iter()
+                .any(|class| code.starts_with(class)) =>
+            {
+                None
+            }
+            _ => Some(StoreError::Other(format!("{error} (SQLSTATE {code})"))),
+        },
+        // SQLite's extended codes carry the primary one in their lowest byte.
+        None => match code.parse::<i32>().unwrap_or_default() & 0xff {
+            SQLITE_BUSY | SQLITE_LOCKED => Some(StoreError::Busy),
+            SQLITE_IOERR | SQLITE_FULL | SQLITE_CANTOPEN => None,
+            _ => Some(StoreError::Other(error.to_string())),
+        },
+    }
+}
+
+const SQLITE_BUSY: i32 = 5;
+const SQLITE_LOCKED: i32 = 6;
+const SQLITE_IOERR: i32 = 10;
+const SQLITE_FULL: i32 = 13;
+const SQLITE_CANTOPEN: i32 = 14;
+
+fn constraint(error: &dyn DatabaseError) -> String {
+    match error.try_downcast_ref::<PgDatabaseError>() {
+        Some(error) => postgres_key(error.table(), error.detail())
+            .or_else(|| error.constraint().map(str::to_owned))
+            .unwrap_or_default(),
+        None => sqlite_key(error.message()),
+    }
+}
+
+/// `Key (a, b)=(1, 2) already exists.` names the columns between its first parenthesis and `)=(`, in every
+/// language the server may speak. The values after it are of no use and may be secret.
+fn postgres_key(table: Option<&str>, detail: Option<&str>) -> Option<String> {
+    let table = table?;
+    let columns = detail
+        .and_then(|detail| detail.split_once(")=("))
+        .and_then(|(key, _)| key.split_once('('))
+        .map(|(_, columns)| columns.replace(", ", ","));
+    Some(match columns {
+        Some(columns) => format!("{table}({columns})"),
+        None => table.to_owned(),
+    })
+}
+
+/// `UNIQUE constraint failed: t.a, t.b`, or `UNIQUE constraint failed: index 'name'` for an expression.
+fn sqlite_key(message: &str) -> String {
+    let (_, key) = message
+        .split_once("constraint failed: ")
+        .unwrap_or(("", message));
+    if let Some(index) = key.strip_prefix("index ") {
+        return index.trim_matches('\'').to_owned();
+    }
+    let mut table = "";
+    let mut columns = Vec::new();
+    for part in key.split(", ") {
+        let (owner, column) = part.split_once('.').unwrap_or((part, ""));
+        table = owner;
+        columns.push(column);
+    }
+    format!("{table}({})", columns.join(","))
+}
+
+/// Whether the connection itself is gone, as opposed to a statement that failed on a sound one.
+pub(crate) fn connection_lost(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_)
+        | sqlx::Error::Protocol(_)
+        | sqlx::Error::WorkerCrashed
+        | sqlx::Error::BeginFailed => true,
+        sqlx::Error::Database(error) => {
+            error
+                .try_downcast_ref::<PgDatabaseError>()
+                .is_some_and(|error| {
+                    let code = error.code();
+                    code.starts_with("08")
+                        || ["57P01", "57P02", "57P03", "57P05", "25P03"].contains(&code)
+                })
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_engines_name_a_key_alike() {
+        let sqlite = sqlite_key("UNIQUE constraint failed: refunds.account_id, refunds.number");
+        let postgres = postgres_key(
+            Some("refunds"),
+            Some("Key (account_id, number)=(acct_1, (odd)=(value) already exists."),
+        );
+        assert_eq!(sqlite, "refunds(account_id,number)");
+        assert_eq!(postgres.as_deref(), Some("refunds(account_id,number)"));
+    }
+
+    #[test]
+    fn a_key_matches_by_table_or_by_columns_and_by_nothing_less() {
+        let error = StoreError::Unique {
+            constraint: "refunds(account_id,number)".into(),
+        };
+        assert!(error.violates("refunds"));
+        assert!(error.violates("refunds(account_id,number)"));
+        assert!(!error.violates("refund"));
+        assert!(!error.violates("refunds(account_id)"));
+        assert!(!StoreError::Busy.violates("refunds"));
+    }
+
+    #[test]
+    fn an_expression_index_is_known_by_its_name() {
+        assert_eq!(
+            sqlite_key("UNIQUE constraint failed: index 'one_default'"),
+            "one_default"
+        );
+    }
+}

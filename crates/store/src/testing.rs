@@ -1,0 +1,192 @@
+//! Brand-new databases for tests, on every engine. Not part of the store's interface.
+//!
+//! PostgreSQL is the server that `TILL_TEST_POSTGRES` names (`scripts/with-postgres` starts one). Without it,
+//! tests on PostgreSQL say that they are skipped, or fail if `TILL_REQUIRE_POSTGRES` is 1.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use sqlx::postgres::PgConnection;
+use sqlx::{AssertSqlSafe, Connection};
+
+pub use crate::{Db, DbConfig, Engine};
+
+pub struct TestDb {
+    pub db: Db,
+    pub config: DbConfig,
+    server: Option<Server>,
+    _folder: Option<Folder>,
+}
+
+struct Server {
+    url: String,
+    name: String,
+}
+
+/// Removed when dropped, also by a test that fails.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        std::fs::remove_dir_all(&self.0).ok();
+    }
+}
+
+static COUNTER: AtomicU32 = AtomicU32::new(0);
+
+fn unique_name() -> String {
+    let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+    format!("till_test_{}_{count}", std::process::id())
+}
+
+/// An empty database, not yet migrated. Nothing if there is no PostgreSQL to make it in.
+///
+/// # Panics
+/// If it cannot be made, as a test wants.
+pub async fn fresh(engine: Engine) -> Option<TestDb> {
+    let (url, server, folder) = match engine {
+        Engine::SqliteMemory => ("sqlite::memory:".to_owned(), None, None),
+        Engine::Sqlite => {
+            let folder = new_folder();
+            let url = format!("sqlite:{}", folder.0.join("till.db").display());
+            (url, None, Some(folder))
+        }
+        Engine::Postgres => {
+            let server = postgres_url()?;
+            let name = unique_name();
+            // A server that outlives its tests may remember a process of the same number.
+            command(
+                &server,
+                &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"),
+            )
+            .await;
+            command(&server, &format!("CREATE DATABASE {name}")).await;
+            (
+                with_database(&server, &name),
+                Some(Server { url: server, name }),
+                None,
+            )
+        }
+    };
+    let config = DbConfig {
+        url,
+        readers_max: 4,
+        writers_max: 8,
+    };
+    let db = Db::open(&config).await.expect("a new database opens");
+    Some(TestDb {
+        db,
+        config,
+        server,
+        _folder: folder,
+    })
+}
+
+/// A database with this program's schema.
+pub async fn migrated(engine: Engine) -> Option<TestDb> {
+    let test = fresh(engine).await?;
+    test.db.migrate(0).await.expect("a new database migrates");
+    Some(test)
+}
+
+impl TestDb {
+    pub async fn remove(self) {
+        self.db.close().await;
+        if let Some(Server { url, name }) = &self.server {
+            command(url, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await;
+        }
+    }
+}
+
+/// What `both_engines!` runs.
+pub async fn run<F: Future<Output = ()>>(test: Option<TestDb>, body: impl FnOnce(Db) -> F) {
+    if let Some(test) = test {
+        body(test.db.clone()).await;
+        test.remove().await;
+    }
+}
+
+fn postgres_url() -> Option<String> {
+    let url = std::env::var("TILL_TEST_POSTGRES").ok();
+    if url.is_none() {
+        let required = std::env::var("TILL_REQUIRE_POSTGRES").is_ok_and(|value| value == "1");
+        assert!(
+            !required,
+            "TILL_REQUIRE_POSTGRES is 1 but TILL_TEST_POSTGRES names no server"
+        );
+        eprintln!("skipped: TILL_TEST_POSTGRES is not set (see scripts/with-postgres)");
+    }
+    url
+}
+
+fn with_database(server: &str, name: &str) -> String {
+    let (base, parameters) = server
+        .split_once('?')
+        .map_or((server, None), |(base, rest)| (base, Some(rest)));
+    let authority_at = base.find("://").map_or(0, |at| at + 3);
+    let end = base[authority_at..]
+        .find('/')
+        .map_or(base.len(), |at| authority_at + at);
+    match parameters {
+        Some(parameters) => format!("{}/{name}?{parameters}", &base[..end]),
+        None => format!("{}/{name}", &base[..end]),
+    }
+}
+
+async fn command(server: &str, sql: &str) {
+    let mut conn = PgConnection::connect(server)
+        .await
+        .expect("the test server answers");
+    let done = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut conn).await;
+    done.expect("the test server obeys");
+    conn.close().await.ok();
+}
+
+fn new_folder() -> Folder {
+    loop {
+        let path = std::env::temp_dir().join(unique_name());
+        match std::fs::create_dir(&path) {
+            Ok(()) => return Folder(path),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => panic!("no temporary folder: {error}"),
+        }
+    }
+}
+
+/// Makes three tests of each function: on a SQLite file, in memory, and on PostgreSQL, each with a database of
+/// its own that has the schema. Starts with an empty one if the first word is `fresh`.
+///
+/// ```ignore
+/// both_engines! {
+///     async fn a_unique_key_is_reported(db: Db) { … }
+/// }
+/// ```
+#[macro_export]
+macro_rules! both_engines {
+    (fresh $($tests:tt)+) => { $crate::both_engines!(@ fresh, $($tests)+); };
+    (@ $start:ident, $($(#[$attribute:meta])* async fn $name:ident($db:ident: Db) $body:block)+) => {
+        $(async fn $name($db: $crate::Db) $body
+
+        mod $name {
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            $(#[$attribute])*
+            async fn on_a_sqlite_file() {
+                $crate::testing::run($crate::testing::$start($crate::Engine::Sqlite).await, super::$name).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            $(#[$attribute])*
+            async fn on_sqlite_in_memory() {
+                $crate::testing::run($crate::testing::$start($crate::Engine::SqliteMemory).await, super::$name).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            $(#[$attribute])*
+            async fn on_postgres() {
+                $crate::testing::run($crate::testing::$start($crate::Engine::Postgres).await, super::$name).await;
+            }
+        })+
+    };
+    ($($tests:tt)+) => { $crate::both_engines!(@ migrated, $($tests)+); };
+}

@@ -1,0 +1,333 @@
+//! Units of work and reads, alike on both engines.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use futures::future::Future;
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::{PgConnection, PgPool, Postgres};
+use sqlx::sqlite::{Sqlite, SqliteConnection, SqlitePool};
+use sqlx::{AssertSqlSafe, Transaction, query_as_with, query_with, raw_sql};
+use tokio::sync::Mutex;
+
+use crate::error::connection_lost;
+use crate::group::{self, Slot, Unit};
+use crate::rows::{postgres_arguments, sqlite_arguments};
+use crate::{Engine, Row, StoreError, Val, insert};
+
+/// Statements that run in a unit of work as well as in a read.
+pub trait Queries: Send {
+    fn all<T: Row>(
+        &mut self,
+        sql: &str,
+        args: &[Val],
+    ) -> impl Future<Output = Result<Vec<T>, StoreError>> + Send;
+
+    /// The first row, if any.
+    fn one<T: Row>(
+        &mut self,
+        sql: &str,
+        args: &[Val],
+    ) -> impl Future<Output = Result<Option<T>, StoreError>> + Send;
+
+    /// How many rows the statement touched. A [`Reader`] refuses it.
+    fn run(
+        &mut self,
+        sql: &str,
+        args: &[Val],
+    ) -> impl Future<Output = Result<u64, StoreError>> + Send;
+}
+
+/// A unit of work: all of it is committed, or none. Dropped, it is rolled back.
+///
+/// After a statement failed, or was cancelled half-way, the unit answers nothing but errors.
+pub struct Tx {
+    inner: Inner,
+    /// Set while a statement is under way, and left set when it does not succeed.
+    failed: bool,
+    commits: Arc<AtomicU64>,
+}
+
+enum Inner {
+    Sqlite(Unit),
+    Postgres(Transaction<'static, Postgres>),
+}
+
+/// Reads what is committed, each statement what is so at its moment. In a database in memory, a read waits
+/// for the units of work before it: to read while holding a [`Tx`] waits for ever, so read through the `Tx`.
+pub struct Reader(pub(crate) Source);
+
+pub(crate) enum Source {
+    Memory(Arc<Mutex<Slot>>),
+    Sqlite {
+        pool: SqlitePool,
+        held: Option<PoolConnection<Sqlite>>,
+    },
+    Postgres {
+        pool: PgPool,
+        held: Option<PoolConnection<Postgres>>,
+        /// How many more connections that died idle are put up with.
+        stale_left: u32,
+    },
+}
+
+enum Conn<'c> {
+    Sqlite(&'c mut SqliteConnection),
+    Postgres(&'c mut PgConnection),
+}
+
+impl Conn<'_> {
+    async fn all<'v, T: Row>(
+        self,
+        sql: impl Into<String>,
+        args: impl Iterator<Item = &'v Val> + Send,
+    ) -> Result<Vec<T>, sqlx::Error> {
+        let sql = AssertSqlSafe(sql.into());
+        match self {
+            Conn::Sqlite(conn) => {
+                let args = sqlite_arguments(args).map_err(sqlx::Error::Encode)?;
+                query_as_with::<Sqlite, T, _>(sql, args)
+                    .fetch_all(conn)
+                    .await
+            }
+            Conn::Postgres(conn) => {
+                let args = postgres_arguments(args).map_err(sqlx::Error::Encode)?;
+                query_as_with::<Postgres, T, _>(sql, args)
+                    .fetch_all(conn)
+                    .await
+            }
+        }
+    }
+
+    async fn one<T: Row>(self, sql: &str, args: &[Val]) -> Result<Option<T>, sqlx::Error> {
+        let sql = AssertSqlSafe(sql);
+        match self {
+            Conn::Sqlite(conn) => {
+                let args = sqlite_arguments(args.iter()).map_err(sqlx::Error::Encode)?;
+                query_as_with::<Sqlite, T, _>(sql, args)
+                    .fetch_optional(conn)
+                    .await
+            }
+            Conn::Postgres(conn) => {
+                let args = postgres_arguments(args.iter()).map_err(sqlx::Error::Encode)?;
+                query_as_with::<Postgres, T, _>(sql, args)
+                    .fetch_optional(conn)
+                    .await
+            }
+        }
+    }
+
+    async fn run<'v>(
+        self,
+        sql: impl Into<String>,
+        args: impl Iterator<Item = &'v Val> + Send,
+    ) -> Result<u64, sqlx::Error> {
+        let sql = AssertSqlSafe(sql.into());
+        match self {
+            Conn::Sqlite(conn) => {
+                let args = sqlite_arguments(args).map_err(sqlx::Error::Encode)?;
+                let done = query_with::<Sqlite, _>(sql, args).execute(conn).await?;
+                Ok(done.rows_affected())
+            }
+            Conn::Postgres(conn) => {
+                let args = postgres_arguments(args).map_err(sqlx::Error::Encode)?;
+                let done = query_with::<Postgres, _>(sql, args).execute(conn).await?;
+                Ok(done.rows_affected())
+            }
+        }
+    }
+}
+
+impl Tx {
+    pub(crate) fn sqlite(unit: Unit, commits: Arc<AtomicU64>) -> Tx {
+        Tx {
+            inner: Inner::Sqlite(unit),
+            failed: false,
+            commits,
+        }
+    }
+
+    pub(crate) fn postgres(
+        transaction: Transaction<'static, Postgres>,
+        commits: Arc<AtomicU64>,
+    ) -> Tx {
+        Tx {
+            inner: Inner::Postgres(transaction),
+            failed: false,
+            commits,
+        }
+    }
+
+    /// Appended to a SELECT, keeps its rows from changing until this unit ends. SQLite has one writer anyway.
+    pub fn for_update(&self) -> &'static str {
+        match self.inner {
+            Inner::Sqlite(_) => "",
+            Inner::Postgres(_) => " FOR UPDATE",
+        }
+    }
+
+    /// Appended to a SELECT, takes only rows that no other unit has taken.
+    pub fn skip_locked(&self) -> &'static str {
+        match self.inner {
+            Inner::Sqlite(_) => "",
+            Inner::Postgres(_) => " FOR UPDATE SKIP LOCKED",
+        }
+    }
+
+    /// Inserts many rows with few statements. `head` is `INSERT INTO t (a, b) VALUES`, `tail` what follows the
+    /// rows, such as `ON CONFLICT DO NOTHING`. Answers how many rows went in.
+    pub async fn insert_many(
+        &mut self,
+        head: &str,
+        tail: &str,
+        rows: &[Vec<Val>],
+    ) -> Result<u64, StoreError> {
+        let mut count = 0;
+        for (sql, rows) in insert::chunks(head, tail, rows)? {
+            let done = self.start()?.run(sql, rows.iter().flatten()).await;
+            count += self.finish(done)?;
+        }
+        Ok(count)
+    }
+
+    /// Like [`Tx::insert_many`], with a `RETURNING` in `tail`. Rows may come back in any order.
+    pub async fn insert_many_returning<T: Row>(
+        &mut self,
+        head: &str,
+        tail: &str,
+        rows: &[Vec<Val>],
+    ) -> Result<Vec<T>, StoreError> {
+        let mut returned = Vec::with_capacity(rows.len());
+        for (sql, rows) in insert::chunks(head, tail, rows)? {
+            let done = self.start()?.all(sql, rows.iter().flatten()).await;
+            returned.extend(self.finish(done)?);
+        }
+        Ok(returned)
+    }
+
+    pub async fn commit(self) -> Result<(), StoreError> {
+        if self.failed {
+            return Err(after_failure());
+        }
+        match self.inner {
+            Inner::Sqlite(unit) => unit.commit().await,
+            Inner::Postgres(transaction) => {
+                transaction.commit().await?;
+                self.commits.fetch_add(1, Ordering::Relaxed);
+                Ok(())
+            }
+        }
+    }
+
+    /// Several statements without arguments.
+    pub(crate) async fn batch(&mut self, sql: &str) -> Result<(), StoreError> {
+        let sql = raw_sql(AssertSqlSafe(sql));
+        let done = match self.start()? {
+            Conn::Sqlite(conn) => sql.execute(conn).await.map(drop),
+            Conn::Postgres(conn) => sql.execute(conn).await.map(drop),
+        };
+        self.finish(done)
+    }
+
+    pub(crate) fn engine(&self) -> Engine {
+        match self.inner {
+            Inner::Sqlite(_) => Engine::Sqlite,
+            Inner::Postgres(_) => Engine::Postgres,
+        }
+    }
+
+    fn start(&mut self) -> Result<Conn<'_>, StoreError> {
+        if self.failed {
+            return Err(after_failure());
+        }
+        self.failed = true;
+        Ok(match &mut self.inner {
+            Inner::Sqlite(unit) => Conn::Sqlite(unit.conn()?),
+            Inner::Postgres(transaction) => Conn::Postgres(&mut *transaction),
+        })
+    }
+
+    fn finish<T>(&mut self, done: Result<T, sqlx::Error>) -> Result<T, StoreError> {
+        self.failed = done.is_err();
+        Ok(done?)
+    }
+}
+
+fn after_failure() -> StoreError {
+    StoreError::Other(
+        "a statement of this unit of work failed before; it can only be rolled back".into(),
+    )
+}
+
+impl Queries for Tx {
+    async fn all<T: Row>(&mut self, sql: &str, args: &[Val]) -> Result<Vec<T>, StoreError> {
+        let done = self.start()?.all(sql, args.iter()).await;
+        self.finish(done)
+    }
+
+    async fn one<T: Row>(&mut self, sql: &str, args: &[Val]) -> Result<Option<T>, StoreError> {
+        let done = self.start()?.one(sql, args).await;
+        self.finish(done)
+    }
+
+    async fn run(&mut self, sql: &str, args: &[Val]) -> Result<u64, StoreError> {
+        let done = self.start()?.run(sql, args.iter()).await;
+        self.finish(done)
+    }
+}
+
+/// Runs a query on a reader's connection, taking one at the first. A pool may hold connections that died
+/// while idle (the server was restarted); a read can simply be asked again on another.
+macro_rules! read_on {
+    ($reader:ident, $conn:ident => $query:expr) => {
+        match &mut $reader.0 {
+            Source::Memory(writer) => {
+                let mut slot = group::lock(writer, None).await?;
+                let $conn = Conn::Sqlite(slot.conn()?);
+                Ok($query.await?)
+            }
+            Source::Sqlite { pool, held } => {
+                let conn = match held {
+                    Some(conn) => conn,
+                    None => held.insert(pool.acquire().await?),
+                };
+                let $conn = Conn::Sqlite(conn);
+                Ok($query.await?)
+            }
+            Source::Postgres {
+                pool,
+                held,
+                stale_left,
+            } => loop {
+                let conn = match held {
+                    Some(conn) => conn,
+                    None => held.insert(pool.acquire().await?),
+                };
+                let $conn = Conn::Postgres(conn);
+                match $query.await {
+                    Err(error) if connection_lost(&error) && *stale_left > 0 => {
+                        *stale_left -= 1;
+                        if let Some(mut conn) = held.take() {
+                            conn.close_on_drop();
+                        }
+                    }
+                    done => break Ok(done?),
+                }
+            },
+        }
+    };
+}
+
+impl Queries for Reader {
+    async fn all<T: Row>(&mut self, sql: &str, args: &[Val]) -> Result<Vec<T>, StoreError> {
+        read_on!(self, conn => conn.all(sql, args.iter()))
+    }
+
+    async fn one<T: Row>(&mut self, sql: &str, args: &[Val]) -> Result<Option<T>, StoreError> {
+        read_on!(self, conn => conn.one(sql, args))
+    }
+
+    async fn run(&mut self, sql: &str, _: &[Val]) -> Result<u64, StoreError> {
+        Err(StoreError::Other(format!("a read cannot run {sql}")))
+    }
+}

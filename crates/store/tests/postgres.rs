@@ -1,0 +1,208 @@
+//! What only PostgreSQL can do to us.
+
+mod common;
+
+use common::{ids, put, thing, things, with_things};
+use futures::FutureExt;
+use till_store::testing::{TestDb, fresh};
+use till_store::{Db, DbConfig, Engine, Queries, StoreError};
+
+async fn postgres() -> Option<TestDb> {
+    let test = fresh(Engine::Postgres).await?;
+    with_things(&test.db).await;
+    Some(test)
+}
+
+/// Ends every other session of this database, as a restart would.
+async fn end_sessions(test: &TestDb) {
+    let other = Db::open(&DbConfig::new(test.config.url.clone()))
+        .await
+        .unwrap();
+    let mut tx = other.begin().await.unwrap();
+    // Materialised, or the server may end sessions before it asks whose they are.
+    let sql = "WITH others AS MATERIALIZED (SELECT pid FROM pg_stat_activity \
+               WHERE datname = current_database() AND pid <> pg_backend_pid()) \
+               SELECT CAST(pid AS BIGINT) FROM others WHERE pg_terminate_backend(pid, 5000)";
+    let ended: Vec<(i64,)> = tx.all(sql, &[]).await.unwrap();
+    assert!(!ended.is_empty());
+    drop(tx);
+    other.close().await;
+}
+
+#[tokio::test]
+async fn sessions_that_died_in_the_pool_are_passed_over() {
+    let Some(test) = postgres().await else { return };
+    let mut units = Vec::new();
+    let mut readers = Vec::new();
+    for _ in 0..4 {
+        units.push(test.db.begin().await.unwrap());
+        let mut reader = test.db.read().await.unwrap();
+        things(&mut reader).await;
+        readers.push(reader);
+    }
+    drop((units, readers));
+    // Once around, so that all of them are back in the pool.
+    test.db.begin().await.unwrap().commit().await.unwrap();
+    for round in 0..3 {
+        end_sessions(&test).await;
+        let mut tx = test.db.begin().await.unwrap();
+        put(&mut tx, &thing(&round.to_string(), round))
+            .await
+            .unwrap();
+        tx.commit().await.unwrap();
+        end_sessions(&test).await;
+        assert_eq!(
+            ids(&test.db).await.len(),
+            usize::try_from(round).unwrap() + 1
+        );
+    }
+    test.remove().await;
+}
+
+#[tokio::test]
+async fn a_session_lost_in_a_unit_is_unavailable_and_the_unit_is_gone() {
+    let Some(test) = postgres().await else { return };
+    let mut tx = test.db.begin().await.unwrap();
+    put(&mut tx, &thing("a", 1)).await.unwrap();
+    end_sessions(&test).await;
+    assert_eq!(
+        put(&mut tx, &thing("b", 2)).await,
+        Err(StoreError::Unavailable)
+    );
+    drop(tx);
+    let mut tx = test.db.begin().await.unwrap();
+    put(&mut tx, &thing("c", 3)).await.unwrap();
+    end_sessions(&test).await;
+    assert_eq!(tx.commit().await, Err(StoreError::Unavailable));
+    assert!(ids(&test.db).await.is_empty());
+    test.remove().await;
+}
+
+#[tokio::test]
+async fn a_reader_that_loses_its_session_goes_on_with_another() {
+    let Some(test) = postgres().await else { return };
+    let mut reader = test.db.read().await.unwrap();
+    assert!(things(&mut reader).await.is_empty());
+    end_sessions(&test).await;
+    assert!(things(&mut reader).await.is_empty());
+    drop(reader);
+    test.remove().await;
+}
+
+#[tokio::test]
+async fn a_row_held_too_long_is_a_lock_timeout_and_one_to_skip() {
+    let Some(test) = postgres().await else { return };
+    let mut tx = test.db.begin().await.unwrap();
+    put(&mut tx, &thing("a", 1)).await.unwrap();
+    put(&mut tx, &thing("b", 2)).await.unwrap();
+    tx.commit().await.unwrap();
+
+    let mut holder = test.db.begin().await.unwrap();
+    let sql = format!(
+        "SELECT id FROM things WHERE id = 'a'{}",
+        holder.for_update()
+    );
+    holder.all::<(String,)>(&sql, &[]).await.unwrap();
+
+    let mut skipping = test.db.begin().await.unwrap();
+    let sql = format!(
+        "SELECT id FROM things ORDER BY id{}",
+        skipping.skip_locked()
+    );
+    assert_eq!(
+        skipping.all::<(String,)>(&sql, &[]).await.unwrap(),
+        [("b".into(),)]
+    );
+    drop(skipping);
+
+    let mut waiting = test.db.begin().await.unwrap();
+    let update = waiting
+        .run("UPDATE things SET note = 'n' WHERE id = 'a'", &[])
+        .await;
+    assert_eq!(update, Err(StoreError::LockTimeout));
+    drop((waiting, holder));
+    test.remove().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_deadlock_is_resolved_by_running_the_loser_again() {
+    let Some(test) = postgres().await else { return };
+    let mut tx = test.db.begin().await.unwrap();
+    put(&mut tx, &thing("a", 0)).await.unwrap();
+    put(&mut tx, &thing("b", 0)).await.unwrap();
+    tx.commit().await.unwrap();
+    let meet = std::sync::Arc::new(tokio::sync::Barrier::new(2));
+    let units = [["a", "b"], ["b", "a"]].map(|order| {
+        let (db, meet) = (test.db.clone(), meet.clone());
+        let runs = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
+        tokio::spawn(async move {
+            let done: Result<(), StoreError> = db
+                .write(|tx| {
+                    let (meet, first) = (
+                        meet.clone(),
+                        runs.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0,
+                    );
+                    async move {
+                        let sql = "UPDATE things SET at = at + 1 WHERE id = $1";
+                        tx.run(sql, &[order[0].into()]).await?;
+                        if first {
+                            meet.wait().await;
+                        }
+                        tx.run(sql, &[order[1].into()]).await.map(drop)
+                    }
+                    .boxed()
+                })
+                .await;
+            done
+        })
+    });
+    for unit in units {
+        unit.await.unwrap().unwrap();
+    }
+    let after: Vec<i64> = things(&mut test.db.read().await.unwrap())
+        .await
+        .iter()
+        .map(|thing| thing.at)
+        .collect();
+    assert_eq!(after, [2, 2]);
+    test.remove().await;
+}
+
+#[tokio::test]
+async fn readers_are_not_starved_by_writers() {
+    let Some(test) = postgres().await else { return };
+    let mut units = Vec::new();
+    for _ in 0..test.config.writers_max {
+        units.push(test.db.begin().await.unwrap());
+    }
+    assert!(ids(&test.db).await.is_empty());
+    assert_eq!(
+        test.db.begin().await.err(),
+        Some(StoreError::Unavailable),
+        "no connection in time"
+    );
+    drop(units);
+    test.remove().await;
+}
+
+#[tokio::test]
+async fn sessions_are_bounded_in_time_and_durable() {
+    let Some(test) = postgres().await else { return };
+    let mut tx = test.db.begin().await.unwrap();
+    for (setting, value) in [
+        ("lock_timeout", "2s"),
+        ("statement_timeout", "30s"),
+        ("idle_in_transaction_session_timeout", "30s"),
+        ("transaction_isolation", "read committed"),
+        ("synchronous_commit", "on"),
+    ] {
+        let sql = "SELECT current_setting($1)";
+        assert_eq!(
+            tx.one::<(String,)>(sql, &[setting.into()]).await.unwrap(),
+            Some((value.into(),)),
+            "{setting}"
+        );
+    }
+    drop(tx);
+    test.remove().await;
+}
