@@ -12,6 +12,9 @@ pub struct Scope {
 
 impl Scope {
     pub fn new(account: &str, mode: Mode) -> Scope {
-        Scope { account: account.into(), mode }
+        Scope {
+            account: account.into(),
+            mode,
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Accounts and their API keys: made on the command line, checked at every request.
 
+use scoped_futures::ScopedFutureExt as _;
 use std::collections::BTreeMap;
 
 use sha2::{Digest as _, Sha256};
@@ -67,19 +68,26 @@ pub async fn create_account(
     engine
         .db
         .write(move |tx| {
-            Box::pin(async move {
+            async move {
                 let now = engine.clock.now_ms();
                 let account = engine.ids.make(Kind::Account);
                 till_store::accounts::insert_account(tx, &account, name, now).await?;
-                let test = set_up_mode(engine, tx, &Scope::new(&account, Mode::Test), destinations).await?;
+                let test = set_up_mode(engine, tx, &Scope::new(&account, Mode::Test), destinations)
+                    .await?;
                 let live = match modes {
                     Modes::TestOnly => None,
-                    Modes::TestAndLive => {
-                        Some(set_up_mode(engine, tx, &Scope::new(&account, Mode::Live), destinations).await?)
-                    }
+                    Modes::TestAndLive => Some(
+                        set_up_mode(engine, tx, &Scope::new(&account, Mode::Live), destinations)
+                            .await?,
+                    ),
                 };
-                Ok(NewAccount { id: account, test, live })
-            })
+                Ok(NewAccount {
+                    id: account,
+                    test,
+                    live,
+                })
+            }
+            .scope_boxed()
         })
         .await
 }
@@ -105,7 +113,9 @@ async fn set_up_mode(
         .into_iter()
         .filter(|code| {
             let asset = Registry::builtin().asset(code);
-            asset.is_some_and(|asset| asset.mode == scope.mode && own.contains_key(asset.family.namespace()))
+            asset.is_some_and(|asset| {
+                asset.mode == scope.mode && own.contains_key(asset.family.namespace())
+            })
         })
         .collect();
     let defaults = match defaults.is_empty() {
@@ -122,11 +132,20 @@ async fn set_up_mode(
 }
 
 /// 256 random bits after a prefix that says what the key is.
-async fn add_key(engine: &Engine, tx: &mut Tx, scope: &Scope, kind: KeyKind) -> Result<String, Fail> {
+async fn add_key(
+    engine: &Engine,
+    tx: &mut Tx,
+    scope: &Scope,
+    kind: KeyKind,
+) -> Result<String, Fail> {
     let random = id::token(&engine.ids.random::<32>());
     let key = format!("till_{}_{}_{random}", scope.mode.as_str(), kind.short());
     let id = engine.ids.make(Kind::ApiKey);
-    let hint = format!("{}…{}", &key[..key.len() - random.len()], &random[random.len() - 4..]);
+    let hint = format!(
+        "{}…{}",
+        &key[..key.len() - random.len()],
+        &random[random.len() - 4..]
+    );
     let row = NewKey {
         id: &id,
         kind: kind.as_str(),
@@ -159,19 +178,26 @@ enum Previous {
     End,
 }
 
-async fn new_key(engine: &Engine, scope: &Scope, kind: KeyKind, previous: Previous) -> Result<String, Fail> {
+async fn new_key(
+    engine: &Engine,
+    scope: &Scope,
+    kind: KeyKind,
+    previous: Previous,
+) -> Result<String, Fail> {
     engine
         .db
         .write(move |tx| {
-            Box::pin(async move {
+            async move {
                 if till_store::accounts::merchant(tx, scope).await?.is_none() {
                     return Err(crate::context::not_configured().into());
                 }
                 if previous == Previous::End {
-                    till_store::keys::roll_keys(tx, scope, kind.as_str(), engine.clock.now_ms()).await?;
+                    till_store::keys::roll_keys(tx, scope, kind.as_str(), engine.clock.now_ms())
+                        .await?;
                 }
                 add_key(engine, tx, scope, kind).await
-            })
+            }
+            .scope_boxed()
         })
         .await
 }
@@ -187,7 +213,9 @@ pub struct Caller {
 /// Decides about a key that was looked up. Unknown and rolled keys are told apart by nobody.
 pub fn admit(engine: &Engine, found: Option<&KeyRow>) -> Result<Caller, Fail> {
     let invalid = || Refusal::of(Code::ApiKeyInvalid);
-    let key = found.filter(|key| key.rolled_at.is_none()).ok_or_else(invalid)?;
+    let key = found
+        .filter(|key| key.rolled_at.is_none())
+        .ok_or_else(invalid)?;
     let mode = Mode::parse(&key.mode).ok_or_else(|| Fail::broken("an API key has no mode"))?;
     if key.disabled_at.is_some() {
         return Err(invalid().into());
@@ -198,14 +226,22 @@ pub fn admit(engine: &Engine, found: Option<&KeyRow>) -> Result<Caller, Fail> {
     if mode.is_live() && !engine.config.live_mode {
         return Err(Refusal::of(Code::LivemodeDisabled).into());
     }
-    if key.destinations.as_deref().is_none_or(|destinations| destinations == "{}") {
+    if key
+        .destinations
+        .as_deref()
+        .is_none_or(|destinations| destinations == "{}")
+    {
         return Err(crate::context::not_configured().into());
     }
     let kind = match key.kind.as_str() {
         "secret" => KeyKind::Secret,
         _ => KeyKind::Publishable,
     };
-    Ok(Caller { scope: Scope::new(&key.account, mode), kind, publishable_key: key.publishable_key.clone() })
+    Ok(Caller {
+        scope: Scope::new(&key.account, mode),
+        kind,
+        publishable_key: key.publishable_key.clone(),
+    })
 }
 
 pub async fn find_key(engine: &Engine, key: &str) -> Result<Option<KeyRow>, Fail> {
@@ -220,7 +256,12 @@ pub async fn note_exposed(engine: &Engine, key: &str) -> Result<(), Fail> {
     engine
         .db
         .write(move |tx| {
-            Box::pin(async move { Ok(till_store::keys::mark_exposed(tx, &hash, now).await.map(drop)?) })
+            async move {
+                Ok(till_store::keys::mark_exposed(tx, &hash, now)
+                    .await
+                    .map(drop)?)
+            }
+            .scope_boxed()
         })
         .await
 }

@@ -25,10 +25,9 @@ pub async fn allocate(
     wanted: usize,
 ) -> Result<Vec<Deposit>, Fail> {
     let (scope, family) = (&context.scope, network.family);
-    let destination = context
-        .merchant
-        .destination(family)
-        .ok_or_else(|| Fail::broken("an address was asked for on a chain without a payout address"))?;
+    let destination = context.merchant.destination(family).ok_or_else(|| {
+        Fail::broken("an address was asked for on a chain without a payout address")
+    })?;
     let wanted = i64::try_from(wanted).map_err(Fail::broken)?;
     let pool = till_store::leases::lock_pool(tx, scope, family).await?;
     let cooled = till_store::leases::take_cooled(tx, scope, family, context.now, wanted).await?;
@@ -40,7 +39,9 @@ pub async fn allocate(
         // Wallets restore by looking only so far beyond the last address that was paid.
         end = end.min(pool.last_paid_number + 1 + config.bitcoin_gap_limit);
     }
-    let fresh = (wanted - i64::try_from(numbers.len()).unwrap_or(0)).min(end - pool.next_number).max(0);
+    let fresh = (wanted - i64::try_from(numbers.len()).unwrap_or(0))
+        .min(end - pool.next_number)
+        .max(0);
     if fresh > 0 {
         till_store::leases::grow_pool(tx, scope, family, pool.next_number + fresh).await?;
         numbers.extend(pool.next_number..pool.next_number + fresh);
@@ -49,8 +50,14 @@ pub async fn allocate(
     for number in numbers {
         let number = u64::try_from(number).map_err(Fail::broken)?;
         let derivation = till_chains::derive(network, &scope.account, destination, number);
-        let address = derivation.and_then(|derivation| derivation.address()).map_err(broken)?;
-        deposits.push(Deposit { address, number, destination: destination.to_owned() });
+        let address = derivation
+            .and_then(|derivation| derivation.address())
+            .map_err(broken)?;
+        deposits.push(Deposit {
+            address,
+            number,
+            destination: destination.to_owned(),
+        });
     }
     Ok(deposits)
 }

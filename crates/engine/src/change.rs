@@ -35,7 +35,11 @@ pub struct HeldPayment {
 
 impl HeldPayment {
     pub fn known(row: PaymentRow) -> Result<HeldPayment, Fail> {
-        Ok(HeldPayment { fact: row.fact()?, was: Some(row.status()?), row })
+        Ok(HeldPayment {
+            fact: row.fact()?,
+            was: Some(row.status()?),
+            row,
+        })
     }
 }
 
@@ -52,18 +56,35 @@ pub async fn hold(tx: &mut Tx, scope: &Scope, invoice: &str) -> Result<Option<He
     };
     let terms = row.terms()?;
     let rows = till_store::payments::of_invoice(tx, scope, invoice).await?;
-    let payments = rows.into_iter().map(HeldPayment::known).collect::<Result<_, _>>()?;
-    Ok(Some(Held { row, terms, payments }))
+    let payments = rows
+        .into_iter()
+        .map(HeldPayment::known)
+        .collect::<Result<_, _>>()?;
+    Ok(Some(Held {
+        row,
+        terms,
+        payments,
+    }))
 }
 
 impl Held {
     pub fn assess(&self, now: i64) -> Assessment {
         let facts = self.facts();
-        assess(&Facts { terms: &self.terms, payments: &facts, cancelled_at: self.row.cancelled_at }, now)
+        assess(
+            &Facts {
+                terms: &self.terms,
+                payments: &facts,
+                cancelled_at: self.row.cancelled_at,
+            },
+            now,
+        )
     }
 
     fn facts(&self) -> Vec<Payment> {
-        self.payments.iter().map(|payment| payment.fact.clone()).collect()
+        self.payments
+            .iter()
+            .map(|payment| payment.fact.clone())
+            .collect()
     }
 }
 
@@ -82,14 +103,30 @@ pub async fn settle(
     let before = held.row.clone();
     write_payments(tx, context, &mut held, &after).await?;
     apply_to_row(context, &mut held.row, &after)?;
-    let rendered = Rendered { before: &before, held: &held, extra };
+    let rendered = Rendered {
+        before: &before,
+        held: &held,
+        extra,
+    };
     let events = events(context, &rendered, &announcements)?;
-    held.row.stream_seq += i64::try_from(events.iter().filter(|event| event.stream_seq.is_some()).count())
-        .map_err(Fail::broken)?;
+    held.row.stream_seq += i64::try_from(
+        events
+            .iter()
+            .filter(|event| event.stream_seq.is_some())
+            .count(),
+    )
+    .map_err(Fail::broken)?;
     if differs(&before, &held.row) {
         till_store::invoices::update(tx, &held.row).await?;
     }
-    follow_lease(tx, context, &held, status_before.is_closed(), after.status.is_closed()).await?;
+    follow_lease(
+        tx,
+        context,
+        &held,
+        status_before.is_closed(),
+        after.status.is_closed(),
+    )
+    .await?;
     let deliveries: Vec<_> = events
         .iter()
         .filter(|event| event.event_type != EventType::InvoiceStatus(Status::Confirming).as_str())
@@ -106,12 +143,20 @@ pub async fn settle(
 fn pass_verdicts(context: &Context<'_>, held: &mut Held) {
     let facts = held.facts();
     let limit = manual_review_minor(context, &held.row.currency);
-    let senders: Vec<Option<Hold>> = held.payments.iter().map(|payment| risk_of(&payment.row)).collect();
+    let senders: Vec<Option<Hold>> = held
+        .payments
+        .iter()
+        .map(|payment| risk_of(&payment.row))
+        .collect();
     let risk = |payment: &Payment| {
         let index = facts.iter().position(|fact| fact.id == payment.id)?;
         senders[index]
     };
-    let facts_view = Facts { terms: &held.terms, payments: &facts, cancelled_at: held.row.cancelled_at };
+    let facts_view = Facts {
+        terms: &held.terms,
+        payments: &facts,
+        cancelled_at: held.row.cancelled_at,
+    };
     for (index, verdict) in judge(&facts_view, limit, risk) {
         let payment = &mut held.payments[index];
         payment.fact.verdict = Some(verdict);
@@ -143,7 +188,12 @@ fn risk_of(payment: &PaymentRow) -> Option<Hold> {
 }
 
 /// Each payment's status and position follow from the assessment; what moved is journalled.
-async fn write_payments(tx: &mut Tx, context: &Context<'_>, held: &mut Held, after: &Assessment) -> Result<(), Fail> {
+async fn write_payments(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    held: &mut Held,
+    after: &Assessment,
+) -> Result<(), Fail> {
     let (mut new, mut entries) = (Vec::new(), Vec::new());
     for (payment, part) in held.payments.iter_mut().zip(&after.parts) {
         let stored = payment.row.clone();
@@ -186,10 +236,15 @@ async fn write_payments(tx: &mut Tx, context: &Context<'_>, held: &mut Held, aft
 }
 
 fn changed(before: &PaymentRow, after: &PaymentRow) -> bool {
-    (&before.status, &before.position, before.credited_at) != (&after.status, &after.position, after.credited_at)
+    (&before.status, &before.position, before.credited_at)
+        != (&after.status, &after.position, after.credited_at)
 }
 
-fn apply_to_row(context: &Context<'_>, row: &mut InvoiceRow, after: &Assessment) -> Result<(), Fail> {
+fn apply_to_row(
+    context: &Context<'_>,
+    row: &mut InvoiceRow,
+    after: &Assessment,
+) -> Result<(), Fail> {
     let opened_at = match Summary::read(row)?.review {
         Some((_, at)) => at,
         None => context.now,
@@ -197,7 +252,9 @@ fn apply_to_row(context: &Context<'_>, row: &mut InvoiceRow, after: &Assessment)
     let summary = Summary {
         received: after.received.clone(),
         remaining: after.remaining.clone(),
-        overpaid: (after.status == Status::Overpaid).then(|| after.overpaid.clone()).flatten(),
+        overpaid: (after.status == Status::Overpaid)
+            .then(|| after.overpaid.clone())
+            .flatten(),
         review: (after.status == Status::UnderReview)
             .then(|| after.hold.map(|hold| (hold.as_str().to_owned(), opened_at)))
             .flatten(),
@@ -208,15 +265,28 @@ fn apply_to_row(context: &Context<'_>, row: &mut InvoiceRow, after: &Assessment)
     } else {
         Some(serde_json::to_string(&summary).map_err(Fail::broken)?)
     };
-    row.paid_at = if after.status.is_paid() { row.paid_at.or(Some(context.now)) } else { None };
-    row.closed_at = if after.status.is_closed() { row.closed_at.or(Some(context.now)) } else { None };
+    row.paid_at = if after.status.is_paid() {
+        row.paid_at.or(Some(context.now))
+    } else {
+        None
+    };
+    row.closed_at = if after.status.is_closed() {
+        row.closed_at.or(Some(context.now))
+    } else {
+        None
+    };
     Ok(())
 }
 
 fn differs(before: &InvoiceRow, after: &InvoiceRow) -> bool {
     let key = |row: &InvoiceRow| {
         let times = (row.paid_at, row.closed_at, row.cancelled_at, row.stream_seq);
-        (row.status.clone(), row.summary.clone(), row.options.clone(), times)
+        (
+            row.status.clone(),
+            row.summary.clone(),
+            row.options.clone(),
+            times,
+        )
     };
     key(before) != key(after)
 }
@@ -237,7 +307,11 @@ fn events(
     }
     let held = rendered.held;
     let object = render(context, &held.row)?;
-    let rows: Vec<PaymentRow> = held.payments.iter().map(|payment| payment.row.clone()).collect();
+    let rows: Vec<PaymentRow> = held
+        .payments
+        .iter()
+        .map(|payment| payment.row.clone())
+        .collect();
     let payments = serde_json::to_string(&payer_payments(&rows)?).map_err(Fail::broken)?;
     let mut seq = rendered.before.stream_seq;
     let mut events = Vec::new();
@@ -249,7 +323,15 @@ fn events(
         });
         let event_type = event.as_str();
         let invoice = held.row.id.as_str();
-        let body = event_body(&id, event_type, context.is_live(), context.now, Some(invoice), object, extra);
+        let body = event_body(
+            &id,
+            event_type,
+            context.is_live(),
+            context.now,
+            Some(invoice),
+            object,
+            extra,
+        );
         events.push(NewEvent {
             id,
             scope: context.scope.clone(),
@@ -265,7 +347,9 @@ fn events(
         push(extra.event, &object, Some((extra.name, &extra.json)));
     }
     for announcement in announcements {
-        if announcement.event == EventType::InvoiceStatus(Status::Detected) && held.row.status != "detected" {
+        if announcement.event == EventType::InvoiceStatus(Status::Detected)
+            && held.row.status != "detected"
+        {
             // Seen and settled in one step: the event still shows the invoice as it was when it was seen.
             let mut seen = rendered.before.clone();
             seen.status = Status::Detected.as_str().to_owned();
@@ -279,7 +363,11 @@ fn events(
             }
             None => None,
         };
-        push(announcement.event, &object, payment.as_deref().map(|payment| ("payment", payment)));
+        push(
+            announcement.event,
+            &object,
+            payment.as_deref().map(|payment| ("payment", payment)),
+        );
     }
     Ok(events)
 }
@@ -300,7 +388,9 @@ async fn follow_lease(
 ) -> Result<(), Fail> {
     let mut families: Vec<(Family, u64)> = Vec::new();
     for option in &held.terms.options {
-        let family = Registry::builtin().asset(&option.asset).map(|asset| asset.family);
+        let family = Registry::builtin()
+            .asset(&option.asset)
+            .map(|asset| asset.family);
         if let (Some(family), Some(deposit)) = (family, &option.deposit)
             && !families.iter().any(|(known, _)| *known == family)
         {
@@ -311,9 +401,14 @@ async fn follow_lease(
     for (family, number) in families {
         let number = i64::try_from(number).map_err(Fail::broken)?;
         if was_closed != is_closed {
-            let free_at = is_closed.then(|| context.now.saturating_add(context.engine.config.cooldown_ms));
+            let free_at = is_closed.then(|| {
+                context
+                    .now
+                    .saturating_add(context.engine.config.cooldown_ms)
+            });
             let invoice = held.row.id.as_str();
-            till_store::leases::set_free_at(tx, &context.scope, family, number, invoice, free_at).await?;
+            till_store::leases::set_free_at(tx, &context.scope, family, number, invoice, free_at)
+                .await?;
         }
         if paid_now && family == Family::Bitcoin {
             till_store::leases::note_paid(tx, &context.scope, family, number).await?;

@@ -26,14 +26,21 @@ pub struct Ids {
 
 impl Ids {
     pub fn new(clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Ids {
-        Ids { clock, entropy, sequence: Arc::default() }
+        Ids {
+            clock,
+            entropy,
+            sequence: Arc::default(),
+        }
     }
 
     pub fn make(&self, kind: Kind) -> String {
         let random = u64::from_le_bytes(self.random());
         // The lock guards two numbers: a panic elsewhere cannot have left them half-written.
-        let (ms, step) =
-            self.sequence.lock().unwrap_or_else(PoisonError::into_inner).next(self.clock.now_ms());
+        let (ms, step) = self
+            .sequence
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .next(self.clock.now_ms());
         make(kind, ms, step, random)
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use futures::future::BoxFuture;
+use scoped_futures::{ScopedBoxFuture, ScopedFutureExt as _};
 use till_core::asset::{Family, Mode};
 use till_core::error::{Code, Refusal};
 use till_core::payment::Level;
@@ -59,25 +59,37 @@ impl Engine {
         prices: Prices,
     ) -> Engine {
         let ids = Ids::new(Arc::clone(&clock), entropy);
-        Engine { db, clock, ids, config, vault, prices, hub: Hub::default(), nudges: Nudges::default() }
+        Engine {
+            db,
+            clock,
+            ids,
+            config,
+            vault,
+            prices,
+            hub: Hub::default(),
+            nudges: Nudges::default(),
+        }
     }
 
     /// Runs a unit of work for one account and mode, and tells workers and streams once it is committed.
-    pub async fn unit<T, F>(&self, scope: &Scope, work: F) -> Result<T, Fail>
+    pub async fn unit<'w, T, F>(&self, scope: &Scope, work: F) -> Result<T, Fail>
     where
         T: Send,
-        F: for<'t> Fn(&'t mut Tx, &'t Context<'t>) -> BoxFuture<'t, Result<T, Fail>> + Send + Sync,
+        F: for<'t> Fn(&'t mut Tx, &'t Context<'t>) -> ScopedBoxFuture<'w, 't, Result<T, Fail>>
+            + Send
+            + Sync,
     {
         let effects = Effects::default();
         let (effects_ref, work_ref) = (&effects, &work);
         let done = self
             .db
             .write(move |tx: &mut Tx| {
-                Box::pin(async move {
+                async move {
                     effects_ref.clear();
                     let context = Context::load(self, tx, scope, effects_ref).await?;
                     work_ref(tx, &context).await
-                })
+                }
+                .scope_boxed()
             })
             .await?;
         self.tell(&effects);
@@ -95,7 +107,11 @@ impl Engine {
     }
 
     pub fn credit_at(&self, network: &str) -> Level {
-        self.config.credit_at.get(network).copied().unwrap_or(Level::Final)
+        self.config
+            .credit_at
+            .get(network)
+            .copied()
+            .unwrap_or(Level::Final)
     }
 }
 
@@ -151,13 +167,19 @@ impl Merchant {
             }
             None => None,
         };
-        let destinations =
-            serde_json::from_str(&row.destinations).map_err(|error| corrupt("destinations", error))?;
-        Ok(Merchant { row, default_assets, destinations })
+        let destinations = serde_json::from_str(&row.destinations)
+            .map_err(|error| corrupt("destinations", error))?;
+        Ok(Merchant {
+            row,
+            default_assets,
+            destinations,
+        })
     }
 
     pub fn destination(&self, family: Family) -> Option<&str> {
-        self.destinations.get(family.namespace()).map(String::as_str)
+        self.destinations
+            .get(family.namespace())
+            .map(String::as_str)
     }
 }
 
@@ -179,11 +201,22 @@ impl<'e> Context<'e> {
         scope: &Scope,
         effects: &'e Effects,
     ) -> Result<Context<'e>, Fail> {
-        let row = till_store::accounts::merchant(q, scope).await?.ok_or_else(not_configured)?;
+        let row = till_store::accounts::merchant(q, scope)
+            .await?
+            .ok_or_else(not_configured)?;
         let merchant = Merchant::read(row)?;
         let real_now = engine.clock.now_ms();
-        let now = real_now.saturating_add(merchant.row.clock_offset_ms).min(till_core::time::LATEST_MS);
-        Ok(Context { engine, scope: scope.clone(), now, real_now, merchant, effects })
+        let now = real_now
+            .saturating_add(merchant.row.clock_offset_ms)
+            .min(till_core::time::LATEST_MS);
+        Ok(Context {
+            engine,
+            scope: scope.clone(),
+            now,
+            real_now,
+            merchant,
+            effects,
+        })
     }
 
     /// The same context at another moment of business time, for what fell due in between.
@@ -217,10 +250,17 @@ pub struct Answer {
 
 impl Answer {
     pub fn new(status: u16, body: impl Into<Bytes>) -> Answer {
-        Answer { status, body: body.into(), replayed: false }
+        Answer {
+            status,
+            body: body.into(),
+            replayed: false,
+        }
     }
 
     pub fn json(status: u16, value: &impl serde::Serialize) -> Result<Answer, Fail> {
-        Ok(Answer::new(status, serde_json::to_vec(value).map_err(Fail::broken)?))
+        Ok(Answer::new(
+            status,
+            serde_json::to_vec(value).map_err(Fail::broken)?,
+        ))
     }
 }

@@ -66,15 +66,28 @@ pub async fn create_invoices(
                 Err(refusal) => answers[index] = Some(Err(refusal.into())),
                 Ok(plan) => {
                     let id = engine.ids.make(Kind::Invoice);
-                    drafts.push(Draft { index, context, request: &request.request, plan, id });
+                    drafts.push(Draft {
+                        index,
+                        context,
+                        request: &request.request,
+                        plan,
+                        id,
+                    });
                 }
             },
         }
     }
     let deposits = deposits_for(tx, &mut drafts, &mut answers).await?;
     write(engine, tx, requests, &drafts, &deposits, &mut answers).await?;
-    let unanswered = || Err(Fail::broken("a request to create an invoice was left without an answer"));
-    Ok(answers.into_iter().map(|answer| answer.unwrap_or_else(unanswered)).collect())
+    let unanswered = || {
+        Err(Fail::broken(
+            "a request to create an invoice was left without an answer",
+        ))
+    };
+    Ok(answers
+        .into_iter()
+        .map(|answer| answer.unwrap_or_else(unanswered))
+        .collect())
 }
 
 async fn load_contexts<'e>(
@@ -117,12 +130,19 @@ async fn deposits_for(
     }
     // Scarce pools first: a draft that fails there must not have taken numbers elsewhere.
     let mut order: Vec<_> = wanted.into_iter().collect();
-    order.sort_by_key(|((account, mode, family), _)| (*family != Family::Bitcoin, account.clone(), *mode, *family));
+    order.sort_by_key(|((account, mode, family), _)| {
+        (*family != Family::Bitcoin, account.clone(), *mode, *family)
+    });
     let mut deposits = HashMap::new();
     let mut refused = vec![false; drafts.len()];
     for ((_, _, family), positions) in order {
-        let positions: Vec<usize> = positions.into_iter().filter(|position| !refused[*position]).collect();
-        let Some(first) = positions.first() else { continue };
+        let positions: Vec<usize> = positions
+            .into_iter()
+            .filter(|position| !refused[*position])
+            .collect();
+        let Some(first) = positions.first() else {
+            continue;
+        };
         let context = drafts[*first].context;
         let network = drafts[*first]
             .plan
@@ -141,7 +161,8 @@ async fn deposits_for(
                 }
                 None => {
                     refused[position] = true;
-                    answers[drafts[position].index] = Some(Err(exhausted(network.name.as_str()).into()));
+                    answers[drafts[position].index] =
+                        Some(Err(exhausted(network.name.as_str()).into()));
                 }
             }
         }
@@ -173,7 +194,8 @@ fn families(plan: &Plan) -> Vec<Family> {
 }
 
 pub fn exhausted(network: &str) -> Refusal {
-    let message = format!("No deposit address is free on {network}: all are leased or cooling down");
+    let message =
+        format!("No deposit address is free on {network}: all are leased or cooling down");
     Refusal::new(Code::DepositAddressesExhausted, message)
 }
 
@@ -192,7 +214,11 @@ async fn write(
     for draft in drafts {
         let row = row_of(engine, draft, deposits)?;
         let context = draft.context;
-        let view = InvoiceView::of(&row, &engine.config.checkout_url, context.merchant.row.publishable_key.as_deref())?;
+        let view = InvoiceView::of(
+            &row,
+            &engine.config.checkout_url,
+            context.merchant.row.publishable_key.as_deref(),
+        )?;
         let object = serde_json::to_string(&view).map_err(Fail::broken)?;
         let event = created_event(engine, context, &row, &object);
         deliveries.extend(delivery_of(engine, context, &event));
@@ -220,7 +246,14 @@ async fn write(
     let timers: Vec<(&Scope, &str, &str, i64)> = drafts
         .iter()
         .zip(&rows)
-        .map(|(draft, row)| (&draft.context.scope, EXPIRE_TIMER, draft.id.as_str(), row.expires_at))
+        .map(|(draft, row)| {
+            (
+                &draft.context.scope,
+                EXPIRE_TIMER,
+                draft.id.as_str(),
+                row.expires_at,
+            )
+        })
         .collect();
     till_store::invoices::insert(tx, &rows).await?;
     till_store::leases::insert(tx, &leases).await?;
@@ -246,10 +279,16 @@ fn row_of(
     let (context, plan) = (draft.context, &draft.plan);
     let mut options = plan.options.clone();
     for option in &mut options {
-        let asset = Registry::builtin().asset(&option.asset).ok_or_else(|| Fail::broken("an asset vanished"))?;
+        let asset = Registry::builtin()
+            .asset(&option.asset)
+            .ok_or_else(|| Fail::broken("an asset vanished"))?;
         option.deposit = deposits.get(&(draft.id.clone(), asset.family)).cloned();
     }
-    let life_ms = if plan.volatile { engine.config.volatile_life_ms } else { engine.config.life_ms };
+    let life_ms = if plan.volatile {
+        engine.config.volatile_life_ms
+    } else {
+        engine.config.life_ms
+    };
     Ok(InvoiceRow {
         account: context.scope.account.to_string(),
         mode: context.scope.mode.as_str().to_owned(),
@@ -276,10 +315,23 @@ fn row_of(
     })
 }
 
-fn created_event(engine: &Engine, context: &Context<'_>, row: &InvoiceRow, object: &str) -> NewEvent {
+fn created_event(
+    engine: &Engine,
+    context: &Context<'_>,
+    row: &InvoiceRow,
+    object: &str,
+) -> NewEvent {
     let id = engine.ids.make(Kind::Event);
     let event_type = EventType::InvoiceCreated.as_str();
-    let body = event_body(&id, event_type, context.is_live(), context.now, Some(&row.id), object, None);
+    let body = event_body(
+        &id,
+        event_type,
+        context.is_live(),
+        context.now,
+        Some(&row.id),
+        object,
+        None,
+    );
     NewEvent {
         id,
         scope: context.scope.clone(),
@@ -293,7 +345,11 @@ fn created_event(engine: &Engine, context: &Context<'_>, row: &InvoiceRow, objec
 }
 
 /// The first delivery of an event, when the merchant has somewhere to deliver it to.
-pub fn delivery_of(engine: &Engine, context: &Context<'_>, event: &NewEvent) -> Option<NewDelivery> {
+pub fn delivery_of(
+    engine: &Engine,
+    context: &Context<'_>,
+    event: &NewEvent,
+) -> Option<NewDelivery> {
     let url = context.merchant.row.webhook_url.clone()?;
     context.effects.delivery(&context.scope);
     Some(NewDelivery {

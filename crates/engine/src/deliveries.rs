@@ -14,7 +14,9 @@ pub async fn replay(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<Deli
     if !till_core::id::is(Kind::Delivery, id) {
         return Err(gone());
     }
-    let old = till_store::deliveries::find(tx, &context.scope, id).await?.ok_or_else(gone)?;
+    let old = till_store::deliveries::find(tx, &context.scope, id)
+        .await?
+        .ok_or_else(gone)?;
     let url = context
         .merchant
         .row

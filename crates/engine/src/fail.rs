@@ -39,14 +39,20 @@ impl Retryable for Fail {
 
 /// Nothing of that id here. `hint` says more where more may be said.
 pub fn missing(what: &str, id: &str) -> Refusal {
-    Refusal::new(Code::ResourceMissing, format!("No such {what}: {}", short(id)))
+    Refusal::new(
+        Code::ResourceMissing,
+        format!("No such {what}: {}", short(id)),
+    )
 }
 
 /// The id exists in the caller's other mode, which is worth saying: it is the caller's own.
 pub fn missing_in_mode(what: &str, id: &str, mode: &str, other: &str) -> Refusal {
     Refusal::new(
         Code::ResourceMissing,
-        format!("No such {what} in {mode} mode: {}. It exists in {other} mode; use a {other} key.", short(id)),
+        format!(
+            "No such {what} in {mode} mode: {}. It exists in {other} mode; use a {other} key.",
+            short(id)
+        ),
     )
 }
 

@@ -1,5 +1,6 @@
 //! The gatherer: hands whatever requests are waiting to one unit of work, and never waits for more.
 
+use scoped_futures::ScopedFutureExt as _;
 use std::sync::Arc;
 
 use tokio::sync::{Mutex, mpsc, oneshot};
@@ -37,7 +38,10 @@ impl Gatherer {
     pub async fn create(&self, request: CreateInvoice) -> Result<Answer, Fail> {
         let (answer, answered) = oneshot::channel();
         let gone = |_| Fail::broken("the gatherer has stopped");
-        self.queue.send(Waiting { request, answer }).await.map_err(|_| gone(()))?;
+        self.queue
+            .send(Waiting { request, answer })
+            .await
+            .map_err(|_| gone(()))?;
         answered.await.map_err(|_| gone(()))?
     }
 }
@@ -48,8 +52,10 @@ async fn lane(engine: Arc<Engine>, waiting: Arc<Mutex<mpsc::Receiver<Waiting>>>)
         if waiting.lock().await.recv_many(&mut batch, BATCH_MAX).await == 0 {
             return;
         }
-        let (requests, answers): (Vec<_>, Vec<_>) =
-            batch.into_iter().map(|waiting| (waiting.request, waiting.answer)).unzip();
+        let (requests, answers): (Vec<_>, Vec<_>) = batch
+            .into_iter()
+            .map(|waiting| (waiting.request, waiting.answer))
+            .unzip();
         // A panic in one batch must not end the lane: its requests see a closed channel, the next go on.
         let engine = Arc::clone(&engine);
         let done = tokio::spawn(async move { create_all(&engine, requests).await }).await;
@@ -63,7 +69,10 @@ async fn lane(engine: Arc<Engine>, waiting: Arc<Mutex<mpsc::Receiver<Waiting>>>)
 }
 
 /// Creates all of them together, and each alone when together does not go.
-pub async fn create_all(engine: &Engine, requests: Vec<CreateInvoice>) -> Vec<Result<Answer, Fail>> {
+pub async fn create_all(
+    engine: &Engine,
+    requests: Vec<CreateInvoice>,
+) -> Vec<Result<Answer, Fail>> {
     match create_together(engine, &requests).await {
         Ok(answers) => answers,
         Err(fail) if requests.len() == 1 => vec![retry_alone(engine, &requests, fail).await],
@@ -72,7 +81,9 @@ pub async fn create_all(engine: &Engine, requests: Vec<CreateInvoice>) -> Vec<Re
             for request in requests {
                 let alone = [request];
                 let answer = match create_together(engine, &alone).await {
-                    Ok(mut answers) => answers.pop().unwrap_or_else(|| Err(Fail::broken("no answer"))),
+                    Ok(mut answers) => answers
+                        .pop()
+                        .unwrap_or_else(|| Err(Fail::broken("no answer"))),
                     Err(fail) => retry_alone(engine, &alone, fail).await,
                 };
                 answers.push(answer);
@@ -82,16 +93,20 @@ pub async fn create_all(engine: &Engine, requests: Vec<CreateInvoice>) -> Vec<Re
     }
 }
 
-async fn create_together(engine: &Engine, requests: &[CreateInvoice]) -> Result<Vec<Result<Answer, Fail>>, Fail> {
+async fn create_together(
+    engine: &Engine,
+    requests: &[CreateInvoice],
+) -> Result<Vec<Result<Answer, Fail>>, Fail> {
     let effects = Effects::default();
     let effects_ref = &effects;
     let answers = engine
         .db
         .write(move |tx| {
-            Box::pin(async move {
+            async move {
                 effects_ref.clear();
                 create_invoices(engine, tx, requests, effects_ref).await
-            })
+            }
+            .scope_boxed()
         })
         .await?;
     engine.tell(&effects);
@@ -99,12 +114,20 @@ async fn create_together(engine: &Engine, requests: &[CreateInvoice]) -> Result<
 }
 
 /// A key that another process bound meanwhile has its answer by now.
-async fn retry_alone(engine: &Engine, request: &[CreateInvoice], fail: Fail) -> Result<Answer, Fail> {
+async fn retry_alone(
+    engine: &Engine,
+    request: &[CreateInvoice],
+    fail: Fail,
+) -> Result<Answer, Fail> {
     match fail {
-        Fail::Store(error) if idempotency::is_key_taken(&error) => match create_together(engine, request).await {
-            Ok(mut answers) => answers.pop().unwrap_or_else(|| Err(Fail::broken("no answer"))),
-            Err(fail) => Err(fail),
-        },
+        Fail::Store(error) if idempotency::is_key_taken(&error) => {
+            match create_together(engine, request).await {
+                Ok(mut answers) => answers
+                    .pop()
+                    .unwrap_or_else(|| Err(Fail::broken("no answer"))),
+                Err(fail) => Err(fail),
+            }
+        }
         Fail::Store(till_store::StoreError::LockTimeout) => Err(idempotency::in_use().into()),
         fail => Err(fail),
     }

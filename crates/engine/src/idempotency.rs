@@ -1,7 +1,7 @@
 //! Idempotency: the effect, its answer and the key commit together, or not at all.
 
 use bytes::Bytes;
-use futures::future::BoxFuture;
+use scoped_futures::{ScopedBoxFuture, ScopedFutureExt as _};
 use sha2::{Digest as _, Sha256};
 use till_core::error::{Code, Refusal};
 use till_core::limits::IDEMPOTENCY_RETENTION_DAYS;
@@ -28,27 +28,33 @@ impl Once {
             hash.update(part);
         }
         hash.update(body);
-        Once { key, fingerprint: hash.finalize().into() }
+        Once {
+            key,
+            fingerprint: hash.finalize().into(),
+        }
     }
 }
 
 impl Engine {
     /// Runs a use case once per key. A failure leaves no trace and frees the key.
-    pub async fn once<F>(&self, scope: &Scope, once: &Once, work: F) -> Result<Answer, Fail>
+    pub async fn once<'w, F>(&self, scope: &Scope, once: &Once, work: F) -> Result<Answer, Fail>
     where
-        F: for<'t> Fn(&'t mut Tx, &'t Context<'t>) -> BoxFuture<'t, Result<Answer, Fail>> + Send + Sync,
+        F: for<'t> Fn(&'t mut Tx, &'t Context<'t>) -> ScopedBoxFuture<'w, 't, Result<Answer, Fail>>
+            + Send
+            + Sync,
     {
         let work = &work;
         let run = || {
             self.unit(scope, move |tx, context| {
-                Box::pin(async move {
+                async move {
                     if let Some(kept) = look_up(tx, context, once).await? {
                         return Ok(kept);
                     }
                     let answer = work(tx, context).await?;
                     keep(tx, context, &[(scope, once, &answer)]).await?;
                     Ok(answer)
-                })
+                }
+                .scope_boxed()
             })
         };
         match run().await {
@@ -69,8 +75,13 @@ pub fn is_key_taken(error: &StoreError) -> bool {
 }
 
 /// The answer already given under this key, if it was to the same request.
-pub async fn look_up(tx: &mut Tx, context: &Context<'_>, once: &Once) -> Result<Option<Answer>, Fail> {
-    let Some(kept) = till_store::idempotency::kept_answer(tx, &context.scope, &once.key).await? else {
+pub async fn look_up(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    once: &Once,
+) -> Result<Option<Answer>, Fail> {
+    let Some(kept) = till_store::idempotency::kept_answer(tx, &context.scope, &once.key).await?
+    else {
         return Ok(None);
     };
     if kept.created_at < context.real_now - i64::from(IDEMPOTENCY_RETENTION_DAYS) * DAY_MS {
@@ -82,11 +93,20 @@ pub async fn look_up(tx: &mut Tx, context: &Context<'_>, once: &Once) -> Result<
 
 fn replay(engine: &Engine, scope: &Scope, once: &Once, kept: &KeptAnswer) -> Result<Answer, Fail> {
     if kept.fingerprint != once.fingerprint {
-        return Err(Refusal::of(Code::IdempotencyKeyReused).param("Idempotency-Key").into());
+        return Err(Refusal::of(Code::IdempotencyKeyReused)
+            .param("Idempotency-Key")
+            .into());
     }
-    let body = engine.vault.open(&purpose(scope, &once.key), &kept.response).map_err(Fail::broken)?;
+    let body = engine
+        .vault
+        .open(&purpose(scope, &once.key), &kept.response)
+        .map_err(Fail::broken)?;
     let status = u16::try_from(kept.status).map_err(Fail::broken)?;
-    Ok(Answer { status, body: Bytes::from(body), replayed: true })
+    Ok(Answer {
+        status,
+        body: Bytes::from(body),
+        replayed: true,
+    })
 }
 
 /// Binds answers to their keys, encrypted: some of them carry secrets that are shown once.
@@ -103,7 +123,9 @@ pub async fn keep(
             key: &once.key,
             fingerprint: &once.fingerprint,
             status: answer.status,
-            response: engine.vault.seal(&engine.ids, &purpose(scope, &once.key), &answer.body),
+            response: engine
+                .vault
+                .seal(&engine.ids, &purpose(scope, &once.key), &answer.body),
         })
         .collect();
     // One order for everybody: two processes that bind the same keys wait for each other, never in a circle.
@@ -112,5 +134,9 @@ pub async fn keep(
 }
 
 fn purpose(scope: &Scope, key: &str) -> String {
-    format!("idempotency/{}/{}/{key}", scope.account, scope.mode.as_str())
+    format!(
+        "idempotency/{}/{}/{key}",
+        scope.account,
+        scope.mode.as_str()
+    )
 }

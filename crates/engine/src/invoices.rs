@@ -23,10 +23,26 @@ pub fn other(mode: Mode) -> Mode {
 }
 
 /// An id of the caller's other mode is missing too, but the answer says where it is.
-pub async fn missing_invoice(q: &mut impl Queries, scope: &Scope, id: &str) -> Result<Refusal, Fail> {
-    let elsewhere = Scope { account: scope.account.clone(), mode: other(scope.mode) };
-    if till_core::id::is(Kind::Invoice, id) && till_store::invoices::find(q, &elsewhere, id).await?.is_some() {
-        return Ok(missing_in_mode("invoice", id, scope.mode.as_str(), elsewhere.mode.as_str()));
+pub async fn missing_invoice(
+    q: &mut impl Queries,
+    scope: &Scope,
+    id: &str,
+) -> Result<Refusal, Fail> {
+    let elsewhere = Scope {
+        account: scope.account.clone(),
+        mode: other(scope.mode),
+    };
+    if till_core::id::is(Kind::Invoice, id)
+        && till_store::invoices::find(q, &elsewhere, id)
+            .await?
+            .is_some()
+    {
+        return Ok(missing_in_mode(
+            "invoice",
+            id,
+            scope.mode.as_str(),
+            elsewhere.mode.as_str(),
+        ));
     }
     Ok(missing("invoice", id))
 }
@@ -99,7 +115,11 @@ pub async fn resolve_review(
             if risky && context.is_live() && via == Via::Api {
                 return Err(Refusal::of(Code::ReviewRequiresDashboard).into());
             }
-            for payment in held.payments.iter_mut().filter(|payment| is_held(payment.fact.verdict)) {
+            for payment in held
+                .payments
+                .iter_mut()
+                .filter(|payment| is_held(payment.fact.verdict))
+            {
                 payment.fact.verdict = Some(Verdict::Accepted);
                 payment.row.verdict = Some(Verdict::Accepted.show());
             }

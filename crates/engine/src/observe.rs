@@ -32,7 +32,12 @@ pub struct Observation {
 pub enum Sighting {
     /// Not in a block yet.
     Pending,
-    InBlock { level: Level, number: i64, hash: String, time: i64 },
+    InBlock {
+        level: Level,
+        number: i64,
+        hash: String,
+        time: i64,
+    },
     /// No longer part of the canonical chain.
     Removed,
 }
@@ -76,7 +81,11 @@ async fn take_in_one(
     if observation.units.is_zero() {
         return Ok(None);
     }
-    let (network, tx_hash, place) = (&observation.network, &observation.tx_hash, observation.place);
+    let (network, tx_hash, place) = (
+        &observation.network,
+        &observation.tx_hash,
+        observation.place,
+    );
     let known = till_store::payments::by_identity(tx, network, tx_hash, place).await?;
     let (scope, invoice) = match &known {
         Some(payment) => (payment.scope()?, payment.invoice.clone()),
@@ -90,12 +99,21 @@ async fn take_in_one(
         return Ok(None);
     }
     let Some(mut held) = change::hold(tx, &scope, &invoice).await? else {
-        return Err(Fail::broken(format!("invoice {invoice} of a lease or payment is missing")));
+        return Err(Fail::broken(format!(
+            "invoice {invoice} of a lease or payment is missing"
+        )));
     };
     let id = match known {
         Some(payment) => {
-            let Some(payment) = held.payments.iter_mut().find(|held| held.row.id == payment.id) else {
-                return Err(Fail::broken(format!("payment {} is not among its invoice's", payment.id)));
+            let Some(payment) = held
+                .payments
+                .iter_mut()
+                .find(|held| held.row.id == payment.id)
+            else {
+                return Err(Fail::broken(format!(
+                    "payment {} is not among its invoice's",
+                    payment.id
+                )));
             };
             update(payment, observation)?;
             payment.row.id.clone()
@@ -129,10 +147,18 @@ async fn attribute(
         _ => context.now,
     };
     let of_mode = |lease: &&LeaseRow| lease.mode == network.mode.as_str();
-    let held_then = holders.iter().filter(of_mode).find(|lease| lease.leased_at <= at);
+    let held_then = holders
+        .iter()
+        .filter(of_mode)
+        .find(|lease| lease.leased_at <= at);
     // A block's clock may run ahead of or behind ours: before the first lease means the first.
     let holder = held_then.or_else(|| holders.iter().rfind(|lease| of_mode(&lease)));
-    Ok(holder.map(|lease| (Scope::new(&lease.account, network.mode), lease.invoice.clone())))
+    Ok(holder.map(|lease| {
+        (
+            Scope::new(&lease.account, network.mode),
+            lease.invoice.clone(),
+        )
+    }))
 }
 
 fn first_sighting(
@@ -184,7 +210,11 @@ fn first_sighting(
         position: serde_json::to_string(&Position::default()).map_err(Fail::broken)?,
         entries: 0,
     };
-    let mut payment = HeldPayment { row, fact, was: None };
+    let mut payment = HeldPayment {
+        row,
+        fact,
+        was: None,
+    };
     update(&mut payment, observation)?;
     Ok(Some(payment))
 }
@@ -203,10 +233,19 @@ fn update(payment: &mut HeldPayment, observation: &Observation) -> Result<(), Fa
             fact.reversed = false;
             (fact.block_time, row.block_number, row.block_hash) = (None, None, None);
         }
-        Sighting::InBlock { level, number, hash, time } => {
+        Sighting::InBlock {
+            level,
+            number,
+            hash,
+            time,
+        } => {
             // The same block seen by a slower source does not take a level back; another block does.
             let same_block = row.block_hash.as_deref() == Some(hash) && !fact.reversed;
-            fact.level = if same_block { fact.level.max(*level) } else { *level };
+            fact.level = if same_block {
+                fact.level.max(*level)
+            } else {
+                *level
+            };
             fact.reversed = false;
             fact.block_time = Some(*time);
             (row.block_number, row.block_hash) = (Some(*number), Some(hash.clone()));

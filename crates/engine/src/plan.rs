@@ -37,12 +37,23 @@ pub struct Plan {
 
 pub fn plan(context: &Context<'_>, request: &NewInvoice) -> Result<Plan, Refusal> {
     let currency = Currency::parse(&request.currency).ok_or_else(|| {
-        Refusal::new(Code::CurrencyUnsupported, "currency must be an ISO 4217 code such as \"USD\"")
-            .param("currency")
+        Refusal::new(
+            Code::CurrencyUnsupported,
+            "currency must be an ISO 4217 code such as \"USD\"",
+        )
+        .param("currency")
     })?;
     let amount_minor = amount("amount", &request.amount, currency)?;
-    text_max("description", request.description.as_deref(), DESCRIPTION_CHARS_MAX)?;
-    text_max("customer_ref", request.customer_ref.as_deref(), CUSTOMER_REF_CHARS_MAX)?;
+    text_max(
+        "description",
+        request.description.as_deref(),
+        DESCRIPTION_CHARS_MAX,
+    )?;
+    text_max(
+        "customer_ref",
+        request.customer_ref.as_deref(),
+        CUSTOMER_REF_CHARS_MAX,
+    )?;
     let (assets, origin) = match (&request.assets, &context.merchant.default_assets) {
         (Some(named), _) => (named, "assets"),
         (None, Some(defaults)) => (defaults, "default_assets"),
@@ -67,18 +78,32 @@ pub fn plan(context: &Context<'_>, request: &NewInvoice) -> Result<Plan, Refusal
             pricing::at_price(amount_minor, currency, asset.decimals, price)
         };
         let due = due.filter(|due| !due.is_zero()).ok_or_else(|| {
-            Refusal::new(Code::ParameterInvalid, "amount is too large for an on-chain payment").param("amount")
+            Refusal::new(
+                Code::ParameterInvalid,
+                "amount is too large for an on-chain payment",
+            )
+            .param("amount")
         })?;
-        options.push(PayOption { asset: asset.code.clone(), due, decimals: asset.decimals, deposit: None });
+        options.push(PayOption {
+            asset: asset.code.clone(),
+            due,
+            decimals: asset.decimals,
+            deposit: None,
+        });
     }
-    Ok(Plan { amount_minor, currency, options, volatile })
+    Ok(Plan {
+        amount_minor,
+        currency,
+        options,
+        volatile,
+    })
 }
 
 /// A positive fiat amount in minor units.
 pub fn amount(param: &str, text: &str, currency: Currency) -> Result<u64, Refusal> {
     let refuse = |why: String| Refusal::new(Code::ParameterInvalid, why).param(param);
-    let Units(minor) =
-        money::parse(text, currency.decimals()).map_err(|error| refuse(format!("{param} {error}")))?;
+    let Units(minor) = money::parse(text, currency.decimals())
+        .map_err(|error| refuse(format!("{param} {error}")))?;
     if minor == 0 {
         return Err(refuse(format!("{param} must be greater than zero")));
     }
@@ -107,9 +132,21 @@ fn offered(
 ) -> Result<Vec<&'static Asset>, Refusal> {
     let assets = available(context, codes, origin)?;
     for (index, asset) in assets.iter().enumerate() {
-        if asset.currency.as_deref().is_some_and(|own| own != currency.code()) {
-            let message = format!("{} is priced only in its own currency, not in {}", asset.code, currency.code());
-            let param = if origin == "assets" { format!("assets[{index}]") } else { "currency".to_owned() };
+        if asset
+            .currency
+            .as_deref()
+            .is_some_and(|own| own != currency.code())
+        {
+            let message = format!(
+                "{} is priced only in its own currency, not in {}",
+                asset.code,
+                currency.code()
+            );
+            let param = if origin == "assets" {
+                format!("assets[{index}]")
+            } else {
+                "currency".to_owned()
+            };
             return Err(Refusal::new(Code::CurrencyUnsupported, message).param(param));
         }
     }
@@ -141,9 +178,13 @@ pub fn available(
         if asset.mode != context.scope.mode {
             return Err(unavailable("belongs to the other mode"));
         }
-        let network = registry.network(&asset.network).ok_or_else(|| unavailable("has no network"))?;
+        let network = registry
+            .network(&asset.network)
+            .ok_or_else(|| unavailable("has no network"))?;
         if !addresses::can_receive(context, network) {
-            return Err(unavailable("is on a chain for which no payout address is registered"));
+            return Err(unavailable(
+                "is on a chain for which no payout address is registered",
+            ));
         }
         if assets.iter().any(|known| known.code == asset.code) {
             let message = format!("{} is named twice", asset.code);
@@ -155,6 +196,10 @@ pub fn available(
 }
 
 fn price_unavailable(asset: &Asset, currency: Currency) -> Refusal {
-    let message = format!("There is no current price of {} in {}", asset.symbol, currency.code());
+    let message = format!(
+        "There is no current price of {} in {}",
+        asset.symbol,
+        currency.code()
+    );
     Refusal::new(Code::PriceUnavailable, message)
 }

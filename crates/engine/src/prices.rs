@@ -20,12 +20,19 @@ pub struct Prices {
 
 impl Prices {
     pub fn new(fixed: FixedPrices, max_age_ms: i64) -> Prices {
-        Prices { fixed, max_age_ms, observed: RwLock::default() }
+        Prices {
+            fixed,
+            max_age_ms,
+            observed: RwLock::default(),
+        }
     }
 
     /// Takes in what a price source said, and when it said so.
     pub fn observe(&self, mode: Mode, pair: &str, price: Price, at_ms: i64) {
-        let mut observed = self.observed.write().unwrap_or_else(PoisonError::into_inner);
+        let mut observed = self
+            .observed
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
         observed.insert((mode, pair.to_owned()), (price, at_ms));
     }
 
@@ -43,7 +50,9 @@ impl Prices {
         let (price, at_ms) = *observed.get(&(mode, pair))?;
         // A price from the future is as wrong as an old one.
         let age = now_ms.checked_sub(at_ms)?;
-        (-self.max_age_ms..=self.max_age_ms).contains(&age).then_some(price)
+        (-self.max_age_ms..=self.max_age_ms)
+            .contains(&age)
+            .then_some(price)
     }
 }
 
@@ -56,7 +65,10 @@ mod tests {
         let prices = Prices::new(FixedPrices::default(), 120_000);
         let price = Price::parse("50000").unwrap();
         prices.observe(Mode::Live, "BTC/USD", price, 1_000_000);
-        assert_eq!(prices.current(Mode::Live, "BTC", "USD", 1_120_000), Some(price));
+        assert_eq!(
+            prices.current(Mode::Live, "BTC", "USD", 1_120_000),
+            Some(price)
+        );
         assert_eq!(prices.current(Mode::Live, "BTC", "USD", 1_120_001), None);
         assert_eq!(prices.current(Mode::Test, "BTC", "USD", 1_000_000), None);
         assert_eq!(prices.current(Mode::Live, "BTC", "EUR", 1_000_000), None);
@@ -65,12 +77,19 @@ mod tests {
     #[test]
     fn a_configured_price_wins_and_a_malformed_one_is_none() {
         let fixed = FixedPrices {
-            test: [("BTC/USD".into(), "50000".into()), ("BTC/EUR".into(), "0".into())].into(),
+            test: [
+                ("BTC/USD".into(), "50000".into()),
+                ("BTC/EUR".into(), "0".into()),
+            ]
+            .into(),
             live: BTreeMap::new(),
         };
         let prices = Prices::new(fixed, 120_000);
         prices.observe(Mode::Test, "BTC/USD", Price::parse("1").unwrap(), 0);
-        assert_eq!(prices.current(Mode::Test, "BTC", "USD", 0), Price::parse("50000"));
+        assert_eq!(
+            prices.current(Mode::Test, "BTC", "USD", 0),
+            Price::parse("50000")
+        );
         assert_eq!(prices.current(Mode::Test, "BTC", "EUR", 0), None);
     }
 }

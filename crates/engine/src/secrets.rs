@@ -16,7 +16,9 @@ fn purpose(scope: &Scope) -> String {
 
 pub async fn add(tx: &mut Tx, engine: &Engine, scope: &Scope) -> Result<String, Fail> {
     let secret = new_secret(engine.ids.random());
-    let sealed = engine.vault.seal(&engine.ids, &purpose(scope), secret.as_bytes());
+    let sealed = engine
+        .vault
+        .seal(&engine.ids, &purpose(scope), secret.as_bytes());
     let now = engine.clock.now_ms();
     let overlap_until = now + i64::from(SECRET_OVERLAP_H) * HOUR_MS;
     till_store::accounts::add_webhook_secret(tx, scope, &sealed, now, overlap_until).await?;
@@ -33,10 +35,17 @@ pub async fn roll(tx: &mut Tx, context: &Context<'_>) -> Result<String, Fail> {
 }
 
 /// The secrets that sign now, the newest first.
-pub async fn current(q: &mut impl Queries, engine: &Engine, scope: &Scope) -> Result<Vec<String>, Fail> {
+pub async fn current(
+    q: &mut impl Queries,
+    engine: &Engine,
+    scope: &Scope,
+) -> Result<Vec<String>, Fail> {
     let rows = till_store::accounts::webhook_secrets(q, scope, engine.clock.now_ms()).await?;
     let open = |sealed: &[u8]| {
-        let plain = engine.vault.open(&purpose(scope), sealed).map_err(Fail::broken)?;
+        let plain = engine
+            .vault
+            .open(&purpose(scope), sealed)
+            .map_err(Fail::broken)?;
         String::from_utf8(plain).map_err(Fail::broken)
     };
     rows.iter().map(|row| open(&row.secret)).collect()

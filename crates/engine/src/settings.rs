@@ -43,7 +43,11 @@ fn invalid(param: &str, message: String) -> Refusal {
 }
 
 pub fn url_policy(allow_private: bool) -> UrlPolicy {
-    if allow_private { UrlPolicy::PrivateAllowed } else { UrlPolicy::Public }
+    if allow_private {
+        UrlPolicy::PrivateAllowed
+    } else {
+        UrlPolicy::Public
+    }
 }
 
 pub fn url_forbidden(why: impl std::fmt::Display) -> Refusal {
@@ -54,11 +58,13 @@ pub fn url_forbidden(why: impl std::fmt::Display) -> Refusal {
 pub fn check(change: &SettingsChange, policy: UrlPolicy) -> Result<(), Refusal> {
     if let Change::Set(name) = &change.display_name {
         if name.trim().is_empty() || chars(name) > DISPLAY_NAME_CHARS_MAX {
-            let message = format!("display_name must have 1 to {DISPLAY_NAME_CHARS_MAX} characters");
+            let message =
+                format!("display_name must have 1 to {DISPLAY_NAME_CHARS_MAX} characters");
             return Err(invalid("display_name", message));
         }
         if name.chars().any(is_deceptive) {
-            let message = "display_name must not contain control or direction characters".to_owned();
+            let message =
+                "display_name must not contain control or direction characters".to_owned();
             return Err(invalid("display_name", message));
         }
     }
@@ -72,8 +78,12 @@ pub fn check(change: &SettingsChange, policy: UrlPolicy) -> Result<(), Refusal> 
         return Err(invalid("underpay_tolerance_bps", message));
     }
     if let Change::Set(amount) = &change.manual_review_amount {
-        let units = money::parse(amount, 2)
-            .map_err(|error| invalid("manual_review_amount", format!("manual_review_amount {error}")))?;
+        let units = money::parse(amount, 2).map_err(|error| {
+            invalid(
+                "manual_review_amount",
+                format!("manual_review_amount {error}"),
+            )
+        })?;
         if units.is_zero() {
             let message = "manual_review_amount must be greater than zero".to_owned();
             return Err(invalid("manual_review_amount", message));
@@ -88,12 +98,19 @@ fn is_deceptive(c: char) -> bool {
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{061c}')
 }
 
-pub async fn update(tx: &mut Tx, context: &Context<'_>, change: &SettingsChange) -> Result<Merchant, Fail> {
+pub async fn update(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    change: &SettingsChange,
+) -> Result<Merchant, Fail> {
     if context.is_live() && change.webhook_url != Change::Keep {
         let refusal = Refusal::of(Code::LiveChangeRequiresDashboard).param("webhook_url");
         return Err(refusal.into());
     }
-    check(change, url_policy(context.engine.config.allow_private_webhooks))?;
+    check(
+        change,
+        url_policy(context.engine.config.allow_private_webhooks),
+    )?;
     if let Change::Set(assets) = &change.default_assets {
         plan::available(context, assets, "default_assets")?;
     }
@@ -104,7 +121,9 @@ pub async fn update(tx: &mut Tx, context: &Context<'_>, change: &SettingsChange)
     let row = &mut merchant.row;
     change.display_name.apply(&mut row.display_name);
     change.webhook_url.apply(&mut row.webhook_url);
-    change.manual_review_amount.apply(&mut row.manual_review_amount);
+    change
+        .manual_review_amount
+        .apply(&mut row.manual_review_amount);
     match change.underpay_tolerance_bps {
         Change::Keep => {}
         Change::Clear => row.underpay_tolerance_bps = 0,

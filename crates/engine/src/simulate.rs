@@ -36,7 +36,10 @@ pub async fn simulate_payment(
     let held = find_locked(tx, context, invoice).await?;
     let options = held.row.options()?;
     let (option, asset) = takeable(context, &options, simulation)?;
-    let deposit = option.deposit.as_ref().ok_or_else(|| not_takeable("asset", &option.asset))?;
+    let deposit = option
+        .deposit
+        .as_ref()
+        .ok_or_else(|| not_takeable("asset", &option.asset))?;
     let units = match &simulation.amount {
         None => option.due,
         Some(text) => amount(text, asset)?,
@@ -46,7 +49,9 @@ pub async fn simulate_payment(
     if context.engine.config.demo {
         demo_refusals(held.row.status()?)?;
     }
-    let block_ms = Registry::builtin().network(&asset.network).map_or(1, |network| network.block_time_ms.max(1));
+    let block_ms = Registry::builtin()
+        .network(&asset.network)
+        .map_or(1, |network| network.block_time_ms.max(1));
     let number = context.now / i64::try_from(block_ms).map_err(Fail::broken)?;
     let hash = random_hash(context, asset.family);
     let observe = |level: Level| Observation {
@@ -59,7 +64,12 @@ pub async fn simulate_payment(
         recipient: deposit.address.clone(),
         sighting: match level {
             Level::Pending => Sighting::Pending,
-            level => Sighting::InBlock { level, number, hash: format!("{hash}b"), time: context.now },
+            level => Sighting::InBlock {
+                level,
+                number,
+                hash: format!("{hash}b"),
+                time: context.now,
+            },
         },
         source: Source::Simulation,
     };
@@ -79,7 +89,9 @@ pub async fn simulate_payment(
 fn demo_refusals(status: Status) -> Result<(), Refusal> {
     match status {
         Status::Cancelled => Err(Refusal::of(Code::InvoiceCancelled)),
-        status if status.is_paid() || status == Status::UnderReview => Err(Refusal::of(Code::AlreadyPaid)),
+        status if status.is_paid() || status == Status::UnderReview => {
+            Err(Refusal::of(Code::AlreadyPaid))
+        }
         _ => Ok(()),
     }
 }
@@ -94,30 +106,50 @@ fn takeable<'o>(
     let network = match &simulation.network {
         None => None,
         Some(id) => {
-            let network = registry.network(id).filter(|network| network.mode == context.scope.mode);
-            Some(network.ok_or_else(|| invalid("network", "network must be a test network, by its CAIP-2 id"))?)
+            let network = registry
+                .network(id)
+                .filter(|network| network.mode == context.scope.mode);
+            Some(network.ok_or_else(|| {
+                invalid(
+                    "network",
+                    "network must be a test network, by its CAIP-2 id",
+                )
+            })?)
         }
     };
     let asset = match (&simulation.asset, network) {
         (None, None) => None,
         (None, Some(network)) => {
-            let of_network =
-                |option: &&PayOption| registry.asset(&option.asset).is_some_and(|asset| asset.network == network.id);
-            let option = options.iter().find(of_network).ok_or_else(|| not_takeable("network", &network.id))?;
+            let of_network = |option: &&PayOption| {
+                registry
+                    .asset(&option.asset)
+                    .is_some_and(|asset| asset.network == network.id)
+            };
+            let option = options
+                .iter()
+                .find(of_network)
+                .ok_or_else(|| not_takeable("network", &network.id))?;
             registry.asset(&option.asset)
         }
         (Some(code), network) if code.contains('@') => {
-            let asset = registry.asset(code).ok_or_else(|| not_takeable("asset", code))?;
+            let asset = registry
+                .asset(code)
+                .ok_or_else(|| not_takeable("asset", code))?;
             if network.is_some_and(|network| network.id != asset.network) {
                 return Err(invalid("network", "network does not agree with asset"));
             }
             Some(asset)
         }
-        (Some(symbol), Some(network)) => {
-            Some(registry.asset_on(symbol, &network.id).ok_or_else(|| not_takeable("asset", symbol))?)
-        }
+        (Some(symbol), Some(network)) => Some(
+            registry
+                .asset_on(symbol, &network.id)
+                .ok_or_else(|| not_takeable("asset", symbol))?,
+        ),
         (Some(_), None) => {
-            return Err(invalid("asset", "asset must be a full code, or a symbol together with network"));
+            return Err(invalid(
+                "asset",
+                "asset must be a full code, or a symbol together with network",
+            ));
         }
     };
     let option = match asset {
@@ -127,12 +159,15 @@ fn takeable<'o>(
     let option = option
         .filter(|option| option.deposit.is_some())
         .ok_or_else(|| not_takeable("asset", simulation.asset.as_deref().unwrap_or("it")))?;
-    let asset = registry.asset(&option.asset).ok_or_else(|| not_takeable("asset", &option.asset))?;
+    let asset = registry
+        .asset(&option.asset)
+        .ok_or_else(|| not_takeable("asset", &option.asset))?;
     Ok((option, asset))
 }
 
 fn amount(text: &str, asset: &Asset) -> Result<Units, Refusal> {
-    let units = money::parse(text, asset.decimals).map_err(|error| invalid("amount", &format!("amount {error}")))?;
+    let units = money::parse(text, asset.decimals)
+        .map_err(|error| invalid("amount", &format!("amount {error}")))?;
     if units.is_zero() {
         return Err(invalid("amount", "amount must be greater than zero"));
     }
@@ -145,28 +180,46 @@ fn steps(names: Option<&[String]>) -> Result<Vec<Level>, Refusal> {
     };
     let mut steps: Vec<Level> = Vec::with_capacity(names.len());
     for name in names {
-        let level = Level::parse(name)
-            .ok_or_else(|| invalid("finality_steps", "a step is pending, included, safe or final"))?;
+        let level = Level::parse(name).ok_or_else(|| {
+            invalid(
+                "finality_steps",
+                "a step is pending, included, safe or final",
+            )
+        })?;
         if steps.last().is_some_and(|last| *last >= level) {
-            return Err(invalid("finality_steps", "finality_steps must rise: pending, included, safe, final"));
+            return Err(invalid(
+                "finality_steps",
+                "finality_steps must rise: pending, included, safe, final",
+            ));
         }
         steps.push(level);
     }
     if steps.is_empty() {
-        return Err(invalid("finality_steps", "finality_steps must name at least one step"));
+        return Err(invalid(
+            "finality_steps",
+            "finality_steps must name at least one step",
+        ));
     }
     Ok(steps)
 }
 
-fn sender(context: &Context<'_>, asset: &Asset, simulation: &Simulation) -> Result<Option<String>, Refusal> {
+fn sender(
+    context: &Context<'_>,
+    asset: &Asset,
+    simulation: &Simulation,
+) -> Result<Option<String>, Refusal> {
     let network = Registry::builtin().network(&asset.network);
     match (&simulation.sender, network) {
         (Some(text), Some(network)) => till_chains::parse_address(network, text)
             .map(Some)
             .map_err(|error| invalid("sender", &format!("sender is {error}"))),
         _ => Ok(match asset.family {
-            Family::Evm => Some(till_chains::evm::address::display(&context.engine.ids.random())),
-            Family::Tron => Some(till_chains::tron::address::display(&context.engine.ids.random())),
+            Family::Evm => Some(till_chains::evm::address::display(
+                &context.engine.ids.random(),
+            )),
+            Family::Tron => Some(till_chains::tron::address::display(
+                &context.engine.ids.random(),
+            )),
             Family::Bitcoin | Family::Solana => None,
         }),
     }
@@ -190,12 +243,18 @@ fn not_takeable(param: &str, what: &str) -> Refusal {
 }
 
 /// A reorganisation undoes a simulated payment. Doing so again changes nothing.
-pub async fn reverse_payment(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<PaymentRow, Fail> {
+pub async fn reverse_payment(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    id: &str,
+) -> Result<PaymentRow, Fail> {
     let gone = || Fail::from(missing("payment", id));
     if !till_core::id::is(Kind::Payment, id) {
         return Err(gone());
     }
-    let payment = till_store::payments::find(tx, &context.scope, id).await?.ok_or_else(gone)?;
+    let payment = till_store::payments::find(tx, &context.scope, id)
+        .await?
+        .ok_or_else(gone)?;
     if payment.simulated == 0 {
         return Err(invalid("id", "only a simulated payment can be reversed").into());
     }
@@ -225,7 +284,11 @@ pub enum Advance {
 
 /// Moves the account's test clock forward; everything that falls due on the way happens in its order and at
 /// its time, in the same unit of work.
-pub async fn advance_clock(tx: &mut Tx, context: &Context<'_>, advance: &Advance) -> Result<i64, Fail> {
+pub async fn advance_clock(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    advance: &Advance,
+) -> Result<i64, Fail> {
     let merchant = till_store::accounts::merchant_for_update(tx, &context.scope)
         .await?
         .ok_or_else(crate::context::not_configured)?;
@@ -235,7 +298,11 @@ pub async fn advance_clock(tx: &mut Tx, context: &Context<'_>, advance: &Advance
         Advance::To(at) => *at,
     };
     if target > LATEST_MS {
-        return Err(invalid("advance_seconds", "the clock cannot be moved beyond the year 9999").into());
+        return Err(invalid(
+            "advance_seconds",
+            "the clock cannot be moved beyond the year 9999",
+        )
+        .into());
     }
     if target < now {
         return Err(invalid("advance_to", "test time never runs backwards").into());

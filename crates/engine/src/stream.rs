@@ -47,12 +47,16 @@ impl Hub {
 
     pub fn subscribe(&self, scope: &Scope, invoice: &str) -> Subscription {
         let mut watched = self.watched();
-        let entry = watched.entry(invoice.to_owned()).or_insert_with(|| Watched {
-            scope: scope.clone(),
-            signal: watch::Sender::new(0),
-            head: 0,
-        });
-        Subscription { signal: entry.signal.subscribe() }
+        let entry = watched
+            .entry(invoice.to_owned())
+            .or_insert_with(|| Watched {
+                scope: scope.clone(),
+                signal: watch::Sender::new(0),
+                head: 0,
+            });
+        Subscription {
+            signal: entry.signal.subscribe(),
+        }
     }
 
     pub fn nudge(&self, invoice: &str) {
@@ -65,7 +69,10 @@ impl Hub {
     fn sweep(&self) -> Vec<(Scope, String)> {
         let mut watched = self.watched();
         watched.retain(|_, entry| entry.signal.receiver_count() > 0);
-        watched.iter().map(|(invoice, entry)| (entry.scope.clone(), invoice.clone())).collect()
+        watched
+            .iter()
+            .map(|(invoice, entry)| (entry.scope.clone(), invoice.clone()))
+            .collect()
     }
 
     fn note_head(&self, invoice: &str, head: i64) {
@@ -115,7 +122,9 @@ pub async fn events_after(
         return Ok(Vec::new());
     };
     let merchant = till_store::accounts::merchant(q, scope).await?;
-    let display_name = merchant.as_ref().and_then(|merchant| merchant.display_name.as_deref());
+    let display_name = merchant
+        .as_ref()
+        .and_then(|merchant| merchant.display_name.as_deref());
     let options = row.options()?;
     let item = |event: &till_store::events::StreamedEvent| {
         Ok(StreamItem {

@@ -38,13 +38,20 @@ pub enum VaultError {
 impl Vault {
     pub fn new(keys: &[[u8; 32]]) -> Result<Vault, VaultError> {
         let keys: Vec<NamedKey> = keys.iter().map(named).collect();
-        if keys.is_empty() { Err(VaultError::NoKey) } else { Ok(Vault { keys }) }
+        if keys.is_empty() {
+            Err(VaultError::NoKey)
+        } else {
+            Ok(Vault { keys })
+        }
     }
 
     pub fn seal(&self, ids: &Ids, purpose: &str, plain: &[u8]) -> Vec<u8> {
         let key = &self.keys[0];
         let nonce: [u8; NONCE_BYTES] = ids.random();
-        let payload = Payload { msg: plain, aad: purpose.as_bytes() };
+        let payload = Payload {
+            msg: plain,
+            aad: purpose.as_bytes(),
+        };
         let sealed = key
             .cipher
             .encrypt(&Nonce::from(nonce), payload)
@@ -58,17 +65,29 @@ impl Vault {
     }
 
     pub fn open(&self, purpose: &str, stored: &[u8]) -> Result<Vec<u8>, VaultError> {
-        let (head, sealed) =
-            stored.split_at_checked(1 + NAME_BYTES + NONCE_BYTES).ok_or(VaultError::DoesNotOpen)?;
+        let (head, sealed) = stored
+            .split_at_checked(1 + NAME_BYTES + NONCE_BYTES)
+            .ok_or(VaultError::DoesNotOpen)?;
         if head[0] != VERSION {
             return Err(VaultError::DoesNotOpen);
         }
         let name = &head[1..=NAME_BYTES];
-        let key = self.keys.iter().find(|key| key.name == name).ok_or(VaultError::UnknownKey)?;
-        let nonce: [u8; NONCE_BYTES] =
-            head[1 + NAME_BYTES..].try_into().map_err(|_| VaultError::DoesNotOpen)?;
+        let key = self
+            .keys
+            .iter()
+            .find(|key| key.name == name)
+            .ok_or(VaultError::UnknownKey)?;
+        let nonce: [u8; NONCE_BYTES] = head[1 + NAME_BYTES..]
+            .try_into()
+            .map_err(|_| VaultError::DoesNotOpen)?;
         key.cipher
-            .decrypt(&Nonce::from(nonce), Payload { msg: sealed, aad: purpose.as_bytes() })
+            .decrypt(
+                &Nonce::from(nonce),
+                Payload {
+                    msg: sealed,
+                    aad: purpose.as_bytes(),
+                },
+            )
             .map_err(|_| VaultError::DoesNotOpen)
     }
 
@@ -80,7 +99,11 @@ impl Vault {
     /// Whether any of the keys made this tag; compared in constant time.
     pub fn is_tag(&self, purpose: &str, message: &[u8], tag: &[u8]) -> bool {
         use subtle::ConstantTimeEq as _;
-        self.keys.iter().any(|key| tag_with(&key.mac_key, purpose, message)[..].ct_eq(tag).into())
+        self.keys.iter().any(|key| {
+            tag_with(&key.mac_key, purpose, message)[..]
+                .ct_eq(tag)
+                .into()
+        })
     }
 }
 
@@ -95,7 +118,8 @@ fn named(key: &[u8; 32]) -> NamedKey {
 }
 
 fn tag_with(key: &[u8; 32], purpose: &str, message: &[u8]) -> [u8; 32] {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes a key of any length");
+    let mut mac =
+        <Hmac<Sha256> as hmac::Mac>::new_from_slice(key).expect("HMAC takes a key of any length");
     mac.update(purpose.as_bytes());
     mac.update(&[0]);
     mac.update(message);
@@ -110,7 +134,10 @@ mod tests {
     use crate::testing::{CountingEntropy, StillClock};
 
     fn ids() -> Ids {
-        Ids::new(Arc::new(StillClock::at(0)), Arc::new(CountingEntropy::default()))
+        Ids::new(
+            Arc::new(StillClock::at(0)),
+            Arc::new(CountingEntropy::default()),
+        )
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use till_core::asset::Mode;
 use till_core::scope::Scope;
 
-use crate::{Queries, StoreError, Tx, Val, touched, vals};
+use crate::{Queries, StoreError, Tx, touched, vals};
 
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct MerchantRow {
@@ -31,7 +31,9 @@ pub async fn insert_account(tx: &mut Tx, id: &str, name: &str, now: i64) -> Resu
 }
 
 pub async fn account_exists(q: &mut impl Queries, id: &str) -> Result<bool, StoreError> {
-    let found: Option<(String,)> = q.one("SELECT id FROM accounts WHERE id = $1", &vals![id]).await?;
+    let found: Option<(String,)> = q
+        .one("SELECT id FROM accounts WHERE id = $1", &vals![id])
+        .await?;
     Ok(found.is_some())
 }
 
@@ -42,21 +44,38 @@ pub async fn insert_merchant(
     destinations: &str,
 ) -> Result<(), StoreError> {
     let sql = "INSERT INTO merchants (account, mode, default_assets, destinations) VALUES ($1, $2, $3, $4)";
-    let args = vals![&*scope.account, scope.mode.as_str(), default_assets, destinations];
+    let args = vals![
+        &*scope.account,
+        scope.mode.as_str(),
+        default_assets,
+        destinations
+    ];
     touched(tx.run(sql, &args).await?, 1, "merchants")
 }
 
-pub async fn merchant(q: &mut impl Queries, scope: &Scope) -> Result<Option<MerchantRow>, StoreError> {
-    q.one(MERCHANT, &vals![&*scope.account, scope.mode.as_str()]).await
+pub async fn merchant(
+    q: &mut impl Queries,
+    scope: &Scope,
+) -> Result<Option<MerchantRow>, StoreError> {
+    q.one(MERCHANT, &vals![&*scope.account, scope.mode.as_str()])
+        .await
 }
 
 /// The merchant, locked until the unit of work ends.
-pub async fn merchant_for_update(tx: &mut Tx, scope: &Scope) -> Result<Option<MerchantRow>, StoreError> {
+pub async fn merchant_for_update(
+    tx: &mut Tx,
+    scope: &Scope,
+) -> Result<Option<MerchantRow>, StoreError> {
     let sql = format!("{MERCHANT}{}", tx.for_update());
-    tx.one(&sql, &vals![&*scope.account, scope.mode.as_str()]).await
+    tx.one(&sql, &vals![&*scope.account, scope.mode.as_str()])
+        .await
 }
 
-pub async fn update_settings(tx: &mut Tx, scope: &Scope, merchant: &MerchantRow) -> Result<(), StoreError> {
+pub async fn update_settings(
+    tx: &mut Tx,
+    scope: &Scope,
+    merchant: &MerchantRow,
+) -> Result<(), StoreError> {
     let sql = "UPDATE merchants SET display_name = $3, webhook_url = $4, default_assets = $5, \
          underpay_tolerance_bps = $6, manual_review_amount = $7 WHERE account = $1 AND mode = $2";
     let args = vals![
@@ -71,9 +90,18 @@ pub async fn update_settings(tx: &mut Tx, scope: &Scope, merchant: &MerchantRow)
     touched(tx.run(sql, &args).await?, 1, "merchants")
 }
 
-pub async fn set_clock_offset(tx: &mut Tx, scope: &Scope, offset_ms: i64) -> Result<(), StoreError> {
+pub async fn set_clock_offset(
+    tx: &mut Tx,
+    scope: &Scope,
+    offset_ms: i64,
+) -> Result<(), StoreError> {
     let sql = "UPDATE merchants SET clock_offset_ms = $3 WHERE account = $1 AND mode = $2";
-    touched(tx.run(sql, &vals![&*scope.account, scope.mode.as_str(), offset_ms]).await?, 1, "merchants")
+    touched(
+        tx.run(sql, &vals![&*scope.account, scope.mode.as_str(), offset_ms])
+            .await?,
+        1,
+        "merchants",
+    )
 }
 
 #[derive(Clone, Debug, sqlx::FromRow)]
@@ -85,7 +113,11 @@ pub struct ClockRow {
 
 /// The accounts whose test clock runs ahead of real time.
 pub async fn moved_clocks(q: &mut impl Queries) -> Result<Vec<ClockRow>, StoreError> {
-    q.all("SELECT account, mode, clock_offset_ms FROM merchants WHERE clock_offset_ms > 0", &[]).await
+    q.all(
+        "SELECT account, mode, clock_offset_ms FROM merchants WHERE clock_offset_ms > 0",
+        &[],
+    )
+    .await
 }
 
 #[derive(Clone, Debug, sqlx::FromRow)]
@@ -95,10 +127,15 @@ pub struct SecretRow {
 }
 
 /// The secrets that sign at this moment of real time, the newest first.
-pub async fn webhook_secrets(q: &mut impl Queries, scope: &Scope, now: i64) -> Result<Vec<SecretRow>, StoreError> {
+pub async fn webhook_secrets(
+    q: &mut impl Queries,
+    scope: &Scope,
+    now: i64,
+) -> Result<Vec<SecretRow>, StoreError> {
     let sql = "SELECT serial, secret FROM webhook_secrets \
          WHERE account = $1 AND mode = $2 AND (expires_at IS NULL OR expires_at > $3) ORDER BY serial DESC";
-    q.all(sql, &vals![&*scope.account, scope.mode.as_str(), now]).await
+    q.all(sql, &vals![&*scope.account, scope.mode.as_str(), now])
+        .await
 }
 
 /// A new secret signs from now on; the one before it until `overlap_until`, all older ones no more.
@@ -116,9 +153,15 @@ pub async fn add_webhook_secret(
          WHERE account = $1 AND mode = $2 AND serial < $3 AND (expires_at IS NULL OR expires_at > $4)";
     tx.run(expire, &vals![account, mode, serial, now]).await?;
     let overlap = "UPDATE webhook_secrets SET expires_at = $4 WHERE account = $1 AND mode = $2 AND serial = $3";
-    tx.run(overlap, &vals![account, mode, serial, overlap_until]).await?;
+    tx.run(overlap, &vals![account, mode, serial, overlap_until])
+        .await?;
     let insert = "INSERT INTO webhook_secrets (account, mode, serial, secret, created_at) VALUES ($1, $2, $3, $4, $5)";
-    touched(tx.run(insert, &vals![account, mode, serial + 1, secret, now]).await?, 1, "webhook_secrets")
+    touched(
+        tx.run(insert, &vals![account, mode, serial + 1, secret, now])
+            .await?,
+        1,
+        "webhook_secrets",
+    )
 }
 
 pub(crate) fn mode(table: &str, id: &str, text: &str) -> Result<Mode, StoreError> {

@@ -41,7 +41,11 @@ pub async fn insert(tx: &mut Tx, deliveries: &[NewDelivery]) -> Result<(), Store
         .collect();
     let head = "INSERT INTO deliveries (account, mode, id, event, event_type, invoice, url, status, attempt, created_at, \
          due_at, fence) VALUES";
-    touched(tx.insert_many(head, "", &rows).await?, deliveries.len() as u64, "deliveries")
+    touched(
+        tx.insert_many(head, "", &rows).await?,
+        deliveries.len() as u64,
+        "deliveries",
+    )
 }
 
 #[derive(Clone, Debug, sqlx::FromRow)]
@@ -65,9 +69,15 @@ pub struct DeliveryRow {
 const COLUMNS: &str = "id, event, event_type, invoice, url, status, attempt, status_code, latency_ms, error, response_body, \
      created_at, attempted_at, next_attempt_at";
 
-pub async fn find(q: &mut impl Queries, scope: &Scope, id: &str) -> Result<Option<DeliveryRow>, StoreError> {
-    let sql = format!("SELECT {COLUMNS} FROM deliveries WHERE account = $1 AND mode = $2 AND id = $3");
-    q.one(&sql, &vals![&*scope.account, scope.mode.as_str(), id]).await
+pub async fn find(
+    q: &mut impl Queries,
+    scope: &Scope,
+    id: &str,
+) -> Result<Option<DeliveryRow>, StoreError> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM deliveries WHERE account = $1 AND mode = $2 AND id = $3");
+    q.one(&sql, &vals![&*scope.account, scope.mode.as_str(), id])
+        .await
 }
 
 #[derive(Clone, Debug, Default)]
@@ -110,8 +120,13 @@ pub async fn due_endpoints(q: &mut impl Queries, now: i64) -> Result<Vec<Endpoin
     let mut found = Vec::new();
     let mut at: Option<Endpoint> = q.one(first, &[]).await?;
     while let Some(endpoint) = at {
-        found.extend(q.one::<Endpoint>(is_due, &vals![&endpoint.account, &endpoint.mode, now]).await?);
-        at = q.one(next, &vals![&endpoint.account, &endpoint.mode]).await?;
+        found.extend(
+            q.one::<Endpoint>(is_due, &vals![&endpoint.account, &endpoint.mode, now])
+                .await?,
+        );
+        at = q
+            .one(next, &vals![&endpoint.account, &endpoint.mode])
+            .await?;
     }
     Ok(found)
 }
@@ -144,14 +159,27 @@ pub async fn claim(
          (SELECT body FROM events WHERE events.id = deliveries.event) AS body",
         tx.skip_locked()
     );
-    tx.all(&sql, &vals![&*scope.account, scope.mode.as_str(), now, claim_until, at_most]).await
+    tx.all(
+        &sql,
+        &vals![
+            &*scope.account,
+            scope.mode.as_str(),
+            now,
+            claim_until,
+            at_most
+        ],
+    )
+    .await
 }
 
 /// A failed attempt whose retry began: the retry is a row of its own, so this one is done with.
 pub async fn retire(tx: &mut Tx, scope: &Scope, id: &str, fence: i64) -> Result<bool, StoreError> {
     let sql = "UPDATE deliveries SET due_at = NULL, next_attempt_at = NULL \
          WHERE account = $1 AND mode = $2 AND id = $3 AND fence = $4";
-    Ok(tx.run(sql, &vals![&*scope.account, scope.mode.as_str(), id, fence]).await? == 1)
+    Ok(tx
+        .run(sql, &vals![&*scope.account, scope.mode.as_str(), id, fence])
+        .await?
+        == 1)
 }
 
 pub struct Attempted<'a> {
@@ -168,7 +196,11 @@ pub struct Attempted<'a> {
 }
 
 /// Records an attempt. False when the claim was lost meanwhile: the one who took it over records instead.
-pub async fn record(tx: &mut Tx, scope: &Scope, attempt: &Attempted<'_>) -> Result<bool, StoreError> {
+pub async fn record(
+    tx: &mut Tx,
+    scope: &Scope,
+    attempt: &Attempted<'_>,
+) -> Result<bool, StoreError> {
     let sql = "UPDATE deliveries SET status = $5, url = $6, status_code = $7, latency_ms = $8, error = $9, \
          response_body = $10, attempted_at = $11, next_attempt_at = $12, due_at = $12 \
          WHERE account = $1 AND mode = $2 AND id = $3 AND fence = $4 AND status = 'pending'";
@@ -177,7 +209,11 @@ pub async fn record(tx: &mut Tx, scope: &Scope, attempt: &Attempted<'_>) -> Resu
         scope.mode.as_str(),
         attempt.id,
         attempt.fence,
-        if attempt.succeeded { "succeeded" } else { "failed" },
+        if attempt.succeeded {
+            "succeeded"
+        } else {
+            "failed"
+        },
         attempt.url,
         attempt.status_code,
         attempt.latency_ms,
@@ -190,6 +226,11 @@ pub async fn record(tx: &mut Tx, scope: &Scope, attempt: &Attempted<'_>) -> Resu
 }
 
 /// Retries stop when the merchant has no endpoint any more.
-pub async fn stop_retries(tx: &mut Tx, scope: &Scope, id: &str, fence: i64) -> Result<bool, StoreError> {
+pub async fn stop_retries(
+    tx: &mut Tx,
+    scope: &Scope,
+    id: &str,
+    fence: i64,
+) -> Result<bool, StoreError> {
     retire(tx, scope, id, fence).await
 }

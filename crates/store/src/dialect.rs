@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use futures::future::BoxFuture;
+use scoped_futures::ScopedBoxFuture;
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions, Postgres};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
@@ -160,9 +160,9 @@ impl Db {
     /// Runs a unit of work: commits on `Ok`, rolls back on `Err`, and runs it again, a limited number of
     /// times, when the database says that it lost to another. `work` must therefore have no effect but
     /// through its `Tx`.
-    pub async fn write<T, E, F>(&self, work: F) -> Result<T, E>
+    pub async fn write<'e, T, E, F>(&self, work: F) -> Result<T, E>
     where
-        F: for<'t> Fn(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + Sync,
+        F: for<'t> Fn(&'t mut Tx) -> ScopedBoxFuture<'e, 't, Result<T, E>> + Send + Sync,
         T: Send,
         E: From<StoreError> + Retryable + Send,
     {
@@ -178,9 +178,9 @@ impl Db {
         }
     }
 
-    async fn attempt<T, E, F>(&self, work: &F) -> Result<T, E>
+    async fn attempt<'e, T, E, F>(&self, work: &F) -> Result<T, E>
     where
-        F: for<'t> Fn(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + Sync,
+        F: for<'t> Fn(&'t mut Tx) -> ScopedBoxFuture<'e, 't, Result<T, E>> + Send + Sync,
         E: From<StoreError>,
     {
         let mut tx = self.begin().await?;

@@ -35,7 +35,11 @@ pub async fn insert(tx: &mut Tx, events: &[NewEvent]) -> Result<(), StoreError> 
         })
         .collect();
     let head = "INSERT INTO events (id, account, mode, type, invoice, stream_seq, created_at, body, payments) VALUES";
-    touched(tx.insert_many(head, "", &rows).await?, events.len() as u64, "events")
+    touched(
+        tx.insert_many(head, "", &rows).await?,
+        events.len() as u64,
+        "events",
+    )
 }
 
 #[derive(Clone, Debug, sqlx::FromRow)]
@@ -58,5 +62,15 @@ pub async fn stream(
 ) -> Result<Vec<StreamedEvent>, StoreError> {
     let sql = "SELECT type, stream_seq, created_at, body, payments FROM events \
          WHERE invoice = $3 AND stream_seq > $4 AND account = $1 AND mode = $2 ORDER BY stream_seq LIMIT $5";
-    q.all(sql, &vals![&*scope.account, scope.mode.as_str(), invoice, after, at_most]).await
+    q.all(
+        sql,
+        &vals![
+            &*scope.account,
+            scope.mode.as_str(),
+            invoice,
+            after,
+            at_most
+        ],
+    )
+    .await
 }

@@ -20,15 +20,24 @@ pub struct NewAnswer<'a> {
     pub response: Vec<u8>,
 }
 
-pub async fn kept_answer(q: &mut impl Queries, scope: &Scope, key: &str) -> Result<Option<KeptAnswer>, StoreError> {
+pub async fn kept_answer(
+    q: &mut impl Queries,
+    scope: &Scope,
+    key: &str,
+) -> Result<Option<KeptAnswer>, StoreError> {
     let sql = "SELECT fingerprint, status, response, created_at FROM idempotency_keys \
          WHERE account = $1 AND mode = $2 AND key = $3";
-    q.one(sql, &vals![&*scope.account, scope.mode.as_str(), key]).await
+    q.one(sql, &vals![&*scope.account, scope.mode.as_str(), key])
+        .await
 }
 
 /// Binds keys to their answers. A key bound meanwhile by another process fails the unit of work as a taken
 /// key, after waiting for that process's commit.
-pub async fn keep_answers(tx: &mut Tx, answers: Vec<NewAnswer<'_>>, now: i64) -> Result<(), StoreError> {
+pub async fn keep_answers(
+    tx: &mut Tx,
+    answers: Vec<NewAnswer<'_>>,
+    now: i64,
+) -> Result<(), StoreError> {
     let count = answers.len() as u64;
     let rows: Vec<Vec<Val>> = answers
         .into_iter()
@@ -46,17 +55,25 @@ pub async fn keep_answers(tx: &mut Tx, answers: Vec<NewAnswer<'_>>, now: i64) ->
         })
         .collect();
     let head = "INSERT INTO idempotency_keys (account, mode, key, fingerprint, status, response, created_at) VALUES";
-    if tx.insert_many(head, " ON CONFLICT DO NOTHING", &rows).await? == count {
+    if tx
+        .insert_many(head, " ON CONFLICT DO NOTHING", &rows)
+        .await?
+        == count
+    {
         Ok(())
     } else {
-        Err(StoreError::Unique { constraint: "idempotency_keys(account,mode,key)".into() })
+        Err(StoreError::Unique {
+            constraint: "idempotency_keys(account,mode,key)".into(),
+        })
     }
 }
 
 /// Frees a key whose answer is past its retention.
 pub async fn forget(tx: &mut Tx, scope: &Scope, key: &str) -> Result<(), StoreError> {
     let sql = "DELETE FROM idempotency_keys WHERE account = $1 AND mode = $2 AND key = $3";
-    tx.run(sql, &vals![&*scope.account, scope.mode.as_str(), key]).await.map(drop)
+    tx.run(sql, &vals![&*scope.account, scope.mode.as_str(), key])
+        .await
+        .map(drop)
 }
 
 /// Forgets keys past their retention, a bounded number at a time.

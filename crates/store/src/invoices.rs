@@ -45,7 +45,10 @@ impl InvoiceRow {
     }
 
     pub fn scope(&self) -> Result<Scope, StoreError> {
-        Ok(Scope::new(&self.account, crate::accounts::mode("invoices", &self.id, &self.mode)?))
+        Ok(Scope::new(
+            &self.account,
+            crate::accounts::mode("invoices", &self.id, &self.mode)?,
+        ))
     }
 
     pub fn options(&self) -> Result<Vec<PayOption>, StoreError> {
@@ -54,9 +57,15 @@ impl InvoiceRow {
 
     pub fn terms(&self) -> Result<Terms, StoreError> {
         Ok(Terms {
-            amount_minor: self.amount_minor.try_into().map_err(|error| self.corrupt("amount_minor", error))?,
+            amount_minor: self
+                .amount_minor
+                .try_into()
+                .map_err(|error| self.corrupt("amount_minor", error))?,
             options: self.options()?,
-            tolerance_bps: self.tolerance_bps.try_into().map_err(|error| self.corrupt("tolerance_bps", error))?,
+            tolerance_bps: self
+                .tolerance_bps
+                .try_into()
+                .map_err(|error| self.corrupt("tolerance_bps", error))?,
             expires_at: self.expires_at,
             select_by: self.select_by,
         })
@@ -94,12 +103,22 @@ impl InvoiceRow {
 pub async fn insert(tx: &mut Tx, invoices: &[InvoiceRow]) -> Result<(), StoreError> {
     let rows: Vec<Vec<Val>> = invoices.iter().map(InvoiceRow::values).collect();
     let head = format!("INSERT INTO invoices ({COLUMNS}) VALUES");
-    touched(tx.insert_many(&head, "", &rows).await?, invoices.len() as u64, "invoices")
+    touched(
+        tx.insert_many(&head, "", &rows).await?,
+        invoices.len() as u64,
+        "invoices",
+    )
 }
 
-pub async fn find(q: &mut impl Queries, scope: &Scope, id: &str) -> Result<Option<InvoiceRow>, StoreError> {
-    let sql = format!("SELECT {COLUMNS} FROM invoices WHERE account = $1 AND mode = $2 AND id = $3");
-    q.one(&sql, &vals![&*scope.account, scope.mode.as_str(), id]).await
+pub async fn find(
+    q: &mut impl Queries,
+    scope: &Scope,
+    id: &str,
+) -> Result<Option<InvoiceRow>, StoreError> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM invoices WHERE account = $1 AND mode = $2 AND id = $3");
+    q.one(&sql, &vals![&*scope.account, scope.mode.as_str(), id])
+        .await
 }
 
 /// The invoice, locked until the unit of work ends: whoever changes an invoice or its payments holds it.
@@ -108,7 +127,8 @@ pub async fn lock(tx: &mut Tx, scope: &Scope, id: &str) -> Result<Option<Invoice
         "SELECT {COLUMNS} FROM invoices WHERE account = $1 AND mode = $2 AND id = $3{}",
         tx.for_update()
     );
-    tx.one(&sql, &vals![&*scope.account, scope.mode.as_str(), id]).await
+    tx.one(&sql, &vals![&*scope.account, scope.mode.as_str(), id])
+        .await
 }
 
 /// Writes what can change about an invoice.
@@ -143,16 +163,25 @@ pub async fn list(
     page: &Page,
 ) -> Result<Vec<InvoiceRow>, StoreError> {
     let select = format!("SELECT {COLUMNS} FROM invoices");
-    let filters = [("status", filter.status), ("customer_ref", filter.customer_ref)];
+    let filters = [
+        ("status", filter.status),
+        ("customer_ref", filter.customer_ref),
+    ];
     crate::listing::newest_first(q, &select, scope, &filters, page).await
 }
 
 /// How far each of these invoices' streams has come.
-pub async fn stream_heads(q: &mut impl Queries, ids: &[(Scope, String)]) -> Result<Vec<(String, i64)>, StoreError> {
+pub async fn stream_heads(
+    q: &mut impl Queries,
+    ids: &[(Scope, String)],
+) -> Result<Vec<(String, i64)>, StoreError> {
     let mut heads = Vec::with_capacity(ids.len());
     let sql = "SELECT id, stream_seq FROM invoices WHERE account = $1 AND mode = $2 AND id = $3";
     for (scope, id) in ids {
-        heads.extend(q.one(sql, &vals![&*scope.account, scope.mode.as_str(), id]).await?);
+        heads.extend(
+            q.one(sql, &vals![&*scope.account, scope.mode.as_str(), id])
+                .await?,
+        );
     }
     Ok(heads)
 }

@@ -46,13 +46,23 @@ pub async fn append(tx: &mut Tx, entries: &[NewEntry]) -> Result<(), StoreError>
     }
     let head = "INSERT INTO journal (entry, line, account, mode, kind, invoice, payment, step, reverses, asset, debit, credit, \
          amount, created_at) VALUES";
-    touched(tx.insert_many(head, "", &rows).await?, rows.len() as u64, "journal")
+    touched(
+        tx.insert_many(head, "", &rows).await?,
+        rows.len() as u64,
+        "journal",
+    )
 }
 
 /// The entry that last moved a payment.
-pub async fn last_entry(q: &mut impl Queries, scope: &Scope, payment: &str) -> Result<Option<String>, StoreError> {
+pub async fn last_entry(
+    q: &mut impl Queries,
+    scope: &Scope,
+    payment: &str,
+) -> Result<Option<String>, StoreError> {
     let sql = "SELECT entry FROM journal WHERE account = $1 AND mode = $2 AND payment = $3 ORDER BY step DESC LIMIT 1";
-    let found: Option<(String,)> = q.one(sql, &vals![&*scope.account, scope.mode.as_str(), payment]).await?;
+    let found: Option<(String,)> = q
+        .one(sql, &vals![&*scope.account, scope.mode.as_str(), payment])
+        .await?;
     Ok(found.map(|(entry,)| entry))
 }
 
@@ -74,5 +84,6 @@ pub struct JournalRow {
 pub async fn all(q: &mut impl Queries, scope: &Scope) -> Result<Vec<JournalRow>, StoreError> {
     let sql = "SELECT entry, kind, invoice, payment, step, reverses, asset, debit, credit, amount FROM journal \
          WHERE account = $1 AND mode = $2 ORDER BY entry, line";
-    q.all(sql, &vals![&*scope.account, scope.mode.as_str()]).await
+    q.all(sql, &vals![&*scope.account, scope.mode.as_str()])
+        .await
 }

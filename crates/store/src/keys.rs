@@ -2,7 +2,7 @@
 
 use till_core::scope::Scope;
 
-use crate::{Queries, StoreError, Tx, Val, touched, vals};
+use crate::{Queries, StoreError, Tx, touched, vals};
 
 /// All that deciding about a request needs to know of the key it came with.
 #[derive(Clone, Debug, sqlx::FromRow)]
@@ -36,17 +36,37 @@ pub struct NewKey<'a> {
     pub public_key: Option<&'a str>,
 }
 
-pub async fn insert_key(tx: &mut Tx, scope: &Scope, key: &NewKey<'_>, now: i64) -> Result<(), StoreError> {
+pub async fn insert_key(
+    tx: &mut Tx,
+    scope: &Scope,
+    key: &NewKey<'_>,
+    now: i64,
+) -> Result<(), StoreError> {
     let sql = "INSERT INTO api_keys (id, account, mode, kind, hash, hint, public_key, created_at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
-    let args = vals![key.id, &*scope.account, scope.mode.as_str(), key.kind, key.hash, key.hint, key.public_key, now];
+    let args = vals![
+        key.id,
+        &*scope.account,
+        scope.mode.as_str(),
+        key.kind,
+        key.hash,
+        key.hint,
+        key.public_key,
+        now
+    ];
     touched(tx.run(sql, &args).await?, 1, "api_keys")
 }
 
 /// Ends every key of that kind at once.
-pub async fn roll_keys(tx: &mut Tx, scope: &Scope, kind: &str, now: i64) -> Result<u64, StoreError> {
+pub async fn roll_keys(
+    tx: &mut Tx,
+    scope: &Scope,
+    kind: &str,
+    now: i64,
+) -> Result<u64, StoreError> {
     let sql = "UPDATE api_keys SET rolled_at = $4 WHERE account = $1 AND mode = $2 AND kind = $3 AND rolled_at IS NULL";
-    tx.run(sql, &vals![&*scope.account, scope.mode.as_str(), kind, now]).await
+    tx.run(sql, &vals![&*scope.account, scope.mode.as_str(), kind, now])
+        .await
 }
 
 /// The key was seen in a URL: it must be rolled. Kept as a fact; the first time counts.
@@ -56,8 +76,14 @@ pub async fn mark_exposed(tx: &mut Tx, hash: &[u8], now: i64) -> Result<u64, Sto
 }
 
 /// Whether the team member who made the key still has the right to.
-pub async fn set_creator_permitted(tx: &mut Tx, scope: &Scope, id: &str, permitted: bool) -> Result<(), StoreError> {
-    let sql = "UPDATE api_keys SET creator_permitted = $4 WHERE account = $1 AND mode = $2 AND id = $3";
+pub async fn set_creator_permitted(
+    tx: &mut Tx,
+    scope: &Scope,
+    id: &str,
+    permitted: bool,
+) -> Result<(), StoreError> {
+    let sql =
+        "UPDATE api_keys SET creator_permitted = $4 WHERE account = $1 AND mode = $2 AND id = $3";
     let args = vals![&*scope.account, scope.mode.as_str(), id, permitted];
     touched(tx.run(sql, &args).await?, 1, "api_keys")
 }

@@ -32,7 +32,9 @@ pub async fn lock_pool(tx: &mut Tx, scope: &Scope, family: Family) -> Result<Poo
     let make = "INSERT INTO address_pools (account, mode, family, next_number, last_paid_number) \
          VALUES ($1, $2, $3, 0, -1) ON CONFLICT DO NOTHING";
     tx.run(make, &args).await?;
-    tx.one(lock, &args).await?.ok_or_else(|| StoreError::Other("an address pool vanished while being made".into()))
+    tx.one(lock, &args)
+        .await?
+        .ok_or_else(|| StoreError::Other("an address pool vanished while being made".into()))
 }
 
 /// Ends the leases of up to `at_most` cooled addresses and hands the addresses back, the longest free first.
@@ -46,23 +48,54 @@ pub async fn take_cooled(
     let sql = "UPDATE leases SET freed = 1 WHERE account = $1 AND mode = $2 AND family = $3 AND freed = 0 \
          AND number IN (SELECT number FROM leases WHERE account = $1 AND mode = $2 AND family = $3 AND freed = 0 \
          AND free_at IS NOT NULL AND free_at <= $4 ORDER BY free_at, number LIMIT $5) RETURNING number, address";
-    let args = vals![&*scope.account, scope.mode.as_str(), family.namespace(), now, at_most];
+    let args = vals![
+        &*scope.account,
+        scope.mode.as_str(),
+        family.namespace(),
+        now,
+        at_most
+    ];
     let mut free: Vec<FreeAddress> = tx.all(sql, &args).await?;
     free.sort_by_key(|address| address.number);
     Ok(free)
 }
 
 /// Moves the pool's end; the caller holds the pool.
-pub async fn grow_pool(tx: &mut Tx, scope: &Scope, family: Family, next_number: i64) -> Result<(), StoreError> {
+pub async fn grow_pool(
+    tx: &mut Tx,
+    scope: &Scope,
+    family: Family,
+    next_number: i64,
+) -> Result<(), StoreError> {
     let sql = "UPDATE address_pools SET next_number = $4 WHERE account = $1 AND mode = $2 AND family = $3 AND next_number < $4";
-    let args = vals![&*scope.account, scope.mode.as_str(), family.namespace(), next_number];
+    let args = vals![
+        &*scope.account,
+        scope.mode.as_str(),
+        family.namespace(),
+        next_number
+    ];
     touched(tx.run(sql, &args).await?, 1, "address_pools")
 }
 
-pub async fn note_paid(tx: &mut Tx, scope: &Scope, family: Family, number: i64) -> Result<(), StoreError> {
+pub async fn note_paid(
+    tx: &mut Tx,
+    scope: &Scope,
+    family: Family,
+    number: i64,
+) -> Result<(), StoreError> {
     let sql = "UPDATE address_pools SET last_paid_number = $4 WHERE account = $1 AND mode = $2 AND family = $3 \
          AND last_paid_number < $4";
-    tx.run(sql, &vals![&*scope.account, scope.mode.as_str(), family.namespace(), number]).await.map(drop)
+    tx.run(
+        sql,
+        &vals![
+            &*scope.account,
+            scope.mode.as_str(),
+            family.namespace(),
+            number
+        ],
+    )
+    .await
+    .map(drop)
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,8 +124,13 @@ pub async fn insert(tx: &mut Tx, leases: &[NewLease<'_>]) -> Result<(), StoreErr
             .into()
         })
         .collect();
-    let head = "INSERT INTO leases (account, mode, family, number, address, invoice, leased_at) VALUES";
-    touched(tx.insert_many(head, "", &rows).await?, leases.len() as u64, "leases")
+    let head =
+        "INSERT INTO leases (account, mode, family, number, address, invoice, leased_at) VALUES";
+    touched(
+        tx.insert_many(head, "", &rows).await?,
+        leases.len() as u64,
+        "leases",
+    )
 }
 
 /// Starts or (with none) stops the cooling down of an invoice's own lease. An address that was leased on
@@ -107,7 +145,14 @@ pub async fn set_free_at(
 ) -> Result<(), StoreError> {
     let sql = "UPDATE leases SET free_at = $6 WHERE account = $1 AND mode = $2 AND family = $3 AND number = $4 \
          AND invoice = $5 AND freed = 0";
-    let args = vals![&*scope.account, scope.mode.as_str(), family.namespace(), number, invoice, free_at];
+    let args = vals![
+        &*scope.account,
+        scope.mode.as_str(),
+        family.namespace(),
+        number,
+        invoice,
+        free_at
+    ];
     tx.run(sql, &args).await.map(drop)
 }
 
@@ -122,7 +167,11 @@ pub struct LeaseRow {
 }
 
 /// Who held an address, latest first. Not scoped: an observation knows an address and nothing else.
-pub async fn holders(q: &mut impl Queries, family: Family, address: &str) -> Result<Vec<LeaseRow>, StoreError> {
+pub async fn holders(
+    q: &mut impl Queries,
+    family: Family,
+    address: &str,
+) -> Result<Vec<LeaseRow>, StoreError> {
     let sql = "SELECT account, mode, family, number, invoice, leased_at FROM leases \
          WHERE address = $1 AND family = $2 ORDER BY leased_at DESC";
     q.all(sql, &vals![address, family.namespace()]).await

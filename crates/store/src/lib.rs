@@ -47,6 +47,8 @@ pub(crate) fn touched(rows: u64, expected: u64, table: &str) -> Result<(), Store
     if rows == expected {
         Ok(())
     } else {
-        Err(StoreError::Other(format!("a write to {table} touched {rows} rows instead of {expected}")))
+        Err(StoreError::Other(format!(
+            "a write to {table} touched {rows} rows instead of {expected}"
+        )))
     }
 }

@@ -3,7 +3,7 @@
 //! A migration's first statement inserts its own row, so the table's primary key is what keeps two processes
 //! apart: the second waits for the first, then finds the row there and moves on.
 
-use futures::FutureExt;
+use scoped_futures::ScopedFutureExt as _;
 use sha2::{Digest, Sha256};
 
 use crate::{Db, Engine, Queries, StoreError, Tx, Val};
@@ -66,7 +66,7 @@ pub(crate) async fn apply(
             .iter()
             .all(|applied| applied.version != migration.version)
         {
-            db.write(move |tx| apply_one(tx, migration, now_ms).boxed())
+            db.write(move |tx| apply_one(tx, migration, now_ms).scope_boxed())
                 .await?;
         }
     }
@@ -168,7 +168,7 @@ async fn create_table(db: &Db) -> Result<(), StoreError> {
                 "CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL, \
                  checksum TEXT NOT NULL, applied_at BIGINT NOT NULL)",
             )
-            .boxed()
+            .scope_boxed()
         });
         match created.await {
             Ok(()) => return Ok(()),

@@ -47,7 +47,10 @@ impl PaymentRow {
     }
 
     pub fn scope(&self) -> Result<Scope, StoreError> {
-        Ok(Scope::new(&self.account, crate::accounts::mode("payments", &self.id, &self.mode)?))
+        Ok(Scope::new(
+            &self.account,
+            crate::accounts::mode("payments", &self.id, &self.mode)?,
+        ))
     }
 
     pub fn status(&self) -> Result<PaymentStatus, StoreError> {
@@ -55,7 +58,10 @@ impl PaymentRow {
     }
 
     pub fn units(&self) -> Result<Units, StoreError> {
-        self.units.parse().map(Units).map_err(|error| self.corrupt("units", error))
+        self.units
+            .parse()
+            .map(Units)
+            .map_err(|error| self.corrupt("units", error))
     }
 
     pub fn position(&self) -> Result<Position, StoreError> {
@@ -64,7 +70,8 @@ impl PaymentRow {
 
     /// The facts, without what was worked out from them.
     pub fn fact(&self) -> Result<Payment, StoreError> {
-        let level = |column, text: &str| Level::parse(text).ok_or_else(|| self.corrupt(column, text));
+        let level =
+            |column, text: &str| Level::parse(text).ok_or_else(|| self.corrupt(column, text));
         let verdict = match &self.verdict {
             Some(text) => Some(Verdict::parse(text).ok_or_else(|| self.corrupt("verdict", text))?),
             None => None,
@@ -119,7 +126,11 @@ impl PaymentRow {
 pub async fn insert(tx: &mut Tx, payments: &[PaymentRow]) -> Result<(), StoreError> {
     let rows: Vec<Vec<Val>> = payments.iter().map(PaymentRow::values).collect();
     let head = format!("INSERT INTO payments ({COLUMNS}) VALUES");
-    touched(tx.insert_many(&head, "", &rows).await?, payments.len() as u64, "payments")
+    touched(
+        tx.insert_many(&head, "", &rows).await?,
+        payments.len() as u64,
+        "payments",
+    )
 }
 
 /// Writes what can change about a payment: its facts on the chain, the verdict, and what follows from them.
@@ -146,16 +157,27 @@ pub async fn update(tx: &mut Tx, payment: &PaymentRow) -> Result<(), StoreError>
     touched(tx.run(sql, &args).await?, 1, "payments")
 }
 
-pub async fn of_invoice(q: &mut impl Queries, scope: &Scope, invoice: &str) -> Result<Vec<PaymentRow>, StoreError> {
+pub async fn of_invoice(
+    q: &mut impl Queries,
+    scope: &Scope,
+    invoice: &str,
+) -> Result<Vec<PaymentRow>, StoreError> {
     let sql = format!(
         "SELECT {COLUMNS} FROM payments WHERE account = $1 AND mode = $2 AND invoice = $3 ORDER BY id"
     );
-    q.all(&sql, &vals![&*scope.account, scope.mode.as_str(), invoice]).await
+    q.all(&sql, &vals![&*scope.account, scope.mode.as_str(), invoice])
+        .await
 }
 
-pub async fn find(q: &mut impl Queries, scope: &Scope, id: &str) -> Result<Option<PaymentRow>, StoreError> {
-    let sql = format!("SELECT {COLUMNS} FROM payments WHERE account = $1 AND mode = $2 AND id = $3");
-    q.one(&sql, &vals![&*scope.account, scope.mode.as_str(), id]).await
+pub async fn find(
+    q: &mut impl Queries,
+    scope: &Scope,
+    id: &str,
+) -> Result<Option<PaymentRow>, StoreError> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM payments WHERE account = $1 AND mode = $2 AND id = $3");
+    q.one(&sql, &vals![&*scope.account, scope.mode.as_str(), id])
+        .await
 }
 
 /// The payment a transfer already is, whoever's it is: what attribution found first is not asked again.
@@ -165,7 +187,9 @@ pub async fn by_identity(
     tx_hash: &str,
     place: i64,
 ) -> Result<Option<PaymentRow>, StoreError> {
-    let sql = format!("SELECT {COLUMNS} FROM payments WHERE network = $1 AND tx_hash = $2 AND place = $3");
+    let sql = format!(
+        "SELECT {COLUMNS} FROM payments WHERE network = $1 AND tx_hash = $2 AND place = $3"
+    );
     q.one(&sql, &vals![network, tx_hash, place]).await
 }
 

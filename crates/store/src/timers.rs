@@ -15,7 +15,10 @@ pub struct TimerRow {
 
 impl TimerRow {
     pub fn scope(&self) -> Result<Scope, StoreError> {
-        Ok(Scope::new(&self.account, crate::accounts::mode("timers", &self.subject, &self.mode)?))
+        Ok(Scope::new(
+            &self.account,
+            crate::accounts::mode("timers", &self.subject, &self.mode)?,
+        ))
     }
 }
 
@@ -24,7 +27,14 @@ pub async fn set(tx: &mut Tx, timers: &[(&Scope, &str, &str, i64)]) -> Result<()
     let rows: Vec<Vec<Val>> = timers
         .iter()
         .map(|(scope, kind, subject, due_at)| {
-            vals![&*scope.account, scope.mode.as_str(), *kind, *subject, *due_at].into()
+            vals![
+                &*scope.account,
+                scope.mode.as_str(),
+                *kind,
+                *subject,
+                *due_at
+            ]
+            .into()
         })
         .collect();
     let head = "INSERT INTO timers (account, mode, kind, subject, due_at) VALUES";
@@ -35,16 +45,36 @@ pub async fn set(tx: &mut Tx, timers: &[(&Scope, &str, &str, i64)]) -> Result<()
 /// True for the one that took it; whoever fires a timer takes it in the same unit of work.
 pub async fn take(tx: &mut Tx, timer: &TimerRow) -> Result<bool, StoreError> {
     let sql = "DELETE FROM timers WHERE account = $1 AND mode = $2 AND kind = $3 AND subject = $4 AND due_at = $5";
-    let args = vals![&timer.account, &timer.mode, &timer.kind, &timer.subject, timer.due_at];
+    let args = vals![
+        &timer.account,
+        &timer.mode,
+        &timer.kind,
+        &timer.subject,
+        timer.due_at
+    ];
     Ok(tx.run(sql, &args).await? == 1)
 }
 
-pub async fn cancel(tx: &mut Tx, scope: &Scope, kind: &str, subject: &str) -> Result<(), StoreError> {
+pub async fn cancel(
+    tx: &mut Tx,
+    scope: &Scope,
+    kind: &str,
+    subject: &str,
+) -> Result<(), StoreError> {
     let sql = "DELETE FROM timers WHERE account = $1 AND mode = $2 AND kind = $3 AND subject = $4";
-    tx.run(sql, &vals![&*scope.account, scope.mode.as_str(), kind, subject]).await.map(drop)
+    tx.run(
+        sql,
+        &vals![&*scope.account, scope.mode.as_str(), kind, subject],
+    )
+    .await
+    .map(drop)
 }
 
-pub async fn due(q: &mut impl Queries, now: i64, at_most: i64) -> Result<Vec<TimerRow>, StoreError> {
+pub async fn due(
+    q: &mut impl Queries,
+    now: i64,
+    at_most: i64,
+) -> Result<Vec<TimerRow>, StoreError> {
     let sql = "SELECT account, mode, kind, subject, due_at FROM timers WHERE due_at <= $1 ORDER BY due_at LIMIT $2";
     q.all(sql, &vals![now, at_most]).await
 }
@@ -58,5 +88,9 @@ pub async fn due_for(
 ) -> Result<Vec<TimerRow>, StoreError> {
     let sql = "SELECT account, mode, kind, subject, due_at FROM timers \
          WHERE account = $1 AND mode = $2 AND due_at <= $3 ORDER BY due_at, kind, subject LIMIT $4";
-    q.all(sql, &vals![&*scope.account, scope.mode.as_str(), now, at_most]).await
+    q.all(
+        sql,
+        &vals![&*scope.account, scope.mode.as_str(), now, at_most],
+    )
+    .await
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{ids, put, thing, things, with_things};
-use futures::FutureExt;
+use scoped_futures::ScopedFutureExt as _;
 use till_store::testing::{TestDb, fresh};
 use till_store::{Db, DbConfig, Engine, Queries, StoreError};
 
@@ -150,7 +150,7 @@ async fn a_deadlock_is_resolved_by_running_the_loser_again() {
                         }
                         tx.run(sql, &[order[1].into()]).await.map(drop)
                     }
-                    .boxed()
+                    .scope_boxed()
                 })
                 .await;
             done

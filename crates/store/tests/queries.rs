@@ -5,7 +5,7 @@ mod common;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use common::{Thing, ids, put, thing, things, with_things};
-use futures::FutureExt;
+use scoped_futures::ScopedFutureExt as _;
 use till_store::{Queries, StoreError, Val, both_engines};
 
 both_engines! { fresh
@@ -147,7 +147,7 @@ both_engines! { fresh
                     put(tx, &thing(&format!("run {run}"), 1)).await?;
                     if run < 2 { Err(StoreError::Serialization) } else { Ok(run) }
                 }
-                .boxed()
+                .scope_boxed()
             })
             .await;
         assert_eq!(done, Ok(2));
@@ -157,7 +157,7 @@ both_engines! { fresh
         let done: Result<(), StoreError> = db
             .write(|_| {
                 runs.fetch_add(1, Ordering::Relaxed);
-                async { Err(StoreError::LockTimeout) }.boxed()
+                async { Err(StoreError::LockTimeout) }.scope_boxed()
             })
             .await;
         assert_eq!((done, runs.into_inner()), (Err(StoreError::LockTimeout), 1));
@@ -166,7 +166,7 @@ both_engines! { fresh
         let done: Result<(), StoreError> = db
             .write(|_| {
                 runs.fetch_add(1, Ordering::Relaxed);
-                async { Err(StoreError::Busy) }.boxed()
+                async { Err(StoreError::Busy) }.scope_boxed()
             })
             .await;
         assert_eq!((done, runs.into_inner()), (Err(StoreError::Busy), 8));
@@ -186,7 +186,7 @@ both_engines! { fresh
                         let (at,): (i64,) = tx.one(&sql, &[]).await?.expect("it is there");
                         tx.run("UPDATE things SET at = $1", &[(at + 1).into()]).await.map(drop)
                     }
-                    .boxed()
+                    .scope_boxed()
                 })
                 .await
             })

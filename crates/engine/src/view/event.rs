@@ -20,7 +20,9 @@ pub fn event_body(
 ) -> String {
     let created_at = time::show(created_at);
     let invoice = invoice.map_or_else(|| "null".to_owned(), |invoice| format!("\"{invoice}\""));
-    let extra = extra.map(|(name, value)| format!(",\"{name}\":{value}")).unwrap_or_default();
+    let extra = extra
+        .map(|(name, value)| format!(",\"{name}\":{value}"))
+        .unwrap_or_default();
     format!(
         "{{\"id\":\"{id}\",\"object\":\"event\",\"type\":\"{event_type}\",\"livemode\":{livemode},\
          \"created_at\":\"{created_at}\",\"invoice_id\":{invoice},\"data\":{{\"object\":{object}{extra}}}}}"
@@ -28,7 +30,14 @@ pub fn event_body(
 }
 
 /// Fields of an invoice that its payer must never see.
-const PRIVATE: [&str; 6] = ["metadata", "customer_ref", "customer", "subscription", "review", "checkout_url"];
+const PRIVATE: [&str; 6] = [
+    "metadata",
+    "customer_ref",
+    "customer",
+    "subscription",
+    "review",
+    "checkout_url",
+];
 
 /// The stream's data: the merchant's view as it was then, without what is private, with what payers need.
 pub fn stream_event(
@@ -38,7 +47,8 @@ pub fn stream_event(
     options: &[PayOption],
     display_name: Option<&str>,
 ) -> Result<String, StoreError> {
-    let corrupt = |detail: &dyn std::fmt::Display| StoreError::corrupt("events", "body", invoice, detail);
+    let corrupt =
+        |detail: &dyn std::fmt::Display| StoreError::corrupt("events", "body", invoice, detail);
     let mut body: Value = serde_json::from_str(&event.body).map_err(|error| corrupt(&error))?;
     let Some(Value::Object(mut view)) = body.pointer_mut("/data/object").map(Value::take) else {
         return Err(corrupt(&"no object"));
@@ -54,7 +64,10 @@ pub fn stream_event(
     }
     view.insert("merchant".into(), json!({ "display_name": display_name }));
     let payments = event.payments.as_deref().unwrap_or("[]");
-    view.insert("payments".into(), serde_json::from_str(payments).map_err(|error| corrupt(&error))?);
+    view.insert(
+        "payments".into(),
+        serde_json::from_str(payments).map_err(|error| corrupt(&error))?,
+    );
     let mut data = Map::new();
     data.insert("id".into(), event.stream_seq.into());
     data.insert("type".into(), event.event_type.as_str().into());
@@ -68,7 +81,10 @@ fn add_derivation(shown: &mut Value, account: &str, options: &[PayOption]) {
     let (Some(asset), Some(network)) = (shown["asset"].as_str(), shown["network"].as_str()) else {
         return;
     };
-    let deposit = options.iter().find(|option| option.asset == asset).and_then(|option| option.deposit.as_ref());
+    let deposit = options
+        .iter()
+        .find(|option| option.asset == asset)
+        .and_then(|option| option.deposit.as_ref());
     let derivation = deposit.and_then(|deposit| addresses::derivation(account, network, deposit));
     shown["address_derivation"] = json!(derivation);
 }

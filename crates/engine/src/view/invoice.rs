@@ -158,14 +158,21 @@ impl Summary {
 }
 
 impl<'a> InvoiceView<'a> {
-    pub fn of(row: &'a InvoiceRow, checkout_url: &str, key: Option<&str>) -> Result<InvoiceView<'a>, StoreError> {
+    pub fn of(
+        row: &'a InvoiceRow,
+        checkout_url: &str,
+        key: Option<&str>,
+    ) -> Result<InvoiceView<'a>, StoreError> {
         let registry = Registry::builtin();
         let summary = Summary::read(row)?;
         let decimals = Currency::parse(&row.currency).map_or(2, Currency::decimals);
-        let amount_minor = u128::try_from(row.amount_minor).map_err(|error| row.corrupt("amount_minor", error))?;
+        let amount_minor =
+            u128::try_from(row.amount_minor).map_err(|error| row.corrupt("amount_minor", error))?;
         let (mut payment_options, mut pending_options) = (Vec::new(), Vec::new());
         for option in row.options()? {
-            let asset = registry.asset(&option.asset).ok_or_else(|| row.corrupt("options", &option.asset))?;
+            let asset = registry
+                .asset(&option.asset)
+                .ok_or_else(|| row.corrupt("options", &option.asset))?;
             let amount_due = show(option.due, option.decimals);
             match option.deposit {
                 Some(deposit) => payment_options.push(PaymentOptionView {
@@ -191,20 +198,24 @@ impl<'a> InvoiceView<'a> {
             object: "invoice",
             livemode: row.mode == Mode::Live.as_str(),
             status: Cow::Borrowed(&row.status),
-            amount: FiatAmount { amount: show(Units(amount_minor), decimals), currency: row.currency.clone() },
+            amount: FiatAmount {
+                amount: show(Units(amount_minor), decimals),
+                currency: row.currency.clone(),
+            },
             description: row.description.as_deref(),
             customer_ref: row.customer_ref.as_deref(),
-            metadata: serde_json::from_str(&row.metadata).map_err(|error| row.corrupt("metadata", error))?,
+            metadata: serde_json::from_str(&row.metadata)
+                .map_err(|error| row.corrupt("metadata", error))?,
             payment_options,
             pending_options,
             select_by: row.select_by.map(time::show),
             amounts_received: summary.received.iter().map(token).collect(),
             amount_remaining: summary.remaining.as_ref().map(token),
             amount_overpaid: summary.overpaid.as_ref().map(token),
-            review: summary
-                .review
-                .as_ref()
-                .map(|(hold, at)| ReviewView { hold: hold.clone(), opened_at: time::show(*at) }),
+            review: summary.review.as_ref().map(|(hold, at)| ReviewView {
+                hold: hold.clone(),
+                opened_at: time::show(*at),
+            }),
             expires_at: time::show(row.expires_at),
             created_at: time::show(row.created_at),
             paid_at: row.paid_at.map(time::show),

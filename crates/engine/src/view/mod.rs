@@ -9,7 +9,9 @@ mod settings;
 
 pub use delivery::DeliveryView;
 pub use event::{event_body, stream_event};
-pub use invoice::{FiatAmount, InvoiceView, PaymentOptionView, PendingOptionView, ReviewView, Summary, TokenAmount};
+pub use invoice::{
+    FiatAmount, InvoiceView, PaymentOptionView, PendingOptionView, ReviewView, Summary, TokenAmount,
+};
 pub use payer::{MerchantName, PayerOptionView, PayerPaymentView, payer_payments};
 pub use payment::PaymentView;
 pub use settings::{SettingsView, WebhookSecretView};
@@ -19,6 +21,11 @@ use till_core::money::{Units, show};
 
 /// Whole tokens of an asset; an asset the registry has lost shows its base units.
 pub(crate) fn tokens(asset: &str, units: Units) -> TokenAmount {
-    let decimals = Registry::builtin().asset(asset).map_or(0, |asset| asset.decimals);
-    TokenAmount { amount: show(units, decimals), asset: asset.to_owned() }
+    let decimals = Registry::builtin()
+        .asset(asset)
+        .map_or(0, |asset| asset.decimals);
+    TokenAmount {
+        amount: show(units, decimals),
+        asset: asset.to_owned(),
+    }
 }

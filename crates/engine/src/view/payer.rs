@@ -43,14 +43,20 @@ pub struct PayerPaymentView {
 
 pub fn payer_payments(rows: &[PaymentRow]) -> Result<Vec<PayerPaymentView>, StoreError> {
     let view = |row: &PaymentRow| {
-        let decimals = Registry::builtin().asset(&row.asset).map_or(0, |asset| asset.decimals);
+        let decimals = Registry::builtin()
+            .asset(&row.asset)
+            .map_or(0, |asset| asset.decimals);
         Ok(PayerPaymentView {
             asset: row.asset.clone(),
             amount: show(row.units()?, decimals),
             tx_hash: row.tx_hash.clone(),
             finality: row.level.clone(),
             // Why a payment is looked at is the merchant's affair, not the payer's.
-            status: if row.status == "held" { "confirming".to_owned() } else { row.status.clone() },
+            status: if row.status == "held" {
+                "confirming".to_owned()
+            } else {
+                row.status.clone()
+            },
         })
     };
     rows.iter().map(view).collect()

@@ -24,12 +24,20 @@ pub struct Nudges {
 
 impl Nudges {
     pub fn webhooks(&self, scope: Scope) {
-        self.endpoints.lock().unwrap_or_else(PoisonError::into_inner).insert(scope);
+        self.endpoints
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(scope);
         self.webhooks.notify_one();
     }
 
     fn take_endpoints(&self) -> HashSet<Scope> {
-        std::mem::take(&mut *self.endpoints.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(
+            &mut *self
+                .endpoints
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
     }
 }
 
@@ -37,20 +45,39 @@ impl Nudges {
 pub type Stopping = watch::Receiver<bool>;
 
 /// Starts all workers; they end when `stopping` turns true.
-pub fn start(engine: &Arc<Engine>, sender: Arc<Sender>, stopping: &Stopping) -> Vec<tokio::task::JoinHandle<()>> {
+pub fn start(
+    engine: &Arc<Engine>,
+    sender: Arc<Sender>,
+    stopping: &Stopping,
+) -> Vec<tokio::task::JoinHandle<()>> {
     const TIMERS: Duration = Duration::from_millis(500);
     const SWEEP: Duration = Duration::from_secs(600);
     vec![
         tokio::spawn(webhooks::run(Arc::clone(engine), sender, stopping.clone())),
-        tokio::spawn(periodic(Arc::clone(engine), stopping.clone(), TIMERS, Work::Timers)),
-        tokio::spawn(periodic(Arc::clone(engine), stopping.clone(), SWEEP, Work::Sweep)),
+        tokio::spawn(periodic(
+            Arc::clone(engine),
+            stopping.clone(),
+            TIMERS,
+            Work::Timers,
+        )),
+        tokio::spawn(periodic(
+            Arc::clone(engine),
+            stopping.clone(),
+            SWEEP,
+            Work::Sweep,
+        )),
     ]
 }
 
 /// The part of the workers that a process serving streams needs for itself.
 pub fn start_streams(engine: &Arc<Engine>, stopping: &Stopping) -> tokio::task::JoinHandle<()> {
     const POLL: Duration = Duration::from_millis(500);
-    tokio::spawn(periodic(Arc::clone(engine), stopping.clone(), POLL, Work::Streams))
+    tokio::spawn(periodic(
+        Arc::clone(engine),
+        stopping.clone(),
+        POLL,
+        Work::Streams,
+    ))
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -1,5 +1,6 @@
 //! Forgets what is past its retention.
 
+use scoped_futures::ScopedFutureExt as _;
 use till_core::limits::IDEMPOTENCY_RETENTION_DAYS;
 use till_core::time::DAY_MS;
 
@@ -14,9 +15,12 @@ pub async fn sweep(engine: &Engine) -> Result<(), Fail> {
         let forgotten = engine
             .db
             .write(move |tx| {
-                Box::pin(async move {
-                    Ok::<_, Fail>(till_store::idempotency::forget_before(tx, before, AT_ONCE).await?)
-                })
+                async move {
+                    Ok::<_, Fail>(
+                        till_store::idempotency::forget_before(tx, before, AT_ONCE).await?,
+                    )
+                }
+                .scope_boxed()
             })
             .await?;
         if forgotten < AT_ONCE.cast_unsigned() {

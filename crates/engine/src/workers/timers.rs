@@ -1,5 +1,6 @@
 //! Fires what fell due, each at its own time and at most once.
 
+use scoped_futures::ScopedFutureExt as _;
 use till_core::scope::Scope;
 use till_store::Tx;
 use till_store::timers::TimerRow;
@@ -31,7 +32,9 @@ async fn due_now(engine: &Engine) -> Result<Vec<TimerRow>, Fail> {
     let mut reader = engine.db.read().await?;
     let mut due = till_store::timers::due(&mut reader, now, AT_ONCE).await?;
     for clock in till_store::accounts::moved_clocks(&mut reader).await? {
-        let Some(mode) = till_core::asset::Mode::parse(&clock.mode) else { continue };
+        let Some(mode) = till_core::asset::Mode::parse(&clock.mode) else {
+            continue;
+        };
         let scope = Scope::new(&clock.account, mode);
         let account_now = now.saturating_add(clock.clock_offset_ms);
         due.extend(till_store::timers::due_for(&mut reader, &scope, account_now, AT_ONCE).await?);
@@ -43,7 +46,9 @@ async fn due_now(engine: &Engine) -> Result<Vec<TimerRow>, Fail> {
 
 async fn fire_alone(engine: &Engine, timer: &TimerRow) -> Result<(), Fail> {
     let scope = timer.scope()?;
-    engine.unit(&scope, |tx, context| Box::pin(fire(tx, context, timer))).await
+    engine
+        .unit(&scope, |tx, context| fire(tx, context, timer).scope_boxed())
+        .await
 }
 
 /// Fires one timer, unless somebody did already.

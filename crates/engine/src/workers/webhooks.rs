@@ -1,6 +1,7 @@
 //! Sends what is due, endpoint by endpoint. Each endpoint has its own task and its own places, so one that
 //! hangs holds up nobody else.
 
+use scoped_futures::ScopedFutureExt as _;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -12,7 +13,9 @@ use till_core::asset::Mode;
 use till_core::id::Kind;
 use till_core::scope::Scope;
 use till_core::time::SECOND_MS;
-use till_core::webhook::{EVENT_ID_HEADER, EVENT_TYPE_HEADER, SIGNATURE_HEADER, retry_delay_ms, sign};
+use till_core::webhook::{
+    EVENT_ID_HEADER, EVENT_TYPE_HEADER, SIGNATURE_HEADER, retry_delay_ms, sign,
+};
 use till_store::deliveries::{Attempted, Claimed, NewDelivery};
 
 use crate::context::Engine;
@@ -34,15 +37,22 @@ pub async fn run(engine: Arc<Engine>, sender: Arc<Sender>, mut stopping: Stoppin
     loop {
         let due = due_scopes(&engine).await;
         for scope in due {
-            if !busy.lock().unwrap_or_else(PoisonError::into_inner).insert(scope.clone()) {
+            if !busy
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(scope.clone())
+            {
                 continue;
             }
-            let (engine, sender, busy) = (Arc::clone(&engine), Arc::clone(&sender), Arc::clone(&busy));
+            let (engine, sender, busy) =
+                (Arc::clone(&engine), Arc::clone(&sender), Arc::clone(&busy));
             tokio::spawn(async move {
                 if let Err(fail) = serve_endpoint(&engine, &sender, &scope).await {
                     tracing::error!(account = %scope.account, ?fail, "delivering webhooks failed; it is tried again");
                 }
-                busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&scope);
+                busy.lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .remove(&scope);
                 // Something may have become due after the last look and before the name was given back.
                 engine.nudges.webhooks(scope);
             });
@@ -65,7 +75,9 @@ async fn due_scopes(engine: &Engine) -> Vec<Scope> {
     match found.await {
         Ok(endpoints) => endpoints
             .iter()
-            .filter_map(|endpoint| Some(Scope::new(&endpoint.account, Mode::parse(&endpoint.mode)?)))
+            .filter_map(|endpoint| {
+                Some(Scope::new(&endpoint.account, Mode::parse(&endpoint.mode)?))
+            })
             .collect(),
         Err(error) => {
             tracing::warn!(%error, "due webhooks could not be looked up");
@@ -86,7 +98,9 @@ async fn serve_endpoint(engine: &Engine, sender: &Sender, scope: &Scope) -> Resu
         let mut done = Vec::new();
         loop {
             while under_way.len() < PLACES_PER_ENDPOINT {
-                let Some(delivery) = waiting.next() else { break };
+                let Some(delivery) = waiting.next() else {
+                    break;
+                };
                 under_way.push(attempt(engine, sender, &endpoint, delivery));
             }
             match under_way.next().await {
@@ -108,12 +122,13 @@ async fn claim(engine: &Engine, scope: &Scope) -> Result<Option<(Endpoint, Vec<C
     engine
         .db
         .write(move |tx| {
-            Box::pin(async move {
+            async move {
                 let now = engine.clock.now_ms();
                 let merchant = till_store::accounts::merchant(tx, scope).await?;
                 let url = merchant.and_then(|merchant| merchant.webhook_url);
                 let claimed =
-                    till_store::deliveries::claim(tx, scope, now, now + CLAIM_MS, CLAIM_MAX).await?;
+                    till_store::deliveries::claim(tx, scope, now, now + CLAIM_MS, CLAIM_MAX)
+                        .await?;
                 if claimed.is_empty() {
                     return Ok(None);
                 }
@@ -127,7 +142,12 @@ async fn claim(engine: &Engine, scope: &Scope) -> Result<Option<(Endpoint, Vec<C
                     if let Some(url) = &url {
                         retries.push(next_attempt(engine, scope, url, &delivery, now));
                         let id = retries[retries.len() - 1].id.clone();
-                        ready.push(Claimed { id, attempt: delivery.attempt + 1, fence: 0, ..delivery });
+                        ready.push(Claimed {
+                            id,
+                            attempt: delivery.attempt + 1,
+                            fence: 0,
+                            ..delivery
+                        });
                     }
                 }
                 till_store::deliveries::insert(tx, &retries).await?;
@@ -140,12 +160,19 @@ async fn claim(engine: &Engine, scope: &Scope) -> Result<Option<(Endpoint, Vec<C
                 };
                 let secrets = secrets::current(tx, engine, scope).await?;
                 Ok::<_, Fail>(Some((Endpoint { url, secrets }, ready)))
-            })
+            }
+            .scope_boxed()
         })
         .await
 }
 
-fn next_attempt(engine: &Engine, scope: &Scope, url: &str, failed: &Claimed, now: i64) -> NewDelivery {
+fn next_attempt(
+    engine: &Engine,
+    scope: &Scope,
+    url: &str,
+    failed: &Claimed,
+    now: i64,
+) -> NewDelivery {
     NewDelivery {
         id: engine.ids.make(Kind::Delivery),
         scope: scope.clone(),
@@ -188,13 +215,17 @@ async fn attempt(engine: &Engine, sender: &Sender, endpoint: &Endpoint, delivery
     let secrets: Vec<&str> = endpoint.secrets.iter().map(String::as_str).collect();
     let body = Bytes::from(delivery.body.clone());
     let headers = [
-        (SIGNATURE_HEADER, sign(&secrets, attempted_at / SECOND_MS, &body)),
+        (
+            SIGNATURE_HEADER,
+            sign(&secrets, attempted_at / SECOND_MS, &body),
+        ),
         (EVENT_ID_HEADER, delivery.event.clone()),
         (EVENT_TYPE_HEADER, delivery.event_type.clone()),
     ];
     let started = engine.clock.monotonic_us();
     let outcome = sender.post(&endpoint.url, &headers, body).await;
-    let latency_ms = i64::try_from(engine.clock.monotonic_us().saturating_sub(started) / 1_000).unwrap_or(i64::MAX);
+    let latency_ms = i64::try_from(engine.clock.monotonic_us().saturating_sub(started) / 1_000)
+        .unwrap_or(i64::MAX);
     metrics::counter!("till_webhook_attempts_total", "delivered" => if outcome.delivered { "yes" } else { "no" })
         .increment(1);
     let jitter = u64::from_le_bytes(engine.ids.random());
@@ -204,14 +235,20 @@ async fn attempt(engine: &Engine, sender: &Sender, endpoint: &Endpoint, delivery
         let failed = u32::try_from(delivery.attempt).unwrap_or(u32::MAX);
         retry_delay_ms(failed, jitter).map(|delay| engine.clock.now_ms() + delay)
     };
-    Done { delivery, outcome, attempted_at, latency_ms, next_attempt_at }
+    Done {
+        delivery,
+        outcome,
+        attempted_at,
+        latency_ms,
+        next_attempt_at,
+    }
 }
 
 async fn record(engine: &Engine, scope: &Scope, url: &str, done: &[Done]) -> Result<(), Fail> {
     engine
         .db
         .write(move |tx| {
-            Box::pin(async move {
+            async move {
                 for done in done {
                     let attempted = Attempted {
                         id: &done.delivery.id,
@@ -221,14 +258,18 @@ async fn record(engine: &Engine, scope: &Scope, url: &str, done: &[Done]) -> Res
                         status_code: done.outcome.status_code.map(i64::from),
                         latency_ms: Some(done.latency_ms),
                         error: done.outcome.error.as_deref(),
-                        response_body: done.outcome.status_code.map(|_| done.outcome.response_body.as_str()),
+                        response_body: done
+                            .outcome
+                            .status_code
+                            .map(|_| done.outcome.response_body.as_str()),
                         attempted_at: Some(done.attempted_at),
                         next_attempt_at: done.next_attempt_at,
                     };
                     till_store::deliveries::record(tx, scope, &attempted).await?;
                 }
                 Ok::<_, Fail>(())
-            })
+            }
+            .scope_boxed()
         })
         .await
 }

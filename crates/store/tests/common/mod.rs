@@ -1,6 +1,6 @@
 //! A table to try things on.
 
-use futures::FutureExt;
+use scoped_futures::ScopedFutureExt as _;
 use till_store::{Db, Queries, StoreError, Tx, Val};
 
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
@@ -36,7 +36,7 @@ pub async fn run(db: &Db, sql: String) {
     let done: Result<(), StoreError> = db
         .write(|tx| {
             let sql = sql.clone();
-            async move { tx.run(&sql, &[]).await.map(drop) }.boxed()
+            async move { tx.run(&sql, &[]).await.map(drop) }.scope_boxed()
         })
         .await;
     done.expect("the statement runs");
