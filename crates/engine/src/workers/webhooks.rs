@@ -72,7 +72,7 @@ pub async fn run(engine: Arc<Engine>, sender: Arc<impl Deliver>, mut stopping: S
             let (engine, sender, busy) =
                 (Arc::clone(&engine), Arc::clone(&sender), Arc::clone(&busy));
             tokio::spawn(async move {
-                if let Err(fail) = serve_endpoint(&engine, &sender, &scope).await {
+                if let Err(fail) = serve_endpoint(&engine, &*sender, &scope).await {
                     tracing::error!(account = %scope.account, ?fail, "delivering webhooks failed; it is tried again");
                 }
                 busy.lock()
@@ -112,11 +112,7 @@ async fn due_scopes(engine: &Engine) -> Vec<Scope> {
 }
 
 /// Sends everything due to one endpoint, a bounded number at a time, until nothing is.
-async fn serve_endpoint(
-    engine: &Engine,
-    sender: &impl Deliver,
-    scope: &Scope,
-) -> Result<(), Fail> {
+async fn serve_endpoint(engine: &Engine, sender: &impl Deliver, scope: &Scope) -> Result<(), Fail> {
     loop {
         let batch = claim(engine, scope).await?;
         let Some((endpoint, claimed)) = batch else {

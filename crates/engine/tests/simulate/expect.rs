@@ -186,12 +186,7 @@ pub fn verdicts(
     out
 }
 
-pub fn expect(
-    terms: &Terms,
-    payments: &[Seen],
-    cancelled_at: Option<i64>,
-    now: i64,
-) -> Expected {
+pub fn expect(terms: &Terms, payments: &[Seen], cancelled_at: Option<i64>, now: i64) -> Expected {
     let shares = shares(terms);
     let standing = standing(terms, payments, cancelled_at);
     let mut out = Expected::default();
@@ -221,8 +216,15 @@ pub fn expect(
             "refundable" => part.refundable = seen.units,
             "held" => {
                 part.held = seen.units;
-                let hold = seen.verdict.as_deref().and_then(|v| v.strip_prefix("held:"));
-                if out.hold.as_deref().is_none_or(|known| known == "manual_review") {
+                let hold = seen
+                    .verdict
+                    .as_deref()
+                    .and_then(|v| v.strip_prefix("held:"));
+                if out
+                    .hold
+                    .as_deref()
+                    .is_none_or(|known| known == "manual_review")
+                {
                     out.hold = hold.map(str::to_owned);
                 }
             }

@@ -12,7 +12,7 @@ use crate::chain::{Chain, TransferId};
 use crate::expect::{Expected, Part, Seen, Terms, expect, verdicts};
 
 pub const COOLDOWN_MS: i64 = 20 * 60_000;
-pub const OVERLAP_MS: i64 = 24 * 3_600_000;
+pub const KEPT_MS: i64 = 30 * 24 * 3_600_000;
 
 #[derive(Clone, Debug)]
 pub struct Ev {
@@ -183,7 +183,11 @@ fn take(known: &mut Seen, seen: &Observation) {
             time,
         } => {
             let same = !known.reversed && known.block.as_ref().is_some_and(|b| b.1 == *hash);
-            known.level = if same { known.level.max(*level) } else { *level };
+            known.level = if same {
+                known.level.max(*level)
+            } else {
+                *level
+            };
             known.reversed = false;
             known.block = Some((*number, hash.clone(), *time));
         }
@@ -191,6 +195,12 @@ fn take(known: &mut Seen, seen: &Observation) {
 }
 
 impl Merchant {
+    /// The answer under a key, unless it is past its thirty days.
+    pub fn kept(&self, key: &str, real_now: i64) -> Option<&Kept> {
+        let kept = self.keys.get(key)?;
+        (kept.at >= real_now - KEPT_MS).then_some(kept)
+    }
+
     /// Who held the address when the transfer was made; before the first lease, the first.
     fn holder(&self, seen: &Observation, now: i64) -> Option<String> {
         let network = Registry::builtin().network(&seen.network)?;
@@ -232,9 +242,9 @@ impl Merchant {
         let ids = self.payments_of(invoice_id, new);
         let mut facts: Vec<Seen> = ids.iter().map(|id| self.seen[id].clone()).collect();
         let invoice = self.invoices.get_mut(invoice_id).unwrap();
-        let limit = self.review_cents.map(|cents| {
-            cents * 10u64.pow(invoice.currency_decimals) / 100
-        });
+        let limit = self
+            .review_cents
+            .map(|cents| cents * 10u64.pow(invoice.currency_decimals) / 100);
         let live = self.scope.mode.is_live();
         let listed = |seen: &Seen| if live { None } else { listed(seen) };
         for (at, verdict) in verdicts(&invoice.terms, &facts, invoice.cancelled_at, limit, listed) {
@@ -288,7 +298,11 @@ impl Merchant {
 
 impl Invoice {
     fn say(&mut self, kind: &str, url_set: bool) {
-        let streamed = self.events.iter().filter(|event| event.seq.is_some()).count();
+        let streamed = self
+            .events
+            .iter()
+            .filter(|event| event.seq.is_some())
+            .count();
         let on_stream = kind == "invoice.created"
             || crate::check::transitions::STATUSES.contains(&kind.trim_start_matches("invoice."));
         self.events.push(Ev {
@@ -332,7 +346,10 @@ fn announced(before: &str, was: &[Part], after: &Expected) -> Vec<&'static str> 
         }
     }
     let credited = |part: &Part| part.status == "credited";
-    let credit_changed = was.iter().zip(&after.parts).any(|(a, b)| credited(a) != credited(b));
+    let credit_changed = was
+        .iter()
+        .zip(&after.parts)
+        .any(|(a, b)| credited(a) != credited(b));
     let retold = credit_changed && matches!(after.status, "partially_paid" | "overpaid");
     if before != after.status || retold {
         said.push(match after.status {

@@ -1,9 +1,9 @@
 //! The merchants' webhook receivers, in memory: they check what they get as the documentation says.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::Arc;
 
 use bytes::Bytes;
 use till_core::webhook::{EVENT_ID_HEADER, EVENT_TYPE_HEADER, SIGNATURE_HEADER, verify};
@@ -108,11 +108,18 @@ impl Receiver {
         }
         let mark = inbox.marks.get(url).cloned().unwrap_or_default();
         if !text.contains(&mark) {
-            inbox.wrongs.push(format!("{url} got {id}, another merchant's event"));
+            inbox
+                .wrongs
+                .push(format!("{url} got {id}, another merchant's event"));
         }
-        let first = inbox.bodies.entry(id.clone()).or_insert_with(|| body.clone());
+        let first = inbox
+            .bodies
+            .entry(id.clone())
+            .or_insert_with(|| body.clone());
         if *first != body {
-            inbox.wrongs.push(format!("{url} got {id} with two different bodies"));
+            inbox
+                .wrongs
+                .push(format!("{url} got {id} with two different bodies"));
         }
         if mood == Mood::Healthy {
             inbox.acknowledged.insert(id);
