@@ -213,6 +213,7 @@ fn first_sighting(
     let mut payment = HeldPayment {
         row,
         fact,
+        stored: None,
         was: None,
     };
     update(&mut payment, observation)?;
