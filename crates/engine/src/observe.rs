@@ -146,13 +146,18 @@ async fn attribute(
         Sighting::InBlock { time, .. } => (*time).min(context.now),
         _ => context.now,
     };
+    // Two accounts may have one extended key and so the same addresses (new test accounts do): the account
+    // whose unit of work this is comes first.
     let of_mode = |lease: &&LeaseRow| lease.mode == network.mode.as_str();
-    let held_then = holders
-        .iter()
-        .filter(of_mode)
-        .find(|lease| lease.leased_at <= at);
+    let own = |lease: &&LeaseRow| of_mode(lease) && lease.account == *context.scope.account;
+    let held_then = |lease: &&LeaseRow| lease.leased_at <= at;
     // A block's clock may run ahead of or behind ours: before the first lease means the first.
-    let holder = held_then.or_else(|| holders.iter().rfind(|lease| of_mode(&lease)));
+    let latest_of = |whose: &dyn Fn(&&LeaseRow) -> bool| {
+        let mut candidates = holders.iter().filter(|lease| whose(lease));
+        let first = candidates.clone().next_back();
+        candidates.find(held_then).or(first)
+    };
+    let holder = latest_of(&own).or_else(|| latest_of(&of_mode));
     Ok(holder.map(|lease| {
         (
             Scope::new(&lease.account, network.mode),
