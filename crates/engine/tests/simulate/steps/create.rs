@@ -184,6 +184,5 @@ const OFFERED: &[&str] = &[
     "DAI@eip155:1",
     "USDC@eip155:56",
     "EURC@eip155:8453",
-    "USDT@tron:728126428",
     "BTC@bip122:000000000019d6689c085ae165831e93",
 ];

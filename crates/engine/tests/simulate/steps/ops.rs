@@ -131,12 +131,15 @@ pub async fn perform(world: &mut World, op: Op) -> Check {
     let scope = world.model.merchants[m].scope.clone();
     let engine = std::sync::Arc::clone(&world.engine);
     let done = world.mortal(doom, exec(&engine, &scope, &op)).await;
-    let payments = check::payment_ids(&engine, observed(&op)).await;
-    let mut after = world.model.clone();
     let at = Moment {
         business: now,
-        real: till_engine::clock::Clock::now_ms(&*world.clock),
+        real: world.real_now(),
     };
+    if done.is_none() {
+        world.restart().await;
+    }
+    let payments = check::payment_ids(&world.engine, observed(&op)).await;
+    let mut after = world.model.clone();
     let (expected, touched) = apply(&mut after, &op, &payments, at);
     let line = format!("{} -> {}", op.show(), outcome(done.as_ref()));
     world.note(line);
@@ -150,7 +153,6 @@ pub async fn perform(world: &mut World, op: Op) -> Check {
             world.model = after;
         }
         None => {
-            world.restart().await;
             match check::touched(world, &after, &touched).await {
                 Ok(()) => world.model = after,
                 Err(not_done) => {
@@ -179,7 +181,7 @@ async fn retry(world: &mut World, op: &Op, key: &str) -> Check {
     let scope = world.model.merchants[m].scope.clone();
     let at = Moment {
         business: world.now(m),
-        real: till_engine::clock::Clock::now_ms(&*world.clock),
+        real: world.real_now(),
     };
     let engine = std::sync::Arc::clone(&world.engine);
     let answer = exec(&engine, &scope, op).await;
