@@ -98,6 +98,17 @@ async fn take_in_one(
     if scope != context.scope {
         return Ok(None);
     }
+    if let Some(known) = &known
+        && is_undone(known, observation)?
+    {
+        // It is told and journalled as a reversal first, and then taken in as what it is now.
+        let gone = Observation {
+            units: known.units()?,
+            sighting: Sighting::Removed,
+            ..observation.clone()
+        };
+        Box::pin(take_in_one(tx, context, &gone)).await?;
+    }
     let Some(mut held) = change::hold(tx, &scope, &invoice).await? else {
         return Err(Fail::broken(format!(
             "invoice {invoice} of a lease or payment is missing"
@@ -129,6 +140,22 @@ async fn take_in_one(
     };
     change::settle(tx, context, held, None).await?;
     Ok(Some(id))
+}
+
+/// Whether a transfer that stands in the books left its block without anybody saying so: it waits again, or is
+/// in another block and not deep enough there, or of another amount.
+fn is_undone(known: &PaymentRow, observation: &Observation) -> Result<bool, Fail> {
+    if !known.status()?.is_posted() {
+        return Ok(false);
+    }
+    Ok(match &observation.sighting {
+        Sighting::Removed => false,
+        Sighting::Pending => true,
+        Sighting::InBlock { level, hash, .. } => {
+            known.block_hash.as_ref() != Some(hash)
+                && (*level < known.fact()?.credit_at || known.units()? != observation.units)
+        }
+    })
 }
 
 /// The invoice that held the address's lease when the transfer was made, or held it last.
