@@ -29,6 +29,8 @@ pub struct Held {
 pub struct HeldPayment {
     pub row: PaymentRow,
     pub fact: Payment,
+    /// As it stands in the database; none for a payment that is new.
+    pub stored: Option<PaymentRow>,
     /// The status before this change; none for a payment that is new.
     pub was: Option<PaymentStatus>,
     /// The row as the database has it; what differs from it is written.
@@ -394,7 +396,12 @@ async fn follow_lease(
             families.push((family, deposit.number));
         }
     }
-    let paid_now = held.payments.iter().any(|payment| payment.was.is_none());
+    let paid_now = |family: Family| {
+        held.payments.iter().any(|payment| {
+            let network = Registry::builtin().network(&payment.row.network);
+            payment.was.is_none() && network.is_some_and(|network| network.family == family)
+        })
+    };
     for (family, number) in families {
         let number = i64::try_from(number).map_err(Fail::broken)?;
         if was_closed != is_closed {
@@ -407,7 +414,7 @@ async fn follow_lease(
             till_store::leases::set_free_at(tx, &context.scope, family, number, invoice, free_at)
                 .await?;
         }
-        if paid_now && family == Family::Bitcoin {
+        if family == Family::Bitcoin && paid_now(family) {
             till_store::leases::note_paid(tx, &context.scope, family, number).await?;
         }
     }
