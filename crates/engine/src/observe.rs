@@ -245,7 +245,6 @@ fn first_sighting(
     let mut payment = HeldPayment {
         row,
         fact,
-        stored: None,
         was: None,
         stored: None,
     };
