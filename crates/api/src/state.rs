@@ -39,8 +39,11 @@ pub struct Api {
     pub stopping: Stopping,
     pub in_flight: Arc<InFlight<(Scope, String)>>,
     pub streams: Mutex<HashMap<(StreamOf, String), usize>>,
-    keys: Mutex<HashMap<[u8; 32], (u64, Option<Arc<KeyRow>>)>>,
+    keys: Mutex<LookedUp>,
 }
+
+/// Keys by their hash: when each was looked up, and what was found.
+type LookedUp = HashMap<[u8; 32], (u64, Option<Arc<KeyRow>>)>;
 
 /// What open streams are counted by.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -102,7 +105,7 @@ impl Api {
         accounts::admit(&self.engine, found.as_deref()).map_err(fail)
     }
 
-    fn keys(&self) -> std::sync::MutexGuard<'_, HashMap<[u8; 32], (u64, Option<Arc<KeyRow>>)>> {
+    fn keys(&self) -> std::sync::MutexGuard<'_, LookedUp> {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
