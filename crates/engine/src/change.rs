@@ -103,6 +103,7 @@ pub async fn settle(
     let before = held.row.clone();
     write_payments(tx, context, &mut held, &after).await?;
     apply_to_row(context, &mut held.row, &after)?;
+    crate::links::follow_unit(tx, context, &mut held.row).await?;
     let rendered = Rendered {
         before: &before,
         held: &held,
@@ -118,6 +119,9 @@ pub async fn settle(
     .map_err(Fail::broken)?;
     if differs(&before, &held.row) {
         till_store::invoices::update(tx, &held.row).await?;
+    }
+    if after.status.is_closed() && !status_before.is_closed() {
+        till_store::bindings::close(tx, &context.scope, &held.row.id).await?;
     }
     follow_lease(
         tx,
@@ -280,11 +284,13 @@ fn apply_to_row(
 
 fn differs(before: &InvoiceRow, after: &InvoiceRow) -> bool {
     let key = |row: &InvoiceRow| {
+        let unit = row.link_unit.clone();
         let times = (row.paid_at, row.closed_at, row.cancelled_at, row.stream_seq);
         (
             row.status.clone(),
             row.summary.clone(),
             row.options.clone(),
+            unit,
             times,
         )
     };

@@ -3,6 +3,7 @@
 pub mod accounts;
 pub mod addresses;
 pub mod change;
+pub mod checkout;
 pub mod clock;
 pub mod context;
 pub mod create;
@@ -11,6 +12,7 @@ pub mod fail;
 pub mod gather;
 pub mod idempotency;
 pub mod invoices;
+pub mod links;
 pub mod observe;
 pub mod outbound;
 pub mod plan;
@@ -23,6 +25,7 @@ pub mod stream;
 pub mod testing;
 pub mod vault;
 pub mod view;
+pub mod wallets;
 pub mod workers;
 
 pub use context::{Answer, Context, Engine, EngineConfig};

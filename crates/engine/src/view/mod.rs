@@ -3,6 +3,7 @@
 mod delivery;
 mod event;
 mod invoice;
+mod link;
 mod payer;
 mod payment;
 mod settings;
@@ -12,7 +13,8 @@ pub use event::{event_body, stream_event};
 pub use invoice::{
     FiatAmount, InvoiceView, PaymentOptionView, PendingOptionView, ReviewView, Summary, TokenAmount,
 };
-pub use payer::{MerchantName, PayerOptionView, PayerPaymentView, payer_payments};
+pub use link::{LinkView, PayerLinkView};
+pub use payer::{Capabilities, CheckoutInvoiceView, MerchantName, PayerOptionView, PayerPaymentView, payer_payments};
 pub use payment::PaymentView;
 pub use settings::{SettingsView, WebhookSecretView};
 
