@@ -3,6 +3,7 @@
 //! Pure by rule: no I/O, no clock, no randomness. Time, ids and prices are arguments; answers are data.
 
 pub mod asset;
+pub mod email;
 pub mod error;
 pub mod event;
 pub mod id;

@@ -11,6 +11,7 @@ pub mod fail;
 pub mod gather;
 pub mod idempotency;
 pub mod invoices;
+pub mod mail;
 pub mod observe;
 pub mod outbound;
 pub mod plan;
