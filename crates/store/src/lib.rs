@@ -20,6 +20,7 @@ pub mod keys;
 pub mod leases;
 mod listing;
 mod migrate;
+pub mod notices;
 pub mod payments;
 mod rows;
 pub mod timers;

@@ -3,6 +3,7 @@
 mod delivery;
 mod event;
 mod invoice;
+mod notice;
 mod payer;
 mod payment;
 mod settings;
@@ -12,6 +13,7 @@ pub use event::{event_body, stream_event};
 pub use invoice::{
     FiatAmount, InvoiceView, PaymentOptionView, PendingOptionView, ReviewView, Summary, TokenAmount,
 };
+pub use notice::NoticeView;
 pub use payer::{MerchantName, PayerOptionView, PayerPaymentView, payer_payments};
 pub use payment::PaymentView;
 pub use settings::{SettingsView, WebhookSecretView};
