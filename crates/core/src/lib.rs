@@ -6,6 +6,7 @@ pub mod asset;
 pub mod email;
 pub mod error;
 pub mod event;
+pub mod exchange;
 pub mod id;
 pub mod invoice;
 pub mod ledger;
