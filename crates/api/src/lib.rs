@@ -2,3 +2,18 @@
 
 pub mod docs;
 pub mod http;
+
+mod callers;
+mod cursor;
+mod openapi;
+mod routes;
+mod state;
+#[expect(
+    dead_code,
+    reason = "requests are described for the document and never built"
+)]
+mod words;
+
+pub use openapi::openapi_json;
+pub use routes::router;
+pub use state::{Api, ApiConfig, serve};

@@ -1,6 +1,6 @@
 //! Creating invoices, many at once: a few statements for all of them, an answer for each.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use till_core::asset::{Family, Registry};
 use till_core::error::{Code, Refusal};
@@ -49,6 +49,7 @@ pub async fn create_invoices(
 ) -> Result<Vec<Result<Answer, Fail>>, Fail> {
     let mut answers: Vec<Option<Result<Answer, Fail>>> = vec![None; requests.len()];
     let contexts = load_contexts(engine, tx, requests, effects).await?;
+    let bound = bound_keys(tx, requests).await?;
     let mut drafts = Vec::with_capacity(requests.len());
     for (index, request) in requests.iter().enumerate() {
         let context = match &contexts[&request.scope] {
@@ -58,23 +59,32 @@ pub async fn create_invoices(
                 continue;
             }
         };
-        match idempotency::look_up(tx, context, &request.once).await {
-            Ok(Some(kept)) => answers[index] = Some(Ok(kept)),
-            Err(Fail::Refused(refusal)) => answers[index] = Some(Err(refusal.into())),
-            Err(fail) => return Err(fail),
-            Ok(None) => match plan(context, &request.request) {
-                Err(refusal) => answers[index] = Some(Err(refusal.into())),
-                Ok(plan) => {
-                    let id = engine.ids.make(Kind::Invoice);
-                    drafts.push(Draft {
-                        index,
-                        context,
-                        request: &request.request,
-                        plan,
-                        id,
-                    });
+        if bound.contains(&(request.scope.clone(), request.once.key.clone())) {
+            match idempotency::look_up(tx, context, &request.once).await {
+                Ok(Some(kept)) => {
+                    answers[index] = Some(Ok(kept));
+                    continue;
                 }
-            },
+                Err(Fail::Refused(refusal)) => {
+                    answers[index] = Some(Err(refusal.into()));
+                    continue;
+                }
+                Err(fail) => return Err(fail),
+                Ok(None) => {}
+            }
+        }
+        match plan(context, &request.request) {
+            Err(refusal) => answers[index] = Some(Err(refusal.into())),
+            Ok(plan) => {
+                let id = engine.ids.make(Kind::Invoice);
+                drafts.push(Draft {
+                    index,
+                    context,
+                    request: &request.request,
+                    plan,
+                    id,
+                });
+            }
         }
     }
     let deposits = deposits_for(tx, &mut drafts, &mut answers).await?;
@@ -88,6 +98,22 @@ pub async fn create_invoices(
         .into_iter()
         .map(|answer| answer.unwrap_or_else(unanswered))
         .collect())
+}
+
+async fn bound_keys(
+    tx: &mut Tx,
+    requests: &[CreateInvoice],
+) -> Result<HashSet<(Scope, String)>, Fail> {
+    let keys: Vec<(&Scope, &str)> = requests
+        .iter()
+        .map(|request| (&request.scope, request.once.key.as_str()))
+        .collect();
+    let bound = till_store::idempotency::bound_keys(tx, &keys).await?;
+    let read = |key: till_store::idempotency::KeyInUse| {
+        let mode = till_core::asset::Mode::parse(&key.mode)?;
+        Some((Scope::new(&key.account, mode), key.key))
+    };
+    Ok(bound.into_iter().filter_map(read).collect())
 }
 
 async fn load_contexts<'e>(

@@ -31,6 +31,24 @@ pub async fn kept_answer(
         .await
 }
 
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct KeyInUse {
+    pub account: String,
+    pub mode: String,
+    pub key: String,
+}
+
+/// Which of these keys are bound already. Mostly none are: those that are, are looked at one by one.
+pub async fn bound_keys(tx: &mut Tx, keys: &[(&Scope, &str)]) -> Result<Vec<KeyInUse>, StoreError> {
+    let rows: Vec<Vec<Val>> = keys
+        .iter()
+        .map(|(scope, key)| vals![&*scope.account, scope.mode.as_str(), *key].into())
+        .collect();
+    let head =
+        "SELECT account, mode, key FROM idempotency_keys WHERE (account, mode, key) IN (VALUES";
+    tx.insert_many_returning(head, ")", &rows).await
+}
+
 /// Binds keys to their answers. A key bound meanwhile by another process fails the unit of work as a taken
 /// key, after waiting for that process's commit.
 pub async fn keep_answers(

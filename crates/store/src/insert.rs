@@ -3,8 +3,8 @@
 use crate::{StoreError, Val};
 
 /// Statements are prepared and cached by their text, so rows go in by these sizes only: any number of rows
-/// makes at most four texts per insert instead of one for each number.
-const ROWS_LADDER: [usize; 4] = [64, 16, 4, 1];
+/// makes at most seven texts per insert instead of one for each number, and few statements.
+const ROWS_LADDER: [usize; 7] = [64, 32, 16, 8, 4, 2, 1];
 
 /// SQLite takes 32,766 parameters in a statement, PostgreSQL 65,535.
 const PARAMETERS_MAX: usize = 32_766;
@@ -69,13 +69,13 @@ mod tests {
     fn rows_go_in_by_the_sizes_of_the_ladder_only() {
         assert_eq!(sizes(0, 3), Vec::<usize>::new());
         assert_eq!(sizes(1, 3), [1]);
-        assert_eq!(sizes(7, 3), [4, 1, 1, 1]);
-        assert_eq!(sizes(150, 3), [64, 64, 16, 4, 1, 1]);
+        assert_eq!(sizes(7, 3), [4, 2, 1]);
+        assert_eq!(sizes(150, 3), [64, 64, 16, 4, 2]);
     }
 
     #[test]
     fn wide_rows_go_in_by_smaller_sizes() {
-        assert_eq!(sizes(64, 600), [16, 16, 16, 16]);
+        assert_eq!(sizes(64, 600), [32, 32]);
     }
 
     #[test]

@@ -190,7 +190,8 @@ impl Tx {
         Ok(count)
     }
 
-    /// Like [`Tx::insert_many`], with a `RETURNING` in `tail`. Rows may come back in any order.
+    /// Like [`Tx::insert_many`], with a `RETURNING` in `tail`, or any statement around a list of rows that
+    /// answers with rows. They may come back in any order.
     pub async fn insert_many_returning<T: Row>(
         &mut self,
         head: &str,

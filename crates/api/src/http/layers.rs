@@ -19,7 +19,7 @@ use till_core::limits::{HEADER_BYTES_MAX, HEADERS_MAX};
 use tower_service::Service;
 
 use super::answer::{self, Failure, REQUEST_ID, RequestId};
-use super::scrub::{has_secret_key, loggable_path};
+use super::scrub::{has_secret_key, loggable_path, secret_key};
 
 pub const TIME_LIMIT: Duration = Duration::from_secs(30);
 
@@ -35,6 +35,8 @@ pub struct Edge {
     pub time_limit: Duration,
     /// Paths whose next segment is a credential and stays out of the log.
     pub credential_paths: &'static [&'static str],
+    /// Told of every secret key that turned up in a URL.
+    pub exposed: Option<Arc<dyn Fn(String) + Send + Sync>>,
 }
 
 impl Edge {
@@ -44,6 +46,7 @@ impl Edge {
             ids,
             time_limit: TIME_LIMIT,
             credential_paths: &[],
+            exposed: None,
         }
     }
 
@@ -52,7 +55,12 @@ impl Edge {
         let uri = request.uri().clone();
         let method = request.method().clone();
         let answered = match refuse_early(&request) {
-            Some(refusal) => answer::error(&refusal, &self.docs_url, &id),
+            Some(refusal) => {
+                if let (Some(exposed), Some(key)) = (&self.exposed, secret_key(request.uri())) {
+                    exposed(key);
+                }
+                answer::error(&refusal, &self.docs_url, &id)
+            }
             None => {
                 request.extensions_mut().insert(id.clone());
                 let response = self.guarded(router, request, &id).await;
@@ -60,6 +68,12 @@ impl Edge {
             }
         };
         let response = finish(answered, uri.path(), &id);
+        let class = match response.status().as_u16() {
+            ..400 => "success",
+            400..500 => "refused",
+            _ => "failed",
+        };
+        metrics::counter!("till_http_requests_total", "outcome" => class).increment(1);
         tracing::info!(
             target: "till::access",
             method = method.as_str(),

@@ -24,6 +24,19 @@ pub fn has_secret_key(uri: &Uri) -> bool {
     holds_secret(target) || holds_secret(authority)
 }
 
+/// The secret key in the address, where it stands there plainly.
+pub fn secret_key(uri: &Uri) -> Option<String> {
+    let target = uri.path_and_query()?.as_str();
+    let start = KEYS[..2]
+        .iter()
+        .filter_map(|prefix| target.find(prefix))
+        .min()?;
+    let key = target[start..]
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .next()?;
+    Some(key.to_owned())
+}
+
 fn holds_secret(text: &str) -> bool {
     if text.len() < SECRET[0].len() {
         return false;

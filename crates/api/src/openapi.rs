@@ -1,0 +1,239 @@
+//! The OpenAPI document, generated from the handlers and completed with what macros cannot say: the codes of
+//! errors and the webhooks.
+
+use std::sync::OnceLock;
+
+use serde_json::{Value, json};
+use till_core::error::Code;
+use till_core::event::EventType;
+use till_engine::view;
+use utoipa::OpenApi;
+
+use crate::routes;
+use crate::words;
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Till API",
+        version = "1.0.0",
+        description = "Non-custodial crypto payments: invoices, checkout, webhooks, live streams.",
+        license(name = "Apache-2.0", identifier = "Apache-2.0")
+    ),
+    paths(
+        routes::invoices::create,
+        routes::invoices::list,
+        routes::invoices::retrieve,
+        routes::invoices::cancel,
+        routes::invoices::resolve_review,
+        routes::payments::list,
+        routes::deliveries::list,
+        routes::deliveries::replay,
+        routes::merchant::retrieve,
+        routes::merchant::update,
+        routes::merchant::roll_secret,
+        routes::stream::events,
+        routes::test_helpers::simulate_payment,
+        routes::test_helpers::reverse_payment,
+        routes::test_helpers::clock,
+        routes::test_helpers::advance_clock,
+        routes::health::healthz,
+        routes::health::readyz,
+    ),
+    components(schemas(
+        words::ErrorEnvelope,
+        words::ErrorObject,
+        words::InvoiceStatus,
+        words::PaymentStatus,
+        words::Finality,
+        words::DeliveryStatus,
+        view::InvoiceView<'static>,
+        view::PaymentView,
+        view::DeliveryView,
+        view::SettingsView,
+        view::WebhookSecretView,
+    ))
+)]
+struct Document;
+
+/// The document, pretty and with a line break at its end, as it is checked in.
+pub fn openapi_json() -> String {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    TEXT.get_or_init(|| {
+        let mut document = serde_json::to_value(Document::openapi()).unwrap_or(Value::Null);
+        complete(&mut document);
+        let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+        text.push('\n');
+        text
+    })
+    .clone()
+}
+
+fn complete(document: &mut Value) {
+    document["openapi"] = json!("3.1.0");
+    document["servers"] = json!([{ "url": "http://127.0.0.1:4242", "description": "A server at its default address" }]);
+    let components = &mut document["components"];
+    components["securitySchemes"] = json!({
+        "secret_key": {
+            "type": "http", "scheme": "bearer",
+            "description": "A secret key (`till_test_sk_…` or `till_live_sk_…`). Server-side only, never in a URL. HTTP Basic with the key as the user name works too."
+        },
+        "publishable_key": {
+            "type": "http", "scheme": "bearer",
+            "description": "A publishable key (`till_test_pk_…` or `till_live_pk_…`), for checkout endpoints."
+        },
+        "publishable_key_query": { "type": "apiKey", "in": "query", "name": "key" }
+    });
+    let schemas = &mut components["schemas"];
+    let codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+    schemas["Error"]["properties"]["code"]["enum"] = json!(codes);
+    schemas["Error"]["properties"]["type"]["enum"] = json!([
+        "invalid_request_error",
+        "authentication_error",
+        "permission_error",
+        "idempotency_error",
+        "rate_limit_error",
+        "api_error"
+    ]);
+    refer(schemas, "Invoice", "status", "InvoiceStatus");
+    refer(schemas, "Payment", "status", "PaymentStatus");
+    refer(schemas, "Payment", "finality", "Finality");
+    refer(schemas, "WebhookDelivery", "status", "DeliveryStatus");
+    fix_object_names(schemas);
+    schemas["Event"] = event_schema(
+        &json!({ "$ref": "#/components/schemas/Invoice" }),
+        &json!({}),
+        &[],
+    );
+    document["webhooks"] = webhooks();
+}
+
+fn refer(schemas: &mut Value, schema: &str, field: &str, to: &str) {
+    let target = &mut schemas[schema]["properties"][field];
+    let description = target["description"].take();
+    *target = json!({ "$ref": format!("#/components/schemas/{to}") });
+    if !description.is_null() {
+        target["description"] = description;
+    }
+}
+
+/// `object` is a constant, and generated clients tell resources apart by it.
+fn fix_object_names(schemas: &mut Value) {
+    let Some(schemas) = schemas.as_object_mut() else {
+        return;
+    };
+    for schema in schemas.values_mut() {
+        let Some(object) = schema.pointer_mut("/properties/object") else {
+            continue;
+        };
+        if let Some(name) = object["example"].as_str().map(str::to_owned) {
+            *object = json!({ "type": "string", "const": name });
+        }
+    }
+}
+
+fn event_schema(object: &Value, more: &Value, required: &[&str]) -> Value {
+    let mut data = json!({ "object": object });
+    if let (Some(data), Some(more)) = (data.as_object_mut(), more.as_object()) {
+        data.extend(more.clone());
+    }
+    let mut required_data = vec!["object"];
+    required_data.extend(required);
+    json!({
+        "type": "object",
+        "description": "What a webhook delivers.",
+        "required": ["id", "object", "type", "livemode", "created_at", "invoice_id", "data"],
+        "properties": {
+            "id": { "type": "string", "description": "The same for every retry and replay." },
+            "object": { "type": "string", "const": "event" },
+            "type": { "type": "string" },
+            "livemode": { "type": "boolean" },
+            "created_at": { "type": "string", "format": "date-time" },
+            "invoice_id": { "type": ["string", "null"] },
+            "data": { "type": "object", "required": required_data, "properties": data }
+        }
+    })
+}
+
+fn webhooks() -> Value {
+    let invoice = json!({ "$ref": "#/components/schemas/Invoice" });
+    let payment = json!({ "payment": { "$ref": "#/components/schemas/Payment" } });
+    let review = json!({ "review": {
+        "type": "object",
+        "required": ["decision", "reason", "via"],
+        "properties": {
+            "decision": { "type": "string", "enum": ["accept", "reject"] },
+            "reason": { "type": "string" },
+            "via": { "type": "string", "enum": ["api", "dashboard"] }
+        }
+    }});
+    let nothing = json!({});
+    let mut all = serde_json::Map::new();
+    for event in EventType::all()
+        .into_iter()
+        .filter(|event| event.is_webhook())
+    {
+        let name = event.as_str();
+        let (more, required): (&Value, &[&str]) = match event {
+            EventType::InvoicePaymentReversed
+            | EventType::InvoiceWrongAsset
+            | EventType::InvoiceLatePayment => (&payment, &["payment"]),
+            EventType::InvoiceReviewResolved => (&review, &["review"]),
+            _ => (&nothing, &[]),
+        };
+        let mut schema = event_schema(&invoice, more, required);
+        schema["properties"]["type"] = json!({ "type": "string", "const": name });
+        let header = |name: &str, description: &str| json!({ "name": name, "in": "header", "required": true, "description": description, "schema": { "type": "string" } });
+        all.insert(
+            name.to_owned(),
+            json!({ "post": {
+                "operationId": format!("on_{}", name.replace('.', "_")),
+                "tags": ["Webhooks"],
+                "parameters": [
+                    header("x-service-signature", "`t=<unix seconds>,v1=<hex HMAC-SHA256>` over `{t}.{raw body}`"),
+                    header("x-service-event-id", "The event's id"),
+                    header("x-service-event-type", "The event's type")
+                ],
+                "requestBody": { "required": true, "content": { "application/json": { "schema": schema } } },
+                "responses": { "2XX": { "description": "Received. Anything else is retried for about 72 hours." } }
+            }}),
+        );
+    }
+    Value::Object(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reference_in_the_document_resolves() {
+        let document: Value = serde_json::from_str(&openapi_json()).unwrap();
+        assert_eq!(document["openapi"], "3.1.0");
+        let mut stack = vec![&document];
+        let mut seen = 0;
+        while let Some(value) = stack.pop() {
+            match value {
+                Value::Object(map) => {
+                    if let Some(Value::String(reference)) = map.get("$ref") {
+                        let pointer = reference.strip_prefix('#').unwrap();
+                        assert!(document.pointer(pointer).is_some(), "{reference}");
+                        seen += 1;
+                    }
+                    stack.extend(map.values());
+                }
+                Value::Array(items) => stack.extend(items),
+                _ => {}
+            }
+        }
+        assert!(seen > 20);
+    }
+
+    #[test]
+    fn confirming_is_no_webhook() {
+        let document: Value = serde_json::from_str(&openapi_json()).unwrap();
+        let webhooks = document["webhooks"].as_object().unwrap();
+        assert!(webhooks.contains_key("invoice.paid"));
+        assert!(!webhooks.contains_key("invoice.confirming"));
+    }
+}

@@ -1,0 +1,55 @@
+//! Is it up, can it work, and how is it doing.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
+use http::{StatusCode, header};
+use serde_json::json;
+use till_core::error::{Code, Refusal};
+
+use super::Answered;
+use crate::http::answer;
+use crate::state::Api;
+
+/// Liveness: the process serves HTTP. Asks nothing of anybody.
+#[utoipa::path(
+    get, path = "/healthz", tag = "Health", operation_id = "healthz",
+    responses((status = 200, description = "The process is up"))
+)]
+pub async fn healthz() -> Response {
+    answer::json(StatusCode::OK, &json!({ "status": "ok" }))
+}
+
+/// Readiness: the database answers and has the schema this program knows.
+#[utoipa::path(
+    get, path = "/readyz", tag = "Health", operation_id = "readyz",
+    responses((status = 200, description = "The service can take traffic"), (status = 503, description = "It cannot", body = crate::words::ErrorEnvelope))
+)]
+pub async fn readyz(State(api): State<Arc<Api>>) -> Answered {
+    if *api.stopping.borrow() {
+        return Err(Refusal::new(Code::ServiceUnavailable, "The server is shutting down").into());
+    }
+    match api.engine.db.schema_current().await {
+        Ok(true) => Ok(answer::json(StatusCode::OK, &json!({ "status": "ready" }))),
+        Ok(false) => {
+            let message = "The database's schema is not this version's: run till migrate";
+            Err(Refusal::new(Code::ServiceUnavailable, message).into())
+        }
+        Err(error) => {
+            tracing::warn!(%error, "not ready");
+            Err(Refusal::new(Code::ServiceUnavailable, "The database does not answer").into())
+        }
+    }
+}
+
+pub async fn metrics(State(api): State<Arc<Api>>) -> Answered {
+    let Some(render) = &api.config.metrics else {
+        return Err(Refusal::of(Code::RouteNotFound).into());
+    };
+    let kind = [(
+        header::CONTENT_TYPE,
+        "text/plain; version=0.0.4; charset=utf-8",
+    )];
+    Ok((kind, render()).into_response())
+}

@@ -1,0 +1,124 @@
+//! The routes, one file per resource. A handler extracts, loads, calls, commits and converts.
+
+pub(crate) mod deliveries;
+pub(crate) mod health;
+pub(crate) mod invoices;
+pub(crate) mod merchant;
+pub(crate) mod pages;
+pub(crate) mod payments;
+pub(crate) mod stream;
+pub(crate) mod test_helpers;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
+use http::{HeaderValue, StatusCode};
+use serde::Serialize;
+use till_core::error::{Code, Refusal};
+use till_engine::Answer;
+use utoipa::ToSchema;
+
+use crate::http::answer::{self, Failure};
+use crate::http::fields::Fields;
+use crate::state::Api;
+
+pub(crate) use crate::state::fail;
+
+pub fn router(api: Arc<Api>) -> Router {
+    Router::new()
+        .route("/v1/invoices", get(invoices::list).post(invoices::create))
+        .route("/v1/invoices/{id}", get(invoices::retrieve))
+        .route("/v1/invoices/{id}/cancel", post(invoices::cancel))
+        .route(
+            "/v1/invoices/{id}/resolve_review",
+            post(invoices::resolve_review),
+        )
+        .route(
+            "/v1/invoices/{id}/events",
+            get(stream::events).options(stream::preflight),
+        )
+        .route("/v1/payments", get(payments::list))
+        .route("/v1/webhook_deliveries", get(deliveries::list))
+        .route(
+            "/v1/webhook_deliveries/{id}/replay",
+            post(deliveries::replay),
+        )
+        .route(
+            "/v1/merchant/settings",
+            get(merchant::retrieve).post(merchant::update),
+        )
+        .route(
+            "/v1/merchant/webhook_secret/roll",
+            post(merchant::roll_secret),
+        )
+        .route(
+            "/v1/test_helpers/invoices/{id}/simulate_payment",
+            post(test_helpers::simulate_payment),
+        )
+        .route(
+            "/v1/test_helpers/clock",
+            get(test_helpers::clock).post(test_helpers::advance_clock),
+        )
+        .route(
+            "/v1/test_helpers/payments/{id}/reverse",
+            post(test_helpers::reverse_payment),
+        )
+        .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz))
+        .route("/metrics", get(health::metrics))
+        .route("/openapi.json", get(pages::openapi))
+        .route("/docs", get(pages::docs_index))
+        .route("/docs/errors", get(pages::docs_errors))
+        .route("/docs/errors/{code}", get(pages::docs_error))
+        .route("/docs/webhooks", get(pages::docs_webhooks))
+        .route("/docs/testing", get(pages::docs_testing))
+        .route("/docs/style.css", get(pages::docs_style))
+        .fallback(|| async { Failure::from(Refusal::of(Code::RouteNotFound)) })
+        .method_not_allowed_fallback(|| async {
+            Failure::from(Refusal::of(Code::MethodNotAllowed))
+        })
+        .with_state(api)
+}
+
+pub(crate) type Answered = Result<Response, Failure>;
+
+/// One page of a list, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct List<T> {
+    #[schema(example = "list", pattern = "^list$")]
+    pub object: &'static str,
+    pub data: Vec<T>,
+    /// Pass it back as `cursor` for the next page; null on the last one.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
+}
+
+pub(crate) fn list<T: Serialize>(data: Vec<T>, next_cursor: Option<String>) -> Response {
+    answer::json(
+        StatusCode::OK,
+        &List {
+            object: "list",
+            data,
+            next_cursor,
+        },
+    )
+}
+
+/// An answer of the engine; one that was given before says so.
+pub(crate) fn answered(done: Answer) -> Response {
+    let status = StatusCode::from_u16(done.status).unwrap_or(StatusCode::OK);
+    let mut response = answer::raw_json(status, done.body).into_response();
+    if done.replayed {
+        response
+            .headers_mut()
+            .insert("idempotent-replayed", HeaderValue::from_static("true"));
+    }
+    response
+}
+
+/// Where no body is taken, `{}` is accepted and any field is unknown.
+pub(crate) fn no_body(body: Option<&[u8]>) -> Result<(), Failure> {
+    Ok(Fields::of(body, &[]).map(drop)?)
+}

@@ -1,0 +1,63 @@
+//! The documentation the server carries with it, error pages included: every `doc_url` leads here.
+
+use axum::extract::Path;
+use axum::response::{IntoResponse as _, Response};
+use http::{HeaderValue, header};
+use till_core::error::{Code, Refusal};
+
+use super::Answered;
+use crate::docs;
+use crate::openapi::openapi_json;
+
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+);
+
+fn html(page: String) -> Response {
+    let kind = HeaderValue::from_static("text/html; charset=utf-8");
+    (
+        [
+            (header::CONTENT_TYPE, kind),
+            (header::CONTENT_SECURITY_POLICY, POLICY),
+        ],
+        page,
+    )
+        .into_response()
+}
+
+pub async fn openapi() -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], openapi_json()).into_response()
+}
+
+pub async fn docs_index() -> Response {
+    html(docs::index_html())
+}
+
+pub async fn docs_errors() -> Response {
+    html(docs::errors_html())
+}
+
+pub async fn docs_error(Path(code): Path<String>) -> Answered {
+    let code = Code::parse(&code).ok_or_else(|| Refusal::of(Code::RouteNotFound))?;
+    Ok(html(docs::error_html(code)))
+}
+
+pub async fn docs_webhooks() -> Response {
+    html(docs::webhooks_html())
+}
+
+pub async fn docs_testing() -> Response {
+    let listed: Vec<(&str, &str, &str)> = till_chains::test_screening()
+        .iter()
+        .map(|(family, list, address)| (family.namespace(), *list, *address))
+        .collect();
+    html(docs::testing_html(&listed))
+}
+
+pub async fn docs_style() -> Response {
+    (
+        [(header::CONTENT_TYPE, "text/css; charset=utf-8")],
+        docs::STYLE_CSS,
+    )
+        .into_response()
+}

@@ -1,0 +1,57 @@
+//! Payments: the transfers that invoices received.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use till_engine::view::PaymentView;
+use till_store::payments::Filter;
+
+use super::{Answered, fail, list as listed};
+use crate::callers::{Got, Secret};
+use crate::cursor;
+use crate::http::query::one_of;
+use crate::state::Api;
+use crate::words;
+
+/// List payments, newest first
+#[utoipa::path(
+    get, path = "/v1/payments", tag = "Payments", operation_id = "listPayments",
+    params(words::PageParams, words::PaymentFilter),
+    responses((status = 200, description = "A page of payments", body = super::List<PaymentView>), words::Refusals),
+    security(("secret_key" = []))
+)]
+pub async fn list(State(api): State<Arc<Api>>, got: Got<Secret>) -> Answered {
+    let mut query = got.query(&["limit", "cursor", "invoice", "status", "asset", "tx_hash"])?;
+    let asked = query.page()?;
+    let status = query.optional("status", one_of(words::PAYMENT_STATUSES))?;
+    let (invoice, asset, tx_hash) = (
+        query.text("invoice"),
+        query.text("asset"),
+        query.text("tx_hash"),
+    );
+    let filter = Filter {
+        invoice: invoice.as_deref(),
+        status,
+        asset: asset.as_deref(),
+        tx_hash: tx_hash.as_deref(),
+    };
+    let page = cursor::page(&api.engine, got.scope(), "payments", &asked)?;
+    let mut reader = api
+        .engine
+        .db
+        .read()
+        .await
+        .map_err(|error| fail(error.into()))?;
+    let found = till_store::payments::list(&mut reader, got.scope(), &filter, &page).await;
+    let mut rows = found.map_err(|error| fail(error.into()))?;
+    let next = cursor::next(
+        &api.engine,
+        got.scope(),
+        "payments",
+        &asked,
+        &mut rows,
+        |row| &row.id,
+    );
+    let views: Result<Vec<_>, _> = rows.iter().map(PaymentView::of).collect();
+    Ok(listed(views.map_err(|error| fail(error.into()))?, next))
+}

@@ -1,0 +1,157 @@
+//! What the handlers share, and serving it.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use till_core::id::Kind;
+use till_core::scope::Scope;
+use till_engine::accounts::{self, Caller};
+use till_engine::gather::Gatherer;
+use till_engine::outbound::Sender;
+use till_engine::workers::Stopping;
+use till_engine::{Engine, Fail};
+use till_store::keys::KeyRow;
+use tokio::net::TcpListener;
+
+use crate::http::answer::{Broken, Failure};
+use crate::http::idempotency::InFlight;
+use crate::http::layers::Edge;
+use crate::http::server::{self, ServerLimits};
+
+/// Renders the metrics in Prometheus' text form.
+pub type Metrics = Arc<dyn Fn() -> String + Send + Sync>;
+
+#[derive(Clone)]
+pub struct ApiConfig {
+    pub docs_url: String,
+    pub trusted_proxies: Vec<ipnet::IpNet>,
+    pub checkout_per_minute: u32,
+    pub metrics: Option<Metrics>,
+}
+
+pub struct Api {
+    pub engine: Arc<Engine>,
+    pub gatherer: Gatherer,
+    pub sender: Arc<Sender>,
+    pub config: ApiConfig,
+    pub stopping: Stopping,
+    pub in_flight: Arc<InFlight<(Scope, String)>>,
+    pub streams: Mutex<HashMap<(StreamOf, String), usize>>,
+    keys: Mutex<HashMap<[u8; 32], (u64, Option<Arc<KeyRow>>)>>,
+}
+
+/// What open streams are counted by.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum StreamOf {
+    Client(IpAddr),
+    Invoice,
+}
+
+/// How long a key that was looked up may be believed. Long enough to spare a busy server the question,
+/// short enough that a key rolled from another process has stopped working before anyone can tell.
+const KEY_LIFE_US: u64 = 20_000;
+/// Beyond this the cache starts over: the keys in use come back at once.
+const KEYS_MAX: usize = 10_000;
+
+impl Api {
+    pub fn new(
+        engine: Arc<Engine>,
+        gatherer: Gatherer,
+        sender: Arc<Sender>,
+        config: ApiConfig,
+        stopping: Stopping,
+    ) -> Arc<Api> {
+        Arc::new(Api {
+            engine,
+            gatherer,
+            sender,
+            config,
+            stopping,
+            in_flight: InFlight::new(),
+            streams: Mutex::default(),
+            keys: Mutex::default(),
+        })
+    }
+
+    /// Who a key belongs to, and whether it may be used at all.
+    pub async fn caller(&self, key: &str) -> Result<Caller, Failure> {
+        let hash = accounts::hash_key(key);
+        let now_us = self.engine.clock.monotonic_us();
+        let cached = self
+            .keys()
+            .get(&hash)
+            .filter(|(at, _)| now_us.saturating_sub(*at) < KEY_LIFE_US)
+            .cloned();
+        let found = match cached {
+            Some((_, found)) => found,
+            None => {
+                let found = accounts::find_key(&self.engine, key)
+                    .await
+                    .map_err(fail)?
+                    .map(Arc::new);
+                let mut keys = self.keys();
+                if keys.len() >= KEYS_MAX {
+                    keys.clear();
+                }
+                keys.insert(hash, (now_us, found.clone()));
+                found
+            }
+        };
+        accounts::admit(&self.engine, found.as_deref()).map_err(fail)
+    }
+
+    fn keys(&self) -> std::sync::MutexGuard<'_, HashMap<[u8; 32], (u64, Option<Arc<KeyRow>>)>> {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The engine's failures in HTTP's terms. A database that is away is not a defect: the client may retry.
+pub fn fail(fail: Fail) -> Failure {
+    use till_core::error::{Code, Refusal};
+    use till_store::StoreError;
+    match fail {
+        Fail::Refused(refusal) => refusal.into(),
+        Fail::Store(
+            StoreError::Unavailable
+            | StoreError::Busy
+            | StoreError::Serialization
+            | StoreError::LockTimeout,
+        ) => Refusal::of(Code::ServiceUnavailable).into(),
+        Fail::Store(error) => Broken::new(error).into(),
+        Fail::Broken(cause) => Broken(cause).into(),
+    }
+}
+
+/// Serves until `shutdown` resolves, then drains.
+pub async fn serve(api: Arc<Api>, listener: TcpListener, shutdown: impl Future<Output = ()>) {
+    let ids = api.engine.ids.clone();
+    let mut edge = Edge::new(
+        api.config.docs_url.clone(),
+        Arc::new(move || ids.make(Kind::Request)),
+    );
+    edge.credential_paths = &["/v1/refund_claims/"];
+    edge.exposed = Some(exposed(&api));
+    server::serve(
+        listener,
+        edge,
+        crate::router(api),
+        ServerLimits::default(),
+        shutdown,
+    )
+    .await;
+}
+
+/// A secret key was in a URL: noted beside the key, so that its owner can be told.
+fn exposed(api: &Arc<Api>) -> Arc<dyn Fn(String) + Send + Sync> {
+    let engine = Arc::clone(&api.engine);
+    Arc::new(move |key| {
+        let engine = Arc::clone(&engine);
+        tokio::spawn(async move {
+            if let Err(fail) = accounts::note_exposed(&engine, &key).await {
+                tracing::warn!(?fail, "an exposed key could not be noted");
+            }
+        });
+    })
+}
