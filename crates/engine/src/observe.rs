@@ -152,7 +152,7 @@ async fn attribute(
         .filter(of_mode)
         .find(|lease| lease.leased_at <= at);
     // A block's clock may run ahead of or behind ours: before the first lease means the first.
-    let holder = held_then.or_else(|| holders.iter().rfind(|lease| of_mode(&lease)));
+    let holder = held_then.or_else(|| holders.iter().rfind(|lease| of_mode(lease)));
     Ok(holder.map(|lease| {
         (
             Scope::new(&lease.account, network.mode),
