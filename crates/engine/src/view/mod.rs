@@ -4,6 +4,7 @@ mod delivery;
 mod event;
 mod invoice;
 mod link;
+mod notice;
 mod payer;
 mod payment;
 mod settings;
@@ -15,6 +16,8 @@ pub use invoice::{
 };
 pub use link::{LinkView, PayerLinkView};
 pub use payer::{Capabilities, CheckoutInvoiceView, MerchantName, PayerOptionView, PayerPaymentView, payer_payments};
+pub use notice::NoticeView;
+pub use payer::{MerchantName, PayerOptionView, PayerPaymentView, payer_payments};
 pub use payment::PaymentView;
 pub use settings::{SettingsView, WebhookSecretView};
 
