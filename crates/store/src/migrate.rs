@@ -29,8 +29,8 @@ macro_rules! migrations {
 
 pub(crate) const MIGRATIONS: &[Migration] = migrations![
     1 => "0001_base",
-    3 => "0003_links",
     2 => "0002_notices",
+    3 => "0003_links",
 ];
 
 const CREATE_ATTEMPTS_MAX: u32 = 8;

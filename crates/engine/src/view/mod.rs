@@ -17,7 +17,6 @@ pub use invoice::{
 pub use link::{LinkView, PayerLinkView};
 pub use payer::{Capabilities, CheckoutInvoiceView, MerchantName, PayerOptionView, PayerPaymentView, payer_payments};
 pub use notice::NoticeView;
-pub use payer::{MerchantName, PayerOptionView, PayerPaymentView, payer_payments};
 pub use payment::PaymentView;
 pub use settings::{SettingsView, WebhookSecretView};
 
