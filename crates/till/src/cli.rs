@@ -40,10 +40,10 @@ struct Settings {
     /// Configuration file (TOML)
     #[arg(long, global = true, value_name = "FILE", display_order = 100)]
     config: Option<PathBuf>,
-    /// sqlite:PATH, sqlite::memory: or postgres://…
+    /// sqlite:PATH or postgres://…
     #[arg(long, global = true, value_name = "URL", display_order = 101)]
     database: Option<String>,
-    /// Any other setting, as section.key=value; repeatable
+    /// Any setting, as section.key=value
     #[arg(long, global = true, value_name = "SETTING", display_order = 102)]
     set: Vec<String>,
 }
@@ -61,12 +61,15 @@ enum Command {
         json: bool,
     },
     /// Run the server
-    #[command(after_help = "Example: till serve --config till.toml --listen 0.0.0.0:8080")]
+    #[command(
+        after_help = "api is HTTP; workers is what happens by itself: timers, webhooks.\n\n\
+                      Example: till serve --config till.toml --listen 0.0.0.0:8080"
+    )]
     Serve {
         /// Address and port; port 0 picks a free one
         #[arg(long, value_name = "ADDR")]
         listen: Option<String>,
-        /// Run these parts only, for several machines on one database
+        /// Run these parts only, for several machines
         #[arg(long, value_enum, value_delimiter = ',', value_name = "PARTS")]
         only: Vec<Part>,
         /// How log lines are written
@@ -77,10 +80,10 @@ enum Command {
     #[command(after_help = "Example: till migrate --database postgres://till@localhost/till")]
     Migrate,
     /// Make accounts
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example: till account create --name Acme")]
     Account(AccountCommand),
     /// Make, replace and list API keys
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example: till key list --account acct_…")]
     Key(KeyCommand),
     /// Print the OpenAPI 3.1 document
     #[command(after_help = "Example: till openapi > openapi.json")]
@@ -257,14 +260,13 @@ mod tests {
         cli.build();
         let mut seen = 0;
         each(&cli, "till", &mut |path, mut command| {
-            let help = command.render_help().to_string();
+            let help = command.render_long_help().to_string();
             let lines = help.lines().count();
             assert!(lines <= 24, "{path}: {lines} lines\n{help}");
             for line in help.lines() {
                 assert!(line.chars().count() <= 80, "{path}: {line}");
             }
-            let leads_on = command.has_subcommands() && path != "till";
-            assert!(leads_on || help.contains("Example: till "), "{path}");
+            assert!(help.contains("Example: till "), "{path}");
             seen += 1;
         });
         assert_eq!(seen, 12, "commands");
