@@ -63,18 +63,30 @@ enum Command {
     },
     /// Run the server
     #[command(
-        after_help = "api is HTTP; workers is what happens by itself: timers, webhooks.\n\n\
+        after_help = "Several machines on one PostgreSQL may share the work with --only.\n\n\
                       Example: till serve --config till.toml --listen 0.0.0.0:8080"
     )]
     Serve {
         /// Address and port; port 0 picks a free one
         #[arg(long, value_name = "ADDR")]
         listen: Option<String>,
-        /// Run these parts only, for several machines
-        #[arg(long, value_enum, value_delimiter = ',', value_name = "PARTS")]
+        /// Run only api or only workers
+        #[arg(
+            long,
+            value_enum,
+            value_delimiter = ',',
+            value_name = "PARTS",
+            hide_possible_values = true
+        )]
         only: Vec<Part>,
-        /// How log lines are written
-        #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+        /// Log lines as text or json
+        #[arg(
+            long,
+            value_enum,
+            value_name = "FORMAT",
+            default_value = "text",
+            hide_possible_values = true
+        )]
         log_format: LogFormat,
     },
     /// Bring the database to this version's schema
@@ -220,11 +232,9 @@ fn load(settings: &Settings, listen: Option<String>) -> Result<Config, Failure> 
         set: settings.set.clone(),
     };
     let variables = variables(env::vars_os())?;
-    Ok(Config::load(
-        text.as_deref(),
-        variables.into_iter(),
-        &flags,
-    )?)
+    let config = Config::load(text.as_deref(), variables.into_iter(), &flags)?;
+    compose::check_settings(&config)?;
+    Ok(config)
 }
 
 /// Variables of others may be anything; ours are text.
