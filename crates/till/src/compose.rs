@@ -32,13 +32,18 @@ pub enum Purpose {
     Demo,
 }
 
+/// Refuses, before anything is opened or made, what only the registry and the core can tell is wrong.
+pub fn check_settings(config: &Config) -> Result<(), Failure> {
+    credit_at(config)?;
+    prices(config).map(drop)
+}
+
 /// The engine on a database that is migrated and whose secrets the configured keys open.
 pub async fn engine(
     config: &Config,
     urls: &Urls,
     purpose: Purpose,
 ) -> Result<Arc<Engine>, Failure> {
-    // Before the database is touched: a setting that is refused must not leave a file behind.
     let (settings, prices) = (engine_config(config, urls, purpose)?, prices(config)?);
     let clock = SystemClock::start();
     let db = database::open_migrated(&config.database, &clock).await?;
