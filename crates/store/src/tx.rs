@@ -140,11 +140,7 @@ impl Conn<'_> {
 }
 
 impl Tx {
-    pub(crate) fn sqlite(
-        unit: Unit,
-        commits: Arc<AtomicU64>,
-        statements: Arc<AtomicU64>,
-    ) -> Tx {
+    pub(crate) fn sqlite(unit: Unit, commits: Arc<AtomicU64>, statements: Arc<AtomicU64>) -> Tx {
         Tx {
             inner: Inner::Sqlite(unit),
             failed: false,

@@ -55,6 +55,8 @@ pub struct World {
     pub excused: BTreeSet<String>,
     /// The journal as it was last read: it may only grow.
     pub journal: Vec<String>,
+    /// What happened at all, so that a simulation that tests nothing is noticed.
+    pub visited: BTreeSet<String>,
     trace: Sha256,
     steps: Vec<String>,
 }
@@ -99,6 +101,7 @@ impl World {
             requests: BTreeMap::new(),
             excused: BTreeSet::new(),
             journal: Vec::new(),
+            visited: BTreeSet::new(),
             trace: Sha256::new(),
             steps: Vec::new(),
         };
@@ -214,6 +217,12 @@ impl World {
         self.trace.update(line.as_bytes());
         self.trace.update(b"\n");
         self.steps.push(line);
+    }
+
+    pub fn visit(&mut self, what: &str) {
+        if !self.visited.contains(what) {
+            self.visited.insert(what.to_owned());
+        }
     }
 
     pub fn last_steps(&self) -> String {

@@ -46,7 +46,11 @@ pub fn transfer(world: &mut World, m: usize) {
             return;
         }
         network = Some(asset.1.clone());
-        let units = units(world, offer.due);
+        let left = world.model.merchants[m].invoices[&id].now.remaining.clone();
+        let units = match left {
+            Some((of, left)) if of == asset.0 && world.rng.percent(50) => left,
+            _ => units(world, offer.due),
+        };
         let sender = sender(world, offer.family);
         let transfer = Transfer {
             id: TransferId {
@@ -114,7 +118,7 @@ fn units(world: &mut World, due: u128) -> u128 {
 }
 
 fn sender(world: &mut World, family: &str) -> Option<String> {
-    let listed = world.rng.percent(6);
+    let listed = world.rng.percent(8);
     let lists = till_chains::test_screening();
     let of_family: Vec<_> = lists
         .iter()
@@ -126,24 +130,25 @@ fn sender(world: &mut World, family: &str) -> Option<String> {
     }
 }
 
+/// Blocks come on every network of the merchant; a reorganisation is one network's misfortune.
 pub fn move_chain(world: &mut World, m: usize, step: Step) {
     let now = world.now(m);
-    let merchant = &mut world.model.merchants[m];
-    if merchant.chains.is_empty() {
+    let World { model, rng, .. } = world;
+    let chains = &mut model.merchants[m].chains;
+    if chains.is_empty() {
         return;
     }
-    let at = world.rng.below(merchant.chains.len());
-    let chain = &mut merchant.chains[at];
+    let at = rng.below(chains.len());
     match step {
-        Step::Mine => chain.mine(&mut world.rng, now),
-        Step::Finalise => chain.finalise(&mut world.rng),
+        Step::Mine => chains.iter_mut().for_each(|chain| chain.mine(rng, now)),
+        Step::Finalise => chains.iter_mut().for_each(|chain| chain.finalise(rng)),
         Step::Reorganise => {
-            let depth = 1 + world.rng.below(4);
-            chain.reorganise(&mut world.rng, depth);
+            let depth = 1 + rng.below(4);
+            chains[at].reorganise(rng, depth);
         }
-        _ => chain.flip_back(),
+        _ => chains[at].flip_back(),
     }
-    let network = chain.network.clone();
+    let network = chains[at].network.clone();
     world.note(format!("{step:?} m{m} {network}"));
 }
 
@@ -162,7 +167,7 @@ pub fn observations(world: &mut World, m: usize) -> Option<Op> {
         }
     }
     let mut told = Vec::new();
-    for _ in 0..world.rng.between(1, 4) {
+    for _ in 0..world.rng.between(1, 6) {
         let from = if world.rng.percent(85) { &news } else { &old };
         if !from.is_empty() {
             told.push(world.rng.pick(from).clone());
@@ -173,8 +178,11 @@ pub fn observations(world: &mut World, m: usize) -> Option<Op> {
 
 pub fn is_news(merchant: &Merchant, id: &TransferId, seen: &Observation) -> bool {
     let Some(known) = merchant.seen.get(id) else {
-        return !matches!(seen.sighting, Sighting::Removed);
+        return !matches!(seen.sighting, Sighting::Removed) && seen.units.0 > 0;
     };
+    if seen.units.0 == 0 {
+        return !known.reversed;
+    }
     match &seen.sighting {
         Sighting::Removed => !known.reversed,
         Sighting::Pending => known.reversed || known.block.is_some() || known.units != seen.units.0,
@@ -234,16 +242,18 @@ pub fn cancel(world: &mut World, m: usize) -> Option<Op> {
     Some(Op::Cancel { m, invoice, key })
 }
 
-pub fn review(world: &mut World, m: usize) -> Option<Op> {
-    let merchant = &world.model.merchants[m];
-    let open: Vec<String> = merchant
-        .invoices
-        .iter()
-        .filter(|(_, invoice)| invoice.now.status == "under_review")
-        .map(|(id, _)| id.clone())
-        .collect();
-    let invoice = match open.is_empty() || world.rng.percent(5) {
-        true => invoice(world, m)?,
+pub fn review(world: &mut World) -> Option<Op> {
+    let mut open: Vec<(usize, String)> = Vec::new();
+    for (m, merchant) in world.model.merchants.iter().enumerate() {
+        let held = merchant.invoices.iter();
+        let held = held.filter(|(_, invoice)| invoice.now.status == "under_review");
+        open.extend(held.map(|(id, _)| (m, id.clone())));
+    }
+    let (m, invoice) = match open.is_empty() || world.rng.percent(5) {
+        true => {
+            let m = world.rng.below(world.model.merchants.len());
+            (m, invoice(world, m)?)
+        }
         false => world.rng.pick(&open).clone(),
     };
     Some(Op::Review {
