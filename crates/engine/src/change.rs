@@ -29,10 +29,10 @@ pub struct Held {
 pub struct HeldPayment {
     pub row: PaymentRow,
     pub fact: Payment,
-    /// As it stands in the database; none for a payment that is new.
-    pub stored: Option<PaymentRow>,
     /// The status before this change; none for a payment that is new.
     pub was: Option<PaymentStatus>,
+    /// The row as the database has it; what differs from it is written.
+    pub stored: Option<PaymentRow>,
 }
 
 impl HeldPayment {

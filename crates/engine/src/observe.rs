@@ -125,22 +125,22 @@ async fn take_in_one(
             "invoice {invoice} of a lease or payment is missing"
         )));
     };
-    let id = match known {
-        Some(payment) => {
-            let Some(payment) = held
-                .payments
-                .iter_mut()
-                .find(|held| held.row.id == payment.id)
-            else {
-                return Err(Fail::broken(format!(
-                    "payment {} is not among its invoice's",
-                    payment.id
-                )));
-            };
+    // Looked for again now that the invoice is held: another process may have seen the transfer meanwhile.
+    let this_transfer = |held: &&mut HeldPayment| {
+        (&held.row.network, &held.row.tx_hash, held.row.place) == (network, tx_hash, place)
+    };
+    let id = match (held.payments.iter_mut().find(this_transfer), known) {
+        (Some(payment), _) => {
             update(payment, observation)?;
             payment.row.id.clone()
         }
-        None => {
+        (None, Some(payment)) => {
+            return Err(Fail::broken(format!(
+                "payment {} is not among its invoice's",
+                payment.id
+            )));
+        }
+        (None, None) => {
             let Some(payment) = first_sighting(context, &invoice, observation)? else {
                 return Ok(None);
             };
@@ -256,8 +256,8 @@ fn first_sighting(
     let mut payment = HeldPayment {
         row,
         fact,
-        stored: None,
         was: None,
+        stored: None,
     };
     update(&mut payment, observation)?;
     Ok(Some(payment))
