@@ -272,8 +272,11 @@ pub fn settings(world: &mut World, m: usize) -> Op {
         .to_owned();
     let some = |world: &mut World, percent| world.rng.percent(percent);
     let tolerance_bps = some(world, 50).then(|| *world.rng.pick(&[0, 0, 50, 100, 2_500, 10_000]));
-    let review_cents =
-        some(world, 50).then(|| *world.rng.pick(&[None, Some(1), Some(5_000), Some(40_050)]));
+    // Now and then exactly what an invoice costs: a limit is met on its edge.
+    let edge =
+        invoice(world, m).map(|id| world.model.merchants[m].invoices[&id].terms.amount_minor);
+    let limits = [None, Some(1), Some(5_000), edge, edge];
+    let review_cents = some(world, 50).then(|| *world.rng.pick(&limits));
     let url = some(world, 25).then(|| {
         let url = format!("https://{name}.example.com/hooks");
         world.rng.percent(70).then_some(url)
