@@ -30,6 +30,16 @@ fn key(world: &mut World) -> String {
     format!("key-{}", world.keys_made)
 }
 
+/// At times somebody comes back to pay the rest.
+pub fn owed(world: &mut World, m: usize) -> Option<String> {
+    let invoices = world.model.merchants[m].invoices.iter();
+    let owed: Vec<&String> = invoices
+        .filter(|(_, invoice)| invoice.now.status == "partially_paid")
+        .map(|(id, _)| id)
+        .collect();
+    (!owed.is_empty() && world.rng.percent(30)).then(|| (*world.rng.pick(&owed)).clone())
+}
+
 /// Somebody sends something: one transfer, or several in one transaction.
 pub fn transfer(world: &mut World, m: usize) {
     world.transactions_made += 1;
@@ -37,7 +47,9 @@ pub fn transfer(world: &mut World, m: usize) {
     let count = if world.rng.percent(15) { 2 } else { 1 };
     let mut network: Option<String> = None;
     for place in 0..count {
-        let Some(id) = invoice(world, m) else { return };
+        let Some(id) = owed(world, m).or_else(|| invoice(world, m)) else {
+            return;
+        };
         let terms = world.model.merchants[m].invoices[&id].terms.clone();
         let offer = world.rng.pick(&terms.offers).clone();
         let asset = asset(world, m, &offer);
