@@ -108,7 +108,12 @@ impl Api {
     }
 
     /// Counts a call to an endpoint that is limited per key and client.
-    pub fn limit(&self, endpoint: &'static str, caller: &Caller, client: Client) -> Result<(), Failure> {
+    pub fn limit(
+        &self,
+        endpoint: &'static str,
+        caller: &Caller,
+        client: Client,
+    ) -> Result<(), Failure> {
         Ok(self.limiter.check(endpoint, &caller.key_id, client.0)?)
     }
 

@@ -260,11 +260,25 @@ async fn by_binding(
         return Ok(None);
     };
     let units = observation.units.0.to_string();
-    let rows = till_store::bindings::fitting(tx, &observation.recipient, sender, &observation.asset, &units).await?;
-    let rows: Vec<_> = rows.into_iter().filter(|row| row.mode == network.mode.as_str()).collect();
+    let rows = till_store::bindings::fitting(
+        tx,
+        &observation.recipient,
+        sender,
+        &observation.asset,
+        &units,
+    )
+    .await?;
+    let rows: Vec<_> = rows
+        .into_iter()
+        .filter(|row| row.mode == network.mode.as_str())
+        .collect();
     let candidates: Vec<Candidate> = rows
         .iter()
-        .map(|row| Candidate { created_at: row.created_at, expires_at: row.expires_at, open: row.open != 0 })
+        .map(|row| Candidate {
+            created_at: row.created_at,
+            expires_at: row.expires_at,
+            open: row.open != 0,
+        })
         .collect();
     let Some(index) = binding::attribute(&candidates, at) else {
         return Ok(None);
