@@ -166,6 +166,7 @@ fn the_seeds_visit_every_status_event_and_kind_of_refusal() {
             "wallet_unsupported",
             "wallet_binding_limit",
             "suffixed",
+            "settled with a suffix",
             "asked again",
             "paid by wallet",
             "ended unpicked",

@@ -364,9 +364,11 @@ pub fn pay_by_wallet(world: &mut World, m: usize) {
         return;
     }
     let open: Vec<Binding> = bindings.iter().filter(|it| it.open).cloned().collect();
-    let from = match open.is_empty() || world.rng.percent(20) {
-        true => bindings.clone(),
-        false => open,
+    let suffixed: Vec<Binding> = open.iter().filter(|it| it.suffix > 0).cloned().collect();
+    let from = match (open.is_empty(), suffixed.is_empty()) {
+        (false, false) if world.rng.percent(60) => suffixed,
+        (false, _) if world.rng.percent(80) => open,
+        _ => bindings.clone(),
     };
     let binding = world.rng.pick(&from).clone();
     let family = Registry::builtin().asset(&binding.asset).unwrap().family;

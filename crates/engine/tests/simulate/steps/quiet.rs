@@ -10,6 +10,7 @@ use super::ops::{Op, perform};
 use super::work;
 use crate::chain::{TransferId, Whereabouts};
 use crate::check;
+use crate::expect::Seen;
 use crate::model::{Invoice, Lease};
 use crate::world::{Check, World};
 
@@ -52,6 +53,10 @@ pub async fn come_to_rest(world: &mut World) -> Check {
     for merchant in &world.model.merchants {
         if merchant.seen.values().any(|seen| seen.suffix.is_some()) {
             kinds.push("paid by wallet".into());
+        }
+        let told_apart = |seen: &Seen| seen.suffix > Some(0) && seen.part.settled > 0;
+        if merchant.seen.values().any(told_apart) {
+            kinds.push("settled with a suffix".into());
         }
         let unpicked = |it: &Invoice| it.terms.deadline() < it.terms.expires_at;
         let mut ended = merchant.invoices.values().filter(|it| unpicked(it));
