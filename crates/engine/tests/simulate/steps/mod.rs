@@ -6,6 +6,7 @@ pub mod create;
 mod ops;
 mod payers;
 pub mod quiet;
+mod wallets;
 mod work;
 
 pub use ops::Touched;
@@ -137,9 +138,9 @@ pub async fn step(world: &mut World) -> Check {
         Step::ChangeLink => payers::change_link(world, m).await,
         Step::LinkInvoice => payers::link_invoice(world, m).await,
         Step::Pick => payers::pick(world, m).await,
-        Step::Bind => payers::bind(world, m).await,
+        Step::Bind => wallets::bind(world, m).await,
         Step::PayByWallet => {
-            payers::pay_by_wallet(world, m);
+            wallets::pay_by_wallet(world, m);
             Ok(())
         }
         Step::AskAgain => ask::again(world).await,
