@@ -138,6 +138,18 @@ pub async fn webhook_secrets(
         .await
 }
 
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct SecretHolder {
+    pub account: String,
+    pub mode: String,
+}
+
+/// Anybody who has a secret: to tell whether this database was ever written with a key, and with which.
+pub async fn any_with_secret(q: &mut impl Queries) -> Result<Option<SecretHolder>, StoreError> {
+    q.one("SELECT account, mode FROM webhook_secrets LIMIT 1", &[])
+        .await
+}
+
 /// A new secret signs from now on; the one before it until `overlap_until`, all older ones no more.
 pub async fn add_webhook_secret(
     tx: &mut Tx,

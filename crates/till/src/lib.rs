@@ -1,3 +1,13 @@
-//! The top floor: configuration and composition. The binary beside it only reads the command line.
+//! The top floor: the command line, the configuration, and how the parts are put together.
 
+pub mod cli;
+pub mod commands;
+pub mod compose;
 pub mod config;
+pub mod database;
+pub mod failure;
+pub mod keyfile;
+pub mod logging;
+pub mod output;
+pub mod server;
+pub mod system;

@@ -1,0 +1,294 @@
+//! The command line: what can be typed, and how a command's end becomes an exit status.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::commands::{account, check, demo, key, migrate, serve};
+use crate::config::{Config, Flags};
+use crate::failure::Failure;
+use crate::logging::{self, LogFormat};
+use crate::output;
+use crate::server::Part;
+
+/// A task that will not end must not keep the process.
+const RUNTIME_END_TIME: Duration = Duration::from_secs(1);
+
+/// Takes crypto payments straight into the merchant's own wallet
+#[derive(Debug, Parser)]
+#[command(
+    name = "till",
+    version,
+    disable_help_subcommand = true,
+    after_help = "Example: till demo"
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+/// The same on every command.
+#[derive(Debug, Args)]
+struct Settings {
+    /// Configuration file (TOML)
+    #[arg(long, global = true, value_name = "FILE", display_order = 100)]
+    config: Option<PathBuf>,
+    /// sqlite:PATH, sqlite::memory: or postgres://…
+    #[arg(long, global = true, value_name = "URL", display_order = 101)]
+    database: Option<String>,
+    /// Any other setting, as section.key=value; repeatable
+    #[arg(long, global = true, value_name = "SETTING", display_order = 102)]
+    set: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a demo server in memory, with keys and a link to try
+    #[command(after_help = "Example: till demo --listen 127.0.0.1:0 --json")]
+    Demo {
+        /// Address and port; port 0 picks a free one
+        #[arg(long, value_name = "ADDR")]
+        listen: Option<String>,
+        /// Print one JSON object instead of text
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run the server
+    #[command(after_help = "Example: till serve --config till.toml --listen 0.0.0.0:8080")]
+    Serve {
+        /// Address and port; port 0 picks a free one
+        #[arg(long, value_name = "ADDR")]
+        listen: Option<String>,
+        /// Run these parts only, for several machines on one database
+        #[arg(long, value_enum, value_delimiter = ',', value_name = "PARTS")]
+        only: Vec<Part>,
+        /// How log lines are written
+        #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+        log_format: LogFormat,
+    },
+    /// Bring the database to this version's schema
+    #[command(after_help = "Example: till migrate --database postgres://till@localhost/till")]
+    Migrate,
+    /// Make accounts
+    #[command(subcommand)]
+    Account(AccountCommand),
+    /// Make, replace and list API keys
+    #[command(subcommand)]
+    Key(KeyCommand),
+    /// Print the OpenAPI 3.1 document
+    #[command(after_help = "Example: till openapi > openapi.json")]
+    Openapi,
+    /// Say what is wrong with the configuration and what it depends on
+    #[command(after_help = "Example: till check --config till.toml")]
+    Check,
+}
+
+#[derive(Debug, Subcommand)]
+#[command(disable_help_subcommand = true)]
+enum AccountCommand {
+    /// Make an account and print its keys, once
+    #[command(
+        after_help = "FAMILY is eip155, tron, solana (an address) or bip122 (an account xpub).\n\
+                      Without a destination, test mode gets documented examples.\n\n\
+                      Example: till account create --name Acme --live \\\n           \
+                      --destination eip155=0x52908400098527886E0F7030069857D2E4169EE7"
+    )]
+    Create(account::Create),
+}
+
+#[derive(Debug, Subcommand)]
+#[command(disable_help_subcommand = true)]
+enum KeyCommand {
+    /// Make another key beside those there are
+    #[command(after_help = "Example: till key create --account acct_… --mode test --kind secret")]
+    Create(key::New),
+    /// Make a new key; all others of its mode and kind stop working at once
+    #[command(after_help = "Example: till key roll --account acct_… --mode live --kind secret")]
+    Roll(key::New),
+    /// List an account's keys by their hints
+    #[command(after_help = "Example: till key list --account acct_…")]
+    List(key::List),
+}
+
+pub fn main() -> ExitCode {
+    // Writes help to standard output and usage errors to standard error, and exits 0 or 2.
+    let cli = Cli::parse();
+    match run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("till: {failure}");
+            ExitCode::from(failure.status())
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<(), Failure> {
+    let filter = env::var("TILL_LOG").ok();
+    let filter = filter.as_deref();
+    match cli.command {
+        Command::Demo { listen, json } => {
+            let config = load(&cli.settings, listen)?;
+            let log = logging::start_server(filter, LogFormat::Text)?;
+            block_on(server_runtime()?, demo::run(config, json, log))
+        }
+        Command::Serve {
+            listen,
+            only,
+            log_format,
+        } => {
+            let config = load(&cli.settings, listen)?;
+            let log = logging::start_server(filter, log_format)?;
+            block_on(server_runtime()?, serve::run(&config, &only, log))
+        }
+        Command::Openapi => output::print(&till_api::openapi_json()),
+        Command::Migrate => one_thing(&cli.settings, filter, async |config| {
+            migrate::run(&config).await
+        }),
+        Command::Account(AccountCommand::Create(create)) => {
+            one_thing(&cli.settings, filter, async |config| {
+                account::create(&config, &create).await
+            })
+        }
+        Command::Key(KeyCommand::Create(new)) => one_thing(&cli.settings, filter, async |config| {
+            key::create(&config, &new).await
+        }),
+        Command::Key(KeyCommand::Roll(new)) => one_thing(&cli.settings, filter, async |config| {
+            key::roll(&config, &new).await
+        }),
+        Command::Key(KeyCommand::List(list)) => one_thing(&cli.settings, filter, async |config| {
+            key::list(&config, &list).await
+        }),
+        Command::Check => one_thing(&cli.settings, filter, async |config| {
+            check::run(&config).await
+        }),
+    }
+}
+
+fn one_thing(
+    settings: &Settings,
+    filter: Option<&str>,
+    command: impl AsyncFnOnce(Config) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let config = load(settings, None)?;
+    logging::start_command(filter)?;
+    let runtime = Builder::new_current_thread().enable_all().build();
+    block_on(runtime.map_err(no_runtime)?, command(config))
+}
+
+fn server_runtime() -> Result<Runtime, Failure> {
+    let runtime = Builder::new_multi_thread().enable_all().build();
+    runtime.map_err(no_runtime)
+}
+
+fn no_runtime(error: std::io::Error) -> Failure {
+    Failure::new(format!("the program cannot start: {error}"))
+}
+
+fn block_on(
+    runtime: Runtime,
+    work: impl Future<Output = Result<(), Failure>>,
+) -> Result<(), Failure> {
+    let done = runtime.block_on(work);
+    runtime.shutdown_timeout(RUNTIME_END_TIME);
+    done
+}
+
+fn load(settings: &Settings, listen: Option<String>) -> Result<Config, Failure> {
+    let text = match &settings.config {
+        None => None,
+        Some(path) => Some(std::fs::read_to_string(path).map_err(|error| {
+            Failure::new(format!(
+                "the configuration file {} cannot be read: {error}",
+                path.display()
+            ))
+        })?),
+    };
+    let flags = Flags {
+        listen,
+        database: settings.database.clone(),
+        set: settings.set.clone(),
+    };
+    let variables = variables(env::vars_os())?;
+    Ok(Config::load(
+        text.as_deref(),
+        variables.into_iter(),
+        &flags,
+    )?)
+}
+
+/// Variables of others may be anything; ours are text.
+fn variables(
+    all: impl Iterator<Item = (OsString, OsString)>,
+) -> Result<Vec<(String, String)>, Failure> {
+    let ours = all.filter_map(|(name, value)| {
+        let name = name.into_string().ok()?;
+        name.starts_with("TILL_").then_some((name, value))
+    });
+    ours.map(|(name, value)| match value.into_string() {
+        Ok(value) => Ok((name, value)),
+        Err(_) => Err(Failure::new(format!("environment, {name} is not UTF-8"))),
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    fn each(command: &clap::Command, path: &str, check: &mut impl FnMut(&str, clap::Command)) {
+        check(path, command.clone());
+        for below in command.get_subcommands() {
+            each(below, &format!("{path} {}", below.get_name()), check);
+        }
+    }
+
+    #[test]
+    fn every_help_fits_one_screen_and_shows_an_example() {
+        let mut cli = Cli::command();
+        cli.build();
+        let mut seen = 0;
+        each(&cli, "till", &mut |path, mut command| {
+            let help = command.render_help().to_string();
+            let lines = help.lines().count();
+            assert!(lines <= 24, "{path}: {lines} lines\n{help}");
+            for line in help.lines() {
+                assert!(line.chars().count() <= 80, "{path}: {line}");
+            }
+            let leads_on = command.has_subcommands() && path != "till";
+            assert!(leads_on || help.contains("Example: till "), "{path}");
+            seen += 1;
+        });
+        assert_eq!(seen, 12, "commands");
+    }
+
+    #[test]
+    fn settings_may_be_given_before_and_after_the_command() {
+        for line in [
+            "till --database sqlite:a.db migrate",
+            "till migrate --database sqlite:a.db",
+            "till key list --account a --database sqlite:a.db",
+        ] {
+            let cli = Cli::try_parse_from(line.split(' ')).unwrap();
+            assert_eq!(cli.settings.database.as_deref(), Some("sqlite:a.db"));
+        }
+    }
+
+    #[test]
+    fn only_takes_a_list_of_parts() {
+        let cli = Cli::try_parse_from(["till", "serve", "--only", "api,workers"]).unwrap();
+        let Command::Serve { only, .. } = cli.command else {
+            panic!("serve");
+        };
+        assert_eq!(only, [Part::Api, Part::Workers]);
+        assert!(Cli::try_parse_from(["till", "serve", "--only", "mail"]).is_err());
+    }
+}

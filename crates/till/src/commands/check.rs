@@ -1,0 +1,294 @@
+//! `till check`: one line for everything the server depends on, and how to mend what fails.
+
+use std::path::Path;
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+use till_core::asset::{Family, Network};
+use till_core::webhook::UrlPolicy;
+use till_engine::outbound::{Sender, SenderConfig};
+use till_store::Db;
+use url::Url;
+
+use crate::compose::{self, Purpose};
+use crate::config::Config;
+use crate::database;
+use crate::failure::Failure;
+use crate::keyfile;
+use crate::output;
+
+const ENDPOINT_TIME: Duration = Duration::from_secs(5);
+
+/// What came of one check: good, perhaps with a remark, or wrong and how to mend it.
+type Verdict = Result<String, String>;
+
+pub async fn run(config: &Config) -> Result<(), Failure> {
+    let urls = config.urls(config.server.listen);
+    compose::engine_config(config, &urls, Purpose::Business)?;
+    let mut report = Report::default();
+    report.add("configuration", Ok(String::new()))?;
+    let name = format!("database {}", database::name(&config.database));
+    let (verdict, db) = database(config).await;
+    report.add(&name, verdict)?;
+    for (name, verdict) in key_files(config, db.as_ref()).await {
+        report.add(&name, verdict)?;
+    }
+    if let Some(db) = db {
+        db.close().await;
+    }
+    for path in &config.webhooks.trusted_certificates {
+        let name = format!("trusted certificates {}", path.display());
+        report.add(&name, certificates(path))?;
+    }
+    for (id, (network, settings)) in compose::networks(config)? {
+        for endpoint in &settings.rpc {
+            let name = format!("{id} at {}", place(endpoint));
+            report.add(&name, chain(network, endpoint).await)?;
+        }
+    }
+    if let Some(smtp_url) = &config.mail.smtp_url {
+        let name = format!("mail at {}", place(smtp_url));
+        report.add(&name, mail(smtp_url).await)?;
+    }
+    report.end()
+}
+
+#[derive(Default)]
+struct Report {
+    checks: usize,
+    failed: usize,
+}
+
+impl Report {
+    /// At once, because the next check may wait for a host that does not answer.
+    fn add(&mut self, name: &str, verdict: Verdict) -> Result<(), Failure> {
+        self.checks += 1;
+        let line = match verdict {
+            Ok(remark) if remark.is_empty() => format!("ok {name}\n"),
+            Ok(remark) => format!("ok {name} — {remark}\n"),
+            Err(problem) => {
+                self.failed += 1;
+                format!("FAIL {name} — {problem}\n")
+            }
+        };
+        output::print(&line)
+    }
+
+    fn end(self) -> Result<(), Failure> {
+        match self.failed {
+            0 => Ok(()),
+            failed => Err(Failure::new(format!(
+                "{failed} of {} checks failed",
+                self.checks
+            ))),
+        }
+    }
+}
+
+async fn database(config: &Config) -> (Verdict, Option<Db>) {
+    if let Some(path) = config.database.sqlite_path()
+        && !path.exists()
+    {
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let verdict = match folder.filter(|folder| !folder.is_dir()) {
+            Some(folder) => Err(format!("make the folder {}", folder.display())),
+            None => Ok("not there yet; `till serve` makes it".to_owned()),
+        };
+        return (verdict, None);
+    }
+    match database::open_existing(&config.database).await {
+        Ok(db) => (Ok(String::new()), Some(db)),
+        Err(failure) => (Err(failure.to_string()), None),
+    }
+}
+
+async fn key_files(config: &Config, db: Option<&Db>) -> Vec<(String, Verdict)> {
+    let in_memory =
+        config.database.sqlite_path().is_none() && config.database.url.starts_with("sqlite:");
+    if in_memory && config.secrets.key_file.is_empty() {
+        return Vec::new();
+    }
+    let written_with_one = match db {
+        None => false,
+        Some(db) => match db.read().await {
+            Ok(mut reader) => till_store::accounts::any_with_secret(&mut reader)
+                .await
+                .is_ok_and(|holder| holder.is_some()),
+            Err(_) => false,
+        },
+    };
+    let mut verdicts = Vec::new();
+    let mut keys = Vec::new();
+    for (place, path) in config.key_files().iter().enumerate() {
+        let name = format!("key file {}", path.display());
+        let verdict = if place == 0 && !path.exists() && !written_with_one {
+            Ok("not there yet; the first start makes it".to_owned())
+        } else {
+            keyfile::read(path)
+                .map(|key| keys.push(key))
+                .map(|()| match keyfile::is_exposed(path) {
+                    true => "but others can read it; make it chmod 600".to_owned(),
+                    false => String::new(),
+                })
+                .map_err(|failure| failure.to_string())
+        };
+        verdicts.push((name, verdict));
+    }
+    if written_with_one
+        && !keys.is_empty()
+        && let Some(db) = db
+    {
+        let opened = compose::keys_open(config, db.clone(), &keys).await;
+        let verdict = opened
+            .map(|()| String::new())
+            .map_err(|failure| failure.to_string());
+        verdicts.push(("what the key files encrypted".to_owned(), verdict));
+    }
+    verdicts
+}
+
+fn certificates(path: &Path) -> Verdict {
+    let pem = std::fs::read(path).map_err(|error| error.to_string())?;
+    endpoint_sender(vec![pem])
+        .map(|_| String::new())
+        .map_err(|_| "holds no readable certificate; it must be in PEM form".to_owned())
+}
+
+/// The operator's own endpoints may be anywhere.
+fn endpoint_sender(trusted_certificates_pem: Vec<Vec<u8>>) -> Result<Sender, String> {
+    Sender::new(SenderConfig {
+        policy: UrlPolicy::PrivateAllowed,
+        trusted_certificates_pem,
+        own_addresses: Vec::new(),
+        deadline: ENDPOINT_TIME,
+    })
+    .map_err(|error| error.to_string())
+}
+
+async fn chain(network: &Network, endpoint: &str) -> Verdict {
+    let url = Url::parse(endpoint).map_err(|error| error.to_string())?;
+    if !url.username().is_empty() || url.password().is_some() {
+        let port = url.port_or_known_default().unwrap_or_default();
+        let reached = database::reach(url.host_str().unwrap_or_default(), port).await;
+        return reached
+            .map(|_| "reached; not asked, because the address holds a password".to_owned())
+            .map_err(mend_endpoint);
+    }
+    let (method, params) = match network.family {
+        Family::Evm => ("eth_chainId", json!([])),
+        Family::Solana => ("getGenesisHash", json!([])),
+        Family::Bitcoin | Family::Tron => {
+            let port = url.port_or_known_default().unwrap_or_default();
+            let reached = database::reach(url.host_str().unwrap_or_default(), port).await;
+            return reached.map(|_| String::new()).map_err(mend_endpoint);
+        }
+    };
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    let sender = endpoint_sender(Vec::new())?;
+    let outcome = sender
+        .post(endpoint, &[], Bytes::from(body.to_string()))
+        .await;
+    if let Some(error) = outcome.error {
+        return Err(mend_endpoint(error));
+    }
+    let answer: Value = serde_json::from_str(&outcome.response_body).unwrap_or_default();
+    let told = answer["result"].as_str().unwrap_or_default();
+    judge_chain(network, told)
+}
+
+fn mend_endpoint(problem: String) -> String {
+    format!("{problem}; correct networks.<id>.rpc or wait for the provider")
+}
+
+/// Whether the endpoint says it is on the network it was configured for.
+fn judge_chain(network: &Network, told: &str) -> Verdict {
+    let reference = network.id.split_once(':').map_or("", |(_, id)| id);
+    let (is_it, told_id) = match network.family {
+        Family::Evm => {
+            let number = told
+                .strip_prefix("0x")
+                .and_then(|digits| u64::from_str_radix(digits, 16).ok());
+            let told_id = number.map(|number| format!("eip155:{number}"));
+            (number.is_some() && number == network.chain_id, told_id)
+        }
+        // CAIP-2 names a Solana network by the start of its genesis hash.
+        _ => {
+            let start = told.get(..reference.len());
+            let told_id = start.map(|start| format!("{}:{start}", network.family.namespace()));
+            (start == Some(reference), told_id)
+        }
+    };
+    match (is_it, told_id) {
+        (true, _) => Ok(String::new()),
+        (false, Some(told_id)) => Err(format!(
+            "it is on {told_id}; give an endpoint of {}",
+            network.name
+        )),
+        (false, None) => {
+            Err("it does not answer as a JSON-RPC endpoint; correct its address".into())
+        }
+    }
+}
+
+async fn mail(smtp_url: &str) -> Verdict {
+    let url = Url::parse(smtp_url).map_err(|error| error.to_string())?;
+    let default = match url.scheme() {
+        "smtps" => 465,
+        _ => 587,
+    };
+    let host = url.host_str().unwrap_or_default();
+    let reached = database::reach(host, url.port().unwrap_or(default)).await;
+    reached
+        .map(|_| String::new())
+        .map_err(|problem| format!("{problem}; correct mail.smtp_url"))
+}
+
+/// Scheme, host and port: paths, queries and users hold keys.
+fn place(url: &str) -> String {
+    match Url::parse(url) {
+        Ok(url) => {
+            let port = url.port().map(|port| format!(":{port}"));
+            format!(
+                "{}://{}{}",
+                url.scheme(),
+                url.host_str().unwrap_or_default(),
+                port.unwrap_or_default()
+            )
+        }
+        Err(_) => "a malformed address".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use till_core::asset::Registry;
+
+    use super::*;
+
+    fn network(id: &str) -> &'static Network {
+        Registry::builtin().network(id).unwrap()
+    }
+
+    #[test]
+    fn an_endpoint_of_another_network_is_told_apart() {
+        assert!(judge_chain(network("eip155:8453"), "0x2105").is_ok());
+        let wrong = judge_chain(network("eip155:8453"), "0x1").unwrap_err();
+        assert!(wrong.contains("eip155:1;"), "{wrong}");
+        for nonsense in ["", "0x", "8453", "0xzz"] {
+            assert!(judge_chain(network("eip155:8453"), nonsense).is_err());
+        }
+        let solana = network("solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp");
+        let hash = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
+        assert!(judge_chain(solana, hash).is_ok());
+        assert!(judge_chain(solana, "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG").is_err());
+    }
+
+    #[test]
+    fn an_endpoint_is_named_without_its_keys() {
+        let named = place("https://user:pass@node.example.com:8545/v2/secret?key=secret");
+        assert_eq!(named, "https://node.example.com:8545");
+    }
+}

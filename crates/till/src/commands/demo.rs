@@ -1,0 +1,117 @@
+//! `till demo`: everything in memory, in test mode, with an account to try it with.
+
+use serde::Serialize;
+use till_core::asset::Mode;
+use till_core::scope::Scope;
+use till_engine::accounts::{Modes, NewAccount, create_account};
+use till_engine::create::CreateInvoice;
+use till_engine::gather::Gatherer;
+use till_engine::idempotency::Once;
+use till_engine::plan::NewInvoice;
+
+use crate::compose::{self, Purpose};
+use crate::config::{Config, Urls};
+use crate::failure::Failure;
+use crate::logging::Log;
+use crate::output;
+use crate::server::{self, Server};
+
+/// What scripts read from the first line.
+#[derive(Serialize)]
+struct Shown<'a> {
+    base_url: &'a str,
+    account: &'a str,
+    secret_key: &'a str,
+    publishable_key: &'a str,
+    webhook_secret: &'a str,
+}
+
+pub async fn run(config: Config, json: bool, log: Log) -> Result<(), Failure> {
+    let config = for_demo(config);
+    match prepare(&config).await {
+        Err(failure) => {
+            log.give_up(std::env::var("TILL_LOG").ok().as_deref());
+            Err(failure)
+        }
+        Ok((server, account)) => {
+            let urls = server.urls.clone();
+            let show = async |gatherer: &Gatherer| show(gatherer, &urls, &account, json).await;
+            server::run(server, &config, log, show).await
+        }
+    }
+}
+
+/// A demo keeps nothing and moves no money, whatever is configured for the real server beside it.
+fn for_demo(mut config: Config) -> Config {
+    "sqlite::memory:".clone_into(&mut config.database.url);
+    config.secrets.key_file.clear();
+    config.server.live_mode = false;
+    config.webhooks.allow_private_addresses = true;
+    config
+}
+
+async fn prepare(config: &Config) -> Result<(Server, NewAccount), Failure> {
+    let listener = server::bind(config.server.listen).await?;
+    let urls = config.urls(listener.1);
+    let engine = compose::engine(config, &urls, Purpose::Demo).await?;
+    let account = create_account(&engine, "Demo", Modes::TestOnly, &[]).await?;
+    let server = Server {
+        engine,
+        listener: Some(listener),
+        urls,
+        workers: true,
+    };
+    Ok((server, account))
+}
+
+async fn show(
+    gatherer: &Gatherer,
+    urls: &Urls,
+    account: &NewAccount,
+    json: bool,
+) -> Result<(), Failure> {
+    let keys = &account.test;
+    let shown = Shown {
+        base_url: &urls.public,
+        account: &account.id,
+        secret_key: &keys.secret_key,
+        publishable_key: &keys.publishable_key,
+        webhook_secret: &keys.webhook_secret,
+    };
+    if json {
+        return output::print_json(&shown);
+    }
+    let checkout = example_checkout(gatherer, &account.id).await?;
+    let rows = [
+        ("Base URL", shown.base_url),
+        ("Account", shown.account),
+        ("Secret key", shown.secret_key),
+        ("Publishable key", shown.publishable_key),
+        ("Webhook secret", shown.webhook_secret),
+        ("Documentation", &urls.docs),
+        ("A checkout to try", &checkout),
+    ];
+    output::print(&format!(
+        "Till demo: test mode, in memory, gone when it stops (Ctrl-C).\n\n{}\n",
+        output::columns(&rows)
+    ))
+}
+
+async fn example_checkout(gatherer: &Gatherer, account: &str) -> Result<String, Failure> {
+    let request = CreateInvoice {
+        scope: Scope::new(account, Mode::Test),
+        once: Once::new("till-demo".to_owned(), "POST", "/v1/invoices", b""),
+        request: NewInvoice {
+            amount: "25.00".to_owned(),
+            currency: "USD".to_owned(),
+            description: Some("A demo order".to_owned()),
+            ..NewInvoice::default()
+        },
+    };
+    let answer = gatherer.create(request).await?;
+    let invoice: serde_json::Value = serde_json::from_slice(&answer.body)
+        .map_err(|error| Failure::new(format!("the example invoice: {error}")))?;
+    let link = invoice["checkout_url"].as_str();
+    link.map(str::to_owned)
+        .ok_or_else(|| Failure::new("the example invoice has no checkout link"))
+}

@@ -1,0 +1,8 @@
+//! The commands, one file each.
+
+pub mod account;
+pub mod check;
+pub mod demo;
+pub mod key;
+pub mod migrate;
+pub mod serve;

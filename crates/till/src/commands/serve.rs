@@ -1,0 +1,37 @@
+//! `till serve`
+
+use crate::compose::{self, Purpose};
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::logging::Log;
+use crate::server::{self, Part, Server};
+
+pub async fn run(config: &Config, only: &[Part], log: Log) -> Result<(), Failure> {
+    match prepare(config, only).await {
+        Ok(server) => server::run(server, config, log, async |_| Ok(())).await,
+        Err(failure) => {
+            log.give_up(std::env::var("TILL_LOG").ok().as_deref());
+            Err(failure)
+        }
+    }
+}
+
+async fn prepare(config: &Config, only: &[Part]) -> Result<Server, Failure> {
+    let runs = |part| only.is_empty() || only.contains(&part);
+    // Bound before the database is opened: a second server by mistake must not migrate anything.
+    let listener = match runs(Part::Api) {
+        true => Some(server::bind(config.server.listen).await?),
+        false => None,
+    };
+    let bound = listener
+        .as_ref()
+        .map_or(config.server.listen, |(_, bound)| *bound);
+    let urls = config.urls(bound);
+    let engine = compose::engine(config, &urls, Purpose::Business).await?;
+    Ok(Server {
+        engine,
+        listener,
+        urls,
+        workers: runs(Part::Workers),
+    })
+}

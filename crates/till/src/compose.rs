@@ -1,0 +1,310 @@
+//! From a configuration to the parts of a server. What the configuration names but this version does not
+//! know is refused here, before anything starts.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use till_core::asset::{Mode, Registry};
+use till_core::limits::WEBHOOK_ANSWER_MS_MAX;
+use till_core::payment::Level;
+use till_core::pricing::Price;
+use till_core::scope::Scope;
+use till_core::time::{HOUR_MS, MINUTE_MS, SECOND_MS};
+use till_core::webhook::UrlPolicy;
+use till_engine::clock::{Clock, Entropy};
+use till_engine::outbound::{Sender, SenderConfig, SenderError};
+use till_engine::prices::{FixedPrices, Prices};
+use till_engine::vault::Vault;
+use till_engine::{Engine, EngineConfig};
+use till_store::Db;
+
+use crate::config::{Config, CreditAt, Network, Urls};
+use crate::database;
+use crate::failure::Failure;
+use crate::keyfile::{self, IfMissing, Key};
+use crate::system::{SystemClock, SystemEntropy};
+
+/// Which server this is: the demo answers some calls with codes of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    Business,
+    Demo,
+}
+
+/// The engine on a database that is migrated and whose secrets the configured keys open.
+pub async fn engine(
+    config: &Config,
+    urls: &Urls,
+    purpose: Purpose,
+) -> Result<Arc<Engine>, Failure> {
+    // Before the database is touched: a setting that is refused must not leave a file behind.
+    let (settings, prices) = (engine_config(config, urls, purpose)?, prices(config)?);
+    let clock = SystemClock::start();
+    let db = database::open_migrated(&config.database, &clock).await?;
+    let keys = keys(config, &db).await?;
+    let engine = build(db, clock, settings, &keys, prices)?;
+    check_keys(&engine).await?;
+    Ok(Arc::new(engine))
+}
+
+/// An engine for commands that seal and open nothing: it needs no key file and changes no schema.
+pub async fn engine_without_secrets(config: &Config) -> Result<Engine, Failure> {
+    let urls = config.urls(config.server.listen);
+    let settings = engine_config(config, &urls, Purpose::Business)?;
+    let prices = prices(config)?;
+    let db = database::open_existing(&config.database).await?;
+    build(db, SystemClock::start(), settings, &[random_key()], prices)
+}
+
+fn build(
+    db: Db,
+    clock: SystemClock,
+    settings: EngineConfig,
+    keys: &[Key],
+    prices: Prices,
+) -> Result<Engine, Failure> {
+    let vault = Vault::new(keys).map_err(|error| Failure::new(error.to_string()))?;
+    let (clock, entropy): (Arc<dyn Clock>, Arc<dyn Entropy>) =
+        (Arc::new(clock), Arc::new(SystemEntropy));
+    Ok(Engine::new(db, clock, entropy, settings, vault, prices))
+}
+
+pub fn engine_config(
+    config: &Config,
+    urls: &Urls,
+    purpose: Purpose,
+) -> Result<EngineConfig, Failure> {
+    Ok(EngineConfig {
+        public_url: urls.public.clone(),
+        checkout_url: urls.checkout.clone(),
+        live_mode: config.server.live_mode,
+        demo: purpose == Purpose::Demo,
+        allow_private_webhooks: config.webhooks.allow_private_addresses,
+        pool_max: i64::from(config.addresses.pool_max),
+        cooldown_ms: i64::from(config.addresses.cooldown_h) * HOUR_MS,
+        bitcoin_gap_limit: i64::from(config.addresses.bitcoin_gap_limit),
+        life_ms: i64::from(config.invoices.life_min) * MINUTE_MS,
+        volatile_life_ms: i64::from(config.invoices.volatile_life_min) * MINUTE_MS,
+        select_ms: i64::from(config.invoices.select_min) * MINUTE_MS,
+        credit_at: credit_at(config)?,
+    })
+}
+
+/// The configured networks under their own names, whatever alias the operator used.
+pub fn networks(
+    config: &Config,
+) -> Result<BTreeMap<&'static str, (&'static till_core::asset::Network, &Network)>, Failure> {
+    let registry = Registry::builtin();
+    let mut networks = BTreeMap::new();
+    for (id, settings) in &config.networks {
+        let network = registry
+            .network(id)
+            .ok_or_else(|| unknown_network(registry, id))?;
+        if networks.insert(&*network.id, (network, settings)).is_some() {
+            let line = format!(
+                "configuration: networks.{id:?} is {} under another name; give it once",
+                network.id
+            );
+            return Err(Failure::new(line));
+        }
+    }
+    Ok(networks)
+}
+
+fn unknown_network(registry: &Registry, id: &str) -> Failure {
+    let namespace = id.split(':').next().unwrap_or_default();
+    let all = || registry.networks().iter().map(|network| &*network.id);
+    let mut known: Vec<&str> = all()
+        .filter(|id| id.split(':').next() == Some(namespace))
+        .collect();
+    if known.is_empty() {
+        known = all().collect();
+    }
+    Failure::new(format!(
+        "configuration: networks.{id:?} is no network of this version; it knows {}",
+        known.join(", ")
+    ))
+}
+
+fn credit_at(config: &Config) -> Result<BTreeMap<String, Level>, Failure> {
+    let mut levels = BTreeMap::new();
+    for (id, (network, settings)) in networks(config)? {
+        let level = match settings.credit_at {
+            CreditAt::Final => continue,
+            CreditAt::Included => Level::Included,
+            CreditAt::Safe if network.safe.is_none() => {
+                let line = format!(
+                    "configuration: networks.{id:?}.credit_at: {} has nothing between included and final",
+                    network.name
+                );
+                return Err(Failure::new(line));
+            }
+            CreditAt::Safe => Level::Safe,
+        };
+        levels.insert(id.to_owned(), level);
+    }
+    Ok(levels)
+}
+
+fn prices(config: &Config) -> Result<Prices, Failure> {
+    let prices = &config.prices;
+    for (pair, price) in prices.fixed_test.iter().chain(&prices.fixed_live) {
+        if Price::parse(price).is_none() {
+            let line = format!(
+                "configuration: prices.fixed.{pair:?} has more digits than a price can have"
+            );
+            return Err(Failure::new(line));
+        }
+    }
+    let fixed = FixedPrices {
+        test: prices.fixed_test.clone(),
+        live: prices.fixed_live.clone(),
+    };
+    Ok(Prices::new(fixed, i64::from(prices.max_age_s) * SECOND_MS))
+}
+
+/// The keys of the configured files. A database in memory gets one of its own that nobody keeps.
+async fn keys(config: &Config, db: &Db) -> Result<Vec<Key>, Failure> {
+    let keeps_nothing = db.engine() == till_store::Engine::SqliteMemory;
+    if keeps_nothing && config.secrets.key_file.is_empty() {
+        return Ok(vec![random_key()]);
+    }
+    // In this order: whoever wrote a secret had made the key file before.
+    let mut reader = db.read().await?;
+    let if_missing = match till_store::accounts::any_with_secret(&mut reader).await? {
+        None => IfMissing::Make,
+        Some(_) => IfMissing::Refuse,
+    };
+    let paths = config.key_files();
+    let keys = keyfile::read_all(&paths, if_missing, &SystemEntropy)?;
+    for path in paths.iter().filter(|path| keyfile::is_exposed(path)) {
+        tracing::warn!(path = %path.display(), "the key file can be read by others; make it chmod 600");
+    }
+    Ok(keys)
+}
+
+/// Whether these keys open what the database holds.
+pub async fn keys_open(config: &Config, db: Db, keys: &[Key]) -> Result<(), Failure> {
+    let urls = config.urls(config.server.listen);
+    let settings = engine_config(config, &urls, Purpose::Business)?;
+    let engine = build(db, SystemClock::start(), settings, keys, prices(config)?)?;
+    check_keys(&engine).await
+}
+
+/// A wrong key is found at the start, not when the first webhook cannot be signed.
+async fn check_keys(engine: &Engine) -> Result<(), Failure> {
+    let mut reader = engine.db.read().await?;
+    let Some(holder) = till_store::accounts::any_with_secret(&mut reader).await? else {
+        return Ok(());
+    };
+    let Some(mode) = Mode::parse(&holder.mode) else {
+        return Ok(());
+    };
+    let scope = Scope::new(&holder.account, mode);
+    let opened = till_engine::secrets::current(&mut reader, engine, &scope).await;
+    opened.map(drop).map_err(|fail| {
+        let cause = Failure::from(fail);
+        Failure::new(format!(
+            "secrets.key_file does not fit this database: {cause}"
+        ))
+    })
+}
+
+fn random_key() -> Key {
+    let mut key = Key::default();
+    SystemEntropy.fill(&mut key);
+    key
+}
+
+/// Who delivers webhooks. It must not be talked into calling this very server.
+pub fn sender(config: &Config, own: Option<std::net::SocketAddr>) -> Result<Sender, Failure> {
+    let webhooks = &config.webhooks;
+    let policy = match webhooks.allow_private_addresses {
+        true => UrlPolicy::PrivateAllowed,
+        false => UrlPolicy::Public,
+    };
+    let mut trusted_certificates_pem = Vec::new();
+    for path in &webhooks.trusted_certificates {
+        let pem = std::fs::read(path).map_err(|error| {
+            Failure::new(format!(
+                "webhooks.trusted_certificates: {} cannot be read: {error}",
+                path.display()
+            ))
+        })?;
+        trusted_certificates_pem.push(pem);
+    }
+    let settings = SenderConfig {
+        policy,
+        trusted_certificates_pem,
+        own_addresses: own.into_iter().collect(),
+        deadline: Duration::from_millis(u64::from(WEBHOOK_ANSWER_MS_MAX)),
+    };
+    Sender::new(settings).map_err(|error| match error {
+        SenderError::Certificate(index) => {
+            let path = webhooks.trusted_certificates.get(index);
+            let path = path.map(|path| path.display().to_string());
+            Failure::new(format!(
+                "webhooks.trusted_certificates: {} holds no readable certificate",
+                path.unwrap_or_default()
+            ))
+        }
+        SenderError::NoTrustedCertificates => Failure::new(
+            "no certificates to trust: install the system's (package ca-certificates) or set webhooks.trusted_certificates",
+        ),
+        error => Failure::new(error.to_string()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Flags;
+
+    fn settings(file: &str) -> Result<EngineConfig, Failure> {
+        let config = Config::load(Some(file), std::iter::empty(), &Flags::default()).unwrap();
+        let urls = config.urls(config.server.listen);
+        engine_config(&config, &urls, Purpose::Business)
+    }
+
+    #[test]
+    fn a_network_is_known_by_its_alias_too() {
+        let file = "[networks.\"tron:0x2b6653dc\"]\ncredit_at = \"included\"\n";
+        let levels = settings(file).unwrap().credit_at;
+        assert_eq!(levels.get("tron:728126428"), Some(&Level::Included));
+    }
+
+    #[test]
+    fn an_unknown_network_is_refused_with_those_of_its_family() {
+        let file = "[networks.\"tron:1\"]\nrpc = []\n";
+        let failure = settings(file).unwrap_err().to_string();
+        assert!(failure.contains("tron:728126428"), "{failure}");
+        assert!(!failure.contains("eip155"), "{failure}");
+    }
+
+    #[test]
+    fn a_network_given_under_two_names_is_refused() {
+        let file =
+            "[networks.\"tron:0x2b6653dc\"]\nrpc = []\n[networks.\"tron:728126428\"]\nrpc = []\n";
+        let failure = settings(file).unwrap_err().to_string();
+        assert!(failure.contains("under another name"), "{failure}");
+    }
+
+    #[test]
+    fn a_level_that_a_network_does_not_have_is_refused() {
+        let registry = Registry::builtin();
+        let network = registry.networks().iter().find(|n| n.safe.is_none());
+        let id = &network.expect("one without").id;
+        let file = format!("[networks.{id:?}]\ncredit_at = \"safe\"\n");
+        let failure = settings(&file).unwrap_err().to_string();
+        assert!(failure.contains("between included and final"), "{failure}");
+    }
+
+    #[test]
+    fn minutes_and_hours_become_milliseconds() {
+        let settings = settings("[invoices]\nlife_min = 2\n[addresses]\ncooldown_h = 3\n").unwrap();
+        assert_eq!(settings.life_ms, 120_000);
+        assert_eq!(settings.cooldown_ms, 10_800_000);
+        assert_eq!(settings.public_url, "http://127.0.0.1:4242");
+    }
+}

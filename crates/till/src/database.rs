@@ -1,0 +1,151 @@
+//! Opening the database, and saying why it does not open in words an operator can act on.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use till_engine::clock::Clock;
+use till_store::{Db, DbConfig, StoreError};
+use tokio::net::{TcpStream, lookup_host};
+use tokio::time::timeout;
+use url::Url;
+
+use crate::config::Database;
+use crate::failure::Failure;
+
+const PROBE_TIME: Duration = Duration::from_secs(3);
+const POSTGRES_PORT: u16 = 5432;
+
+/// Made if missing, brought to this program's schema.
+pub async fn open_migrated(config: &Database, clock: &dyn Clock) -> Result<Db, Failure> {
+    let db = open(config).await?;
+    db.migrate(clock.now_ms())
+        .await
+        .map_err(|error| Failure::new(format!("the database cannot be migrated: {error}")))?;
+    Ok(db)
+}
+
+/// As it is: a command that only looks must neither make a database nor change the schema below a server
+/// of another version.
+pub async fn open_existing(config: &Database) -> Result<Db, Failure> {
+    if let Some(path) = config.sqlite_path()
+        && !path.exists()
+    {
+        let line = format!(
+            "there is no database at {}; `till serve` or `till account create` makes it",
+            path.display()
+        );
+        return Err(Failure::new(line));
+    }
+    let db = open(config).await?;
+    let in_memory = config.sqlite_path().is_none() && config.url.starts_with("sqlite:");
+    if !in_memory && !db.schema_current().await? {
+        db.close().await;
+        return Err(Failure::new(
+            "the database does not have this version's schema; run `till migrate`",
+        ));
+    }
+    Ok(db)
+}
+
+async fn open(config: &Database) -> Result<Db, Failure> {
+    match Db::open(&DbConfig::new(&config.url)).await {
+        Ok(db) => Ok(db),
+        Err(error) => Err(Failure::new(format!(
+            "the database {} cannot be opened: {}",
+            name(config),
+            explain(config, &error).await
+        ))),
+    }
+}
+
+/// Where the database is, without a word that could be a password.
+pub fn name(config: &Database) -> String {
+    if let Some(path) = config.sqlite_path() {
+        return path.display().to_string();
+    }
+    match Url::parse(&config.url) {
+        Ok(url) if url.has_host() => {
+            let host = url.host_str().unwrap_or_default();
+            let port = url.port().unwrap_or(POSTGRES_PORT);
+            format!("{host}:{port}{}", url.path())
+        }
+        _ if config.url.starts_with("sqlite:") => "in memory".to_owned(),
+        _ => "postgres".to_owned(),
+    }
+}
+
+/// The store says only that there is no connection; why is found out by trying what it must have tried.
+async fn explain(config: &Database, error: &StoreError) -> String {
+    if *error != StoreError::Unavailable {
+        return error.to_string();
+    }
+    match config.sqlite_path() {
+        Some(path) => explain_file(path),
+        None => explain_server(&config.url).await,
+    }
+}
+
+fn explain_file(path: &Path) -> String {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        return format!("there is no folder {}", folder.display());
+    }
+    match std::fs::OpenOptions::new().append(true).open(path) {
+        Err(error) if path.exists() => error.to_string(),
+        _ => "is its folder writable, and is the disk full?".to_owned(),
+    }
+}
+
+async fn explain_server(url: &str) -> String {
+    let Ok(url) = Url::parse(url) else {
+        return "its address is malformed".to_owned();
+    };
+    let Some(host) = url.host_str().filter(|host| !host.is_empty()) else {
+        return "no server answers at its socket".to_owned();
+    };
+    match reach(host, url.port().unwrap_or(POSTGRES_PORT)).await {
+        Ok(_) => "it answers, but does not let us in".to_owned(),
+        Err(problem) => problem,
+    }
+}
+
+/// Whether anything listens there.
+pub async fn reach(host: &str, port: u16) -> Result<SocketAddr, String> {
+    let host = host.trim_matches(['[', ']']);
+    let attempt = async {
+        let mut last = "the name has no address".to_owned();
+        let found = lookup_host((host, port)).await;
+        for address in found.map_err(|error| error.to_string())? {
+            match TcpStream::connect(address).await {
+                Ok(_) => return Ok(address),
+                Err(error) => last = error.to_string(),
+            }
+        }
+        Err(last)
+    };
+    match timeout(PROBE_TIME, attempt).await {
+        Ok(done) => done,
+        Err(_) => Err(format!("no answer within {} s", PROBE_TIME.as_secs())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_is_named_without_its_password() {
+        let named = |url: &str| {
+            name(&Database {
+                url: url.to_owned(),
+            })
+        };
+        let postgres = named("postgres://till:hunter2@db.example.com/till?password=hunter2");
+        assert_eq!(postgres, "db.example.com:5432/till");
+        assert_eq!(named("sqlite:data/till.db"), "data/till.db");
+        assert_eq!(named("sqlite::memory:"), "in memory");
+    }
+}

@@ -1,0 +1,118 @@
+//! Logging: to standard error, filtered by `TILL_LOG`, the address in use first.
+//!
+//! A server writes nothing before it listens: a start that fails leaves its one line alone, and the first
+//! line of one that succeeds is the address. What happened before is written after it.
+
+use std::io::{self, IsTerminal as _, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use clap::ValueEnum;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::MakeWriter;
+
+use crate::failure::Failure;
+
+/// Scripts wait for the address whatever else the filter leaves out.
+const ADDRESS_TARGET: &str = "till::listening";
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    #[default]
+    Text,
+    Json,
+}
+
+/// Lines are kept while there is something to keep them in.
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Option<Vec<u8>>>>);
+
+impl Kept {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Vec<u8>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Write for Kept {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        match &mut *self.lock() {
+            Some(kept) => kept.extend_from_slice(line),
+            // A closed standard error is no reason to stop taking payments.
+            None => drop(io::stderr().write_all(line)),
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Kept {
+    type Writer = Kept;
+
+    fn make_writer(&'a self) -> Kept {
+        self.clone()
+    }
+}
+
+/// The log of a server, still holding its lines back.
+#[must_use]
+pub struct Log {
+    kept: Kept,
+}
+
+impl Log {
+    /// Writes the address, then what was held back, then everything as it happens.
+    pub fn open(self, first_line: &str) {
+        let kept = self.kept.lock().take().unwrap_or_default();
+        tracing::info!(target: ADDRESS_TARGET, "{first_line}");
+        drop(io::stderr().write_all(&kept));
+    }
+
+    /// For a start that failed: whoever set a filter wants to see what led there.
+    pub fn give_up(self, filter: Option<&str>) {
+        let kept = self.kept.lock().take().unwrap_or_default();
+        if filter.is_some() {
+            drop(io::stderr().write_all(&kept));
+        }
+    }
+}
+
+/// For servers. Nothing is written until [`Log::open`].
+pub fn start_server(filter: Option<&str>, format: LogFormat) -> Result<Log, Failure> {
+    let kept = Kept(Arc::new(Mutex::new(Some(Vec::new()))));
+    let filter = read(filter.unwrap_or("info"))?
+        .add_directive(directive(&format!("{ADDRESS_TARGET}=info"))?);
+    install(filter, format, kept.clone())?;
+    Ok(Log { kept })
+}
+
+/// For commands that do one thing: their answer and their failure say it all, unless somebody asks.
+pub fn start_command(filter: Option<&str>) -> Result<(), Failure> {
+    match filter {
+        Some(filter) => install(read(filter)?, LogFormat::Text, Kept::default()),
+        None => Ok(()),
+    }
+}
+
+fn read(filter: &str) -> Result<EnvFilter, Failure> {
+    EnvFilter::try_new(filter)
+        .map_err(|error| Failure::new(format!("environment, TILL_LOG is not a filter: {error}")))
+}
+
+fn directive(text: &str) -> Result<tracing_subscriber::filter::Directive, Failure> {
+    text.parse()
+        .map_err(|error| Failure::new(format!("the log filter {text}: {error}")))
+}
+
+fn install(filter: EnvFilter, format: LogFormat, writer: Kept) -> Result<(), Failure> {
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(writer)
+        .with_ansi(io::stderr().is_terminal());
+    match format {
+        LogFormat::Text => builder.try_init(),
+        LogFormat::Json => builder.json().flatten_event(true).try_init(),
+    }
+    .map_err(|error| Failure::new(format!("logging cannot be started: {error}")))
+}
