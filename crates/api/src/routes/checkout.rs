@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::middleware::Next;
 use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
@@ -20,7 +20,7 @@ use till_store::Queries;
 use till_store::invoices::InvoiceRow;
 
 use super::{Answered, answered, fail};
-use crate::callers::{Client, Got, Payer, Posted};
+use crate::callers::{Client, Got, Id, Payer, Posted};
 use crate::http::answer;
 use crate::http::fields::{Field, Fields, Kind, may, need};
 use crate::http::read;
@@ -51,7 +51,7 @@ async fn merchant(q: &mut impl Queries, scope: &Scope) -> Result<Merchant, Fail>
     responses((status = 200, description = "The payer's view", body = CheckoutInvoiceView), words::Refusals),
     security(("publishable_key" = []), ("publishable_key_query" = []), ("secret_key" = []))
 )]
-pub async fn invoice(State(api): State<Arc<Api>>, got: Got<Payer>, Path(id): Path<String>) -> Answered {
+pub async fn invoice(State(api): State<Arc<Api>>, got: Got<Payer>, Id(id): Id) -> Answered {
     got.query(&[])?;
     let view = async {
         let mut reader = api.engine.db.read().await?;
@@ -86,7 +86,7 @@ const PICK: &[Field] = &[need("asset", Kind::Text)];
 )]
 pub async fn payment_option(
     State(api): State<Arc<Api>>,
-    Path(id): Path<String>,
+    Id(id): Id,
     client: Client,
     posted: Posted<Payer>,
 ) -> Answered {
@@ -118,7 +118,7 @@ const BIND: &[Field] = &[need("asset", Kind::Text), need("sender", Kind::Text)];
 )]
 pub async fn wallet_binding(
     State(api): State<Arc<Api>>,
-    Path(id): Path<String>,
+    Id(id): Id,
     client: Client,
     posted: Posted<Payer>,
 ) -> Answered {
@@ -147,7 +147,7 @@ const NOTIFY: &[Field] = &[need("email", Kind::Text), may("locale", Kind::Text),
 )]
 pub async fn notify(
     State(api): State<Arc<Api>>,
-    Path(id): Path<String>,
+    Id(id): Id,
     client: Client,
     posted: Posted<Payer>,
 ) -> Answered {
@@ -182,7 +182,7 @@ pub async fn notify(
 pub async fn lookup(
     State(api): State<Arc<Api>>,
     got: Got<Payer>,
-    Path(id): Path<String>,
+    Id(id): Id,
     client: Client,
 ) -> Answered {
     api.limit("lookup", &got.caller, client)?;
@@ -227,7 +227,7 @@ pub async fn exchanges(got: Got<Payer>) -> Answered {
     responses((status = 200, description = "The link, and whether it takes payments", body = PayerLinkView), words::Refusals),
     security(("publishable_key" = []), ("publishable_key_query" = []), ("secret_key" = []))
 )]
-pub async fn link(State(api): State<Arc<Api>>, got: Got<Payer>, Path(slug): Path<String>) -> Answered {
+pub async fn link(State(api): State<Arc<Api>>, got: Got<Payer>, Id(slug): Id) -> Answered {
     got.query(&[])?;
     let view = async {
         let mut reader = api.engine.db.read().await?;
@@ -251,7 +251,7 @@ const FROM_LINK: &[Field] = &[may("amount", Kind::Text)];
 )]
 pub async fn create_link_invoice(
     State(api): State<Arc<Api>>,
-    Path(slug): Path<String>,
+    Id(slug): Id,
     client: Client,
     posted: Posted<Payer>,
 ) -> Answered {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use http::StatusCode;
 use scoped_futures::ScopedFutureExt as _;
 use till_core::limits::{ASSETS_MAX, DESCRIPTION_CHARS_MAX, LINK_QUANTITY_MAX, LINK_QUANTITY_MIN};
@@ -14,7 +14,7 @@ use till_engine::view::LinkView;
 use till_engine::Answer;
 
 use super::{Answered, answered, change, fail, list as listed};
-use crate::callers::{Got, Posted, Secret};
+use crate::callers::{Got, Id, Posted, Secret};
 use crate::cursor;
 use crate::http::answer::{self, Failure};
 use crate::http::fields::{Field, Fields, Kind, Patch, may, need};
@@ -116,7 +116,7 @@ pub async fn create(State(api): State<Arc<Api>>, posted: Posted<Secret>) -> Answ
     responses((status = 200, description = "The link after the change", body = LinkView), words::Refusals),
     security(("secret_key" = []))
 )]
-pub async fn update(State(api): State<Arc<Api>>, Path(id): Path<String>, posted: Posted<Secret>) -> Answered {
+pub async fn update(State(api): State<Arc<Api>>, Id(id): Id, posted: Posted<Secret>) -> Answered {
     let change = &read_change(Fields::of(posted.body.as_deref(), UPDATE)?)?;
     let id = id.as_str();
     let done = api.engine.once(posted.scope(), &posted.once, |tx, context| {
@@ -132,7 +132,7 @@ pub async fn update(State(api): State<Arc<Api>>, Path(id): Path<String>, posted:
     responses((status = 200, description = "The link", body = LinkView), words::Refusals),
     security(("secret_key" = []))
 )]
-pub async fn retrieve(State(api): State<Arc<Api>>, got: Got<Secret>, Path(id): Path<String>) -> Answered {
+pub async fn retrieve(State(api): State<Arc<Api>>, got: Got<Secret>, Id(id): Id) -> Answered {
     got.query(&[])?;
     let mut reader = api.engine.db.read().await.map_err(|error| fail(error.into()))?;
     let row = links::find(&mut reader, got.scope(), &id).await.map_err(fail)?;

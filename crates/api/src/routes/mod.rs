@@ -145,6 +145,6 @@ pub(crate) fn change<T>(patch: Patch<T>) -> Change<T> {
 }
 
 /// Where no body is taken, `{}` is accepted and any field is unknown.
-pub(crate) fn no_body(body: Option<&[u8]>) -> Result<(), Refusal> {
-    Fields::of(body, &[]).map(drop)
+pub(crate) fn no_body(body: Option<&[u8]>) -> Result<(), Failure> {
+    Ok(Fields::of(body, &[]).map(drop)?)
 }

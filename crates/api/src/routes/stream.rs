@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use futures::stream;
@@ -16,7 +16,7 @@ use till_engine::invoices;
 use till_engine::stream::{StreamItem, Subscription, events_after};
 
 use super::{Answered, fail};
-use crate::callers::{Client, Got, Payer};
+use crate::callers::{Client, Got, Id, Payer};
 use crate::http::answer::Failure;
 use crate::http::credentials::{Presented, presented};
 use crate::http::query::{integer, peek};
@@ -43,7 +43,7 @@ const STREAMS_PER_INVOICE_MAX: usize = 200;
 pub async fn events(
     State(api): State<Arc<Api>>,
     got: Got<Payer>,
-    Path(id): Path<String>,
+    Id(id): Id,
     client: Client,
     headers: HeaderMap,
 ) -> Answered {

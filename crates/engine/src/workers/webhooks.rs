@@ -47,14 +47,18 @@ pub async fn run(engine: Arc<Engine>, sender: Arc<Sender>, mut stopping: Stoppin
             let (engine, sender, busy) =
                 (Arc::clone(&engine), Arc::clone(&sender), Arc::clone(&busy));
             tokio::spawn(async move {
-                if let Err(fail) = serve_endpoint(&engine, &sender, &scope).await {
+                let served = serve_endpoint(&engine, &sender, &scope).await;
+                if let Err(fail) = &served {
                     tracing::error!(account = %scope.account, ?fail, "delivering webhooks failed; it is tried again");
                 }
                 busy.lock()
                     .unwrap_or_else(PoisonError::into_inner)
                     .remove(&scope);
-                // Something may have become due after the last look and before the name was given back.
-                engine.nudges.webhooks(scope);
+                // Something may have become due after the last look and before the name was given back. After
+                // a failure the period is soon enough: a nudge would make a hot loop of it.
+                if served.is_ok() {
+                    engine.nudges.webhooks(scope);
+                }
             });
         }
         tokio::select! {
