@@ -4,8 +4,10 @@
 
 pub mod asset;
 pub mod binding;
+pub mod email;
 pub mod error;
 pub mod event;
+pub mod exchange;
 pub mod id;
 pub mod invoice;
 pub mod ledger;

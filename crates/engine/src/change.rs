@@ -17,6 +17,7 @@ use till_store::payments::PaymentRow;
 use crate::context::Context;
 use crate::create::delivery_of;
 use crate::fail::Fail;
+use crate::notify;
 use crate::view::{InvoiceView, PaymentView, Summary, event_body, payer_payments};
 
 /// An invoice and its payments, locked for change.
@@ -131,6 +132,9 @@ pub async fn settle(
         after.status.is_closed(),
     )
     .await?;
+    if after.status.is_paid() && !status_before.is_paid() {
+        notify::on_paid(tx, context, &held.row).await?;
+    }
     let deliveries: Vec<_> = events
         .iter()
         .filter(|event| event.event_type != EventType::InvoiceStatus(Status::Confirming).as_str())

@@ -195,7 +195,7 @@ async fn by_lease(
     let of_mode = |lease: &&LeaseRow| lease.mode == network.mode.as_str();
     let held_then = holders.iter().filter(of_mode).find(|lease| lease.leased_at <= at);
     // A block's clock may run ahead of or behind ours: before the first lease means the first.
-    let holder = held_then.or_else(|| holders.iter().rfind(|lease| of_mode(&lease)));
+    let holder = held_then.or_else(|| holders.iter().rfind(|lease| of_mode(lease)));
     Ok(holder.map(|lease| Found {
         scope: Scope::new(&lease.account, network.mode),
         invoice: lease.invoice.clone(),

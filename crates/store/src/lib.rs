@@ -22,6 +22,7 @@ pub mod leases;
 pub mod links;
 mod listing;
 mod migrate;
+pub mod notices;
 pub mod payments;
 mod rows;
 pub mod timers;

@@ -4,6 +4,7 @@ mod delivery;
 mod event;
 mod invoice;
 mod link;
+mod notice;
 mod payer;
 mod payment;
 mod settings;
@@ -14,6 +15,7 @@ pub use invoice::{
     FiatAmount, InvoiceView, PaymentOptionView, PendingOptionView, ReviewView, Summary, TokenAmount,
 };
 pub use link::{LinkView, PayerLinkView};
+pub use notice::NoticeView;
 pub use payer::{Capabilities, CheckoutInvoiceView, MerchantName, PayerOptionView, PayerPaymentView, payer_payments};
 pub use payment::PaymentView;
 pub use settings::{SettingsView, WebhookSecretView};
