@@ -40,7 +40,7 @@ pub enum RpcError {
     #[error("the answer is longer than {ANSWER_BYTES_MAX} bytes")]
     TooLong,
     #[error("not an answer: {0}")]
-    NotAnAnswer(&'static str),
+    NotAnAnswer(String),
     #[error("refused with {code}: {message}")]
     Refused { code: i64, message: String },
 }

@@ -31,7 +31,7 @@ fn present<'de, D: serde::Deserializer<'de>>(
 
 /// The result's own text.
 pub(super) fn open(id: u64, body: &[u8]) -> Result<Box<RawValue>, RpcError> {
-    let not = |what| Err(RpcError::NotAnAnswer(what));
+    let not = |what: &str| Err(RpcError::NotAnAnswer(what.to_owned()));
     let Ok(text) = std::str::from_utf8(body) else {
         return not("it is not text");
     };
