@@ -70,6 +70,13 @@ pub fn in_use() -> Refusal {
     Refusal::of(Code::IdempotencyKeyInUse).param("Idempotency-Key")
 }
 
+/// What the store says when a key was bound meanwhile.
+pub fn key_taken() -> StoreError {
+    StoreError::Unique {
+        constraint: "idempotency_keys(account,mode,key)".into(),
+    }
+}
+
 pub fn is_key_taken(error: &StoreError) -> bool {
     error.violates("idempotency_keys")
 }
