@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use till_chains::rpc::Endpoint;
 use till_core::asset::{Mode, Registry};
 use till_core::limits::WEBHOOK_ANSWER_MS_MAX;
 use till_core::payment::Level;
@@ -13,6 +14,7 @@ use till_core::scope::Scope;
 use till_core::time::{HOUR_MS, MINUTE_MS, SECOND_MS};
 use till_core::webhook::UrlPolicy;
 use till_engine::clock::{Clock, Entropy};
+use till_engine::nodes::Nodes;
 use till_engine::outbound::{Sender, SenderConfig, SenderError};
 use till_engine::prices::{FixedPrices, Prices};
 use till_engine::vault::Vault;
@@ -40,12 +42,13 @@ pub async fn engine(
 ) -> Result<Arc<Engine>, Failure> {
     // Before the database is touched: a setting that is refused must not leave a file behind.
     let (settings, prices) = (engine_config(config, urls, purpose)?, prices(config)?);
+    let nodes = nodes(config)?;
     let clock = SystemClock::start();
     let db = database::open_migrated(&config.database, &clock).await?;
     let keys = keys(config, &db).await?;
     let engine = build(db, clock, settings, &keys, prices)?;
     check_keys(&engine).await?;
-    Ok(Arc::new(engine))
+    Ok(Arc::new(engine.with_nodes(nodes)))
 }
 
 /// An engine for commands that seal and open nothing: it needs no key file and changes no schema.
@@ -125,6 +128,29 @@ fn unknown_network(registry: &Registry, id: &str) -> Failure {
         "configuration: networks.{id:?} is no network of this version; it knows {}",
         known.join(", ")
     ))
+}
+
+/// Who can be asked about a transaction.
+fn nodes(config: &Config) -> Result<Option<Nodes>, Failure> {
+    let mut endpoints = BTreeMap::new();
+    for (id, (_, settings)) in networks(config)? {
+        let parsed: Result<Vec<Endpoint>, _> = settings
+            .rpc
+            .iter()
+            .map(|rpc| Endpoint::parse(rpc))
+            .collect();
+        let parsed = parsed.map_err(|error| {
+            Failure::new(format!("configuration: networks.{id:?}.rpc: {error}"))
+        })?;
+        if !parsed.is_empty() {
+            endpoints.insert(id.to_owned(), parsed);
+        }
+    }
+    if endpoints.is_empty() {
+        return Ok(None);
+    }
+    let nodes = Nodes::new(endpoints).map_err(|error| Failure::new(error.to_string()))?;
+    Ok(Some(nodes))
 }
 
 fn credit_at(config: &Config) -> Result<BTreeMap<String, Level>, Failure> {
