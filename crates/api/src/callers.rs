@@ -98,7 +98,11 @@ impl FromRequestParts<Arc<Api>> for Client {
             .get::<ConnectInfo<SocketAddr>>()
             .ok_or_else(|| Broken::new("a request without a peer"))?;
         let proxies = &api.config.trusted_proxies;
-        Ok(Client(limit_key(client_addr(peer.0.ip(), &parts.headers, proxies))))
+        Ok(Client(limit_key(client_addr(
+            peer.0.ip(),
+            &parts.headers,
+            proxies,
+        ))))
     }
 }
 

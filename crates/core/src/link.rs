@@ -43,7 +43,10 @@ fn invalid(param: &str, message: String) -> Refusal {
 
 /// A fixed link has an amount and no bounds; a payer-chosen one may have bounds and no amount.
 pub fn check_price(price: &LinkPrice<'_>) -> Result<(), Refusal> {
-    let read = |param: &str, text: Option<&str>| text.map(|text| price_minor(param, text, price.currency)).transpose();
+    let read = |param: &str, text: Option<&str>| {
+        text.map(|text| price_minor(param, text, price.currency))
+            .transpose()
+    };
     let amount = read("amount", price.amount)?;
     let least = read("min_amount", price.min_amount)?;
     let most = read("max_amount", price.max_amount)?;
@@ -61,12 +64,18 @@ pub fn check_price(price: &LinkPrice<'_>) -> Result<(), Refusal> {
         }
         AmountType::PayerChosen => {
             if amount.is_some() {
-                return Err(invalid("amount", "a payer-chosen link has no amount of its own".to_owned()));
+                return Err(invalid(
+                    "amount",
+                    "a payer-chosen link has no amount of its own".to_owned(),
+                ));
             }
             if let (Some(least), Some(most)) = (least, most)
                 && least > most
             {
-                return Err(invalid("min_amount", "min_amount is above max_amount".to_owned()));
+                return Err(invalid(
+                    "min_amount",
+                    "min_amount is above max_amount".to_owned(),
+                ));
             }
         }
     }
@@ -76,9 +85,10 @@ pub fn check_price(price: &LinkPrice<'_>) -> Result<(), Refusal> {
 /// What the payer of a link pays, in minor units. `chosen` is what the payer sent.
 pub fn payer_amount(price: &LinkPrice<'_>, chosen: Option<&str>) -> Result<u64, Refusal> {
     match (price.amount_type, chosen, price.amount) {
-        (AmountType::Fixed, Some(_), _) => {
-            Err(invalid("amount", "the amount of this link is fixed: send none".to_owned()))
-        }
+        (AmountType::Fixed, Some(_), _) => Err(invalid(
+            "amount",
+            "the amount of this link is fixed: send none".to_owned(),
+        )),
         (AmountType::Fixed, None, Some(amount)) => price_minor("amount", amount, price.currency),
         (_, None, _) => {
             let message = "amount is required: the payer of this link chooses it";
@@ -179,7 +189,9 @@ impl Unit {
     }
 
     pub fn parse(text: &str) -> Option<Unit> {
-        [Unit::Reserved, Unit::Used, Unit::Released].into_iter().find(|unit| unit.as_str() == text)
+        [Unit::Reserved, Unit::Used, Unit::Released]
+            .into_iter()
+            .find(|unit| unit.as_str() == text)
     }
 
     /// Paid for, given back, or still spoken for: a function of where the invoice stands.
@@ -194,7 +206,12 @@ impl Unit {
 
     /// How the change from one to another moves the link's counts of used and reserved units.
     pub fn moves(from: Unit, to: Unit) -> (i64, i64) {
-        let count = |unit: Unit| (i64::from(unit == Unit::Used), i64::from(unit == Unit::Reserved));
+        let count = |unit: Unit| {
+            (
+                i64::from(unit == Unit::Used),
+                i64::from(unit == Unit::Reserved),
+            )
+        };
         let ((used_from, reserved_from), (used_to, reserved_to)) = (count(from), count(to));
         (used_to - used_from, reserved_to - reserved_from)
     }
@@ -211,13 +228,24 @@ mod tests {
         max_amount: Option<&'a str>,
     ) -> LinkPrice<'a> {
         let currency = Currency::parse("USD").unwrap();
-        LinkPrice { amount_type, currency, amount, min_amount, max_amount }
+        LinkPrice {
+            amount_type,
+            currency,
+            amount,
+            min_amount,
+            max_amount,
+        }
     }
 
     #[track_caller]
     fn check(price: &LinkPrice<'_>, expected: Option<(&str, &str)>) {
         let refused = check_price(price).err();
-        let seen = refused.as_ref().map(|refusal| (refusal.code.as_str(), refusal.param.as_deref().unwrap_or("")));
+        let seen = refused.as_ref().map(|refusal| {
+            (
+                refusal.code.as_str(),
+                refusal.param.as_deref().unwrap_or(""),
+            )
+        });
         assert_eq!(seen, expected);
     }
 
@@ -226,19 +254,40 @@ mod tests {
     #[test]
     fn a_fixed_link_has_an_amount_and_no_bounds() {
         check(&price(Fixed, Some("5"), None, None), None);
-        check(&price(Fixed, None, None, None), Some(("parameter_missing", "amount")));
-        check(&price(Fixed, Some("5"), Some("1"), None), Some(("parameter_invalid", "min_amount")));
-        check(&price(Fixed, Some("5"), None, Some("9")), Some(("parameter_invalid", "max_amount")));
-        check(&price(Fixed, Some("5.001"), None, None), Some(("parameter_invalid", "amount")));
+        check(
+            &price(Fixed, None, None, None),
+            Some(("parameter_missing", "amount")),
+        );
+        check(
+            &price(Fixed, Some("5"), Some("1"), None),
+            Some(("parameter_invalid", "min_amount")),
+        );
+        check(
+            &price(Fixed, Some("5"), None, Some("9")),
+            Some(("parameter_invalid", "max_amount")),
+        );
+        check(
+            &price(Fixed, Some("5.001"), None, None),
+            Some(("parameter_invalid", "amount")),
+        );
     }
 
     #[test]
     fn a_payer_chosen_link_has_bounds_in_order_and_no_amount() {
         check(&price(PayerChosen, None, Some("1"), Some("1")), None);
         check(&price(PayerChosen, None, None, None), None);
-        check(&price(PayerChosen, Some("5"), None, None), Some(("parameter_invalid", "amount")));
-        check(&price(PayerChosen, None, Some("2"), Some("1")), Some(("parameter_invalid", "min_amount")));
-        check(&price(PayerChosen, None, Some("0"), None), Some(("parameter_invalid", "min_amount")));
+        check(
+            &price(PayerChosen, Some("5"), None, None),
+            Some(("parameter_invalid", "amount")),
+        );
+        check(
+            &price(PayerChosen, None, Some("2"), Some("1")),
+            Some(("parameter_invalid", "min_amount")),
+        );
+        check(
+            &price(PayerChosen, None, Some("0"), None),
+            Some(("parameter_invalid", "min_amount")),
+        );
     }
 
     #[test]
@@ -252,12 +301,21 @@ mod tests {
         assert_eq!(code(None), Err("parameter_missing"));
         let fixed = price(Fixed, Some("5"), None, None);
         assert_eq!(payer_amount(&fixed, None), Ok(500));
-        assert_eq!(payer_amount(&fixed, Some("5")).unwrap_err().code, Code::ParameterInvalid);
+        assert_eq!(
+            payer_amount(&fixed, Some("5")).unwrap_err().code,
+            Code::ParameterInvalid
+        );
     }
 
     #[test]
     fn the_first_reason_in_order_wins() {
-        let mut link = LinkState { active: false, expires_at: Some(10), limit: Some(1), used: 1, reserved: 0 };
+        let mut link = LinkState {
+            active: false,
+            expires_at: Some(10),
+            limit: Some(1),
+            used: 1,
+            reserved: 0,
+        };
         assert_eq!(link_status(&link, 10), LinkStatus::Inactive);
         link.active = true;
         assert_eq!(link_status(&link, 10), LinkStatus::Expired);

@@ -38,17 +38,35 @@ pub async fn view(
     let display_name = merchant.row.display_name.clone();
     let key = merchant.row.publishable_key.as_deref();
     let (url, payments) = (&engine.config.checkout_url, payer_payments(&payments)?);
-    Ok(CheckoutInvoiceView::of(row, url, key, payments, display_name, session_token, capabilities)?)
+    Ok(CheckoutInvoiceView::of(
+        row,
+        url,
+        key,
+        payments,
+        display_name,
+        session_token,
+        capabilities,
+    )?)
 }
 
 /// Gives the invoice an address on the picked option's chain, one for all networks of its family. Picking
 /// what has its address changes nothing.
-pub async fn pick_option(tx: &mut Tx, context: &Context<'_>, invoice: &str, asset: &str) -> Result<InvoiceRow, Fail> {
+pub async fn pick_option(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    invoice: &str,
+    asset: &str,
+) -> Result<InvoiceRow, Fail> {
     let mut held = find_locked(tx, context, invoice).await?;
     let registry = Registry::builtin();
     let not_offered = || Refusal::of(Code::AssetNotOffered).param("asset");
     let asset = registry.asset(asset).ok_or_else(not_offered)?;
-    let picked = held.terms.options.iter().find(|option| option.asset == asset.code).ok_or_else(not_offered)?;
+    let picked = held
+        .terms
+        .options
+        .iter()
+        .find(|option| option.asset == asset.code)
+        .ok_or_else(not_offered)?;
     let status = held.assess(context.now).status;
     if status.is_closed() || status == Status::UnderReview {
         return Err(Refusal::of(Code::InvoiceNotAwaitingPayment).into());
@@ -57,7 +75,9 @@ pub async fn pick_option(tx: &mut Tx, context: &Context<'_>, invoice: &str, asse
         return Ok(held.row);
     }
     let network = registry.network(&asset.network).ok_or_else(not_offered)?;
-    let deposit = crate::addresses::allocate(tx, context, network, 1).await?.pop();
+    let deposit = crate::addresses::allocate(tx, context, network, 1)
+        .await?
+        .pop();
     let deposit = deposit.ok_or_else(|| exhausted(&network.name))?;
     let lease = NewLease {
         scope: &context.scope,
@@ -69,7 +89,9 @@ pub async fn pick_option(tx: &mut Tx, context: &Context<'_>, invoice: &str, asse
     };
     till_store::leases::insert(tx, std::slice::from_ref(&lease)).await?;
     for option in &mut held.terms.options {
-        let same_chain = registry.asset(&option.asset).is_some_and(|known| known.family == asset.family);
+        let same_chain = registry
+            .asset(&option.asset)
+            .is_some_and(|known| known.family == asset.family);
         if same_chain {
             option.deposit = Some(deposit.clone());
         }

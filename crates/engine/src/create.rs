@@ -315,7 +315,13 @@ pub async fn create_link_invoice(
     let engine = context.engine;
     let plan = plan(context, request)?;
     let id = engine.ids.make(Kind::Invoice);
-    let draft = Draft { index: 0, context, request, plan, id };
+    let draft = Draft {
+        index: 0,
+        context,
+        request,
+        plan,
+        id,
+    };
     let mut row = row_of(engine, &draft, &HashMap::new())?;
     row.select_by = Some(context.now.saturating_add(engine.config.select_ms));
     row.payment_link = Some(link.to_owned());
@@ -327,7 +333,11 @@ pub async fn create_link_invoice(
     till_store::events::insert(tx, &[event]).await?;
     till_store::deliveries::insert(tx, &deliveries).await?;
     let deadline = row.terms()?.deadline();
-    till_store::timers::set(tx, &[(&context.scope, EXPIRE_TIMER, row.id.as_str(), deadline)]).await?;
+    till_store::timers::set(
+        tx,
+        &[(&context.scope, EXPIRE_TIMER, row.id.as_str(), deadline)],
+    )
+    .await?;
     context.effects.stream(&row.id);
     Ok(row)
 }

@@ -43,7 +43,11 @@ fn render(context: &Context<'_>, row: &LinkRow) -> Result<LinkView, Fail> {
     Ok(LinkView::of(row, &context.engine.config.checkout_url, key)?)
 }
 
-pub async fn create(tx: &mut Tx, context: &Context<'_>, change: &LinkChange) -> Result<LinkView, Fail> {
+pub async fn create(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    change: &LinkChange,
+) -> Result<LinkView, Fail> {
     let engine = context.engine;
     let mut row = LinkRow {
         account: context.scope.account.to_string(),
@@ -73,7 +77,12 @@ pub async fn create(tx: &mut Tx, context: &Context<'_>, change: &LinkChange) -> 
     render(context, &row)
 }
 
-pub async fn update(tx: &mut Tx, context: &Context<'_>, id: &str, change: &LinkChange) -> Result<LinkView, Fail> {
+pub async fn update(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    id: &str,
+    change: &LinkChange,
+) -> Result<LinkView, Fail> {
     let before = find_locked(tx, context, id).await?;
     let mut row = before.clone();
     apply(context, &mut row, change)?;
@@ -83,7 +92,11 @@ pub async fn update(tx: &mut Tx, context: &Context<'_>, id: &str, change: &LinkC
     }
     till_store::links::update(tx, &row).await?;
     let switched_off = before.active != 0 && row.active == 0;
-    let otherwise = LinkRow { active: before.active, ..row.clone() } != before || (before.active == 0 && row.active != 0);
+    let otherwise = LinkRow {
+        active: before.active,
+        ..row.clone()
+    } != before
+        || (before.active == 0 && row.active != 0);
     let mut events = Vec::new();
     if otherwise {
         events.push(EventType::PaymentLinkUpdated);
@@ -152,12 +165,25 @@ fn price_of(row: &LinkRow) -> Result<LinkPrice<'_>, Fail> {
     })
 }
 
-async fn announce(tx: &mut Tx, context: &Context<'_>, row: &LinkRow, types: &[EventType]) -> Result<(), Fail> {
+async fn announce(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    row: &LinkRow,
+    types: &[EventType],
+) -> Result<(), Fail> {
     let object = serde_json::to_string(&render(context, row)?).map_err(Fail::broken)?;
     let event = |event_type: &EventType| {
         let id = context.engine.ids.make(Kind::Event);
         let event_type = event_type.as_str();
-        let body = event_body(&id, event_type, context.is_live(), context.now, None, &object, None);
+        let body = event_body(
+            &id,
+            event_type,
+            context.is_live(),
+            context.now,
+            None,
+            &object,
+            None,
+        );
         NewEvent {
             id,
             scope: context.scope.clone(),
@@ -170,14 +196,20 @@ async fn announce(tx: &mut Tx, context: &Context<'_>, row: &LinkRow, types: &[Ev
         }
     };
     let events: Vec<NewEvent> = types.iter().map(event).collect();
-    let deliveries: Vec<_> =
-        events.iter().filter_map(|event| delivery_of(context.engine, context, event)).collect();
+    let deliveries: Vec<_> = events
+        .iter()
+        .filter_map(|event| delivery_of(context.engine, context, event))
+        .collect();
     till_store::events::insert(tx, &events).await?;
     till_store::deliveries::insert(tx, &deliveries).await?;
     Ok(())
 }
 
-pub async fn find(q: &mut impl Queries, scope: &till_core::scope::Scope, id: &str) -> Result<LinkRow, Fail> {
+pub async fn find(
+    q: &mut impl Queries,
+    scope: &till_core::scope::Scope,
+    id: &str,
+) -> Result<LinkRow, Fail> {
     let found = match till_core::id::is(Kind::PaymentLink, id) {
         true => till_store::links::find(q, scope, id).await?,
         false => None,
@@ -224,14 +256,18 @@ pub async fn create_invoice(
         assets: link.assets()?,
         description: link.description.clone(),
         customer_ref: None,
-        metadata: serde_json::from_str(&link.metadata).map_err(|error| link.corrupt("metadata", error))?,
+        metadata: serde_json::from_str(&link.metadata)
+            .map_err(|error| link.corrupt("metadata", error))?,
     };
     create::create_link_invoice(tx, context, &request, &link.id).await
 }
 
 async fn reserve(tx: &mut Tx, context: &Context<'_>, link: &LinkRow) -> Result<(), Fail> {
     let busy = || Fail::from(Refusal::of(Code::PaymentLinkBusy));
-    let (of_link, of_account) = (i64::from(LINK_OPEN_INVOICES_MAX), i64::from(ACCOUNT_OPEN_LINK_INVOICES_MAX));
+    let (of_link, of_account) = (
+        i64::from(LINK_OPEN_INVOICES_MAX),
+        i64::from(ACCOUNT_OPEN_LINK_INVOICES_MAX),
+    );
     if !till_store::links::reserve(tx, &context.scope, &link.id, of_link).await? {
         return Err(busy());
     }
@@ -242,11 +278,19 @@ async fn reserve(tx: &mut Tx, context: &Context<'_>, link: &LinkRow) -> Result<(
 }
 
 /// The unit follows the invoice: paid for, given back, or held again after a reorganisation.
-pub async fn follow_unit(tx: &mut Tx, context: &Context<'_>, row: &mut InvoiceRow) -> Result<(), Fail> {
+pub async fn follow_unit(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    row: &mut InvoiceRow,
+) -> Result<(), Fail> {
     let Some(link) = row.payment_link.clone() else {
         return Ok(());
     };
-    let was = row.link_unit.as_deref().and_then(Unit::parse).unwrap_or(Unit::Reserved);
+    let was = row
+        .link_unit
+        .as_deref()
+        .and_then(Unit::parse)
+        .unwrap_or(Unit::Reserved);
     let now = Unit::of(row.status()?);
     if was == now {
         return Ok(());

@@ -78,16 +78,27 @@ async fn take_in_one(
     context: &Context<'_>,
     observation: &Observation,
 ) -> Result<Option<String>, Fail> {
-    // Zero-value transfers are how addresses are poisoned; they are nothing, everywhere.
-    if observation.units.is_zero() {
-        return Ok(None);
-    }
     let (network, tx_hash, place) = (
         &observation.network,
         &observation.tx_hash,
         observation.place,
     );
     let known = till_store::payments::by_identity(tx, network, tx_hash, place).await?;
+    // Zero-value transfers are how addresses are poisoned; they are nothing, everywhere. One that was
+    // something before a reorganisation is gone.
+    let nothing;
+    let observation = match (&known, observation.units.is_zero()) {
+        (_, false) => observation,
+        (None, true) => return Ok(None),
+        (Some(payment), true) => {
+            nothing = Observation {
+                units: payment.units()?,
+                sighting: Sighting::Removed,
+                ..observation.clone()
+            };
+            &nothing
+        }
+    };
     let mut attribution = By::DepositAddress;
     let (scope, invoice) = match &known {
         Some(payment) => (payment.scope()?, payment.invoice.clone()),
@@ -249,11 +260,25 @@ async fn by_binding(
         return Ok(None);
     };
     let units = observation.units.0.to_string();
-    let rows = till_store::bindings::fitting(tx, &observation.recipient, sender, &observation.asset, &units).await?;
-    let rows: Vec<_> = rows.into_iter().filter(|row| row.mode == network.mode.as_str()).collect();
+    let rows = till_store::bindings::fitting(
+        tx,
+        &observation.recipient,
+        sender,
+        &observation.asset,
+        &units,
+    )
+    .await?;
+    let rows: Vec<_> = rows
+        .into_iter()
+        .filter(|row| row.mode == network.mode.as_str())
+        .collect();
     let candidates: Vec<Candidate> = rows
         .iter()
-        .map(|row| Candidate { created_at: row.created_at, expires_at: row.expires_at, open: row.open != 0 })
+        .map(|row| Candidate {
+            created_at: row.created_at,
+            expires_at: row.expires_at,
+            open: row.open != 0,
+        })
         .collect();
     let Some(index) = binding::attribute(&candidates, at) else {
         return Ok(None);

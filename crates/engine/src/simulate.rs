@@ -43,7 +43,16 @@ pub async fn simulate_payment(
     };
     let steps = steps(simulation.finality_steps.as_deref())?;
     let sender = sender(context, asset, simulation)?;
-    let bound = binding_of(tx, context, invoice, &asset.code, simulation, sender.as_deref(), sent).await?;
+    let bound = binding_of(
+        tx,
+        context,
+        invoice,
+        &asset.code,
+        simulation,
+        sender.as_deref(),
+        sent,
+    )
+    .await?;
     let (units, recipient) = match (&bound, &option.deposit) {
         (Some(binding), _) => (binding.units()?, binding.destination.clone()),
         (None, Some(deposit)) => (sent.unwrap_or(option.due), deposit.address.clone()),
@@ -184,8 +193,8 @@ fn takeable<'o>(
         None => options.first(),
         Some(asset) => options.iter().find(|option| option.asset == asset.code),
     };
-    let option = option
-        .ok_or_else(|| not_takeable("asset", simulation.asset.as_deref().unwrap_or("it")))?;
+    let option =
+        option.ok_or_else(|| not_takeable("asset", simulation.asset.as_deref().unwrap_or("it")))?;
     let asset = registry
         .asset(&option.asset)
         .ok_or_else(|| not_takeable("asset", &option.asset))?;

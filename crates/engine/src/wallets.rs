@@ -84,7 +84,10 @@ pub async fn bind(
         return Err(Refusal::of(Code::InvoiceNotAwaitingPayment).into());
     }
     let bindings = till_store::bindings::of_invoice(tx, &context.scope, invoice).await?;
-    if let Some(known) = bindings.iter().find(|known| known.sender == sender && known.asset == asset.code) {
+    if let Some(known) = bindings
+        .iter()
+        .find(|known| known.sender == sender && known.asset == asset.code)
+    {
         return BindingView::of(known, asset);
     }
     let wallets: BTreeSet<&str> = bindings
@@ -101,7 +104,11 @@ pub async fn bind(
         .ok_or_else(|| Refusal::of(Code::FeatureUnavailable))?
         .to_owned();
     let taken = till_store::bindings::open_amounts(tx, &destination, &sender, &asset.code).await?;
-    let taken: HashSet<Units> = taken.iter().filter_map(|units| units.parse().ok()).map(Units).collect();
+    let taken: HashSet<Units> = taken
+        .iter()
+        .filter_map(|units| units.parse().ok())
+        .map(Units)
+        .collect();
     let (units, suffix) = exact_amount(due, asset.decimals, &taken)
         .ok_or_else(|| Refusal::of(Code::UniqueAmountUnavailable))?;
     let row = BindingRow {
@@ -120,7 +127,9 @@ pub async fn bind(
     };
     match till_store::bindings::insert(tx, &row).await {
         // Another invoice took the same amount between our look and our write: look again from the start.
-        Err(error) if error.violates("wallet_bindings") => Err(Fail::Store(till_store::StoreError::Serialization)),
+        Err(error) if error.violates("wallet_bindings") => {
+            Err(Fail::Store(till_store::StoreError::Serialization))
+        }
         done => {
             done?;
             BindingView::of(&row, asset)

@@ -28,8 +28,7 @@ impl BindingRow {
     }
 }
 
-const COLUMNS: &str =
-    "account, mode, invoice, asset, network, sender, destination, units, suffix, created_at, expires_at, open";
+const COLUMNS: &str = "account, mode, invoice, asset, network, sender, destination, units, suffix, created_at, expires_at, open";
 
 /// Fails as a taken key when another invoice was given the same amount for the same wallet meanwhile.
 pub async fn insert(tx: &mut Tx, binding: &BindingRow) -> Result<(), StoreError> {
@@ -53,11 +52,16 @@ pub async fn insert(tx: &mut Tx, binding: &BindingRow) -> Result<(), StoreError>
     touched(tx.run(&sql, &args).await?, 1, "wallet_bindings")
 }
 
-pub async fn of_invoice(q: &mut impl Queries, scope: &Scope, invoice: &str) -> Result<Vec<BindingRow>, StoreError> {
+pub async fn of_invoice(
+    q: &mut impl Queries,
+    scope: &Scope,
+    invoice: &str,
+) -> Result<Vec<BindingRow>, StoreError> {
     let sql = format!(
         "SELECT {COLUMNS} FROM wallet_bindings WHERE account = $1 AND mode = $2 AND invoice = $3 ORDER BY created_at, sender"
     );
-    q.all(&sql, &vals![&*scope.account, scope.mode.as_str(), invoice]).await
+    q.all(&sql, &vals![&*scope.account, scope.mode.as_str(), invoice])
+        .await
 }
 
 /// Amounts this wallet owes this destination, whoever's invoices they are for: a transfer shows no invoice.
@@ -91,5 +95,7 @@ pub async fn fitting(
 /// Frees the amounts of an invoice that expects no payment any more.
 pub async fn close(tx: &mut Tx, scope: &Scope, invoice: &str) -> Result<(), StoreError> {
     let sql = "UPDATE wallet_bindings SET open = 0 WHERE account = $1 AND mode = $2 AND invoice = $3 AND open = 1";
-    tx.run(sql, &vals![&*scope.account, scope.mode.as_str(), invoice]).await.map(drop)
+    tx.run(sql, &vals![&*scope.account, scope.mode.as_str(), invoice])
+        .await
+        .map(drop)
 }

@@ -36,11 +36,14 @@ impl LinkRow {
     }
 
     pub fn amount_type(&self) -> Result<AmountType, StoreError> {
-        AmountType::parse(&self.amount_type).ok_or_else(|| self.corrupt("amount_type", &self.amount_type))
+        AmountType::parse(&self.amount_type)
+            .ok_or_else(|| self.corrupt("amount_type", &self.amount_type))
     }
 
     pub fn assets(&self) -> Result<Option<Vec<String>>, StoreError> {
-        let read = |text: &String| serde_json::from_str(text).map_err(|error| self.corrupt("assets", error));
+        let read = |text: &String| {
+            serde_json::from_str(text).map_err(|error| self.corrupt("assets", error))
+        };
         self.assets.as_ref().map(read).transpose()
     }
 
@@ -107,9 +110,15 @@ pub async fn update(tx: &mut Tx, link: &LinkRow) -> Result<(), StoreError> {
     touched(tx.run(sql, &args).await?, 1, "payment_links")
 }
 
-pub async fn find(q: &mut impl Queries, scope: &Scope, id: &str) -> Result<Option<LinkRow>, StoreError> {
-    let sql = format!("SELECT {COLUMNS} FROM payment_links WHERE account = $1 AND mode = $2 AND id = $3");
-    q.one(&sql, &vals![&*scope.account, scope.mode.as_str(), id]).await
+pub async fn find(
+    q: &mut impl Queries,
+    scope: &Scope,
+    id: &str,
+) -> Result<Option<LinkRow>, StoreError> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM payment_links WHERE account = $1 AND mode = $2 AND id = $3");
+    q.one(&sql, &vals![&*scope.account, scope.mode.as_str(), id])
+        .await
 }
 
 pub async fn lock(tx: &mut Tx, scope: &Scope, id: &str) -> Result<Option<LinkRow>, StoreError> {
@@ -117,12 +126,20 @@ pub async fn lock(tx: &mut Tx, scope: &Scope, id: &str) -> Result<Option<LinkRow
         "SELECT {COLUMNS} FROM payment_links WHERE account = $1 AND mode = $2 AND id = $3{}",
         tx.for_update()
     );
-    tx.one(&sql, &vals![&*scope.account, scope.mode.as_str(), id]).await
+    tx.one(&sql, &vals![&*scope.account, scope.mode.as_str(), id])
+        .await
 }
 
-pub async fn by_slug(q: &mut impl Queries, scope: &Scope, slug: &str) -> Result<Option<LinkRow>, StoreError> {
-    let sql = format!("SELECT {COLUMNS} FROM payment_links WHERE slug = $3 AND account = $1 AND mode = $2");
-    q.one(&sql, &vals![&*scope.account, scope.mode.as_str(), slug]).await
+pub async fn by_slug(
+    q: &mut impl Queries,
+    scope: &Scope,
+    slug: &str,
+) -> Result<Option<LinkRow>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM payment_links WHERE slug = $3 AND account = $1 AND mode = $2"
+    );
+    q.one(&sql, &vals![&*scope.account, scope.mode.as_str(), slug])
+        .await
 }
 
 pub async fn list(
@@ -136,36 +153,67 @@ pub async fn list(
         None => format!("SELECT {COLUMNS} FROM payment_links"),
         Some(active) => {
             let flag = i64::from(active);
-            format!("SELECT * FROM (SELECT {COLUMNS} FROM payment_links WHERE active = {flag}) AS chosen")
+            format!(
+                "SELECT * FROM (SELECT {COLUMNS} FROM payment_links WHERE active = {flag}) AS chosen"
+            )
         }
     };
     crate::listing::newest_first(q, &select, scope, &[], page).await
 }
 
 /// Takes one unit for a new invoice. False when the link has none left or too many are held already.
-pub async fn reserve(tx: &mut Tx, scope: &Scope, id: &str, reserved_max: i64) -> Result<bool, StoreError> {
+pub async fn reserve(
+    tx: &mut Tx,
+    scope: &Scope,
+    id: &str,
+    reserved_max: i64,
+) -> Result<bool, StoreError> {
     let sql = "UPDATE payment_links SET quantity_reserved = quantity_reserved + 1 \
          WHERE account = $1 AND mode = $2 AND id = $3 AND quantity_reserved < $4 \
          AND (quantity_limit IS NULL OR quantity_used + quantity_reserved < quantity_limit)";
-    Ok(tx.run(sql, &vals![&*scope.account, scope.mode.as_str(), id, reserved_max]).await? == 1)
+    Ok(tx
+        .run(
+            sql,
+            &vals![&*scope.account, scope.mode.as_str(), id, reserved_max],
+        )
+        .await?
+        == 1)
 }
 
 /// Counts one more open invoice across the account's links. False when there are too many.
 pub async fn open_one(tx: &mut Tx, scope: &Scope, open_max: i64) -> Result<bool, StoreError> {
     let sql = "UPDATE merchants SET open_link_invoices = open_link_invoices + 1 \
          WHERE account = $1 AND mode = $2 AND open_link_invoices < $3";
-    Ok(tx.run(sql, &vals![&*scope.account, scope.mode.as_str(), open_max]).await? == 1)
+    Ok(tx
+        .run(sql, &vals![&*scope.account, scope.mode.as_str(), open_max])
+        .await?
+        == 1)
 }
 
 /// Moves a unit between used, reserved and neither, as an invoice's status moves.
-pub async fn move_unit(tx: &mut Tx, scope: &Scope, id: &str, used: i64, reserved: i64) -> Result<(), StoreError> {
+pub async fn move_unit(
+    tx: &mut Tx,
+    scope: &Scope,
+    id: &str,
+    used: i64,
+    reserved: i64,
+) -> Result<(), StoreError> {
     let (account, mode) = (&*scope.account, scope.mode.as_str());
     let sql = "UPDATE payment_links SET quantity_used = quantity_used + $4, quantity_reserved = quantity_reserved + $5 \
          WHERE account = $1 AND mode = $2 AND id = $3";
-    touched(tx.run(sql, &vals![account, mode, id, used, reserved]).await?, 1, "payment_links")?;
+    touched(
+        tx.run(sql, &vals![account, mode, id, used, reserved])
+            .await?,
+        1,
+        "payment_links",
+    )?;
     if reserved == 0 {
         return Ok(());
     }
     let sql = "UPDATE merchants SET open_link_invoices = open_link_invoices + $3 WHERE account = $1 AND mode = $2";
-    touched(tx.run(sql, &vals![account, mode, reserved]).await?, 1, "merchants")
+    touched(
+        tx.run(sql, &vals![account, mode, reserved]).await?,
+        1,
+        "merchants",
+    )
 }

@@ -81,7 +81,11 @@ impl PaymentRow {
             id: self.id.clone(),
             asset: self.asset.clone(),
             units: self.units()?,
-            suffix: self.suffix.parse().map(Units).map_err(|error| self.corrupt("suffix", error))?,
+            suffix: self
+                .suffix
+                .parse()
+                .map(Units)
+                .map_err(|error| self.corrupt("suffix", error))?,
             level: level("level", &self.level)?,
             first_level: level("first_level", &self.first_level)?,
             credit_at: level("credit_at", &self.credit_at)?,

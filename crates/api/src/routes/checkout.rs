@@ -32,7 +32,10 @@ use crate::words;
 pub async fn allow_origins(request: axum::extract::Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
-    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    headers.insert(
+        header::ACCESS_CONTROL_ALLOW_ORIGIN,
+        HeaderValue::from_static("*"),
+    );
     headers.insert(
         header::ACCESS_CONTROL_EXPOSE_HEADERS,
         HeaderValue::from_static("retry-after, x-request-id, idempotent-replayed"),
@@ -41,7 +44,9 @@ pub async fn allow_origins(request: axum::extract::Request, next: Next) -> Respo
 }
 
 async fn merchant(q: &mut impl Queries, scope: &Scope) -> Result<Merchant, Fail> {
-    let row = till_store::accounts::merchant(q, scope).await?.ok_or_else(not_configured)?;
+    let row = till_store::accounts::merchant(q, scope)
+        .await?
+        .ok_or_else(not_configured)?;
     Ok(Merchant::read(row)?)
 }
 
@@ -95,13 +100,15 @@ pub async fn payment_option(
     let mut fields = Fields::of(posted.body.as_deref(), PICK)?;
     let asset = fields.required("asset", read::text)?;
     let (id, asset) = (id.as_str(), asset.as_str());
-    let done = api.engine.once(posted.scope(), &posted.once, |tx, context| {
-        async move {
-            let row = checkout::pick_option(tx, context, id, asset).await?;
-            render(tx, context, &row, 200).await
-        }
-        .scope_boxed()
-    });
+    let done = api
+        .engine
+        .once(posted.scope(), &posted.once, |tx, context| {
+            async move {
+                let row = checkout::pick_option(tx, context, id, asset).await?;
+                render(tx, context, &row, 200).await
+            }
+            .scope_boxed()
+        });
     done.await.map(answered).map_err(fail)
 }
 
@@ -128,13 +135,20 @@ pub async fn wallet_binding(
     let asset = fields.required("asset", read::text)?;
     let sender = fields.required("sender", read::text)?;
     let (id, asset, sender) = (id.as_str(), asset.as_str(), sender.as_str());
-    let done = api.engine.once(posted.scope(), &posted.once, |tx, context| {
-        async move { Answer::json(200, &wallets::bind(tx, context, id, asset, sender).await?) }.scope_boxed()
-    });
+    let done = api
+        .engine
+        .once(posted.scope(), &posted.once, |tx, context| {
+            async move { Answer::json(200, &wallets::bind(tx, context, id, asset, sender).await?) }
+                .scope_boxed()
+        });
     done.await.map(answered).map_err(fail)
 }
 
-const NOTIFY: &[Field] = &[need("email", Kind::Text), may("locale", Kind::Text), need("session_token", Kind::Text)];
+const NOTIFY: &[Field] = &[
+    need("email", Kind::Text),
+    may("locale", Kind::Text),
+    need("session_token", Kind::Text),
+];
 
 /// Leave an address for the receipt
 ///
@@ -160,14 +174,21 @@ pub async fn notify(
     }
     let locale = fields.optional("locale", read::text)?;
     let token = fields.required("session_token", read::text)?;
-    let (id, email, locale, token) = (id.as_str(), email.as_str(), locale.as_deref(), token.as_str());
-    let done = api.engine.once(posted.scope(), &posted.once, |tx, context| {
-        async move {
-            let view = notify::leave_address(tx, context, id, email, locale, token).await?;
-            Answer::json(200, &view)
-        }
-        .scope_boxed()
-    });
+    let (id, email, locale, token) = (
+        id.as_str(),
+        email.as_str(),
+        locale.as_deref(),
+        token.as_str(),
+    );
+    let done = api
+        .engine
+        .once(posted.scope(), &posted.once, |tx, context| {
+            async move {
+                let view = notify::leave_address(tx, context, id, email, locale, token).await?;
+                Answer::json(200, &view)
+            }
+            .scope_boxed()
+        });
     done.await.map(answered).map_err(fail)
 }
 
@@ -214,7 +235,11 @@ struct ExchangeList {
 )]
 pub async fn exchanges(got: Got<Payer>) -> Answered {
     got.query(&[])?;
-    let list = ExchangeList { object: "list", data: all_exchanges(), next_cursor: None };
+    let list = ExchangeList {
+        object: "list",
+        data: all_exchanges(),
+        next_cursor: None,
+    };
     Ok(answer::json(StatusCode::OK, &list))
 }
 
@@ -232,7 +257,11 @@ pub async fn link(State(api): State<Arc<Api>>, got: Got<Payer>, Id(slug): Id) ->
         let row = links::find_by_slug(&mut reader, got.scope(), &slug).await?;
         let merchant = merchant(&mut reader, got.scope()).await?;
         let now = api.engine.clock.now_ms() + merchant.row.clock_offset_ms;
-        Ok(PayerLinkView::of(&row, merchant.row.display_name.as_deref(), now))
+        Ok(PayerLinkView::of(
+            &row,
+            merchant.row.display_name.as_deref(),
+            now,
+        ))
     };
     Ok(answer::json(StatusCode::OK, &view.await.map_err(fail)?))
 }
@@ -257,12 +286,14 @@ pub async fn create_link_invoice(
     let mut fields = Fields::of(posted.body.as_deref(), FROM_LINK)?;
     let amount = fields.optional("amount", read::text)?;
     let (slug, amount) = (slug.as_str(), amount.as_deref());
-    let done = api.engine.once(posted.scope(), &posted.once, |tx, context| {
-        async move {
-            let row = links::create_invoice(tx, context, slug, amount).await?;
-            render(tx, context, &row, 201).await
-        }
-        .scope_boxed()
-    });
+    let done = api
+        .engine
+        .once(posted.scope(), &posted.once, |tx, context| {
+            async move {
+                let row = links::create_invoice(tx, context, slug, amount).await?;
+                render(tx, context, &row, 201).await
+            }
+            .scope_boxed()
+        });
     done.await.map(answered).map_err(fail)
 }

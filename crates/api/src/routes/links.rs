@@ -8,10 +8,10 @@ use scoped_futures::ScopedFutureExt as _;
 use till_core::limits::{ASSETS_MAX, DESCRIPTION_CHARS_MAX, LINK_QUANTITY_MAX, LINK_QUANTITY_MIN};
 use till_core::link::AmountType;
 use till_core::time;
+use till_engine::Answer;
 use till_engine::links::{self, LinkChange};
 use till_engine::settings::Change;
 use till_engine::view::LinkView;
-use till_engine::Answer;
 
 use super::{Answered, answered, change, fail, list as listed};
 use crate::callers::{Got, Id, Posted, Secret};
@@ -79,7 +79,8 @@ fn amount_type(at: &str, value: Json) -> Read<AmountType> {
 
 fn instant(at: &str, value: Json) -> Read<i64> {
     let text = read::text(at, value)?;
-    time::parse(&text).ok_or_else(|| read::invalid(at, format!("`{at}` must be an RFC 3339 date-time.")))
+    time::parse(&text)
+        .ok_or_else(|| read::invalid(at, format!("`{at}` must be an RFC 3339 date-time.")))
 }
 
 /// What every link has can be changed but not cleared.
@@ -99,9 +100,12 @@ fn never_null<T>(name: &str, patch: Patch<T>) -> Result<Change<T>, Failure> {
 )]
 pub async fn create(State(api): State<Arc<Api>>, posted: Posted<Secret>) -> Answered {
     let change = &read_change(Fields::of(posted.body.as_deref(), CREATE)?)?;
-    let done = api.engine.once(posted.scope(), &posted.once, |tx, context| {
-        async move { Answer::json(201, &links::create(tx, context, change).await?) }.scope_boxed()
-    });
+    let done = api
+        .engine
+        .once(posted.scope(), &posted.once, |tx, context| {
+            async move { Answer::json(201, &links::create(tx, context, change).await?) }
+                .scope_boxed()
+        });
     done.await.map(answered).map_err(fail)
 }
 
@@ -119,9 +123,12 @@ pub async fn create(State(api): State<Arc<Api>>, posted: Posted<Secret>) -> Answ
 pub async fn update(State(api): State<Arc<Api>>, Id(id): Id, posted: Posted<Secret>) -> Answered {
     let change = &read_change(Fields::of(posted.body.as_deref(), UPDATE)?)?;
     let id = id.as_str();
-    let done = api.engine.once(posted.scope(), &posted.once, |tx, context| {
-        async move { Answer::json(200, &links::update(tx, context, id, change).await?) }.scope_boxed()
-    });
+    let done = api
+        .engine
+        .once(posted.scope(), &posted.once, |tx, context| {
+            async move { Answer::json(200, &links::update(tx, context, id, change).await?) }
+                .scope_boxed()
+        });
     done.await.map(answered).map_err(fail)
 }
 
@@ -134,11 +141,21 @@ pub async fn update(State(api): State<Arc<Api>>, Id(id): Id, posted: Posted<Secr
 )]
 pub async fn retrieve(State(api): State<Arc<Api>>, got: Got<Secret>, Id(id): Id) -> Answered {
     got.query(&[])?;
-    let mut reader = api.engine.db.read().await.map_err(|error| fail(error.into()))?;
-    let row = links::find(&mut reader, got.scope(), &id).await.map_err(fail)?;
+    let mut reader = api
+        .engine
+        .db
+        .read()
+        .await
+        .map_err(|error| fail(error.into()))?;
+    let row = links::find(&mut reader, got.scope(), &id)
+        .await
+        .map_err(fail)?;
     let key = got.caller.publishable_key.as_deref();
     let view = LinkView::of(&row, &api.engine.config.checkout_url, key);
-    Ok(answer::json(StatusCode::OK, &view.map_err(|error| fail(error.into()))?))
+    Ok(answer::json(
+        StatusCode::OK,
+        &view.map_err(|error| fail(error.into()))?,
+    ))
 }
 
 /// List payment links, newest first
@@ -153,10 +170,22 @@ pub async fn list(State(api): State<Arc<Api>>, got: Got<Secret>) -> Answered {
     let asked = query.page()?;
     let active = query.optional("active", boolean)?;
     let page = cursor::page(&api.engine, got.scope(), "payment_links", &asked)?;
-    let mut reader = api.engine.db.read().await.map_err(|error| fail(error.into()))?;
+    let mut reader = api
+        .engine
+        .db
+        .read()
+        .await
+        .map_err(|error| fail(error.into()))?;
     let found = till_store::links::list(&mut reader, got.scope(), active, &page).await;
     let mut rows = found.map_err(|error| fail(error.into()))?;
-    let next = cursor::next(&api.engine, got.scope(), "payment_links", &asked, &mut rows, |row| &row.id);
+    let next = cursor::next(
+        &api.engine,
+        got.scope(),
+        "payment_links",
+        &asked,
+        &mut rows,
+        |row| &row.id,
+    );
     let key = got.caller.publishable_key.as_deref();
     let view = |row| LinkView::of(row, &api.engine.config.checkout_url, key);
     let views: Result<Vec<_>, _> = rows.iter().map(view).collect();

@@ -65,7 +65,10 @@ pub fn router(api: Arc<Api>) -> Router {
             post(test_helpers::reverse_payment),
         )
         .route("/v1/payment_links", get(links::list).post(links::create))
-        .route("/v1/payment_links/{id}", get(links::retrieve).post(links::update))
+        .route(
+            "/v1/payment_links/{id}",
+            get(links::retrieve).post(links::update),
+        )
         .merge(checkout_routes())
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
@@ -88,15 +91,42 @@ pub fn router(api: Arc<Api>) -> Router {
 fn checkout_routes() -> Router<Arc<Api>> {
     let preflight = stream::preflight;
     Router::new()
-        .route("/v1/checkout/exchanges", get(checkout::exchanges).options(preflight))
-        .route("/v1/checkout/invoices/{id}", get(checkout::invoice).options(preflight))
-        .route("/v1/checkout/invoices/{id}/lookup", get(checkout::lookup).options(preflight))
-        .route("/v1/checkout/invoices/{id}/notify", post(checkout::notify).options(preflight))
-        .route("/v1/checkout/invoices/{id}/payment_option", post(checkout::payment_option).options(preflight))
-        .route("/v1/checkout/invoices/{id}/wallet_binding", post(checkout::wallet_binding).options(preflight))
-        .route("/v1/checkout/links/{slug}", get(checkout::link).options(preflight))
-        .route("/v1/checkout/links/{slug}/invoices", post(checkout::create_link_invoice).options(preflight))
-        .route("/v1/invoices/{id}/events", get(stream::events).options(preflight))
+        .route(
+            "/v1/checkout/exchanges",
+            get(checkout::exchanges).options(preflight),
+        )
+        .route(
+            "/v1/checkout/invoices/{id}",
+            get(checkout::invoice).options(preflight),
+        )
+        .route(
+            "/v1/checkout/invoices/{id}/lookup",
+            get(checkout::lookup).options(preflight),
+        )
+        .route(
+            "/v1/checkout/invoices/{id}/notify",
+            post(checkout::notify).options(preflight),
+        )
+        .route(
+            "/v1/checkout/invoices/{id}/payment_option",
+            post(checkout::payment_option).options(preflight),
+        )
+        .route(
+            "/v1/checkout/invoices/{id}/wallet_binding",
+            post(checkout::wallet_binding).options(preflight),
+        )
+        .route(
+            "/v1/checkout/links/{slug}",
+            get(checkout::link).options(preflight),
+        )
+        .route(
+            "/v1/checkout/links/{slug}/invoices",
+            post(checkout::create_link_invoice).options(preflight),
+        )
+        .route(
+            "/v1/invoices/{id}/events",
+            get(stream::events).options(preflight),
+        )
         .layer(axum::middleware::from_fn(checkout::allow_origins))
 }
 

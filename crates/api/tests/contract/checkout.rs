@@ -11,12 +11,18 @@ fn path(invoice: &Value, rest: &str) -> String {
 }
 
 async fn view(till: &Till, invoice: &Value) -> Value {
-    let call = till.call("GET", &path(invoice, "")).key(&till.account.test.publishable_key);
+    let call = till
+        .call("GET", &path(invoice, ""))
+        .key(&till.account.test.publishable_key);
     call.send().await.ok(200)
 }
 
 async fn bind(till: &Till, invoice: &Value, asset: &str, sender: &str) -> crate::harness::Reply {
-    till.post(&path(invoice, "/wallet_binding"), json!({ "asset": asset, "sender": sender })).await
+    till.post(
+        &path(invoice, "/wallet_binding"),
+        json!({ "asset": asset, "sender": sender }),
+    )
+    .await
 }
 
 fn wallet(number: u64) -> String {

@@ -23,7 +23,9 @@ async fn link(till: &Till, body: Value) -> Value {
 }
 
 async fn update(till: &Till, link: &Value, body: Value) -> Value {
-    till.post(&format!("/v1/payment_links/{}", id(link)), body).await.ok(200)
+    till.post(&format!("/v1/payment_links/{}", id(link)), body)
+        .await
+        .ok(200)
 }
 
 fn invoices_of(link: &Value) -> String {

@@ -7,6 +7,7 @@ use crate::harness::{Receiver, Till, World, data, finished_deliveries, id, live,
 
 async fn with_receiver(world: &World) -> (Till, Receiver) {
     let till = world.till().await;
+    world.clock.stop();
     let receiver = Receiver::start().await;
     till.set(json!({ "webhook_url": receiver.url() })).await;
     (till, receiver)
@@ -110,6 +111,7 @@ on_every_engine! {
 
     async fn an_endpoint_that_is_not_there_is_a_failure_without_a_status(world: World) {
         let till = world.till().await;
+        world.clock.stop();
         till.set(json!({ "webhook_url": "http://127.0.0.1:9/hooks" })).await;
         till.invoice().await;
         let log = finished_deliveries(&till, 1).await;

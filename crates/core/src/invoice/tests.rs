@@ -256,7 +256,14 @@ fn a_suffix_pays_nothing_and_is_no_excess() {
     payment.suffix = Units(7);
     let terms = terms();
     let payments = [payment];
-    let seen = assess(&Facts { terms: &terms, payments: &payments, cancelled_at: None }, 20);
+    let seen = assess(
+        &Facts {
+            terms: &terms,
+            payments: &payments,
+            cancelled_at: None,
+        },
+        20,
+    );
     assert_eq!(seen.status, Status::Paid);
     assert_eq!(seen.parts[0].position.settled, Units(25_000_007));
 }

@@ -52,7 +52,11 @@ pub struct LinkView {
 }
 
 impl LinkView {
-    pub fn of(row: &LinkRow, checkout_url: &str, key: Option<&str>) -> Result<LinkView, StoreError> {
+    pub fn of(
+        row: &LinkRow,
+        checkout_url: &str,
+        key: Option<&str>,
+    ) -> Result<LinkView, StoreError> {
         let url = match key {
             Some(key) => format!("{checkout_url}/l/{}?key={key}", row.slug),
             None => format!("{checkout_url}/l/{}", row.slug),
@@ -73,7 +77,8 @@ impl LinkView {
             quantity_limit: row.quantity_limit,
             quantity_used: row.quantity_used,
             expires_at: row.expires_at.map(time::show),
-            metadata: serde_json::from_str(&row.metadata).map_err(|error| row.corrupt("metadata", error))?,
+            metadata: serde_json::from_str(&row.metadata)
+                .map_err(|error| row.corrupt("metadata", error))?,
             active: row.active != 0,
             created_at: time::show(row.created_at),
         })
@@ -112,7 +117,9 @@ impl PayerLinkView {
             object: "checkout_payment_link",
             livemode: row.mode == Mode::Live.as_str(),
             slug: row.slug.clone(),
-            merchant: MerchantName { display_name: display_name.map(str::to_owned) },
+            merchant: MerchantName {
+                display_name: display_name.map(str::to_owned),
+            },
             description: row.description.clone(),
             amount_type: row.amount_type.clone(),
             currency: row.currency.clone(),

@@ -15,8 +15,11 @@ pub use invoice::{
     FiatAmount, InvoiceView, PaymentOptionView, PendingOptionView, ReviewView, Summary, TokenAmount,
 };
 pub use link::{LinkView, PayerLinkView};
-pub use payer::{Capabilities, CheckoutInvoiceView, MerchantName, PayerOptionView, PayerPaymentView, payer_payments};
 pub use notice::NoticeView;
+pub use payer::{
+    Capabilities, CheckoutInvoiceView, MerchantName, PayerOptionView, PayerPaymentView,
+    payer_payments,
+};
 pub use payment::PaymentView;
 pub use settings::{SettingsView, WebhookSecretView};
 

@@ -132,8 +132,9 @@ impl CheckoutInvoiceView {
             let deposit = options.iter().find(|known| known.asset == option.asset);
             let deposit = deposit.and_then(|known| known.deposit.as_ref());
             PayerOptionView {
-                address_derivation: deposit
-                    .and_then(|deposit| addresses::derivation(&row.account, &option.network, deposit)),
+                address_derivation: deposit.and_then(|deposit| {
+                    addresses::derivation(&row.account, &option.network, deposit)
+                }),
                 asset: option.asset,
                 symbol: option.symbol,
                 network: option.network,

@@ -38,7 +38,7 @@ pub use node::{Mood, Node};
 pub use receiver::Receiver;
 
 /// How long anything may take before a test gives it up. Only tests that fail wait for it.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 pub const BASE: &str = "USDC@eip155:84532";
 pub const SEPOLIA: &str = "USDC@eip155:11155111";
@@ -241,7 +241,7 @@ fn sender(setup: &Setup) -> Sender {
         policy: setup.url_policy,
         trusted_certificates_pem: Vec::new(),
         own_addresses: Vec::new(),
-        deadline: Duration::from_secs(10),
+        deadline: PATIENCE,
     };
     Sender::new(config).expect("a sender")
 }
