@@ -58,8 +58,14 @@ pub async fn lookup(
     let (options, bindings) = {
         let mut reader = engine.db.read().await?;
         let row = invoices::find(&mut reader, scope, invoice).await?;
-        let filter = Filter { tx_hash: Some(hash.as_str()), ..Filter::default() };
-        let page = Page { limit: TRANSFERS_MAX, before: None };
+        let filter = Filter {
+            tx_hash: Some(hash.as_str()),
+            ..Filter::default()
+        };
+        let page = Page {
+            limit: TRANSFERS_MAX,
+            before: None,
+        };
         let rows = till_store::payments::list(&mut reader, scope, &filter, &page).await?;
         if !rows.is_empty() {
             return Ok(observed(hash, invoice, &rows)?);
@@ -89,9 +95,15 @@ fn unknown(hash: &TxHashForm) -> LookupView {
     }
 }
 
-fn observed(hash: &TxHashForm, invoice: &str, rows: &[PaymentRow]) -> Result<LookupView, StoreError> {
+fn observed(
+    hash: &TxHashForm,
+    invoice: &str,
+    rows: &[PaymentRow],
+) -> Result<LookupView, StoreError> {
     let transfer = |row: &PaymentRow| {
-        let decimals = Registry::builtin().asset(&row.asset).map_or(0, |asset| asset.decimals);
+        let decimals = Registry::builtin()
+            .asset(&row.asset)
+            .map_or(0, |asset| asset.decimals);
         let ours = row.invoice == invoice;
         Ok(LookedUpTransfer {
             asset: row.asset.clone(),
@@ -105,7 +117,10 @@ fn observed(hash: &TxHashForm, invoice: &str, rows: &[PaymentRow]) -> Result<Loo
             },
         })
     };
-    let transfers = rows.iter().map(transfer).collect::<Result<Vec<_>, StoreError>>()?;
+    let transfers = rows
+        .iter()
+        .map(transfer)
+        .collect::<Result<Vec<_>, StoreError>>()?;
     Ok(LookupView {
         found: true,
         network: rows.first().map(|row| row.network.clone()),
@@ -120,8 +135,11 @@ fn offered(options: &[PayOption]) -> Vec<&'static Network> {
     let registry = Registry::builtin();
     let mut networks: Vec<&Network> = Vec::new();
     for option in options {
-        let network = registry.asset(&option.asset).and_then(|asset| registry.network(&asset.network));
-        if let Some(network) = network.filter(|new| networks.iter().all(|known| known.id != new.id)) {
+        let network = registry
+            .asset(&option.asset)
+            .and_then(|asset| registry.network(&asset.network));
+        if let Some(network) = network.filter(|new| networks.iter().all(|known| known.id != new.id))
+        {
             networks.push(network);
         }
     }
@@ -148,10 +166,19 @@ fn told(
     }
     transfers.sort_by_key(|transfer| transfer.reason == Some("not_for_this_invoice"));
     transfers.truncate(TRANSFERS_MAX as usize);
-    Ok(LookupView { found: true, network: Some(network.id.clone()), transfers, ..unknown(hash) })
+    Ok(LookupView {
+        found: true,
+        network: Some(network.id.clone()),
+        transfers,
+        ..unknown(hash)
+    })
 }
 
-fn reason(moved: &Moved, options: &[PayOption], bindings: &[BindingRow]) -> Result<&'static str, StoreError> {
+fn reason(
+    moved: &Moved,
+    options: &[PayOption],
+    bindings: &[BindingRow],
+) -> Result<&'static str, StoreError> {
     for binding in bindings {
         let fits = binding.asset == moved.asset.code
             && binding.destination == moved.recipient
@@ -165,7 +192,9 @@ fn reason(moved: &Moved, options: &[PayOption], bindings: &[BindingRow]) -> Resu
         .iter()
         .filter_map(|option| option.deposit.as_ref())
         .any(|deposit| deposit.address == moved.recipient);
-    let offered = options.iter().any(|option| option.asset == moved.asset.code);
+    let offered = options
+        .iter()
+        .any(|option| option.asset == moved.asset.code);
     Ok(match (to_deposit, offered) {
         (true, true) => "not_observed_yet",
         (true, false) => "asset_not_offered",

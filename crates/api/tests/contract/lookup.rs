@@ -23,15 +23,25 @@ fn digits(address: &str) -> String {
 }
 
 async fn till_with(world: &World, rpc: &[(&str, &Node)]) -> Till {
-    let mut setup = Setup { checkout_per_minute: 1_000, ..Setup::default() };
+    let mut setup = Setup {
+        checkout_per_minute: 1_000,
+        ..Setup::default()
+    };
     for (network, node) in rpc {
-        setup.rpc.entry((*network).to_owned()).or_default().push(node.url());
+        setup
+            .rpc
+            .entry((*network).to_owned())
+            .or_default()
+            .push(node.url());
     }
     world.till_with(setup).await
 }
 
 async fn look(till: &Till, invoice: &Value, hash: &str) -> Value {
-    let path = format!("/v1/checkout/invoices/{}/lookup?tx_hash={hash}", id(invoice));
+    let path = format!(
+        "/v1/checkout/invoices/{}/lookup?tx_hash={hash}",
+        id(invoice)
+    );
     let key = &till.account.test.publishable_key;
     till.call("GET", &path).key(key).send().await.ok(200)
 }
@@ -65,7 +75,10 @@ async fn dump(world: &World) -> Vec<(String, Vec<String>)> {
         } else {
             let columns = format!("SELECT name FROM pragma_table_info('{table}')");
             let columns: Vec<(String,)> = reader.all(&columns, &[]).await.unwrap();
-            let quoted: Vec<_> = columns.iter().map(|(name,)| format!("quote({name})")).collect();
+            let quoted: Vec<_> = columns
+                .iter()
+                .map(|(name,)| format!("quote({name})"))
+                .collect();
             format!("SELECT {} FROM {table}", quoted.join(" || ',' || "))
         };
         let rows: Vec<(String,)> = reader.all(&sql, &[]).await.unwrap();
@@ -208,8 +221,13 @@ on_every_engine! {
 }
 
 fn hex_of_tron(address: &str) -> String {
-    let nile = till_core::asset::Registry::builtin().network("tron:3448148188").expect("Nile");
-    assert_eq!(till_chains::parse_address(nile, address).as_deref(), Ok(address));
+    let nile = till_core::asset::Registry::builtin()
+        .network("tron:3448148188")
+        .expect("Nile");
+    assert_eq!(
+        till_chains::parse_address(nile, address).as_deref(),
+        Ok(address)
+    );
     let bytes = till_chains::tron::address::parse(address).expect("an address");
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
