@@ -13,6 +13,7 @@ use toml::{Table, Value};
 /// From the ground up. A crate may depend only on crates of a lower floor.
 const FLOORS: &[(&str, u8)] = &[
     ("core", 0),
+    ("net", 0),
     ("store", 1),
     ("chains", 1),
     ("engine", 2),
