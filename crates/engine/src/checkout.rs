@@ -98,6 +98,8 @@ pub async fn pick_option(
     }
     held.row.options = serde_json::to_string(&held.terms.options).map_err(Fail::broken)?;
     till_store::invoices::update(tx, &held.row).await?;
+    // A wallet bound before the pick was told `select_by`; what it sends after that must find the invoice too.
+    till_store::bindings::extend(tx, &context.scope, invoice, held.row.expires_at).await?;
     let timer = (&context.scope, EXPIRE_TIMER, invoice, held.row.expires_at);
     till_store::timers::set(tx, &[timer]).await?;
     Ok(held.row)

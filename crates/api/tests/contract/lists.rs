@@ -99,12 +99,11 @@ on_every_engine! {
             let till = &till;
             async move { data(&till.get(&format!("/v1/invoices?{query}")).await.ok(200)).iter().map(id).collect::<Vec<_>>() }
         };
-        for query in ["status=paid", "customer_ref=ann", "status=paid&customer_ref=ann"] {
-            assert_eq!(listed(query).await, std::slice::from_ref(&ann), "{query}");
-        }
-        for query in ["status=awaiting_payment", "customer_ref=bob%20%26+co"] {
-            assert_eq!(listed(query).await, std::slice::from_ref(&bob), "{query}");
-        }
+        assert_eq!(listed("status=paid").await, std::slice::from_ref(&ann));
+        assert_eq!(listed("status=awaiting_payment").await, std::slice::from_ref(&bob));
+        assert_eq!(listed("customer_ref=ann").await, std::slice::from_ref(&ann));
+        assert_eq!(listed("customer_ref=bob%20%26+co").await, [bob]);
+        assert_eq!(listed("status=paid&customer_ref=ann").await, [ann]);
         assert!(listed("status=expired").await.is_empty());
         assert!(listed("status=awaiting_payment&customer_ref=ann").await.is_empty());
         for status in ["done", "", "Paid", "paid,expired"] {
