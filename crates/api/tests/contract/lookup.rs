@@ -63,7 +63,7 @@ fn reasons(found: &Value) -> Vec<(String, String)> {
 async fn dump(world: &World) -> Vec<(String, Vec<String>)> {
     let mut reader = world.db.read().await.unwrap();
     let tables = if world.is_postgres() {
-        "SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1"
+        "SELECT table_name::text FROM information_schema.tables WHERE table_schema = current_schema() ORDER BY 1"
     } else {
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1"
     };

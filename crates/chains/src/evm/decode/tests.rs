@@ -1,3 +1,5 @@
+//! Receipts as nodes give them, and as they must not be believed. Numbers such as D04 are the threats they stand for.
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
