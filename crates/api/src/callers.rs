@@ -4,21 +4,21 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use bytes::Bytes;
 use http::request::Parts;
 use till_core::asset::Mode;
 use till_core::error::{Code, Refusal};
 use till_core::scope::Scope;
 use till_engine::accounts::{Caller, KeyKind};
-use till_engine::idempotency::{Once, in_use};
+use till_engine::idempotency::{Once, in_use, reused};
 
 use crate::http::answer::Failure;
 use crate::http::body::{self, READ_TIME_LIMIT};
 use crate::http::credentials::{Presented, presented};
 use crate::http::idempotency::{self, InFlightGuard};
 use crate::http::query::{Query, peek};
-use crate::state::Api;
+use crate::state::{Api, fail};
 
 /// Which keys an endpoint takes.
 pub trait Rights: Send + Sync + 'static {
@@ -160,5 +160,26 @@ impl<R: Rights> FromRequest<Arc<Api>> for Posted<R> {
 impl<R> Posted<R> {
     pub fn scope(&self) -> &Scope {
         &self.caller.scope
+    }
+
+    /// What was read from the request. What is wrong with it is told only while its key is free: a key bound
+    /// to another request is the mistake that comes first.
+    pub async fn read<T>(&self, api: &Api, read: Result<T, Failure>) -> Result<T, Failure> {
+        let Err(wrong) = read else { return read };
+        let reused = reused(&api.engine, self.scope(), &self.once).await;
+        Err(reused.map_err(fail)?.map_or(wrong, Failure::from))
+    }
+}
+
+/// The id in a path. One that cannot be decoded is nobody's id, which is the look-up's to say: after the key
+/// was checked, and in the same words as for any other.
+pub struct Id(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Id {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Id, Self::Rejection> {
+        let path = Path::<String>::from_request_parts(parts, state).await;
+        Ok(Id(path.map(|Path(id)| id).unwrap_or_default()))
     }
 }

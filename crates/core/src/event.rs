@@ -110,13 +110,13 @@ pub fn announce(
         }
         if !was_posted && part.status == PaymentStatus::Refundable && !part.dust {
             match part.standing {
-                Standing::Late => {
+                // Made in time but settled after the invoice was cancelled: nobody else would tell of it.
+                Standing::Late | Standing::Counted => {
                     out.push(Announcement::about(EventType::InvoiceLatePayment, index))
                 }
                 Standing::WrongAsset => {
                     out.push(Announcement::about(EventType::InvoiceWrongAsset, index))
                 }
-                Standing::Counted => {}
             }
         }
         credit_changed |=
@@ -212,6 +212,23 @@ mod tests {
             &["invoice.late_payment"],
         );
         check(Status::Cancelled, &[Some(P::Refundable)], &late, &[]);
+    }
+
+    #[test]
+    fn a_payment_made_before_the_cancellation_and_settled_after_it_is_told_too() {
+        let refundable = after(Status::Cancelled, &[(P::Refundable, S::Counted)]);
+        check(
+            Status::Cancelled,
+            &[Some(P::Confirming)],
+            &refundable,
+            &["invoice.late_payment"],
+        );
+        check(
+            Status::UnderReview,
+            &[Some(P::Held)],
+            &refundable,
+            &["invoice.cancelled"],
+        );
     }
 
     #[test]

@@ -17,4 +17,16 @@ impl Scope {
             mode,
         }
     }
+
+    /// The same account's other half.
+    pub fn in_other_mode(&self) -> Scope {
+        let mode = match self.mode {
+            Mode::Test => Mode::Live,
+            Mode::Live => Mode::Test,
+        };
+        Scope {
+            account: Arc::clone(&self.account),
+            mode,
+        }
+    }
 }

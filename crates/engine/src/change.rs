@@ -29,8 +29,12 @@ pub struct Held {
 pub struct HeldPayment {
     pub row: PaymentRow,
     pub fact: Payment,
+    /// As it stands in the database; none for a payment that is new.
+    pub stored: Option<PaymentRow>,
     /// The status before this change; none for a payment that is new.
     pub was: Option<PaymentStatus>,
+    /// The row as the database has it; what differs from it is written.
+    pub stored: Option<PaymentRow>,
 }
 
 impl HeldPayment {
@@ -38,6 +42,7 @@ impl HeldPayment {
         Ok(HeldPayment {
             fact: row.fact()?,
             was: Some(row.status()?),
+            stored: Some(row.clone()),
             row,
         })
     }
@@ -196,7 +201,6 @@ async fn write_payments(
 ) -> Result<(), Fail> {
     let (mut new, mut entries) = (Vec::new(), Vec::new());
     for (payment, part) in held.payments.iter_mut().zip(&after.parts) {
-        let stored = payment.row.clone();
         let row = &mut payment.row;
         row.status = part.status.as_str().to_owned();
         if part.status == PaymentStatus::Credited && payment.was != Some(PaymentStatus::Credited) {
@@ -224,20 +228,15 @@ async fn write_payments(
                 created_at: context.now,
             });
         }
-        if payment.was.is_none() {
-            new.push(row.clone());
-        } else if changed(&stored, row) || payment.fact != stored.fact()? {
-            till_store::payments::update(tx, row).await?;
+        match &payment.stored {
+            None => new.push(row.clone()),
+            Some(stored) if stored != row => till_store::payments::update(tx, row).await?,
+            Some(_) => {}
         }
     }
     till_store::payments::insert(tx, &new).await?;
     till_store::journal::append(tx, &entries).await?;
     Ok(())
-}
-
-fn changed(before: &PaymentRow, after: &PaymentRow) -> bool {
-    (&before.status, &before.position, before.credited_at)
-        != (&after.status, &after.position, after.credited_at)
 }
 
 fn apply_to_row(
@@ -397,7 +396,12 @@ async fn follow_lease(
             families.push((family, deposit.number));
         }
     }
-    let paid_now = held.payments.iter().any(|payment| payment.was.is_none());
+    let paid_now = |family: Family| {
+        held.payments.iter().any(|payment| {
+            let network = Registry::builtin().network(&payment.row.network);
+            payment.was.is_none() && network.is_some_and(|network| network.family == family)
+        })
+    };
     for (family, number) in families {
         let number = i64::try_from(number).map_err(Fail::broken)?;
         if was_closed != is_closed {
@@ -410,7 +414,7 @@ async fn follow_lease(
             till_store::leases::set_free_at(tx, &context.scope, family, number, invoice, free_at)
                 .await?;
         }
-        if paid_now && family == Family::Bitcoin {
+        if family == Family::Bitcoin && paid_now(family) {
             till_store::leases::note_paid(tx, &context.scope, family, number).await?;
         }
     }

@@ -73,6 +73,14 @@ pub async fn create_invoices(
                 Ok(None) => {}
             }
         }
+        let is_same = |draft: &Draft<'_>| {
+            let earlier: &CreateInvoice = &requests[draft.index];
+            (&earlier.scope, &earlier.once.key) == (&request.scope, &request.once.key)
+        };
+        if drafts.iter().any(is_same) {
+            // Its answer is the earlier one's, which must be bound first: let each request go alone.
+            return Err(idempotency::key_taken().into());
+        }
         match plan(context, &request.request) {
             Err(refusal) => answers[index] = Some(Err(refusal.into())),
             Ok(plan) => {

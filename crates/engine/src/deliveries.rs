@@ -6,17 +6,18 @@ use till_store::Tx;
 use till_store::deliveries::{DeliveryRow, NewDelivery};
 
 use crate::context::Context;
-use crate::fail::{Fail, missing};
+use crate::fail::{Fail, missing, missing_or_in_mode};
 
 /// The same event under the same id, as a new delivery, to the current URL.
 pub async fn replay(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<DeliveryRow, Fail> {
-    let gone = || Fail::from(missing("webhook delivery", id));
     if !till_core::id::is(Kind::Delivery, id) {
-        return Err(gone());
+        return Err(missing("webhook delivery", id).into());
     }
-    let old = till_store::deliveries::find(tx, &context.scope, id)
-        .await?
-        .ok_or_else(gone)?;
+    let Some(old) = till_store::deliveries::find(tx, &context.scope, id).await? else {
+        let elsewhere = context.scope.in_other_mode();
+        let found = till_store::deliveries::find(tx, &elsewhere, id).await?;
+        return Err(missing_or_in_mode("webhook delivery", id, &context.scope, found).into());
+    };
     let url = context
         .merchant
         .row

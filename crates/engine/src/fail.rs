@@ -1,6 +1,7 @@
 //! How a use case can end without an answer, for two audiences: the caller and whoever reads the log.
 
 use till_core::error::{Code, Refusal};
+use till_core::scope::Scope;
 use till_store::{Retryable, StoreError};
 
 #[derive(Clone, Debug)]
@@ -54,6 +55,15 @@ pub fn missing_in_mode(what: &str, id: &str, mode: &str, other: &str) -> Refusal
             short(id)
         ),
     )
+}
+
+/// Missing here; `found` says whether the caller's other mode has it.
+pub fn missing_or_in_mode<T>(what: &str, id: &str, scope: &Scope, found: Option<T>) -> Refusal {
+    let other = scope.in_other_mode();
+    match found {
+        Some(_) => missing_in_mode(what, id, scope.mode.as_str(), other.mode.as_str()),
+        None => missing(what, id),
+    }
 }
 
 /// Echoed input is cut to the length of any real id.

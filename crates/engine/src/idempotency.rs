@@ -70,6 +70,13 @@ pub fn in_use() -> Refusal {
     Refusal::of(Code::IdempotencyKeyInUse).param("Idempotency-Key")
 }
 
+/// What the store says when a key was bound meanwhile.
+pub fn key_taken() -> StoreError {
+    StoreError::Unique {
+        constraint: "idempotency_keys(account,mode,key)".into(),
+    }
+}
+
 pub fn is_key_taken(error: &StoreError) -> bool {
     error.violates("idempotency_keys")
 }
@@ -84,18 +91,34 @@ pub async fn look_up(
     else {
         return Ok(None);
     };
-    if kept.created_at < context.real_now - i64::from(IDEMPOTENCY_RETENTION_DAYS) * DAY_MS {
+    if kept.created_at < oldest_kept(context.real_now) {
         till_store::idempotency::forget(tx, &context.scope, &once.key).await?;
         return Ok(None);
     }
     replay(context.engine, &context.scope, once, &kept).map(Some)
 }
 
+/// The refusal of a key that is bound to another request.
+pub async fn reused(engine: &Engine, scope: &Scope, once: &Once) -> Result<Option<Refusal>, Fail> {
+    let mut reader = engine.db.read().await?;
+    let kept = till_store::idempotency::kept_answer(&mut reader, scope, &once.key).await?;
+    let oldest = oldest_kept(engine.clock.now_ms());
+    Ok(kept
+        .filter(|kept| kept.created_at >= oldest && kept.fingerprint != once.fingerprint)
+        .map(|_| key_reused()))
+}
+
+fn key_reused() -> Refusal {
+    Refusal::of(Code::IdempotencyKeyReused).param("Idempotency-Key")
+}
+
+fn oldest_kept(real_now: i64) -> i64 {
+    real_now - i64::from(IDEMPOTENCY_RETENTION_DAYS) * DAY_MS
+}
+
 fn replay(engine: &Engine, scope: &Scope, once: &Once, kept: &KeptAnswer) -> Result<Answer, Fail> {
     if kept.fingerprint != once.fingerprint {
-        return Err(Refusal::of(Code::IdempotencyKeyReused)
-            .param("Idempotency-Key")
-            .into());
+        return Err(key_reused().into());
     }
     let body = engine
         .vault

@@ -1,7 +1,6 @@
 //! Invoices after they were made: reading, cancelling, and deciding reviews.
 
 use serde_json::json;
-use till_core::asset::Mode;
 use till_core::error::{Code, Refusal};
 use till_core::event::EventType;
 use till_core::id::Kind;
@@ -13,14 +12,7 @@ use till_store::{Queries, Tx};
 
 use crate::change::{self, Extra, Held};
 use crate::context::Context;
-use crate::fail::{Fail, missing, missing_in_mode};
-
-pub fn other(mode: Mode) -> Mode {
-    match mode {
-        Mode::Test => Mode::Live,
-        Mode::Live => Mode::Test,
-    }
-}
+use crate::fail::{Fail, missing, missing_or_in_mode};
 
 /// An id of the caller's other mode is missing too, but the answer says where it is.
 pub async fn missing_invoice(
@@ -28,23 +20,11 @@ pub async fn missing_invoice(
     scope: &Scope,
     id: &str,
 ) -> Result<Refusal, Fail> {
-    let elsewhere = Scope {
-        account: scope.account.clone(),
-        mode: other(scope.mode),
-    };
-    if till_core::id::is(Kind::Invoice, id)
-        && till_store::invoices::find(q, &elsewhere, id)
-            .await?
-            .is_some()
-    {
-        return Ok(missing_in_mode(
-            "invoice",
-            id,
-            scope.mode.as_str(),
-            elsewhere.mode.as_str(),
-        ));
+    if !till_core::id::is(Kind::Invoice, id) {
+        return Ok(missing("invoice", id));
     }
-    Ok(missing("invoice", id))
+    let found = till_store::invoices::find(q, &scope.in_other_mode(), id).await?;
+    Ok(missing_or_in_mode("invoice", id, scope, found))
 }
 
 pub async fn find(q: &mut impl Queries, scope: &Scope, id: &str) -> Result<InvoiceRow, Fail> {

@@ -98,27 +98,38 @@ async fn take_in_one(
     if scope != context.scope {
         return Ok(None);
     }
+    if let Some(known) = &known
+        && is_undone(known, observation)?
+    {
+        // It is told and journalled as a reversal first, and then taken in as what it is now.
+        let gone = Observation {
+            units: known.units()?,
+            sighting: Sighting::Removed,
+            ..observation.clone()
+        };
+        Box::pin(take_in_one(tx, context, &gone)).await?;
+    }
     let Some(mut held) = change::hold(tx, &scope, &invoice).await? else {
         return Err(Fail::broken(format!(
             "invoice {invoice} of a lease or payment is missing"
         )));
     };
-    let id = match known {
-        Some(payment) => {
-            let Some(payment) = held
-                .payments
-                .iter_mut()
-                .find(|held| held.row.id == payment.id)
-            else {
-                return Err(Fail::broken(format!(
-                    "payment {} is not among its invoice's",
-                    payment.id
-                )));
-            };
+    // Looked for again now that the invoice is held: another process may have seen the transfer meanwhile.
+    let this_transfer = |held: &&mut HeldPayment| {
+        (&held.row.network, &held.row.tx_hash, held.row.place) == (network, tx_hash, place)
+    };
+    let id = match (held.payments.iter_mut().find(this_transfer), known) {
+        (Some(payment), _) => {
             update(payment, observation)?;
             payment.row.id.clone()
         }
-        None => {
+        (None, Some(payment)) => {
+            return Err(Fail::broken(format!(
+                "payment {} is not among its invoice's",
+                payment.id
+            )));
+        }
+        (None, None) => {
             let Some(payment) = first_sighting(context, &invoice, observation)? else {
                 return Ok(None);
             };
@@ -129,6 +140,22 @@ async fn take_in_one(
     };
     change::settle(tx, context, held, None).await?;
     Ok(Some(id))
+}
+
+/// Whether a transfer that stands in the books left its block without anybody saying so: it waits again, or is
+/// in another block and not deep enough there, or of another amount.
+fn is_undone(known: &PaymentRow, observation: &Observation) -> Result<bool, Fail> {
+    if !known.status()?.is_posted() {
+        return Ok(false);
+    }
+    Ok(match &observation.sighting {
+        Sighting::Removed => false,
+        Sighting::Pending => true,
+        Sighting::InBlock { level, hash, .. } => {
+            known.block_hash.as_ref() != Some(hash)
+                && (*level < known.fact()?.credit_at || known.units()? != observation.units)
+        }
+    })
 }
 
 /// The invoice that held the address's lease when the transfer was made, or held it last.
@@ -146,13 +173,18 @@ async fn attribute(
         Sighting::InBlock { time, .. } => (*time).min(context.now),
         _ => context.now,
     };
+    // Two accounts may have one extended key and so the same addresses (new test accounts do): the account
+    // whose unit of work this is comes first.
     let of_mode = |lease: &&LeaseRow| lease.mode == network.mode.as_str();
-    let held_then = holders
-        .iter()
-        .filter(of_mode)
-        .find(|lease| lease.leased_at <= at);
+    let own = |lease: &&LeaseRow| of_mode(lease) && lease.account == *context.scope.account;
+    let held_then = |lease: &&LeaseRow| lease.leased_at <= at;
     // A block's clock may run ahead of or behind ours: before the first lease means the first.
-    let holder = held_then.or_else(|| holders.iter().rfind(|lease| of_mode(&lease)));
+    let latest_of = |whose: &dyn Fn(&&LeaseRow) -> bool| {
+        let mut candidates = holders.iter().filter(|lease| whose(lease));
+        let first = candidates.clone().next_back();
+        candidates.find(held_then).or(first)
+    };
+    let holder = latest_of(&own).or_else(|| latest_of(&of_mode));
     Ok(holder.map(|lease| {
         (
             Scope::new(&lease.account, network.mode),
@@ -213,7 +245,9 @@ fn first_sighting(
     let mut payment = HeldPayment {
         row,
         fact,
+        stored: None,
         was: None,
+        stored: None,
     };
     update(&mut payment, observation)?;
     Ok(Some(payment))

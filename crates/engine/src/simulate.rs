@@ -12,7 +12,7 @@ use till_store::invoices::InvoiceRow;
 use till_store::payments::PaymentRow;
 
 use crate::context::Context;
-use crate::fail::{Fail, missing};
+use crate::fail::{Fail, missing, missing_or_in_mode};
 use crate::invoices::find_locked;
 use crate::observe::{Observation, Sighting, Source, take_in};
 use crate::workers::timers;
@@ -248,13 +248,14 @@ pub async fn reverse_payment(
     context: &Context<'_>,
     id: &str,
 ) -> Result<PaymentRow, Fail> {
-    let gone = || Fail::from(missing("payment", id));
     if !till_core::id::is(Kind::Payment, id) {
-        return Err(gone());
+        return Err(missing("payment", id).into());
     }
-    let payment = till_store::payments::find(tx, &context.scope, id)
-        .await?
-        .ok_or_else(gone)?;
+    let Some(payment) = till_store::payments::find(tx, &context.scope, id).await? else {
+        let elsewhere = context.scope.in_other_mode();
+        let found = till_store::payments::find(tx, &elsewhere, id).await?;
+        return Err(missing_or_in_mode("payment", id, &context.scope, found).into());
+    };
     if payment.simulated == 0 {
         return Err(invalid("id", "only a simulated payment can be reversed").into());
     }
@@ -298,11 +299,11 @@ pub async fn advance_clock(
         Advance::To(at) => *at,
     };
     if target > LATEST_MS {
-        return Err(invalid(
-            "advance_seconds",
-            "the clock cannot be moved beyond the year 9999",
-        )
-        .into());
+        let param = match advance {
+            Advance::Seconds(_) => "advance_seconds",
+            Advance::To(_) => "advance_to",
+        };
+        return Err(invalid(param, "the clock cannot be moved beyond the year 9999").into());
     }
     if target < now {
         return Err(invalid("advance_to", "test time never runs backwards").into());

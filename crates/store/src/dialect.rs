@@ -62,6 +62,7 @@ pub struct Db(Arc<Inner>);
 struct Inner {
     backend: Backend,
     commits: Arc<AtomicU64>,
+    statements: Arc<AtomicU64>,
     /// How often units were tried again; spreads those that collided.
     retries: AtomicU64,
 }
@@ -104,6 +105,7 @@ impl Db {
         Ok(Db(Arc::new(Inner {
             backend,
             commits,
+            statements: Arc::default(),
             retries: AtomicU64::new(0),
         })))
     }
@@ -129,16 +131,22 @@ impl Db {
     /// Starts a unit of work that writes.
     pub async fn begin(&self) -> Result<Tx, StoreError> {
         let commits = Arc::clone(&self.0.commits);
+        let statements = Arc::clone(&self.0.statements);
         match &self.0.backend {
             Backend::Sqlite { writer, .. } => {
                 let unit = Unit::begin(writer, Some(ACQUIRE_TIMEOUT)).await?;
-                Ok(Tx::sqlite(unit, commits))
+                Ok(Tx::sqlite(unit, commits, statements))
             }
             // No limit: nothing but this process can hold it up, and simulated time passes as it likes.
-            Backend::Memory { writer } => Ok(Tx::sqlite(Unit::begin(writer, None).await?, commits)),
-            Backend::Postgres { writers, .. } => {
-                Ok(Tx::postgres(begin_postgres(writers).await?, commits))
+            Backend::Memory { writer } => {
+                let unit = Unit::begin(writer, None).await?;
+                Ok(Tx::sqlite(unit, commits, statements))
             }
+            Backend::Postgres { writers, .. } => Ok(Tx::postgres(
+                begin_postgres(writers).await?,
+                commits,
+                statements,
+            )),
         }
     }
 
@@ -197,6 +205,12 @@ impl Db {
     /// How many COMMITs were made. Units that committed together count once.
     pub fn commits(&self) -> u64 {
         self.0.commits.load(Ordering::Relaxed)
+    }
+
+    /// How many statements units of work have begun, each COMMIT included: what a use case costs in round
+    /// trips, and a place to stop it at that is the same in every run.
+    pub fn statements(&self) -> u64 {
+        self.0.statements.load(Ordering::Relaxed)
     }
 
     /// Waits for what is under way, and closes every connection.

@@ -7,7 +7,7 @@ use till_core::scope::Scope;
 
 use crate::{Page, Queries, StoreError, Tx, Val, touched, vals};
 
-#[derive(Clone, Debug, sqlx::FromRow)]
+#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
 pub struct PaymentRow {
     pub account: String,
     pub mode: String,

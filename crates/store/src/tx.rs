@@ -46,6 +46,7 @@ pub struct Tx {
     /// Set while a statement is under way, and left set when it does not succeed.
     failed: bool,
     commits: Arc<AtomicU64>,
+    statements: Arc<AtomicU64>,
 }
 
 enum Inner {
@@ -139,22 +140,29 @@ impl Conn<'_> {
 }
 
 impl Tx {
-    pub(crate) fn sqlite(unit: Unit, commits: Arc<AtomicU64>) -> Tx {
+    pub(crate) fn sqlite(
+        unit: Unit,
+        commits: Arc<AtomicU64>,
+        statements: Arc<AtomicU64>,
+    ) -> Tx {
         Tx {
             inner: Inner::Sqlite(unit),
             failed: false,
             commits,
+            statements,
         }
     }
 
     pub(crate) fn postgres(
         transaction: Transaction<'static, Postgres>,
         commits: Arc<AtomicU64>,
+        statements: Arc<AtomicU64>,
     ) -> Tx {
         Tx {
             inner: Inner::Postgres(transaction),
             failed: false,
             commits,
+            statements,
         }
     }
 
@@ -210,6 +218,7 @@ impl Tx {
         if self.failed {
             return Err(after_failure());
         }
+        self.statements.fetch_add(1, Ordering::Relaxed);
         match self.inner {
             Inner::Sqlite(unit) => unit.commit().await,
             Inner::Postgres(transaction) => {
@@ -242,6 +251,7 @@ impl Tx {
             return Err(after_failure());
         }
         self.failed = true;
+        self.statements.fetch_add(1, Ordering::Relaxed);
         Ok(match &mut self.inner {
             Inner::Sqlite(unit) => Conn::Sqlite(unit.conn()?),
             Inner::Postgres(transaction) => Conn::Postgres(&mut *transaction),

@@ -68,6 +68,12 @@ impl Edge {
             }
         };
         let response = finish(answered, uri.path(), &id);
+        let class = match response.status().as_u16() {
+            ..400 => "success",
+            400..500 => "refused",
+            _ => "failed",
+        };
+        metrics::counter!("till_http_requests_total", "outcome" => class).increment(1);
         tracing::info!(
             target: "till::access",
             method = method.as_str(),

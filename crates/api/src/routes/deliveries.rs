@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use scoped_futures::ScopedFutureExt as _;
 use till_engine::view::DeliveryView;
 use till_engine::{Answer, deliveries};
 use till_store::deliveries::Filter;
 
 use super::{Answered, answered, fail, list as listed, no_body};
-use crate::callers::{Got, Posted, Secret};
+use crate::callers::{Got, Id, Posted, Secret};
 use crate::cursor;
 use crate::http::query::one_of;
 use crate::state::Api;
@@ -80,12 +80,8 @@ pub async fn list(State(api): State<Arc<Api>>, got: Got<Secret>) -> Answered {
     responses((status = 200, description = "The new delivery", body = DeliveryView), words::Refusals),
     security(("secret_key" = []))
 )]
-pub async fn replay(
-    State(api): State<Arc<Api>>,
-    Path(id): Path<String>,
-    posted: Posted<Secret>,
-) -> Answered {
-    no_body(posted.body.as_deref())?;
+pub async fn replay(State(api): State<Arc<Api>>, Id(id): Id, posted: Posted<Secret>) -> Answered {
+    posted.read(&api, no_body(posted.body.as_deref())).await?;
     let id = id.as_str();
     let done = api
         .engine

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use http::StatusCode;
 use scoped_futures::ScopedFutureExt as _;
 use till_core::limits::{
@@ -18,7 +18,7 @@ use till_engine::{Answer, change};
 use till_store::invoices::{Filter, InvoiceRow};
 
 use super::{Answered, answered, fail, list as listed, no_body};
-use crate::callers::{Got, Posted, Secret};
+use crate::callers::{Got, Id, Posted, Secret};
 use crate::cursor;
 use crate::http::answer::{self, Failure};
 use crate::http::fields::{Field, Fields, Kind, may, need};
@@ -45,7 +45,9 @@ const CREATE: &[Field] = &[
     security(("secret_key" = []))
 )]
 pub async fn create(State(api): State<Arc<Api>>, posted: Posted<Secret>) -> Answered {
-    let request = read_create(posted.body.as_deref())?;
+    let request = posted
+        .read(&api, read_create(posted.body.as_deref()))
+        .await?;
     let create = CreateInvoice {
         scope: posted.scope().clone(),
         once: posted.once.clone(),
@@ -84,11 +86,7 @@ fn view<'r>(api: &Api, caller: &Caller, row: &'r InvoiceRow) -> Result<InvoiceVi
     responses((status = 200, description = "The invoice", body = InvoiceView), words::Refusals),
     security(("secret_key" = []))
 )]
-pub async fn retrieve(
-    State(api): State<Arc<Api>>,
-    got: Got<Secret>,
-    Path(id): Path<String>,
-) -> Answered {
+pub async fn retrieve(State(api): State<Arc<Api>>, got: Got<Secret>, Id(id): Id) -> Answered {
     got.query(&[])?;
     let mut reader = api
         .engine
@@ -155,12 +153,8 @@ pub async fn list(State(api): State<Arc<Api>>, got: Got<Secret>) -> Answered {
     responses((status = 200, description = "The cancelled invoice", body = InvoiceView), words::Refusals),
     security(("secret_key" = []))
 )]
-pub async fn cancel(
-    State(api): State<Arc<Api>>,
-    Path(id): Path<String>,
-    posted: Posted<Secret>,
-) -> Answered {
-    no_body(posted.body.as_deref())?;
+pub async fn cancel(State(api): State<Arc<Api>>, Id(id): Id, posted: Posted<Secret>) -> Answered {
+    posted.read(&api, no_body(posted.body.as_deref())).await?;
     let id = id.as_str();
     let done = api
         .engine
@@ -186,18 +180,11 @@ const RESOLVE: &[Field] = &[need("decision", Kind::Text), need("reason", Kind::T
 )]
 pub async fn resolve_review(
     State(api): State<Arc<Api>>,
-    Path(id): Path<String>,
+    Id(id): Id,
     posted: Posted<Secret>,
 ) -> Answered {
-    let mut fields = Fields::of(posted.body.as_deref(), RESOLVE)?;
-    let decision = match fields.required("decision", read::one_of(&["accept", "reject"]))? {
-        "accept" => Decision::Accept,
-        _ => Decision::Reject,
-    };
-    let reason = fields.required(
-        "reason",
-        read::text_len(REVIEW_REASON_CHARS_MIN..=REVIEW_REASON_CHARS_MAX),
-    )?;
+    let read = read_resolve(posted.body.as_deref());
+    let (decision, reason) = posted.read(&api, read).await?;
     let (id, reason) = (id.as_str(), reason.as_str());
     let done = api
         .engine
@@ -210,6 +197,19 @@ pub async fn resolve_review(
             .scope_boxed()
         });
     done.await.map(answered).map_err(fail)
+}
+
+fn read_resolve(body: Option<&[u8]>) -> Result<(Decision, String), Failure> {
+    let mut fields = Fields::of(body, RESOLVE)?;
+    let decision = match fields.required("decision", read::one_of(&["accept", "reject"]))? {
+        "accept" => Decision::Accept,
+        _ => Decision::Reject,
+    };
+    let reason = fields.required(
+        "reason",
+        read::text_len(REVIEW_REASON_CHARS_MIN..=REVIEW_REASON_CHARS_MAX),
+    )?;
+    Ok((decision, reason))
 }
 
 #[cfg(test)]

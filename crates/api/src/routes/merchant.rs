@@ -62,20 +62,8 @@ const UPDATE: &[Field] = &[
     security(("secret_key" = []))
 )]
 pub async fn update(State(api): State<Arc<Api>>, posted: Posted<Secret>) -> Answered {
-    let change = read_update(posted.body.as_deref())?;
-    if posted.scope().mode.is_live() && change.webhook_url != Change::Keep {
-        return Err(Refusal::of(Code::LiveChangeRequiresDashboard)
-            .param("webhook_url")
-            .into());
-    }
-    settings::check(
-        &change,
-        url_policy(api.engine.config.allow_private_webhooks),
-    )?;
-    if let Change::Set(url) = &change.webhook_url {
-        api.sender.check(url).await.map_err(url_forbidden)?;
-    }
-    let change = &change;
+    let read = read_checked(&api, &posted).await;
+    let change = &posted.read(&api, read).await?;
     let done = api
         .engine
         .once(posted.scope(), &posted.once, |tx, context| {
@@ -86,6 +74,22 @@ pub async fn update(State(api): State<Arc<Api>>, posted: Posted<Secret>) -> Answ
             .scope_boxed()
         });
     done.await.map(answered).map_err(fail)
+}
+
+/// The change, judged as far as that goes without the database, where DNS must not be waited for.
+async fn read_checked(api: &Api, posted: &Posted<Secret>) -> Result<SettingsChange, Failure> {
+    let change = read_update(posted.body.as_deref())?;
+    if posted.scope().mode.is_live() && change.webhook_url != Change::Keep {
+        return Err(Refusal::of(Code::LiveChangeRequiresDashboard)
+            .param("webhook_url")
+            .into());
+    }
+    let policy = url_policy(api.engine.config.allow_private_webhooks);
+    settings::check(&change, policy)?;
+    if let Change::Set(url) = &change.webhook_url {
+        api.sender.check(url).await.map_err(url_forbidden)?;
+    }
+    Ok(change)
 }
 
 fn read_update(body: Option<&[u8]>) -> Result<SettingsChange, Failure> {
@@ -126,7 +130,7 @@ fn change<T>(patch: Patch<T>) -> Change<T> {
     security(("secret_key" = []))
 )]
 pub async fn roll_secret(State(api): State<Arc<Api>>, posted: Posted<Secret>) -> Answered {
-    no_body(posted.body.as_deref())?;
+    posted.read(&api, no_body(posted.body.as_deref())).await?;
     let done = api
         .engine
         .once(posted.scope(), &posted.once, |tx, context| {

@@ -119,6 +119,6 @@ pub(crate) fn answered(done: Answer) -> Response {
 }
 
 /// Where no body is taken, `{}` is accepted and any field is unknown.
-pub(crate) fn no_body(body: Option<&[u8]>) -> Result<(), Refusal> {
-    Fields::of(body, &[]).map(drop)
+pub(crate) fn no_body(body: Option<&[u8]>) -> Result<(), Failure> {
+    Ok(Fields::of(body, &[]).map(drop)?)
 }

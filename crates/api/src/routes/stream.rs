@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{ConnectInfo, Path, State};
+use axum::extract::{ConnectInfo, State};
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use futures::stream;
@@ -17,7 +17,7 @@ use till_engine::invoices;
 use till_engine::stream::{StreamItem, Subscription, events_after};
 
 use super::{Answered, fail};
-use crate::callers::{Got, Payer};
+use crate::callers::{Got, Id, Payer};
 use crate::http::answer::Failure;
 use crate::http::client_addr::{client_addr, limit_key};
 use crate::http::credentials::{Presented, presented};
@@ -45,7 +45,7 @@ const STREAMS_PER_INVOICE_MAX: usize = 200;
 pub async fn events(
     State(api): State<Arc<Api>>,
     got: Got<Payer>,
-    Path(id): Path<String>,
+    Id(id): Id,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     headers: HeaderMap,
 ) -> Answered {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use http::StatusCode;
 use scoped_futures::ScopedFutureExt as _;
 use serde::Serialize;
@@ -14,7 +14,7 @@ use till_engine::{Answer, change};
 use utoipa::ToSchema;
 
 use super::{Answered, answered, fail, no_body};
-use crate::callers::{Got, Posted, TestSecret};
+use crate::callers::{Got, Id, Posted, TestSecret};
 use crate::http::answer::{self, Failure};
 use crate::http::fields::{Field, Fields, Kind, may};
 use crate::http::read;
@@ -42,18 +42,11 @@ const SIMULATE: &[Field] = &[
 )]
 pub async fn simulate_payment(
     State(api): State<Arc<Api>>,
-    Path(id): Path<String>,
+    Id(id): Id,
     posted: Posted<TestSecret>,
 ) -> Answered {
-    const STEPS_MAX: usize = 4;
-    let mut fields = Fields::of(posted.body.as_deref(), SIMULATE)?;
-    let simulation = Simulation {
-        asset: fields.optional("asset", read::text)?,
-        network: fields.optional("network", read::text)?,
-        amount: fields.optional("amount", read::text)?,
-        finality_steps: fields.optional("finality_steps", read::list(STEPS_MAX, read::text))?,
-        sender: fields.optional("sender", read::text)?,
-    };
+    let read = read_simulation(posted.body.as_deref());
+    let simulation = posted.read(&api, read).await?;
     let (id, simulation) = (id.as_str(), &simulation);
     let done = api
         .engine
@@ -67,6 +60,18 @@ pub async fn simulate_payment(
     done.await.map(answered).map_err(fail)
 }
 
+fn read_simulation(body: Option<&[u8]>) -> Result<Simulation, Failure> {
+    const STEPS_MAX: usize = 4;
+    let mut fields = Fields::of(body, SIMULATE)?;
+    Ok(Simulation {
+        asset: fields.optional("asset", read::text)?,
+        network: fields.optional("network", read::text)?,
+        amount: fields.optional("amount", read::text)?,
+        finality_steps: fields.optional("finality_steps", read::list(STEPS_MAX, read::text))?,
+        sender: fields.optional("sender", read::text)?,
+    })
+}
+
 /// Undo a simulated payment, as a chain reorganisation would
 #[utoipa::path(
     post, path = "/v1/test_helpers/payments/{id}/reverse", tag = "Test helpers", operation_id = "reversePayment",
@@ -76,10 +81,10 @@ pub async fn simulate_payment(
 )]
 pub async fn reverse_payment(
     State(api): State<Arc<Api>>,
-    Path(id): Path<String>,
+    Id(id): Id,
     posted: Posted<TestSecret>,
 ) -> Answered {
-    no_body(posted.body.as_deref())?;
+    posted.read(&api, no_body(posted.body.as_deref())).await?;
     let id = id.as_str();
     let done = api
         .engine
@@ -149,7 +154,8 @@ const ADVANCE: &[Field] = &[
     security(("secret_key" = []))
 )]
 pub async fn advance_clock(State(api): State<Arc<Api>>, posted: Posted<TestSecret>) -> Answered {
-    let advance = &read_advance(posted.body.as_deref())?;
+    let read = read_advance(posted.body.as_deref());
+    let advance = &posted.read(&api, read).await?;
     let done = api
         .engine
         .once(posted.scope(), &posted.once, |tx, context| {

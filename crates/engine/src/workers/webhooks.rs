@@ -3,6 +3,7 @@
 
 use scoped_futures::ScopedFutureExt as _;
 use std::collections::HashSet;
+use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -32,7 +33,31 @@ const CLAIM_MAX: i64 = 64;
 const CLAIM_MS: i64 = 60 * SECOND_MS;
 const PERIOD: Duration = Duration::from_secs(1);
 
-pub async fn run(engine: Arc<Engine>, sender: Arc<Sender>, mut stopping: Stopping) {
+/// What takes a webhook to where it goes. The simulator's receiver is one too.
+pub trait Deliver: Send + Sync + 'static {
+    fn post(
+        &self,
+        url: &str,
+        headers: &[(&'static str, String)],
+        body: Bytes,
+    ) -> impl Future<Output = Outcome> + Send;
+}
+
+impl Deliver for Sender {
+    async fn post(&self, url: &str, headers: &[(&'static str, String)], body: Bytes) -> Outcome {
+        Sender::post(self, url, headers, body).await
+    }
+}
+
+/// Sends everything due now, to one endpoint after the other.
+pub async fn run_due(engine: &Engine, sender: &impl Deliver) -> Result<(), Fail> {
+    for scope in due_scopes(engine).await {
+        serve_endpoint(engine, sender, &scope).await?;
+    }
+    Ok(())
+}
+
+pub async fn run(engine: Arc<Engine>, sender: Arc<impl Deliver>, mut stopping: Stopping) {
     let busy: Arc<Mutex<HashSet<Scope>>> = Arc::default();
     loop {
         let due = due_scopes(&engine).await;
@@ -47,14 +72,18 @@ pub async fn run(engine: Arc<Engine>, sender: Arc<Sender>, mut stopping: Stoppin
             let (engine, sender, busy) =
                 (Arc::clone(&engine), Arc::clone(&sender), Arc::clone(&busy));
             tokio::spawn(async move {
-                if let Err(fail) = serve_endpoint(&engine, &sender, &scope).await {
+                let served = serve_endpoint(&engine, &*sender, &scope).await;
+                if let Err(fail) = &served {
                     tracing::error!(account = %scope.account, ?fail, "delivering webhooks failed; it is tried again");
                 }
                 busy.lock()
                     .unwrap_or_else(PoisonError::into_inner)
                     .remove(&scope);
-                // Something may have become due after the last look and before the name was given back.
-                engine.nudges.webhooks(scope);
+                // Something may have become due after the last look and before the name was given back. After
+                // a failure the period is soon enough: a nudge would make a hot loop of it.
+                if served.is_ok() {
+                    engine.nudges.webhooks(scope);
+                }
             });
         }
         tokio::select! {
@@ -87,7 +116,7 @@ async fn due_scopes(engine: &Engine) -> Vec<Scope> {
 }
 
 /// Sends everything due to one endpoint, a bounded number at a time, until nothing is.
-async fn serve_endpoint(engine: &Engine, sender: &Sender, scope: &Scope) -> Result<(), Fail> {
+async fn serve_endpoint(engine: &Engine, sender: &impl Deliver, scope: &Scope) -> Result<(), Fail> {
     loop {
         let batch = claim(engine, scope).await?;
         let Some((endpoint, claimed)) = batch else {
@@ -210,7 +239,12 @@ struct Done {
     next_attempt_at: Option<i64>,
 }
 
-async fn attempt(engine: &Engine, sender: &Sender, endpoint: &Endpoint, delivery: Claimed) -> Done {
+async fn attempt(
+    engine: &Engine,
+    sender: &impl Deliver,
+    endpoint: &Endpoint,
+    delivery: Claimed,
+) -> Done {
     let attempted_at = engine.clock.now_ms();
     let secrets: Vec<&str> = endpoint.secrets.iter().map(String::as_str).collect();
     let body = Bytes::from(delivery.body.clone());

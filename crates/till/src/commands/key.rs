@@ -1,5 +1,7 @@
 //! `till key create`, `till key roll`, `till key list`
 
+use std::time::Duration;
+
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use till_core::asset;
@@ -14,6 +16,9 @@ use crate::compose;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::output;
+
+/// Longer than any running server believes a key that it has looked up.
+const SERVERS_FORGET_TIME: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Args)]
 pub struct New {
@@ -85,6 +90,8 @@ pub async fn create(config: &Config, new: &New) -> Result<(), Failure> {
 pub async fn roll(config: &Config, new: &New) -> Result<(), Failure> {
     let engine = engine_for(config, &new.account).await?;
     let key = accounts::roll_key(&engine, &new.scope(), new.kind()).await;
+    // When this command returns, the old key works nowhere.
+    tokio::time::sleep(SERVERS_FORGET_TIME).await;
     finish(engine, new, key).await
 }
 

@@ -1,0 +1,48 @@
+//! Real time, moved forward where a test says so.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Instant, SystemTime};
+
+use till_engine::clock::Clock;
+
+pub struct TestClock {
+    started: Instant,
+    started_ms: i64,
+    ahead_ms: AtomicI64,
+}
+
+impl TestClock {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "somebody must know what time it is, and a test server has no system.rs"
+    )]
+    pub fn new() -> TestClock {
+        let since_epoch = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .expect("after 1970");
+        TestClock {
+            started: Instant::now(),
+            started_ms: i64::try_from(since_epoch.as_millis()).expect("before the year 9999"),
+            ahead_ms: AtomicI64::new(0),
+        }
+    }
+
+    pub fn advance_s(&self, seconds: i64) {
+        self.ahead_ms.fetch_add(seconds * 1_000, Ordering::SeqCst);
+    }
+
+    pub fn now_s(&self) -> i64 {
+        self.now_ms() / 1_000
+    }
+}
+
+impl Clock for TestClock {
+    fn now_ms(&self) -> i64 {
+        let passed_ms = i64::try_from(self.started.elapsed().as_millis()).expect("a short test");
+        self.started_ms + passed_ms + self.ahead_ms.load(Ordering::SeqCst)
+    }
+
+    fn monotonic_us(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_micros()).expect("a short test")
+    }
+}

@@ -1,0 +1,126 @@
+//! Lists: newest first, page by page, filtered, and only by cursors they gave out.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Till, data, id, live, text};
+
+async fn pages(till: &Till, path: &str, limit: usize) -> Vec<Vec<String>> {
+    let mut pages = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let page = till
+            .get(&format!("{path}limit={limit}{cursor}"))
+            .await
+            .ok(200);
+        assert_eq!(page["object"], "list");
+        let mut names: Vec<_> = page.as_object().unwrap().keys().cloned().collect();
+        names.sort();
+        assert_eq!(names, ["data", "next_cursor", "object"]);
+        pages.push(data(&page).iter().map(id).collect());
+        match &page["next_cursor"] {
+            Value::Null => return pages,
+            next => cursor = format!("&cursor={}", text(next)),
+        }
+    }
+}
+
+on_every_engine! {
+    async fn pages_follow_one_another_newest_first_and_end_with_null(world: World) {
+        let till = world.till().await;
+        assert_eq!(pages(&till, "/v1/invoices?", 10).await, [Vec::<String>::new()]);
+        let mut made = Vec::new();
+        for _ in 0..7 {
+            made.push(id(&till.invoice().await));
+        }
+        made.reverse();
+        let by_three = pages(&till, "/v1/invoices?", 3).await;
+        assert_eq!(by_three, [&made[..3], &made[3..6], &made[6..]]);
+        // A last page that is exactly full is still the last.
+        assert_eq!(pages(&till, "/v1/invoices?", 7).await, [made.clone()]);
+        assert_eq!(pages(&till, "/v1/invoices?", 100).await, [made.clone()]);
+        assert_eq!(pages(&till, "/v1/invoices?", 1).await.len(), 7);
+        for _ in 0..4 {
+            till.invoice().await;
+        }
+        assert_eq!(data(&till.get("/v1/invoices").await.ok(200)).len(), 10);
+    }
+
+    async fn a_cursor_is_stable_while_new_objects_arrive(world: World) {
+        let till = world.till().await;
+        let old: Vec<String> = { let mut ids = Vec::new(); for _ in 0..3 { ids.push(id(&till.invoice().await)); } ids };
+        let first = till.get("/v1/invoices?limit=2").await.ok(200);
+        till.invoice().await;
+        let rest = till.get(&format!("/v1/invoices?limit=2&cursor={}", text(&first["next_cursor"]))).await.ok(200);
+        assert_eq!(data(&rest).iter().map(id).collect::<Vec<_>>(), &old[..1]);
+    }
+
+    async fn bad_limits_and_cursors_are_refused_by_name(world: World) {
+        let till = world.till().await;
+        for list in ["invoices", "payments", "webhook_deliveries"] {
+            for limit in ["0", "101", "-1", "1.5", "x", "", "%31%30%30%30"] {
+                till.get(&format!("/v1/{list}?limit={limit}")).await.refused(400, "parameter_invalid", "limit");
+            }
+            let long = "A".repeat(300);
+            for cursor in ["", "x", "inv_01jcnx2v9k7q3w8s5d1f6h4m2t", "AAAAAAAAAAAAAAAAAAAAAAAA", "%00", long.as_str()] {
+                till.get(&format!("/v1/{list}?cursor={cursor}")).await.refused(400, "parameter_invalid", "cursor");
+            }
+            let twice = till.get(&format!("/v1/{list}?limit=5&limit=5")).await;
+            twice.refused(400, "parameter_invalid", "limit");
+        }
+    }
+
+    async fn a_cursor_of_another_list_account_or_mode_is_refused(world: World) {
+        let till = world.till_with(live()).await;
+        for _ in 0..2 {
+            till.invoice().await;
+        }
+        let page = till.get("/v1/invoices?limit=1").await.ok(200);
+        let cursor = text(&page["next_cursor"]);
+        till.get(&format!("/v1/invoices?cursor={cursor}")).await.ok(200);
+        till.get(&format!("/v1/payments?cursor={cursor}")).await.refused(400, "parameter_invalid", "cursor");
+        let other = till.another_account().await;
+        other.get(&format!("/v1/invoices?cursor={cursor}")).await.refused(400, "parameter_invalid", "cursor");
+        let live = till.call("GET", &format!("/v1/invoices?cursor={cursor}")).key(till.live_key());
+        live.send().await.refused(400, "parameter_invalid", "cursor");
+        let mut tampered = cursor.into_bytes();
+        let last = tampered.len() - 2;
+        tampered[last] = if tampered[last] == b'A' { b'B' } else { b'A' };
+        let tampered = String::from_utf8(tampered).unwrap();
+        till.get(&format!("/v1/invoices?cursor={tampered}")).await.refused(400, "parameter_invalid", "cursor");
+    }
+
+    async fn invoices_are_filtered_by_status_and_customer_ref(world: World) {
+        let till = world.till().await;
+        let body = |reference: &str| json!({ "amount": "5.00", "currency": "USD", "customer_ref": reference });
+        let ann = id(&till.create(body("ann")).await);
+        let bob = id(&till.create(body("bob & co")).await);
+        till.simulate(&ann, json!({})).await;
+        let listed = |query: &'static str| {
+            let till = &till;
+            async move { data(&till.get(&format!("/v1/invoices?{query}")).await.ok(200)).iter().map(id).collect::<Vec<_>>() }
+        };
+        assert_eq!(listed("status=paid").await, [ann.clone()]);
+        assert_eq!(listed("status=awaiting_payment").await, [bob.clone()]);
+        assert_eq!(listed("customer_ref=ann").await, [ann.clone()]);
+        assert_eq!(listed("customer_ref=bob%20%26+co").await, [bob]);
+        assert_eq!(listed("status=paid&customer_ref=ann").await, [ann]);
+        assert!(listed("status=expired").await.is_empty());
+        assert!(listed("status=awaiting_payment&customer_ref=ann").await.is_empty());
+        for status in ["done", "", "Paid", "paid,expired"] {
+            till.get(&format!("/v1/invoices?status={status}")).await.refused(400, "parameter_invalid", "status");
+        }
+    }
+
+    async fn pages_of_a_filtered_list_hold_only_what_fits(world: World) {
+        let till = world.till().await;
+        let mut paid = Vec::new();
+        for n in 0..6 {
+            let invoice = id(&till.invoice().await);
+            if n % 2 == 0 {
+                till.simulate(&invoice, json!({})).await;
+                paid.insert(0, invoice);
+            }
+        }
+        assert_eq!(pages(&till, "/v1/invoices?status=paid&", 2).await, [&paid[..2], &paid[2..]]);
+    }
+}

@@ -1,0 +1,19 @@
+//! The HTTP contract, rule by rule, against the real server on every database. The modules mirror the URLs.
+
+#[macro_use]
+mod harness;
+
+mod addresses;
+mod auth;
+mod concurrency;
+mod errors;
+mod idempotency;
+mod invoices;
+mod lists;
+mod payments;
+mod reviews;
+mod settings;
+mod statuses;
+mod stream;
+mod test_helpers;
+mod webhooks;

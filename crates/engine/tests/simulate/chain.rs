@@ -1,0 +1,216 @@
+//! Ground truth: what really is on a chain. The engine learns of it only through observations.
+
+use till_core::money::Units;
+use till_core::payment::Level;
+use till_engine::observe::{Observation, Sighting, Source};
+
+use crate::rng::Rng;
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TransferId {
+    pub network: String,
+    pub tx: String,
+    pub place: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whereabouts {
+    Mempool,
+    Block(i64),
+    Gone,
+}
+
+#[derive(Clone, Debug)]
+pub struct Transfer {
+    pub id: TransferId,
+    pub asset: String,
+    pub units: u128,
+    pub sender: Option<String>,
+    pub recipient: String,
+    pub at: Whereabouts,
+    /// Known to the server from elsewhere: the test helper made it up.
+    pub source: Source,
+}
+
+#[derive(Clone, Debug)]
+struct Block {
+    hash: String,
+    time: i64,
+}
+
+/// A branch that lost, kept so that it can win again.
+#[derive(Clone, Debug)]
+struct Branch {
+    from: usize,
+    blocks: Vec<Block>,
+    placed: Vec<(TransferId, i64, u128)>,
+}
+
+/// One network as one account and mode sees it: its blocks carry the times of that account's clock.
+#[derive(Clone, Debug)]
+pub struct Chain {
+    pub network: String,
+    blocks: Vec<Block>,
+    safe: i64,
+    last_final: i64,
+    pub transfers: Vec<Transfer>,
+    lost: Option<Branch>,
+    hashes: u64,
+}
+
+impl Chain {
+    pub fn new(network: &str) -> Chain {
+        Chain {
+            network: network.to_owned(),
+            blocks: Vec::new(),
+            safe: -1,
+            last_final: -1,
+            transfers: Vec::new(),
+            lost: None,
+            hashes: 0,
+        }
+    }
+
+    fn tip(&self) -> i64 {
+        i64::try_from(self.blocks.len()).unwrap() - 1
+    }
+
+    fn new_block(&mut self, time: i64) -> Block {
+        self.hashes += 1;
+        Block {
+            hash: format!("{}#{}", self.network, self.hashes),
+            time,
+        }
+    }
+
+    pub fn mine(&mut self, rng: &mut Rng, now: i64) {
+        let time = match rng.below(40) {
+            0 => 0,
+            1 => 4_300_000_000_000,
+            2..=5 => now - rng.between(0, 3 * 3_600_000),
+            _ => now - rng.between(0, 20_000),
+        };
+        let block = self.new_block(time);
+        self.blocks.push(block);
+        let tip = self.tip();
+        for transfer in &mut self.transfers {
+            if transfer.at == Whereabouts::Mempool && rng.percent(75) {
+                transfer.at = Whereabouts::Block(tip);
+            }
+        }
+    }
+
+    pub fn finalise(&mut self, rng: &mut Rng) {
+        self.safe = self.tip().min(self.safe + rng.between(0, 4));
+        self.last_final = self.safe.min(self.last_final + rng.between(0, 4));
+    }
+
+    pub fn finalise_all(&mut self) {
+        (self.safe, self.last_final) = (self.tip(), self.tip());
+    }
+
+    /// The last `depth` blocks are replaced. What was in them comes in another, waits again, or is gone.
+    pub fn reorganise(&mut self, rng: &mut Rng, depth: usize) {
+        let from = self.blocks.len().saturating_sub(depth);
+        if from == self.blocks.len() {
+            return;
+        }
+        let lost = self.blocks.split_off(from);
+        let first = i64::try_from(from).unwrap();
+        let times: Vec<i64> = lost.iter().map(|block| block.time).collect();
+        let mut placed = Vec::new();
+        for time in times {
+            // A sibling may well carry the same time.
+            let time = if rng.percent(50) { time } else { time + 1_000 };
+            let block = self.new_block(time);
+            self.blocks.push(block);
+        }
+        let tip = self.tip();
+        for transfer in &mut self.transfers {
+            let Whereabouts::Block(number) = transfer.at else {
+                continue;
+            };
+            if number < first {
+                continue;
+            }
+            placed.push((transfer.id.clone(), number, transfer.units));
+            transfer.at = match rng.below(4) {
+                0 => Whereabouts::Gone,
+                1 => Whereabouts::Mempool,
+                _ => Whereabouts::Block(rng.between(first, tip)),
+            };
+            if rng.percent(12) {
+                transfer.units = transfer.units / 2 + 1;
+            }
+        }
+        self.lost = Some(Branch {
+            from,
+            blocks: lost,
+            placed,
+        });
+        self.safe = self.safe.min(first - 1);
+        self.last_final = self.last_final.min(first - 1);
+    }
+
+    /// The branch that lost last wins again, if it still joins the chain.
+    pub fn flip_back(&mut self) {
+        let Some(branch) = self.lost.take() else {
+            return;
+        };
+        if branch.from > self.blocks.len() {
+            return;
+        }
+        let first = i64::try_from(branch.from).unwrap();
+        self.blocks.truncate(branch.from);
+        self.blocks.extend(branch.blocks);
+        for transfer in &mut self.transfers {
+            let back = branch.placed.iter().find(|(id, _, _)| *id == transfer.id);
+            match (back, transfer.at) {
+                (Some((_, number, units)), _) => {
+                    transfer.at = Whereabouts::Block(*number);
+                    transfer.units = *units;
+                }
+                (None, Whereabouts::Block(number)) if number >= first => {
+                    transfer.at = Whereabouts::Mempool;
+                }
+                _ => {}
+            }
+        }
+        self.safe = self.safe.min(first - 1);
+        self.last_final = self.last_final.min(first - 1);
+    }
+
+    /// What an honest source says about a transfer at this moment.
+    pub fn observe(&self, transfer: &Transfer) -> Observation {
+        let sighting = match transfer.at {
+            Whereabouts::Mempool => Sighting::Pending,
+            Whereabouts::Gone => Sighting::Removed,
+            Whereabouts::Block(number) => {
+                let block = &self.blocks[usize::try_from(number).unwrap()];
+                Sighting::InBlock {
+                    level: if number <= self.last_final {
+                        Level::Final
+                    } else if number <= self.safe {
+                        Level::Safe
+                    } else {
+                        Level::Included
+                    },
+                    number,
+                    hash: block.hash.clone(),
+                    time: block.time,
+                }
+            }
+        };
+        Observation {
+            network: transfer.id.network.clone(),
+            tx_hash: transfer.id.tx.clone(),
+            place: transfer.id.place,
+            asset: transfer.asset.clone(),
+            units: Units(transfer.units),
+            sender: transfer.sender.clone(),
+            recipient: transfer.recipient.clone(),
+            sighting,
+            source: transfer.source,
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Deposit addresses: one invoice at a time, a rest in between, and never further ahead of what was paid
+//! than a wallet looks. (I06, I15)
+
+use till_store::Queries as _;
+
+use super::{of, same};
+use crate::model::{Lease, Merchant};
+use crate::world::{Check, GAP_LIMIT, POOL_MAX, World};
+
+type Row = (String, i64, String, String, i64, Option<i64>, i64);
+
+pub async fn check(world: &World, merchant: &Merchant) -> Check {
+    let mut reader = world.engine.db.read().await.unwrap();
+    let sql = "SELECT family, number, address, invoice, leased_at, free_at, freed FROM leases \
+         WHERE account = $1 AND mode = $2 ORDER BY family, number, leased_at";
+    let rows: Vec<Row> = reader.all(sql, &of(&merchant.scope)).await.unwrap();
+    for of_address in rows.chunk_by(|a, b| (&a.0, a.1) == (&b.0, b.1)) {
+        for pair in of_address.windows(2) {
+            let (free_at, next_at) = (pair[0].5, pair[1].4);
+            if pair[0].6 != 1 || free_at.is_none_or(|free_at| free_at > next_at) {
+                return Err(format!("{} was leased twice: {pair:?}", pair[0].2));
+            }
+        }
+        let (family, number, address, ..) = &of_address[0];
+        let place = numbers(merchant, family).position(|known| known == address);
+        same("the address's number", usize::try_from(*number).ok(), place)?;
+    }
+    let mut expected: Vec<_> = merchant.leases.iter().map(row_of).collect();
+    let mut found: Vec<_> = rows
+        .into_iter()
+        .map(|(family, _, address, invoice, at, free_at, freed)| {
+            (family, address, at, invoice, free_at, freed)
+        })
+        .collect();
+    expected.sort();
+    found.sort();
+    for (found, expected) in found.iter().zip(&expected) {
+        same("a lease", found, expected)?;
+    }
+    let sql = "SELECT last_paid_number FROM address_pools WHERE account = $1 AND mode = $2 AND family = 'bip122'";
+    if let Some((last_paid,)) = reader.one(sql, &of(&merchant.scope)).await.unwrap() {
+        same(
+            "the last Bitcoin number paid",
+            last_paid,
+            last_paid_number(merchant),
+        )?;
+    }
+    Ok(())
+}
+
+fn row_of(lease: &Lease) -> (String, String, i64, String, Option<i64>, i64) {
+    (
+        lease.family.to_owned(),
+        lease.address.clone(),
+        lease.leased_at,
+        lease.invoice.clone(),
+        lease.free_at,
+        i64::from(lease.freed),
+    )
+}
+
+/// A family's addresses in the order in which they were first leased.
+fn numbers<'a>(merchant: &'a Merchant, family: &'a str) -> impl Iterator<Item = &'a String> {
+    let mut known: Vec<&String> = Vec::new();
+    for lease in merchant
+        .leases
+        .iter()
+        .filter(|lease| lease.family == family)
+    {
+        if !known.contains(&&lease.address) {
+            known.push(&lease.address);
+        }
+    }
+    known.into_iter()
+}
+
+/// The highest number of an address that something was sent to on Bitcoin.
+fn last_paid_number(merchant: &Merchant) -> i64 {
+    let paid = merchant
+        .seen
+        .values()
+        .filter(|seen| seen.network.starts_with("bip122"));
+    let number = |address: &String| numbers(merchant, "bip122").position(|known| known == address);
+    paid.filter_map(|seen| {
+        let offers = &merchant.invoices[&seen.invoice].terms.offers;
+        let offer = offers.iter().find(|offer| offer.family == "bip122")?;
+        number(&offer.address)
+    })
+    .max()
+    .map_or(-1, |number| i64::try_from(number).unwrap())
+}
+
+/// How many addresses of a family could be handed out at a moment.
+pub fn available(merchant: &Merchant, family: &str, now: i64) -> i64 {
+    let cooled = merchant.leases.iter().filter(|lease| {
+        lease.family == family && !lease.freed && lease.free_at.is_some_and(|at| at <= now)
+    });
+    let made = i64::try_from(numbers(merchant, family).count()).unwrap();
+    let mut end = POOL_MAX;
+    if family == "bip122" {
+        end = end.min(last_paid_number(merchant) + 1 + GAP_LIMIT);
+    }
+    i64::try_from(cooled.count()).unwrap() + (end - made).max(0)
+}

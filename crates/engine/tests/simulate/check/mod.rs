@@ -1,0 +1,194 @@
+//! What must hold after every step, read from the tables and compared with the model.
+
+pub mod answers;
+mod books;
+pub mod deliveries;
+mod events;
+mod invoice;
+mod leases;
+pub mod rest;
+pub mod transitions;
+
+use till_core::scope::Scope;
+use till_engine::Engine;
+use till_engine::observe::Observation;
+use till_store::payments::PaymentRow;
+use till_store::{Queries as _, Val};
+
+use crate::expect::{Seen, expect};
+use crate::model::{Merchant, Model};
+use crate::steps::Touched;
+use crate::world::{Check, World};
+
+/// Says what differs.
+pub fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Check {
+    if found == expected {
+        Ok(())
+    } else {
+        Err(format!("{what} is {found:?}, expected {expected:?}"))
+    }
+}
+
+pub fn of(scope: &Scope) -> [Val; 2] {
+    [(&*scope.account).into(), scope.mode.as_str().into()]
+}
+
+pub fn and(scope: &Scope, more: impl Into<Val>) -> [Val; 3] {
+    let [account, mode] = of(scope);
+    [account, mode, more.into()]
+}
+
+/// The ids by which the server knows these transfers.
+pub async fn payment_ids(engine: &Engine, seen: &[Observation]) -> Vec<Option<String>> {
+    let mut ids = Vec::new();
+    let mut reader = engine.db.read().await.unwrap();
+    for seen in seen {
+        let (network, tx) = (&seen.network, &seen.tx_hash);
+        let found = till_store::payments::by_identity(&mut reader, network, tx, seen.place).await;
+        ids.push(found.unwrap().map(|row| row.id));
+    }
+    ids
+}
+
+/// The status that the facts give at a moment.
+pub fn status_at(merchant: &Merchant, id: &str, now: i64) -> &'static str {
+    let Some(invoice) = merchant.invoices.get(id) else {
+        return "";
+    };
+    let ids = merchant.payments_of(id, None);
+    let facts: Vec<Seen> = ids.iter().map(|id| merchant.seen[id].clone()).collect();
+    expect(&invoice.terms, &facts, invoice.cancelled_at, now).status
+}
+
+/// Invoices whose timers are gone from the table, but not yet from the model.
+pub async fn fired(world: &World, real_now: i64) -> Vec<(usize, String)> {
+    let mut reader = world.engine.db.read().await.unwrap();
+    let sql = "SELECT subject FROM timers WHERE account = $1 AND mode = $2";
+    let mut fired = Vec::new();
+    for (m, merchant) in world.model.merchants.iter().enumerate() {
+        let waiting: Vec<(String,)> = reader.all(sql, &of(&merchant.scope)).await.unwrap();
+        for (id, invoice) in &merchant.invoices {
+            let due = invoice.terms.expires_at <= real_now + merchant.offset_ms;
+            if invoice.timer && due && !waiting.iter().any(|(subject,)| subject == id) {
+                fired.push((m, id.clone()));
+            }
+        }
+    }
+    fired
+}
+
+/// The payment that the test helper just made up.
+pub async fn made_up_payment(world: &World, m: usize) -> Option<PaymentRow> {
+    let merchant = &world.model.merchants[m];
+    let mut reader = world.engine.db.read().await.unwrap();
+    let sql = "SELECT id FROM payments WHERE account = $1 AND mode = $2 AND simulated = 1 ORDER BY id DESC LIMIT 1";
+    let (id,): (String,) = reader.one(sql, &of(&merchant.scope)).await.unwrap()?;
+    if merchant.seen.values().any(|seen| seen.payment == id) {
+        return None;
+    }
+    till_store::payments::find(&mut reader, &merchant.scope, &id)
+        .await
+        .unwrap()
+}
+
+pub async fn touched(world: &World, model: &Model, touched: &Touched) -> Check {
+    for m in &touched.merchants {
+        merchant_row(world, &model.merchants[*m]).await?;
+    }
+    let mut invoices = touched.invoices.clone();
+    invoices.sort();
+    invoices.dedup();
+    for (m, id) in &invoices {
+        one(world, model, *m, id).await?;
+    }
+    Ok(())
+}
+
+async fn one(world: &World, model: &Model, m: usize, id: &str) -> Check {
+    let merchant = &model.merchants[m];
+    let checked = async {
+        invoice::check(world, merchant, id).await?;
+        books::of_invoice(world, merchant, id).await?;
+        events::check(world, model, m, id).await
+    };
+    checked.await.map_err(|wrong| format!("m{m} {id}: {wrong}"))
+}
+
+async fn merchant_row(world: &World, merchant: &Merchant) -> Check {
+    let mut reader = world.engine.db.read().await.unwrap();
+    let found = till_store::accounts::merchant(&mut reader, &merchant.scope)
+        .await
+        .unwrap();
+    let row = found.ok_or("a merchant is gone")?;
+    let review = merchant
+        .review_cents
+        .map(|cents| format!("{}.{:02}", cents / 100, cents % 100));
+    let tolerance = i64::try_from(merchant.tolerance_bps).unwrap();
+    same("tolerance", row.underpay_tolerance_bps, tolerance)?;
+    same("manual review amount", &row.manual_review_amount, &review)?;
+    same("webhook URL", &row.webhook_url, &merchant.url)?;
+    same("clock offset", row.clock_offset_ms, merchant.offset_ms)
+}
+
+/// Everything, at once.
+pub async fn all(world: &mut World) -> Check {
+    let model = world.model.clone();
+    for (m, merchant) in model.merchants.iter().enumerate() {
+        merchant_row(world, merchant).await?;
+        counts(world, merchant)
+            .await
+            .map_err(|wrong| format!("m{m}: {wrong}"))?;
+        leases::check(world, merchant)
+            .await
+            .map_err(|wrong| format!("m{m}: {wrong}"))?;
+        for id in merchant.invoices.keys() {
+            one(world, &model, m, id).await?;
+        }
+    }
+    books::only_grew(world).await?;
+    deliveries::received(world)
+}
+
+/// Nothing is there that nobody asked for.
+async fn counts(world: &World, merchant: &Merchant) -> Check {
+    let mut reader = world.engine.db.read().await.unwrap();
+    let events: usize = merchant
+        .invoices
+        .values()
+        .map(|invoice| invoice.events.len())
+        .sum();
+    let since = world.real_now() - crate::model::KEPT_MS;
+    let keys = merchant
+        .keys
+        .values()
+        .filter(|kept| kept.at >= since)
+        .count();
+    let timers = merchant
+        .invoices
+        .values()
+        .filter(|invoice| invoice.timer)
+        .count();
+    for (table, condition, expected) in [
+        ("invoices", "$3 = $3", merchant.invoices.len()),
+        ("payments", "$3 = $3", merchant.seen.len()),
+        ("events", "$3 = $3", events),
+        ("leases", "$3 = $3", merchant.leases.len()),
+        ("timers", "$3 = $3", timers),
+        ("idempotency_keys", "created_at >= $3", keys),
+    ] {
+        let sql = format!(
+            "SELECT count(*) FROM {table} WHERE account = $1 AND mode = $2 AND {condition}"
+        );
+        let (found,): (i64,) = reader
+            .one(&sql, &and(&merchant.scope, since))
+            .await
+            .unwrap()
+            .unwrap();
+        same(
+            &format!("the number of {table}"),
+            usize::try_from(found).unwrap(),
+            expected,
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,369 @@
+//! What the server must hold, kept beside it: merchants, invoices, transfers as they were observed, leases,
+//! events and idempotency keys. It follows each step by the contract alone.
+
+use std::collections::BTreeMap;
+
+use till_core::asset::Registry;
+use till_core::payment::Level;
+use till_core::scope::Scope;
+use till_engine::observe::{Observation, Sighting};
+
+use crate::chain::{Chain, TransferId};
+use crate::expect::{Expected, Part, Seen, Terms, expect, verdicts};
+
+pub const COOLDOWN_MS: i64 = 20 * 60_000;
+pub const KEPT_MS: i64 = 30 * 24 * 3_600_000;
+
+#[derive(Clone, Debug)]
+pub struct Ev {
+    pub kind: String,
+    pub seq: Option<i64>,
+    /// There was somewhere to send it.
+    pub hooked: bool,
+    /// How often the merchant asked to have it sent again.
+    pub replays: i64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Invoice {
+    pub terms: Terms,
+    pub currency_decimals: u32,
+    pub cancelled_at: Option<i64>,
+    pub now: Expected,
+    pub paid_at: Option<i64>,
+    pub closed_at: Option<i64>,
+    pub review_since: Option<i64>,
+    pub events: Vec<Ev>,
+    /// Its expiry is still to be looked at.
+    pub timer: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Lease {
+    pub family: &'static str,
+    pub address: String,
+    pub invoice: String,
+    pub leased_at: i64,
+    pub free_at: Option<i64>,
+    pub freed: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Kept {
+    pub request: String,
+    pub status: u16,
+    pub body: Vec<u8>,
+    pub at: i64,
+}
+
+/// One account in one mode.
+#[derive(Clone, Debug)]
+pub struct Merchant {
+    pub scope: Scope,
+    /// In everything this merchant writes, and in nothing that belongs to another.
+    pub mark: String,
+    pub offset_ms: i64,
+    pub tolerance_bps: u64,
+    pub review_cents: Option<u64>,
+    pub url: Option<String>,
+    pub invoices: BTreeMap<String, Invoice>,
+    pub seen: BTreeMap<TransferId, Seen>,
+    pub leases: Vec<Lease>,
+    pub chains: Vec<Chain>,
+    pub keys: BTreeMap<String, Kept>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Model {
+    pub merchants: Vec<Merchant>,
+    pub credit_at: BTreeMap<String, Level>,
+}
+
+pub fn is_closed(status: &str) -> bool {
+    is_paid(status) || matches!(status, "expired" | "cancelled")
+}
+
+fn is_paid(status: &str) -> bool {
+    matches!(status, "paid" | "overpaid" | "paid_late")
+}
+
+impl Model {
+    fn level_for(&self, network: &str) -> Level {
+        self.credit_at.get(network).copied().unwrap_or(Level::Final)
+    }
+
+    /// An observation reaches the server. `payment` is the id the server knows it by, if it took it in.
+    /// Answers which invoice it touched.
+    pub fn observe(
+        &mut self,
+        merchant: usize,
+        seen: &Observation,
+        payment: Option<&str>,
+        now: i64,
+    ) -> Option<String> {
+        let credit_at = self.level_for(&seen.network);
+        let merchant = &mut self.merchants[merchant];
+        if seen.units.0 == 0 {
+            return None;
+        }
+        let id = TransferId {
+            network: seen.network.clone(),
+            tx: seen.tx_hash.clone(),
+            place: seen.place,
+        };
+        let Some(known) = merchant.seen.get(&id) else {
+            let invoice = merchant.holder(seen, now)?;
+            let level = match &seen.sighting {
+                Sighting::Removed => return None,
+                Sighting::Pending => Level::Pending,
+                Sighting::InBlock { level, .. } => *level,
+            };
+            let mut new = Seen {
+                payment: payment.unwrap_or("none").to_owned(),
+                invoice: invoice.clone(),
+                asset: seen.asset.clone(),
+                network: seen.network.clone(),
+                sender: seen.sender.clone(),
+                units: seen.units.0,
+                level,
+                first_level: level,
+                credit_at,
+                first_seen_at: now,
+                block: None,
+                reversed: false,
+                verdict: None,
+                part: Part::default(),
+                entries: 0,
+                credited_at: None,
+            };
+            take(&mut new, seen);
+            merchant.seen.insert(id.clone(), new);
+            merchant.settle(&invoice, now, None, Some(&id));
+            return Some(invoice);
+        };
+        let invoice = known.invoice.clone();
+        if undoes(known, seen) {
+            // What stood in the books is taken back as itself before something else takes its place.
+            let known = merchant.seen.get_mut(&id).unwrap();
+            (known.reversed, known.verdict) = (true, None);
+            merchant.settle(&invoice, now, None, None);
+        }
+        take(merchant.seen.get_mut(&id).unwrap(), seen);
+        merchant.settle(&invoice, now, None, None);
+        Some(invoice)
+    }
+}
+
+/// A transfer that stands in the books is now in another block and not deep enough there, or of another amount.
+fn undoes(known: &Seen, seen: &Observation) -> bool {
+    if known.part.posted() == 0 || known.reversed {
+        return false;
+    }
+    match &seen.sighting {
+        Sighting::Removed => false,
+        Sighting::Pending => true,
+        Sighting::InBlock { level, hash, .. } => {
+            let elsewhere = known.block.as_ref().map(|block| &block.1) != Some(hash);
+            elsewhere && (*level < known.credit_at || seen.units.0 != known.units)
+        }
+    }
+}
+
+fn take(known: &mut Seen, seen: &Observation) {
+    known.units = seen.units.0;
+    match &seen.sighting {
+        Sighting::Removed => (known.reversed, known.verdict) = (true, None),
+        Sighting::Pending => {
+            (known.level, known.reversed, known.block) = (Level::Pending, false, None);
+        }
+        Sighting::InBlock {
+            level,
+            number,
+            hash,
+            time,
+        } => {
+            let same = !known.reversed && known.block.as_ref().is_some_and(|b| b.1 == *hash);
+            known.level = if same {
+                known.level.max(*level)
+            } else {
+                *level
+            };
+            known.reversed = false;
+            known.block = Some((*number, hash.clone(), *time));
+        }
+    }
+}
+
+impl Merchant {
+    /// The answer under a key, unless it is past its thirty days.
+    pub fn kept(&self, key: &str, real_now: i64) -> Option<&Kept> {
+        let kept = self.keys.get(key)?;
+        (kept.at >= real_now - KEPT_MS).then_some(kept)
+    }
+
+    /// Who held the address when the transfer was made; before the first lease, the first.
+    fn holder(&self, seen: &Observation, now: i64) -> Option<String> {
+        let network = Registry::builtin().network(&seen.network)?;
+        if network.mode != self.scope.mode {
+            return None;
+        }
+        let at = match &seen.sighting {
+            Sighting::InBlock { time, .. } => now.min(*time),
+            _ => now,
+        };
+        let mut of_address = self.leases.iter().filter(|lease| {
+            lease.family == network.family.namespace() && lease.address == seen.recipient
+        });
+        let first = of_address.clone().next()?;
+        let then = of_address.rfind(|lease| lease.leased_at <= at);
+        Some(then.unwrap_or(first).invoice.clone())
+    }
+
+    /// This invoice's payments, those known first by their ids, then the new one.
+    pub fn payments_of(&self, invoice: &str, new: Option<&TransferId>) -> Vec<TransferId> {
+        let mut ids: Vec<TransferId> = self
+            .seen
+            .iter()
+            .filter(|(_, seen)| seen.invoice == invoice)
+            .map(|(id, _)| id.clone())
+            .collect();
+        ids.sort_by_key(|id| (new == Some(id), self.seen[id].payment.clone()));
+        ids
+    }
+
+    /// The facts changed, or time did: what follows, and what must be announced.
+    pub fn settle(
+        &mut self,
+        invoice_id: &str,
+        now: i64,
+        extra: Option<&str>,
+        new: Option<&TransferId>,
+    ) {
+        let ids = self.payments_of(invoice_id, new);
+        let mut facts: Vec<Seen> = ids.iter().map(|id| self.seen[id].clone()).collect();
+        let invoice = self.invoices.get_mut(invoice_id).unwrap();
+        let limit = self
+            .review_cents
+            .map(|cents| cents * 10u64.pow(invoice.currency_decimals) / 100);
+        let live = self.scope.mode.is_live();
+        let listed = |seen: &Seen| if live { None } else { listed(seen) };
+        for (at, verdict) in verdicts(&invoice.terms, &facts, invoice.cancelled_at, limit, listed) {
+            facts[at].verdict = Some(verdict);
+        }
+        let after = expect(&invoice.terms, &facts, invoice.cancelled_at, now);
+        let before = std::mem::replace(&mut invoice.now, after.clone());
+        let mut said: Vec<&str> = extra.into_iter().collect();
+        let was: Vec<Part> = facts.iter().map(|seen| seen.part).collect();
+        said.extend(announced(before.status, &was, &after));
+        for kind in said {
+            invoice.say(kind, self.url.is_some());
+        }
+        invoice.paid_at = is_paid(after.status).then(|| invoice.paid_at.unwrap_or(now));
+        invoice.closed_at = is_closed(after.status).then(|| invoice.closed_at.unwrap_or(now));
+        invoice.review_since =
+            (after.status == "under_review").then(|| invoice.review_since.unwrap_or(now));
+        for ((id, mut seen), part) in ids.iter().zip(facts).zip(after.parts) {
+            seen.entries += i64::from(seen.part.stands() != part.stands());
+            if part.status == "credited" && seen.part.status != "credited" {
+                seen.credited_at = Some(now);
+            }
+            seen.part = part;
+            self.seen.insert(id.clone(), seen);
+        }
+        if is_closed(before.status) != is_closed(after.status) {
+            let free_at = is_closed(after.status).then_some(now + COOLDOWN_MS);
+            let own = |lease: &&mut Lease| lease.invoice == invoice_id && !lease.freed;
+            for lease in self.leases.iter_mut().filter(own) {
+                lease.free_at = free_at;
+            }
+        }
+    }
+
+    /// Time passed: what is due by then is looked at, each at `now` or (on a moved clock) at its own moment.
+    pub fn fire_timers(&mut self, until: i64, at: impl Fn(i64) -> i64) -> Vec<String> {
+        let mut due: Vec<(i64, String)> = self
+            .invoices
+            .iter()
+            .filter(|(_, invoice)| invoice.timer && invoice.terms.expires_at <= until)
+            .map(|(id, invoice)| (invoice.terms.expires_at, id.clone()))
+            .collect();
+        due.sort();
+        for (due_at, id) in &due {
+            self.invoices.get_mut(id).unwrap().timer = false;
+            self.settle(id, at(*due_at), None, None);
+        }
+        due.into_iter().map(|(_, id)| id).collect()
+    }
+}
+
+impl Invoice {
+    fn say(&mut self, kind: &str, url_set: bool) {
+        let streamed = self
+            .events
+            .iter()
+            .filter(|event| event.seq.is_some())
+            .count();
+        let on_stream = kind == "invoice.created"
+            || crate::check::transitions::STATUSES.contains(&kind.trim_start_matches("invoice."));
+        self.events.push(Ev {
+            kind: kind.to_owned(),
+            seq: on_stream.then(|| i64::try_from(streamed).unwrap() + 1),
+            hooked: url_set && kind != "invoice.confirming",
+            replays: 0,
+        });
+    }
+
+    pub fn created(&mut self, url_set: bool) {
+        self.say("invoice.created", url_set);
+    }
+}
+
+fn listed(seen: &Seen) -> Option<&'static str> {
+    let sender = seen.sender.as_deref()?;
+    let lists = till_chains::test_screening().iter();
+    lists
+        .filter(|(_, _, address)| *address == sender)
+        .map(|(_, list, _)| *list)
+        .next()
+}
+
+/// Everything that happened between before and after, in the order in which it must be told.
+fn announced(before: &str, was: &[Part], after: &Expected) -> Vec<&'static str> {
+    let mut said = Vec::new();
+    let beyond = is_paid(after.status) || matches!(after.status, "partially_paid" | "under_review");
+    if matches!(before, "awaiting_payment" | "expired") && beyond {
+        said.push("invoice.detected");
+    }
+    for (was, part) in was.iter().zip(&after.parts) {
+        if was.posted() > 0 && part.status == "reversed" {
+            said.push("invoice.payment_reversed");
+        }
+        if was.posted() == 0 && part.status == "refundable" && !part.dust {
+            said.push(match part.wrong_asset {
+                true => "invoice.wrong_asset",
+                false => "invoice.late_payment",
+            });
+        }
+    }
+    let credited = |part: &Part| part.status == "credited";
+    let credit_changed = was
+        .iter()
+        .zip(&after.parts)
+        .any(|(a, b)| credited(a) != credited(b));
+    let retold = credit_changed && matches!(after.status, "partially_paid" | "overpaid");
+    if before != after.status || retold {
+        said.push(match after.status {
+            "awaiting_payment" => "invoice.awaiting_payment",
+            "detected" => "invoice.detected",
+            "confirming" => "invoice.confirming",
+            "paid" => "invoice.paid",
+            "partially_paid" => "invoice.partially_paid",
+            "overpaid" => "invoice.overpaid",
+            "paid_late" => "invoice.paid_late",
+            "expired" => "invoice.expired",
+            "under_review" => "invoice.under_review",
+            _ => "invoice.cancelled",
+        });
+    }
+    said
+}

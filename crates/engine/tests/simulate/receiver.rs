@@ -1,0 +1,150 @@
+//! The merchants' webhook receivers, in memory: they check what they get as the documentation says.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::Bytes;
+use till_core::webhook::{EVENT_ID_HEADER, EVENT_TYPE_HEADER, SIGNATURE_HEADER, verify};
+use till_engine::clock::Clock as _;
+use till_engine::outbound::Outcome;
+use till_engine::testing::StillClock;
+use till_engine::workers::webhooks::Deliver;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mood {
+    Healthy,
+    /// Takes it and says that it failed.
+    Failing,
+    /// Takes it and never answers.
+    Silent,
+    /// Nobody listens.
+    Down,
+}
+
+#[derive(Debug, Default)]
+struct Inbox {
+    moods: BTreeMap<String, Mood>,
+    secrets: BTreeMap<String, String>,
+    /// What is written in everything that belongs here, and what is written elsewhere.
+    marks: BTreeMap<String, String>,
+    bodies: BTreeMap<String, Bytes>,
+    acknowledged: BTreeSet<String>,
+    wrongs: Vec<String>,
+}
+
+#[derive(Debug)]
+pub struct Receiver {
+    clock: Arc<StillClock>,
+    inbox: Mutex<Inbox>,
+    posts: AtomicU64,
+}
+
+impl Receiver {
+    pub fn new(clock: Arc<StillClock>) -> Receiver {
+        Receiver {
+            clock,
+            inbox: Mutex::default(),
+            posts: AtomicU64::new(0),
+        }
+    }
+
+    pub fn posts(&self) -> u64 {
+        self.posts.load(Ordering::SeqCst)
+    }
+
+    pub fn set_mood(&self, url: &str, mood: Mood) {
+        self.inbox.lock().unwrap().moods.insert(url.into(), mood);
+    }
+
+    pub fn all_healthy(&self) {
+        self.inbox.lock().unwrap().moods.clear();
+    }
+
+    pub fn set_secret(&self, url: &str, secret: &str, mark: &str) {
+        let mut inbox = self.inbox.lock().unwrap();
+        inbox.secrets.insert(url.into(), secret.into());
+        inbox.marks.insert(url.into(), mark.into());
+    }
+
+    pub fn acknowledged(&self) -> BTreeSet<String> {
+        self.inbox.lock().unwrap().acknowledged.clone()
+    }
+
+    /// What was wrong with anything that arrived.
+    pub fn wrongs(&self) -> Vec<String> {
+        self.inbox.lock().unwrap().wrongs.clone()
+    }
+
+    fn take(&self, url: &str, headers: &[(&'static str, String)], body: Bytes) -> Option<Mood> {
+        let mut inbox = self.inbox.lock().unwrap();
+        let mood = inbox.moods.get(url).copied().unwrap_or(Mood::Healthy);
+        if mood == Mood::Down {
+            return None;
+        }
+        let header = |name: &str| {
+            let found = headers.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| value.clone()).unwrap_or_default()
+        };
+        let (id, kind) = (header(EVENT_ID_HEADER), header(EVENT_TYPE_HEADER));
+        let mut wrong = |what: String| inbox.wrongs.push(format!("{url} got {kind} {id}: {what}"));
+        let text = String::from_utf8_lossy(&body).into_owned();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        if value["id"] != id.as_str() || value["type"] != kind.as_str() {
+            wrong("the headers do not agree with the body".into());
+        }
+        if kind == "invoice.confirming" {
+            wrong("confirmations alone send nothing".into());
+        }
+        let now_s = self.clock.now_ms() / 1_000;
+        match inbox.secrets.get(url).cloned() {
+            Some(secret) => {
+                if let Err(error) = verify(&header(SIGNATURE_HEADER), &body, &secret, now_s, 5) {
+                    inbox.wrongs.push(format!("{url} got {id}: {error}"));
+                }
+            }
+            None => inbox.wrongs.push(format!("nobody ever set the URL {url}")),
+        }
+        let mark = inbox.marks.get(url).cloned().unwrap_or_default();
+        if !text.contains(&mark) {
+            inbox
+                .wrongs
+                .push(format!("{url} got {id}, another merchant's event"));
+        }
+        let first = inbox
+            .bodies
+            .entry(id.clone())
+            .or_insert_with(|| body.clone());
+        if *first != body {
+            inbox
+                .wrongs
+                .push(format!("{url} got {id} with two different bodies"));
+        }
+        if mood == Mood::Healthy {
+            inbox.acknowledged.insert(id);
+        }
+        Some(mood)
+    }
+}
+
+impl Deliver for Receiver {
+    async fn post(&self, url: &str, headers: &[(&'static str, String)], body: Bytes) -> Outcome {
+        tokio::task::yield_now().await;
+        self.posts.fetch_add(1, Ordering::SeqCst);
+        let mood = self.take(url, headers, body);
+        tokio::task::yield_now().await;
+        let (status_code, error) = match mood {
+            Some(Mood::Healthy) => (Some(200), None),
+            Some(Mood::Failing) => (Some(500), Some("the answer was 500")),
+            Some(Mood::Silent) => (None, Some("no answer in time")),
+            _ => (None, Some("connection refused")),
+        };
+        Outcome {
+            status_code,
+            response_body: String::new(),
+            error: error.map(str::to_owned),
+            delivered: error.is_none(),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What can happen, each as likely as its weight.
+
+mod choose;
+pub mod create;
+mod ops;
+pub mod quiet;
+mod work;
+
+pub use ops::Touched;
+
+use crate::world::{Check, World};
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Create,
+    RetryKey,
+    Transfer,
+    Mine,
+    Finalise,
+    Reorganise,
+    FlipBack,
+    Observe,
+    ObserveElsewhere,
+    SimulatePayment,
+    ReversePayment,
+    Cancel,
+    Review,
+    Settings,
+    RollSecret,
+    AdvanceTestClock,
+    AdvanceRealClock,
+    Timers,
+    Deliver,
+    Replay,
+    Mood,
+    Sweep,
+}
+
+const WEIGHTS: &[(u64, Step)] = &[
+    (14, Step::Create),
+    (4, Step::RetryKey),
+    (16, Step::Transfer),
+    (9, Step::Mine),
+    (9, Step::Finalise),
+    (4, Step::Reorganise),
+    (2, Step::FlipBack),
+    (28, Step::Observe),
+    (2, Step::ObserveElsewhere),
+    (4, Step::SimulatePayment),
+    (2, Step::ReversePayment),
+    (5, Step::Cancel),
+    (7, Step::Review),
+    (4, Step::Settings),
+    (1, Step::RollSecret),
+    (4, Step::AdvanceTestClock),
+    (5, Step::AdvanceRealClock),
+    (5, Step::Timers),
+    (6, Step::Deliver),
+    (1, Step::Replay),
+    (3, Step::Mood),
+    (1, Step::Sweep),
+];
+
+pub async fn step(world: &mut World) -> Check {
+    let step = world.rng.weighted(WEIGHTS);
+    let m = world.rng.below(world.model.merchants.len());
+    match step {
+        Step::Create => create::create(world).await,
+        Step::RetryKey => create::retry(world).await,
+        Step::Transfer => {
+            choose::transfer(world, m);
+            Ok(())
+        }
+        Step::Mine | Step::Finalise | Step::Reorganise | Step::FlipBack => {
+            choose::move_chain(world, m, step);
+            Ok(())
+        }
+        Step::Observe => match choose::observations(world, m) {
+            Some(op) => ops::perform(world, op).await,
+            None => Ok(()),
+        },
+        Step::ObserveElsewhere => match choose::elsewhere(world, m) {
+            Some(op) => ops::perform(world, op).await,
+            None => Ok(()),
+        },
+        Step::SimulatePayment => work::simulate_payment(world, m).await,
+        Step::ReversePayment => match choose::reversal(world, m) {
+            Some(op) => ops::perform(world, op).await,
+            None => Ok(()),
+        },
+        Step::Cancel => match choose::cancel(world, m) {
+            Some(op) => ops::perform(world, op).await,
+            None => Ok(()),
+        },
+        Step::Review => match choose::review(world, m) {
+            Some(op) => ops::perform(world, op).await,
+            None => Ok(()),
+        },
+        Step::Settings => {
+            let op = choose::settings(world, m);
+            ops::perform(world, op).await
+        }
+        Step::RollSecret => work::roll_secret(world, m).await,
+        Step::AdvanceTestClock => match choose::advance(world, m) {
+            Some(op) => ops::perform(world, op).await,
+            None => Ok(()),
+        },
+        Step::AdvanceRealClock => {
+            work::advance_real_clock(world);
+            Ok(())
+        }
+        Step::Timers => work::timers(world).await,
+        Step::Deliver => work::deliver(world).await,
+        Step::Replay => work::replay(world, m).await,
+        Step::Mood => {
+            work::mood(world, m);
+            Ok(())
+        }
+        Step::Sweep => work::sweep(world).await,
+    }
+}

@@ -1,0 +1,488 @@
+//! Steps that are one unit of work each: they happen wholly or not at all, also when the process dies in
+//! the middle. What the server answers must be what the model says.
+
+use scoped_futures::ScopedFutureExt as _;
+use till_engine::change::render;
+use till_engine::idempotency::Once;
+use till_engine::invoices::{self, Decision, Via};
+use till_engine::observe::{Observation, Sighting, take_in};
+use till_engine::settings::{self, Change, SettingsChange};
+use till_engine::simulate::{self, Advance};
+use till_engine::{Answer, Engine, Fail};
+
+use crate::chain::TransferId;
+use crate::check;
+use crate::model::{Kept, Model};
+use crate::world::{Check, World};
+
+#[derive(Clone, Debug)]
+pub enum Op {
+    Observe {
+        m: usize,
+        seen: Vec<Observation>,
+    },
+    /// A unit of one merchant is handed another's transfers.
+    ObserveElsewhere {
+        m: usize,
+        owner: usize,
+        seen: Vec<Observation>,
+    },
+    Reverse {
+        m: usize,
+        id: TransferId,
+    },
+    Cancel {
+        m: usize,
+        invoice: String,
+        key: String,
+    },
+    Review {
+        m: usize,
+        invoice: String,
+        accept: bool,
+        dashboard: bool,
+        key: String,
+    },
+    Settings {
+        m: usize,
+        tolerance_bps: Option<i64>,
+        review_cents: Option<Option<u64>>,
+        url: Option<Option<String>>,
+    },
+    Advance {
+        m: usize,
+        to: i64,
+    },
+}
+
+/// What a step may have changed.
+#[derive(Clone, Debug, Default)]
+pub struct Touched {
+    pub merchants: Vec<usize>,
+    pub invoices: Vec<(usize, String)>,
+}
+
+impl Op {
+    fn merchant(&self) -> usize {
+        match self {
+            Op::Observe { m, .. }
+            | Op::ObserveElsewhere { m, .. }
+            | Op::Reverse { m, .. }
+            | Op::Cancel { m, .. }
+            | Op::Review { m, .. }
+            | Op::Settings { m, .. }
+            | Op::Advance { m, .. } => *m,
+        }
+    }
+
+    /// The key, and what the fingerprint is taken of.
+    fn key(&self) -> Option<(&str, String)> {
+        match self {
+            Op::Cancel { invoice, key, .. } => Some((key, format!("cancel {invoice}"))),
+            Op::Review {
+                invoice,
+                accept,
+                key,
+                ..
+            } => Some((key, format!("review {invoice} {accept}"))),
+            _ => None,
+        }
+    }
+
+    fn show(&self) -> String {
+        match self {
+            Op::Observe { m, seen } | Op::ObserveElsewhere { m, seen, .. } => {
+                let told: Vec<String> = seen.iter().map(show).collect();
+                let name = if matches!(self, Op::Observe { .. }) {
+                    ""
+                } else {
+                    " elsewhere"
+                };
+                format!("m{m} observes{name} {}", told.join("; "))
+            }
+            other => format!("{other:?}"),
+        }
+    }
+}
+
+pub fn show(seen: &Observation) -> String {
+    let sighting = match &seen.sighting {
+        Sighting::Pending => "pending".to_owned(),
+        Sighting::Removed => "removed".to_owned(),
+        Sighting::InBlock {
+            level, hash, time, ..
+        } => format!("{} in {hash} at {time}", level.as_str()),
+    };
+    format!(
+        "{}/{} {} {} to {} {sighting}",
+        seen.tx_hash,
+        seen.place,
+        seen.units.0,
+        seen.asset,
+        &seen.recipient[seen.recipient.len() - 6..]
+    )
+}
+
+/// Does the step on the server and in the model and compares; if the process dies, finds out what it left.
+pub async fn perform(world: &mut World, op: Op) -> Check {
+    let doom = world.doom();
+    let m = op.merchant();
+    let now = world.now(m);
+    let scope = world.model.merchants[m].scope.clone();
+    let engine = std::sync::Arc::clone(&world.engine);
+    let done = world.mortal(doom, exec(&engine, &scope, &op)).await;
+    let at = Moment {
+        business: now,
+        real: world.real_now(),
+    };
+    if done.is_none() {
+        world.restart().await;
+    }
+    let payments = check::payment_ids(&world.engine, observed(&op)).await;
+    let mut after = world.model.clone();
+    let (expected, touched) = apply(&mut after, &op, &payments, at);
+    let line = format!("{} -> {}", op.show(), outcome(done.as_ref()));
+    world.note(line);
+    match done {
+        Some(answer) => {
+            agree(&answer, &expected)?;
+            if let (Some((key, _)), Ok(answer)) = (op.key(), &answer) {
+                let kept = after.merchants[m].keys.get_mut(key);
+                check::answers::follow(kept, answer)?;
+            }
+            world.model = after;
+        }
+        None => {
+            match check::touched(world, &after, &touched).await {
+                Ok(()) => world.model = after,
+                Err(not_done) => {
+                    let before = world.model.clone();
+                    check::touched(world, &before, &touched)
+                        .await
+                        .map_err(|undone| {
+                            format!(
+                                "killed half-way, neither done ({not_done}) nor undone ({undone})"
+                            )
+                        })?;
+                }
+            }
+            if let Some((key, _)) = op.key() {
+                return retry(world, &op, key).await;
+            }
+        }
+    }
+    let model = world.model.clone();
+    check::touched(world, &model, &touched).await
+}
+
+/// A client that lost its answer asks again with the same key.
+async fn retry(world: &mut World, op: &Op, key: &str) -> Check {
+    let m = op.merchant();
+    let scope = world.model.merchants[m].scope.clone();
+    let at = Moment {
+        business: world.now(m),
+        real: world.real_now(),
+    };
+    let engine = std::sync::Arc::clone(&world.engine);
+    let answer = exec(&engine, &scope, op).await;
+    let (expected, touched) = apply(&mut world.model, op, &[], at);
+    world.note(format!("again -> {}", outcome(Some(&answer))));
+    agree(&answer, &expected)?;
+    if let Ok(answer) = &answer {
+        check::answers::follow(world.model.merchants[m].keys.get_mut(key), answer)?;
+    }
+    let model = world.model.clone();
+    check::touched(world, &model, &touched).await
+}
+
+fn observed(op: &Op) -> &[Observation] {
+    match op {
+        Op::Observe { seen, .. } => seen,
+        _ => &[],
+    }
+}
+
+fn outcome(done: Option<&Result<Answer, Fail>>) -> String {
+    match done {
+        None => "killed".into(),
+        Some(Ok(answer)) => format!("{} {}", answer.status, answer.replayed),
+        Some(Err(Fail::Refused(refusal))) => refusal.code.as_str().into(),
+        Some(Err(fail)) => format!("{fail:?}"),
+    }
+}
+
+fn agree(answer: &Result<Answer, Fail>, expected: &Result<(), &'static str>) -> Check {
+    match (answer, expected) {
+        (Ok(_), Ok(())) => Ok(()),
+        (Err(Fail::Refused(refusal)), Err(code)) if refusal.code.as_str() == *code => Ok(()),
+        (answer, expected) => Err(format!("answered {answer:?}, expected {expected:?}")),
+    }
+}
+
+async fn exec(engine: &Engine, scope: &till_core::scope::Scope, op: &Op) -> Result<Answer, Fail> {
+    let once = op
+        .key()
+        .map(|(key, what)| Once::new(key.to_owned(), "POST", "/v1/invoices/x", what.as_bytes()));
+    let silent = Answer::new(200, "");
+    match op {
+        Op::Observe { seen, .. } | Op::ObserveElsewhere { seen, .. } => {
+            let taken = engine
+                .unit(scope, |tx, context| {
+                    take_in(tx, context, seen).scope_boxed()
+                })
+                .await?;
+            if matches!(op, Op::ObserveElsewhere { .. }) && taken.iter().any(Option::is_some) {
+                return Err(Fail::broken("another merchant's transfer was taken in"));
+            }
+            Ok(silent)
+        }
+        Op::Reverse { id, .. } => {
+            let mut reader = engine.db.read().await?;
+            let found =
+                till_store::payments::by_identity(&mut reader, &id.network, &id.tx, id.place)
+                    .await?;
+            let payment = found.map(|row| row.id).unwrap_or_default();
+            let payment = &payment;
+            engine
+                .unit(scope, |tx, context| {
+                    simulate::reverse_payment(tx, context, payment).scope_boxed()
+                })
+                .await
+                .map(|_| silent)
+        }
+        Op::Cancel { invoice, .. } => {
+            engine
+                .once(scope, &once.unwrap(), |tx, context| {
+                    async move {
+                        let row = invoices::cancel(tx, context, invoice).await?;
+                        Ok(Answer::new(200, render(context, &row)?))
+                    }
+                    .scope_boxed()
+                })
+                .await
+        }
+        Op::Review {
+            invoice,
+            accept,
+            dashboard,
+            ..
+        } => {
+            let decision = if *accept {
+                Decision::Accept
+            } else {
+                Decision::Reject
+            };
+            let via = if *dashboard { Via::Dashboard } else { Via::Api };
+            engine
+                .once(scope, &once.unwrap(), |tx, context| {
+                    async move {
+                        let row =
+                            invoices::resolve_review(tx, context, invoice, decision, "why", via)
+                                .await?;
+                        Ok(Answer::new(200, render(context, &row)?))
+                    }
+                    .scope_boxed()
+                })
+                .await
+        }
+        Op::Settings {
+            tolerance_bps,
+            review_cents,
+            url,
+            ..
+        } => {
+            let change = SettingsChange {
+                underpay_tolerance_bps: tolerance_bps.map_or(Change::Keep, Change::Set),
+                manual_review_amount: match review_cents {
+                    None => Change::Keep,
+                    Some(None) => Change::Clear,
+                    Some(Some(cents)) => Change::Set(format!("{}.{:02}", cents / 100, cents % 100)),
+                },
+                webhook_url: match url {
+                    None => Change::Keep,
+                    Some(None) => Change::Clear,
+                    Some(Some(url)) => Change::Set(url.clone()),
+                },
+                ..SettingsChange::default()
+            };
+            let change = &change;
+            engine
+                .unit(scope, |tx, context| {
+                    settings::update(tx, context, change).scope_boxed()
+                })
+                .await
+                .map(|_| silent)
+        }
+        Op::Advance { to, .. } => {
+            let advance = Advance::To(*to);
+            let advance = &advance;
+            engine
+                .unit(scope, |tx, context| {
+                    simulate::advance_clock(tx, context, advance).scope_boxed()
+                })
+                .await
+                .map(|_| silent)
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    pub business: i64,
+    pub real: i64,
+}
+
+/// What the step means by the contract: the answer, and what it touched.
+fn apply(
+    model: &mut Model,
+    op: &Op,
+    payments: &[Option<String>],
+    at: Moment,
+) -> (Result<(), &'static str>, Touched) {
+    let mut touched = Touched::default();
+    let m = op.merchant();
+    let mut touch = |m: usize, invoice: &str| touched.invoices.push((m, invoice.to_owned()));
+    if let Some((key, what)) = op.key()
+        && let Some(kept) = model.merchants[m].kept(key, at.real)
+    {
+        let again = kept.request == what;
+        return (again.then_some(()).ok_or("idempotency_key_reused"), touched);
+    }
+    let result = match op {
+        Op::Observe { seen, .. } => {
+            for (seen, payment) in seen.iter().zip(payments) {
+                if let Some(invoice) = model.observe(m, seen, payment.as_deref(), at.business) {
+                    touch(m, &invoice);
+                }
+            }
+            Ok(())
+        }
+        Op::ObserveElsewhere { owner, seen, .. } => {
+            for seen in seen {
+                let holders = model.merchants[*owner].leases.iter();
+                for lease in holders.filter(|lease| lease.address == seen.recipient) {
+                    touch(*owner, &lease.invoice);
+                }
+            }
+            Ok(())
+        }
+        Op::Reverse { id, .. } => {
+            let known = model.merchants[m].seen[id].clone();
+            if !known.reversed {
+                let merchant = &mut model.merchants[m];
+                let gone = merchant.seen.get_mut(id).unwrap();
+                (gone.reversed, gone.verdict) = (true, None);
+                merchant.settle(&known.invoice, at.business, None, None);
+            }
+            touch(m, &known.invoice);
+            Ok(())
+        }
+        Op::Cancel { invoice, .. } => {
+            touch(m, invoice);
+            cancel(model, m, invoice, at.business)
+        }
+        Op::Review {
+            invoice,
+            accept,
+            dashboard,
+            ..
+        } => {
+            touch(m, invoice);
+            review(model, m, invoice, *accept, *dashboard, at.business)
+        }
+        Op::Settings {
+            tolerance_bps,
+            review_cents,
+            url,
+            ..
+        } => {
+            touched.merchants.push(m);
+            let merchant = &mut model.merchants[m];
+            if url.is_some() && merchant.scope.mode.is_live() {
+                return (Err("live_change_requires_dashboard"), touched);
+            }
+            if let Some(bps) = tolerance_bps {
+                merchant.tolerance_bps = u64::try_from(*bps).unwrap();
+            }
+            if let Some(cents) = review_cents {
+                merchant.review_cents = *cents;
+            }
+            if let Some(url) = url {
+                merchant.url.clone_from(url);
+            }
+            Ok(())
+        }
+        Op::Advance { to, .. } => {
+            touched.merchants.push(m);
+            let merchant = &mut model.merchants[m];
+            merchant.offset_ms = to - at.real;
+            let fired = merchant.fire_timers(*to, |due_at| due_at.max(at.business));
+            touched.invoices.extend(fired.into_iter().map(|id| (m, id)));
+            Ok(())
+        }
+    };
+    if let (Ok(()), Some((key, request))) = (&result, op.key()) {
+        let kept = Kept {
+            request,
+            status: 200,
+            body: Vec::new(),
+            at: at.real,
+        };
+        model.merchants[m].keys.insert(key.to_owned(), kept);
+    }
+    (result, touched)
+}
+
+fn cancel(model: &mut Model, m: usize, id: &str, now: i64) -> Result<(), &'static str> {
+    let merchant = &mut model.merchants[m];
+    let status = check::status_at(merchant, id, now);
+    let invoice = merchant.invoices.get_mut(id).ok_or("resource_missing")?;
+    if invoice.cancelled_at.is_some() {
+        return Ok(());
+    }
+    if status != "awaiting_payment" {
+        return Err("invoice_not_cancellable");
+    }
+    invoice.cancelled_at = Some(now);
+    merchant.settle(id, now, None, None);
+    Ok(())
+}
+
+fn review(
+    model: &mut Model,
+    m: usize,
+    id: &str,
+    accept: bool,
+    dashboard: bool,
+    now: i64,
+) -> Result<(), &'static str> {
+    let merchant = &mut model.merchants[m];
+    if check::status_at(merchant, id, now) != "under_review" {
+        return Err("review_not_open");
+    }
+    if accept {
+        let risky = merchant.seen.values().any(|seen| {
+            let verdict = seen.verdict.as_deref().unwrap_or("");
+            seen.invoice == id
+                && !seen.reversed
+                && verdict.starts_with("held:")
+                && verdict != "held:manual_review"
+        });
+        if risky && merchant.scope.mode.is_live() && !dashboard {
+            return Err("review_requires_dashboard");
+        }
+        for seen in merchant.seen.values_mut().filter(|seen| seen.invoice == id) {
+            if seen
+                .verdict
+                .as_deref()
+                .is_some_and(|verdict| verdict.starts_with("held:"))
+            {
+                seen.verdict = Some("accepted".into());
+            }
+        }
+    } else {
+        merchant.invoices.get_mut(id).unwrap().cancelled_at = Some(now);
+    }
+    merchant.settle(id, now, Some("invoice.review_resolved"), None);
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! The end: chains settle, sources tell everything, receivers are well again, time passes. Then the books
+//! must say what the chains say, and every merchant must have heard everything.
+
+use till_engine::observe::Observation;
+
+use super::choose::is_news;
+use super::ops::{Op, perform};
+use super::work;
+use crate::chain::Whereabouts;
+use crate::check;
+use crate::world::{Check, World};
+
+pub async fn come_to_rest(world: &mut World) -> Check {
+    for m in 0..world.model.merchants.len() {
+        let now = world.now(m);
+        let World { model, rng, .. } = world;
+        for chain in &mut model.merchants[m].chains {
+            while chain.transfers.iter().any(|t| t.at == Whereabouts::Mempool) {
+                chain.mine(rng, now);
+            }
+            chain.finalise_all();
+        }
+        tell_all(world, m).await?;
+    }
+    world.clock.advance(2 * crate::world::LIFE_MS);
+    work::timers(world).await?;
+    check::all(world).await?;
+    check::rest::nothing_is_due(world).await?;
+    check::rest::books_are_the_chains(world)?;
+    world.receiver.all_healthy();
+    // Longer than any wait between two attempts.
+    for _ in 0..40 {
+        world.clock.advance(13 * 3_600_000);
+        work::deliver(world).await?;
+        if check::deliveries::none_due(world).await {
+            break;
+        }
+    }
+    check::all(world).await?;
+    check::deliveries::all_received(world).await
+}
+
+async fn tell_all(world: &mut World, m: usize) -> Check {
+    loop {
+        let merchant = &world.model.merchants[m];
+        let mut news: Vec<Observation> = Vec::new();
+        for chain in &merchant.chains {
+            for transfer in &chain.transfers {
+                let seen = chain.observe(transfer);
+                if seen.units.0 > 0 && is_news(merchant, &transfer.id, &seen) {
+                    news.push(seen);
+                }
+            }
+        }
+        if news.is_empty() {
+            return Ok(());
+        }
+        for seen in news.chunks(8) {
+            let seen = seen.to_vec();
+            perform(world, Op::Observe { m, seen }).await?;
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Steps that are more than one unit of work, or none: workers, clocks, receivers, and the test helper that
+//! makes payments up.
+
+use scoped_futures::ScopedFutureExt as _;
+use till_core::asset::Registry;
+use till_core::money::{Units, show};
+use till_core::payment::Level;
+use till_engine::clock::Clock as _;
+use till_engine::idempotency::Once;
+use till_engine::observe::{Observation, Sighting, Source};
+use till_engine::simulate::{self, Simulation};
+use till_engine::workers::{sweeper, timers as timer_worker, webhooks};
+use till_engine::{Answer, secrets};
+
+use super::choose;
+use super::ops::Touched;
+use crate::check;
+use crate::model::Kept;
+use crate::receiver::Mood;
+use crate::world::{Check, World};
+
+pub fn advance_real_clock(world: &mut World) {
+    let ms = match world.rng.below(10) {
+        0 => world.rng.between(0, 26 * 3_600_000),
+        1..=3 => world.rng.between(0, 40 * 60_000),
+        _ => world.rng.between(0, 90_000),
+    };
+    world.clock.advance(ms);
+    world.note(format!("{ms} ms pass"));
+}
+
+pub async fn timers(world: &mut World) -> Check {
+    let engine = std::sync::Arc::clone(&world.engine);
+    let doom = world.doom();
+    let before = world.clock.now_ms();
+    let mut done = world.mortal(doom, timer_worker::run_due(&engine)).await;
+    let mut early: Vec<(usize, String)> = Vec::new();
+    if done.is_none() {
+        // Those fired before the end were fired at that time, the rest is fired now.
+        world.restart().await;
+        early = check::fired(world, before).await;
+        let engine = std::sync::Arc::clone(&world.engine);
+        done = Some(timer_worker::run_due(&engine).await);
+    }
+    let mut touched = Touched::default();
+    for m in 0..world.model.merchants.len() {
+        let now = world.now(m);
+        let merchant = &mut world.model.merchants[m];
+        for (_, id) in early.iter().filter(|(of, _)| *of == m) {
+            merchant.invoices.get_mut(id).unwrap().timer = false;
+            merchant.settle(id, before + merchant.offset_ms, None, None);
+            touched.invoices.push((m, id.clone()));
+        }
+        let fired = merchant.fire_timers(now, |_| now);
+        touched.invoices.extend(fired.into_iter().map(|id| (m, id)));
+    }
+    world.note(format!("timers fire for {}", touched.invoices.len()));
+    done.unwrap().map_err(|fail| format!("timers: {fail:?}"))?;
+    let model = world.model.clone();
+    check::touched(world, &model, &touched).await
+}
+
+pub async fn deliver(world: &mut World) -> Check {
+    let engine = std::sync::Arc::clone(&world.engine);
+    let receiver = std::sync::Arc::clone(&world.receiver);
+    let doom = world.doom();
+    let done = world
+        .mortal(doom, webhooks::run_due(&engine, &*receiver))
+        .await;
+    world.note(format!("deliver: {} posts so far", receiver.posts()));
+    match done {
+        Some(done) => done.map_err(|fail| format!("deliver: {fail:?}"))?,
+        None => world.restart().await,
+    }
+    check::deliveries::excuse(world).await;
+    check::deliveries::received(world)
+}
+
+pub fn mood(world: &mut World, m: usize) {
+    let mood = *world.rng.pick(&[
+        Mood::Healthy,
+        Mood::Healthy,
+        Mood::Failing,
+        Mood::Silent,
+        Mood::Down,
+    ]);
+    let name = world.model.merchants[m].mark.trim_end_matches("-mark");
+    let url = format!("https://{name}.example.com/hooks");
+    world.receiver.set_mood(&url, mood);
+    world.note(format!("{url} is {mood:?}"));
+}
+
+pub async fn replay(world: &mut World, m: usize) -> Check {
+    let Some((id, event)) = check::deliveries::some_delivery(world, m).await else {
+        return Ok(());
+    };
+    let scope = world.model.merchants[m].scope.clone();
+    let id_ref = id.as_str();
+    let done = world
+        .engine
+        .unit(&scope, |tx, context| {
+            till_engine::deliveries::replay(tx, context, id_ref).scope_boxed()
+        })
+        .await;
+    let url_set = world.model.merchants[m].url.is_some();
+    world.note(format!("m{m} replays {id} -> {}", done.is_ok()));
+    match (done, url_set) {
+        (Ok(new), true) if new.event == event => {
+            check::deliveries::note_replay(world, m, &event).await;
+            Ok(())
+        }
+        (Err(till_engine::Fail::Refused(refusal)), false)
+            if refusal.code.as_str() == "webhook_url_missing" =>
+        {
+            Ok(())
+        }
+        (done, _) => Err(format!("replay of {id}: {done:?}")),
+    }
+}
+
+pub async fn roll_secret(world: &mut World, m: usize) -> Check {
+    let scope = world.model.merchants[m].scope.clone();
+    world.keys_made += 1;
+    let key = format!("roll-{}", world.keys_made);
+    let once = Once::new(key.clone(), "POST", "/v1/webhook_secret/roll", b"");
+    let doom = world.doom();
+    let mut answer = None;
+    for doom in [doom, None] {
+        let engine = std::sync::Arc::clone(&world.engine);
+        let done = world
+            .mortal(
+                doom,
+                engine.once(&scope, &once, |tx, context| {
+                    async move { Ok(Answer::new(200, secrets::roll(tx, context).await?)) }
+                        .scope_boxed()
+                }),
+            )
+            .await;
+        match done {
+            Some(done) => {
+                answer = Some(done);
+                break;
+            }
+            None => world.restart().await,
+        }
+    }
+    world.note(format!("m{m} rolls its secret"));
+    match (answer.unwrap(), scope.mode.is_live()) {
+        (Ok(answer), false) => {
+            let merchant = &world.model.merchants[m];
+            let name = merchant.mark.trim_end_matches("-mark");
+            let url = format!("https://{name}.example.com/hooks");
+            let secret = String::from_utf8(answer.body.to_vec()).unwrap();
+            world.receiver.set_secret(&url, &secret, &merchant.mark);
+            let kept = Kept {
+                request: "roll".into(),
+                status: 200,
+                body: answer.body.to_vec(),
+                at: world.clock.now_ms(),
+            };
+            world.model.merchants[m].keys.insert(key, kept);
+            Ok(())
+        }
+        (Err(_), true) => Ok(()),
+        (answer, _) => Err(format!("roll: {answer:?}")),
+    }
+}
+
+pub async fn sweep(world: &mut World) -> Check {
+    let done = sweeper::sweep(&world.engine).await;
+    world.note("sweep".into());
+    done.map_err(|fail| format!("sweep: {fail:?}"))
+}
+
+/// A payment that the server makes up itself: its transaction is known only afterwards.
+pub async fn simulate_payment(world: &mut World, m: usize) -> Check {
+    let Some(invoice) = choose::invoice(world, m) else {
+        return Ok(());
+    };
+    if world.model.merchants[m].scope.mode.is_live() {
+        return Ok(());
+    }
+    let offers = world.model.merchants[m].invoices[&invoice]
+        .terms
+        .offers
+        .clone();
+    let offer = world.rng.pick(&offers).clone();
+    let asset = Registry::builtin().asset(&offer.asset).unwrap();
+    let units = *world
+        .rng
+        .pick(&[offer.due, offer.due / 2 + 1, offer.due * 2, 1]);
+    let all = [Level::Pending, Level::Included, Level::Safe, Level::Final];
+    let mut levels: Vec<Level> = all.into_iter().filter(|_| world.rng.percent(60)).collect();
+    if levels.is_empty() {
+        levels = vec![Level::Included, Level::Final];
+    }
+    let simulation = Simulation {
+        asset: Some(offer.asset.clone()),
+        amount: Some(show(Units(units), asset.decimals)),
+        finality_steps: Some(
+            levels
+                .iter()
+                .map(|level| level.as_str().to_owned())
+                .collect(),
+        ),
+        ..Simulation::default()
+    };
+    let scope = world.model.merchants[m].scope.clone();
+    let (simulation, id) = (&simulation, invoice.as_str());
+    let done = world
+        .engine
+        .unit(&scope, |tx, context| {
+            simulate::simulate_payment(tx, context, id, simulation).scope_boxed()
+        })
+        .await;
+    world.note(format!(
+        "m{m} simulates {units} {} {levels:?} for {invoice}",
+        offer.asset
+    ));
+    done.map_err(|fail| format!("simulate_payment: {fail:?}"))?;
+    let Some(row) = check::made_up_payment(world, m).await else {
+        return Err("a simulated payment left no trace".into());
+    };
+    if row.recipient != offer.address || row.units != units.to_string() {
+        return Err(format!("a simulated payment of another sort: {row:?}"));
+    }
+    let now = world.now(m);
+    let mut touched = Touched::default();
+    for level in levels {
+        let seen = Observation {
+            network: row.network.clone(),
+            tx_hash: row.tx_hash.clone(),
+            place: row.place,
+            asset: row.asset.clone(),
+            units: Units(units),
+            sender: row.sender.clone(),
+            recipient: row.recipient.clone(),
+            sighting: match (level, &row.block_hash, row.block_number) {
+                (Level::Pending, _, _) => Sighting::Pending,
+                (level, Some(hash), Some(number)) => Sighting::InBlock {
+                    level,
+                    number,
+                    hash: hash.clone(),
+                    time: now,
+                },
+                _ => return Err("a simulated payment in no block".into()),
+            },
+            source: Source::Simulation,
+        };
+        let touched_invoice = world.model.observe(m, &seen, Some(&row.id), now);
+        touched.invoices.extend(touched_invoice.map(|id| (m, id)));
+    }
+    let model = world.model.clone();
+    check::touched(world, &model, &touched).await
+}

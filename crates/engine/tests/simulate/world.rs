@@ -1,0 +1,273 @@
+//! The server under test and everything around it that a seed decides.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::Future;
+use std::sync::Arc;
+use std::task::Poll;
+
+use sha2::{Digest as _, Sha256};
+use till_core::asset::{Family, Mode};
+use till_core::payment::Level;
+use till_core::scope::Scope;
+use till_engine::accounts::{self, Modes};
+use till_engine::clock::Clock as _;
+use till_engine::prices::{FixedPrices, Prices};
+use till_engine::testing::{CountingEntropy, StillClock};
+use till_engine::vault::Vault;
+use till_engine::{Engine, EngineConfig};
+use till_store::{Db, DbConfig};
+
+use crate::model::{COOLDOWN_MS, Merchant, Model};
+use crate::receiver::Receiver;
+use crate::rng::Rng;
+use crate::steps::create::Request;
+
+pub const START_MS: i64 = 1_800_000_000_000;
+pub const LIFE_MS: i64 = 60 * 60_000;
+pub const VOLATILE_LIFE_MS: i64 = 15 * 60_000;
+pub const POOL_MAX: i64 = 12;
+pub const GAP_LIMIT: i64 = 4;
+pub const PRICES: [(&str, &str); 3] = [
+    ("BTC/USD", "50000"),
+    ("BTC/EUR", "43210.5"),
+    ("BTC/JPY", "7000001"),
+];
+/// m/84'/0'/0' of the mnemonic in BIP84's test vectors.
+const LIVE_XPUB: &str = "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs";
+const LAST_STEPS: usize = 12;
+
+/// What went wrong, in words.
+pub type Check = Result<(), String>;
+
+pub struct World {
+    pub rng: Rng,
+    pub clock: Arc<StillClock>,
+    entropy: Arc<CountingEntropy>,
+    database: Database,
+    pub engine: Arc<Engine>,
+    pub receiver: Arc<Receiver>,
+    pub model: Model,
+    pub keys_made: u64,
+    pub transactions_made: u64,
+    /// The first request under each merchant's key.
+    pub requests: BTreeMap<(usize, String), Request>,
+    /// Events that nobody needs to have received: their URL was taken away.
+    pub excused: BTreeSet<String>,
+    /// The journal as it was last read: it may only grow.
+    pub journal: Vec<String>,
+    trace: Sha256,
+    steps: Vec<String>,
+}
+
+enum Database {
+    Memory,
+    /// Closed and opened again at every restart.
+    File(tempfile::TempDir),
+}
+
+impl World {
+    pub async fn new(seed: u64) -> World {
+        let clock = Arc::new(StillClock::at(START_MS));
+        let entropy = Arc::new(CountingEntropy::seeded(seed));
+        // A file costs an fsync per step, so one seed in eight has one.
+        let database = match seed % 8 {
+            7 => Database::File(tempfile::tempdir().unwrap()),
+            _ => Database::Memory,
+        };
+        let db = open(&database).await;
+        db.migrate(START_MS).await.unwrap();
+        let credit_at: BTreeMap<String, Level> = [
+            ("eip155:84532".to_owned(), Level::Safe),
+            ("tron:3448148188".to_owned(), Level::Included),
+            ("eip155:56".to_owned(), Level::Included),
+        ]
+        .into();
+        let engine = engine(db, &clock, &entropy, &credit_at);
+        let mut world = World {
+            rng: Rng::new(seed),
+            receiver: Arc::new(Receiver::new(Arc::clone(&clock))),
+            clock,
+            entropy,
+            database,
+            engine,
+            model: Model {
+                merchants: Vec::new(),
+                credit_at,
+            },
+            keys_made: 0,
+            transactions_made: 0,
+            requests: BTreeMap::new(),
+            excused: BTreeSet::new(),
+            journal: Vec::new(),
+            trace: Sha256::new(),
+            steps: Vec::new(),
+        };
+        world
+            .add_account("first", &[Family::Evm, Family::Tron, Family::Bitcoin])
+            .await;
+        world.add_account("second", &[Family::Evm]).await;
+        world
+    }
+
+    /// Both test modes take the documented example destinations, as new accounts do.
+    async fn add_account(&mut self, name: &str, live: &[Family]) {
+        let mut destinations = Vec::new();
+        for family in [Family::Evm, Family::Tron, Family::Bitcoin] {
+            let example = till_chains::example_destination(family).to_owned();
+            if live.contains(&family) {
+                let text = if family == Family::Bitcoin {
+                    LIVE_XPUB
+                } else {
+                    &example
+                };
+                let own = till_chains::parse_destination(family, Mode::Live, text).unwrap();
+                destinations.push((family, Mode::Live, own));
+            }
+            destinations.push((family, Mode::Test, example));
+        }
+        let made = accounts::create_account(&self.engine, name, Modes::TestAndLive, &destinations)
+            .await
+            .unwrap();
+        for (mode, keys) in [(Mode::Test, made.test), (Mode::Live, made.live.unwrap())] {
+            let mark = format!("{name}-{}-mark", mode.as_str());
+            let url = format!("https://{name}-{}.example.com/hooks", mode.as_str());
+            self.receiver.set_secret(&url, &keys.webhook_secret, &mark);
+            let scope = Scope::new(&made.id, mode);
+            // In live mode the URL is set on the dashboard, which is not here yet.
+            self.run_sql(
+                "UPDATE merchants SET webhook_url = $3 WHERE account = $1 AND mode = $2",
+                &[
+                    made.id.as_str().into(),
+                    mode.as_str().into(),
+                    url.as_str().into(),
+                ],
+            )
+            .await;
+            self.model.merchants.push(Merchant {
+                scope,
+                mark,
+                offset_ms: 0,
+                tolerance_bps: 0,
+                review_cents: None,
+                url: Some(url),
+                invoices: BTreeMap::new(),
+                seen: BTreeMap::new(),
+                leases: Vec::new(),
+                chains: Vec::new(),
+                keys: BTreeMap::new(),
+            });
+        }
+    }
+
+    async fn run_sql(&self, sql: &str, args: &[till_store::Val]) {
+        let mut tx = self.engine.db.begin().await.unwrap();
+        till_store::Queries::run(&mut tx, sql, args).await.unwrap();
+        tx.commit().await.unwrap();
+    }
+
+    /// The last merchant, second and live, has a destination on EVM networks only.
+    pub fn only_evm(&self, merchant: usize) -> bool {
+        merchant == 3
+    }
+
+    pub fn real_now(&self) -> i64 {
+        self.clock.now_ms()
+    }
+
+    /// Business time of a merchant.
+    pub fn now(&self, merchant: usize) -> i64 {
+        self.clock.now_ms() + self.model.merchants[merchant].offset_ms
+    }
+
+    /// The process died and starts again on what was committed.
+    pub async fn restart(&mut self) {
+        // Starting takes time, and ids rise with it.
+        self.clock.advance(self.rng.between(1, 200));
+        let mut db = self.engine.db.clone();
+        if let Database::File(_) = self.database {
+            db.close().await;
+            db = open(&self.database).await;
+        }
+        self.engine = engine(db, &self.clock, &self.entropy, &self.model.credit_at);
+    }
+
+    /// Drives a future to its end, or drops it when `after` more statements or posts have begun.
+    pub async fn mortal<T>(&self, after: Option<u64>, work: impl Future<Output = T>) -> Option<T> {
+        let ticks = || self.engine.db.statements() + self.receiver.posts();
+        let last = after.map(|after| ticks() + after);
+        let mut work = Box::pin(work);
+        std::future::poll_fn(|cx| match work.as_mut().poll(cx) {
+            Poll::Ready(done) => Poll::Ready(Some(done)),
+            Poll::Pending if last.is_some_and(|last| ticks() >= last) => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
+        })
+        .await
+    }
+
+    /// Where in the next step the process dies, if it does.
+    pub fn doom(&mut self) -> Option<u64> {
+        let dies = self.rng.percent(12);
+        dies.then(|| self.rng.next() % 30 + 1)
+    }
+
+    pub fn note(&mut self, line: String) {
+        self.trace.update(line.as_bytes());
+        self.trace.update(b"\n");
+        self.steps.push(line);
+    }
+
+    pub fn last_steps(&self) -> String {
+        let from = self.steps.len().saturating_sub(LAST_STEPS);
+        self.steps[from..].join("\n")
+    }
+
+    pub fn trace_hash(&self) -> String {
+        hex::encode(self.trace.clone().finalize())
+    }
+}
+
+async fn open(database: &Database) -> Db {
+    let url = match database {
+        Database::Memory => "sqlite::memory:".to_owned(),
+        Database::File(folder) => format!("sqlite:{}", folder.path().join("till.db").display()),
+    };
+    Db::open(&DbConfig::new(url)).await.unwrap()
+}
+
+fn engine(
+    db: Db,
+    clock: &Arc<StillClock>,
+    entropy: &Arc<CountingEntropy>,
+    credit_at: &BTreeMap<String, Level>,
+) -> Arc<Engine> {
+    let fixed: BTreeMap<String, String> = PRICES
+        .iter()
+        .map(|(pair, price)| ((*pair).to_owned(), (*price).to_owned()))
+        .collect();
+    let config = EngineConfig {
+        public_url: "https://till.example.com".into(),
+        checkout_url: "https://pay.example.com".into(),
+        live_mode: true,
+        demo: false,
+        allow_private_webhooks: false,
+        pool_max: POOL_MAX,
+        cooldown_ms: COOLDOWN_MS,
+        bitcoin_gap_limit: GAP_LIMIT,
+        life_ms: LIFE_MS,
+        volatile_life_ms: VOLATILE_LIFE_MS,
+        select_ms: 30 * 60_000,
+        credit_at: credit_at.clone(),
+    };
+    let prices = FixedPrices {
+        test: fixed.clone(),
+        live: fixed,
+    };
+    Arc::new(Engine::new(
+        db,
+        Arc::clone(clock) as _,
+        Arc::clone(entropy) as _,
+        config,
+        Vault::new(&[[7; 32]]).unwrap(),
+        Prices::new(prices, 120_000),
+    ))
+}

@@ -1,0 +1,401 @@
+//! The query modules where no request reaches them: what the database itself refuses, and what races decide.
+
+use futures::future::join_all;
+use scoped_futures::ScopedFutureExt as _;
+use till_core::asset::{Family, Mode};
+use till_core::ledger::{EntryKind, Group, Line};
+use till_core::money::Units;
+use till_core::scope::Scope;
+use till_store::deliveries::{Attempted, NewDelivery};
+use till_store::events::NewEvent;
+use till_store::idempotency::NewAnswer;
+use till_store::journal::NewEntry;
+use till_store::keys::NewKey;
+use till_store::leases::NewLease;
+use till_store::timers::TimerRow;
+use till_store::{Db, Queries, StoreError, Tx, accounts, both_engines};
+use till_store::{deliveries, events, idempotency, journal, keys, leases, timers};
+
+fn scope() -> Scope {
+    Scope::new("acct_a", Mode::Test)
+}
+
+fn live() -> Scope {
+    Scope::new("acct_a", Mode::Live)
+}
+
+async fn with_merchant(db: &Db) {
+    let done: Result<(), StoreError> = db
+        .write(|tx| {
+            async move {
+                accounts::insert_account(tx, "acct_a", "merchant", 0).await?;
+                for scope in [scope(), live()] {
+                    accounts::insert_merchant(tx, &scope, None, "{}").await?;
+                }
+                Ok(())
+            }
+            .scope_boxed()
+        })
+        .await;
+    done.unwrap();
+}
+
+fn entry(id: &str, payment: &str, step: i64) -> NewEntry {
+    NewEntry {
+        id: id.into(),
+        scope: scope(),
+        kind: EntryKind::Receipt,
+        invoice: "inv_a".into(),
+        payment: payment.into(),
+        step,
+        reverses: None,
+        asset: "USDC@eip155:84532".into(),
+        lines: vec![Line {
+            debit: Group::Received,
+            credit: Group::Settled,
+            amount: Units(25),
+        }],
+        created_at: 1,
+    }
+}
+
+fn lease<'a>(scope: &'a Scope, family: Family, number: i64, invoice: &'a str) -> NewLease<'a> {
+    NewLease {
+        scope,
+        family,
+        number,
+        address: "0xA",
+        invoice,
+        leased_at: 1,
+    }
+}
+
+fn event(id: &str, seq: Option<i64>) -> NewEvent {
+    NewEvent {
+        id: id.into(),
+        scope: scope(),
+        event_type: "invoice.created",
+        invoice: Some("inv_a".into()),
+        stream_seq: seq,
+        created_at: 1,
+        body: format!("{{\"id\":\"{id}\"}}"),
+        payments: None,
+    }
+}
+
+fn delivery(id: &str, scope: &Scope, due_at: i64) -> NewDelivery {
+    NewDelivery {
+        id: id.into(),
+        scope: scope.clone(),
+        event: "evt_a".into(),
+        event_type: "invoice.created".into(),
+        invoice: None,
+        url: "https://shop.example/".into(),
+        attempt: 1,
+        created_at: 1,
+        due_at,
+        fence: 0,
+    }
+}
+
+fn attempted(id: &str, fence: i64, next_attempt_at: Option<i64>) -> Attempted<'_> {
+    Attempted {
+        id,
+        fence,
+        url: "https://shop.example/",
+        succeeded: next_attempt_at.is_none(),
+        status_code: Some(200),
+        latency_ms: Some(1),
+        error: None,
+        response_body: Some("ok"),
+        attempted_at: Some(5),
+        next_attempt_at,
+    }
+}
+
+/// Runs one statement in a unit of its own.
+async fn run(db: &Db, sql: &str) -> Result<u64, StoreError> {
+    let mut tx = db.begin().await?;
+    let rows = tx.run(sql, &[]).await?;
+    tx.commit().await?;
+    Ok(rows)
+}
+
+async fn with_deliveries(db: &Db, made: &[NewDelivery]) {
+    let mut tx = db.begin().await.unwrap();
+    events::insert(&mut tx, &[event("evt_a", None)])
+        .await
+        .unwrap();
+    deliveries::insert(&mut tx, made).await.unwrap();
+    tx.commit().await.unwrap();
+}
+
+/// As the engine does it: the pool's lock, a new number, a lease.
+async fn allocate(tx: &mut Tx, scope: &Scope, invoice: &str) -> Result<i64, StoreError> {
+    let pool = leases::lock_pool(tx, scope, Family::Evm).await?;
+    leases::grow_pool(tx, scope, Family::Evm, pool.next_number + 1).await?;
+    let new = lease(scope, Family::Evm, pool.next_number, invoice);
+    leases::insert(tx, &[new]).await?;
+    Ok(pool.next_number)
+}
+
+both_engines! {
+    async fn the_journal_can_be_added_to_and_nothing_else(db: Db) {
+        let mut tx = db.begin().await.unwrap();
+        journal::append(&mut tx, &[entry("jrn_a", "pay_a", 1), entry("jrn_b", "pay_b", 1)]).await.unwrap();
+        tx.commit().await.unwrap();
+        for sql in [
+            "UPDATE journal SET amount = '26'",
+            "UPDATE journal SET amount = amount",
+            "DELETE FROM journal",
+            "DELETE FROM journal WHERE entry = 'jrn_a'",
+        ] {
+            assert!(run(&db, sql).await.is_err(), "{sql}");
+        }
+        let mut reader = db.read().await.unwrap();
+        let rows = journal::all(&mut reader, &scope()).await.unwrap();
+        assert_eq!(rows.iter().map(|row| &*row.amount).collect::<Vec<_>>(), ["25", "25"]);
+        assert!(journal::all(&mut reader, &live()).await.unwrap().is_empty());
+        assert_eq!(journal::last_entry(&mut reader, &scope(), "pay_a").await.unwrap().as_deref(), Some("jrn_a"));
+    }
+
+    async fn the_same_step_of_a_payment_is_posted_once(db: Db) {
+        let mut tx = db.begin().await.unwrap();
+        journal::append(&mut tx, &[entry("jrn_a", "pay_a", 1)]).await.unwrap();
+        tx.commit().await.unwrap();
+        let mut tx = db.begin().await.unwrap();
+        let again = journal::append(&mut tx, &[entry("jrn_b", "pay_a", 1)]).await.unwrap_err();
+        assert!(again.violates("journal"), "{again}");
+        drop(tx);
+        let mut tx = db.begin().await.unwrap();
+        journal::append(&mut tx, &[entry("jrn_b", "pay_a", 2)]).await.unwrap();
+        tx.commit().await.unwrap();
+        assert_eq!(journal::last_entry(&mut db.read().await.unwrap(), &scope(), "pay_a").await.unwrap().as_deref(), Some("jrn_b"));
+    }
+
+    async fn a_line_moves_something_from_one_group_to_another(db: Db) {
+        let same = Line { debit: Group::Held, credit: Group::Held, amount: Units(1) };
+        let nothing = Line { debit: Group::Held, credit: Group::Settled, amount: Units(0) };
+        for line in [same, nothing] {
+            let mut tx = db.begin().await.unwrap();
+            let bad = NewEntry { lines: vec![line], ..entry("jrn_a", "pay_a", 1) };
+            assert!(journal::append(&mut tx, &[bad]).await.is_err());
+        }
+    }
+
+    async fn an_address_has_one_lease_at_a_time(db: Db) {
+        let (scope, live) = (scope(), live());
+        let mut tx = db.begin().await.unwrap();
+        let first = [
+            lease(&scope, Family::Evm, 0, "inv_a"),
+            lease(&scope, Family::Tron, 0, "inv_a"),
+            lease(&live, Family::Evm, 0, "inv_b"),
+        ];
+        leases::insert(&mut tx, &first).await.unwrap();
+        tx.commit().await.unwrap();
+        let mut tx = db.begin().await.unwrap();
+        let again = leases::insert(&mut tx, &[lease(&scope, Family::Evm, 0, "inv_c")]).await.unwrap_err();
+        assert!(again.violates("leases"), "{again}");
+        drop(tx);
+        // Cooled down, it may be leased again, and then belongs to the later invoice.
+        let mut tx = db.begin().await.unwrap();
+        leases::set_free_at(&mut tx, &scope, Family::Evm, 0, "inv_a", Some(100)).await.unwrap();
+        assert!(leases::take_cooled(&mut tx, &scope, Family::Evm, 99, 9).await.unwrap().is_empty());
+        let cooled = leases::take_cooled(&mut tx, &scope, Family::Evm, 100, 9).await.unwrap();
+        assert_eq!(cooled.iter().map(|free| free.number).collect::<Vec<_>>(), [0]);
+        let next = NewLease { leased_at: 100, ..lease(&scope, Family::Evm, 0, "inv_c") };
+        leases::insert(&mut tx, &[next]).await.unwrap();
+        // The invoice that had it before has no more say in it.
+        leases::set_free_at(&mut tx, &scope, Family::Evm, 0, "inv_a", Some(1)).await.unwrap();
+        assert!(leases::take_cooled(&mut tx, &scope, Family::Evm, 999, 9).await.unwrap().is_empty());
+        tx.commit().await.unwrap();
+        let holders = leases::holders(&mut db.read().await.unwrap(), Family::Evm, "0xA").await.unwrap();
+        assert_eq!(holders[0].invoice, "inv_c");
+        assert_eq!(holders.len(), 3);
+    }
+
+    async fn parallel_allocations_never_get_the_same_number(db: Db) {
+        let allocations = (0..40).map(|n| {
+            let db = db.clone();
+            tokio::spawn(async move {
+                let invoice = format!("inv_{n}");
+                let scope = scope();
+                let (invoice, scope) = (&*invoice, &scope);
+                db.write(|tx| allocate(tx, scope, invoice).scope_boxed()).await
+            })
+        });
+        let mut numbers: Vec<i64> = Vec::new();
+        for number in join_all(allocations).await {
+            numbers.push(number.unwrap().unwrap());
+        }
+        numbers.sort_unstable();
+        assert_eq!(numbers, (0..40).collect::<Vec<_>>());
+    }
+
+    async fn a_timer_is_taken_by_one(db: Db) {
+        let scope = scope();
+        let mut tx = db.begin().await.unwrap();
+        timers::set(&mut tx, &[(&scope, "expire", "inv_a", 10), (&scope, "expire", "inv_b", 5)]).await.unwrap();
+        tx.commit().await.unwrap();
+        let due = timers::due(&mut db.read().await.unwrap(), 10, 9).await.unwrap();
+        assert_eq!(due.iter().map(|timer| &*timer.subject).collect::<Vec<_>>(), ["inv_b", "inv_a"]);
+        assert!(timers::due(&mut db.read().await.unwrap(), 4, 9).await.unwrap().is_empty());
+        let takes = (0..8).map(|_| {
+            let (db, timer) = (db.clone(), due[1].clone());
+            tokio::spawn(async move {
+                let timer = &timer;
+                db.write(|tx| timers::take(tx, timer).scope_boxed()).await
+            })
+        });
+        let mut taken = 0;
+        for take in join_all(takes).await {
+            let take: Result<bool, StoreError> = take.unwrap();
+            taken += usize::from(take.unwrap());
+        }
+        assert_eq!(taken, 1);
+    }
+
+    async fn a_timer_that_was_moved_is_not_taken_at_its_old_time(db: Db) {
+        let (scope, live) = (scope(), live());
+        let mut tx = db.begin().await.unwrap();
+        timers::set(&mut tx, &[(&scope, "expire", "inv_a", 10)]).await.unwrap();
+        let old: Vec<TimerRow> = timers::due_for(&mut tx, &scope, 10, 9).await.unwrap();
+        timers::set(&mut tx, &[(&scope, "expire", "inv_a", 20)]).await.unwrap();
+        assert!(!timers::take(&mut tx, &old[0]).await.unwrap());
+        assert!(timers::due_for(&mut tx, &scope, 19, 9).await.unwrap().is_empty());
+        assert!(timers::due_for(&mut tx, &live, 99, 9).await.unwrap().is_empty());
+        assert_eq!(timers::due_for(&mut tx, &scope, 20, 9).await.unwrap().len(), 1);
+        timers::cancel(&mut tx, &scope, "expire", "inv_a").await.unwrap();
+        assert!(timers::due(&mut tx, 99, 9).await.unwrap().is_empty());
+    }
+
+    async fn a_lost_claim_records_nothing(db: Db) {
+        let scope = scope();
+        with_deliveries(&db, &[delivery("whd_a", &scope, 10)]).await;
+        let mut tx = db.begin().await.unwrap();
+        assert!(deliveries::claim(&mut tx, &scope, 9, 100, 9).await.unwrap().is_empty(), "not due");
+        let first = deliveries::claim(&mut tx, &scope, 10, 100, 9).await.unwrap();
+        assert_eq!((first.len(), first[0].fence, &*first[0].body), (1, 1, "{\"id\":\"evt_a\"}"));
+        assert!(deliveries::claim(&mut tx, &scope, 99, 200, 9).await.unwrap().is_empty(), "claimed");
+        let second = deliveries::claim(&mut tx, &scope, 100, 200, 9).await.unwrap();
+        assert_eq!(second[0].fence, 2, "the claim ran out and was taken over");
+        assert!(!deliveries::record(&mut tx, &scope, &attempted("whd_a", 1, None)).await.unwrap());
+        assert!(deliveries::record(&mut tx, &scope, &attempted("whd_a", 2, None)).await.unwrap());
+        assert!(!deliveries::record(&mut tx, &scope, &attempted("whd_a", 2, Some(9))).await.unwrap(), "recorded once");
+        let row = deliveries::find(&mut tx, &scope, "whd_a").await.unwrap().unwrap();
+        assert_eq!((&*row.status, row.next_attempt_at), ("succeeded", None));
+        assert!(deliveries::claim(&mut tx, &scope, 999, 1_000, 9).await.unwrap().is_empty(), "done");
+    }
+
+    async fn parallel_claims_share_nothing(db: Db) {
+        let scope = scope();
+        let made: Vec<_> = (0..30).map(|n| delivery(&format!("whd_{n:02}"), &scope, 1)).collect();
+        with_deliveries(&db, &made).await;
+        let claims = (0..6).map(|_| {
+            let (db, scope) = (db.clone(), scope.clone());
+            tokio::spawn(async move {
+                let scope = &scope;
+                db.write(|tx| deliveries::claim(tx, scope, 5, 100, 10).scope_boxed()).await
+            })
+        });
+        let mut claimed: Vec<String> = Vec::new();
+        for claim in join_all(claims).await {
+            let claim: Result<Vec<_>, StoreError> = claim.unwrap();
+            claimed.extend(claim.unwrap().into_iter().map(|delivery| delivery.id));
+        }
+        let all = claimed.len();
+        claimed.sort();
+        claimed.dedup();
+        assert_eq!(claimed.len(), all, "claimed twice");
+        let rest = db.write(|tx| async move { deliveries::claim(tx, &Scope::new("acct_a", Mode::Test), 5, 100, 99).await }.scope_boxed());
+        let rest: Result<Vec<_>, StoreError> = rest.await;
+        assert_eq!(all + rest.unwrap().len(), 30, "none is lost");
+    }
+
+    async fn each_endpoint_with_something_due_is_found_once(db: Db) {
+        let (test, live, other) = (scope(), live(), Scope::new("acct_b", Mode::Test));
+        let mut made: Vec<_> = (0..20).map(|n| delivery(&format!("whd_{n:02}"), &test, 1)).collect();
+        made.push(delivery("whd_live", &live, 50));
+        made.push(delivery("whd_other", &other, 3));
+        with_deliveries(&db, &made).await;
+        let mut reader = db.read().await.unwrap();
+        let names = |found: Vec<deliveries::Endpoint>| -> Vec<String> {
+            found.into_iter().map(|endpoint| format!("{}/{}", endpoint.account, endpoint.mode)).collect()
+        };
+        assert_eq!(names(deliveries::due_endpoints(&mut reader, 10).await.unwrap()), ["acct_a/test", "acct_b/test"]);
+        assert_eq!(names(deliveries::due_endpoints(&mut reader, 50).await.unwrap()).len(), 3);
+        assert!(deliveries::due_endpoints(&mut reader, 0).await.unwrap().is_empty());
+    }
+
+    async fn an_invoices_stream_gives_each_number_once(db: Db) {
+        let mut tx = db.begin().await.unwrap();
+        events::insert(&mut tx, &[event("evt_a", Some(1)), event("evt_b", Some(2)), event("evt_c", None), event("evt_d", None)]).await.unwrap();
+        tx.commit().await.unwrap();
+        let mut tx = db.begin().await.unwrap();
+        let again = events::insert(&mut tx, &[event("evt_e", Some(2))]).await.unwrap_err();
+        assert!(again.violates("events"), "{again}");
+        drop(tx);
+        let mut reader = db.read().await.unwrap();
+        let after = events::stream(&mut reader, &scope(), "inv_a", 1, 9).await.unwrap();
+        assert_eq!(after.iter().map(|event| event.stream_seq).collect::<Vec<_>>(), [2]);
+        assert!(events::stream(&mut reader, &live(), "inv_a", 0, 9).await.unwrap().is_empty(), "not this mode's");
+    }
+
+    async fn a_key_that_is_taken_fails_the_whole_unit(db: Db) {
+        let scope = scope();
+        let answer = |key: &'static str| NewAnswer { scope: &scope, key, fingerprint: b"f", status: 201, response: b"{}".to_vec() };
+        let mut tx = db.begin().await.unwrap();
+        idempotency::keep_answers(&mut tx, vec![answer("a"), answer("b")], 5).await.unwrap();
+        tx.commit().await.unwrap();
+        let mut tx = db.begin().await.unwrap();
+        let taken = idempotency::keep_answers(&mut tx, vec![answer("c"), answer("b")], 6).await.unwrap_err();
+        assert!(taken.violates("idempotency_keys"), "{taken}");
+        drop(tx);
+        let mut reader = db.read().await.unwrap();
+        assert!(idempotency::kept_answer(&mut reader, &scope, "c").await.unwrap().is_none());
+        assert_eq!(idempotency::kept_answer(&mut reader, &scope, "a").await.unwrap().unwrap().created_at, 5);
+        assert!(idempotency::kept_answer(&mut reader, &live(), "a").await.unwrap().is_none());
+        drop(reader);
+        let mut tx = db.begin().await.unwrap();
+        assert_eq!(idempotency::forget_before(&mut tx, 5, 9).await.unwrap(), 0);
+        assert_eq!(idempotency::forget_before(&mut tx, 6, 1).await.unwrap(), 1);
+        assert_eq!(idempotency::forget_before(&mut tx, 6, 9).await.unwrap(), 1);
+    }
+
+    async fn a_rolled_key_is_known_as_rolled_and_exposed_once(db: Db) {
+        with_merchant(&db).await;
+        let scope = scope();
+        let new = |id: &'static str, hash: &'static [u8]| NewKey { id, kind: "secret", hash, hint: "…", public_key: None };
+        let mut tx = db.begin().await.unwrap();
+        keys::insert_key(&mut tx, &scope, &new("key_a", b"a"), 1).await.unwrap();
+        assert_eq!(keys::roll_keys(&mut tx, &scope, "secret", 2).await.unwrap(), 1);
+        assert_eq!(keys::roll_keys(&mut tx, &scope, "secret", 3).await.unwrap(), 0);
+        keys::insert_key(&mut tx, &scope, &new("key_b", b"b"), 2).await.unwrap();
+        assert_eq!(keys::mark_exposed(&mut tx, b"b", 7).await.unwrap(), 1);
+        assert_eq!(keys::mark_exposed(&mut tx, b"b", 8).await.unwrap(), 0, "the first time counts");
+        let old = keys::key_by_hash(&mut tx, b"a").await.unwrap().unwrap();
+        assert_eq!(old.rolled_at, Some(2));
+        assert_eq!(keys::key_by_hash(&mut tx, b"b").await.unwrap().unwrap().rolled_at, None);
+        assert!(keys::key_by_hash(&mut tx, b"c").await.unwrap().is_none());
+        let twice = keys::insert_key(&mut tx, &scope, &new("key_c", b"b"), 3).await.unwrap_err();
+        assert!(twice.violates("api_keys"), "{twice}");
+    }
+
+    async fn two_secrets_sign_while_one_takes_over(db: Db) {
+        with_merchant(&db).await;
+        let scope = scope();
+        let mut tx = db.begin().await.unwrap();
+        accounts::add_webhook_secret(&mut tx, &scope, b"1", 0, 100).await.unwrap();
+        accounts::add_webhook_secret(&mut tx, &scope, b"2", 10, 110).await.unwrap();
+        let signing = async |tx: &mut Tx, now: i64| -> Vec<Vec<u8>> {
+            accounts::webhook_secrets(tx, &Scope::new("acct_a", Mode::Test), now).await.unwrap().into_iter().map(|row| row.secret).collect()
+        };
+        assert_eq!(signing(&mut tx, 10).await, [b"2", b"1"]);
+        assert_eq!(signing(&mut tx, 109).await, [b"2", b"1"]);
+        assert_eq!(signing(&mut tx, 110).await, [b"2"]);
+        // A second roll within the overlap ends the oldest at once.
+        accounts::add_webhook_secret(&mut tx, &scope, b"3", 20, 120).await.unwrap();
+        assert_eq!(signing(&mut tx, 20).await, [b"3", b"2"]);
+        assert_eq!(signing(&mut tx, 120).await, [b"3"]);
+    }
+}
