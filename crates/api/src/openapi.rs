@@ -32,6 +32,18 @@ use crate::words;
         routes::merchant::retrieve,
         routes::merchant::update,
         routes::merchant::roll_secret,
+        routes::links::create,
+        routes::links::list,
+        routes::links::retrieve,
+        routes::links::update,
+        routes::checkout::exchanges,
+        routes::checkout::invoice,
+        routes::checkout::lookup,
+        routes::checkout::notify,
+        routes::checkout::payment_option,
+        routes::checkout::wallet_binding,
+        routes::checkout::link,
+        routes::checkout::create_link_invoice,
         routes::stream::events,
         routes::test_helpers::simulate_payment,
         routes::test_helpers::reverse_payment,
@@ -99,6 +111,9 @@ fn complete(document: &mut Value) {
     refer(schemas, "Payment", "status", "PaymentStatus");
     refer(schemas, "Payment", "finality", "Finality");
     refer(schemas, "WebhookDelivery", "status", "DeliveryStatus");
+    refer(schemas, "CheckoutInvoice", "status", "InvoiceStatus");
+    refer(schemas, "PaymentLink", "amount_type", "AmountType");
+    refer(schemas, "CheckoutPaymentLink", "amount_type", "AmountType");
     fix_object_names(schemas);
     schemas["Event"] = event_schema(
         &json!({ "$ref": "#/components/schemas/Invoice" }),
@@ -167,6 +182,7 @@ fn webhooks() -> Value {
             "via": { "type": "string", "enum": ["api", "dashboard"] }
         }
     }});
+    let link = json!({ "$ref": "#/components/schemas/PaymentLink" });
     let nothing = json!({});
     let mut all = serde_json::Map::new();
     for event in EventType::all()
@@ -181,7 +197,8 @@ fn webhooks() -> Value {
             EventType::InvoiceReviewResolved => (&review, &["review"]),
             _ => (&nothing, &[]),
         };
-        let mut schema = event_schema(&invoice, more, required);
+        let about_link = name.starts_with("payment_link.");
+        let mut schema = event_schema(if about_link { &link } else { &invoice }, more, required);
         schema["properties"]["type"] = json!({ "type": "string", "const": name });
         let header = |name: &str, description: &str| json!({ "name": name, "in": "header", "required": true, "description": description, "schema": { "type": "string" } });
         all.insert(

@@ -15,9 +15,11 @@ use till_engine::{Engine, Fail};
 use till_store::keys::KeyRow;
 use tokio::net::TcpListener;
 
+use crate::callers::Client;
 use crate::http::answer::{Broken, Failure};
 use crate::http::idempotency::InFlight;
 use crate::http::layers::Edge;
+use crate::http::rate_limit::RateLimiter;
 use crate::http::server::{self, ServerLimits};
 
 /// Renders the metrics in Prometheus' text form.
@@ -39,6 +41,7 @@ pub struct Api {
     pub stopping: Stopping,
     pub in_flight: Arc<InFlight<(Scope, String)>>,
     pub streams: Mutex<HashMap<(StreamOf, String), usize>>,
+    limiter: RateLimiter,
     keys: Mutex<HashMap<[u8; 32], (u64, Option<Arc<KeyRow>>)>>,
 }
 
@@ -63,7 +66,9 @@ impl Api {
         config: ApiConfig,
         stopping: Stopping,
     ) -> Arc<Api> {
+        let limiter = RateLimiter::new(config.checkout_per_minute);
         Arc::new(Api {
+            limiter,
             engine,
             gatherer,
             sender,
@@ -100,6 +105,16 @@ impl Api {
             }
         };
         accounts::admit(&self.engine, found.as_deref()).map_err(fail)
+    }
+
+    /// Counts a call to an endpoint that is limited per key and client.
+    pub fn limit(
+        &self,
+        endpoint: &'static str,
+        caller: &Caller,
+        client: Client,
+    ) -> Result<(), Failure> {
+        Ok(self.limiter.check(endpoint, &caller.key_id, client.0)?)
     }
 
     fn keys(&self) -> std::sync::MutexGuard<'_, HashMap<[u8; 32], (u64, Option<Arc<KeyRow>>)>> {

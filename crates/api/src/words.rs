@@ -151,6 +151,117 @@ pub struct AdvanceClockRequest {
     advance_to: Option<String>,
 }
 
+#[derive(ToSchema)]
+pub struct CreatePaymentLinkRequest {
+    amount_type: AmountType,
+    /// ISO 4217 code.
+    currency: String,
+    /// Required for a fixed link, refused for a payer-chosen one.
+    amount: Option<String>,
+    min_amount: Option<String>,
+    max_amount: Option<String>,
+    #[schema(max_length = 500)]
+    description: Option<String>,
+    /// Default: the merchant's defaults when each invoice is made.
+    assets: Option<Vec<String>>,
+    #[schema(minimum = 1, maximum = 1_000_000)]
+    quantity_limit: Option<i32>,
+    /// Must be in the future.
+    #[schema(format = DateTime)]
+    expires_at: Option<String>,
+    /// Copied to every invoice made from the link.
+    metadata: Option<BTreeMap<String, String>>,
+    #[schema(default = true)]
+    active: Option<bool>,
+}
+
+#[derive(ToSchema)]
+pub struct UpdatePaymentLinkRequest {
+    amount_type: Option<AmountType>,
+    currency: Option<String>,
+    amount: Option<String>,
+    min_amount: Option<String>,
+    max_amount: Option<String>,
+    #[schema(max_length = 500)]
+    description: Option<String>,
+    assets: Option<Vec<String>>,
+    #[schema(minimum = 1, maximum = 1_000_000)]
+    quantity_limit: Option<i32>,
+    #[schema(format = DateTime)]
+    expires_at: Option<String>,
+    /// Replaced as a whole.
+    metadata: Option<BTreeMap<String, String>>,
+    active: Option<bool>,
+}
+
+/// Who sets the amount of a payment link.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AmountType {
+    Fixed,
+    PayerChosen,
+}
+
+#[derive(ToSchema)]
+pub struct LinkInvoiceRequest {
+    /// Required for payer-chosen links, omitted for fixed ones.
+    amount: Option<String>,
+}
+
+#[derive(ToSchema)]
+pub struct PickOptionRequest {
+    /// One of `pending_options[].asset` or `payment_options[].asset`.
+    asset: String,
+}
+
+#[derive(ToSchema)]
+pub struct BindWalletRequest {
+    /// One of the invoice's options, on an EVM or TRON network.
+    asset: String,
+    /// The connected wallet's address, as it shows it.
+    sender: String,
+}
+
+#[derive(ToSchema)]
+pub struct NotifyRequest {
+    email: String,
+    /// A language tag; default `en`.
+    locale: Option<String>,
+    /// From the payer's view of this invoice.
+    session_token: String,
+}
+
+/// Exchanges a payer may pay from.
+#[derive(ToSchema)]
+pub struct ExchangeList {
+    #[schema(example = "list", pattern = "^list$")]
+    object: String,
+    data: Vec<ExchangeEntry>,
+    #[schema(required)]
+    next_cursor: Option<String>,
+}
+
+#[derive(ToSchema)]
+pub struct ExchangeEntry {
+    exchange: String,
+    name: String,
+    networks: Vec<ExchangeNetwork>,
+}
+
+#[derive(ToSchema)]
+pub struct ExchangeNetwork {
+    /// CAIP-2 id.
+    network: String,
+    /// The network's name on the withdrawal screen; null unless verified.
+    #[schema(required)]
+    label: Option<String>,
+    #[schema(required)]
+    withdrawal_fee: Option<String>,
+    source_url: String,
+    #[schema(required, format = DateTime)]
+    verified_at: Option<String>,
+}
+
 /// One event of an invoice's live stream.
 #[derive(ToSchema)]
 pub struct InvoiceEvent {
@@ -243,6 +354,28 @@ pub struct StreamParams {
     #[param(minimum = 0)]
     last_event_id: Option<i64>,
     /// A publishable key, for browsers' EventSource.
+    key: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct LinkFilter {
+    active: Option<bool>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct KeyParam {
+    /// A publishable key, where a header cannot be sent.
+    key: Option<String>,
+}
+
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct LookupParams {
+    /// `0x` and 64 hex digits, 64 hex digits (TRON, Bitcoin), or a Solana signature.
+    tx_hash: String,
+    /// A publishable key, where a header cannot be sent.
     key: Option<String>,
 }
 

@@ -11,6 +11,9 @@ pub enum EventType {
     InvoiceWrongAsset,
     InvoiceLatePayment,
     InvoiceReviewResolved,
+    PaymentLinkCreated,
+    PaymentLinkUpdated,
+    PaymentLinkDeactivated,
 }
 
 impl EventType {
@@ -33,6 +36,9 @@ impl EventType {
             EventType::InvoiceWrongAsset => "invoice.wrong_asset",
             EventType::InvoiceLatePayment => "invoice.late_payment",
             EventType::InvoiceReviewResolved => "invoice.review_resolved",
+            EventType::PaymentLinkCreated => "payment_link.created",
+            EventType::PaymentLinkUpdated => "payment_link.updated",
+            EventType::PaymentLinkDeactivated => "payment_link.deactivated",
         }
     }
 
@@ -45,6 +51,9 @@ impl EventType {
             EventType::InvoiceWrongAsset,
             EventType::InvoiceLatePayment,
             EventType::InvoiceReviewResolved,
+            EventType::PaymentLinkCreated,
+            EventType::PaymentLinkUpdated,
+            EventType::PaymentLinkDeactivated,
         ]);
         all
     }

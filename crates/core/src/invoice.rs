@@ -343,7 +343,7 @@ fn standings(facts: &Facts<'_>) -> Vec<Standing> {
 fn share(terms: &Terms, payment: &Payment) -> BigRational {
     match terms.due(&payment.asset) {
         Some(due) if !due.is_zero() => {
-            BigRational::new(BigInt::from(payment.units.0), BigInt::from(due.0))
+            BigRational::new(BigInt::from(payment.counted_units().0), BigInt::from(due.0))
         }
         _ => BigRational::zero(),
     }

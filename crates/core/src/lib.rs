@@ -3,12 +3,16 @@
 //! Pure by rule: no I/O, no clock, no randomness. Time, ids and prices are arguments; answers are data.
 
 pub mod asset;
+pub mod binding;
+pub mod email;
 pub mod error;
 pub mod event;
+pub mod exchange;
 pub mod id;
 pub mod invoice;
 pub mod ledger;
 pub mod limits;
+pub mod link;
 pub mod money;
 pub mod payment;
 pub mod pricing;

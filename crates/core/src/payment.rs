@@ -148,6 +148,9 @@ pub struct Payment {
     pub id: String,
     pub asset: String,
     pub units: Units,
+    /// The part of `units` that only told a wallet's payment from others of the same amount: received, but
+    /// not part of the price.
+    pub suffix: Units,
     pub level: Level,
     pub first_level: Level,
     /// The level at which this network's policy credits.
@@ -164,6 +167,11 @@ impl Payment {
     pub fn arrived_at(&self) -> i64 {
         self.block_time
             .map_or(self.first_seen_at, |block| block.min(self.first_seen_at))
+    }
+
+    /// What of it pays the price.
+    pub fn counted_units(&self) -> Units {
+        Units(self.units.0.saturating_sub(self.suffix.0))
     }
 
     pub fn reached_policy(&self) -> bool {

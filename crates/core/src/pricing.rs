@@ -3,7 +3,8 @@
 use num_bigint::BigUint;
 use num_integer::Integer as _;
 
-use crate::money::{Currency, Units};
+use crate::error::{Code, Refusal};
+use crate::money::{self, Currency, Units};
 
 /// A price of one whole token in a currency, as digits and a scale: `50000.5` is 500005 with scale 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,21 @@ impl Price {
         }
         let digits = crate::money::parse(text, scale).ok()?.0;
         (digits > 0).then_some(Price { digits, scale })
+    }
+}
+
+/// A positive amount in minor units, small enough to be a price.
+pub fn price_minor(param: &str, text: &str, currency: Currency) -> Result<u64, Refusal> {
+    // Twelve digits before the point are more than any price and far from overflow.
+    const MINOR_MAX: u128 = 999_999_999_999_999;
+    let invalid = |message: String| Refusal::new(Code::ParameterInvalid, message).param(param);
+    let minor = money::parse(text, currency.decimals())
+        .map_err(|error| invalid(format!("{param} {error}")))?
+        .0;
+    match u64::try_from(minor) {
+        Ok(0) => Err(invalid(format!("{param} must be greater than zero"))),
+        Ok(minor) if u128::from(minor) <= MINOR_MAX => Ok(minor),
+        _ => Err(invalid(format!("{param} is too large"))),
     }
 }
 

@@ -206,6 +206,7 @@ async fn new_key(
 #[derive(Clone, Debug)]
 pub struct Caller {
     pub scope: Scope,
+    pub key_id: String,
     pub kind: KeyKind,
     pub publishable_key: Option<String>,
 }
@@ -239,6 +240,7 @@ pub fn admit(engine: &Engine, found: Option<&KeyRow>) -> Result<Caller, Fail> {
     };
     Ok(Caller {
         scope: Scope::new(&key.account, mode),
+        key_id: key.id.clone(),
         kind,
         publishable_key: key.publishable_key.clone(),
     })

@@ -17,6 +17,7 @@ use till_store::payments::PaymentRow;
 use crate::context::Context;
 use crate::create::delivery_of;
 use crate::fail::Fail;
+use crate::notify;
 use crate::view::{InvoiceView, PaymentView, Summary, event_body, payer_payments};
 
 /// An invoice and its payments, locked for change.
@@ -29,8 +30,6 @@ pub struct Held {
 pub struct HeldPayment {
     pub row: PaymentRow,
     pub fact: Payment,
-    /// As it stands in the database; none for a payment that is new.
-    pub stored: Option<PaymentRow>,
     /// The status before this change; none for a payment that is new.
     pub was: Option<PaymentStatus>,
     /// The row as the database has it; what differs from it is written.
@@ -108,6 +107,7 @@ pub async fn settle(
     let before = held.row.clone();
     write_payments(tx, context, &mut held, &after).await?;
     apply_to_row(context, &mut held.row, &after)?;
+    crate::links::follow_unit(tx, context, &mut held.row).await?;
     let rendered = Rendered {
         before: &before,
         held: &held,
@@ -124,6 +124,9 @@ pub async fn settle(
     if differs(&before, &held.row) {
         till_store::invoices::update(tx, &held.row).await?;
     }
+    if after.status.is_closed() && !status_before.is_closed() {
+        till_store::bindings::close(tx, &context.scope, &held.row.id).await?;
+    }
     follow_lease(
         tx,
         context,
@@ -132,6 +135,9 @@ pub async fn settle(
         after.status.is_closed(),
     )
     .await?;
+    if after.status.is_paid() && !status_before.is_paid() {
+        notify::on_paid(tx, context, &held.row).await?;
+    }
     let deliveries: Vec<_> = events
         .iter()
         .filter(|event| event.event_type != EventType::InvoiceStatus(Status::Confirming).as_str())
@@ -279,11 +285,13 @@ fn apply_to_row(
 
 fn differs(before: &InvoiceRow, after: &InvoiceRow) -> bool {
     let key = |row: &InvoiceRow| {
+        let unit = row.link_unit.clone();
         let times = (row.paid_at, row.closed_at, row.cancelled_at, row.stream_seq);
         (
             row.status.clone(),
             row.summary.clone(),
             row.options.clone(),
+            unit,
             times,
         )
     };

@@ -14,6 +14,7 @@ use till_store::{Db, Queries, StoreError, Tx};
 
 use crate::clock::{Clock, Entropy, Ids};
 use crate::fail::Fail;
+use crate::mail::Mailer;
 use crate::prices::Prices;
 use crate::stream::Hub;
 use crate::vault::Vault;
@@ -47,6 +48,8 @@ pub struct Engine {
     pub prices: Prices,
     pub hub: Hub,
     pub nudges: Nudges,
+    /// None when this server sends no mail.
+    pub mailer: Option<Mailer>,
 }
 
 impl Engine {
@@ -68,7 +71,13 @@ impl Engine {
             prices,
             hub: Hub::default(),
             nudges: Nudges::default(),
+            mailer: None,
         }
+    }
+
+    #[must_use]
+    pub fn with_mailer(self, mailer: Option<Mailer>) -> Engine {
+        Engine { mailer, ..self }
     }
 
     /// Runs a unit of work for one account and mode, and tells workers and streams once it is committed.
@@ -104,6 +113,9 @@ impl Engine {
         for scope in effects.deliveries {
             self.nudges.webhooks(scope);
         }
+        if effects.mail {
+            self.nudges.mail();
+        }
     }
 
     pub fn credit_at(&self, network: &str) -> Level {
@@ -123,6 +135,7 @@ pub struct Effects(Mutex<EffectsInner>);
 pub struct EffectsInner {
     streams: Vec<String>,
     deliveries: Vec<Scope>,
+    mail: bool,
 }
 
 impl Effects {
@@ -137,6 +150,10 @@ impl Effects {
 
     pub fn stream(&self, invoice: &str) {
         self.lock().streams.push(invoice.to_owned());
+    }
+
+    pub fn mail(&self) {
+        self.lock().mail = true;
     }
 
     pub fn delivery(&self, scope: &Scope) {

@@ -305,6 +305,43 @@ async fn write(
     Ok(())
 }
 
+/// An invoice of a payment link: no address yet, and a time by which a network must be picked.
+pub async fn create_link_invoice(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    request: &NewInvoice,
+    link: &str,
+) -> Result<InvoiceRow, Fail> {
+    let engine = context.engine;
+    let plan = plan(context, request)?;
+    let id = engine.ids.make(Kind::Invoice);
+    let draft = Draft {
+        index: 0,
+        context,
+        request,
+        plan,
+        id,
+    };
+    let mut row = row_of(engine, &draft, &HashMap::new())?;
+    row.select_by = Some(context.now.saturating_add(engine.config.select_ms));
+    row.payment_link = Some(link.to_owned());
+    row.link_unit = Some(till_core::link::Unit::Reserved.as_str().to_owned());
+    let object = crate::change::render(context, &row)?;
+    let event = created_event(engine, context, &row, &object);
+    let deliveries: Vec<NewDelivery> = delivery_of(engine, context, &event).into_iter().collect();
+    till_store::invoices::insert(tx, std::slice::from_ref(&row)).await?;
+    till_store::events::insert(tx, &[event]).await?;
+    till_store::deliveries::insert(tx, &deliveries).await?;
+    let deadline = row.terms()?.deadline();
+    till_store::timers::set(
+        tx,
+        &[(&context.scope, EXPIRE_TIMER, row.id.as_str(), deadline)],
+    )
+    .await?;
+    context.effects.stream(&row.id);
+    Ok(row)
+}
+
 fn row_of(
     engine: &Engine,
     draft: &Draft<'_>,
@@ -346,6 +383,7 @@ fn row_of(
         subscription: None,
         summary: None,
         stream_seq: 1,
+        link_unit: None,
     })
 }
 

@@ -110,7 +110,11 @@ async fn create_together(
         })
         .await?;
     engine.tell(&effects);
-    let made = answers.iter().flatten().filter(|answer| !answer.replayed).count();
+    let made = answers
+        .iter()
+        .flatten()
+        .filter(|answer| !answer.replayed)
+        .count();
     metrics::counter!("till_invoices_created_total").increment(made as u64);
     Ok(answers)
 }

@@ -1,6 +1,7 @@
 //! The door through which transfers come in, observed on a chain or simulated.
 
-use till_core::asset::{Family, Registry};
+use till_core::asset::{Network, Registry};
+use till_core::binding::{self, Candidate};
 use till_core::id::Kind;
 use till_core::ledger::Position;
 use till_core::money::Units;
@@ -77,20 +78,35 @@ async fn take_in_one(
     context: &Context<'_>,
     observation: &Observation,
 ) -> Result<Option<String>, Fail> {
-    // Zero-value transfers are how addresses are poisoned; they are nothing, everywhere.
-    if observation.units.is_zero() {
-        return Ok(None);
-    }
     let (network, tx_hash, place) = (
         &observation.network,
         &observation.tx_hash,
         observation.place,
     );
     let known = till_store::payments::by_identity(tx, network, tx_hash, place).await?;
+    // Zero-value transfers are how addresses are poisoned; they are nothing, everywhere. One that was
+    // something before a reorganisation is gone.
+    let nothing;
+    let observation = match (&known, observation.units.is_zero()) {
+        (_, false) => observation,
+        (None, true) => return Ok(None),
+        (Some(payment), true) => {
+            nothing = Observation {
+                units: payment.units()?,
+                sighting: Sighting::Removed,
+                ..observation.clone()
+            };
+            &nothing
+        }
+    };
+    let mut attribution = By::DepositAddress;
     let (scope, invoice) = match &known {
         Some(payment) => (payment.scope()?, payment.invoice.clone()),
         None => match attribute(tx, context, observation).await? {
-            Some(holder) => holder,
+            Some(found) => {
+                attribution = found.by;
+                (found.scope, found.invoice)
+            }
             None => return Ok(None),
         },
     };
@@ -130,7 +146,7 @@ async fn take_in_one(
             )));
         }
         (None, None) => {
-            let Some(payment) = first_sighting(context, &invoice, observation)? else {
+            let Some(payment) = first_sighting(context, &invoice, observation, attribution)? else {
                 return Ok(None);
             };
             let id = payment.row.id.clone();
@@ -158,21 +174,63 @@ fn is_undone(known: &PaymentRow, observation: &Observation) -> Result<bool, Fail
     })
 }
 
-/// The invoice that held the address's lease when the transfer was made, or held it last.
+/// What a transfer was recognised by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    DepositAddress,
+    WalletBinding { suffix: Units },
+}
+
+impl By {
+    fn as_str(self) -> &'static str {
+        match self {
+            By::DepositAddress => "deposit_address",
+            By::WalletBinding { .. } => "wallet_binding",
+        }
+    }
+
+    fn suffix(self) -> Units {
+        match self {
+            By::DepositAddress => Units::ZERO,
+            By::WalletBinding { suffix } => suffix,
+        }
+    }
+}
+
+struct Found {
+    scope: Scope,
+    invoice: String,
+    by: By,
+}
+
+/// By the address it went to, or else by who sent exactly how much to a merchant's own destination.
 async fn attribute(
     tx: &mut Tx,
     context: &Context<'_>,
     observation: &Observation,
-) -> Result<Option<(Scope, String)>, Fail> {
+) -> Result<Option<Found>, Fail> {
     let Some(network) = Registry::builtin().network(&observation.network) else {
         return Ok(None);
     };
-    let family: Family = network.family;
-    let holders = till_store::leases::holders(tx, family, &observation.recipient).await?;
     let at = match &observation.sighting {
         Sighting::InBlock { time, .. } => (*time).min(context.now),
         _ => context.now,
     };
+    if let Some(found) = by_lease(tx, context, network, observation, at).await? {
+        return Ok(Some(found));
+    }
+    by_binding(tx, network, observation, at).await
+}
+
+/// The invoice that held the address's lease when the transfer was made, or held it last.
+async fn by_lease(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    network: &Network,
+    observation: &Observation,
+    at: i64,
+) -> Result<Option<Found>, Fail> {
+    let holders = till_store::leases::holders(tx, network.family, &observation.recipient).await?;
     // Two accounts may have one extended key and so the same addresses (new test accounts do): the account
     // whose unit of work this is comes first.
     let of_mode = |lease: &&LeaseRow| lease.mode == network.mode.as_str();
@@ -185,11 +243,52 @@ async fn attribute(
         candidates.find(held_then).or(first)
     };
     let holder = latest_of(&own).or_else(|| latest_of(&of_mode));
-    Ok(holder.map(|lease| {
-        (
-            Scope::new(&lease.account, network.mode),
-            lease.invoice.clone(),
-        )
+    Ok(holder.map(|lease| Found {
+        scope: Scope::new(&lease.account, network.mode),
+        invoice: lease.invoice.clone(),
+        by: By::DepositAddress,
+    }))
+}
+
+async fn by_binding(
+    tx: &mut Tx,
+    network: &Network,
+    observation: &Observation,
+    at: i64,
+) -> Result<Option<Found>, Fail> {
+    let Some(sender) = &observation.sender else {
+        return Ok(None);
+    };
+    let units = observation.units.0.to_string();
+    let rows = till_store::bindings::fitting(
+        tx,
+        &observation.recipient,
+        sender,
+        &observation.asset,
+        &units,
+    )
+    .await?;
+    let rows: Vec<_> = rows
+        .into_iter()
+        .filter(|row| row.mode == network.mode.as_str())
+        .collect();
+    let candidates: Vec<Candidate> = rows
+        .iter()
+        .map(|row| Candidate {
+            created_at: row.created_at,
+            expires_at: row.expires_at,
+            open: row.open != 0,
+        })
+        .collect();
+    let Some(index) = binding::attribute(&candidates, at) else {
+        return Ok(None);
+    };
+    let row = &rows[index];
+    let suffix = Units(row.suffix.parse().map_err(Fail::broken)?);
+    Ok(Some(Found {
+        scope: Scope::new(&row.account, network.mode),
+        invoice: row.invoice.clone(),
+        by: By::WalletBinding { suffix },
     }))
 }
 
@@ -197,6 +296,7 @@ fn first_sighting(
     context: &Context<'_>,
     invoice: &str,
     observation: &Observation,
+    attribution: By,
 ) -> Result<Option<HeldPayment>, Fail> {
     let Some(level) = observation.sighting.level() else {
         return Ok(None);
@@ -206,6 +306,7 @@ fn first_sighting(
         id: engine.ids.make(Kind::Payment),
         asset: observation.asset.clone(),
         units: observation.units,
+        suffix: attribution.suffix(),
         level,
         first_level: level,
         credit_at: engine.credit_at(&observation.network),
@@ -234,18 +335,18 @@ fn first_sighting(
         block_time: None,
         sender: observation.sender.clone(),
         recipient: observation.recipient.clone(),
-        attributed_by: "deposit_address".to_owned(),
+        attributed_by: attribution.as_str().to_owned(),
         simulated: i64::from(observation.source == Source::Simulation),
         first_seen_at: context.now,
         credited_at: None,
         reversed: 0,
         position: serde_json::to_string(&Position::default()).map_err(Fail::broken)?,
         entries: 0,
+        suffix: attribution.suffix().0.to_string(),
     };
     let mut payment = HeldPayment {
         row,
         fact,
-        stored: None,
         was: None,
         stored: None,
     };

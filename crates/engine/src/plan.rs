@@ -6,14 +6,11 @@ use till_core::asset::{Asset, Registry};
 use till_core::error::{Code, Refusal};
 use till_core::invoice::PayOption;
 use till_core::limits::{ASSETS_MAX, CUSTOMER_REF_CHARS_MAX, DESCRIPTION_CHARS_MAX, chars};
-use till_core::money::{self, Currency, Units};
-use till_core::pricing;
+use till_core::money::Currency;
+use till_core::pricing::{self, price_minor};
 
 use crate::addresses;
 use crate::context::Context;
-
-/// The largest price: twelve digits before the point is more than any invoice and far from overflow.
-const AMOUNT_MINOR_MAX: u128 = 999_999_999_999_999;
 
 /// A request for an invoice, its shape read but its values unjudged.
 #[derive(Clone, Debug, Default)]
@@ -36,14 +33,8 @@ pub struct Plan {
 }
 
 pub fn plan(context: &Context<'_>, request: &NewInvoice) -> Result<Plan, Refusal> {
-    let currency = Currency::parse(&request.currency).ok_or_else(|| {
-        Refusal::new(
-            Code::CurrencyUnsupported,
-            "currency must be an ISO 4217 code such as \"USD\"",
-        )
-        .param("currency")
-    })?;
-    let amount_minor = amount("amount", &request.amount, currency)?;
+    let currency = Currency::parse(&request.currency).ok_or_else(unknown_currency)?;
+    let amount_minor = price_minor("amount", &request.amount, currency)?;
     text_max(
         "description",
         request.description.as_deref(),
@@ -99,18 +90,9 @@ pub fn plan(context: &Context<'_>, request: &NewInvoice) -> Result<Plan, Refusal
     })
 }
 
-/// A positive fiat amount in minor units.
-pub fn amount(param: &str, text: &str, currency: Currency) -> Result<u64, Refusal> {
-    let refuse = |why: String| Refusal::new(Code::ParameterInvalid, why).param(param);
-    let Units(minor) = money::parse(text, currency.decimals())
-        .map_err(|error| refuse(format!("{param} {error}")))?;
-    if minor == 0 {
-        return Err(refuse(format!("{param} must be greater than zero")));
-    }
-    if minor > AMOUNT_MINOR_MAX {
-        return Err(refuse(format!("{param} is too large")));
-    }
-    u64::try_from(minor).map_err(|_| refuse(format!("{param} is too large")))
+pub fn unknown_currency() -> Refusal {
+    let message = "currency must be an ISO 4217 code such as \"USD\"";
+    Refusal::new(Code::CurrencyUnsupported, message).param("currency")
 }
 
 pub fn text_max(param: &str, text: Option<&str>, chars_max: usize) -> Result<(), Refusal> {
@@ -124,7 +106,7 @@ pub fn text_max(param: &str, text: Option<&str>, chars_max: usize) -> Result<(),
 }
 
 /// The assets named, each available to this merchant in this mode and priceable in this currency.
-fn offered(
+pub fn offered(
     context: &Context<'_>,
     codes: &[String],
     origin: &str,

@@ -20,7 +20,7 @@ pub enum Change<T> {
 }
 
 impl<T: Clone> Change<T> {
-    fn apply(&self, field: &mut Option<T>) {
+    pub fn apply(&self, field: &mut Option<T>) {
         match self {
             Change::Keep => {}
             Change::Clear => *field = None,

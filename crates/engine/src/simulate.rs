@@ -8,6 +8,7 @@ use till_core::money::{self, Units};
 use till_core::payment::Level;
 use till_core::time::{LATEST_MS, SECOND_MS};
 use till_store::Tx;
+use till_store::bindings::BindingRow;
 use till_store::invoices::InvoiceRow;
 use till_store::payments::PaymentRow;
 
@@ -36,16 +37,27 @@ pub async fn simulate_payment(
     let held = find_locked(tx, context, invoice).await?;
     let options = held.row.options()?;
     let (option, asset) = takeable(context, &options, simulation)?;
-    let deposit = option
-        .deposit
-        .as_ref()
-        .ok_or_else(|| not_takeable("asset", &option.asset))?;
-    let units = match &simulation.amount {
-        None => option.due,
-        Some(text) => amount(text, asset)?,
+    let sent = match &simulation.amount {
+        None => None,
+        Some(text) => Some(amount(text, asset)?),
     };
     let steps = steps(simulation.finality_steps.as_deref())?;
     let sender = sender(context, asset, simulation)?;
+    let bound = binding_of(
+        tx,
+        context,
+        invoice,
+        &asset.code,
+        simulation,
+        sender.as_deref(),
+        sent,
+    )
+    .await?;
+    let (units, recipient) = match (&bound, &option.deposit) {
+        (Some(binding), _) => (binding.units()?, binding.destination.clone()),
+        (None, Some(deposit)) => (sent.unwrap_or(option.due), deposit.address.clone()),
+        (None, None) => return Err(not_takeable("asset", &option.asset).into()),
+    };
     if context.engine.config.demo {
         demo_refusals(held.row.status()?)?;
     }
@@ -61,7 +73,7 @@ pub async fn simulate_payment(
         asset: asset.code.clone(),
         units,
         sender: sender.clone(),
-        recipient: deposit.address.clone(),
+        recipient: recipient.clone(),
         sighting: match level {
             Level::Pending => Sighting::Pending,
             level => Sighting::InBlock {
@@ -83,6 +95,31 @@ pub async fn simulate_payment(
     take_in(tx, context, &observations).await?;
     let row = till_store::invoices::find(tx, &context.scope, invoice).await?;
     row.ok_or_else(|| Fail::broken("an invoice vanished while it was paid"))
+}
+
+/// A sender that was bound pays as its binding says: to the merchant's destination, exactly. Another amount
+/// from the same wallet is an ordinary transfer to the deposit address.
+async fn binding_of(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    invoice: &str,
+    asset: &str,
+    simulation: &Simulation,
+    sender: Option<&str>,
+    sent: Option<Units>,
+) -> Result<Option<BindingRow>, Fail> {
+    if simulation.sender.is_none() {
+        return Ok(None);
+    }
+    let bindings = till_store::bindings::of_invoice(tx, &context.scope, invoice).await?;
+    for binding in bindings {
+        let same = Some(binding.sender.as_str()) == sender && binding.asset == asset;
+        let units = binding.units()?;
+        if same && sent.is_none_or(|sent| sent == units) {
+            return Ok(Some(binding));
+        }
+    }
+    Ok(None)
 }
 
 /// The demo server keeps its story simple: one payment per invoice, none after it was cancelled.
@@ -156,9 +193,8 @@ fn takeable<'o>(
         None => options.first(),
         Some(asset) => options.iter().find(|option| option.asset == asset.code),
     };
-    let option = option
-        .filter(|option| option.deposit.is_some())
-        .ok_or_else(|| not_takeable("asset", simulation.asset.as_deref().unwrap_or("it")))?;
+    let option =
+        option.ok_or_else(|| not_takeable("asset", simulation.asset.as_deref().unwrap_or("it")))?;
     let asset = registry
         .asset(&option.asset)
         .ok_or_else(|| not_takeable("asset", &option.asset))?;

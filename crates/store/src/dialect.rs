@@ -15,7 +15,7 @@ use tokio::sync::Mutex;
 
 use crate::error::connection_lost;
 use crate::group::{self, Slot, Unit};
-use crate::tx::Source;
+use crate::tx::{Source, Steps};
 use crate::{Reader, Retryable, StoreError, Tx, migrate};
 
 /// How long to wait for a connection, or for one's turn at SQLite's writer.
@@ -62,7 +62,7 @@ pub struct Db(Arc<Inner>);
 struct Inner {
     backend: Backend,
     commits: Arc<AtomicU64>,
-    statements: Arc<AtomicU64>,
+    steps: Arc<Steps>,
     /// How often units were tried again; spreads those that collided.
     retries: AtomicU64,
 }
@@ -105,7 +105,7 @@ impl Db {
         Ok(Db(Arc::new(Inner {
             backend,
             commits,
-            statements: Arc::default(),
+            steps: Arc::default(),
             retries: AtomicU64::new(0),
         })))
     }
@@ -131,22 +131,20 @@ impl Db {
     /// Starts a unit of work that writes.
     pub async fn begin(&self) -> Result<Tx, StoreError> {
         let commits = Arc::clone(&self.0.commits);
-        let statements = Arc::clone(&self.0.statements);
+        let steps = Arc::clone(&self.0.steps);
         match &self.0.backend {
             Backend::Sqlite { writer, .. } => {
                 let unit = Unit::begin(writer, Some(ACQUIRE_TIMEOUT)).await?;
-                Ok(Tx::sqlite(unit, commits, statements))
+                Ok(Tx::sqlite(unit, commits, steps))
             }
             // No limit: nothing but this process can hold it up, and simulated time passes as it likes.
             Backend::Memory { writer } => {
                 let unit = Unit::begin(writer, None).await?;
-                Ok(Tx::sqlite(unit, commits, statements))
+                Ok(Tx::sqlite(unit, commits, steps))
             }
-            Backend::Postgres { writers, .. } => Ok(Tx::postgres(
-                begin_postgres(writers).await?,
-                commits,
-                statements,
-            )),
+            Backend::Postgres { writers, .. } => {
+                Ok(Tx::postgres(begin_postgres(writers).await?, commits, steps))
+            }
         }
     }
 
@@ -207,10 +205,17 @@ impl Db {
         self.0.commits.load(Ordering::Relaxed)
     }
 
-    /// How many statements units of work have begun, each COMMIT included: what a use case costs in round
-    /// trips, and a place to stop it at that is the same in every run.
-    pub fn statements(&self) -> u64 {
-        self.0.statements.load(Ordering::Relaxed)
+    /// For tests: units of work stand still for ever at the given step from now (a statement, a COMMIT, or
+    /// just after it), the same in every run, so that a process can be made to die there. With `u64::MAX`
+    /// nothing stops.
+    #[doc(hidden)]
+    pub fn stop_after(&self, steps: u64) {
+        self.0.steps.stop_after(steps);
+    }
+
+    #[doc(hidden)]
+    pub fn has_stopped(&self) -> bool {
+        self.0.steps.have_stopped()
     }
 
     /// Waits for what is under way, and closes every connection.

@@ -29,11 +29,12 @@ pub struct InvoiceRow {
     pub subscription: Option<String>,
     pub summary: Option<String>,
     pub stream_seq: i64,
+    pub link_unit: Option<String>,
 }
 
 const COLUMNS: &str = "account, mode, id, status, amount_minor, currency, description, customer_ref, metadata, options, \
      tolerance_bps, created_at, expires_at, select_by, paid_at, closed_at, cancelled_at, payment_link, customer, \
-     subscription, summary, stream_seq";
+     subscription, summary, stream_seq, link_unit";
 
 impl InvoiceRow {
     pub fn corrupt(&self, column: &str, detail: impl ToString) -> StoreError {
@@ -95,6 +96,7 @@ impl InvoiceRow {
             self.subscription.as_ref(),
             self.summary.as_ref(),
             self.stream_seq,
+            self.link_unit.as_ref(),
         ]
         .into()
     }
@@ -134,7 +136,7 @@ pub async fn lock(tx: &mut Tx, scope: &Scope, id: &str) -> Result<Option<Invoice
 /// Writes what can change about an invoice.
 pub async fn update(tx: &mut Tx, invoice: &InvoiceRow) -> Result<(), StoreError> {
     let sql = "UPDATE invoices SET status = $4, options = $5, paid_at = $6, closed_at = $7, cancelled_at = $8, \
-         summary = $9, stream_seq = $10 WHERE account = $1 AND mode = $2 AND id = $3";
+         summary = $9, stream_seq = $10, link_unit = $11 WHERE account = $1 AND mode = $2 AND id = $3";
     let args = vals![
         &invoice.account,
         &invoice.mode,
@@ -146,6 +148,7 @@ pub async fn update(tx: &mut Tx, invoice: &InvoiceRow) -> Result<(), StoreError>
         invoice.cancelled_at,
         invoice.summary.as_ref(),
         invoice.stream_seq,
+        invoice.link_unit.as_ref(),
     ];
     touched(tx.run(sql, &args).await?, 1, "invoices")
 }

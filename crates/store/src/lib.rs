@@ -7,6 +7,7 @@
 //! does too). Where a conflict is expected, `ON CONFLICT DO NOTHING` says so without failing.
 
 pub mod accounts;
+pub mod bindings;
 pub mod deliveries;
 mod dialect;
 mod error;
@@ -18,8 +19,10 @@ pub mod invoices;
 pub mod journal;
 pub mod keys;
 pub mod leases;
+pub mod links;
 mod listing;
 mod migrate;
+pub mod notices;
 pub mod payments;
 mod rows;
 pub mod timers;

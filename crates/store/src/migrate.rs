@@ -29,6 +29,8 @@ macro_rules! migrations {
 
 pub(crate) const MIGRATIONS: &[Migration] = migrations![
     1 => "0001_base",
+    2 => "0002_notices",
+    3 => "0003_links",
 ];
 
 const CREATE_ATTEMPTS_MAX: u32 = 8;

@@ -35,11 +35,12 @@ pub struct PaymentRow {
     pub reversed: i64,
     pub position: String,
     pub entries: i64,
+    pub suffix: String,
 }
 
 const COLUMNS: &str = "account, mode, id, invoice, status, level, first_level, credit_at, verdict, asset, network, units, \
      tx_hash, place, block_number, block_hash, block_time, sender, recipient, attributed_by, simulated, first_seen_at, \
-     credited_at, reversed, position, entries";
+     credited_at, reversed, position, entries, suffix";
 
 impl PaymentRow {
     fn corrupt(&self, column: &str, detail: impl ToString) -> StoreError {
@@ -80,6 +81,11 @@ impl PaymentRow {
             id: self.id.clone(),
             asset: self.asset.clone(),
             units: self.units()?,
+            suffix: self
+                .suffix
+                .parse()
+                .map(Units)
+                .map_err(|error| self.corrupt("suffix", error))?,
             level: level("level", &self.level)?,
             first_level: level("first_level", &self.first_level)?,
             credit_at: level("credit_at", &self.credit_at)?,
@@ -118,6 +124,7 @@ impl PaymentRow {
             self.reversed,
             &self.position,
             self.entries,
+            &self.suffix,
         ]
         .into()
     }

@@ -19,9 +19,10 @@ pub struct TestDb {
     _folder: Option<Folder>,
 }
 
+/// What to remove from PostgreSQL afterwards.
 struct Server {
     url: String,
-    name: String,
+    removal: String,
 }
 
 /// Removed when dropped, also by a test that fails.
@@ -64,37 +65,61 @@ pub async fn fresh(engine: Engine) -> Option<TestDb> {
             command(&server, &format!("CREATE DATABASE {name}")).await;
             (
                 with_database(&server, &name),
-                Some(Server { url: server, name }),
+                Some(Server {
+                    url: server,
+                    removal: format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"),
+                }),
                 None,
             )
         }
     };
+    Some(open(url, server, folder).await)
+}
+
+async fn open(url: String, server: Option<Server>, folder: Option<Folder>) -> TestDb {
     let config = DbConfig {
         url,
         readers_max: 4,
         writers_max: 8,
     };
     let db = Db::open(&config).await.expect("a new database opens");
-    Some(TestDb {
+    TestDb {
         db,
         config,
         server,
         _folder: folder,
-    })
+    }
 }
 
-/// A database with this program's schema.
+/// A database with this program's schema. On PostgreSQL it is a namespace of its own in one database: to make
+/// and drop hundreds of databases costs a checkpoint each.
 pub async fn migrated(engine: Engine) -> Option<TestDb> {
-    let test = fresh(engine).await?;
+    let test = match engine {
+        Engine::Postgres => namespace(postgres_url()?).await,
+        engine => fresh(engine).await?,
+    };
     test.db.migrate(0).await.expect("a new database migrates");
     Some(test)
+}
+
+async fn namespace(server: String) -> TestDb {
+    let name = unique_name();
+    let removal = format!("DROP SCHEMA IF EXISTS {name} CASCADE");
+    command(&server, &format!("{removal}; CREATE SCHEMA {name}")).await;
+    let separator = if server.contains('?') { '&' } else { '?' };
+    let url = format!("{server}{separator}options[search_path]={name}");
+    let server = Server {
+        url: server,
+        removal,
+    };
+    open(url, Some(server), None).await
 }
 
 impl TestDb {
     pub async fn remove(self) {
         self.db.close().await;
-        if let Some(Server { url, name }) = &self.server {
-            command(url, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await;
+        if let Some(Server { url, removal }) = &self.server {
+            command(url, removal).await;
         }
     }
 }

@@ -38,6 +38,40 @@ pub trait Queries: Send {
     ) -> impl Future<Output = Result<u64, StoreError>> + Send;
 }
 
+/// The steps of units of work, counted: each statement before it is sent, each COMMIT before and after.
+pub(crate) struct Steps {
+    taken: AtomicU64,
+    last: AtomicU64,
+}
+
+impl Default for Steps {
+    fn default() -> Steps {
+        Steps {
+            taken: AtomicU64::new(0),
+            last: AtomicU64::new(u64::MAX),
+        }
+    }
+}
+
+impl Steps {
+    async fn take_one(&self) {
+        let taken = self.taken.fetch_add(1, Ordering::Relaxed) + 1;
+        if taken >= self.last.load(Ordering::Relaxed) {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    pub(crate) fn stop_after(&self, steps: u64) {
+        let taken = self.taken.load(Ordering::Relaxed);
+        self.last
+            .store(taken.saturating_add(steps), Ordering::Relaxed);
+    }
+
+    pub(crate) fn have_stopped(&self) -> bool {
+        self.taken.load(Ordering::Relaxed) >= self.last.load(Ordering::Relaxed)
+    }
+}
+
 /// A unit of work: all of it is committed, or none. Dropped, it is rolled back.
 ///
 /// After a statement failed, or was cancelled half-way, the unit answers nothing but errors.
@@ -46,7 +80,7 @@ pub struct Tx {
     /// Set while a statement is under way, and left set when it does not succeed.
     failed: bool,
     commits: Arc<AtomicU64>,
-    statements: Arc<AtomicU64>,
+    steps: Arc<Steps>,
 }
 
 enum Inner {
@@ -140,29 +174,25 @@ impl Conn<'_> {
 }
 
 impl Tx {
-    pub(crate) fn sqlite(
-        unit: Unit,
-        commits: Arc<AtomicU64>,
-        statements: Arc<AtomicU64>,
-    ) -> Tx {
+    pub(crate) fn sqlite(unit: Unit, commits: Arc<AtomicU64>, steps: Arc<Steps>) -> Tx {
         Tx {
             inner: Inner::Sqlite(unit),
             failed: false,
             commits,
-            statements,
+            steps,
         }
     }
 
     pub(crate) fn postgres(
         transaction: Transaction<'static, Postgres>,
         commits: Arc<AtomicU64>,
-        statements: Arc<AtomicU64>,
+        steps: Arc<Steps>,
     ) -> Tx {
         Tx {
             inner: Inner::Postgres(transaction),
             failed: false,
             commits,
-            statements,
+            steps,
         }
     }
 
@@ -192,7 +222,7 @@ impl Tx {
     ) -> Result<u64, StoreError> {
         let mut count = 0;
         for (sql, rows) in insert::chunks(head, tail, rows)? {
-            let done = self.start()?.run(sql, rows.iter().flatten()).await;
+            let done = self.start().await?.run(sql, rows.iter().flatten()).await;
             count += self.finish(done)?;
         }
         Ok(count)
@@ -208,7 +238,7 @@ impl Tx {
     ) -> Result<Vec<T>, StoreError> {
         let mut returned = Vec::with_capacity(rows.len());
         for (sql, rows) in insert::chunks(head, tail, rows)? {
-            let done = self.start()?.all(sql, rows.iter().flatten()).await;
+            let done = self.start().await?.all(sql, rows.iter().flatten()).await;
             returned.extend(self.finish(done)?);
         }
         Ok(returned)
@@ -218,21 +248,23 @@ impl Tx {
         if self.failed {
             return Err(after_failure());
         }
-        self.statements.fetch_add(1, Ordering::Relaxed);
+        self.steps.take_one().await;
         match self.inner {
-            Inner::Sqlite(unit) => unit.commit().await,
+            Inner::Sqlite(unit) => unit.commit().await?,
             Inner::Postgres(transaction) => {
                 transaction.commit().await?;
                 self.commits.fetch_add(1, Ordering::Relaxed);
-                Ok(())
             }
         }
+        // Committed, and whoever waits for it does not know yet: a place to stop at, too.
+        self.steps.take_one().await;
+        Ok(())
     }
 
     /// Several statements without arguments.
     pub(crate) async fn batch(&mut self, sql: &str) -> Result<(), StoreError> {
         let sql = raw_sql(AssertSqlSafe(sql));
-        let done = match self.start()? {
+        let done = match self.start().await? {
             Conn::Sqlite(conn) => sql.execute(conn).await.map(drop),
             Conn::Postgres(conn) => sql.execute(conn).await.map(drop),
         };
@@ -246,12 +278,12 @@ impl Tx {
         }
     }
 
-    fn start(&mut self) -> Result<Conn<'_>, StoreError> {
+    async fn start(&mut self) -> Result<Conn<'_>, StoreError> {
         if self.failed {
             return Err(after_failure());
         }
         self.failed = true;
-        self.statements.fetch_add(1, Ordering::Relaxed);
+        self.steps.take_one().await;
         Ok(match &mut self.inner {
             Inner::Sqlite(unit) => Conn::Sqlite(unit.conn()?),
             Inner::Postgres(transaction) => Conn::Postgres(&mut *transaction),
@@ -272,17 +304,17 @@ fn after_failure() -> StoreError {
 
 impl Queries for Tx {
     async fn all<T: Row>(&mut self, sql: &str, args: &[Val]) -> Result<Vec<T>, StoreError> {
-        let done = self.start()?.all(sql, args.iter()).await;
+        let done = self.start().await?.all(sql, args.iter()).await;
         self.finish(done)
     }
 
     async fn one<T: Row>(&mut self, sql: &str, args: &[Val]) -> Result<Option<T>, StoreError> {
-        let done = self.start()?.one(sql, args).await;
+        let done = self.start().await?.one(sql, args).await;
         self.finish(done)
     }
 
     async fn run(&mut self, sql: &str, args: &[Val]) -> Result<u64, StoreError> {
-        let done = self.start()?.run(sql, args.iter()).await;
+        let done = self.start().await?.run(sql, args.iter()).await;
         self.finish(done)
     }
 }

@@ -10,6 +10,7 @@ use clap::{Args, Parser, Subcommand};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::commands::{account, check, demo, key, migrate, serve};
+use crate::compose;
 use crate::config::{Config, Flags};
 use crate::failure::Failure;
 use crate::logging::{self, LogFormat};
@@ -40,10 +41,10 @@ struct Settings {
     /// Configuration file (TOML)
     #[arg(long, global = true, value_name = "FILE", display_order = 100)]
     config: Option<PathBuf>,
-    /// sqlite:PATH, sqlite::memory: or postgres://…
+    /// sqlite:PATH or postgres://…
     #[arg(long, global = true, value_name = "URL", display_order = 101)]
     database: Option<String>,
-    /// Any other setting, as section.key=value; repeatable
+    /// Any setting, as section.key=value
     #[arg(long, global = true, value_name = "SETTING", display_order = 102)]
     set: Vec<String>,
 }
@@ -61,26 +62,41 @@ enum Command {
         json: bool,
     },
     /// Run the server
-    #[command(after_help = "Example: till serve --config till.toml --listen 0.0.0.0:8080")]
+    #[command(
+        after_help = "Several machines on one PostgreSQL may share the work with --only.\n\n\
+                      Example: till serve --config till.toml --listen 0.0.0.0:8080"
+    )]
     Serve {
         /// Address and port; port 0 picks a free one
         #[arg(long, value_name = "ADDR")]
         listen: Option<String>,
-        /// Run these parts only, for several machines on one database
-        #[arg(long, value_enum, value_delimiter = ',', value_name = "PARTS")]
+        /// Run only api or only workers
+        #[arg(
+            long,
+            value_enum,
+            value_delimiter = ',',
+            value_name = "PARTS",
+            hide_possible_values = true
+        )]
         only: Vec<Part>,
-        /// How log lines are written
-        #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+        /// Log lines as text or json
+        #[arg(
+            long,
+            value_enum,
+            value_name = "FORMAT",
+            default_value = "text",
+            hide_possible_values = true
+        )]
         log_format: LogFormat,
     },
     /// Bring the database to this version's schema
     #[command(after_help = "Example: till migrate --database postgres://till@localhost/till")]
     Migrate,
     /// Make accounts
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example: till account create --name Acme")]
     Account(AccountCommand),
     /// Make, replace and list API keys
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example: till key list --account acct_…")]
     Key(KeyCommand),
     /// Print the OpenAPI 3.1 document
     #[command(after_help = "Example: till openapi > openapi.json")]
@@ -216,11 +232,9 @@ fn load(settings: &Settings, listen: Option<String>) -> Result<Config, Failure> 
         set: settings.set.clone(),
     };
     let variables = variables(env::vars_os())?;
-    Ok(Config::load(
-        text.as_deref(),
-        variables.into_iter(),
-        &flags,
-    )?)
+    let config = Config::load(text.as_deref(), variables.into_iter(), &flags)?;
+    compose::check_settings(&config)?;
+    Ok(config)
 }
 
 /// Variables of others may be anything; ours are text.
@@ -244,30 +258,30 @@ mod tests {
 
     use super::*;
 
-    fn each(command: &clap::Command, path: &str, check: &mut impl FnMut(&str, clap::Command)) {
-        check(path, command.clone());
-        for below in command.get_subcommands() {
-            each(below, &format!("{path} {}", below.get_name()), check);
-        }
+    /// The paths of all commands, the groups among them.
+    fn paths(command: &clap::Command, path: &[String]) -> Vec<Vec<String>> {
+        let mut path = path.to_vec();
+        path.push(command.get_name().to_owned());
+        let below = command.get_subcommands();
+        let mut all: Vec<_> = below.flat_map(|below| paths(below, &path)).collect();
+        all.push(path);
+        all
     }
 
     #[test]
     fn every_help_fits_one_screen_and_shows_an_example() {
-        let mut cli = Cli::command();
-        cli.build();
-        let mut seen = 0;
-        each(&cli, "till", &mut |path, mut command| {
-            let help = command.render_help().to_string();
+        let paths = paths(&Cli::command(), &[]);
+        assert_eq!(paths.len(), 12, "{paths:?}");
+        for mut path in paths {
+            path.push("--help".to_owned());
+            let help = Cli::try_parse_from(&path).unwrap_err().to_string();
             let lines = help.lines().count();
-            assert!(lines <= 24, "{path}: {lines} lines\n{help}");
+            assert!(lines <= 24, "{path:?}: {lines} lines\n{help}");
             for line in help.lines() {
-                assert!(line.chars().count() <= 80, "{path}: {line}");
+                assert!(line.chars().count() <= 80, "{path:?}: {line}");
             }
-            let leads_on = command.has_subcommands() && path != "till";
-            assert!(leads_on || help.contains("Example: till "), "{path}");
-            seen += 1;
-        });
-        assert_eq!(seen, 12, "commands");
+            assert!(help.contains("Example: till "), "{path:?}");
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ use till_core::scope::Scope;
 use till_core::time::{HOUR_MS, MINUTE_MS, SECOND_MS};
 use till_core::webhook::UrlPolicy;
 use till_engine::clock::{Clock, Entropy};
+use till_engine::mail::Mailer;
 use till_engine::outbound::{Sender, SenderConfig, SenderError};
 use till_engine::prices::{FixedPrices, Prices};
 use till_engine::vault::Vault;
@@ -32,20 +33,35 @@ pub enum Purpose {
     Demo,
 }
 
+/// Refuses, before anything is opened or made, what only the registry and the core can tell is wrong.
+pub fn check_settings(config: &Config) -> Result<(), Failure> {
+    credit_at(config)?;
+    prices(config).map(drop)
+}
+
 /// The engine on a database that is migrated and whose secrets the configured keys open.
 pub async fn engine(
     config: &Config,
     urls: &Urls,
     purpose: Purpose,
 ) -> Result<Arc<Engine>, Failure> {
-    // Before the database is touched: a setting that is refused must not leave a file behind.
     let (settings, prices) = (engine_config(config, urls, purpose)?, prices(config)?);
+    let mailer = mailer(config)?;
     let clock = SystemClock::start();
     let db = database::open_migrated(&config.database, &clock).await?;
     let keys = keys(config, &db).await?;
     let engine = build(db, clock, settings, &keys, prices)?;
     check_keys(&engine).await?;
-    Ok(Arc::new(engine))
+    Ok(Arc::new(engine.with_mailer(mailer)))
+}
+
+/// None where no mail server is configured: what needs one then answers that it is unavailable.
+pub fn mailer(config: &Config) -> Result<Option<Mailer>, Failure> {
+    let (Some(url), Some(from)) = (&config.mail.smtp_url, &config.mail.from) else {
+        return Ok(None);
+    };
+    let mailer = Mailer::new(url, from).map_err(|error| Failure::new(format!("mail: {error}")))?;
+    Ok(Some(mailer))
 }
 
 /// An engine for commands that seal and open nothing: it needs no key file and changes no schema.

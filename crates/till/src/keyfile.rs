@@ -167,7 +167,12 @@ mod tests {
         let failure = read_all(&paths, IfMissing::Make, &SystemEntropy).unwrap_err();
         assert!(failure.to_string().contains("old.key"), "{failure}");
         assert!(!old.exists());
-        let refused = read_all(&[old.clone()], IfMissing::Refuse, &SystemEntropy).unwrap_err();
+        let refused = read_all(
+            std::slice::from_ref(&old),
+            IfMissing::Refuse,
+            &SystemEntropy,
+        )
+        .unwrap_err();
         assert!(refused.to_string().contains("restore it"), "{refused}");
         assert!(!old.exists());
     }

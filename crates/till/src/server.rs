@@ -25,9 +25,8 @@ use crate::logging::Log;
 /// What a process runs. Several machines on one database may share the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Part {
-    /// HTTP: the API, the checkout, the documentation
+    // No documentation on these: it would make the help longer than a screen.
     Api,
-    /// What happens by itself: timers, webhooks, clean-up
     Workers,
 }
 

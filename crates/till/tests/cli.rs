@@ -249,9 +249,13 @@ fn a_rolled_key_stops_working_at_once_and_a_created_one_works_beside_it() {
     // In use until the very moment, from a second process.
     let stop = AtomicBool::new(false);
     let third = thread::scope(|scope| {
-        scope.spawn(|| {
-            while !stop.load(Ordering::Relaxed) {
-                server.client(&first).get("/v1/invoices").unwrap();
+        let (client, stop) = (server.client(&first), &stop);
+        scope.spawn(move || {
+            for _ in 0..5_000 {
+                client.get("/v1/invoices").unwrap();
+                if stop.load(Ordering::Relaxed) {
+                    break;
+                }
             }
         });
         let third = new("roll");

@@ -12,6 +12,7 @@ pub mod idempotency;
 pub mod json;
 pub mod layers;
 pub mod query;
+pub mod rate_limit;
 pub mod read;
 pub mod scrub;
 pub mod server;

@@ -12,10 +12,10 @@ use till_engine::settings::{self, Change, SettingsChange, url_forbidden, url_pol
 use till_engine::view::{SettingsView, WebhookSecretView};
 use till_engine::{Answer, Fail, secrets};
 
-use super::{Answered, answered, fail, no_body};
+use super::{Answered, answered, change, fail, no_body};
 use crate::callers::{Got, Posted, Secret};
 use crate::http::answer::{self, Failure};
-use crate::http::fields::{Field, Fields, Kind, Patch, may};
+use crate::http::fields::{Field, Fields, Kind, may};
 use crate::http::read;
 use crate::state::Api;
 use crate::words;
@@ -110,14 +110,6 @@ fn read_update(body: Option<&[u8]>) -> Result<SettingsChange, Failure> {
         underpay_tolerance_bps: change(bps),
         manual_review_amount: change(fields.patch("manual_review_amount", read::text)?),
     })
-}
-
-fn change<T>(patch: Patch<T>) -> Change<T> {
-    match patch {
-        Patch::Absent => Change::Keep,
-        Patch::Null => Change::Clear,
-        Patch::Value(value) => Change::Set(value),
-    }
 }
 
 /// Replace the webhook secret

@@ -1,8 +1,10 @@
 //! The routes, one file per resource. A handler extracts, loads, calls, commits and converts.
 
+pub(crate) mod checkout;
 pub(crate) mod deliveries;
 pub(crate) mod health;
 pub(crate) mod invoices;
+pub(crate) mod links;
 pub(crate) mod merchant;
 pub(crate) mod pages;
 pub(crate) mod payments;
@@ -18,10 +20,11 @@ use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 use till_core::error::{Code, Refusal};
 use till_engine::Answer;
+use till_engine::settings::Change;
 use utoipa::ToSchema;
 
 use crate::http::answer::{self, Failure};
-use crate::http::fields::Fields;
+use crate::http::fields::{Fields, Patch};
 use crate::state::Api;
 
 pub(crate) use crate::state::fail;
@@ -34,10 +37,6 @@ pub fn router(api: Arc<Api>) -> Router {
         .route(
             "/v1/invoices/{id}/resolve_review",
             post(invoices::resolve_review),
-        )
-        .route(
-            "/v1/invoices/{id}/events",
-            get(stream::events).options(stream::preflight),
         )
         .route("/v1/payments", get(payments::list))
         .route("/v1/webhook_deliveries", get(deliveries::list))
@@ -65,6 +64,12 @@ pub fn router(api: Arc<Api>) -> Router {
             "/v1/test_helpers/payments/{id}/reverse",
             post(test_helpers::reverse_payment),
         )
+        .route("/v1/payment_links", get(links::list).post(links::create))
+        .route(
+            "/v1/payment_links/{id}",
+            get(links::retrieve).post(links::update),
+        )
+        .merge(checkout_routes())
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
         .route("/metrics", get(health::metrics))
@@ -80,6 +85,49 @@ pub fn router(api: Arc<Api>) -> Router {
             Failure::from(Refusal::of(Code::MethodNotAllowed))
         })
         .with_state(api)
+}
+
+/// The routes that payers' browsers call from other origins.
+fn checkout_routes() -> Router<Arc<Api>> {
+    let preflight = stream::preflight;
+    Router::new()
+        .route(
+            "/v1/checkout/exchanges",
+            get(checkout::exchanges).options(preflight),
+        )
+        .route(
+            "/v1/checkout/invoices/{id}",
+            get(checkout::invoice).options(preflight),
+        )
+        .route(
+            "/v1/checkout/invoices/{id}/lookup",
+            get(checkout::lookup).options(preflight),
+        )
+        .route(
+            "/v1/checkout/invoices/{id}/notify",
+            post(checkout::notify).options(preflight),
+        )
+        .route(
+            "/v1/checkout/invoices/{id}/payment_option",
+            post(checkout::payment_option).options(preflight),
+        )
+        .route(
+            "/v1/checkout/invoices/{id}/wallet_binding",
+            post(checkout::wallet_binding).options(preflight),
+        )
+        .route(
+            "/v1/checkout/links/{slug}",
+            get(checkout::link).options(preflight),
+        )
+        .route(
+            "/v1/checkout/links/{slug}/invoices",
+            post(checkout::create_link_invoice).options(preflight),
+        )
+        .route(
+            "/v1/invoices/{id}/events",
+            get(stream::events).options(preflight),
+        )
+        .layer(axum::middleware::from_fn(checkout::allow_origins))
 }
 
 pub(crate) type Answered = Result<Response, Failure>;
@@ -116,6 +164,14 @@ pub(crate) fn answered(done: Answer) -> Response {
             .insert("idempotent-replayed", HeaderValue::from_static("true"));
     }
     response
+}
+
+pub(crate) fn change<T>(patch: Patch<T>) -> Change<T> {
+    match patch {
+        Patch::Absent => Change::Keep,
+        Patch::Null => Change::Clear,
+        Patch::Value(value) => Change::Set(value),
+    }
 }
 
 /// Where no body is taken, `{}` is accepted and any field is unknown.

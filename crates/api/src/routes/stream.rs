@@ -1,12 +1,11 @@
 //! The live stream of one invoice: every past event first, then each as it happens.
 
 use std::convert::Infallible;
-use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{ConnectInfo, State};
+use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use futures::stream;
@@ -17,9 +16,8 @@ use till_engine::invoices;
 use till_engine::stream::{StreamItem, Subscription, events_after};
 
 use super::{Answered, fail};
-use crate::callers::{Got, Id, Payer};
+use crate::callers::{Client, Got, Id, Payer};
 use crate::http::answer::Failure;
-use crate::http::client_addr::{client_addr, limit_key};
 use crate::http::credentials::{Presented, presented};
 use crate::http::query::{integer, peek};
 use crate::state::{Api, StreamOf};
@@ -46,7 +44,7 @@ pub async fn events(
     State(api): State<Arc<Api>>,
     got: Got<Payer>,
     Id(id): Id,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    client: Client,
     headers: HeaderMap,
 ) -> Answered {
     let mut query = got.query(&["last_event_id"])?;
@@ -62,12 +60,7 @@ pub async fn events(
         .await
         .map_err(fail)?;
     drop(reader);
-    let client = limit_key(client_addr(
-        peer.ip(),
-        &headers,
-        &api.config.trusted_proxies,
-    ));
-    let place = Place::take(&api, StreamOf::Client(client), &id)?;
+    let place = Place::take(&api, StreamOf::Client(client.0), &id)?;
     let key = credential(&headers, &got);
     let following = Following {
         subscription: api.engine.hub.subscribe(got.scope(), &id),
@@ -89,16 +82,11 @@ pub async fn events(
     );
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-    headers.insert(
-        header::ACCESS_CONTROL_ALLOW_ORIGIN,
-        HeaderValue::from_static("*"),
-    );
     Ok(response)
 }
 
 pub async fn preflight() -> Response {
     let headers = [
-        (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, OPTIONS"),
         (
             header::ACCESS_CONTROL_ALLOW_HEADERS,

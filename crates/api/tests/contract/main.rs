@@ -5,10 +5,12 @@ mod harness;
 
 mod addresses;
 mod auth;
+mod checkout;
 mod concurrency;
 mod errors;
 mod idempotency;
 mod invoices;
+mod links;
 mod lists;
 mod payments;
 mod reviews;

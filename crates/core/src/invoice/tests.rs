@@ -34,6 +34,7 @@ fn pay(id: &str, asset: &str, units: u128, level: Level, at: i64) -> Payment {
         id: id.to_owned(),
         asset: asset.to_owned(),
         units: Units(units),
+        suffix: Units::ZERO,
         level,
         first_level: Level::Included.min(level),
         credit_at: Level::Final,
@@ -247,6 +248,24 @@ fn judging_adds_up_all_that_was_received() {
         judge(&facts, None, |_| Some(Hold::Blacklist)),
         vec![(1, Verdict::Held(Hold::Blacklist))]
     );
+}
+
+#[test]
+fn a_suffix_pays_nothing_and_is_no_excess() {
+    let mut payment = pay("p", A, 25_000_007, Level::Final, 10);
+    payment.suffix = Units(7);
+    let terms = terms();
+    let payments = [payment];
+    let seen = assess(
+        &Facts {
+            terms: &terms,
+            payments: &payments,
+            cancelled_at: None,
+        },
+        20,
+    );
+    assert_eq!(seen.status, Status::Paid);
+    assert_eq!(seen.parts[0].position.settled, Units(25_000_007));
 }
 
 #[test]

@@ -3,6 +3,8 @@
 mod delivery;
 mod event;
 mod invoice;
+mod link;
+mod notice;
 mod payer;
 mod payment;
 mod settings;
@@ -12,7 +14,12 @@ pub use event::{event_body, stream_event};
 pub use invoice::{
     FiatAmount, InvoiceView, PaymentOptionView, PendingOptionView, ReviewView, Summary, TokenAmount,
 };
-pub use payer::{MerchantName, PayerOptionView, PayerPaymentView, payer_payments};
+pub use link::{LinkView, PayerLinkView};
+pub use notice::NoticeView;
+pub use payer::{
+    Capabilities, CheckoutInvoiceView, MerchantName, PayerOptionView, PayerPaymentView,
+    payer_payments,
+};
 pub use payment::PaymentView;
 pub use settings::{SettingsView, WebhookSecretView};
 

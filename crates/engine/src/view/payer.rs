@@ -5,8 +5,12 @@ use till_chains::Derivation;
 use till_core::asset::Registry;
 use till_core::money::show;
 use till_store::StoreError;
+use till_store::invoices::InvoiceRow;
 use till_store::payments::PaymentRow;
 use utoipa::ToSchema;
+
+use super::{FiatAmount, InvoiceView, PendingOptionView, TokenAmount};
+use crate::addresses;
 
 /// Who is being paid.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -60,4 +64,108 @@ pub fn payer_payments(rows: &[PaymentRow]) -> Result<Vec<PayerPaymentView>, Stor
         })
     };
     rows.iter().map(view).collect()
+}
+
+/// What the payer's page can offer for this invoice.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+pub struct Capabilities {
+    pub wallet_payments: bool,
+    pub notify: bool,
+    pub lookup: bool,
+    pub exchanges: bool,
+}
+
+/// An invoice as its payer sees it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = CheckoutInvoice)]
+pub struct CheckoutInvoiceView {
+    pub id: String,
+    #[schema(example = "checkout_invoice", pattern = "^checkout_invoice$")]
+    pub object: &'static str,
+    pub livemode: bool,
+    pub status: String,
+    pub amount: FiatAmount,
+    #[schema(required)]
+    pub description: Option<String>,
+    pub payment_options: Vec<PayerOptionView>,
+    pub pending_options: Vec<PendingOptionView>,
+    #[schema(required, format = DateTime)]
+    pub select_by: Option<String>,
+    pub amounts_received: Vec<TokenAmount>,
+    /// Present while partially paid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount_remaining: Option<TokenAmount>,
+    /// Present when overpaid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount_overpaid: Option<TokenAmount>,
+    #[schema(format = DateTime)]
+    pub expires_at: String,
+    #[schema(format = DateTime)]
+    pub created_at: String,
+    #[schema(required, format = DateTime)]
+    pub paid_at: Option<String>,
+    #[schema(required, format = DateTime)]
+    pub closed_at: Option<String>,
+    pub checkout_url: String,
+    #[schema(required)]
+    pub payment_link: Option<String>,
+    pub merchant: MerchantName,
+    pub payments: Vec<PayerPaymentView>,
+    pub capabilities: Capabilities,
+    /// Bound to this invoice and this visit; keep it to the page.
+    pub session_token: String,
+}
+
+impl CheckoutInvoiceView {
+    pub fn of(
+        row: &InvoiceRow,
+        checkout_url: &str,
+        key: Option<&str>,
+        payments: Vec<PayerPaymentView>,
+        display_name: Option<String>,
+        session_token: String,
+        capabilities: Capabilities,
+    ) -> Result<CheckoutInvoiceView, StoreError> {
+        let view = InvoiceView::of(row, checkout_url, key)?;
+        let options = row.options()?;
+        let payment_options = view.payment_options.into_iter().map(|option| {
+            let deposit = options.iter().find(|known| known.asset == option.asset);
+            let deposit = deposit.and_then(|known| known.deposit.as_ref());
+            PayerOptionView {
+                address_derivation: deposit.and_then(|deposit| {
+                    addresses::derivation(&row.account, &option.network, deposit)
+                }),
+                asset: option.asset,
+                symbol: option.symbol,
+                network: option.network,
+                network_name: option.network_name,
+                amount_due: option.amount_due,
+                address: option.address,
+            }
+        });
+        Ok(CheckoutInvoiceView {
+            id: row.id.clone(),
+            object: "checkout_invoice",
+            livemode: view.livemode,
+            status: row.status.clone(),
+            amount: view.amount,
+            description: row.description.clone(),
+            payment_options: payment_options.collect(),
+            pending_options: view.pending_options,
+            select_by: view.select_by,
+            amounts_received: view.amounts_received,
+            amount_remaining: view.amount_remaining,
+            amount_overpaid: view.amount_overpaid,
+            expires_at: view.expires_at,
+            created_at: view.created_at,
+            paid_at: view.paid_at,
+            closed_at: view.closed_at,
+            checkout_url: view.checkout_url,
+            payment_link: row.payment_link.clone(),
+            merchant: MerchantName { display_name },
+            payments,
+            capabilities,
+            session_token,
+        })
+    }
 }

@@ -1,5 +1,6 @@
 //! Workers: reconcilers that look at what is committed, do the next step, and can be killed at any instant.
 
+pub mod mail;
 pub mod sweeper;
 pub mod timers;
 pub mod webhooks;
@@ -20,6 +21,7 @@ use crate::stream;
 pub struct Nudges {
     endpoints: Mutex<HashSet<Scope>>,
     webhooks: Notify,
+    mail: Notify,
 }
 
 impl Nudges {
@@ -29,6 +31,10 @@ impl Nudges {
             .unwrap_or_else(PoisonError::into_inner)
             .insert(scope);
         self.webhooks.notify_one();
+    }
+
+    pub fn mail(&self) {
+        self.mail.notify_one();
     }
 
     fn take_endpoints(&self) -> HashSet<Scope> {
@@ -54,6 +60,7 @@ pub fn start(
     const SWEEP: Duration = Duration::from_secs(600);
     vec![
         tokio::spawn(webhooks::run(Arc::clone(engine), sender, stopping.clone())),
+        tokio::spawn(mail::run(Arc::clone(engine), stopping.clone())),
         tokio::spawn(periodic(
             Arc::clone(engine),
             stopping.clone(),

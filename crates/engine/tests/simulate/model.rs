@@ -103,15 +103,15 @@ impl Model {
     ) -> Option<String> {
         let credit_at = self.level_for(&seen.network);
         let merchant = &mut self.merchants[merchant];
-        if seen.units.0 == 0 {
-            return None;
-        }
         let id = TransferId {
             network: seen.network.clone(),
             tx: seen.tx_hash.clone(),
             place: seen.place,
         };
         let Some(known) = merchant.seen.get(&id) else {
+            if seen.units.0 == 0 {
+                return None;
+            }
             let invoice = merchant.holder(seen, now)?;
             let level = match &seen.sighting {
                 Sighting::Removed => return None,
@@ -142,6 +142,13 @@ impl Model {
             return Some(invoice);
         };
         let invoice = known.invoice.clone();
+        if seen.units.0 == 0 {
+            // A reorganisation left nothing of it.
+            let known = merchant.seen.get_mut(&id).unwrap();
+            (known.reversed, known.verdict) = (true, None);
+            merchant.settle(&invoice, now, None, None);
+            return Some(invoice);
+        }
         if undoes(known, seen) {
             // What stood in the books is taken back as itself before something else takes its place.
             let known = merchant.seen.get_mut(&id).unwrap();

@@ -39,6 +39,7 @@ pub struct Receiver {
     clock: Arc<StillClock>,
     inbox: Mutex<Inbox>,
     posts: AtomicU64,
+    last: AtomicU64,
 }
 
 impl Receiver {
@@ -47,11 +48,22 @@ impl Receiver {
             clock,
             inbox: Mutex::default(),
             posts: AtomicU64::new(0),
+            last: AtomicU64::new(u64::MAX),
         }
     }
 
     pub fn posts(&self) -> u64 {
         self.posts.load(Ordering::SeqCst)
+    }
+
+    /// Whoever posts stands still at the given post from now.
+    pub fn stop_after(&self, posts: u64) {
+        self.last
+            .store(self.posts().saturating_add(posts), Ordering::SeqCst);
+    }
+
+    pub fn has_stopped(&self) -> bool {
+        self.posts() >= self.last.load(Ordering::SeqCst)
     }
 
     pub fn set_mood(&self, url: &str, mood: Mood) {
@@ -130,10 +142,12 @@ impl Receiver {
 
 impl Deliver for Receiver {
     async fn post(&self, url: &str, headers: &[(&'static str, String)], body: Bytes) -> Outcome {
-        tokio::task::yield_now().await;
         self.posts.fetch_add(1, Ordering::SeqCst);
         let mood = self.take(url, headers, body);
-        tokio::task::yield_now().await;
+        if self.has_stopped() {
+            // Received, and the sender will never know.
+            std::future::pending::<()>().await;
+        }
         let (status_code, error) = match mood {
             Some(Mood::Healthy) => (Some(200), None),
             Some(Mood::Failing) => (Some(500), Some("the answer was 500")),

@@ -55,6 +55,8 @@ pub struct World {
     pub excused: BTreeSet<String>,
     /// The journal as it was last read: it may only grow.
     pub journal: Vec<String>,
+    /// What happened at all, so that a simulation that tests nothing is noticed.
+    pub visited: BTreeSet<String>,
     trace: Sha256,
     steps: Vec<String>,
 }
@@ -99,6 +101,7 @@ impl World {
             requests: BTreeMap::new(),
             excused: BTreeSet::new(),
             journal: Vec::new(),
+            visited: BTreeSet::new(),
             trace: Sha256::new(),
             steps: Vec::new(),
         };
@@ -191,17 +194,24 @@ impl World {
         self.engine = engine(db, &self.clock, &self.entropy, &self.model.credit_at);
     }
 
-    /// Drives a future to its end, or drops it when `after` more statements or posts have begun.
+    /// Drives a future to its end, or until it stops at the step or post it must die at; then it is dropped.
     pub async fn mortal<T>(&self, after: Option<u64>, work: impl Future<Output = T>) -> Option<T> {
-        let ticks = || self.engine.db.statements() + self.receiver.posts();
-        let last = after.map(|after| ticks() + after);
+        let after = after.unwrap_or(u64::MAX);
+        self.engine.db.stop_after(after);
+        self.receiver.stop_after(after);
         let mut work = Box::pin(work);
-        std::future::poll_fn(|cx| match work.as_mut().poll(cx) {
+        let done = std::future::poll_fn(|cx| match work.as_mut().poll(cx) {
             Poll::Ready(done) => Poll::Ready(Some(done)),
-            Poll::Pending if last.is_some_and(|last| ticks() >= last) => Poll::Ready(None),
+            Poll::Pending if self.engine.db.has_stopped() || self.receiver.has_stopped() => {
+                Poll::Ready(None)
+            }
             Poll::Pending => Poll::Pending,
         })
-        .await
+        .await;
+        drop(work);
+        self.engine.db.stop_after(u64::MAX);
+        self.receiver.stop_after(u64::MAX);
+        done
     }
 
     /// Where in the next step the process dies, if it does.
@@ -214,6 +224,12 @@ impl World {
         self.trace.update(line.as_bytes());
         self.trace.update(b"\n");
         self.steps.push(line);
+    }
+
+    pub fn visit(&mut self, what: &str) {
+        if !self.visited.contains(what) {
+            self.visited.insert(what.to_owned());
+        }
     }
 
     pub fn last_steps(&self) -> String {

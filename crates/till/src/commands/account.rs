@@ -20,7 +20,7 @@ pub struct Create {
     /// Make live keys too
     #[arg(long)]
     live: bool,
-    /// Where payments go, once per family; repeatable
+    /// Where payments go, per family
     #[arg(long, value_name = "FAMILY=ADDRESS", value_parser = destination)]
     destination: Vec<Destination>,
     /// Print one JSON object instead of text

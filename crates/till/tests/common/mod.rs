@@ -182,10 +182,6 @@ impl Server {
         Client::new(&self.address, key)
     }
 
-    pub fn pid(&self) -> u32 {
-        self.child.id()
-    }
-
     /// `TERM`, `INT` or `KILL`.
     pub fn signal(&self, name: &str) {
         let sent = Command::new("kill")

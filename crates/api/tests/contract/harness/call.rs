@@ -14,7 +14,7 @@ use super::PATIENCE;
 pub struct Call {
     address: SocketAddr,
     method: String,
-    path: String,
+    pub path: String,
     headers: Vec<(String, String)>,
     body: Option<Vec<u8>>,
 }
@@ -123,7 +123,7 @@ pub struct Reply {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
-    path: String,
+    pub path: String,
 }
 
 impl Reply {

@@ -54,6 +54,8 @@ pub struct Setup {
     pub credit_at: BTreeMap<String, Level>,
     /// None: the documented examples in test mode, and an EVM address in live mode.
     pub destinations: Option<Vec<(Family, Mode, String)>>,
+    pub checkout_per_minute: u32,
+    pub trusted_proxies: Vec<ipnet::IpNet>,
 }
 
 impl Default for Setup {
@@ -66,6 +68,8 @@ impl Default for Setup {
             bitcoin_gap_limit: 20,
             credit_at: BTreeMap::new(),
             destinations: None,
+            checkout_per_minute: 60,
+            trusted_proxies: Vec::new(),
         }
     }
 }
@@ -143,8 +147,8 @@ impl Server {
             sender,
             ApiConfig {
                 docs_url: format!("{base}/docs"),
-                trusted_proxies: Vec::new(),
-                checkout_per_minute: 60,
+                trusted_proxies: setup.trusted_proxies.clone(),
+                checkout_per_minute: setup.checkout_per_minute,
                 metrics: None,
             },
             stopping,

@@ -13,58 +13,32 @@ pub const STATUSES: [&str; 10] = [
     "cancelled",
 ];
 
+/// Where a reorganisation may lead, and what may come after a payment was seen.
+const BEYOND: &[&str] = &[
+    "awaiting_payment",
+    "detected",
+    "confirming",
+    "paid",
+    "partially_paid",
+    "overpaid",
+    "paid_late",
+    "expired",
+    "under_review",
+];
+
 pub fn legal(from: &str, to: &str) -> bool {
-    let next: &[&str] = match from {
+    if from == to {
+        // A further short payment or a further excess is told again.
+        return matches!(from, "partially_paid" | "overpaid");
+    }
+    match from {
         // Whatever is credited or held was detected before.
-        "awaiting_payment" => &["detected", "confirming", "expired", "cancelled"],
+        "awaiting_payment" => matches!(to, "detected" | "confirming" | "expired" | "cancelled"),
         // Seen later than it came: a block in time outdoes our clock.
-        "expired" => &["detected", "confirming"],
-        "detected" | "confirming" => &[
-            "awaiting_payment",
-            "detected",
-            "confirming",
-            "paid",
-            "partially_paid",
-            "overpaid",
-            "paid_late",
-            "expired",
-            "under_review",
-        ],
-        // From here back to the beginning only by a reorganisation.
-        "partially_paid" | "overpaid" => &[
-            "awaiting_payment",
-            "detected",
-            "confirming",
-            "paid",
-            "partially_paid",
-            "overpaid",
-            "paid_late",
-            "expired",
-            "under_review",
-        ],
-        "paid" | "paid_late" => &[
-            "awaiting_payment",
-            "detected",
-            "confirming",
-            "paid",
-            "partially_paid",
-            "overpaid",
-            "paid_late",
-            "expired",
-            "under_review",
-        ],
-        "under_review" => &[
-            "awaiting_payment",
-            "detected",
-            "confirming",
-            "paid",
-            "partially_paid",
-            "overpaid",
-            "paid_late",
-            "expired",
-            "cancelled",
-        ],
-        _ => &[],
-    };
-    next.contains(&to) && !(from == to && !matches!(from, "partially_paid" | "overpaid"))
+        "expired" => matches!(to, "detected" | "confirming"),
+        "cancelled" => false,
+        // Only a rejection cancels what was paid.
+        "under_review" => to == "cancelled" || BEYOND.contains(&to),
+        _ => BEYOND.contains(&to),
+    }
 }

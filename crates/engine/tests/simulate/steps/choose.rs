@@ -30,6 +30,16 @@ fn key(world: &mut World) -> String {
     format!("key-{}", world.keys_made)
 }
 
+/// At times somebody comes back to pay the rest.
+pub fn owed(world: &mut World, m: usize) -> Option<String> {
+    let invoices = world.model.merchants[m].invoices.iter();
+    let owed: Vec<&String> = invoices
+        .filter(|(_, invoice)| invoice.now.status == "partially_paid")
+        .map(|(id, _)| id)
+        .collect();
+    (!owed.is_empty() && world.rng.percent(30)).then(|| (*world.rng.pick(&owed)).clone())
+}
+
 /// Somebody sends something: one transfer, or several in one transaction.
 pub fn transfer(world: &mut World, m: usize) {
     world.transactions_made += 1;
@@ -37,7 +47,9 @@ pub fn transfer(world: &mut World, m: usize) {
     let count = if world.rng.percent(15) { 2 } else { 1 };
     let mut network: Option<String> = None;
     for place in 0..count {
-        let Some(id) = invoice(world, m) else { return };
+        let Some(id) = owed(world, m).or_else(|| invoice(world, m)) else {
+            return;
+        };
         let terms = world.model.merchants[m].invoices[&id].terms.clone();
         let offer = world.rng.pick(&terms.offers).clone();
         let asset = asset(world, m, &offer);
@@ -46,7 +58,11 @@ pub fn transfer(world: &mut World, m: usize) {
             return;
         }
         network = Some(asset.1.clone());
-        let units = units(world, offer.due);
+        let left = world.model.merchants[m].invoices[&id].now.remaining.clone();
+        let units = match left {
+            Some((of, left)) if of == asset.0 && world.rng.percent(50) => left,
+            _ => units(world, offer.due),
+        };
         let sender = sender(world, offer.family);
         let transfer = Transfer {
             id: TransferId {
@@ -114,7 +130,7 @@ fn units(world: &mut World, due: u128) -> u128 {
 }
 
 fn sender(world: &mut World, family: &str) -> Option<String> {
-    let listed = world.rng.percent(6);
+    let listed = world.rng.percent(8);
     let lists = till_chains::test_screening();
     let of_family: Vec<_> = lists
         .iter()
@@ -126,24 +142,25 @@ fn sender(world: &mut World, family: &str) -> Option<String> {
     }
 }
 
+/// Blocks come on every network of the merchant; a reorganisation is one network's misfortune.
 pub fn move_chain(world: &mut World, m: usize, step: Step) {
     let now = world.now(m);
-    let merchant = &mut world.model.merchants[m];
-    if merchant.chains.is_empty() {
+    let World { model, rng, .. } = world;
+    let chains = &mut model.merchants[m].chains;
+    if chains.is_empty() {
         return;
     }
-    let at = world.rng.below(merchant.chains.len());
-    let chain = &mut merchant.chains[at];
+    let at = rng.below(chains.len());
     match step {
-        Step::Mine => chain.mine(&mut world.rng, now),
-        Step::Finalise => chain.finalise(&mut world.rng),
+        Step::Mine => chains.iter_mut().for_each(|chain| chain.mine(rng, now)),
+        Step::Finalise => chains.iter_mut().for_each(|chain| chain.finalise(rng)),
         Step::Reorganise => {
-            let depth = 1 + world.rng.below(4);
-            chain.reorganise(&mut world.rng, depth);
+            let depth = 1 + rng.below(4);
+            chains[at].reorganise(rng, depth);
         }
-        _ => chain.flip_back(),
+        _ => chains[at].flip_back(),
     }
-    let network = chain.network.clone();
+    let network = chains[at].network.clone();
     world.note(format!("{step:?} m{m} {network}"));
 }
 
@@ -162,7 +179,7 @@ pub fn observations(world: &mut World, m: usize) -> Option<Op> {
         }
     }
     let mut told = Vec::new();
-    for _ in 0..world.rng.between(1, 4) {
+    for _ in 0..world.rng.between(1, 6) {
         let from = if world.rng.percent(85) { &news } else { &old };
         if !from.is_empty() {
             told.push(world.rng.pick(from).clone());
@@ -173,8 +190,11 @@ pub fn observations(world: &mut World, m: usize) -> Option<Op> {
 
 pub fn is_news(merchant: &Merchant, id: &TransferId, seen: &Observation) -> bool {
     let Some(known) = merchant.seen.get(id) else {
-        return !matches!(seen.sighting, Sighting::Removed);
+        return !matches!(seen.sighting, Sighting::Removed) && seen.units.0 > 0;
     };
+    if seen.units.0 == 0 {
+        return !known.reversed;
+    }
     match &seen.sighting {
         Sighting::Removed => !known.reversed,
         Sighting::Pending => known.reversed || known.block.is_some() || known.units != seen.units.0,
@@ -234,16 +254,18 @@ pub fn cancel(world: &mut World, m: usize) -> Option<Op> {
     Some(Op::Cancel { m, invoice, key })
 }
 
-pub fn review(world: &mut World, m: usize) -> Option<Op> {
-    let merchant = &world.model.merchants[m];
-    let open: Vec<String> = merchant
-        .invoices
-        .iter()
-        .filter(|(_, invoice)| invoice.now.status == "under_review")
-        .map(|(id, _)| id.clone())
-        .collect();
-    let invoice = match open.is_empty() || world.rng.percent(5) {
-        true => invoice(world, m)?,
+pub fn review(world: &mut World) -> Option<Op> {
+    let mut open: Vec<(usize, String)> = Vec::new();
+    for (m, merchant) in world.model.merchants.iter().enumerate() {
+        let held = merchant.invoices.iter();
+        let held = held.filter(|(_, invoice)| invoice.now.status == "under_review");
+        open.extend(held.map(|(id, _)| (m, id.clone())));
+    }
+    let (m, invoice) = match open.is_empty() || world.rng.percent(5) {
+        true => {
+            let m = world.rng.below(world.model.merchants.len());
+            (m, invoice(world, m)?)
+        }
         false => world.rng.pick(&open).clone(),
     };
     Some(Op::Review {
@@ -262,8 +284,11 @@ pub fn settings(world: &mut World, m: usize) -> Op {
         .to_owned();
     let some = |world: &mut World, percent| world.rng.percent(percent);
     let tolerance_bps = some(world, 50).then(|| *world.rng.pick(&[0, 0, 50, 100, 2_500, 10_000]));
-    let review_cents =
-        some(world, 50).then(|| *world.rng.pick(&[None, Some(1), Some(5_000), Some(40_050)]));
+    // Now and then exactly what an invoice costs: a limit is met on its edge.
+    let edge =
+        invoice(world, m).map(|id| world.model.merchants[m].invoices[&id].terms.amount_minor);
+    let limits = [None, Some(1), Some(5_000), edge, edge];
+    let review_cents = some(world, 50).then(|| *world.rng.pick(&limits));
     let url = some(world, 25).then(|| {
         let url = format!("https://{name}.example.com/hooks");
         world.rng.percent(70).then_some(url)

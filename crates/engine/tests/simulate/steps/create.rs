@@ -100,6 +100,12 @@ async fn send(world: &mut World, requests: Vec<Request>) -> Check {
     let mut touched = Touched::default();
     let alone = requests.len() == 1;
     for (request, answer) in requests.iter().zip(done) {
+        match &answer {
+            Ok(answer) if answer.replayed => world.visit("replayed"),
+            Ok(_) => {}
+            Err(Fail::Refused(refusal)) => world.visit(refusal.code.as_str()),
+            Err(_) => {}
+        }
         let (m, key) = (request.m, request.key.clone());
         let id = check::answers::created(world, request, answer, since, killed, alone).await?;
         world

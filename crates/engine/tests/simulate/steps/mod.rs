@@ -92,7 +92,7 @@ pub async fn step(world: &mut World) -> Check {
             Some(op) => ops::perform(world, op).await,
             None => Ok(()),
         },
-        Step::Review => match choose::review(world, m) {
+        Step::Review => match choose::review(world) {
             Some(op) => ops::perform(world, op).await,
             None => Ok(()),
         },

@@ -143,6 +143,9 @@ pub async fn perform(world: &mut World, op: Op) -> Check {
     let (expected, touched) = apply(&mut after, &op, &payments, at);
     let line = format!("{} -> {}", op.show(), outcome(done.as_ref()));
     world.note(line);
+    if let Some(Err(Fail::Refused(refusal))) = &done {
+        world.visit(refusal.code.as_str());
+    }
     match done {
         Some(answer) => {
             agree(&answer, &expected)?;
@@ -154,8 +157,12 @@ pub async fn perform(world: &mut World, op: Op) -> Check {
         }
         None => {
             match check::touched(world, &after, &touched).await {
-                Ok(()) => world.model = after,
+                Ok(()) => {
+                    world.visit("killed when done");
+                    world.model = after;
+                }
                 Err(not_done) => {
+                    world.visit("killed and undone");
                     let before = world.model.clone();
                     check::touched(world, &before, &touched)
                         .await

@@ -37,6 +37,16 @@ pub async fn come_to_rest(world: &mut World) -> Check {
         }
     }
     check::all(world).await?;
+    let mut kinds: Vec<String> = Vec::new();
+    for invoice in world
+        .model
+        .merchants
+        .iter()
+        .flat_map(|merchant| merchant.invoices.values())
+    {
+        kinds.extend(invoice.events.iter().map(|event| event.kind.clone()));
+    }
+    kinds.iter().for_each(|kind| world.visit(kind));
     check::deliveries::all_received(world).await
 }
 
@@ -47,7 +57,7 @@ async fn tell_all(world: &mut World, m: usize) -> Check {
         for chain in &merchant.chains {
             for transfer in &chain.transfers {
                 let seen = chain.observe(transfer);
-                if seen.units.0 > 0 && is_news(merchant, &transfer.id, &seen) {
+                if is_news(merchant, &transfer.id, &seen) {
                     news.push(seen);
                 }
             }

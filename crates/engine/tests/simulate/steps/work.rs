@@ -174,7 +174,7 @@ pub async fn sweep(world: &mut World) -> Check {
 
 /// A payment that the server makes up itself: its transaction is known only afterwards.
 pub async fn simulate_payment(world: &mut World, m: usize) -> Check {
-    let Some(invoice) = choose::invoice(world, m) else {
+    let Some(invoice) = choose::owed(world, m).or_else(|| choose::invoice(world, m)) else {
         return Ok(());
     };
     if world.model.merchants[m].scope.mode.is_live() {
@@ -186,9 +186,13 @@ pub async fn simulate_payment(world: &mut World, m: usize) -> Check {
         .clone();
     let offer = world.rng.pick(&offers).clone();
     let asset = Registry::builtin().asset(&offer.asset).unwrap();
+    let left = match &world.model.merchants[m].invoices[&invoice].now.remaining {
+        Some((asset, left)) if *asset == offer.asset => *left,
+        _ => offer.due,
+    };
     let units = *world
         .rng
-        .pick(&[offer.due, offer.due / 2 + 1, offer.due * 2, 1]);
+        .pick(&[left, left, offer.due / 2 + 1, offer.due * 2, 1]);
     let all = [Level::Pending, Level::Included, Level::Safe, Level::Final];
     let mut levels: Vec<Level> = all.into_iter().filter(|_| world.rng.percent(60)).collect();
     if levels.is_empty() {

@@ -1,0 +1,301 @@
+//! What payers' pages ask: with a publishable key, from any origin, some of it only so often.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::middleware::Next;
+use axum::response::Response;
+use http::{HeaderValue, StatusCode, header};
+use scoped_futures::ScopedFutureExt as _;
+use serde::Serialize;
+use till_core::error::{Code, Refusal};
+use till_core::exchange::{Exchange, exchanges as all_exchanges};
+use till_core::limits::EMAIL_CHARS_MAX;
+use till_core::scope::Scope;
+use till_engine::context::{Merchant, not_configured};
+use till_engine::view::{CheckoutInvoiceView, NoticeView, PayerLinkView};
+use till_engine::wallets::{self, BindingView};
+use till_engine::{Answer, Context, Fail, checkout, invoices, links, notify};
+use till_store::Queries;
+use till_store::invoices::InvoiceRow;
+
+use super::{Answered, answered, fail};
+use crate::callers::{Client, Got, Id, Payer, Posted};
+use crate::http::answer;
+use crate::http::fields::{Field, Fields, Kind, may, need};
+use crate::http::read;
+use crate::state::Api;
+use crate::words;
+
+/// Any origin may ask, without cookies: the publishable key is all there is.
+pub async fn allow_origins(request: axum::extract::Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    headers.insert(
+        header::ACCESS_CONTROL_ALLOW_ORIGIN,
+        HeaderValue::from_static("*"),
+    );
+    headers.insert(
+        header::ACCESS_CONTROL_EXPOSE_HEADERS,
+        HeaderValue::from_static("retry-after, x-request-id, idempotent-replayed"),
+    );
+    response
+}
+
+async fn merchant(q: &mut impl Queries, scope: &Scope) -> Result<Merchant, Fail> {
+    let row = till_store::accounts::merchant(q, scope)
+        .await?
+        .ok_or_else(not_configured)?;
+    Ok(Merchant::read(row)?)
+}
+
+/// Retrieve an invoice as its payer
+#[utoipa::path(
+    get, path = "/v1/checkout/invoices/{id}", tag = "Checkout", operation_id = "retrieveCheckoutInvoice",
+    params(("id" = String, Path, description = "Invoice id"), words::KeyParam),
+    responses((status = 200, description = "The payer's view", body = CheckoutInvoiceView), words::Refusals),
+    security(("publishable_key" = []), ("publishable_key_query" = []), ("secret_key" = []))
+)]
+pub async fn invoice(State(api): State<Arc<Api>>, got: Got<Payer>, Id(id): Id) -> Answered {
+    got.query(&[])?;
+    let view = async {
+        let mut reader = api.engine.db.read().await?;
+        let row = invoices::find(&mut reader, got.scope(), &id).await?;
+        let merchant = merchant(&mut reader, got.scope()).await?;
+        checkout::view(&mut reader, &api.engine, got.scope(), &row, &merchant).await
+    };
+    Ok(answer::json(StatusCode::OK, &view.await.map_err(fail)?))
+}
+
+async fn render(
+    tx: &mut till_store::Tx,
+    context: &Context<'_>,
+    row: &InvoiceRow,
+    status: u16,
+) -> Result<Answer, Fail> {
+    let view = checkout::view(tx, context.engine, &context.scope, row, &context.merchant).await?;
+    Answer::json(status, &view)
+}
+
+const PICK: &[Field] = &[need("asset", Kind::Text)];
+
+/// Pick how to pay
+///
+/// Leases the network's address; one address covers every EVM network the invoice offers.
+#[utoipa::path(
+    post, path = "/v1/checkout/invoices/{id}/payment_option", tag = "Checkout", operation_id = "pickPaymentOption",
+    params(("id" = String, Path, description = "Invoice id"), words::IdempotencyKey),
+    request_body = words::PickOptionRequest,
+    responses((status = 200, description = "The payer's view", body = CheckoutInvoiceView), words::Refusals),
+    security(("publishable_key" = []), ("secret_key" = []))
+)]
+pub async fn payment_option(
+    State(api): State<Arc<Api>>,
+    Id(id): Id,
+    client: Client,
+    posted: Posted<Payer>,
+) -> Answered {
+    api.limit("payment_option", &posted.caller, client)?;
+    let mut fields = Fields::of(posted.body.as_deref(), PICK)?;
+    let asset = fields.required("asset", read::text)?;
+    let (id, asset) = (id.as_str(), asset.as_str());
+    let done = api
+        .engine
+        .once(posted.scope(), &posted.once, |tx, context| {
+            async move {
+                let row = checkout::pick_option(tx, context, id, asset).await?;
+                render(tx, context, &row, 200).await
+            }
+            .scope_boxed()
+        });
+    done.await.map(answered).map_err(fail)
+}
+
+const BIND: &[Field] = &[need("asset", Kind::Text), need("sender", Kind::Text)];
+
+/// Bind the payer's wallet
+///
+/// Says exactly what the wallet must send, straight to the merchant's destination.
+#[utoipa::path(
+    post, path = "/v1/checkout/invoices/{id}/wallet_binding", tag = "Checkout", operation_id = "bindWallet",
+    params(("id" = String, Path, description = "Invoice id"), words::IdempotencyKey),
+    request_body = words::BindWalletRequest,
+    responses((status = 200, description = "What to send", body = BindingView), words::Refusals),
+    security(("publishable_key" = []), ("secret_key" = []))
+)]
+pub async fn wallet_binding(
+    State(api): State<Arc<Api>>,
+    Id(id): Id,
+    client: Client,
+    posted: Posted<Payer>,
+) -> Answered {
+    api.limit("wallet_binding", &posted.caller, client)?;
+    let mut fields = Fields::of(posted.body.as_deref(), BIND)?;
+    let asset = fields.required("asset", read::text)?;
+    let sender = fields.required("sender", read::text)?;
+    let (id, asset, sender) = (id.as_str(), asset.as_str(), sender.as_str());
+    let done = api
+        .engine
+        .once(posted.scope(), &posted.once, |tx, context| {
+            async move { Answer::json(200, &wallets::bind(tx, context, id, asset, sender).await?) }
+                .scope_boxed()
+        });
+    done.await.map(answered).map_err(fail)
+}
+
+const NOTIFY: &[Field] = &[
+    need("email", Kind::Text),
+    may("locale", Kind::Text),
+    need("session_token", Kind::Text),
+];
+
+/// Leave an address for the receipt
+///
+/// Nothing is sent before a payment arrived. At most 3 different addresses per invoice, from one session.
+#[utoipa::path(
+    post, path = "/v1/checkout/invoices/{id}/notify", tag = "Checkout", operation_id = "notifyPayer",
+    params(("id" = String, Path, description = "Invoice id"), words::IdempotencyKey),
+    request_body = words::NotifyRequest,
+    responses((status = 200, description = "What will be sent", body = NoticeView), words::Refusals),
+    security(("publishable_key" = []), ("secret_key" = []))
+)]
+pub async fn notify(
+    State(api): State<Arc<Api>>,
+    Id(id): Id,
+    client: Client,
+    posted: Posted<Payer>,
+) -> Answered {
+    api.limit("notify", &posted.caller, client)?;
+    let mut fields = Fields::of(posted.body.as_deref(), NOTIFY)?;
+    let email = fields.required("email", read::text)?;
+    if email.len() > EMAIL_CHARS_MAX {
+        return Err(Refusal::of(Code::EmailInvalid).param("email").into());
+    }
+    let locale = fields.optional("locale", read::text)?;
+    let token = fields.required("session_token", read::text)?;
+    let (id, email, locale, token) = (
+        id.as_str(),
+        email.as_str(),
+        locale.as_deref(),
+        token.as_str(),
+    );
+    let done = api
+        .engine
+        .once(posted.scope(), &posted.once, |tx, context| {
+            async move {
+                let view = notify::leave_address(tx, context, id, email, locale, token).await?;
+                Answer::json(200, &view)
+            }
+            .scope_boxed()
+        });
+    done.await.map(answered).map_err(fail)
+}
+
+/// Look a transaction up
+///
+/// Says where its transfers went and whether one is attributed to this invoice. For information only.
+#[utoipa::path(
+    get, path = "/v1/checkout/invoices/{id}/lookup", tag = "Checkout", operation_id = "lookupTransaction",
+    params(("id" = String, Path, description = "Invoice id"), words::LookupParams),
+    responses((status = 200, description = "What is known", body = checkout::LookupView), words::Refusals),
+    security(("publishable_key" = []), ("publishable_key_query" = []), ("secret_key" = []))
+)]
+pub async fn lookup(
+    State(api): State<Arc<Api>>,
+    got: Got<Payer>,
+    Id(id): Id,
+    client: Client,
+) -> Answered {
+    api.limit("lookup", &got.caller, client)?;
+    let mut query = got.query(&["tx_hash"])?;
+    let hash = query.required("tx_hash", |at, text: String| {
+        till_chains::normalise_tx_hash(&text).ok_or_else(|| {
+            let forms = "0x and 64 hex digits, 64 hex digits, or a Solana signature";
+            read::invalid(at, format!("`{at}` must be a transaction hash: {forms}."))
+        })
+    })?;
+    let view = async {
+        let mut reader = api.engine.db.read().await?;
+        checkout::lookup(&mut reader, got.scope(), &id, &hash).await
+    };
+    Ok(answer::json(StatusCode::OK, &view.await.map_err(fail)?))
+}
+
+#[derive(Serialize)]
+struct ExchangeList {
+    object: &'static str,
+    data: &'static [Exchange],
+    next_cursor: Option<String>,
+}
+
+/// How networks are called on exchanges' withdrawal screens
+#[utoipa::path(
+    get, path = "/v1/checkout/exchanges", tag = "Checkout", operation_id = "listExchanges",
+    params(words::KeyParam),
+    responses((status = 200, description = "Exchanges and their networks", body = words::ExchangeList), words::Refusals),
+    security(("publishable_key" = []), ("publishable_key_query" = []), ("secret_key" = []))
+)]
+pub async fn exchanges(got: Got<Payer>) -> Answered {
+    got.query(&[])?;
+    let list = ExchangeList {
+        object: "list",
+        data: all_exchanges(),
+        next_cursor: None,
+    };
+    Ok(answer::json(StatusCode::OK, &list))
+}
+
+/// Retrieve a payment link as its payer
+#[utoipa::path(
+    get, path = "/v1/checkout/links/{slug}", tag = "Checkout", operation_id = "retrieveCheckoutLink",
+    params(("slug" = String, Path, description = "The link's slug"), words::KeyParam),
+    responses((status = 200, description = "The link, and whether it takes payments", body = PayerLinkView), words::Refusals),
+    security(("publishable_key" = []), ("publishable_key_query" = []), ("secret_key" = []))
+)]
+pub async fn link(State(api): State<Arc<Api>>, got: Got<Payer>, Id(slug): Id) -> Answered {
+    got.query(&[])?;
+    let view = async {
+        let mut reader = api.engine.db.read().await?;
+        let row = links::find_by_slug(&mut reader, got.scope(), &slug).await?;
+        let merchant = merchant(&mut reader, got.scope()).await?;
+        let now = api.engine.clock.now_ms() + merchant.row.clock_offset_ms;
+        Ok(PayerLinkView::of(
+            &row,
+            merchant.row.display_name.as_deref(),
+            now,
+        ))
+    };
+    Ok(answer::json(StatusCode::OK, &view.await.map_err(fail)?))
+}
+
+const FROM_LINK: &[Field] = &[may("amount", Kind::Text)];
+
+/// Create an invoice from a payment link
+#[utoipa::path(
+    post, path = "/v1/checkout/links/{slug}/invoices", tag = "Checkout", operation_id = "createLinkInvoice",
+    params(("slug" = String, Path, description = "The link's slug"), words::IdempotencyKey),
+    request_body(content = Option<words::LinkInvoiceRequest>),
+    responses((status = 201, description = "The payer's view", body = CheckoutInvoiceView), words::Refusals),
+    security(("publishable_key" = []), ("secret_key" = []))
+)]
+pub async fn create_link_invoice(
+    State(api): State<Arc<Api>>,
+    Id(slug): Id,
+    client: Client,
+    posted: Posted<Payer>,
+) -> Answered {
+    api.limit("link_invoice", &posted.caller, client)?;
+    let mut fields = Fields::of(posted.body.as_deref(), FROM_LINK)?;
+    let amount = fields.optional("amount", read::text)?;
+    let (slug, amount) = (slug.as_str(), amount.as_deref());
+    let done = api
+        .engine
+        .once(posted.scope(), &posted.once, |tx, context| {
+            async move {
+                let row = links::create_invoice(tx, context, slug, amount).await?;
+                render(tx, context, &row, 201).await
+            }
+            .scope_boxed()
+        });
+    done.await.map(answered).map_err(fail)
+}

@@ -1,0 +1,286 @@
+//! Payment links: made, changed, and turned into invoices by payers.
+
+use serde_json::{Value, json};
+
+use crate::harness::{BASE, BTC, EURC, NILE, Receiver, SEPOLIA, Till, data, id, text};
+
+fn fixed() -> Value {
+    json!({ "amount_type": "fixed", "currency": "USD", "amount": "5.00" })
+}
+
+fn fixed_with(name: &str, value: Value) -> Value {
+    let mut body = fixed();
+    body[name] = value;
+    body
+}
+
+fn chosen(min: Value, max: Value) -> Value {
+    json!({ "amount_type": "payer_chosen", "currency": "USD", "min_amount": min, "max_amount": max })
+}
+
+async fn link(till: &Till, body: Value) -> Value {
+    till.post("/v1/payment_links", body).await.ok(201)
+}
+
+async fn update(till: &Till, link: &Value, body: Value) -> Value {
+    till.post(&format!("/v1/payment_links/{}", id(link)), body)
+        .await
+        .ok(200)
+}
+
+fn invoices_of(link: &Value) -> String {
+    format!("/v1/checkout/links/{}/invoices", text(&link["slug"]))
+}
+
+async fn pay_from(till: &Till, link: &Value, body: Value) -> Value {
+    till.post(&invoices_of(link), body).await.ok(201)
+}
+
+async fn status_of(till: &Till, link: &Value) -> String {
+    let path = format!("/v1/checkout/links/{}", text(&link["slug"]));
+    text(&till.get(&path).await.ok(200)["status"])
+}
+
+on_every_engine! {
+    async fn a_link_reads_back_with_every_field(world: World) {
+        let till = world.till().await;
+        let made = link(&till, fixed()).await;
+        let mut names: Vec<_> = made.as_object().unwrap().keys().map(String::as_str).collect();
+        names.sort_unstable();
+        assert_eq!(names, [
+            "active", "amount", "amount_type", "assets", "created_at", "currency", "description", "expires_at", "id",
+            "livemode", "max_amount", "metadata", "min_amount", "object", "quantity_limit", "quantity_used", "slug", "url",
+        ]);
+        assert!(id(&made).starts_with("plink_"));
+        let slug = text(&made["slug"]);
+        assert_eq!(slug.len(), 22);
+        let url = text(&made["url"]);
+        assert!(url.contains(&slug) && url.ends_with(&format!("?key={}", till.account.test.publishable_key)), "{url}");
+        assert_eq!((&made["active"], &made["quantity_used"], &made["metadata"]), (&json!(true), &json!(0), &json!({})));
+        assert_eq!(till.get(&format!("/v1/payment_links/{}", id(&made))).await.ok(200), made);
+        let off = link(&till, fixed_with("active", json!(false))).await;
+        let list = |query: &str| format!("/v1/payment_links{query}");
+        let ids = |list: &Value| data(list).iter().map(id).collect::<Vec<_>>();
+        assert_eq!(ids(&till.get(&list("")).await.ok(200)), [id(&off), id(&made)]);
+        assert_eq!(ids(&till.get(&list("?active=true")).await.ok(200)), [id(&made)]);
+        assert_eq!(ids(&till.get(&list("?active=false")).await.ok(200)), [id(&off)]);
+        till.get(&list("?active=maybe")).await.refused(400, "parameter_invalid", "active");
+        till.get("/v1/payment_links/plink_nothing").await.refused(404, "resource_missing", None);
+    }
+
+    async fn every_field_and_combination_is_checked(world: World) {
+        let till = world.till().await;
+        let check = |body: Value, code: &'static str, param: &'static str| {
+            let till = till.clone();
+            async move { till.post("/v1/payment_links", body).await.refused(400, code, param); }
+        };
+        check(json!({ "currency": "USD" }), "parameter_missing", "amount_type").await;
+        check(json!({ "amount_type": "fixed" }), "parameter_missing", "currency").await;
+        check(fixed_with("amount_type", json!("free")), "parameter_invalid", "amount_type").await;
+        check(fixed_with("currency", json!("usd")), "currency_unsupported", "currency").await;
+        check(fixed_with("amount", Value::Null), "parameter_missing", "amount").await;
+        check(fixed_with("amount", json!("5.001")), "parameter_invalid", "amount").await;
+        check(fixed_with("amount", json!("0")), "parameter_invalid", "amount").await;
+        check(fixed_with("amount", json!(5)), "parameter_invalid", "amount").await;
+        check(fixed_with("min_amount", json!("1")), "parameter_invalid", "min_amount").await;
+        check(fixed_with("max_amount", json!("1")), "parameter_invalid", "max_amount").await;
+        let mut both = chosen(json!("1"), json!("2"));
+        both["amount"] = json!("1");
+        check(both, "parameter_invalid", "amount").await;
+        check(chosen(json!("2"), json!("1")), "parameter_invalid", "min_amount").await;
+        check(fixed_with("quantity_limit", json!(0)), "parameter_invalid", "quantity_limit").await;
+        check(fixed_with("quantity_limit", json!(1_000_001)), "parameter_invalid", "quantity_limit").await;
+        check(fixed_with("quantity_limit", json!("3")), "parameter_invalid", "quantity_limit").await;
+        check(fixed_with("expires_at", json!("2020-01-01T00:00:00Z")), "parameter_invalid", "expires_at").await;
+        check(fixed_with("expires_at", json!("tomorrow")), "parameter_invalid", "expires_at").await;
+        check(fixed_with("assets", json!(["USDC@eip155:999"])), "asset_unavailable", "assets[0]").await;
+        check(fixed_with("assets", json!([BASE, EURC])), "currency_unsupported", "assets[1]").await;
+        check(fixed_with("assets", json!([])), "parameter_invalid", "assets").await;
+        check(fixed_with("description", json!("x".repeat(501))), "parameter_invalid", "description").await;
+        check(fixed_with("metadata", json!({ "color": 7 })), "parameter_invalid", "metadata.color").await;
+        check(fixed_with("active", json!("yes")), "parameter_invalid", "active").await;
+        check(fixed_with("slug", json!("mine")), "parameter_unknown", "slug").await;
+        check(fixed_with("quantity_used", json!(0)), "parameter_unknown", "quantity_used").await;
+    }
+
+    async fn an_update_tells_absent_from_null_from_value(world: World) {
+        let till = world.till().await;
+        let receiver = Receiver::start().await;
+        till.set(json!({ "webhook_url": receiver.url() })).await;
+        let mut body = fixed_with("description", json!("tea"));
+        body["metadata"] = json!({ "a": "1", "b": "2" });
+        let made = link(&till, body).await;
+        let changed = update(&till, &made, json!({ "metadata": { "c": "3" } })).await;
+        assert_eq!((&changed["description"], &changed["metadata"]), (&json!("tea"), &json!({ "c": "3" })));
+        let cleared = update(&till, &made, json!({ "description": null })).await;
+        assert_eq!(cleared["description"], Value::Null);
+        let path = format!("/v1/payment_links/{}", id(&made));
+        till.post(&path, json!({ "amount": null })).await.refused(400, "parameter_missing", "amount");
+        till.post(&path, json!({ "amount_type": null })).await.refused(400, "parameter_invalid", "amount_type");
+        till.post(&path, json!({ "amount_type": "payer_chosen" })).await.refused(400, "parameter_invalid", "amount");
+        till.post(&path, json!({ "url": "x" })).await.refused(400, "parameter_unknown", "url");
+        let open = update(&till, &made, json!({ "amount_type": "payer_chosen", "amount": null, "min_amount": "1" })).await;
+        assert_eq!((&open["amount_type"], &open["amount"], &open["min_amount"]), (&json!("payer_chosen"), &Value::Null, &json!("1")));
+        update(&till, &made, json!({ "active": false })).await;
+        update(&till, &made, json!({ "active": true, "description": "coffee" })).await;
+        update(&till, &made, json!({ "active": false, "description": "cocoa" })).await;
+        update(&till, &made, json!({ "active": false })).await;
+        let events = receiver.wait_for(8).await;
+        let mut types: Vec<_> = events.iter().map(|event| (text(&event.json()["id"]), event.event_type())).collect();
+        types.sort();
+        let types: Vec<_> = types.into_iter().map(|(_, event_type)| event_type).collect();
+        let updated = "payment_link.updated";
+        let off = "payment_link.deactivated";
+        assert_eq!(types, ["payment_link.created", updated, updated, updated, off, updated, updated, off]);
+        let event = events[0].json();
+        assert_eq!(event["invoice_id"], Value::Null);
+        assert_eq!(event["data"]["object"]["object"], "payment_link");
+    }
+
+    async fn a_link_invoice_holds_no_address_until_a_network_is_picked(world: World) {
+        let till = world.till().await;
+        let mut body = fixed_with("assets", json!([BASE, SEPOLIA, NILE]));
+        body["metadata"] = json!({ "shop": "north" });
+        body["description"] = json!("tea");
+        let made = link(&till, body).await;
+        let invoice = pay_from(&till, &made, json!({})).await;
+        assert_eq!((&invoice["object"], &invoice["payment_options"]), (&json!("checkout_invoice"), &json!([])));
+        let pending = invoice["pending_options"].as_array().unwrap();
+        assert_eq!(pending.len(), 3);
+        assert_eq!(pending[0]["amount_due"], "5.00");
+        assert_eq!((&invoice["payment_link"], &invoice["description"]), (&made["id"], &json!("tea")));
+        assert!(invoice["select_by"].is_string() && invoice.get("metadata").is_none());
+        let merchants = till.retrieve(&id(&invoice)).await;
+        assert_eq!((&merchants["metadata"], &merchants["payment_link"]), (&json!({ "shop": "north" }), &made["id"]));
+        let pick = format!("/v1/checkout/invoices/{}/payment_option", id(&invoice));
+        till.post(&pick, json!({ "asset": BTC })).await.refused(400, "asset_not_offered", "asset");
+        till.post(&pick, json!({})).await.refused(400, "parameter_missing", "asset");
+        let picked = till.post(&pick, json!({ "asset": SEPOLIA })).await.ok(200);
+        let options = picked["payment_options"].as_array().unwrap();
+        assert_eq!(options.len(), 2, "one address covers both EVM networks");
+        assert_eq!(options[0]["address"], options[1]["address"]);
+        assert_eq!(options[0]["address_derivation"]["scheme"], "create2_forwarder_v1");
+        assert_eq!(picked["pending_options"].as_array().unwrap().len(), 1);
+        let again = till.post(&pick, json!({ "asset": BASE })).await.ok(200);
+        assert_eq!(again["payment_options"], picked["payment_options"]);
+        let tron = till.post(&pick, json!({ "asset": NILE })).await.ok(200);
+        assert_eq!((tron["payment_options"].as_array().unwrap().len(), &tron["pending_options"]), (3, &json!([])));
+        let paid = till.simulate(&id(&invoice), json!({ "asset": NILE })).await;
+        assert_eq!(paid["status"], "paid");
+        till.post(&pick, json!({ "asset": BASE })).await.refused(409, "invoice_not_awaiting_payment", None);
+        let used = till.get(&format!("/v1/payment_links/{}", id(&made))).await.ok(200);
+        assert_eq!(used["quantity_used"], 1);
+    }
+
+    async fn an_unpicked_invoice_expires_at_select_by_and_frees_its_unit(world: World) {
+        let till = world.till().await;
+        let made = link(&till, fixed_with("quantity_limit", json!(1))).await;
+        let invoice = pay_from(&till, &made, json!({})).await;
+        assert_eq!(status_of(&till, &made).await, "fully_reserved");
+        till.post(&invoices_of(&made), json!({})).await.refused(409, "payment_link_fully_reserved", None);
+        till.advance(1_799).await;
+        assert_eq!(till.retrieve(&id(&invoice)).await["status"], "awaiting_payment");
+        till.advance(2).await;
+        assert_eq!(till.retrieve(&id(&invoice)).await["status"], "expired");
+        assert_eq!(status_of(&till, &made).await, "active");
+        let second = pay_from(&till, &made, json!({})).await;
+        let pick = format!("/v1/checkout/invoices/{}/payment_option", id(&second));
+        till.post(&pick, json!({ "asset": BASE })).await.ok(200);
+        till.advance(1_900).await;
+        assert_eq!(till.retrieve(&id(&second)).await["status"], "awaiting_payment");
+        till.post(&format!("/v1/invoices/{}/cancel", id(&second)), json!({})).await.ok(200);
+        till.advance(10_000).await;
+        let third = pay_from(&till, &made, json!({})).await;
+        let pick = format!("/v1/checkout/invoices/{}/payment_option", id(&third));
+        till.post(&pick, json!({ "asset": BASE })).await.ok(200);
+        till.simulate(&id(&third), json!({})).await;
+        assert_eq!(status_of(&till, &made).await, "sold_out");
+        till.post(&invoices_of(&made), json!({})).await.refused(409, "payment_link_sold_out", None);
+        let payment = id(&till.payments_of(&id(&third)).await[0]);
+        till.post(&format!("/v1/test_helpers/payments/{payment}/reverse"), json!({})).await.ok(200);
+        assert_eq!(status_of(&till, &made).await, "fully_reserved");
+    }
+
+    async fn the_payers_amount_is_held_against_the_link(world: World) {
+        let till = world.till().await;
+        let made = link(&till, chosen(json!("1.00"), json!("10"))).await;
+        let path = invoices_of(&made);
+        till.post(&path, json!({})).await.refused(400, "parameter_missing", "amount");
+        till.post(&path, json!({ "amount": "0.99" })).await.refused(400, "amount_too_small", "amount");
+        till.post(&path, json!({ "amount": "10.01" })).await.refused(400, "amount_too_large", "amount");
+        till.post(&path, json!({ "amount": "1e1" })).await.refused(400, "parameter_invalid", "amount");
+        till.post(&path, json!({ "tip": "1" })).await.refused(400, "parameter_unknown", "tip");
+        let invoice = pay_from(&till, &made, json!({ "amount": "1.5" })).await;
+        assert_eq!(invoice["amount"], json!({ "amount": "1.50", "currency": "USD" }));
+        let fixed = link(&till, fixed()).await;
+        till.post(&invoices_of(&fixed), json!({ "amount": "5.00" })).await.refused(400, "parameter_invalid", "amount");
+    }
+
+    async fn an_unusable_link_says_why_in_order(world: World) {
+        let till = world.till().await;
+        let soon = till_core::time::show((world.clock.now_s() + 60) * 1000);
+        let mut body = fixed_with("expires_at", json!(soon));
+        body["active"] = json!(false);
+        let made = link(&till, body).await;
+        till.post(&invoices_of(&made), json!({})).await.refused(409, "payment_link_inactive", None);
+        assert_eq!(status_of(&till, &made).await, "inactive");
+        update(&till, &made, json!({ "active": true })).await;
+        assert_eq!(status_of(&till, &made).await, "active");
+        till.advance(61).await;
+        till.post(&invoices_of(&made), json!({})).await.refused(409, "payment_link_expired", None);
+        assert_eq!(status_of(&till, &made).await, "expired");
+        update(&till, &made, json!({ "active": false })).await;
+        till.post(&invoices_of(&made), json!({})).await.refused(409, "payment_link_inactive", None);
+        till.post("/v1/checkout/links/AAAAAAAAAAAAAAAAAAAAAA/invoices", json!({})).await.refused(404, "resource_missing", None);
+        let other = till.another_account().await;
+        let slug = text(&made["slug"]);
+        other.get(&format!("/v1/checkout/links/{slug}")).await.refused(404, "resource_missing", None);
+        let key = &till.account.test.publishable_key;
+        let payers = till.call("GET", &format!("/v1/checkout/links/{slug}?key={key}")).no_key().send().await.ok(200);
+        assert!(payers.get("metadata").is_none());
+    }
+
+    async fn fifty_open_invoices_make_a_link_busy(world: World) {
+        let till = world.till_with(crate::harness::Setup { checkout_per_minute: 1_000, ..Default::default() }).await;
+        let made = link(&till, fixed()).await;
+        for _ in 0..50 {
+            pay_from(&till, &made, json!({})).await;
+        }
+        till.post(&invoices_of(&made), json!({})).await.refused(409, "payment_link_busy", None);
+        till.advance(1_801).await;
+        pay_from(&till, &made, json!({})).await;
+    }
+
+    async fn two_hundred_open_invoices_make_every_link_busy(world: World) {
+        let till = world.till_with(crate::harness::Setup { checkout_per_minute: 1_000, ..Default::default() }).await;
+        for _ in 0..4 {
+            let made = link(&till, fixed()).await;
+            for _ in 0..50 {
+                pay_from(&till, &made, json!({})).await;
+            }
+        }
+        let fifth = link(&till, fixed()).await;
+        till.post(&invoices_of(&fifth), json!({})).await.refused(409, "payment_link_busy", None);
+    }
+
+    async fn a_link_is_never_oversold(world: World) {
+        let till = world.till_with(crate::harness::Setup { checkout_per_minute: 1_000, ..Default::default() }).await;
+        let limit = 5;
+        let made = link(&till, fixed_with("quantity_limit", json!(limit))).await;
+        let path = invoices_of(&made);
+        let tries = (0..limit * 10).map(|_| {
+            let call = till.posting(&path, json!({}));
+            tokio::spawn(call.send())
+        });
+        let mut sold = 0;
+        for attempt in tries.collect::<Vec<_>>() {
+            let reply = attempt.await.unwrap();
+            match reply.status {
+                201 => sold += 1,
+                _ => drop(reply.refused(409, "payment_link_fully_reserved", None)),
+            }
+        }
+        assert_eq!(sold, limit);
+        assert_eq!(status_of(&till, &made).await, "fully_reserved");
+    }
+}

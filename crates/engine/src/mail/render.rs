@@ -1,0 +1,190 @@
+//! Mails as text: pure functions of what happened and the reader's language.
+//!
+//! No mail carries a link. A payer who learns that can tell every imitation by it.
+
+use till_core::asset::Mode;
+use till_core::time;
+
+use super::html::Html;
+use super::locale::Locale;
+use super::words::{Words, words};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rendered {
+    pub subject: String,
+    pub text: String,
+    pub html: String,
+}
+
+#[derive(Clone, Debug)]
+pub struct ReceiptData<'a> {
+    pub mode: Mode,
+    pub merchant: Option<&'a str>,
+    pub invoice: &'a str,
+    /// The price, in major units.
+    pub amount: &'a str,
+    pub currency: &'a str,
+    pub payments: Vec<ReceiptPayment<'a>>,
+    pub paid_at_ms: i64,
+}
+
+#[derive(Clone, Debug)]
+pub struct ReceiptPayment<'a> {
+    /// Whole tokens.
+    pub amount: String,
+    pub symbol: &'a str,
+    pub network_name: &'a str,
+    pub tx_hash: &'a str,
+}
+
+#[derive(Clone, Debug)]
+pub struct RefundData<'a> {
+    pub mode: Mode,
+    pub merchant: Option<&'a str>,
+    pub invoice: &'a str,
+    /// Whole tokens.
+    pub amount: &'a str,
+    pub symbol: &'a str,
+    pub created_at_ms: i64,
+}
+
+pub fn receipt(locale: Locale, data: &ReceiptData<'_>) -> Rendered {
+    let words = words(locale);
+    let merchant = data.merchant.map(one_line);
+    let merchant = merchant.as_deref();
+    let mut rows = vec![
+        (words.invoice, data.invoice.to_owned()),
+        (
+            words.invoice_amount,
+            format!("{} {}", data.amount, data.currency),
+        ),
+        (words.date, day_and_minute(data.paid_at_ms)),
+    ];
+    for payment in &data.payments {
+        rows.push((words.paid, format!("{} {}", payment.amount, payment.symbol)));
+        rows.push((words.network, payment.network_name.to_owned()));
+        rows.push((words.transaction, payment.tx_hash.to_owned()));
+    }
+    Letter {
+        locale,
+        mode: data.mode,
+        subject: words.receipt_subject.say(merchant),
+        opening: words.receipt_opening.say(merchant),
+        rows,
+        closing: None,
+    }
+    .render(words)
+}
+
+/// Tells that there is a refund, never how to claim it.
+pub fn refund(locale: Locale, data: &RefundData<'_>) -> Rendered {
+    let words = words(locale);
+    let merchant = data.merchant.map(one_line);
+    let merchant = merchant.as_deref();
+    Letter {
+        locale,
+        mode: data.mode,
+        subject: words.refund_subject.say(merchant),
+        opening: words.refund_opening.say(merchant),
+        rows: vec![
+            (words.invoice, data.invoice.to_owned()),
+            (words.refund, format!("{} {}", data.amount, data.symbol)),
+            (words.date, day_and_minute(data.created_at_ms)),
+        ],
+        closing: Some(words.refund_next),
+    }
+    .render(words)
+}
+
+struct Letter {
+    locale: Locale,
+    mode: Mode,
+    subject: String,
+    opening: String,
+    rows: Vec<(&'static str, String)>,
+    closing: Option<&'static str>,
+}
+
+impl Letter {
+    fn render(self, words: &Words) -> Rendered {
+        let test = (self.mode == Mode::Test).then_some(words.test);
+        let subject = match self.mode {
+            Mode::Live => self.subject.clone(),
+            Mode::Test => format!("{} {}", words.test_mark, self.subject),
+        };
+        Rendered {
+            text: self.text(words, test),
+            html: self.html(words, test),
+            subject,
+        }
+    }
+
+    fn text(&self, words: &Words, test: Option<&str>) -> String {
+        let rows: Vec<String> = self
+            .rows
+            .iter()
+            .map(|(label, value)| format!("{label}: {}", one_line(value)))
+            .collect();
+        let rows = rows.join("\n");
+        let parts = [
+            Some(self.opening.as_str()),
+            test,
+            Some(&rows),
+            self.closing,
+            Some(words.why),
+        ];
+        let parts: Vec<&str> = parts.into_iter().flatten().collect();
+        parts.join("\n\n") + "\n"
+    }
+
+    fn html(&self, words: &Words, test: Option<&str>) -> String {
+        let mut html = Html::default();
+        html.tag("<!DOCTYPE html>\n<html lang=\"")
+            .text(self.locale.as_str())
+            .tag("\">\n<head><meta charset=\"utf-8\"><title>")
+            .text(&self.subject)
+            .tag("</title></head>\n<body style=\"font-family:sans-serif;line-height:1.5;max-width:40em\">\n<p>")
+            .text(&self.opening)
+            .tag("</p>\n");
+        if let Some(test) = test {
+            html.tag("<p><strong>").text(test).tag("</strong></p>\n");
+        }
+        html.tag("<table>\n");
+        for (label, value) in &self.rows {
+            html.tag("<tr><th scope=\"row\" align=\"left\" valign=\"top\">")
+                .text(label)
+                .tag("</th><td style=\"word-break:break-all\">")
+                .text(&one_line(value))
+                .tag("</td></tr>\n");
+        }
+        html.tag("</table>\n");
+        if let Some(closing) = self.closing {
+            html.tag("<p>").text(closing).tag("</p>\n");
+        }
+        html.tag("<p><small>")
+            .text(words.why)
+            .tag("</small></p>\n</body>\n</html>\n");
+        html.finish()
+    }
+}
+
+/// A value stays in its line: what breaks lines or turns their direction becomes a space.
+pub(super) fn one_line(text: &str) -> String {
+    let breaks = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{061c}')
+    };
+    text.replace(breaks, " ")
+}
+
+/// The same in every language, and read as the same by everybody: `2026-11-15 03:13 UTC`.
+fn day_and_minute(ms: i64) -> String {
+    let shown = time::show(ms);
+    match (shown.get(..10), shown.get(11..16)) {
+        (Some(day), Some(minute)) => format!("{day} {minute} UTC"),
+        _ => shown,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,231 @@
+//! What mails say, in every language they are written in.
+
+use super::locale::Locale;
+
+/// A sentence about the merchant, and the same for a merchant without a name. `{merchant}` is the name.
+#[derive(Clone, Copy, Debug)]
+pub struct Named {
+    pub with: &'static str,
+    pub without: &'static str,
+}
+
+impl Named {
+    pub fn say(self, merchant: Option<&str>) -> String {
+        match merchant {
+            Some(name) => self.with.replace("{merchant}", name),
+            None => self.without.to_owned(),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Words {
+    pub receipt_subject: Named,
+    pub receipt_opening: Named,
+    pub refund_subject: Named,
+    pub refund_opening: Named,
+    /// How the refund is claimed, and that this mail is not the way.
+    pub refund_next: &'static str,
+    pub invoice: &'static str,
+    pub invoice_amount: &'static str,
+    pub paid: &'static str,
+    pub refund: &'static str,
+    pub network: &'static str,
+    pub transaction: &'static str,
+    pub date: &'static str,
+    pub why: &'static str,
+    /// Before the subject of mails about test payments.
+    pub test_mark: &'static str,
+    pub test: &'static str,
+}
+
+pub fn words(locale: Locale) -> &'static Words {
+    match locale {
+        Locale::En => &EN,
+        Locale::Es => &ES,
+        Locale::De => &DE,
+        Locale::Fr => &FR,
+        Locale::Pt => &PT,
+    }
+}
+
+static EN: Words = Words {
+    receipt_subject: Named {
+        with: "Receipt for your payment to {merchant}",
+        without: "Receipt for your payment",
+    },
+    receipt_opening: Named {
+        with: "{merchant} has received your payment. Thank you.",
+        without: "Your payment has been received. Thank you.",
+    },
+    refund_subject: Named {
+        with: "Refund of your payment to {merchant}",
+        without: "Refund of your payment",
+    },
+    refund_opening: Named {
+        with: "{merchant} has created a refund for your payment.",
+        without: "A refund has been created for your payment.",
+    },
+    refund_next: "The merchant will send you a link with which you can claim it. This message contains no link \
+                  on purpose: trust only the one you receive from the merchant.",
+    invoice: "Invoice",
+    invoice_amount: "Invoice amount",
+    paid: "Paid",
+    refund: "Refund",
+    network: "Network",
+    transaction: "Transaction",
+    date: "Date",
+    why: "You are receiving this message because this address was entered on the payment page of this invoice. \
+          Please do not reply to it.",
+    test_mark: "[Test]",
+    test: "This was a test payment. No real money was moved.",
+};
+
+static ES: Words = Words {
+    receipt_subject: Named {
+        with: "Recibo de su pago a {merchant}",
+        without: "Recibo de su pago",
+    },
+    receipt_opening: Named {
+        with: "{merchant} ha recibido su pago. Gracias.",
+        without: "Su pago se ha recibido. Gracias.",
+    },
+    refund_subject: Named {
+        with: "Reembolso de su pago a {merchant}",
+        without: "Reembolso de su pago",
+    },
+    refund_opening: Named {
+        with: "{merchant} ha creado un reembolso de su pago.",
+        without: "Se ha creado un reembolso de su pago.",
+    },
+    refund_next: "El comercio le enviará un enlace con el que podrá solicitarlo. Este mensaje no contiene \
+                  ningún enlace a propósito: confíe únicamente en el que reciba del comercio.",
+    invoice: "Factura",
+    invoice_amount: "Importe de la factura",
+    paid: "Pagado",
+    refund: "Reembolso",
+    network: "Red",
+    transaction: "Transacción",
+    date: "Fecha",
+    why: "Recibe este mensaje porque se introdujo esta dirección en la página de pago de esta factura. \
+          Por favor, no responda a este mensaje.",
+    test_mark: "[Prueba]",
+    test: "Este ha sido un pago de prueba. No se ha movido dinero real.",
+};
+
+static DE: Words = Words {
+    receipt_subject: Named {
+        with: "Beleg für Ihre Zahlung an {merchant}",
+        without: "Beleg für Ihre Zahlung",
+    },
+    receipt_opening: Named {
+        with: "{merchant} hat Ihre Zahlung erhalten. Vielen Dank.",
+        without: "Ihre Zahlung ist eingegangen. Vielen Dank.",
+    },
+    refund_subject: Named {
+        with: "Erstattung Ihrer Zahlung an {merchant}",
+        without: "Erstattung Ihrer Zahlung",
+    },
+    refund_opening: Named {
+        with: "{merchant} hat eine Erstattung für Ihre Zahlung veranlasst.",
+        without: "Für Ihre Zahlung wurde eine Erstattung veranlasst.",
+    },
+    refund_next: "Der Händler sendet Ihnen einen Link, über den Sie die Erstattung abrufen können. Diese \
+                  Nachricht enthält absichtlich keinen Link: Vertrauen Sie nur dem, den Sie vom Händler erhalten.",
+    invoice: "Rechnung",
+    invoice_amount: "Rechnungsbetrag",
+    paid: "Bezahlt",
+    refund: "Erstattung",
+    network: "Netzwerk",
+    transaction: "Transaktion",
+    date: "Datum",
+    why: "Sie erhalten diese Nachricht, weil diese Adresse auf der Zahlungsseite dieser Rechnung angegeben \
+          wurde. Bitte antworten Sie nicht darauf.",
+    test_mark: "[Test]",
+    test: "Dies war eine Testzahlung. Es wurde kein echtes Geld bewegt.",
+};
+
+static FR: Words = Words {
+    receipt_subject: Named {
+        with: "Reçu de votre paiement à {merchant}",
+        without: "Reçu de votre paiement",
+    },
+    receipt_opening: Named {
+        with: "{merchant} a reçu votre paiement. Merci.",
+        without: "Votre paiement a bien été reçu. Merci.",
+    },
+    refund_subject: Named {
+        with: "Remboursement de votre paiement à {merchant}",
+        without: "Remboursement de votre paiement",
+    },
+    refund_opening: Named {
+        with: "{merchant} a créé un remboursement pour votre paiement.",
+        without: "Un remboursement a été créé pour votre paiement.",
+    },
+    refund_next: "Le commerçant vous enverra un lien qui vous permettra de le demander. Ce message ne contient \
+                  volontairement aucun lien\u{a0}: ne faites confiance qu’à celui que vous recevrez du commerçant.",
+    invoice: "Facture",
+    invoice_amount: "Montant de la facture",
+    paid: "Payé",
+    refund: "Remboursement",
+    network: "Réseau",
+    transaction: "Transaction",
+    date: "Date",
+    why: "Vous recevez ce message parce que cette adresse a été saisie sur la page de paiement de cette \
+          facture. Merci de ne pas y répondre.",
+    test_mark: "[Test]",
+    test: "Il s’agissait d’un paiement de test. Aucun argent réel n’a été transféré.",
+};
+
+static PT: Words = Words {
+    receipt_subject: Named {
+        with: "Recibo do seu pagamento a {merchant}",
+        without: "Recibo do seu pagamento",
+    },
+    receipt_opening: Named {
+        with: "{merchant} recebeu o seu pagamento. Obrigado.",
+        without: "O seu pagamento foi recebido. Obrigado.",
+    },
+    refund_subject: Named {
+        with: "Reembolso do seu pagamento a {merchant}",
+        without: "Reembolso do seu pagamento",
+    },
+    refund_opening: Named {
+        with: "{merchant} criou um reembolso do seu pagamento.",
+        without: "Foi criado um reembolso do seu pagamento.",
+    },
+    refund_next: "O comerciante enviará um link com o qual será possível solicitá-lo. Esta mensagem não contém \
+                  nenhum link de propósito: confie apenas naquele que receber do comerciante.",
+    invoice: "Fatura",
+    invoice_amount: "Valor da fatura",
+    paid: "Pago",
+    refund: "Reembolso",
+    network: "Rede",
+    transaction: "Transação",
+    date: "Data",
+    why: "Esta mensagem foi enviada porque este endereço foi indicado na página de pagamento desta fatura. \
+          Por favor, não responda a esta mensagem.",
+    test_mark: "[Teste]",
+    test: "Este foi um pagamento de teste. Nenhum dinheiro real foi movimentado.",
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_sentence_about_a_merchant_has_a_place_for_the_name() {
+        for locale in Locale::ALL {
+            let words = words(locale);
+            for named in [
+                words.receipt_subject,
+                words.receipt_opening,
+                words.refund_subject,
+                words.refund_opening,
+            ] {
+                assert_eq!(named.with.matches("{merchant}").count(), 1, "{named:?}");
+                assert!(!named.without.contains('{'), "{named:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Payment links, as their merchant and as payers see them.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use till_core::asset::Mode;
+use till_core::link::link_status;
+use till_core::time;
+use till_store::StoreError;
+use till_store::links::LinkRow;
+use utoipa::ToSchema;
+
+use super::MerchantName;
+
+/// A reusable URL that makes one invoice per payer.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = PaymentLink)]
+pub struct LinkView {
+    pub id: String,
+    #[schema(example = "payment_link", pattern = "^payment_link$")]
+    pub object: &'static str,
+    pub livemode: bool,
+    #[schema(min_length = 22, max_length = 22)]
+    pub slug: String,
+    /// Share this one: it carries the publishable key.
+    pub url: String,
+    /// `fixed` or `payer_chosen`.
+    pub amount_type: String,
+    pub currency: String,
+    /// The price of a fixed link.
+    #[schema(required)]
+    pub amount: Option<String>,
+    #[schema(required)]
+    pub min_amount: Option<String>,
+    #[schema(required)]
+    pub max_amount: Option<String>,
+    #[schema(required)]
+    pub description: Option<String>,
+    /// Null: the merchant's defaults at the time each invoice is made.
+    #[schema(required)]
+    pub assets: Option<Vec<String>>,
+    #[schema(required, minimum = 1, maximum = 1_000_000)]
+    pub quantity_limit: Option<i64>,
+    pub quantity_used: i64,
+    #[schema(required, format = DateTime)]
+    pub expires_at: Option<String>,
+    /// Copied to every invoice made from the link.
+    pub metadata: BTreeMap<String, String>,
+    pub active: bool,
+    #[schema(format = DateTime)]
+    pub created_at: String,
+}
+
+impl LinkView {
+    pub fn of(
+        row: &LinkRow,
+        checkout_url: &str,
+        key: Option<&str>,
+    ) -> Result<LinkView, StoreError> {
+        let url = match key {
+            Some(key) => format!("{checkout_url}/l/{}?key={key}", row.slug),
+            None => format!("{checkout_url}/l/{}", row.slug),
+        };
+        Ok(LinkView {
+            id: row.id.clone(),
+            object: "payment_link",
+            livemode: row.mode == Mode::Live.as_str(),
+            slug: row.slug.clone(),
+            url,
+            amount_type: row.amount_type.clone(),
+            currency: row.currency.clone(),
+            amount: row.amount.clone(),
+            min_amount: row.min_amount.clone(),
+            max_amount: row.max_amount.clone(),
+            description: row.description.clone(),
+            assets: row.assets()?,
+            quantity_limit: row.quantity_limit,
+            quantity_used: row.quantity_used,
+            expires_at: row.expires_at.map(time::show),
+            metadata: serde_json::from_str(&row.metadata)
+                .map_err(|error| row.corrupt("metadata", error))?,
+            active: row.active != 0,
+            created_at: time::show(row.created_at),
+        })
+    }
+}
+
+/// A payment link as its payers see it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = CheckoutPaymentLink)]
+pub struct PayerLinkView {
+    #[schema(example = "checkout_payment_link", pattern = "^checkout_payment_link$")]
+    pub object: &'static str,
+    pub livemode: bool,
+    pub slug: String,
+    pub merchant: MerchantName,
+    #[schema(required)]
+    pub description: Option<String>,
+    /// `fixed` or `payer_chosen`.
+    pub amount_type: String,
+    pub currency: String,
+    #[schema(required)]
+    pub amount: Option<String>,
+    #[schema(required)]
+    pub min_amount: Option<String>,
+    #[schema(required)]
+    pub max_amount: Option<String>,
+    #[schema(required, format = DateTime)]
+    pub expires_at: Option<String>,
+    /// Whether it takes payments: `active`, or why not: `inactive`, `expired`, `sold_out`, `fully_reserved`.
+    pub status: String,
+}
+
+impl PayerLinkView {
+    pub fn of(row: &LinkRow, display_name: Option<&str>, now: i64) -> PayerLinkView {
+        PayerLinkView {
+            object: "checkout_payment_link",
+            livemode: row.mode == Mode::Live.as_str(),
+            slug: row.slug.clone(),
+            merchant: MerchantName {
+                display_name: display_name.map(str::to_owned),
+            },
+            description: row.description.clone(),
+            amount_type: row.amount_type.clone(),
+            currency: row.currency.clone(),
+            amount: row.amount.clone(),
+            min_amount: row.min_amount.clone(),
+            max_amount: row.max_amount.clone(),
+            expires_at: row.expires_at.map(time::show),
+            status: link_status(&row.state(), now).as_str().to_owned(),
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Mail: who gets one, and that it arrives, through a real SMTP server.
+
+mod rules;
+mod sending;
+mod smtp;
+mod transport;
+mod world;

@@ -1,0 +1,164 @@
+//! An engine on a database of its own, with a clock that stands still and an account to work with.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use scoped_futures::ScopedFutureExt as _;
+use till_core::asset::Mode;
+use till_core::error::Code;
+use till_core::scope::Scope;
+use till_engine::accounts::{Modes, create_account};
+use till_engine::create::CreateInvoice;
+use till_engine::gather::create_all;
+use till_engine::idempotency::Once;
+use till_engine::mail::Mailer;
+use till_engine::plan::NewInvoice;
+use till_engine::prices::{FixedPrices, Prices};
+use till_engine::simulate::{Simulation, reverse_payment, simulate_payment};
+use till_engine::testing::{CountingEntropy, StillClock};
+use till_engine::vault::Vault;
+use till_engine::view::NoticeView;
+use till_engine::{Engine, EngineConfig, Fail, notify, session};
+use till_store::Db;
+use till_store::notices::NoticeRow;
+
+pub const NOW: i64 = 1_794_712_419_000;
+
+pub struct World {
+    pub engine: Engine,
+    pub clock: Arc<StillClock>,
+    pub scope: Scope,
+    pub db: Db,
+}
+
+/// Nobody listens there: for tests in which nothing is sent.
+pub fn mute() -> Mailer {
+    Mailer::new("smtp://127.0.0.1:9", crate::smtp::FROM).unwrap()
+}
+
+impl World {
+    pub async fn new(db: Db, mailer: Option<Mailer>) -> World {
+        let clock = Arc::new(StillClock::at(NOW));
+        let config = EngineConfig {
+            public_url: "https://pay.example".into(),
+            checkout_url: "https://pay.example".into(),
+            live_mode: false,
+            demo: false,
+            allow_private_webhooks: false,
+            pool_max: 1_000,
+            cooldown_ms: 86_400_000,
+            bitcoin_gap_limit: 20,
+            life_ms: 3_600_000,
+            volatile_life_ms: 900_000,
+            select_ms: 900_000,
+            credit_at: BTreeMap::new(),
+        };
+        let engine = Engine::new(
+            db.clone(),
+            clock.clone(),
+            Arc::new(CountingEntropy::default()),
+            config,
+            Vault::new(&[[7; 32]]).unwrap(),
+            Prices::new(FixedPrices::default(), 60_000),
+        )
+        .with_mailer(mailer);
+        let account = create_account(&engine, "Shop", Modes::TestOnly, &[])
+            .await
+            .unwrap();
+        let scope = Scope::new(&account.id, Mode::Test);
+        World {
+            engine,
+            clock,
+            scope,
+            db,
+        }
+    }
+
+    pub async fn invoice(&self) -> String {
+        let random: [u8; 8] = self.engine.ids.random();
+        let request = CreateInvoice {
+            scope: self.scope.clone(),
+            once: Once::new(format!("key-{random:?}"), "POST", "/v1/invoices", b"{}"),
+            request: NewInvoice {
+                amount: "25.00".into(),
+                currency: "USD".into(),
+                assets: Some(vec!["USDC@eip155:84532".into()]),
+                description: Some("CANARY description".into()),
+                customer_ref: Some("CANARY customer_ref".into()),
+                metadata: BTreeMap::from([("key".into(), "CANARY metadata".into())]),
+            },
+        };
+        let answer = create_all(&self.engine, vec![request])
+            .await
+            .remove(0)
+            .unwrap();
+        let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+        body["id"].as_str().unwrap().to_owned()
+    }
+
+    pub fn session(&self, invoice: &str) -> String {
+        session::issue(&self.engine, &self.scope, invoice)
+    }
+
+    pub async fn leave(
+        &self,
+        invoice: &str,
+        email: &str,
+        locale: Option<&str>,
+        token: &str,
+    ) -> Result<NoticeView, Code> {
+        let left = self
+            .engine
+            .unit(&self.scope, |tx, context| {
+                notify::leave_address(tx, context, invoice, email, locale, token).scope_boxed()
+            })
+            .await;
+        left.map_err(code)
+    }
+
+    /// Pays so much, or all of it.
+    pub async fn pay(&self, invoice: &str, amount: Option<&str>) -> String {
+        let simulation = Simulation {
+            amount: amount.map(str::to_owned),
+            ..Simulation::default()
+        };
+        let simulation = &simulation;
+        let paid = self
+            .engine
+            .unit(&self.scope, |tx, context| {
+                simulate_payment(tx, context, invoice, simulation).scope_boxed()
+            })
+            .await;
+        paid.unwrap().status
+    }
+
+    pub async fn reverse(&self, payment: &str) {
+        self.engine
+            .unit(&self.scope, |tx, context| {
+                reverse_payment(tx, context, payment).scope_boxed()
+            })
+            .await
+            .unwrap();
+    }
+
+    pub async fn receipts(&self, invoice: &str) -> Vec<NoticeRow> {
+        let mut reader = self.db.read().await.unwrap();
+        till_store::notices::receipts(&mut reader, &self.scope, invoice)
+            .await
+            .unwrap()
+    }
+
+    pub async fn payments(&self, invoice: &str) -> Vec<till_store::payments::PaymentRow> {
+        let mut reader = self.db.read().await.unwrap();
+        till_store::payments::of_invoice(&mut reader, &self.scope, invoice)
+            .await
+            .unwrap()
+    }
+}
+
+pub fn code(fail: Fail) -> Code {
+    match fail {
+        Fail::Refused(refusal) => refusal.code,
+        fail => panic!("not a refusal: {fail:?}"),
+    }
+}
