@@ -1,0 +1,370 @@
+//! `make bench`: Till beside the limits of the machine it runs on, in one run and as ratios. Absolute figures
+//! move with the machine's load; ratios of medians taken by turns hold. Nothing here is a gate: a run fails
+//! only when something breaks.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "measuring time is what this program is for"
+)]
+
+use std::time::{Duration, Instant};
+
+use bench::load::{Keep, Work, closed, paced};
+use bench::receiver::Receiver;
+use bench::report::{Hundredths, Report, median};
+use bench::server::{Installation, Parts, free_address};
+use bench::{CLIENTS, Engine, Postgres, Res, growth, raw, requests};
+
+mod bench {
+    pub mod growth;
+    pub mod load;
+    pub mod raw;
+    pub mod receiver;
+    pub mod report;
+    pub mod requests;
+    pub mod server;
+
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    pub type Res<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+    /// Connections to the server under load.
+    pub const CLIENTS: usize = 64;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Engine {
+        Sqlite,
+        Postgres,
+    }
+
+    impl Engine {
+        pub const ALL: [Engine; 2] = [Engine::Sqlite, Engine::Postgres];
+
+        pub fn name(self) -> &'static str {
+            match self {
+                Engine::Sqlite => "SQLite",
+                Engine::Postgres => "PostgreSQL",
+            }
+        }
+    }
+
+    /// A server on which every measurement gets a database of its own.
+    pub struct Postgres {
+        url: String,
+        made: AtomicU64,
+    }
+
+    impl Postgres {
+        pub fn from_env() -> Res<Postgres> {
+            let url = std::env::var("TILL_TEST_POSTGRES")
+                .map_err(|_| "TILL_TEST_POSTGRES is not set: run `make bench`")?;
+            Ok(Postgres {
+                url,
+                made: AtomicU64::new(0),
+            })
+        }
+
+        pub async fn fresh(&self) -> Res<String> {
+            let number = self.made.fetch_add(1, Ordering::Relaxed);
+            let name = format!("bench_{}_{number}", std::process::id());
+            raw::run_postgres(&self.url, &[format!("CREATE DATABASE {name}")]).await?;
+            let (server, _) = self.url.rsplit_once('/').ok_or("a URL without a path")?;
+            Ok(format!("{server}/{name}"))
+        }
+
+        pub async fn drop(&self, url: &str) -> Res<()> {
+            let (_, name) = url.rsplit_once('/').ok_or("a URL without a path")?;
+            let sql = format!("DROP DATABASE {name} WITH (FORCE)");
+            raw::run_postgres(&self.url, &[sql]).await
+        }
+    }
+}
+
+const ROUNDS: usize = 3;
+const RAW_CLIENTS: usize = 32;
+const WARM: Duration = Duration::from_millis(700);
+const TIME: Duration = Duration::from_secs(3);
+const DRAIN_TIME: Duration = Duration::from_secs(4);
+const GROWTH_TIME: Duration = Duration::from_secs(1);
+const STREAMS: usize = 500;
+const STREAMS_PER_CLIENT: usize = 90;
+const SMALL: u64 = 10_000;
+/// What Svix, a server that does nothing else, drains on a machine like CI's.
+const DELIVERIES_PER_S: u64 = 2_000;
+
+fn main() -> Res<()> {
+    let arguments: Vec<String> = std::env::args().collect();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    // Called by itself: the bare handler is measured in a process of its own, as Till is.
+    if let [_, command, address] = &arguments[..]
+        && command == "bare-axum"
+    {
+        return runtime.block_on(raw::bare_axum(address.parse()?));
+    }
+    let done = runtime.block_on(run());
+    runtime.shutdown_background();
+    done
+}
+
+async fn run() -> Res<()> {
+    let begun = Instant::now();
+    let postgres = Postgres::from_env()?;
+    let only = std::env::var("BENCH_ONLY").unwrap_or_default();
+    let wanted = |name: &str| only.is_empty() || only.split(',').any(|part| part == name);
+    let mut report = Report::default();
+    if wanted("speed") {
+        speed(&postgres, &mut report).await?;
+    }
+    if wanted("rest") {
+        at_rest(&mut report).await?;
+    }
+    if wanted("growth") {
+        grow(&postgres, &mut report).await?;
+    }
+    println!();
+    report.print();
+    println!(
+        "\n{} s; medians of {ROUNDS} rounds, limit and Till by turns",
+        begun.elapsed().as_secs()
+    );
+    Ok(())
+}
+
+/// One round's figures for one engine.
+#[derive(Default)]
+struct Speeds {
+    raw: Vec<u64>,
+    create: Vec<u64>,
+    create_p50_us: Vec<u64>,
+    retrieve: Vec<u64>,
+    deliver: Vec<u64>,
+    p99_us: Vec<u64>,
+}
+
+async fn speed(postgres: &Postgres, report: &mut Report) -> Res<()> {
+    let mut bare = Vec::new();
+    let mut speeds = [Speeds::default(), Speeds::default()];
+    for round in 1..=ROUNDS {
+        bare.push(bare_axum().await?);
+        for (engine, speeds) in Engine::ALL.into_iter().zip(&mut speeds) {
+            speeds.raw.push(raw_limit(engine, postgres).await?);
+            one_round(engine, postgres, speeds).await?;
+            eprintln!(
+                "  round {round}, {}: raw {}/s, create {}/s (p50 {} µs), retrieve {}/s of {}/s, deliver {}/s, p99 {} µs",
+                engine.name(),
+                last(&speeds.raw),
+                last(&speeds.create),
+                last(&speeds.create_p50_us),
+                last(&speeds.retrieve),
+                last(&bare),
+                last(&speeds.deliver),
+                last(&speeds.p99_us),
+            );
+        }
+    }
+    let [sqlite, pg] = &speeds;
+    let raw = ("raw_pg_separate", median(&pg.raw));
+    report.at_least(
+        "create, PostgreSQL",
+        raw,
+        median(&pg.create),
+        Hundredths(150),
+    );
+    let raw = ("raw_sqlite_grouped", median(&sqlite.raw));
+    report.at_least(
+        "create, SQLite FULL",
+        raw,
+        median(&sqlite.create),
+        Hundredths(40),
+    );
+    for (engine, speeds) in Engine::ALL.into_iter().zip(&speeds) {
+        let bare = ("bare_axum", median(&bare));
+        let work = format!("retrieve, {}", engine.name());
+        report.at_least(&work, bare, median(&speeds.retrieve), Hundredths(25));
+        let work = format!("webhooks out, {}", engine.name());
+        let svix = ("fixed", DELIVERIES_PER_S);
+        report.at_least(&work, svix, median(&speeds.deliver), Hundredths(100));
+        let work = format!("p99 of create at half rate, {}", engine.name());
+        report.at_most(&work, median(&speeds.p99_us), 25_000, "µs");
+    }
+    Ok(())
+}
+
+fn last(rounds: &[u64]) -> u64 {
+    rounds.last().copied().unwrap_or(0)
+}
+
+async fn bare_axum() -> Res<u64> {
+    let address = free_address()?;
+    let mut child = std::process::Command::new(std::env::current_exe()?)
+        .args(["bare-axum", &address.to_string()])
+        .spawn()?;
+    let work = Work {
+        address,
+        write: requests::bare(),
+        status: 200,
+        keep: Keep::Nothing,
+    };
+    while tokio::net::TcpStream::connect(address).await.is_err() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let done = closed(&work, CLIENTS, WARM, TIME).await;
+    child.kill()?;
+    child.wait()?;
+    Ok(done?.per_second)
+}
+
+async fn raw_limit(engine: Engine, postgres: &Postgres) -> Res<u64> {
+    match engine {
+        Engine::Sqlite => {
+            let folder = tempfile::tempdir()?;
+            let file = folder.path().join("raw.db");
+            let measured = tokio::task::spawn_blocking(move || raw::sqlite_grouped(&file, TIME));
+            measured.await?
+        }
+        Engine::Postgres => {
+            let url = postgres.fresh().await?;
+            let rate = raw::postgres_separate(&url, RAW_CLIENTS, TIME).await?;
+            postgres.drop(&url).await?;
+            Ok(rate)
+        }
+    }
+}
+
+async fn database(engine: Engine, postgres: &Postgres) -> Res<Option<String>> {
+    Ok(match engine {
+        Engine::Sqlite => None,
+        Engine::Postgres => Some(postgres.fresh().await?),
+    })
+}
+
+/// Create, retrieve what was created, create at half the rate, and deliver the events of all of it.
+async fn one_round(engine: Engine, postgres: &Postgres, speeds: &mut Speeds) -> Res<()> {
+    let url = database(engine, postgres).await?;
+    let installation = Installation::new(url.clone())?;
+    let receiver = Receiver::start().await?;
+    // Deliveries are written, as the raw database writes them, but nobody sends them yet.
+    let server = installation.serve(Parts::Api).await?;
+    installation
+        .set_webhook_url(&server, &receiver.url())
+        .await?;
+    let key = &installation.key;
+    let mut work = Work {
+        address: server.address,
+        write: requests::create(key, "full"),
+        status: 201,
+        keep: Keep::InvoiceIds,
+    };
+    let mut created = closed(&work, CLIENTS, WARM, TIME).await?;
+    speeds.create.push(created.per_second);
+    speeds.create_p50_us.push(created.percentile_us(50));
+    let events = created.ids.len();
+
+    work.keep = Keep::Nothing;
+    work.write = requests::retrieve(key, created.ids);
+    work.status = 200;
+    let retrieved = closed(&work, CLIENTS, WARM, TIME).await?;
+    speeds.retrieve.push(retrieved.per_second);
+
+    work.write = requests::create(key, "half");
+    work.status = 201;
+    let mut half = paced(&work, CLIENTS, created.per_second / 2, TIME).await?;
+    speeds.p99_us.push(half.percentile_us(99));
+    server.stop().await?;
+
+    let server = installation.serve(Parts::All).await?;
+    let events = events + half.latencies_us.len();
+    speeds
+        .deliver
+        .push(receiver.drain(events, DRAIN_TIME).await);
+    drop(server);
+    if let Some(url) = url {
+        postgres.drop(&url).await?;
+    }
+    Ok(())
+}
+
+/// Memory and start-up, on SQLite: what somebody with a small machine sees.
+async fn at_rest(report: &mut Report) -> Res<()> {
+    let installation = Installation::new(None)?;
+    let first = installation.serve(Parts::All).await?;
+    let mut work = Work {
+        address: first.address,
+        write: requests::create(&installation.key, "rest"),
+        status: 201,
+        keep: Keep::InvoiceIds,
+    };
+    let ids = closed(&work, 8, Duration::ZERO, Duration::from_millis(500))
+        .await?
+        .ids;
+    first.stop().await?;
+
+    let (mut starts, mut memory) = (Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        let server = installation.serve(Parts::All).await?;
+        starts.push(u64::try_from(server.start_time.as_millis())?);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        memory.push(server.memory_kib()?);
+        if round + 1 < ROUNDS {
+            server.stop().await?;
+            continue;
+        }
+        work.address = server.address;
+        let before = server.memory_kib()?;
+        let mut open = Vec::new();
+        for number in 0..STREAMS {
+            let mut client = bench::load::Client::connect(server.address).await?;
+            let id = &ids[number % ids.len()];
+            let request = requests::stream(
+                &installation.publishable_key,
+                id,
+                number / STREAMS_PER_CLIENT + 1,
+            );
+            let status = client.open(&request).await?;
+            if status != 200 {
+                return Err(format!("a stream was answered with {status}").into());
+            }
+            open.push(client);
+        }
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        let each = server.memory_kib()?.saturating_sub(before) / u64::try_from(STREAMS)?;
+        report.at_most("memory at rest", median(&memory) / 1024, 40, "MiB");
+        report.at_most("memory per open stream", each, 20, "KiB");
+        report.at_most("start on an existing database", median(&starts), 100, "ms");
+        drop(open);
+    }
+    Ok(())
+}
+
+async fn grow(postgres: &Postgres, report: &mut Report) -> Res<()> {
+    let large = match std::env::var("BENCH_BIG") {
+        Ok(_) => 1_000_000,
+        Err(_) => 100_000,
+    };
+    for engine in Engine::ALL {
+        let small = growth::grown(database(engine, postgres).await?, SMALL).await?;
+        let grown = growth::grown(database(engine, postgres).await?, large).await?;
+        let mut rates = [[const { Vec::<u64>::new() }; 3], [const { Vec::new() }; 3]];
+        for round in 0..ROUNDS {
+            for (grown, rates) in [&small, &grown].into_iter().zip(&mut rates) {
+                let measured = growth::measure(grown, round, GROWTH_TIME).await?;
+                for (rates, rate) in rates.iter_mut().zip(measured) {
+                    rates.push(rate);
+                }
+            }
+        }
+        for (index, kind) in growth::KINDS.into_iter().enumerate() {
+            let work = format!("{kind}, {}, {large} ÷ {SMALL} invoices", engine.name());
+            let [small, large] = [median(&rates[0][index]), median(&rates[1][index])];
+            report.growth(&work, small, large, Hundredths(150));
+        }
+        for grown in [small, grown] {
+            grown.server.stop().await?;
+            if engine == Engine::Postgres {
+                postgres.drop(&grown.installation.database).await?;
+            }
+        }
+    }
+    Ok(())
+}
