@@ -35,10 +35,11 @@ check-fmt:
 check-clippy:
 	@$(CARGO) clippy -q --locked --workspace --all-targets -- -D warnings
 
-# The tidy test and the simulator's fixed seeds are among these. A machine without PostgreSQL or a mail
-# server fails here instead of quietly testing half.
+# The tidy test and the simulator's fixed seeds are among these. A machine without PostgreSQL, a mail
+# server or a test chain fails here instead of quietly testing half.
 check-tests:
-	@TILL_REQUIRE_POSTGRES=1 TILL_REQUIRE_SMTP=1 scripts/with-postgres scripts/with-smtp $(CARGO) nextest run --locked --workspace
+	@TILL_REQUIRE_POSTGRES=1 TILL_REQUIRE_SMTP=1 TILL_REQUIRE_ANVIL=1 \
+		scripts/with-postgres scripts/with-smtp scripts/with-anvil $(CARGO) nextest run --locked --workspace
 
 check-openapi:
 	@$(CARGO) run -q --locked -p till -- openapi | diff -u openapi.json - \

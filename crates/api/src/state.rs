@@ -42,8 +42,11 @@ pub struct Api {
     pub in_flight: Arc<InFlight<(Scope, String)>>,
     pub streams: Mutex<HashMap<(StreamOf, String), usize>>,
     limiter: RateLimiter,
-    keys: Mutex<HashMap<[u8; 32], (u64, Option<Arc<KeyRow>>)>>,
+    keys: Mutex<KnownKeys>,
 }
+
+/// Keys by their hash: when they were looked up, and what was found.
+type KnownKeys = HashMap<[u8; 32], (u64, Option<Arc<KeyRow>>)>;
 
 /// What open streams are counted by.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -117,7 +120,7 @@ impl Api {
         Ok(self.limiter.check(endpoint, &caller.key_id, client.0)?)
     }
 
-    fn keys(&self) -> std::sync::MutexGuard<'_, HashMap<[u8; 32], (u64, Option<Arc<KeyRow>>)>> {
+    fn keys(&self) -> std::sync::MutexGuard<'_, KnownKeys> {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,3 +1,5 @@
+//! Why a text is no address.
+
 /// Why a text is not an address we may send money to, or why none can be computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {

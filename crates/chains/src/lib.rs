@@ -1,10 +1,12 @@
-//! What the program knows about chains: addresses and how deposit addresses are computed.
+//! What the program knows about chains: addresses, how deposit addresses are computed, and asking nodes.
 
 pub mod bitcoin;
 pub mod derive;
 pub mod error;
 pub mod evm;
 pub mod examples;
+pub mod lookup;
+pub mod rpc;
 pub mod solana;
 pub mod tron;
 pub mod tx_hash;

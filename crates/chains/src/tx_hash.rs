@@ -22,6 +22,18 @@ impl TxHashForm {
         }
     }
 
+    /// The 32 bytes of a hash; a signature has none.
+    pub fn bytes(&self) -> Option<[u8; 32]> {
+        let digits = match self {
+            TxHashForm::Evm(hash) => hash.strip_prefix("0x")?,
+            TxHashForm::Plain(hash) => hash,
+            TxHashForm::Solana(_) => return None,
+        };
+        let mut bytes = [0; 32];
+        hex::decode_to_slice(digits, &mut bytes).ok()?;
+        Some(bytes)
+    }
+
     pub fn fits(&self, family: Family) -> bool {
         matches!(
             (self, family),
@@ -109,6 +121,8 @@ mod tests {
         #[test]
         fn normalising_twice_changes_nothing_more(text in "(0x)?[0-9a-fA-F]{64}") {
             let once = normalise_tx_hash(&text).unwrap();
+            let digits = text.trim_start_matches("0x").to_lowercase();
+            prop_assert_eq!(once.bytes().map(hex::encode), Some(digits));
             prop_assert_eq!(normalise_tx_hash(once.as_str()), Some(once));
         }
 

@@ -1,22 +1,17 @@
-//! What payers' pages ask for: the payer's view, picking a network, and what became of a transaction.
+//! What payers' pages ask for: the payer's view, and picking a network.
 
-use serde::Serialize;
-use till_chains::TxHashForm;
 use till_core::asset::Registry;
 use till_core::error::{Code, Refusal};
 use till_core::invoice::Status;
-use till_core::money::show;
 use till_core::scope::Scope;
 use till_store::invoices::InvoiceRow;
 use till_store::leases::NewLease;
-use till_store::payments::{Filter, PaymentRow};
-use till_store::{Page, Queries, Tx};
-use utoipa::ToSchema;
+use till_store::{Queries, Tx};
 
 use crate::context::{Context, Engine, Merchant};
 use crate::create::{EXPIRE_TIMER, exhausted};
 use crate::fail::Fail;
-use crate::invoices::{self, find_locked};
+use crate::invoices::find_locked;
 use crate::view::{Capabilities, CheckoutInvoiceView, payer_payments};
 
 /// The payer's view, with a session of its own.
@@ -103,89 +98,9 @@ pub async fn pick_option(
     }
     held.row.options = serde_json::to_string(&held.terms.options).map_err(Fail::broken)?;
     till_store::invoices::update(tx, &held.row).await?;
+    // A wallet bound before the pick was told `select_by`; what it sends after that must find the invoice too.
+    till_store::bindings::extend(tx, &context.scope, invoice, held.row.expires_at).await?;
     let timer = (&context.scope, EXPIRE_TIMER, invoice, held.row.expires_at);
     till_store::timers::set(tx, &[timer]).await?;
     Ok(held.row)
-}
-
-/// A transfer inside a transaction that was looked up.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct LookedUpTransfer {
-    pub asset: String,
-    pub amount: String,
-    pub to: String,
-    pub attributed: bool,
-    /// Why it is not attributed to this invoice; null when it is.
-    #[schema(required)]
-    pub reason: Option<&'static str>,
-}
-
-/// What is known of a transaction. For information: looking never credits.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[schema(as = TxLookup)]
-pub struct LookupView {
-    #[schema(example = "tx_lookup", pattern = "^tx_lookup$")]
-    pub object: &'static str,
-    pub tx_hash: String,
-    pub found: bool,
-    #[schema(required)]
-    pub network: Option<String>,
-    pub transfers: Vec<LookedUpTransfer>,
-    pub attributed: bool,
-}
-
-/// Answers from our own observations.
-pub async fn lookup(
-    q: &mut impl Queries,
-    scope: &Scope,
-    invoice: &str,
-    hash: &TxHashForm,
-) -> Result<LookupView, Fail> {
-    invoices::find(q, scope, invoice).await?;
-    let filter = Filter {
-        tx_hash: Some(hash.as_str()),
-        ..Filter::default()
-    };
-    let page = Page {
-        limit: 100,
-        before: None,
-    };
-    let rows = till_store::payments::list(q, scope, &filter, &page).await?;
-    Ok(lookup_view(hash.as_str(), invoice, &rows)?)
-}
-
-fn lookup_view(
-    hash: &str,
-    invoice: &str,
-    rows: &[PaymentRow],
-) -> Result<LookupView, till_store::StoreError> {
-    let transfer = |row: &PaymentRow| {
-        let decimals = Registry::builtin()
-            .asset(&row.asset)
-            .map_or(0, |asset| asset.decimals);
-        let ours = row.invoice == invoice;
-        Ok(LookedUpTransfer {
-            asset: row.asset.clone(),
-            amount: show(row.units()?, decimals),
-            to: row.recipient.clone(),
-            attributed: ours && row.reversed == 0,
-            reason: match (ours, row.reversed != 0) {
-                (true, false) => None,
-                (true, true) => Some("not_in_the_chain_any_more"),
-                (false, _) => Some("not_for_this_invoice"),
-            },
-        })
-    };
-    let transfers = rows
-        .iter()
-        .map(transfer)
-        .collect::<Result<Vec<_>, till_store::StoreError>>()?;
-    Ok(LookupView {
-        object: "tx_lookup",
-        tx_hash: hash.to_owned(),
-        found: !rows.is_empty(),
-        network: rows.first().map(|row| row.network.clone()),
-        attributed: transfers.iter().any(|transfer| transfer.attributed),
-        transfers,
-    })
 }

@@ -15,6 +15,7 @@ use till_store::{Db, Queries, StoreError, Tx};
 use crate::clock::{Clock, Entropy, Ids};
 use crate::fail::Fail;
 use crate::mail::Mailer;
+use crate::nodes::Nodes;
 use crate::prices::Prices;
 use crate::stream::Hub;
 use crate::vault::Vault;
@@ -50,6 +51,8 @@ pub struct Engine {
     pub nudges: Nudges,
     /// None when this server sends no mail.
     pub mailer: Option<Mailer>,
+    /// None when no network's endpoints are configured.
+    pub nodes: Option<Nodes>,
 }
 
 impl Engine {
@@ -72,12 +75,18 @@ impl Engine {
             hub: Hub::default(),
             nudges: Nudges::default(),
             mailer: None,
+            nodes: None,
         }
     }
 
     #[must_use]
     pub fn with_mailer(self, mailer: Option<Mailer>) -> Engine {
         Engine { mailer, ..self }
+    }
+
+    #[must_use]
+    pub fn with_nodes(self, nodes: Option<Nodes>) -> Engine {
+        Engine { nodes, ..self }
     }
 
     /// Runs a unit of work for one account and mode, and tells workers and streams once it is committed.

@@ -92,6 +92,18 @@ pub async fn fitting(
     q.all(&sql, &vals![destination, sender, asset, units]).await
 }
 
+/// The invoice may be paid for longer than it said when its wallets were bound.
+pub async fn extend(
+    tx: &mut Tx,
+    scope: &Scope,
+    invoice: &str,
+    expires_at: i64,
+) -> Result<(), StoreError> {
+    let sql = "UPDATE wallet_bindings SET expires_at = $4 WHERE account = $1 AND mode = $2 AND invoice = $3";
+    let args = vals![&*scope.account, scope.mode.as_str(), invoice, expires_at];
+    tx.run(sql, &args).await.map(drop)
+}
+
 /// Frees the amounts of an invoice that expects no payment any more.
 pub async fn close(tx: &mut Tx, scope: &Scope, invoice: &str) -> Result<(), StoreError> {
     let sql = "UPDATE wallet_bindings SET open = 0 WHERE account = $1 AND mode = $2 AND invoice = $3 AND open = 1";

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use till_chains::rpc::Endpoint;
 use till_core::asset::{Mode, Registry};
 use till_core::limits::WEBHOOK_ANSWER_MS_MAX;
 use till_core::payment::Level;
@@ -14,6 +15,7 @@ use till_core::time::{HOUR_MS, MINUTE_MS, SECOND_MS};
 use till_core::webhook::UrlPolicy;
 use till_engine::clock::{Clock, Entropy};
 use till_engine::mail::Mailer;
+use till_engine::nodes::Nodes;
 use till_engine::outbound::{Sender, SenderConfig, SenderError};
 use till_engine::prices::{FixedPrices, Prices};
 use till_engine::vault::Vault;
@@ -46,13 +48,13 @@ pub async fn engine(
     purpose: Purpose,
 ) -> Result<Arc<Engine>, Failure> {
     let (settings, prices) = (engine_config(config, urls, purpose)?, prices(config)?);
-    let mailer = mailer(config)?;
+    let (mailer, nodes) = (mailer(config)?, nodes(config)?);
     let clock = SystemClock::start();
     let db = database::open_migrated(&config.database, &clock).await?;
     let keys = keys(config, &db).await?;
     let engine = build(db, clock, settings, &keys, prices)?;
     check_keys(&engine).await?;
-    Ok(Arc::new(engine.with_mailer(mailer)))
+    Ok(Arc::new(engine.with_mailer(mailer).with_nodes(nodes)))
 }
 
 /// None where no mail server is configured: what needs one then answers that it is unavailable.
@@ -141,6 +143,29 @@ fn unknown_network(registry: &Registry, id: &str) -> Failure {
         "configuration: networks.{id:?} is no network of this version; it knows {}",
         known.join(", ")
     ))
+}
+
+/// Who can be asked about a transaction.
+fn nodes(config: &Config) -> Result<Option<Nodes>, Failure> {
+    let mut endpoints = BTreeMap::new();
+    for (id, (_, settings)) in networks(config)? {
+        let parsed: Result<Vec<Endpoint>, _> = settings
+            .rpc
+            .iter()
+            .map(|rpc| Endpoint::parse(rpc))
+            .collect();
+        let parsed = parsed.map_err(|error| {
+            Failure::new(format!("configuration: networks.{id:?}.rpc: {error}"))
+        })?;
+        if !parsed.is_empty() {
+            endpoints.insert(id.to_owned(), parsed);
+        }
+    }
+    if endpoints.is_empty() {
+        return Ok(None);
+    }
+    let nodes = Nodes::new(endpoints).map_err(|error| Failure::new(error.to_string()))?;
+    Ok(Some(nodes))
 }
 
 fn credit_at(config: &Config) -> Result<BTreeMap<String, Level>, Failure> {

@@ -1,3 +1,5 @@
+//! The pages link only to what is there, and carry nothing that a strict policy forbids.
+
 use std::collections::HashSet;
 
 use till_core::error::{Code, Section};

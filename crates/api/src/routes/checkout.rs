@@ -13,6 +13,7 @@ use till_core::exchange::{Exchange, exchanges as all_exchanges};
 use till_core::limits::EMAIL_CHARS_MAX;
 use till_core::scope::Scope;
 use till_engine::context::{Merchant, not_configured};
+use till_engine::lookup::{self, LookupView};
 use till_engine::view::{CheckoutInvoiceView, NoticeView, PayerLinkView};
 use till_engine::wallets::{self, BindingView};
 use till_engine::{Answer, Context, Fail, checkout, invoices, links, notify};
@@ -197,7 +198,7 @@ pub async fn notify(
 #[utoipa::path(
     get, path = "/v1/checkout/invoices/{id}/lookup", tag = "Checkout", operation_id = "lookupTransaction",
     params(("id" = String, Path, description = "Invoice id"), words::LookupParams),
-    responses((status = 200, description = "What is known", body = checkout::LookupView), words::Refusals),
+    responses((status = 200, description = "What is known", body = LookupView), words::Refusals),
     security(("publishable_key" = []), ("publishable_key_query" = []), ("secret_key" = []))
 )]
 pub async fn lookup(
@@ -214,11 +215,8 @@ pub async fn lookup(
             read::invalid(at, format!("`{at}` must be a transaction hash: {forms}."))
         })
     })?;
-    let view = async {
-        let mut reader = api.engine.db.read().await?;
-        checkout::lookup(&mut reader, got.scope(), &id, &hash).await
-    };
-    Ok(answer::json(StatusCode::OK, &view.await.map_err(fail)?))
+    let view = lookup::lookup(&api.engine, got.scope(), &id, &hash).await;
+    Ok(answer::json(StatusCode::OK, &view.map_err(fail)?))
 }
 
 #[derive(Serialize)]

@@ -83,9 +83,9 @@ on_every_engine! {
         exhausted(&till, &[BASE]).await;
         till.post(&format!("/v1/invoices/{}/cancel", id(&first)), json!({})).await.ok(200);
         exhausted(&till, &[BASE]).await;
-        till.advance(3_599).await;
+        till.advance(3_000).await;
         exhausted(&till, &[BASE]).await;
-        till.advance(2).await;
+        till.advance(700).await;
         let second = till.create(on(&[BASE])).await;
         assert_eq!(address(&second, BASE), address(&first, BASE));
         exhausted(&till, &[BASE]).await;

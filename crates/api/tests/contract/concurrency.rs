@@ -86,7 +86,7 @@ on_every_engine! {
     async fn a_nearly_empty_pool_is_shared_out_exactly(world: World) {
         let till = world.till_with(Setup { pool_max: 5, ..Setup::default() }).await;
         let body = |n: usize| {
-            let assets = if n % 2 == 0 { json!([BASE]) } else { json!([BASE, NILE]) };
+            let assets = if n.is_multiple_of(2) { json!([BASE]) } else { json!([BASE, NILE]) };
             json!({ "amount": "1.00", "currency": "USD", "assets": assets })
         };
         let replies = join_all((0..20).map(|n| till.post("/v1/invoices", body(n)))).await;

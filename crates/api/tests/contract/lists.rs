@@ -99,11 +99,12 @@ on_every_engine! {
             let till = &till;
             async move { data(&till.get(&format!("/v1/invoices?{query}")).await.ok(200)).iter().map(id).collect::<Vec<_>>() }
         };
-        assert_eq!(listed("status=paid").await, [ann.clone()]);
-        assert_eq!(listed("status=awaiting_payment").await, [bob.clone()]);
-        assert_eq!(listed("customer_ref=ann").await, [ann.clone()]);
-        assert_eq!(listed("customer_ref=bob%20%26+co").await, [bob]);
-        assert_eq!(listed("status=paid&customer_ref=ann").await, [ann]);
+        for query in ["status=paid", "customer_ref=ann", "status=paid&customer_ref=ann"] {
+            assert_eq!(listed(query).await, std::slice::from_ref(&ann), "{query}");
+        }
+        for query in ["status=awaiting_payment", "customer_ref=bob%20%26+co"] {
+            assert_eq!(listed(query).await, std::slice::from_ref(&bob), "{query}");
+        }
         assert!(listed("status=expired").await.is_empty());
         assert!(listed("status=awaiting_payment&customer_ref=ann").await.is_empty());
         for status in ["done", "", "Paid", "paid,expired"] {

@@ -12,6 +12,7 @@ mod idempotency;
 mod invoices;
 mod links;
 mod lists;
+mod lookup;
 mod payments;
 mod reviews;
 mod settings;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{BASE, BTC, LIVE_USDC, NILE, Setup, Till, id, live, text, until};
+use crate::harness::{BASE, BTC, LIVE_USDC, NILE, Setup, Till, address, id, live, text, until};
 
 async fn simulate(till: &Till, invoice: &str, body: Value) -> crate::harness::Reply {
     till.post(
@@ -156,6 +156,14 @@ on_every_engine! {
         let real = crate::statuses::observe(&till, &till.scope(), &[real]).await.remove(0).unwrap();
         let reply = till.post(&format!("/v1/test_helpers/payments/{real}/reverse"), json!({})).await;
         assert_eq!((reply.status, reply.code().as_str()), (400, "parameter_invalid"));
+        let body = json!({ "amount": "5.00", "currency": "USD", "assets": [LIVE_USDC] });
+        let live = till.posting("/v1/invoices", body).key(till.live_key()).send().await.ok(201);
+        let mut paid = crate::statuses::transfer(&own, LIVE_USDC, 5_000_000, "0xbb", 0, till_core::payment::Level::Final, now);
+        paid.recipient = address(&live, LIVE_USDC);
+        let paid = crate::statuses::observe(&till, &till.live_scope(), &[paid]).await.remove(0).unwrap();
+        let reply = till.post(&format!("/v1/test_helpers/payments/{paid}/reverse"), json!({})).await;
+        let message = reply.refused(404, "resource_missing", None);
+        assert!(message.contains("live mode"), "{message}");
     }
 
     async fn the_demo_server_has_codes_of_its_own(world: World) {

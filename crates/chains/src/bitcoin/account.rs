@@ -1,3 +1,5 @@
+//! A merchant's account key, and the addresses that follow from it.
+
 use std::sync::OnceLock;
 
 use bitcoin::bip32::{ChildNumber, Xpub};

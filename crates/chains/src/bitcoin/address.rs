@@ -1,3 +1,5 @@
+//! Bitcoin addresses as text.
+
 use bitcoin::address::{NetworkUnchecked, ParseError};
 use bitcoin::{Address, AddressType, Network, base58};
 use till_core::asset::Mode;

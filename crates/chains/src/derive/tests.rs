@@ -1,3 +1,5 @@
+//! Derivations depend on every byte of what they are computed from.
+
 use proptest::prelude::*;
 use till_core::asset::Registry;
 

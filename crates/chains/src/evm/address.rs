@@ -1,3 +1,5 @@
+//! EVM addresses as text, with their checksum.
+
 use alloy_primitives::Address;
 
 use crate::AddressError;

@@ -1,3 +1,5 @@
+//! Solana addresses as text.
+
 use crate::AddressError;
 
 /// 32 bytes are at most 44 characters; anything longer is not worth decoding.

@@ -1,3 +1,5 @@
+//! TRON addresses as text and as bytes.
+
 use crate::AddressError;
 
 /// What every address begins with, on the main network and on the test networks alike.

@@ -1,3 +1,5 @@
+//! Forwarder addresses by TRON's rule.
+
 use super::address::PREFIX;
 use crate::evm::forwarder::{EvmForwarder, create2};
 

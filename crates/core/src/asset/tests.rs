@@ -1,3 +1,5 @@
+//! The registry says what was decided, and nothing twice.
+
 use std::collections::HashSet;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! The catalogue against the contract, code by code.
+
 use std::collections::HashSet;
 
 use super::*;

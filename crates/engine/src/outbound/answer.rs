@@ -1,7 +1,5 @@
 //! What came back, cut to what is worth keeping.
 
-use std::error::Error as StdError;
-
 use http::{Response, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -68,7 +66,7 @@ impl Answer {
         let error = match (end, self.status) {
             (Err(_), None) => Some("timed out waiting for an answer".to_owned()),
             (Err(_), Some(_)) => Some("timed out reading the answer".to_owned()),
-            (Ok(Err(error)), _) => Some(describe(&error)),
+            (Ok(Err(error)), _) => Some(till_net::describe::<ConnectError>(&error)),
             (Ok(Ok(())), Some(status)) if status.is_redirection() => {
                 Some("redirect not followed".to_owned())
             }
@@ -84,28 +82,6 @@ impl Answer {
             error,
         }
     }
-}
-
-/// Short and about the receiver: what the merchant can act on, nothing of our insides.
-fn describe(error: &legacy::Error) -> String {
-    let mut source = error.source();
-    while let Some(cause) = source {
-        if let Some(connect) = cause.downcast_ref::<ConnectError>() {
-            return connect.to_string();
-        }
-        if let Some(http) = cause.downcast_ref::<hyper::Error>() {
-            return if http.is_parse_too_large() {
-                "the answer's headers are too large"
-            } else if http.is_parse() {
-                "the answer is not HTTP/1.1"
-            } else {
-                "connection closed before an answer"
-            }
-            .to_owned();
-        }
-        source = cause.source();
-    }
-    "connection failed".to_owned()
 }
 
 /// NUL is replaced because PostgreSQL cannot store it in text.

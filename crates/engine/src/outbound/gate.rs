@@ -3,7 +3,9 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 
-use till_core::webhook::{UrlPolicy, is_public};
+use http::Uri;
+use till_core::webhook::{UrlPolicy, is_public, vet_url};
+use till_net::{DialError, Route};
 use url::{Host, Url};
 
 use super::connect::ConnectError;
@@ -15,11 +17,21 @@ pub(super) struct Gate {
     pub(super) resolver: Arc<dyn Resolve>,
 }
 
+impl Route for Gate {
+    type Error = ConnectError;
+
+    async fn find(&self, uri: &Uri) -> Result<(Url, Vec<SocketAddr>), ConnectError> {
+        let url = vet_url(&uri.to_string(), self.policy)?;
+        let addresses = self.addresses(&url).await?;
+        Ok((url, addresses))
+    }
+}
+
 impl Gate {
     /// Resolves once and vets every answer. One forbidden address refuses the host as a whole: a
     /// name that mixes public and private addresses is an attack or a mistake, never a receiver.
     pub(super) async fn addresses(&self, url: &Url) -> Result<Vec<SocketAddr>, ConnectError> {
-        let port = url.port_or_known_default().ok_or(ConnectError::NoAddress)?;
+        let port = url.port_or_known_default().ok_or(DialError::NoAddress)?;
         let ips = match url.host() {
             Some(Host::Ipv4(ip)) => vec![IpAddr::V4(ip)],
             Some(Host::Ipv6(ip)) => vec![IpAddr::V6(ip)],
@@ -31,7 +43,7 @@ impl Gate {
             .map(|ip| SocketAddr::new(ip, port))
             .collect();
         if addresses.is_empty() {
-            return Err(ConnectError::NoAddress);
+            return Err(DialError::NoAddress.into());
         }
         if self.policy == UrlPolicy::Public {
             for address in &addresses {
@@ -51,7 +63,7 @@ impl Gate {
             ]),
             UrlPolicy::PrivateAllowed => self.resolver.lookup(name).await,
         }
-        .map_err(|error| ConnectError::Dns(error.kind()))
+        .map_err(|error| DialError::Dns(error.kind()).into())
     }
 
     fn vet(&self, address: SocketAddr) -> Result<(), ConnectError> {

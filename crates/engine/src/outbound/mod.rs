@@ -8,8 +8,6 @@ mod answer;
 mod connect;
 mod gate;
 mod resolve;
-mod stream;
-mod tls;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -19,27 +17,17 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT};
 use http::{Method, Request, Uri};
 use http_body_util::Full;
-use hyper_util::client::legacy::Client;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
-use thiserror::Error;
 use till_core::webhook::{UrlPolicy, UrlRefused, vet_url};
+use till_net::{Client, Roots, client_config};
 use tokio::time::timeout;
 
 use answer::Answer;
-use connect::Connector;
 use gate::Gate;
 
 pub use answer::Outcome;
 pub use resolve::{Addresses, Resolve, SystemResolver};
+pub use till_net::TlsError as SenderError;
 
-/// Enough for a busy endpoint to find every connection warm.
-const IDLE_PER_HOST_MAX: usize = 64;
-/// Below the five seconds after which common receivers hang up, so that we rarely write into a
-/// connection that is being closed.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
-/// Bounds the status line and headers of an answer; hyper reads no more than this at a time.
-const ANSWER_BUFFER_BYTES: usize = 16 * 1024;
-const ANSWER_HEADERS_MAX: usize = 100;
 /// Setting a URL waits for DNS, but not as long as a delivery may.
 const CHECK_DEADLINE: Duration = Duration::from_secs(3);
 
@@ -57,19 +45,9 @@ pub struct SenderConfig {
     pub deadline: Duration,
 }
 
-#[derive(Debug, Error)]
-pub enum SenderError {
-    #[error("trusted certificate file {0} contains no readable certificate")]
-    Certificate(usize),
-    #[error("no trusted certificates: the system's could not be loaded and none is configured")]
-    NoTrustedCertificates,
-    #[error("TLS cannot be set up: {0}")]
-    Tls(#[from] rustls::Error),
-}
-
 /// Cheap to share behind a reference; connections are pooled inside.
 pub struct Sender {
-    client: Client<Connector, Full<Bytes>>,
+    client: Client<Gate>,
     gate: Arc<Gate>,
     deadline: Duration,
 }
@@ -84,20 +62,18 @@ impl Sender {
         config: SenderConfig,
         resolver: Arc<dyn Resolve>,
     ) -> Result<Sender, SenderError> {
-        let tls = tls::client_config(config.policy, &config.trusted_certificates_pem)?;
+        // Development gets by with http.
+        let roots = match config.policy {
+            UrlPolicy::Public => Roots::Needed,
+            UrlPolicy::PrivateAllowed => Roots::Optional,
+        };
+        let tls = client_config(roots, &config.trusted_certificates_pem)?;
         let gate = Arc::new(Gate {
             policy: config.policy,
             own_addresses: config.own_addresses,
             resolver,
         });
-        let connector = Connector::new(Arc::clone(&gate), Arc::new(tls), config.deadline);
-        let client = Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(IDLE_TIMEOUT)
-            .pool_max_idle_per_host(IDLE_PER_HOST_MAX)
-            .http1_max_buf_size(ANSWER_BUFFER_BYTES)
-            .http1_max_headers(ANSWER_HEADERS_MAX)
-            .build(connector);
+        let client = till_net::client(Arc::clone(&gate), tls, config.deadline);
         Ok(Sender {
             client,
             gate,

@@ -2,7 +2,6 @@
 
 mod answers;
 mod destinations;
-mod load;
 mod receiver;
 mod tls;
 

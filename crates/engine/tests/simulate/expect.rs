@@ -8,6 +8,7 @@ use till_core::payment::Level;
 pub struct Offer {
     pub asset: String,
     pub due: u128,
+    /// Empty while the payer of a link has not picked this chain.
     pub address: String,
     pub family: &'static str,
 }
@@ -18,6 +19,18 @@ pub struct Terms {
     pub offers: Vec<Offer>,
     pub tolerance_bps: u64,
     pub expires_at: i64,
+    pub select_by: Option<i64>,
+}
+
+impl Terms {
+    /// Without a picked network a link's invoice ends when one should have been picked.
+    pub fn deadline(&self) -> i64 {
+        let picked = self.offers.iter().any(|offer| !offer.address.is_empty());
+        match self.select_by {
+            Some(select_by) if !picked => select_by.min(self.expires_at),
+            _ => self.expires_at,
+        }
+    }
 }
 
 /// A transfer as the server was told of it.
@@ -30,6 +43,8 @@ pub struct Seen {
     pub network: String,
     pub sender: Option<String>,
     pub units: u128,
+    /// What of the units only tells a wallet's payment from others; none without a binding.
+    pub suffix: Option<u128>,
     pub level: Level,
     pub first_level: Level,
     pub credit_at: Level,
@@ -49,6 +64,11 @@ impl Seen {
             Some((_, _, time)) if *time < self.first_seen_at => *time,
             _ => self.first_seen_at,
         }
+    }
+
+    /// The suffix pays nothing.
+    fn counted(&self) -> u128 {
+        self.units.saturating_sub(self.suffix.unwrap_or(0))
     }
 
     pub fn reached(&self) -> bool {
@@ -98,7 +118,7 @@ struct Shares<'a> {
 impl Shares<'_> {
     fn of(&self, seen: &Seen) -> BigUint {
         match due(self.terms, &seen.asset) {
-            Some(due) => BigUint::from(seen.units) * (&self.whole / BigUint::from(due)),
+            Some(due) => BigUint::from(seen.counted()) * (&self.whole / BigUint::from(due)),
             None => BigUint::ZERO,
         }
     }
@@ -131,13 +151,13 @@ fn standing(terms: &Terms, payments: &[Seen], cancelled_at: Option<i64>) -> Vec<
     let shares = shares(terms);
     let in_time: BigUint = payments
         .iter()
-        .filter(|seen| !seen.reversed && seen.arrived_at() < terms.expires_at)
+        .filter(|seen| !seen.reversed && seen.arrived_at() < terms.deadline())
         .map(|seen| shares.of(seen))
         .sum();
     let kept_open = shares.counts(&in_time);
     let of = |seen: &Seen| {
         let wrong = due(terms, &seen.asset).is_none();
-        let after_end = seen.arrived_at() >= terms.expires_at && !kept_open;
+        let after_end = seen.arrived_at() >= terms.deadline() && !kept_open;
         (!wrong && (after_end || cancelled_at.is_some()), wrong)
     };
     payments.iter().map(of).collect()
@@ -260,7 +280,7 @@ pub fn expect(terms: &Terms, payments: &[Seen], cancelled_at: Option<i64>, now: 
     } else if out.hold.is_some() {
         "under_review"
     } else if let Some(at) = complete_at {
-        match (&out.overpaid, at >= terms.expires_at) {
+        match (&out.overpaid, at >= terms.deadline()) {
             (Some(_), _) => "overpaid",
             (None, true) => "paid_late",
             (None, false) => "paid",
@@ -269,7 +289,7 @@ pub fn expect(terms: &Terms, payments: &[Seen], cancelled_at: Option<i64>, now: 
         "partially_paid"
     } else if waiting > BigUint::ZERO && shares.counts(&(&credited + &waiting)) {
         if risen { "confirming" } else { "detected" }
-    } else if now >= terms.expires_at {
+    } else if now >= terms.deadline() {
         "expired"
     } else {
         "awaiting_payment"

@@ -60,6 +60,12 @@ fn simulate(seed: u64, steps: usize) -> Result<Done, String> {
         let mut world = World::new(seed).await;
         for step in 0..steps {
             let mut done = steps::step(&mut world).await;
+            if done.is_ok() {
+                done = check::links::tables(&world).await;
+            }
+            if done.is_ok() {
+                done = check::bindings::tables(&world).await;
+            }
             if done.is_ok() && step % every == every - 1 {
                 done = check::all(&mut world).await;
             }
@@ -151,6 +157,19 @@ fn the_seeds_visit_every_status_event_and_kind_of_refusal() {
             "idempotency_key_reused",
             "deposit_addresses_exhausted",
             "live_change_requires_dashboard",
+            "payment_link_inactive",
+            "payment_link_expired",
+            "payment_link_sold_out",
+            "payment_link_fully_reserved",
+            "payment_link_busy",
+            "invoice_not_awaiting_payment",
+            "wallet_unsupported",
+            "wallet_binding_limit",
+            "suffixed",
+            "settled with a suffix",
+            "asked again",
+            "paid by wallet",
+            "ended unpicked",
             "replayed",
             "killed when done",
             "killed and undone",

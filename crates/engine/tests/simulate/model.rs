@@ -36,6 +36,38 @@ pub struct Invoice {
     pub events: Vec<Ev>,
     /// Its expiry is still to be looked at.
     pub timer: bool,
+    pub link: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Link {
+    pub slug: String,
+    /// In minor units; none when the payer chooses.
+    pub amount: Option<u64>,
+    /// The least and the most a payer may choose.
+    pub bounds: (u64, u64),
+    pub currency: String,
+    pub assets: Vec<String>,
+    pub limit: Option<i64>,
+    pub expires_at: Option<i64>,
+    pub active: bool,
+    /// The limit was lowered, or a unit that was given back was paid for after all.
+    pub may_exceed: bool,
+}
+
+/// What a wallet was told to send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binding {
+    pub invoice: String,
+    pub asset: String,
+    pub network: String,
+    pub sender: String,
+    pub destination: String,
+    pub units: u128,
+    pub suffix: u128,
+    pub created_at: i64,
+    pub expires_at: i64,
+    pub open: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -71,6 +103,9 @@ pub struct Merchant {
     pub leases: Vec<Lease>,
     pub chains: Vec<Chain>,
     pub keys: BTreeMap<String, Kept>,
+    pub links: BTreeMap<String, Link>,
+    pub link_events: usize,
+    pub bindings: Vec<Binding>,
 }
 
 #[derive(Clone, Debug)]
@@ -83,7 +118,7 @@ pub fn is_closed(status: &str) -> bool {
     is_paid(status) || matches!(status, "expired" | "cancelled")
 }
 
-fn is_paid(status: &str) -> bool {
+pub fn is_paid(status: &str) -> bool {
     matches!(status, "paid" | "overpaid" | "paid_late")
 }
 
@@ -96,13 +131,14 @@ impl Model {
     /// Answers which invoice it touched.
     pub fn observe(
         &mut self,
-        merchant: usize,
+        m: usize,
         seen: &Observation,
         payment: Option<&str>,
         now: i64,
     ) -> Option<String> {
         let credit_at = self.level_for(&seen.network);
-        let merchant = &mut self.merchants[merchant];
+        let bound = self.bound(m, seen, now);
+        let merchant = &mut self.merchants[m];
         let id = TransferId {
             network: seen.network.clone(),
             tx: seen.tx_hash.clone(),
@@ -112,7 +148,8 @@ impl Model {
             if seen.units.0 == 0 {
                 return None;
             }
-            let invoice = merchant.holder(seen, now)?;
+            let leased = merchant.holder(seen, now).map(|invoice| (invoice, None));
+            let (invoice, suffix) = leased.or(bound)?;
             let level = match &seen.sighting {
                 Sighting::Removed => return None,
                 Sighting::Pending => Level::Pending,
@@ -125,6 +162,7 @@ impl Model {
                 network: seen.network.clone(),
                 sender: seen.sender.clone(),
                 units: seen.units.0,
+                suffix,
                 level,
                 first_level: level,
                 credit_at,
@@ -158,6 +196,41 @@ impl Model {
         take(merchant.seen.get_mut(&id).unwrap(), seen);
         merchant.settle(&invoice, now, None, None);
         Some(invoice)
+    }
+}
+
+impl Model {
+    /// Whose wallet sent exactly this in time: the one binding that fits, or the one of them that is still open.
+    /// A transfer shows no account, so everybody's bindings are looked at; another's is nobody's here.
+    fn bound(&self, m: usize, seen: &Observation, now: i64) -> Option<(String, Option<u128>)> {
+        let mode = Registry::builtin().network(&seen.network)?.mode;
+        let at = match &seen.sighting {
+            Sighting::InBlock { time, .. } => now.min(*time),
+            _ => now,
+        };
+        let fits = |binding: &&Binding| {
+            Some(&binding.sender) == seen.sender.as_ref()
+                && binding.asset == seen.asset
+                && binding.destination == seen.recipient
+                && binding.units == seen.units.0
+                && (binding.created_at..binding.expires_at).contains(&at)
+        };
+        let mut fitting: Vec<(usize, &Binding)> = Vec::new();
+        for (owner, merchant) in self.merchants.iter().enumerate() {
+            if merchant.scope.mode == mode {
+                let of_owner = merchant.bindings.iter().filter(fits);
+                fitting.extend(of_owner.map(|binding| (owner, binding)));
+            }
+        }
+        if fitting.iter().any(|(_, binding)| binding.open) {
+            fitting.retain(|(_, binding)| binding.open);
+        }
+        match fitting.as_slice() {
+            [(owner, binding)] if *owner == m => {
+                Some((binding.invoice.clone(), Some(binding.suffix)))
+            }
+            _ => None,
+        }
     }
 }
 
@@ -226,6 +299,21 @@ impl Merchant {
         Some(then.unwrap_or(first).invoice.clone())
     }
 
+    /// Units of a link that are paid for, and units that are spoken for.
+    pub fn units_of(&self, link: &str) -> (i64, i64) {
+        let mut units = (0, 0);
+        for invoice in self.invoices.values() {
+            if invoice.link.as_deref() == Some(link) {
+                match invoice.now.status {
+                    status if is_paid(status) => units.0 += 1,
+                    "expired" | "cancelled" => {}
+                    _ => units.1 += 1,
+                }
+            }
+        }
+        units
+    }
+
     /// This invoice's payments, those known first by their ids, then the new one.
     pub fn payments_of(&self, invoice: &str, new: Option<&TransferId>) -> Vec<TransferId> {
         let mut ids: Vec<TransferId> = self
@@ -277,6 +365,18 @@ impl Merchant {
             seen.part = part;
             self.seen.insert(id.clone(), seen);
         }
+        if let Some(link) = &invoice.link
+            && matches!(before.status, "expired" | "cancelled")
+            && !matches!(after.status, "expired" | "cancelled")
+        {
+            self.links.get_mut(link).unwrap().may_exceed = true;
+        }
+        if !is_closed(before.status) && is_closed(after.status) {
+            let own = |binding: &&mut Binding| binding.invoice == invoice_id;
+            for binding in self.bindings.iter_mut().filter(own) {
+                binding.open = false;
+            }
+        }
         if is_closed(before.status) != is_closed(after.status) {
             let free_at = is_closed(after.status).then_some(now + COOLDOWN_MS);
             let own = |lease: &&mut Lease| lease.invoice == invoice_id && !lease.freed;
@@ -291,8 +391,8 @@ impl Merchant {
         let mut due: Vec<(i64, String)> = self
             .invoices
             .iter()
-            .filter(|(_, invoice)| invoice.timer && invoice.terms.expires_at <= until)
-            .map(|(id, invoice)| (invoice.terms.expires_at, id.clone()))
+            .filter(|(_, invoice)| invoice.timer && invoice.terms.deadline() <= until)
+            .map(|(id, invoice)| (invoice.terms.deadline(), id.clone()))
             .collect();
         due.sort();
         for (due_at, id) in &due {

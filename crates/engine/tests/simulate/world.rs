@@ -20,11 +20,13 @@ use till_store::{Db, DbConfig};
 use crate::model::{COOLDOWN_MS, Merchant, Model};
 use crate::receiver::Receiver;
 use crate::rng::Rng;
+use crate::steps::ask::Ask;
 use crate::steps::create::Request;
 
 pub const START_MS: i64 = 1_800_000_000_000;
 pub const LIFE_MS: i64 = 60 * 60_000;
 pub const VOLATILE_LIFE_MS: i64 = 15 * 60_000;
+pub const SELECT_MS: i64 = 30 * 60_000;
 pub const POOL_MAX: i64 = 12;
 pub const GAP_LIMIT: i64 = 4;
 pub const PRICES: [(&str, &str); 3] = [
@@ -51,6 +53,8 @@ pub struct World {
     pub transactions_made: u64,
     /// The first request under each merchant's key.
     pub requests: BTreeMap<(usize, String), Request>,
+    /// What payers and links' merchants asked for, under which keys.
+    pub asked: Vec<(usize, String, Ask)>,
     /// Events that nobody needs to have received: their URL was taken away.
     pub excused: BTreeSet<String>,
     /// The journal as it was last read: it may only grow.
@@ -99,6 +103,7 @@ impl World {
             keys_made: 0,
             transactions_made: 0,
             requests: BTreeMap::new(),
+            asked: Vec::new(),
             excused: BTreeSet::new(),
             journal: Vec::new(),
             visited: BTreeSet::new(),
@@ -158,6 +163,9 @@ impl World {
                 leases: Vec::new(),
                 chains: Vec::new(),
                 keys: BTreeMap::new(),
+                links: BTreeMap::new(),
+                link_events: 0,
+                bindings: Vec::new(),
             });
         }
     }
@@ -271,7 +279,7 @@ fn engine(
         bitcoin_gap_limit: GAP_LIMIT,
         life_ms: LIFE_MS,
         volatile_life_ms: VOLATILE_LIFE_MS,
-        select_ms: 30 * 60_000,
+        select_ms: SELECT_MS,
         credit_at: credit_at.clone(),
     };
     let prices = FixedPrices {

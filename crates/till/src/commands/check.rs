@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use bytes::Bytes;
-use serde_json::{Value, json};
+use serde_json::json;
+use till_chains::evm;
+use till_chains::rpc::{Endpoint, RpcClient};
 use till_core::asset::{Family, Network};
 use till_core::webhook::UrlPolicy;
 use till_engine::outbound::{Sender, SenderConfig};
@@ -40,14 +41,20 @@ pub async fn run(config: &Config) -> Result<(), Failure> {
         let name = format!("trusted certificates {}", path.display());
         report.add(&name, certificates(path))?;
     }
+    let rpc = RpcClient::new().map_err(|error| Failure::new(error.to_string()))?;
     for (id, (network, settings)) in compose::networks(config)? {
-        for endpoint in &settings.rpc {
-            let name = format!("{id} at {}", place(endpoint));
-            report.add(&name, chain(network, endpoint).await)?;
+        for address in &settings.rpc {
+            let endpoint = Endpoint::parse(address).map_err(|error| {
+                Failure::new(format!("configuration: networks.{id:?}.rpc: {error}"))
+            })?;
+            let verdict = chain(&rpc, network, &endpoint, address).await;
+            report.add(&format!("{id} at {endpoint}"), verdict)?;
         }
     }
     if let Some(smtp_url) = &config.mail.smtp_url {
-        let name = format!("mail at {}", place(smtp_url));
+        let place = Url::parse(smtp_url).map(|url| till_net::place(&url));
+        let place = place.unwrap_or_else(|_| "a malformed address".to_owned());
+        let name = format!("mail at {place}");
         report.add(&name, mail(smtp_url).await)?;
     }
     report.end()
@@ -167,35 +174,31 @@ fn endpoint_sender(trusted_certificates_pem: Vec<Vec<u8>>) -> Result<Sender, Str
     .map_err(|error| error.to_string())
 }
 
-async fn chain(network: &Network, endpoint: &str) -> Verdict {
-    let url = Url::parse(endpoint).map_err(|error| error.to_string())?;
-    if !url.username().is_empty() || url.password().is_some() {
-        let port = url.port_or_known_default().unwrap_or_default();
-        let reached = database::reach(url.host_str().unwrap_or_default(), port).await;
-        return reached
-            .map(|_| "reached; not asked, because the address holds a password".to_owned())
-            .map_err(mend_endpoint);
-    }
-    let (method, params) = match network.family {
-        Family::Evm => ("eth_chainId", json!([])),
-        Family::Solana => ("getGenesisHash", json!([])),
-        Family::Bitcoin | Family::Tron => {
+async fn chain(rpc: &RpcClient, network: &Network, endpoint: &Endpoint, address: &str) -> Verdict {
+    let told = match network.family {
+        Family::Evm | Family::Tron => evm::client::chain_id(rpc, endpoint).await.map(Told::Number),
+        Family::Solana => {
+            let hash = rpc.call(endpoint, "getGenesisHash", &json!([])).await;
+            hash.map(|hash| Told::Text(serde_json::from_str(hash.get()).unwrap_or_default()))
+        }
+        // Its endpoints speak more than one protocol.
+        Family::Bitcoin => {
+            let url = Url::parse(address).map_err(|error| error.to_string())?;
             let port = url.port_or_known_default().unwrap_or_default();
             let reached = database::reach(url.host_str().unwrap_or_default(), port).await;
             return reached.map(|_| String::new()).map_err(mend_endpoint);
         }
     };
-    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-    let sender = endpoint_sender(Vec::new())?;
-    let outcome = sender
-        .post(endpoint, &[], Bytes::from(body.to_string()))
-        .await;
-    if let Some(error) = outcome.error {
-        return Err(mend_endpoint(error));
-    }
-    let answer: Value = serde_json::from_str(&outcome.response_body).unwrap_or_default();
-    let told = answer["result"].as_str().unwrap_or_default();
-    judge_chain(network, told)
+    judge_chain(
+        network,
+        &told.map_err(|error| mend_endpoint(error.to_string()))?,
+    )
+}
+
+/// How an endpoint says which network it is on.
+enum Told {
+    Number(u64),
+    Text(String),
 }
 
 fn mend_endpoint(problem: String) -> String {
@@ -203,20 +206,18 @@ fn mend_endpoint(problem: String) -> String {
 }
 
 /// Whether the endpoint says it is on the network it was configured for.
-fn judge_chain(network: &Network, told: &str) -> Verdict {
-    let reference = network.id.split_once(':').map_or("", |(_, id)| id);
-    let (is_it, told_id) = match network.family {
-        Family::Evm => {
-            let number = told
-                .strip_prefix("0x")
-                .and_then(|digits| u64::from_str_radix(digits, 16).ok());
-            let told_id = number.map(|number| format!("eip155:{number}"));
-            (number.is_some() && number == network.chain_id, told_id)
-        }
+fn judge_chain(network: &Network, told: &Told) -> Verdict {
+    let namespace = network.family.namespace();
+    let (is_it, told_id) = match told {
+        Told::Number(number) => (
+            network.chain_id == Some(*number),
+            Some(format!("{namespace}:{number}")),
+        ),
         // CAIP-2 names a Solana network by the start of its genesis hash.
-        _ => {
-            let start = told.get(..reference.len());
-            let told_id = start.map(|start| format!("{}:{start}", network.family.namespace()));
+        Told::Text(hash) => {
+            let reference = network.id.split_once(':').map_or("", |(_, id)| id);
+            let start = hash.get(..reference.len());
+            let told_id = start.map(|start| format!("{namespace}:{start}"));
             (start == Some(reference), told_id)
         }
     };
@@ -245,22 +246,6 @@ async fn mail(smtp_url: &str) -> Verdict {
         .map_err(|problem| format!("{problem}; correct mail.smtp_url"))
 }
 
-/// Scheme, host and port: paths, queries and users hold keys.
-fn place(url: &str) -> String {
-    match Url::parse(url) {
-        Ok(url) => {
-            let port = url.port().map(|port| format!(":{port}"));
-            format!(
-                "{}://{}{}",
-                url.scheme(),
-                url.host_str().unwrap_or_default(),
-                port.unwrap_or_default()
-            )
-        }
-        Err(_) => "a malformed address".to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use till_core::asset::Registry;
@@ -273,21 +258,15 @@ mod tests {
 
     #[test]
     fn an_endpoint_of_another_network_is_told_apart() {
-        assert!(judge_chain(network("eip155:8453"), "0x2105").is_ok());
-        let wrong = judge_chain(network("eip155:8453"), "0x1").unwrap_err();
+        assert!(judge_chain(network("eip155:8453"), &Told::Number(8453)).is_ok());
+        let wrong = judge_chain(network("eip155:8453"), &Told::Number(1)).unwrap_err();
         assert!(wrong.contains("eip155:1;"), "{wrong}");
-        for nonsense in ["", "0x", "8453", "0xzz"] {
-            assert!(judge_chain(network("eip155:8453"), nonsense).is_err());
-        }
+        assert!(judge_chain(network("tron:3448148188"), &Told::Number(3_448_148_188)).is_ok());
+        assert!(judge_chain(network("tron:728126428"), &Told::Number(3_448_148_188)).is_err());
         let solana = network("solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp");
-        let hash = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
-        assert!(judge_chain(solana, hash).is_ok());
-        assert!(judge_chain(solana, "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG").is_err());
-    }
-
-    #[test]
-    fn an_endpoint_is_named_without_its_keys() {
-        let named = place("https://user:pass@node.example.com:8545/v2/secret?key=secret");
-        assert_eq!(named, "https://node.example.com:8545");
+        let judge = |hash: &str| judge_chain(solana, &Told::Text(hash.to_owned()));
+        assert!(judge("5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d").is_ok());
+        assert!(judge("EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG").is_err());
+        assert!(judge("").is_err());
     }
 }

@@ -1,6 +1,6 @@
-//! Real time, moved forward where a test says so.
+//! Real time, moved forward or stopped where a test says so.
 
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::{Instant, SystemTime};
 
 use till_engine::clock::Clock;
@@ -9,6 +9,7 @@ pub struct TestClock {
     started: Instant,
     started_ms: i64,
     ahead_ms: AtomicI64,
+    stopped: AtomicBool,
 }
 
 impl TestClock {
@@ -24,11 +25,20 @@ impl TestClock {
             started: Instant::now(),
             started_ms: i64::try_from(since_epoch.as_millis()).expect("before the year 9999"),
             ahead_ms: AtomicI64::new(0),
+            stopped: AtomicBool::new(false),
         }
     }
 
     pub fn advance_s(&self, seconds: i64) {
         self.ahead_ms.fetch_add(seconds * 1_000, Ordering::SeqCst);
+    }
+
+    /// From here on only `advance_s` moves it: nothing falls due while a slow machine is thinking.
+    pub fn stop(&self) {
+        let now_ms = self.now_ms();
+        self.stopped.store(true, Ordering::SeqCst);
+        self.ahead_ms
+            .store(now_ms - self.started_ms, Ordering::SeqCst);
     }
 
     pub fn now_s(&self) -> i64 {
@@ -38,7 +48,11 @@ impl TestClock {
 
 impl Clock for TestClock {
     fn now_ms(&self) -> i64 {
-        let passed_ms = i64::try_from(self.started.elapsed().as_millis()).expect("a short test");
+        let passed_ms = if self.stopped.load(Ordering::SeqCst) {
+            0
+        } else {
+            i64::try_from(self.started.elapsed().as_millis()).expect("a short test")
+        };
         self.started_ms + passed_ms + self.ahead_ms.load(Ordering::SeqCst)
     }
 

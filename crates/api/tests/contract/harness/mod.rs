@@ -2,6 +2,7 @@
 
 mod call;
 mod clock;
+mod node;
 mod receiver;
 
 use std::collections::BTreeMap;
@@ -13,12 +14,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use till_api::{Api, ApiConfig};
+use till_chains::rpc::Endpoint;
 use till_core::asset::{Family, Mode};
 use till_core::payment::Level;
 use till_core::scope::Scope;
 use till_core::webhook::UrlPolicy;
 use till_engine::accounts::{self, Modes, NewAccount};
 use till_engine::gather::Gatherer;
+use till_engine::nodes::Nodes;
 use till_engine::outbound::{Sender, SenderConfig};
 use till_engine::prices::{FixedPrices, Prices};
 use till_engine::testing::CountingEntropy;
@@ -31,10 +34,11 @@ use tokio::sync::{oneshot, watch};
 
 pub use call::{Call, Reply, raw};
 pub use clock::TestClock;
+pub use node::{Mood, Node};
 pub use receiver::Receiver;
 
 /// How long anything may take before a test gives it up. Only tests that fail wait for it.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 pub const BASE: &str = "USDC@eip155:84532";
 pub const SEPOLIA: &str = "USDC@eip155:11155111";
@@ -56,6 +60,9 @@ pub struct Setup {
     pub destinations: Option<Vec<(Family, Mode, String)>>,
     pub checkout_per_minute: u32,
     pub trusted_proxies: Vec<ipnet::IpNet>,
+    /// Endpoints by network.
+    pub rpc: BTreeMap<String, Vec<String>>,
+    pub lookup_time: Duration,
 }
 
 impl Default for Setup {
@@ -70,6 +77,8 @@ impl Default for Setup {
             destinations: None,
             checkout_per_minute: 60,
             trusted_proxies: Vec::new(),
+            rpc: BTreeMap::new(),
+            lookup_time: PATIENCE / 2,
         }
     }
 }
@@ -215,6 +224,16 @@ fn engine(db: Db, clock: &Arc<TestClock>, setup: &Setup, base: &str) -> Engine {
         Vault::new(&[[7; 32]]).expect("a key"),
         Prices::new(fixed, 120_000),
     )
+    .with_nodes(Some(nodes(setup)))
+}
+
+fn nodes(setup: &Setup) -> Nodes {
+    let parse = |url: &String| Endpoint::parse(url).expect("an endpoint");
+    let networks = setup
+        .rpc
+        .iter()
+        .map(|(network, urls)| (network.clone(), urls.iter().map(parse).collect()));
+    Nodes::within(networks.collect(), setup.lookup_time).expect("a client")
 }
 
 fn sender(setup: &Setup) -> Sender {
@@ -222,7 +241,7 @@ fn sender(setup: &Setup) -> Sender {
         policy: setup.url_policy,
         trusted_certificates_pem: Vec::new(),
         own_addresses: Vec::new(),
-        deadline: Duration::from_secs(10),
+        deadline: PATIENCE,
     };
     Sender::new(config).expect("a sender")
 }

@@ -1,3 +1,5 @@
+//! Account keys against the published vectors.
+
 use bitcoin::bip32::{DerivationPath, Xpriv};
 use proptest::prelude::*;
 

@@ -100,6 +100,7 @@ pub async fn created(
         review_since: None,
         events: Vec::new(),
         timer: true,
+        link: None,
     };
     invoice.created(merchant.url.is_some());
     if merchant.invoices.insert(id.clone(), invoice).is_some() {
@@ -165,12 +166,19 @@ fn terms(view: &Value, request: &Request, tolerance_bps: u64) -> Result<(Terms, 
             .as_str()
             .and_then(till_core::time::parse)
             .unwrap_or(0),
+        select_by: None,
     };
     Ok((terms, decimals))
 }
 
 /// Worth at least the price, by less than one unit too much.
-fn price(minor: u128, decimals: u32, symbol: &str, currency: &str, token_decimals: u32) -> u128 {
+pub fn price(
+    minor: u128,
+    decimals: u32,
+    symbol: &str,
+    currency: &str,
+    token_decimals: u32,
+) -> u128 {
     let tokens = minor * 10u128.pow(token_decimals);
     if symbol != "BTC" {
         return tokens / 10u128.pow(decimals);
@@ -183,7 +191,7 @@ fn price(minor: u128, decimals: u32, symbol: &str, currency: &str, token_decimal
     (tokens * scale).div_ceil(10u128.pow(decimals) * digits)
 }
 
-fn lease(leases: &mut Vec<Lease>, offer: &Offer, id: &str, now: i64) -> Check {
+pub fn lease(leases: &mut Vec<Lease>, offer: &Offer, id: &str, now: i64) -> Check {
     let of_address =
         |lease: &&mut Lease| (lease.family, &lease.address) == (offer.family, &offer.address);
     for lease in leases.iter_mut().filter(of_address) {

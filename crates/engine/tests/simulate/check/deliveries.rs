@@ -73,7 +73,7 @@ pub async fn all_received(world: &World) -> Check {
 pub async fn some_delivery(world: &mut World, m: usize) -> Option<(String, String)> {
     let scope = &world.model.merchants[m].scope;
     let mut reader = world.engine.db.read().await.unwrap();
-    let sql = "SELECT id, event FROM deliveries WHERE account = $1 AND mode = $2 ORDER BY id DESC LIMIT 20";
+    let sql = "SELECT id, event FROM deliveries WHERE account = $1 AND mode = $2 AND invoice IS NOT NULL ORDER BY id DESC LIMIT 20";
     let some: Vec<(String, String)> = reader.all(sql, &of(scope)).await.unwrap();
     (!some.is_empty()).then(|| world.rng.pick(&some).clone())
 }

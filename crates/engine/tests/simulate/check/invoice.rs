@@ -21,6 +21,8 @@ pub async fn check(world: &World, merchant: &Merchant, id: &str) -> Check {
     same("paid_at", row.paid_at, expected.paid_at)?;
     same("closed_at", row.closed_at, expected.closed_at)?;
     same("expires_at", row.expires_at, expected.terms.expires_at)?;
+    same("select_by", row.select_by, expected.terms.select_by)?;
+    same("the link", &row.payment_link, &expected.link)?;
     let tolerance = i64::try_from(expected.terms.tolerance_bps).unwrap();
     same("tolerance", row.tolerance_bps, tolerance)?;
     let summary = Summary::read(&row).map_err(|error| error.to_string())?;
@@ -72,6 +74,13 @@ fn payment(row: &PaymentRow, seen: &Seen) -> Check {
     same("status", row.status.as_str(), seen.part.status)?;
     same("units", row.units.as_str(), seen.units.to_string().as_str())?;
     same("asset", &row.asset, &seen.asset)?;
+    let suffix = seen.suffix.unwrap_or(0).to_string();
+    same("suffix", &row.suffix, &suffix)?;
+    let by = match seen.suffix {
+        Some(_) => "wallet_binding",
+        None => "deposit_address",
+    };
+    same("what it was known by", row.attributed_by.as_str(), by)?;
     same("level", row.level.as_str(), seen.level.as_str())?;
     same(
         "first level",

@@ -1,11 +1,13 @@
 //! What must hold after every step, read from the tables and compared with the model.
 
 pub mod answers;
+pub mod bindings;
 mod books;
 pub mod deliveries;
 mod events;
 mod invoice;
-mod leases;
+pub mod leases;
+pub mod links;
 pub mod rest;
 pub mod transitions;
 
@@ -68,7 +70,7 @@ pub async fn fired(world: &World, real_now: i64) -> Vec<(usize, String)> {
     for (m, merchant) in world.model.merchants.iter().enumerate() {
         let waiting: Vec<(String,)> = reader.all(sql, &of(&merchant.scope)).await.unwrap();
         for (id, invoice) in &merchant.invoices {
-            let due = invoice.terms.expires_at <= real_now + merchant.offset_ms;
+            let due = invoice.terms.deadline() <= real_now + merchant.offset_ms;
             if invoice.timer && due && !waiting.iter().any(|(subject,)| subject == id) {
                 fired.push((m, id.clone()));
             }
@@ -141,6 +143,12 @@ pub async fn all(world: &mut World) -> Check {
         leases::check(world, merchant)
             .await
             .map_err(|wrong| format!("m{m}: {wrong}"))?;
+        links::check(world, merchant)
+            .await
+            .map_err(|wrong| format!("m{m}: {wrong}"))?;
+        bindings::check(world, merchant)
+            .await
+            .map_err(|wrong| format!("m{m}: {wrong}"))?;
         for id in merchant.invoices.keys() {
             one(world, &model, m, id).await?;
         }
@@ -152,11 +160,8 @@ pub async fn all(world: &mut World) -> Check {
 /// Nothing is there that nobody asked for.
 async fn counts(world: &World, merchant: &Merchant) -> Check {
     let mut reader = world.engine.db.read().await.unwrap();
-    let events: usize = merchant
-        .invoices
-        .values()
-        .map(|invoice| invoice.events.len())
-        .sum();
+    let of_invoices = merchant.invoices.values().map(|it| it.events.len());
+    let events = of_invoices.sum::<usize>() + merchant.link_events;
     let since = world.real_now() - crate::model::KEPT_MS;
     let keys = merchant
         .keys
@@ -173,6 +178,8 @@ async fn counts(world: &World, merchant: &Merchant) -> Check {
         ("payments", "$3 = $3", merchant.seen.len()),
         ("events", "$3 = $3", events),
         ("leases", "$3 = $3", merchant.leases.len()),
+        ("payment_links", "$3 = $3", merchant.links.len()),
+        ("wallet_bindings", "$3 = $3", merchant.bindings.len()),
         ("timers", "$3 = $3", timers),
         ("idempotency_keys", "created_at >= $3", keys),
     ] {

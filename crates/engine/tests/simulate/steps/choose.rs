@@ -50,7 +50,11 @@ pub fn transfer(world: &mut World, m: usize) {
         let Some(id) = owed(world, m).or_else(|| invoice(world, m)) else {
             return;
         };
-        let terms = world.model.merchants[m].invoices[&id].terms.clone();
+        let mut terms = world.model.merchants[m].invoices[&id].terms.clone();
+        terms.offers.retain(|offer| !offer.address.is_empty());
+        if terms.offers.is_empty() {
+            return;
+        }
         let offer = world.rng.pick(&terms.offers).clone();
         let asset = asset(world, m, &offer);
         // One transaction is on one network.
@@ -83,7 +87,7 @@ pub fn transfer(world: &mut World, m: usize) {
     world.note(format!("m{m} is sent {tx}"));
 }
 
-fn chain_of<'a>(merchant: &'a mut Merchant, network: &str) -> &'a mut Chain {
+pub fn chain_of<'a>(merchant: &'a mut Merchant, network: &str) -> &'a mut Chain {
     let known = merchant
         .chains
         .iter()
@@ -215,12 +219,20 @@ pub fn elsewhere(world: &mut World, m: usize) -> Option<Op> {
         return None;
     }
     let mut seen = Vec::new();
+    let leases = &world.model.merchants[owner].leases;
     for chain in &world.model.merchants[owner].chains {
         if !chain.network.starts_with("bip122") {
+            // Both accounts have the example's destination: a wallet's transfer may be either's.
+            let leased = |transfer: &&Transfer| {
+                leases
+                    .iter()
+                    .any(|lease| lease.address == transfer.recipient)
+            };
             seen.extend(
                 chain
                     .transfers
                     .iter()
+                    .filter(leased)
                     .map(|transfer| chain.observe(transfer)),
             );
         }

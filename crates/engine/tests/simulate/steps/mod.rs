@@ -1,9 +1,12 @@
 //! What can happen, each as likely as its weight.
 
+pub mod ask;
 mod choose;
 pub mod create;
 mod ops;
+mod payers;
 pub mod quiet;
+mod wallets;
 mod work;
 
 pub use ops::Touched;
@@ -34,6 +37,13 @@ enum Step {
     Replay,
     Mood,
     Sweep,
+    NewLink,
+    ChangeLink,
+    LinkInvoice,
+    Pick,
+    Bind,
+    PayByWallet,
+    AskAgain,
 }
 
 const WEIGHTS: &[(u64, Step)] = &[
@@ -59,6 +69,13 @@ const WEIGHTS: &[(u64, Step)] = &[
     (1, Step::Replay),
     (3, Step::Mood),
     (1, Step::Sweep),
+    (3, Step::NewLink),
+    (3, Step::ChangeLink),
+    (9, Step::LinkInvoice),
+    (7, Step::Pick),
+    (9, Step::Bind),
+    (8, Step::PayByWallet),
+    (2, Step::AskAgain),
 ];
 
 pub async fn step(world: &mut World) -> Check {
@@ -117,5 +134,15 @@ pub async fn step(world: &mut World) -> Check {
             Ok(())
         }
         Step::Sweep => work::sweep(world).await,
+        Step::NewLink => payers::new_link(world, m).await,
+        Step::ChangeLink => payers::change_link(world, m).await,
+        Step::LinkInvoice => payers::link_invoice(world, m).await,
+        Step::Pick => payers::pick(world, m).await,
+        Step::Bind => wallets::bind(world, m).await,
+        Step::PayByWallet => {
+            wallets::pay_by_wallet(world, m);
+            Ok(())
+        }
+        Step::AskAgain => ask::again(world).await,
     }
 }

@@ -1,13 +1,17 @@
 //! The end: chains settle, sources tell everything, receivers are well again, time passes. Then the books
 //! must say what the chains say, and every merchant must have heard everything.
 
+use std::collections::BTreeSet;
+
 use till_engine::observe::Observation;
 
 use super::choose::is_news;
 use super::ops::{Op, perform};
 use super::work;
-use crate::chain::Whereabouts;
+use crate::chain::{TransferId, Whereabouts};
 use crate::check;
+use crate::expect::Seen;
+use crate::model::{Invoice, Lease};
 use crate::world::{Check, World};
 
 pub async fn come_to_rest(world: &mut World) -> Check {
@@ -46,18 +50,40 @@ pub async fn come_to_rest(world: &mut World) -> Check {
     {
         kinds.extend(invoice.events.iter().map(|event| event.kind.clone()));
     }
+    for merchant in &world.model.merchants {
+        if merchant.seen.values().any(|seen| seen.suffix.is_some()) {
+            kinds.push("paid by wallet".into());
+        }
+        let told_apart = |seen: &Seen| seen.suffix > Some(0) && seen.part.settled > 0;
+        if merchant.seen.values().any(told_apart) {
+            kinds.push("settled with a suffix".into());
+        }
+        let unpicked = |it: &Invoice| it.terms.deadline() < it.terms.expires_at;
+        let mut ended = merchant.invoices.values().filter(|it| unpicked(it));
+        if ended.any(|it| it.now.status == "expired") {
+            kinds.push("ended unpicked".into());
+        }
+    }
     kinds.iter().for_each(|kind| world.visit(kind));
     check::deliveries::all_received(world).await
 }
 
 async fn tell_all(world: &mut World, m: usize) -> Check {
+    // What is nobody's stays news however often it is told.
+    let mut told: BTreeSet<TransferId> = BTreeSet::new();
     loop {
         let merchant = &world.model.merchants[m];
         let mut news: Vec<Observation> = Vec::new();
         for chain in &merchant.chains {
             for transfer in &chain.transfers {
                 let seen = chain.observe(transfer);
-                if is_news(merchant, &transfer.id, &seen) {
+                if !is_news(merchant, &transfer.id, &seen) {
+                    continue;
+                }
+                let leased = |lease: &Lease| lease.address == transfer.recipient;
+                let known = merchant.seen.contains_key(&transfer.id);
+                let first = told.insert(transfer.id.clone());
+                if first || known || merchant.leases.iter().any(leased) {
                     news.push(seen);
                 }
             }

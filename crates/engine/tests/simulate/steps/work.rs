@@ -180,10 +180,14 @@ pub async fn simulate_payment(world: &mut World, m: usize) -> Check {
     if world.model.merchants[m].scope.mode.is_live() {
         return Ok(());
     }
-    let offers = world.model.merchants[m].invoices[&invoice]
+    let mut offers = world.model.merchants[m].invoices[&invoice]
         .terms
         .offers
         .clone();
+    offers.retain(|offer| !offer.address.is_empty());
+    if offers.is_empty() {
+        return Ok(());
+    }
     let offer = world.rng.pick(&offers).clone();
     let asset = Registry::builtin().asset(&offer.asset).unwrap();
     let left = match &world.model.merchants[m].invoices[&invoice].now.remaining {

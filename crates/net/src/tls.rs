@@ -6,18 +6,30 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, RootCertStore};
-use till_core::webhook::UrlPolicy;
+use thiserror::Error;
 
-use super::SenderError;
+#[derive(Debug, Error)]
+pub enum TlsError {
+    #[error("trusted certificate file {0} contains no readable certificate")]
+    Certificate(usize),
+    #[error("no trusted certificates: the system's could not be loaded and none is configured")]
+    NoTrustedCertificates,
+    #[error("TLS cannot be set up: {0}")]
+    Tls(#[from] rustls::Error),
+}
 
-pub(super) fn client_config(
-    policy: UrlPolicy,
-    trusted_pem: &[Vec<u8>],
-) -> Result<ClientConfig, SenderError> {
+/// Whether a machine that trusts nobody can do without: it can where http is allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Roots {
+    Needed,
+    Optional,
+}
+
+/// Trusts the system's certificates and those of `trusted_pem`, each entry a PEM file.
+pub fn client_config(need: Roots, trusted_pem: &[Vec<u8>]) -> Result<ClientConfig, TlsError> {
     let roots = roots(trusted_pem)?;
-    // Development gets by with http.
-    if roots.is_empty() && policy == UrlPolicy::Public {
-        return Err(SenderError::NoTrustedCertificates);
+    if roots.is_empty() && need == Roots::Needed {
+        return Err(TlsError::NoTrustedCertificates);
     }
     // The process-wide default provider is whatever a dependency installed first: name ours.
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -29,7 +41,7 @@ pub(super) fn client_config(
     Ok(config)
 }
 
-fn roots(trusted_pem: &[Vec<u8>]) -> Result<RootCertStore, SenderError> {
+fn roots(trusted_pem: &[Vec<u8>]) -> Result<RootCertStore, TlsError> {
     let mut roots = RootCertStore::empty();
     let native = rustls_native_certs::load_native_certs();
     for error in &native.errors {
@@ -37,7 +49,7 @@ fn roots(trusted_pem: &[Vec<u8>]) -> Result<RootCertStore, SenderError> {
     }
     roots.add_parsable_certificates(native.certs);
     for (index, pem) in trusted_pem.iter().enumerate() {
-        let unreadable = || SenderError::Certificate(index);
+        let unreadable = || TlsError::Certificate(index);
         let certificates = CertificateDer::pem_slice_iter(pem)
             .collect::<Result<Vec<_>, _>>()
             .map_err(|_| unreadable())?;

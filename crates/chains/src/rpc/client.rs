@@ -1,0 +1,139 @@
+//! The one place that opens sockets to nodes. An answer costs at most [`DEADLINE`] in time and
+//! [`ANSWER_BYTES_MAX`] in memory; no redirect is followed, and no address is shown but its host.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, USER_AGENT};
+use http::{Method, Request, Uri};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use till_net::{Client, DialError, Roots, Route, TlsError};
+use tokio::time::timeout;
+use url::{Host, Url};
+
+use super::endpoint::Endpoint;
+use super::envelope;
+
+pub const DEADLINE: Duration = Duration::from_secs(5);
+/// A receipt with a thousand transfers has about half of this.
+pub const ANSWER_BYTES_MAX: usize = 1024 * 1024;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const USER_AGENT_VALUE: HeaderValue =
+    HeaderValue::from_static(concat!("Till/", env!("CARGO_PKG_VERSION")));
+
+#[derive(Debug, thiserror::Error)]
+pub enum RpcError {
+    #[error("{0}")]
+    Unreachable(String),
+    #[error("no answer within {} seconds", .0.as_secs())]
+    Timeout(Duration),
+    #[error("answered with status {0}")]
+    Status(u16),
+    #[error("the answer broke off")]
+    CutOff,
+    #[error("the answer is longer than {ANSWER_BYTES_MAX} bytes")]
+    TooLong,
+    #[error("not an answer: {0}")]
+    NotAnAnswer(String),
+    #[error("refused with {code}: {message}")]
+    Refused { code: i64, message: String },
+}
+
+/// Cheap to share behind a reference; connections are pooled inside.
+pub struct RpcClient {
+    http: Client<Anywhere>,
+    next_id: AtomicU64,
+    deadline: Duration,
+}
+
+impl RpcClient {
+    pub fn new() -> Result<RpcClient, TlsError> {
+        RpcClient::with_deadline(DEADLINE)
+    }
+
+    pub fn with_deadline(deadline: Duration) -> Result<RpcClient, TlsError> {
+        // A node on this machine is asked over http, so a machine that trusts nobody can still ask.
+        let tls = till_net::client_config(Roots::Optional, &[])?;
+        Ok(RpcClient {
+            http: till_net::client(Arc::new(Anywhere), tls, deadline),
+            next_id: AtomicU64::new(1),
+            deadline,
+        })
+    }
+
+    /// Asks once. The result is its JSON text, `null` included; whoever asked knows what it must hold.
+    pub async fn call(
+        &self,
+        endpoint: &Endpoint,
+        method: &str,
+        params: &Value,
+    ) -> Result<Box<RawValue>, RpcError> {
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        let answer = timeout(self.deadline, self.exchange(endpoint, body.to_string())).await;
+        let (status, body) = answer.map_err(|_| RpcError::Timeout(self.deadline))??;
+        match (status, envelope::open(id, &body)) {
+            // Some servers say with the status, too, that they refuse.
+            (_, Err(RpcError::Refused { code, message })) => Err(RpcError::Refused {
+                code,
+                message: endpoint.remark(&message),
+            }),
+            (200, opened) => opened,
+            (status, _) => Err(RpcError::Status(status)),
+        }
+    }
+
+    async fn exchange(&self, endpoint: &Endpoint, body: String) -> Result<(u16, Bytes), RpcError> {
+        let mut request = Request::new(Full::new(Bytes::from(body)));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = endpoint.uri.clone();
+        let headers = request.headers_mut();
+        headers.insert(USER_AGENT, USER_AGENT_VALUE);
+        headers.insert(CONTENT_TYPE, JSON);
+        headers.insert(ACCEPT, JSON);
+        if let Some(value) = &endpoint.authorization {
+            headers.insert(AUTHORIZATION, value.clone());
+        }
+        let unreachable = |error| RpcError::Unreachable(till_net::describe::<DialError>(&error));
+        let response = self.http.request(request).await.map_err(unreachable)?;
+        let status = response.status().as_u16();
+        let body = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect();
+        let body = body.await.map_err(|error| {
+            if error.is::<LengthLimitError>() {
+                RpcError::TooLong
+            } else {
+                RpcError::CutOff
+            }
+        })?;
+        Ok((status, body.to_bytes()))
+    }
+}
+
+/// The operator chose the endpoints, and a node in the next rack is the best there is: every address is fine,
+/// and names mean what they mean to the machine's other programs.
+struct Anywhere;
+
+impl Route for Anywhere {
+    type Error = DialError;
+
+    async fn find(&self, uri: &Uri) -> Result<(Url, Vec<SocketAddr>), DialError> {
+        let url = Url::parse(&uri.to_string()).map_err(|_| DialError::NoAddress)?;
+        let port = url.port_or_known_default().ok_or(DialError::NoAddress)?;
+        let addresses = match url.host() {
+            Some(Host::Ipv4(ip)) => vec![SocketAddr::new(ip.into(), port)],
+            Some(Host::Ipv6(ip)) => vec![SocketAddr::new(ip.into(), port)],
+            Some(Host::Domain(name)) => tokio::net::lookup_host((name, port))
+                .await
+                .map_err(|error| DialError::Dns(error.kind()))?
+                .collect(),
+            None => Vec::new(),
+        };
+        Ok((url, addresses))
+    }
+}

@@ -1,0 +1,163 @@
+//! A node's address. Providers put keys into its path, its query or its user, so it is shown only as scheme,
+//! host and port, and what a node says is searched for its secrets before anybody reads it.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http::{HeaderValue, Uri};
+use percent_encoding::percent_decode_str;
+use url::Url;
+
+/// Shorter parts of an address, such as `v2` or `jsonrpc`, are words and not keys.
+const SECRET_CHARS_MIN: usize = 8;
+const REMARK_CHARS_MAX: usize = 200;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not an http or https address")]
+pub struct EndpointError;
+
+#[derive(Clone)]
+pub struct Endpoint {
+    pub(super) uri: Uri,
+    pub(super) authorization: Option<HeaderValue>,
+    place: String,
+    secrets: Vec<String>,
+}
+
+impl Endpoint {
+    pub fn parse(text: &str) -> Result<Endpoint, EndpointError> {
+        let mut url = Url::parse(text).map_err(|_| EndpointError)?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(EndpointError);
+        }
+        let authorization = basic(&url);
+        let secrets = secrets(&url);
+        let place = till_net::place(&url);
+        url.set_fragment(None);
+        url.set_username("").map_err(|()| EndpointError)?;
+        url.set_password(None).map_err(|()| EndpointError)?;
+        Ok(Endpoint {
+            uri: url.as_str().parse().map_err(|_| EndpointError)?,
+            authorization,
+            place,
+            secrets,
+        })
+    }
+
+    /// What somebody else said, fit to be shown: one short line without this endpoint's keys.
+    pub(super) fn remark(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for secret in &self.secrets {
+            text = text.replace(secret, "…");
+        }
+        text.chars()
+            .take(REMARK_CHARS_MAX)
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect()
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.place)
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.place)
+    }
+}
+
+fn basic(url: &Url) -> Option<HeaderValue> {
+    let password = url.password().unwrap_or_default();
+    if url.username().is_empty() && password.is_empty() {
+        return None;
+    }
+    let mut pair: Vec<u8> = percent_decode_str(url.username()).collect();
+    pair.push(b':');
+    pair.extend(percent_decode_str(password));
+    let value = format!("Basic {}", STANDARD.encode(pair));
+    // Base64 has only characters that a header may carry.
+    let mut value = HeaderValue::from_str(&value).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+/// As they stand in the address and decoded, the longest first so that none is left half hidden.
+fn secrets(url: &Url) -> Vec<String> {
+    let path = url.path_segments().into_iter().flatten();
+    let query = url.query().into_iter().flat_map(|q| q.split(['&', '=']));
+    let user = [
+        Some(url.username()),
+        url.password(),
+        url.fragment(),
+        url.query(),
+    ];
+    let raw = path.chain(query).chain(user.into_iter().flatten());
+    let mut secrets: Vec<String> = raw
+        .flat_map(|part| {
+            [
+                part.to_owned(),
+                percent_decode_str(part).decode_utf8_lossy().into_owned(),
+            ]
+        })
+        .filter(|part| part.chars().count() >= SECRET_CHARS_MIN)
+        .collect();
+    secrets.sort_by_key(|part| std::cmp::Reverse(part.len()));
+    secrets.dedup();
+    secrets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endpoint_shows_neither_path_nor_query_nor_user() {
+        let text = "https://user:p%40ssword1@node.example:8545/v2/abcdef0123456789?key=fedcba98#x";
+        let endpoint = Endpoint::parse(text).unwrap();
+        assert_eq!(endpoint.to_string(), "https://node.example:8545");
+        assert_eq!(format!("{endpoint:?}"), "https://node.example:8545");
+        assert_eq!(
+            endpoint.uri,
+            "https://node.example:8545/v2/abcdef0123456789?key=fedcba98"
+        );
+        let header = endpoint.authorization.unwrap();
+        assert_eq!(header, "Basic dXNlcjpwQHNzd29yZDE=");
+        assert_eq!(format!("{header:?}"), "Sensitive");
+    }
+
+    #[test]
+    fn what_a_node_says_is_shown_without_our_keys() {
+        let text = "https://u:p%40ssword1@node.example/v2/abcdef0123456789?key=fedcba98";
+        let endpoint = Endpoint::parse(text).unwrap();
+        let said = "no project abcdef0123456789\n/v2/abcdef0123456789?key=fedcba98 p@ssword1";
+        assert_eq!(endpoint.remark(said), "no project … /v2/…?… …");
+        assert_eq!(
+            endpoint.remark(&"ä".repeat(1000)).chars().count(),
+            REMARK_CHARS_MAX
+        );
+    }
+
+    #[test]
+    fn only_http_addresses_are_endpoints() {
+        for text in [
+            "",
+            "node",
+            "wss://node.example",
+            "file:///etc/passwd",
+            "http://",
+        ] {
+            assert!(Endpoint::parse(text).is_err(), "{text}");
+        }
+        for text in [
+            "http://localhost:8545",
+            "http://[::1]:8545",
+            "https://n.example/k",
+        ] {
+            assert!(Endpoint::parse(text).is_ok(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The operator's nodes, asked for what our own observations do not know. For information: what they say is
+//! shown and never written.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
+use till_chains::TxHashForm;
+use till_chains::lookup::{self, Moved};
+use till_chains::rpc::{Endpoint, RpcClient, RpcError};
+use till_core::asset::Network;
+use till_net::TlsError;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+/// Somebody waits for the answer in front of a page.
+const LOOKUP_TIME: Duration = Duration::from_secs(5);
+/// Questions at the same time. Payers ask them, and providers count them.
+const ASKING_MAX: usize = 32;
+
+pub struct Nodes {
+    rpc: RpcClient,
+    /// By CAIP-2 id, each in the operator's order.
+    networks: BTreeMap<String, Vec<Node>>,
+    asking: Semaphore,
+    time: Duration,
+}
+
+struct Node {
+    endpoint: Endpoint,
+    /// It said once that it is on the network it is configured for.
+    vouched: AtomicBool,
+}
+
+impl Nodes {
+    pub fn new(networks: BTreeMap<String, Vec<Endpoint>>) -> Result<Nodes, TlsError> {
+        Nodes::within(networks, LOOKUP_TIME)
+    }
+
+    /// As [`Nodes::new`], with another bound on the time of a question in total.
+    pub fn within(
+        networks: BTreeMap<String, Vec<Endpoint>>,
+        time: Duration,
+    ) -> Result<Nodes, TlsError> {
+        let node = |endpoint| Node {
+            endpoint,
+            vouched: AtomicBool::new(false),
+        };
+        let of = |endpoints: Vec<Endpoint>| endpoints.into_iter().map(node).collect();
+        Ok(Nodes {
+            rpc: RpcClient::with_deadline(time)?,
+            networks: networks
+                .into_iter()
+                .map(|(id, endpoints)| (id, of(endpoints)))
+                .collect(),
+            asking: Semaphore::new(ASKING_MAX),
+            time,
+        })
+    }
+
+    /// Asks the networks side by side and each one's nodes in order; the first that finds it wins. A node that
+    /// fails has found nothing.
+    pub async fn look_up<'n>(
+        &self,
+        networks: &[&'n Network],
+        hash: &TxHashForm,
+    ) -> Option<(&'n Network, Vec<Moved>)> {
+        let mut asked: FuturesUnordered<_> = networks
+            .iter()
+            .filter(|network| lookup::can_look_up(network, hash))
+            .filter_map(|network| Some((*network, self.networks.get(&network.id)?)))
+            .map(|(network, nodes)| async move {
+                let found = self.ask(network, nodes, hash).await?;
+                Some((network, found))
+            })
+            .collect();
+        if asked.is_empty() {
+            return None;
+        }
+        let Ok(_turn) = self.asking.try_acquire() else {
+            tracing::warn!("too many lookups at once: a transaction was not asked for");
+            return None;
+        };
+        let first = async {
+            while let Some(answer) = asked.next().await {
+                if answer.is_some() {
+                    return answer;
+                }
+            }
+            None
+        };
+        timeout(self.time, first).await.ok().flatten()
+    }
+
+    async fn ask(
+        &self,
+        network: &Network,
+        nodes: &[Node],
+        hash: &TxHashForm,
+    ) -> Option<Vec<Moved>> {
+        // One that hangs leaves the others their share.
+        let share = self.time / u32::try_from(nodes.len().max(1)).unwrap_or(u32::MAX);
+        for node in nodes {
+            let answer = timeout(share, self.ask_node(network, node, hash)).await;
+            match answer.unwrap_or(Err(RpcError::Timeout(share))) {
+                Ok(None) => {}
+                Ok(found) => return found,
+                Err(error) => {
+                    tracing::warn!(network = network.id, endpoint = %node.endpoint, %error, "a lookup failed");
+                }
+            }
+        }
+        None
+    }
+
+    async fn ask_node(
+        &self,
+        network: &Network,
+        node: &Node,
+        hash: &TxHashForm,
+    ) -> Result<Option<Vec<Moved>>, RpcError> {
+        if !node.vouched.load(Ordering::Relaxed) {
+            if !lookup::is_of_network(&self.rpc, &node.endpoint, network).await? {
+                let other = "it is on another network".to_owned();
+                return Err(RpcError::NotAnAnswer(other));
+            }
+            node.vouched.store(true, Ordering::Relaxed);
+        }
+        lookup::look_up(&self.rpc, &node.endpoint, network, hash).await
+    }
+}
