@@ -204,7 +204,7 @@ on_every_engine! {
 
     async fn nodes_that_hang_do_not_hold_the_payer_up(world: World) {
         let (base, sepolia) = (Node::start(BASE_CHAIN, Mood::Hangs).await, Node::start(11_155_111, Mood::Answers).await);
-        let mut setup = Setup { lookup_time: Duration::from_millis(300), ..Setup::default() };
+        let mut setup = Setup { lookup_time: Duration::from_secs(1), ..Setup::default() };
         setup.rpc.insert("eip155:84532".to_owned(), vec![base.url(), base.url()]);
         let till = world.till_with(setup.clone()).await;
         let invoice = till.invoice().await;
