@@ -304,6 +304,26 @@ on_every_engine! {
         from("2001:db8:1:3::1").send().await.ok(200);
     }
 
+    async fn a_receipt_belongs_to_one_session_and_few_addresses(world: World) {
+        let till = world.till_with(Setup { mail: true, ..Setup::default() }).await;
+        let invoice = till.invoice().await;
+        let seen = view(&till, &invoice).await;
+        assert_eq!(seen["capabilities"]["notify"], true);
+        let token = text(&seen["session_token"]);
+        let other = text(&view(&till, &invoice).await["session_token"]);
+        let notify = path(&invoice, "/notify");
+        let with = |email: &str, token: &str| json!({ "email": email, "session_token": token, "locale": "de" });
+        let left = till.post(&notify, with("payer@example.com", &token)).await.ok(200);
+        assert_eq!((&left["object"], &left["locale"], &left["status"]), (&json!("payer_notice"), &json!("de"), &json!("scheduled")));
+        let masked = text(&left["email"]);
+        assert!(masked.contains('*') && !masked.contains("payer@"), "{masked}");
+        till.post(&notify, with("thief@example.com", &other)).await.refused(409, "notify_session_mismatch", None);
+        till.post(&notify, with("second@example.com", &token)).await.ok(200);
+        till.post(&notify, with("third@example.com", &token)).await.ok(200);
+        till.post(&notify, with("payer@example.com", &token)).await.ok(200);
+        till.post(&notify, with("fourth@example.com", &token)).await.refused(409, "notify_limit_reached", None);
+    }
+
     async fn without_mail_the_receipt_is_unavailable(world: World) {
         let till = world.till().await;
         let invoice = till.invoice().await;

@@ -59,6 +59,8 @@ pub struct Setup {
     /// None: the documented examples in test mode, and an EVM address in live mode.
     pub destinations: Option<Vec<(Family, Mode, String)>>,
     pub checkout_per_minute: u32,
+    /// Whether the server can send mail (to nobody: what is sent is tested with a real server elsewhere).
+    pub mail: bool,
     pub trusted_proxies: Vec<ipnet::IpNet>,
     /// Endpoints by network.
     pub rpc: BTreeMap<String, Vec<String>>,
@@ -76,6 +78,7 @@ impl Default for Setup {
             credit_at: BTreeMap::new(),
             destinations: None,
             checkout_per_minute: 60,
+            mail: false,
             trusted_proxies: Vec::new(),
             rpc: BTreeMap::new(),
             lookup_time: PATIENCE / 2,
@@ -225,6 +228,10 @@ fn engine(db: Db, clock: &Arc<TestClock>, setup: &Setup, base: &str) -> Engine {
         Prices::new(fixed, 120_000),
     )
     .with_nodes(Some(nodes(setup)))
+    .with_mailer(setup.mail.then(|| {
+        let mailer = till_engine::mail::Mailer::new("smtp://127.0.0.1:1", "till@example.com");
+        mailer.expect("a mailer")
+    }))
 }
 
 fn nodes(setup: &Setup) -> Nodes {
