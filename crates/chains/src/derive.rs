@@ -164,6 +164,69 @@ pub fn parse_address(network: &Network, text: &str) -> Result<String, AddressErr
     }
 }
 
+/// One account's deposit addresses on a network, what they share parsed once for any number of them.
+#[derive(Clone, Debug)]
+pub struct DepositAddresses<'a> {
+    network: &'a Network,
+    account: &'a str,
+    root: Root,
+}
+
+#[derive(Clone, Debug)]
+enum Root {
+    Evm([u8; 20], EvmForwarder),
+    Tron([u8; 20], EvmForwarder),
+    Bitcoin(BitcoinAccount),
+}
+
+impl<'a> DepositAddresses<'a> {
+    pub fn new(
+        network: &'a Network,
+        account: &'a str,
+        destination: &str,
+    ) -> Result<DepositAddresses<'a>, AddressError> {
+        let factory = || network.factory.as_deref().ok_or(AddressError::NoFactory);
+        let root = match network.family {
+            Family::Evm => Root::Evm(
+                evm::address::parse(factory()?)?,
+                EvmForwarder::new(&evm::address::parse(destination)?),
+            ),
+            Family::Tron => Root::Tron(
+                tron::address::parse(factory()?)?,
+                EvmForwarder::new(&tron::address::parse(destination)?),
+            ),
+            Family::Bitcoin => {
+                let root = BitcoinAccount::parse(destination)?;
+                if root.mode() != network.mode {
+                    return Err(AddressError::WrongNetwork);
+                }
+                Root::Bitcoin(root)
+            }
+            Family::Solana => return Err(AddressError::NoFactory),
+        };
+        Ok(DepositAddresses {
+            network,
+            account,
+            root,
+        })
+    }
+
+    /// What [`derive`] and [`Derivation::address`] give for the same number.
+    pub fn address(&self, number: u64) -> Result<String, AddressError> {
+        let salt = || salt(self.account, self.network.mode, self.network.family, number);
+        match &self.root {
+            Root::Evm(factory, forwarder) => {
+                Ok(evm::address::display(&forwarder.address(factory, &salt())))
+            }
+            Root::Tron(factory, forwarder) => {
+                let address = tron_address(factory, &salt(), forwarder);
+                Ok(tron::address::display(&address))
+            }
+            Root::Bitcoin(account) => account.address(number),
+        }
+    }
+}
+
 fn parse_salt(text: &str) -> Result<[u8; 32], AddressError> {
     let mut salt = [0; 32];
     let digits = text.strip_prefix("0x").ok_or(AddressError::Salt)?;

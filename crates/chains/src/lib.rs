@@ -11,7 +11,7 @@ pub mod solana;
 pub mod tron;
 pub mod tx_hash;
 
-pub use derive::{Derivation, derive, parse_address, parse_destination, salt};
+pub use derive::{DepositAddresses, Derivation, derive, parse_address, parse_destination, salt};
 pub use error::AddressError;
 pub use examples::{example_destination, test_screening};
 pub use tx_hash::{TxHashForm, is_tx_hash, normalise_tx_hash};

@@ -191,3 +191,38 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn many_addresses_at_once_are_the_same_as_one_by_one() {
+    for id in [
+        "eip155:84532",
+        "tron:3448148188",
+        "bip122:00000000da84f2bafbbc53dee25a72ae",
+    ] {
+        let network = network(id);
+        let destination = example_destination(network.family);
+        let many = DepositAddresses::new(network, "acct_1", destination).unwrap();
+        for number in [0, 1, 7, 1_000_000] {
+            assert_eq!(
+                many.address(number),
+                Ok(address(network, "acct_1", number)),
+                "{id} {number}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_derived_one_by_one_cannot_be_derived_at_once() {
+    for network in Registry::builtin().networks() {
+        for family in Family::ALL {
+            let destination = example_destination(family);
+            assert_eq!(
+                DepositAddresses::new(network, "acct_1", destination).is_ok(),
+                derive(network, "acct_1", destination, 0).is_ok(),
+                "{} {destination}",
+                network.id
+            );
+        }
+    }
+}
