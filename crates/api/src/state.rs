@@ -10,6 +10,7 @@ use till_core::scope::Scope;
 use till_engine::accounts::{self, Caller};
 use till_engine::gather::Gatherer;
 use till_engine::outbound::Sender;
+use till_engine::retrieve::Retrievals;
 use till_engine::workers::Stopping;
 use till_engine::{Engine, Fail};
 use till_store::keys::KeyRow;
@@ -36,6 +37,7 @@ pub struct ApiConfig {
 pub struct Api {
     pub engine: Arc<Engine>,
     pub gatherer: Gatherer,
+    pub retrievals: Retrievals,
     pub sender: Arc<Sender>,
     pub config: ApiConfig,
     pub stopping: Stopping,
@@ -45,8 +47,11 @@ pub struct Api {
     keys: Mutex<KnownKeys>,
 }
 
-/// Keys by their hash: when they were looked up, and what was found.
-type KnownKeys = HashMap<[u8; 32], (u64, Option<Arc<KeyRow>>)>;
+/// Keys by their hash.
+type KnownKeys = HashMap<[u8; 32], Arc<KnownKey>>;
+
+/// When a key was looked up, and what was found.
+type KnownKey = tokio::sync::Mutex<Option<(u64, Option<Arc<KeyRow>>)>>;
 
 /// What open streams are counted by.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -55,6 +60,8 @@ pub enum StreamOf {
     Invoice,
 }
 
+/// Statements that look invoices up at one time: while one runs, those for the next gather.
+const RETRIEVAL_LANES: usize = 2;
 /// How long a key that was looked up may be believed. Long enough to spare a busy server the question,
 /// short enough that a key rolled from another process has stopped working before anyone can tell.
 const KEY_LIFE_US: u64 = 20_000;
@@ -70,10 +77,12 @@ impl Api {
         stopping: Stopping,
     ) -> Arc<Api> {
         let limiter = RateLimiter::new(config.checkout_per_minute);
+        let retrievals = Retrievals::start(&engine, RETRIEVAL_LANES);
         Arc::new(Api {
             limiter,
             engine,
             gatherer,
+            retrievals,
             sender,
             config,
             stopping,
@@ -85,28 +94,21 @@ impl Api {
 
     /// Who a key belongs to, and whether it may be used at all.
     pub async fn caller(&self, key: &str) -> Result<Caller, Failure> {
-        let hash = accounts::hash_key(key);
+        let known = self.known_key(accounts::hash_key(key));
+        // Whoever finds it too old looks it up; the others wait for that answer instead of all asking.
+        let mut known = known.lock().await;
         let now_us = self.engine.clock.monotonic_us();
-        let cached = self
-            .keys()
-            .get(&hash)
-            .filter(|(at, _)| now_us.saturating_sub(*at) < KEY_LIFE_US)
-            .cloned();
-        let found = match cached {
-            Some((_, found)) => found,
-            None => {
-                let found = accounts::find_key(&self.engine, key)
-                    .await
-                    .map_err(fail)?
-                    .map(Arc::new);
-                let mut keys = self.keys();
-                if keys.len() >= KEYS_MAX {
-                    keys.clear();
-                }
-                keys.insert(hash, (now_us, found.clone()));
+        let found = match &*known {
+            Some((at, found)) if now_us.saturating_sub(*at) < KEY_LIFE_US => found.clone(),
+            _ => {
+                let found = accounts::find_key(&self.engine, key).await.map_err(fail)?;
+                let found = found.map(Arc::new);
+                // As old as the question, not as the answer.
+                *known = Some((now_us, found.clone()));
                 found
             }
         };
+        drop(known);
         accounts::admit(&self.engine, found.as_deref()).map_err(fail)
     }
 
@@ -120,8 +122,12 @@ impl Api {
         Ok(self.limiter.check(endpoint, &caller.key_id, client.0)?)
     }
 
-    fn keys(&self) -> std::sync::MutexGuard<'_, KnownKeys> {
-        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+    fn known_key(&self, hash: [u8; 32]) -> Arc<KnownKey> {
+        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        if keys.len() >= KEYS_MAX && !keys.contains_key(&hash) {
+            keys.clear();
+        }
+        Arc::clone(keys.entry(hash).or_default())
     }
 }
 

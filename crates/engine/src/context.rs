@@ -17,6 +17,7 @@ use crate::fail::Fail;
 use crate::mail::Mailer;
 use crate::nodes::Nodes;
 use crate::prices::Prices;
+use crate::reserve::Reserve;
 use crate::stream::Hub;
 use crate::vault::Vault;
 use crate::workers::Nudges;
@@ -48,6 +49,7 @@ pub struct Engine {
     pub vault: Vault,
     pub prices: Prices,
     pub hub: Hub,
+    pub reserve: Reserve,
     pub nudges: Nudges,
     /// None when this server sends no mail.
     pub mailer: Option<Mailer>,
@@ -73,6 +75,7 @@ impl Engine {
             vault,
             prices,
             hub: Hub::default(),
+            reserve: Reserve::default(),
             nudges: Nudges::default(),
             mailer: None,
             nodes: None,
@@ -217,6 +220,8 @@ pub struct Context<'e> {
     /// Real time: webhooks, signatures, idempotency keys.
     pub real_now: i64,
     pub merchant: Merchant,
+    /// The networks, by CAIP-2 id, for which it is known whether this merchant can be paid there.
+    pub receives: Mutex<BTreeMap<String, bool>>,
     pub effects: &'e Effects,
 }
 
@@ -241,6 +246,7 @@ impl<'e> Context<'e> {
             now,
             real_now,
             merchant,
+            receives: Mutex::default(),
             effects,
         })
     }
@@ -253,6 +259,7 @@ impl<'e> Context<'e> {
             now,
             real_now: self.real_now,
             merchant: self.merchant.clone(),
+            receives: Mutex::default(),
             effects: self.effects,
         }
     }

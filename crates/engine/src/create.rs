@@ -1,22 +1,24 @@
-//! Creating invoices, many at once: a few statements for all of them, an answer for each.
+//! Creating invoices, many at once: an answer for each, and one short unit of work for all of them. What they
+//! will be is worked out before it begins, so that it does nothing but write.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use till_core::asset::{Family, Registry};
+use scoped_futures::ScopedFutureExt as _;
+use till_core::asset::{Family, Network, Registry};
 use till_core::error::{Code, Refusal};
 use till_core::event::EventType;
 use till_core::id::Kind;
-use till_core::invoice::{Deposit, Status};
+use till_core::invoice::{Deposit, PayOption, Status};
 use till_core::scope::Scope;
-use till_store::Tx;
 use till_store::deliveries::NewDelivery;
 use till_store::events::NewEvent;
 use till_store::invoices::InvoiceRow;
 use till_store::leases::NewLease;
+use till_store::{Insert, Tx};
 
 use crate::context::{Answer, Context, Effects, Engine};
 use crate::fail::Fail;
-use crate::idempotency::{self, Once};
+use crate::idempotency::{self, Kept, Once};
 use crate::plan::{NewInvoice, Plan, plan};
 use crate::view::{InvoiceView, event_body};
 
@@ -30,7 +32,9 @@ pub struct CreateInvoice {
 
 pub const EXPIRE_TIMER: &str = "expire_invoice";
 
-/// An invoice that will be written, still without addresses.
+type Answers = Vec<Option<Result<Answer, Fail>>>;
+
+/// An invoice that will be written.
 struct Draft<'a> {
     /// Which of the requests it answers.
     index: usize,
@@ -38,65 +42,29 @@ struct Draft<'a> {
     request: &'a NewInvoice,
     plan: Plan,
     id: String,
+    /// One address for each family of its options that could be taken ahead.
+    deposits: Vec<(Family, Deposit)>,
+    /// The families whose addresses are allocated by the unit of work that leases them.
+    scarce: Vec<Family>,
 }
 
 /// Creates what can be created. What is refused is refused alone; a failure of ours undoes all of them.
 pub async fn create_invoices(
     engine: &Engine,
-    tx: &mut Tx,
     requests: &[CreateInvoice],
-    effects: &Effects,
 ) -> Result<Vec<Result<Answer, Fail>>, Fail> {
-    let mut answers: Vec<Option<Result<Answer, Fail>>> = vec![None; requests.len()];
-    let contexts = load_contexts(engine, tx, requests, effects).await?;
-    let bound = bound_keys(tx, requests).await?;
-    let mut drafts = Vec::with_capacity(requests.len());
-    for (index, request) in requests.iter().enumerate() {
-        let context = match &contexts[&request.scope] {
-            Ok(context) => context,
-            Err(fail) => {
-                answers[index] = Some(Err(fail.clone()));
-                continue;
-            }
-        };
-        if bound.contains(&(request.scope.clone(), request.once.key.clone())) {
-            match idempotency::look_up(tx, context, &request.once).await {
-                Ok(Some(kept)) => {
-                    answers[index] = Some(Ok(kept));
-                    continue;
-                }
-                Err(Fail::Refused(refusal)) => {
-                    answers[index] = Some(Err(refusal.into()));
-                    continue;
-                }
-                Err(fail) => return Err(fail),
-                Ok(None) => {}
-            }
-        }
-        let is_same = |draft: &Draft<'_>| {
-            let earlier: &CreateInvoice = &requests[draft.index];
-            (&earlier.scope, &earlier.once.key) == (&request.scope, &request.once.key)
-        };
-        if drafts.iter().any(is_same) {
-            // Its answer is the earlier one's, which must be bound first: let each request go alone.
-            return Err(idempotency::key_taken().into());
-        }
-        match plan(context, &request.request) {
-            Err(refusal) => answers[index] = Some(Err(refusal.into())),
-            Ok(plan) => {
-                let id = engine.ids.make(Kind::Invoice);
-                drafts.push(Draft {
-                    index,
-                    context,
-                    request: &request.request,
-                    plan,
-                    id,
-                });
-            }
-        }
+    let effects = Effects::default();
+    let mut answers: Answers = vec![None; requests.len()];
+    let (contexts, bound) = futures::try_join!(
+        load_contexts(engine, requests, &effects),
+        bound_keys(engine, requests)
+    )?;
+    let mut drafts = draft(engine, &contexts, &bound, requests, &mut answers).await?;
+    if !drafts.is_empty() {
+        reserve(engine, &mut drafts).await?;
+        write(engine, requests, &drafts, &effects, &mut answers).await?;
+        engine.tell(&effects);
     }
-    let deposits = deposits_for(tx, &mut drafts, &mut answers).await?;
-    write(engine, tx, requests, &drafts, &deposits, &mut answers).await?;
     let unanswered = || {
         Err(Fail::broken(
             "a request to create an invoice was left without an answer",
@@ -108,15 +76,72 @@ pub async fn create_invoices(
         .collect())
 }
 
+/// Answers what was answered before or cannot be done, and drafts the rest. A key that somebody binds after
+/// this look at it fails the unit of work that would bind it again.
+async fn draft<'a>(
+    engine: &'a Engine,
+    contexts: &'a HashMap<Scope, Result<Context<'a>, Fail>>,
+    bound: &HashSet<(Scope, String)>,
+    requests: &'a [CreateInvoice],
+    answers: &mut Answers,
+) -> Result<Vec<Draft<'a>>, Fail> {
+    let mut drafted: HashSet<(&Scope, &str)> = HashSet::with_capacity(requests.len());
+    let mut drafts = Vec::with_capacity(requests.len());
+    for (index, request) in requests.iter().enumerate() {
+        let context = match &contexts[&request.scope] {
+            Ok(context) => context,
+            Err(fail) => {
+                answers[index] = Some(Err(fail.clone()));
+                continue;
+            }
+        };
+        let key = (request.scope.clone(), request.once.key.clone());
+        if bound.contains(&key) {
+            let mut reader = engine.db.read().await?;
+            match idempotency::kept(&mut reader, context, &request.once).await {
+                Ok(Kept::Answer(kept)) => {
+                    answers[index] = Some(Ok(kept));
+                    continue;
+                }
+                Err(Fail::Refused(refusal)) => {
+                    answers[index] = Some(Err(refusal.into()));
+                    continue;
+                }
+                Err(fail) => return Err(fail),
+                Ok(Kept::Expired) => forget(engine, request).await?,
+                Ok(Kept::Nothing) => {}
+            }
+        }
+        if !drafted.insert((&request.scope, &request.once.key)) {
+            // Its answer is the earlier one's, which must be bound first: let each request go alone.
+            return Err(idempotency::key_taken().into());
+        }
+        match plan(context, &request.request) {
+            Err(refusal) => answers[index] = Some(Err(refusal.into())),
+            Ok(plan) => drafts.push(Draft {
+                index,
+                context,
+                request: &request.request,
+                plan,
+                id: engine.ids.make(Kind::Invoice),
+                deposits: Vec::new(),
+                scarce: Vec::new(),
+            }),
+        }
+    }
+    Ok(drafts)
+}
+
 async fn bound_keys(
-    tx: &mut Tx,
+    engine: &Engine,
     requests: &[CreateInvoice],
 ) -> Result<HashSet<(Scope, String)>, Fail> {
     let keys: Vec<(&Scope, &str)> = requests
         .iter()
         .map(|request| (&request.scope, request.once.key.as_str()))
         .collect();
-    let bound = till_store::idempotency::bound_keys(tx, &keys).await?;
+    let mut reader = engine.db.read().await?;
+    let bound = till_store::idempotency::bound_keys(&mut reader, &keys).await?;
     let read = |key: till_store::idempotency::KeyInUse| {
         let mode = till_core::asset::Mode::parse(&key.mode)?;
         Some((Scope::new(&key.account, mode), key.key))
@@ -124,18 +149,28 @@ async fn bound_keys(
     Ok(bound.into_iter().filter_map(read).collect())
 }
 
+/// Frees a key whose answer is past its retention.
+async fn forget(engine: &Engine, request: &CreateInvoice) -> Result<(), Fail> {
+    let once = &request.once;
+    engine
+        .unit(&request.scope, move |tx, context| {
+            async move { idempotency::look_up(tx, context, once).await.map(drop) }.scope_boxed()
+        })
+        .await
+}
+
 async fn load_contexts<'e>(
     engine: &'e Engine,
-    tx: &mut Tx,
     requests: &[CreateInvoice],
     effects: &'e Effects,
 ) -> Result<HashMap<Scope, Result<Context<'e>, Fail>>, Fail> {
+    let mut reader = engine.db.read().await?;
     let mut contexts = HashMap::new();
     for request in requests {
         if contexts.contains_key(&request.scope) {
             continue;
         }
-        let context = match Context::load(engine, tx, &request.scope, effects).await {
+        let context = match Context::load(engine, &mut reader, &request.scope, effects).await {
             Err(Fail::Refused(refusal)) => Err(Fail::Refused(refusal)),
             Err(fail) => return Err(fail),
             Ok(context) => Ok(context),
@@ -145,74 +180,109 @@ async fn load_contexts<'e>(
     Ok(contexts)
 }
 
-/// Takes one address per draft and family of its options. A draft that finds its pool empty is refused and
-/// gives up what it had; the order of pools is fixed so that allocations never wait in a circle.
-async fn deposits_for(
-    tx: &mut Tx,
-    drafts: &mut Vec<Draft<'_>>,
-    answers: &mut [Option<Result<Answer, Fail>>],
-) -> Result<HashMap<(String, Family), Deposit>, Fail> {
-    let mut wanted: BTreeMap<(String, &'static str, Family), Vec<usize>> = BTreeMap::new();
+/// Which drafts want an address of which pool, by their position, always in the same order of pools: two
+/// units of work that want the same ones never wait for each other in a circle.
+fn by_pool(
+    drafts: &[Draft<'_>],
+    families: impl Fn(&Draft<'_>) -> Vec<Family>,
+) -> Vec<(Family, Vec<usize>)> {
+    let mut wanted: BTreeMap<(&str, &'static str, Family), Vec<usize>> = BTreeMap::new();
     for (position, draft) in drafts.iter().enumerate() {
         let scope = &draft.context.scope;
-        for family in families(&draft.plan) {
+        for family in families(draft) {
             wanted
-                .entry((scope.account.to_string(), scope.mode.as_str(), family))
+                .entry((&scope.account, scope.mode.as_str(), family))
                 .or_default()
                 .push(position);
         }
     }
-    // Scarce pools first: a draft that fails there must not have taken numbers elsewhere.
-    let mut order: Vec<_> = wanted.into_iter().collect();
-    order.sort_by_key(|((account, mode, family), _)| {
-        (*family != Family::Bitcoin, account.clone(), *mode, *family)
-    });
-    let mut deposits = HashMap::new();
-    let mut refused = vec![false; drafts.len()];
-    for ((_, _, family), positions) in order {
-        let positions: Vec<usize> = positions
-            .into_iter()
-            .filter(|position| !refused[*position])
-            .collect();
-        let Some(first) = positions.first() else {
-            continue;
-        };
-        let context = drafts[*first].context;
-        let network = drafts[*first]
-            .plan
-            .options
-            .iter()
-            .filter_map(|option| Registry::builtin().asset(&option.asset))
-            .find(|asset| asset.family == family)
-            .and_then(|asset| Registry::builtin().network(&asset.network))
-            .ok_or_else(|| Fail::broken("a family without a network"))?;
+    wanted
+        .into_iter()
+        .map(|((_, _, family), positions)| (family, positions))
+        .collect()
+}
+
+/// Takes the addresses that can be taken ahead.
+async fn reserve(engine: &Engine, drafts: &mut [Draft<'_>]) -> Result<(), Fail> {
+    for (family, positions) in by_pool(drafts, |draft| families(&draft.plan)) {
+        let (context, network) = where_paid(drafts, positions[0], family)?;
+        match engine.reserve.take(context, network, positions.len()).await {
+            Ok(Some(deposits)) => {
+                for (position, deposit) in positions.into_iter().zip(deposits) {
+                    drafts[position].deposits.push((family, deposit));
+                }
+            }
+            Ok(None) => {
+                for position in positions {
+                    drafts[position].scarce.push(family);
+                }
+            }
+            Err(fail) => {
+                give_back(engine, drafts);
+                return Err(fail);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Only of drafts that were not written: of those whose commit is in doubt, nothing may be used again.
+fn give_back(engine: &Engine, drafts: &[Draft<'_>]) {
+    for draft in drafts {
+        for (family, deposit) in &draft.deposits {
+            let scope = &draft.context.scope;
+            engine.reserve.give_back(scope, *family, deposit);
+        }
+    }
+}
+
+/// Addresses of scarce pools, by the drafts' positions.
+type Allocated = HashMap<(usize, Family), Deposit>;
+
+/// Takes the addresses that must be taken together with their leases. Drafts that find their pool exhausted
+/// are refused alone as long as nothing is taken for them elsewhere; otherwise all of them are undone, and
+/// each is to be tried by itself.
+async fn allocate(
+    tx: &mut Tx,
+    drafts: &[Draft<'_>],
+) -> Result<(Allocated, HashMap<usize, Refusal>), Fail> {
+    let (mut allocated, mut refused) = (Allocated::new(), HashMap::new());
+    for (family, positions) in by_pool(drafts, |draft| draft.scarce.clone()) {
+        let (context, network) = where_paid(drafts, positions[0], family)?;
         let got = crate::addresses::allocate(tx, context, network, positions.len()).await?;
         let mut got = got.into_iter();
         for position in positions {
             match got.next() {
-                Some(deposit) => {
-                    deposits.insert((drafts[position].id.clone(), family), deposit);
-                }
+                Some(deposit) => drop(allocated.insert((position, family), deposit)),
                 None => {
-                    refused[position] = true;
-                    answers[drafts[position].index] =
-                        Some(Err(exhausted(network.name.as_str()).into()));
+                    let refusal = exhausted(network.name.as_str());
+                    if drafts[position].scarce.len() > 1 {
+                        return Err(refusal.into());
+                    }
+                    refused.insert(position, refusal);
                 }
             }
         }
     }
-    if refused.contains(&true) && !all_single_family(drafts) {
-        // Addresses taken for a draft that was refused elsewhere would be lost to the pool: undo everything
-        // and let each request try alone.
-        return Err(Fail::Refused(exhausted("a chain of this invoice")));
-    }
-    let mut keep = refused.iter().map(|refused| !refused);
-    drafts.retain(|_| keep.next().unwrap_or(false));
-    Ok(deposits)
+    Ok((allocated, refused))
 }
 
-fn all_single_family(drafts: &[Draft<'_>]) -> bool {
-    drafts.iter().all(|draft| families(&draft.plan).len() == 1)
+fn where_paid<'a>(
+    drafts: &[Draft<'a>],
+    position: usize,
+    family: Family,
+) -> Result<(&'a Context<'a>, &'static Network), Fail> {
+    let draft = &drafts[position];
+    let registry = Registry::builtin();
+    let network = draft
+        .plan
+        .options
+        .iter()
+        .filter_map(|option| registry.asset(&option.asset))
+        .find(|asset| asset.family == family)
+        .and_then(|asset| registry.network(&asset.network))
+        .ok_or_else(|| Fail::broken("a family without a network"))?;
+    Ok((draft.context, network))
 }
 
 fn families(plan: &Plan) -> Vec<Family> {
@@ -233,23 +303,86 @@ pub fn exhausted(network: &str) -> Refusal {
     Refusal::new(Code::DepositAddressesExhausted, message)
 }
 
+/// Everything that a unit of work writes for its invoices, and what it answers.
+struct Batch {
+    inserts: Vec<Insert>,
+    answers: Vec<(usize, Answer)>,
+}
+
 async fn write(
     engine: &Engine,
-    tx: &mut Tx,
     requests: &[CreateInvoice],
     drafts: &[Draft<'_>],
-    deposits: &HashMap<(String, Family), Deposit>,
-    answers: &mut [Option<Result<Answer, Fail>>],
+    effects: &Effects,
+    answers: &mut Answers,
 ) -> Result<(), Fail> {
-    if drafts.is_empty() {
+    if drafts.iter().all(|draft| draft.scarce.is_empty()) {
+        let every = drafts.iter().enumerate();
+        let batch = assemble(engine, requests, every, &Allocated::new())?;
+        engine.db.write_rows(&batch.inserts).await?;
+        for (index, answer) in batch.answers {
+            answers[index] = Some(Ok(answer));
+        }
         return Ok(());
     }
+    let done = engine
+        .db
+        .write(move |tx| {
+            async move {
+                effects.clear();
+                let (allocated, refused) = allocate(tx, drafts).await?;
+                let written = drafts.iter().enumerate();
+                let written = written.filter(|(position, _)| !refused.contains_key(position));
+                let batch = assemble(engine, requests, written, &allocated)?;
+                tx.insert_all(&batch.inserts).await?;
+                Ok::<_, Fail>((batch.answers, refused))
+            }
+            .scope_boxed()
+        })
+        .await;
+    let (written, refused) = match done {
+        Err(Fail::Refused(refusal)) => {
+            give_back(engine, drafts);
+            return Err(refusal.into());
+        }
+        done => done?,
+    };
+    for (index, answer) in written {
+        answers[index] = Some(Ok(answer));
+    }
+    for (position, refusal) in refused {
+        let draft = &drafts[position];
+        give_back(engine, std::slice::from_ref(draft));
+        answers[draft.index] = Some(Err(refusal.into()));
+    }
+    Ok(())
+}
+
+fn assemble<'a>(
+    engine: &Engine,
+    requests: &[CreateInvoice],
+    drafts: impl Iterator<Item = (usize, &'a Draft<'a>)>,
+    allocated: &Allocated,
+) -> Result<Batch, Fail> {
     let (mut rows, mut events, mut deliveries) = (Vec::new(), Vec::new(), Vec::new());
-    for draft in drafts {
-        let row = row_of(engine, draft, deposits)?;
+    let (mut answers, mut deposits) = (Vec::new(), Vec::new());
+    let drafts: Vec<(usize, &Draft<'_>)> = drafts.collect();
+    for (position, draft) in &drafts {
+        let own = |family: &Family| {
+            let deposit = allocated.get(&(*position, *family))?;
+            Some((*family, deposit.clone()))
+        };
+        let own = draft.scarce.iter().filter_map(own);
+        deposits.push(own.chain(draft.deposits.iter().cloned()).collect());
+    }
+    let deposits: Vec<Vec<(Family, Deposit)>> = deposits;
+    let drafts: Vec<&Draft<'_>> = drafts.into_iter().map(|(_, draft)| draft).collect();
+    for (draft, deposits) in drafts.iter().zip(&deposits) {
+        let (row, options) = row_of(engine, draft, deposits)?;
         let context = draft.context;
-        let view = InvoiceView::of(
+        let view = InvoiceView::with_options(
             &row,
+            options,
             &engine.config.checkout_url,
             context.merchant.row.publishable_key.as_deref(),
         )?;
@@ -257,52 +390,50 @@ async fn write(
         let event = created_event(engine, context, &row, &object);
         deliveries.extend(delivery_of(engine, context, &event));
         events.push(event);
-        answers[draft.index] = Some(Ok(Answer::new(201, object)));
+        answers.push((draft.index, Answer::new(201, object)));
         rows.push(row);
         context.effects.stream(&draft.id);
     }
-    let leases: Vec<NewLease<'_>> = drafts
-        .iter()
-        .flat_map(|draft| {
-            families(&draft.plan).into_iter().filter_map(|family| {
-                let deposit = deposits.get(&(draft.id.clone(), family))?;
-                Some(NewLease {
-                    scope: &draft.context.scope,
-                    family,
-                    number: i64::try_from(deposit.number).ok()?,
-                    address: &deposit.address,
-                    invoice: &draft.id,
-                    leased_at: draft.context.now,
-                })
-            })
-        })
-        .collect();
+    let mut leases = Vec::with_capacity(drafts.len());
+    for (draft, deposits) in drafts.iter().zip(&deposits) {
+        for (family, deposit) in deposits {
+            leases.push(NewLease {
+                scope: &draft.context.scope,
+                family: *family,
+                number: i64::try_from(deposit.number).map_err(Fail::broken)?,
+                address: &deposit.address,
+                invoice: &draft.id,
+                leased_at: draft.context.now,
+            });
+        }
+    }
     let timers: Vec<(&Scope, &str, &str, i64)> = drafts
         .iter()
         .zip(&rows)
         .map(|(draft, row)| {
-            (
-                &draft.context.scope,
-                EXPIRE_TIMER,
-                draft.id.as_str(),
-                row.expires_at,
-            )
+            let scope = &draft.context.scope;
+            (scope, EXPIRE_TIMER, draft.id.as_str(), row.expires_at)
         })
         .collect();
-    till_store::invoices::insert(tx, &rows).await?;
-    till_store::leases::insert(tx, &leases).await?;
-    till_store::events::insert(tx, &events).await?;
-    till_store::deliveries::insert(tx, &deliveries).await?;
-    till_store::timers::set(tx, &timers).await?;
-    let mut kept = Vec::with_capacity(drafts.len());
-    for draft in drafts {
-        if let Some(Ok(answer)) = &answers[draft.index] {
-            let request = &requests[draft.index];
-            kept.push((&request.scope, &request.once, answer));
-        }
-    }
-    idempotency::keep(tx, drafts[0].context, &kept).await?;
-    Ok(())
+    let kept: Vec<(&Scope, &Once, &Answer, &str)> = answers
+        .iter()
+        .zip(&events)
+        .map(|((index, answer), event)| {
+            let request = &requests[*index];
+            (&request.scope, &request.once, answer, event.id.as_str())
+        })
+        .collect();
+    let real_now = drafts.first().map_or(0, |draft| draft.context.real_now);
+    // The keys first: whoever must wait for another process's answer has not written anything yet.
+    let inserts = vec![
+        idempotency::rows_by_event(&kept, real_now),
+        till_store::invoices::rows(&rows),
+        till_store::leases::rows(&leases),
+        till_store::events::rows(&events),
+        till_store::deliveries::rows(&deliveries),
+        till_store::timers::rows(&timers),
+    ];
+    Ok(Batch { inserts, answers })
 }
 
 /// An invoice of a payment link: no address yet, and a time by which a network must be picked.
@@ -321,8 +452,10 @@ pub async fn create_link_invoice(
         request,
         plan,
         id,
+        deposits: Vec::new(),
+        scarce: Vec::new(),
     };
-    let mut row = row_of(engine, &draft, &HashMap::new())?;
+    let (mut row, _) = row_of(engine, &draft, &[])?;
     row.select_by = Some(context.now.saturating_add(engine.config.select_ms));
     row.payment_link = Some(link.to_owned());
     row.link_unit = Some(till_core::link::Unit::Reserved.as_str().to_owned());
@@ -345,22 +478,25 @@ pub async fn create_link_invoice(
 fn row_of(
     engine: &Engine,
     draft: &Draft<'_>,
-    deposits: &HashMap<(String, Family), Deposit>,
-) -> Result<InvoiceRow, Fail> {
+    deposits: &[(Family, Deposit)],
+) -> Result<(InvoiceRow, Vec<PayOption>), Fail> {
     let (context, plan) = (draft.context, &draft.plan);
     let mut options = plan.options.clone();
     for option in &mut options {
         let asset = Registry::builtin()
             .asset(&option.asset)
             .ok_or_else(|| Fail::broken("an asset vanished"))?;
-        option.deposit = deposits.get(&(draft.id.clone(), asset.family)).cloned();
+        option.deposit = deposits
+            .iter()
+            .find(|(family, _)| *family == asset.family)
+            .map(|(_, deposit)| deposit.clone());
     }
     let life_ms = if plan.volatile {
         engine.config.volatile_life_ms
     } else {
         engine.config.life_ms
     };
-    Ok(InvoiceRow {
+    let row = InvoiceRow {
         account: context.scope.account.to_string(),
         mode: context.scope.mode.as_str().to_owned(),
         id: draft.id.clone(),
@@ -384,7 +520,8 @@ fn row_of(
         summary: None,
         stream_seq: 1,
         link_unit: None,
-    })
+    };
+    Ok((row, options))
 }
 
 fn created_event(

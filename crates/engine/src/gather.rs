@@ -1,17 +1,20 @@
-//! The gatherer: hands whatever requests are waiting to one unit of work, and never waits for more.
+//! The gatherer: hands whatever requests are waiting to one unit of work.
 
-use scoped_futures::ScopedFutureExt as _;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use tokio::sync::{Mutex, mpsc, oneshot};
 
-use crate::context::{Answer, Effects, Engine};
+use crate::context::{Answer, Engine};
 use crate::create::{CreateInvoice, create_invoices};
 use crate::fail::Fail;
 use crate::idempotency;
 
 const BATCH_MAX: usize = 64;
 const WAITING_MAX: usize = 4_096;
+const FEW: usize = 16;
+const MOMENT: Duration = Duration::from_millis(1);
 
 struct Waiting {
     request: CreateInvoice,
@@ -29,8 +32,13 @@ impl Gatherer {
     pub fn start(engine: &Arc<Engine>, lanes: usize) -> Gatherer {
         let (queue, waiting) = mpsc::channel(WAITING_MAX);
         let waiting = Arc::new(Mutex::new(waiting));
+        let under_way = Arc::new(AtomicUsize::new(0));
         for _ in 0..lanes {
-            tokio::spawn(lane(Arc::clone(engine), Arc::clone(&waiting)));
+            tokio::spawn(lane(
+                Arc::clone(engine),
+                Arc::clone(&waiting),
+                Arc::clone(&under_way),
+            ));
         }
         Gatherer { queue }
     }
@@ -46,12 +54,17 @@ impl Gatherer {
     }
 }
 
-async fn lane(engine: Arc<Engine>, waiting: Arc<Mutex<mpsc::Receiver<Waiting>>>) {
+async fn lane(
+    engine: Arc<Engine>,
+    waiting: Arc<Mutex<mpsc::Receiver<Waiting>>>,
+    under_way: Arc<AtomicUsize>,
+) {
     loop {
-        let mut batch = Vec::with_capacity(BATCH_MAX);
-        if waiting.lock().await.recv_many(&mut batch, BATCH_MAX).await == 0 {
+        let batch = gather(&mut *waiting.lock().await, &under_way).await;
+        if batch.is_empty() {
             return;
         }
+        let _under_way = UnderWay::begin(&under_way);
         let (requests, answers): (Vec<_>, Vec<_>) = batch
             .into_iter()
             .map(|waiting| (waiting.request, waiting.answer))
@@ -65,6 +78,38 @@ async fn lane(engine: Arc<Engine>, waiting: Arc<Mutex<mpsc::Receiver<Waiting>>>)
                 drop(answer.send(result));
             }
         }
+    }
+}
+
+/// Whoever is there. Those who are few wait a moment for more if others are being written anyway, for whom
+/// they would have to wait all the same: one group instead of two.
+async fn gather(queue: &mut mpsc::Receiver<Waiting>, under_way: &AtomicUsize) -> Vec<Waiting> {
+    let mut batch = Vec::with_capacity(BATCH_MAX);
+    queue.recv_many(&mut batch, BATCH_MAX).await;
+    if !batch.is_empty() && batch.len() < FEW && under_way.load(Ordering::Relaxed) > 0 {
+        tokio::time::sleep(MOMENT).await;
+        while batch.len() < BATCH_MAX
+            && let Ok(waiting) = queue.try_recv()
+        {
+            batch.push(waiting);
+        }
+    }
+    batch
+}
+
+/// Counts a group as under way as long as it lives.
+struct UnderWay<'c>(&'c AtomicUsize);
+
+impl UnderWay<'_> {
+    fn begin(count: &AtomicUsize) -> UnderWay<'_> {
+        count.fetch_add(1, Ordering::Relaxed);
+        UnderWay(count)
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -97,19 +142,7 @@ async fn create_together(
     engine: &Engine,
     requests: &[CreateInvoice],
 ) -> Result<Vec<Result<Answer, Fail>>, Fail> {
-    let effects = Effects::default();
-    let effects_ref = &effects;
-    let answers = engine
-        .db
-        .write(move |tx| {
-            async move {
-                effects_ref.clear();
-                create_invoices(engine, tx, requests, effects_ref).await
-            }
-            .scope_boxed()
-        })
-        .await?;
-    engine.tell(&effects);
+    let answers = create_invoices(engine, requests).await?;
     let made = answers
         .iter()
         .flatten()

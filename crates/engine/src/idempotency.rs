@@ -8,10 +8,11 @@ use till_core::limits::IDEMPOTENCY_RETENTION_DAYS;
 use till_core::scope::Scope;
 use till_core::time::DAY_MS;
 use till_store::idempotency::{KeptAnswer, NewAnswer};
-use till_store::{StoreError, Tx};
+use till_store::{Insert, Queries, StoreError, Tx};
 
 use crate::context::{Answer, Context, Engine};
 use crate::fail::Fail;
+use crate::view::event_object;
 
 /// A key and what it was used for: the method, the path and the raw body.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,21 +82,38 @@ pub fn is_key_taken(error: &StoreError) -> bool {
     error.violates("idempotency_keys")
 }
 
+/// What a key stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kept {
+    Answer(Answer),
+    /// Its answer is past its retention: whoever writes may forget it and use the key anew.
+    Expired,
+    Nothing,
+}
+
 /// The answer already given under this key, if it was to the same request.
 pub async fn look_up(
     tx: &mut Tx,
     context: &Context<'_>,
     once: &Once,
 ) -> Result<Option<Answer>, Fail> {
-    let Some(kept) = till_store::idempotency::kept_answer(tx, &context.scope, &once.key).await?
-    else {
-        return Ok(None);
-    };
-    if kept.created_at < oldest_kept(context.real_now) {
-        till_store::idempotency::forget(tx, &context.scope, &once.key).await?;
-        return Ok(None);
+    match kept(tx, context, once).await? {
+        Kept::Answer(answer) => Ok(Some(answer)),
+        Kept::Expired => {
+            till_store::idempotency::forget(tx, &context.scope, &once.key).await?;
+            Ok(None)
+        }
+        Kept::Nothing => Ok(None),
     }
-    replay(context.engine, &context.scope, once, &kept).map(Some)
+}
+
+pub async fn kept(q: &mut impl Queries, context: &Context<'_>, once: &Once) -> Result<Kept, Fail> {
+    let kept = till_store::idempotency::kept_answer(q, &context.scope, &once.key).await?;
+    match kept {
+        None => Ok(Kept::Nothing),
+        Some(kept) if kept.created_at < oldest_kept(context.real_now) => Ok(Kept::Expired),
+        Some(kept) => replay(context.engine, &context.scope, once, &kept).map(Kept::Answer),
+    }
 }
 
 /// The refusal of a key that is bound to another request.
@@ -120,14 +138,19 @@ fn replay(engine: &Engine, scope: &Scope, once: &Once, kept: &KeptAnswer) -> Res
     if kept.fingerprint != once.fingerprint {
         return Err(key_reused().into());
     }
-    let body = engine
-        .vault
-        .open(&purpose(scope, &once.key), &kept.response)
-        .map_err(Fail::broken)?;
+    let body = match &kept.event_body {
+        Some(body) => Bytes::from(event_object(body).map_err(Fail::broken)?.to_owned()),
+        None => {
+            let opened = engine
+                .vault
+                .open(&purpose(scope, &once.key), &kept.response);
+            Bytes::from(opened.map_err(Fail::broken)?)
+        }
+    };
     let status = u16::try_from(kept.status).map_err(Fail::broken)?;
     Ok(Answer {
         status,
-        body: Bytes::from(body),
+        body,
         replayed: true,
     })
 }
@@ -139,7 +162,7 @@ pub async fn keep(
     answers: &[(&Scope, &Once, &Answer)],
 ) -> Result<(), StoreError> {
     let engine = context.engine;
-    let mut rows: Vec<NewAnswer<'_>> = answers
+    let rows = answers
         .iter()
         .map(|(scope, once, answer)| NewAnswer {
             scope,
@@ -149,11 +172,32 @@ pub async fn keep(
             response: engine
                 .vault
                 .seal(&engine.ids, &purpose(scope, &once.key), &answer.body),
+            event: None,
         })
         .collect();
+    tx.insert_all(&[in_order(rows, context.real_now)]).await
+}
+
+/// Rows that bind keys to answers which are the objects of events, by the events' ids.
+pub fn rows_by_event(answers: &[(&Scope, &Once, &Answer, &str)], real_now: i64) -> Insert {
+    let rows = answers
+        .iter()
+        .map(|(scope, once, answer, event)| NewAnswer {
+            scope,
+            key: &once.key,
+            fingerprint: &once.fingerprint,
+            status: answer.status,
+            response: Vec::new(),
+            event: Some(event),
+        })
+        .collect();
+    in_order(rows, real_now)
+}
+
+fn in_order(mut rows: Vec<NewAnswer<'_>>, real_now: i64) -> Insert {
     // One order for everybody: two processes that bind the same keys wait for each other, never in a circle.
     rows.sort_by(|a, b| (&a.scope.account, a.key).cmp(&(&b.scope.account, b.key)));
-    till_store::idempotency::keep_answers(tx, rows, context.real_now).await
+    till_store::idempotency::rows(rows, real_now)
 }
 
 fn purpose(scope: &Scope, key: &str) -> String {

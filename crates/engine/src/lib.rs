@@ -21,6 +21,8 @@ pub mod observe;
 pub mod outbound;
 pub mod plan;
 pub mod prices;
+pub mod reserve;
+pub mod retrieve;
 pub mod secrets;
 pub mod session;
 pub mod settings;

@@ -2,7 +2,7 @@
 
 use till_core::scope::Scope;
 
-use crate::{Page, Queries, StoreError, Tx, Val, touched, vals};
+use crate::{Insert, Page, Queries, StoreError, Tx, Val, vals};
 
 #[derive(Clone, Debug)]
 pub struct NewDelivery {
@@ -19,11 +19,15 @@ pub struct NewDelivery {
 }
 
 pub async fn insert(tx: &mut Tx, deliveries: &[NewDelivery]) -> Result<(), StoreError> {
-    let rows: Vec<Vec<Val>> = deliveries
+    tx.insert_all(&[rows(deliveries)]).await
+}
+
+pub fn rows(deliveries: &[NewDelivery]) -> Insert {
+    let rows = deliveries
         .iter()
         .map(|delivery| {
             vals![
-                &*delivery.scope.account,
+                &delivery.scope.account,
                 delivery.scope.mode.as_str(),
                 &delivery.id,
                 &delivery.event,
@@ -39,13 +43,13 @@ pub async fn insert(tx: &mut Tx, deliveries: &[NewDelivery]) -> Result<(), Store
             .into()
         })
         .collect();
-    let head = "INSERT INTO deliveries (account, mode, id, event, event_type, invoice, url, status, attempt, created_at, \
-         due_at, fence) VALUES";
-    touched(
-        tx.insert_many(head, "", &rows).await?,
-        deliveries.len() as u64,
-        "deliveries",
-    )
+    Insert {
+        head: "INSERT INTO deliveries (account, mode, id, event, event_type, invoice, url, status, attempt, created_at, \
+         due_at, fence) VALUES"
+            .into(),
+        tail: "",
+        rows,
+    }
 }
 
 #[derive(Clone, Debug, sqlx::FromRow)]
@@ -144,7 +148,9 @@ pub struct Claimed {
     pub body: String,
 }
 
-/// Claims what is due for one endpoint until `claim_until`; a worker that dies lets the claim run out.
+/// Claims what is due for one endpoint until `claim_until`; a worker that dies lets the claim run out. Found
+/// first and claimed by key then: as one statement, PostgreSQL goes on looking at every row there is when it
+/// was planned while there were few.
 pub async fn claim(
     tx: &mut Tx,
     scope: &Scope,
@@ -152,24 +158,21 @@ pub async fn claim(
     claim_until: i64,
     at_most: i64,
 ) -> Result<Vec<Claimed>, StoreError> {
-    let sql = format!(
-        "UPDATE deliveries SET due_at = $4, fence = fence + 1 WHERE account = $1 AND mode = $2 AND id IN \
-         (SELECT id FROM deliveries WHERE account = $1 AND mode = $2 AND due_at <= $3 ORDER BY due_at LIMIT $5{}) \
-         RETURNING id, event, event_type, invoice, status, attempt, fence, \
-         (SELECT body FROM events WHERE events.id = deliveries.event) AS body",
+    let (account, mode) = (&*scope.account, scope.mode.as_str());
+    let due = format!(
+        "SELECT id FROM deliveries WHERE account = $1 AND mode = $2 AND due_at <= $3 ORDER BY due_at LIMIT $4{}",
         tx.skip_locked()
     );
-    tx.all(
-        &sql,
-        &vals![
-            &*scope.account,
-            scope.mode.as_str(),
-            now,
-            claim_until,
-            at_most
-        ],
-    )
-    .await
+    let due: Vec<(String,)> = tx.all(&due, &vals![account, mode, now, at_most]).await?;
+    let rows: Vec<Vec<Val>> = due
+        .iter()
+        .map(|(id,)| vals![account, mode, id, claim_until].into())
+        .collect();
+    let head = "UPDATE deliveries SET due_at = v.column4, fence = fence + 1 FROM (VALUES";
+    let tail = ") AS v WHERE deliveries.account = v.column1 AND deliveries.mode = v.column2 AND deliveries.id = v.column3 \
+         RETURNING id, event, event_type, invoice, status, attempt, fence, \
+         (SELECT body FROM events WHERE events.id = deliveries.event) AS body";
+    tx.insert_many_returning(head, tail, &rows).await
 }
 
 /// A failed attempt whose retry began: the retry is a row of its own, so this one is done with.
@@ -195,34 +198,43 @@ pub struct Attempted<'a> {
     pub next_attempt_at: Option<i64>,
 }
 
-/// Records an attempt. False when the claim was lost meanwhile: the one who took it over records instead.
+/// Records attempts, and answers how many. One whose claim was lost meanwhile is left alone: whoever took it
+/// over records it instead.
 pub async fn record(
     tx: &mut Tx,
     scope: &Scope,
-    attempt: &Attempted<'_>,
-) -> Result<bool, StoreError> {
-    let sql = "UPDATE deliveries SET status = $5, url = $6, status_code = $7, latency_ms = $8, error = $9, \
-         response_body = $10, attempted_at = $11, next_attempt_at = $12, due_at = $12 \
-         WHERE account = $1 AND mode = $2 AND id = $3 AND fence = $4 AND status = 'pending'";
-    let args = vals![
-        &*scope.account,
-        scope.mode.as_str(),
-        attempt.id,
-        attempt.fence,
-        if attempt.succeeded {
-            "succeeded"
-        } else {
-            "failed"
-        },
-        attempt.url,
-        attempt.status_code,
-        attempt.latency_ms,
-        attempt.error,
-        attempt.response_body,
-        attempt.attempted_at,
-        attempt.next_attempt_at,
-    ];
-    Ok(tx.run(sql, &args).await? == 1)
+    attempts: &[Attempted<'_>],
+) -> Result<u64, StoreError> {
+    let status = |attempt: &Attempted<'_>| match attempt.succeeded {
+        true => "succeeded",
+        false => "failed",
+    };
+    let rows: Vec<Vec<Val>> = attempts
+        .iter()
+        .map(|attempt| {
+            vals![
+                &*scope.account,
+                scope.mode.as_str(),
+                attempt.id,
+                attempt.fence,
+                status(attempt),
+                attempt.url,
+                attempt.status_code,
+                attempt.latency_ms,
+                attempt.error,
+                attempt.response_body,
+                attempt.attempted_at,
+                attempt.next_attempt_at,
+            ]
+            .into()
+        })
+        .collect();
+    let head = "UPDATE deliveries SET status = v.column5, url = v.column6, status_code = v.column7, \
+         latency_ms = v.column8, error = v.column9, response_body = v.column10, attempted_at = v.column11, \
+         next_attempt_at = v.column12, due_at = v.column12 FROM (VALUES";
+    let tail = ") AS v WHERE deliveries.account = v.column1 AND deliveries.mode = v.column2 \
+         AND deliveries.id = v.column3 AND deliveries.fence = v.column4 AND deliveries.status = 'pending'";
+    tx.insert_many(head, tail, &rows).await
 }
 
 /// Retries stop when the merchant has no endpoint any more.

@@ -2,7 +2,7 @@
 
 use till_core::scope::Scope;
 
-use crate::{Queries, StoreError, Tx, Val, touched, vals};
+use crate::{Insert, Queries, StoreError, Tx, vals};
 
 #[derive(Clone, Debug)]
 pub struct NewEvent {
@@ -17,12 +17,16 @@ pub struct NewEvent {
 }
 
 pub async fn insert(tx: &mut Tx, events: &[NewEvent]) -> Result<(), StoreError> {
-    let rows: Vec<Vec<Val>> = events
+    tx.insert_all(&[rows(events)]).await
+}
+
+pub fn rows(events: &[NewEvent]) -> Insert {
+    let rows = events
         .iter()
         .map(|event| {
             vals![
                 &event.id,
-                &*event.scope.account,
+                &event.scope.account,
                 event.scope.mode.as_str(),
                 event.event_type,
                 event.invoice.as_ref(),
@@ -34,12 +38,11 @@ pub async fn insert(tx: &mut Tx, events: &[NewEvent]) -> Result<(), StoreError> 
             .into()
         })
         .collect();
-    let head = "INSERT INTO events (id, account, mode, type, invoice, stream_seq, created_at, body, payments) VALUES";
-    touched(
-        tx.insert_many(head, "", &rows).await?,
-        events.len() as u64,
-        "events",
-    )
+    Insert {
+        head: "INSERT INTO events (id, account, mode, type, invoice, stream_seq, created_at, body, payments) VALUES".into(),
+        tail: "",
+        rows,
+    }
 }
 
 #[derive(Clone, Debug, sqlx::FromRow)]

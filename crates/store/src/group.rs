@@ -13,14 +13,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use sqlx::{ConnectOptions, Connection};
+use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 use tokio::runtime::Handle;
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 
 use crate::StoreError;
 
 type Outcome = Option<Result<(), StoreError>>;
+pub(crate) type Statement = (String, SqliteArguments);
 
 pub(crate) struct Slot {
     conn: Option<SqliteConnection>,
@@ -78,6 +79,29 @@ pub(crate) async fn lock(
     Ok(slot)
 }
 
+/// For a unit that is known beforehand and does the work of many: runs its statements and commits at once,
+/// without letting others join. Its beginning and its end travel with its first and its last statement.
+pub(crate) async fn run_and_commit(
+    writer: &Arc<Mutex<Slot>>,
+    wait: Option<Duration>,
+    mut statements: Vec<Statement>,
+) -> Result<(), StoreError> {
+    if let Some((first, _)) = statements.first_mut() {
+        first.insert_str(0, "BEGIN IMMEDIATE; ");
+    }
+    if let Some((last, _)) = statements.last_mut() {
+        last.push_str("; COMMIT");
+    }
+    let mut slot = lock(writer, wait).await?;
+    let done = tokio::spawn(async move {
+        // Those who completed before are not to be undone with this one.
+        slot.commit_group().await;
+        slot.run_all(statements).await
+    });
+    // It fails only if the runtime goes away.
+    done.await.unwrap_or(Err(StoreError::Unavailable))
+}
+
 /// Commits what is complete and closes the connection for good.
 pub(crate) async fn close(writer: &Arc<Mutex<Slot>>) {
     let mut slot = Arc::clone(writer).lock_owned().await;
@@ -121,8 +145,7 @@ impl Unit {
             tokio::spawn(flush(Arc::clone(OwnedMutexGuard::mutex(slot)), number));
         }
         drop(slot);
-        let outcome = outcome.wait_for(Option::is_some).await;
-        match outcome.as_deref() {
+        match outcome.wait_for(Option::is_some).await.as_deref() {
             Ok(Some(outcome)) => outcome.clone(),
             // The runtime is going away and took the task that commits with it.
             _ => Err(StoreError::Unavailable),
@@ -174,11 +197,30 @@ impl Slot {
         self.group.as_ref().is_some_and(|group| group.members > 0)
     }
 
-    async fn open_unit(&mut self) -> Result<(), StoreError> {
+    async fn connected(&mut self) -> Result<&mut SqliteConnection, StoreError> {
         if self.conn.is_none() {
             let options = self.reopen.as_ref().ok_or(StoreError::Unavailable)?;
             self.conn = Some(options.connect().await?);
         }
+        self.conn()
+    }
+
+    /// Statements that begin and end a transaction by themselves. To be run where it cannot be cancelled.
+    async fn run_all(&mut self, statements: Vec<Statement>) -> Result<(), StoreError> {
+        for (sql, arguments) in statements {
+            let conn = self.connected().await?;
+            let query = sqlx::query_with(AssertSqlSafe(sql), arguments);
+            if let Err(error) = query.execute(conn).await {
+                self.roll_back().await;
+                return Err(error.into());
+            }
+        }
+        self.commits.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    async fn open_unit(&mut self) -> Result<(), StoreError> {
+        self.connected().await?;
         let conn = self.conn.as_mut().ok_or(StoreError::Unavailable)?;
         self.dirty = true;
         if self.group.is_some() {

@@ -2,7 +2,7 @@
 
 use till_core::scope::Scope;
 
-use crate::{Queries, StoreError, Tx, Val, vals};
+use crate::{Insert, Queries, Reader, StoreError, Tx, Val, vals};
 
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct KeptAnswer {
@@ -10,6 +10,8 @@ pub struct KeptAnswer {
     pub status: i64,
     pub response: Vec<u8>,
     pub created_at: i64,
+    /// The body of the event whose object is the answer; `response` is empty then.
+    pub event_body: Option<String>,
 }
 
 pub struct NewAnswer<'a> {
@@ -18,6 +20,8 @@ pub struct NewAnswer<'a> {
     pub fingerprint: &'a [u8],
     pub status: u16,
     pub response: Vec<u8>,
+    /// The event whose object is the answer, if `response` does not hold it.
+    pub event: Option<&'a str>,
 }
 
 pub async fn kept_answer(
@@ -25,8 +29,9 @@ pub async fn kept_answer(
     scope: &Scope,
     key: &str,
 ) -> Result<Option<KeptAnswer>, StoreError> {
-    let sql = "SELECT fingerprint, status, response, created_at FROM idempotency_keys \
-         WHERE account = $1 AND mode = $2 AND key = $3";
+    let sql = "SELECT fingerprint, status, response, created_at, \
+         (SELECT body FROM events WHERE events.id = idempotency_keys.event) AS event_body \
+         FROM idempotency_keys WHERE account = $1 AND mode = $2 AND key = $3";
     q.one(sql, &vals![&*scope.account, scope.mode.as_str(), key])
         .await
 }
@@ -39,14 +44,16 @@ pub struct KeyInUse {
 }
 
 /// Which of these keys are bound already. Mostly none are: those that are, are looked at one by one.
-pub async fn bound_keys(tx: &mut Tx, keys: &[(&Scope, &str)]) -> Result<Vec<KeyInUse>, StoreError> {
+pub async fn bound_keys(
+    reader: &mut Reader,
+    keys: &[(&Scope, &str)],
+) -> Result<Vec<KeyInUse>, StoreError> {
     let rows: Vec<Vec<Val>> = keys
         .iter()
-        .map(|(scope, key)| vals![&*scope.account, scope.mode.as_str(), *key].into())
+        .map(|(scope, key)| vals![&scope.account, scope.mode.as_str(), *key].into())
         .collect();
-    let head =
-        "SELECT account, mode, key FROM idempotency_keys WHERE (account, mode, key) IN (VALUES";
-    tx.insert_many_returning(head, ")", &rows).await
+    let select = "SELECT account, mode, key FROM idempotency_keys WHERE account = $1 AND mode = $2 AND key = $3";
+    reader.look_up(select, &rows).await
 }
 
 /// Binds keys to their answers. A key bound meanwhile by another process fails the unit of work as a taken
@@ -56,33 +63,30 @@ pub async fn keep_answers(
     answers: Vec<NewAnswer<'_>>,
     now: i64,
 ) -> Result<(), StoreError> {
-    let count = answers.len() as u64;
-    let rows: Vec<Vec<Val>> = answers
+    tx.insert_all(&[rows(answers, now)]).await
+}
+
+pub fn rows(answers: Vec<NewAnswer<'_>>, now: i64) -> Insert {
+    let rows = answers
         .into_iter()
         .map(|answer| {
             vals![
-                &*answer.scope.account,
+                &answer.scope.account,
                 answer.scope.mode.as_str(),
                 answer.key,
                 answer.fingerprint,
                 i64::from(answer.status),
                 answer.response,
                 now,
+                answer.event,
             ]
             .into()
         })
         .collect();
-    let head = "INSERT INTO idempotency_keys (account, mode, key, fingerprint, status, response, created_at) VALUES";
-    if tx
-        .insert_many(head, " ON CONFLICT DO NOTHING", &rows)
-        .await?
-        == count
-    {
-        Ok(())
-    } else {
-        Err(StoreError::Unique {
-            constraint: "idempotency_keys(account,mode,key)".into(),
-        })
+    Insert {
+        head: "INSERT INTO idempotency_keys (account, mode, key, fingerprint, status, response, created_at, event) VALUES".into(),
+        tail: "",
+        rows,
     }
 }
 

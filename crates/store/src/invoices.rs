@@ -3,7 +3,7 @@
 use till_core::invoice::{PayOption, Status, Terms};
 use till_core::scope::Scope;
 
-use crate::{Page, Queries, StoreError, Tx, Val, touched, vals};
+use crate::{Insert, Page, Queries, Reader, StoreError, Tx, Val, touched, vals};
 
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct InvoiceRow {
@@ -103,13 +103,15 @@ impl InvoiceRow {
 }
 
 pub async fn insert(tx: &mut Tx, invoices: &[InvoiceRow]) -> Result<(), StoreError> {
-    let rows: Vec<Vec<Val>> = invoices.iter().map(InvoiceRow::values).collect();
-    let head = format!("INSERT INTO invoices ({COLUMNS}) VALUES");
-    touched(
-        tx.insert_many(&head, "", &rows).await?,
-        invoices.len() as u64,
-        "invoices",
-    )
+    tx.insert_all(&[rows(invoices)]).await
+}
+
+pub fn rows(invoices: &[InvoiceRow]) -> Insert {
+    Insert {
+        head: format!("INSERT INTO invoices ({COLUMNS}) VALUES").into(),
+        tail: "",
+        rows: invoices.iter().map(InvoiceRow::values).collect(),
+    }
 }
 
 pub async fn find(
@@ -121,6 +123,20 @@ pub async fn find(
         format!("SELECT {COLUMNS} FROM invoices WHERE account = $1 AND mode = $2 AND id = $3");
     q.one(&sql, &vals![&*scope.account, scope.mode.as_str(), id])
         .await
+}
+
+/// Those of these invoices that exist, in any order.
+pub async fn find_many(
+    reader: &mut Reader,
+    ids: &[(&Scope, &str)],
+) -> Result<Vec<InvoiceRow>, StoreError> {
+    let keys: Vec<Vec<Val>> = ids
+        .iter()
+        .map(|(scope, id)| vals![&*scope.account, scope.mode.as_str(), *id].into())
+        .collect();
+    let select =
+        format!("SELECT {COLUMNS} FROM invoices WHERE account = $1 AND mode = $2 AND id = $3");
+    reader.look_up(&select, &keys).await
 }
 
 /// The invoice, locked until the unit of work ends: whoever changes an invoice or its payments holds it.

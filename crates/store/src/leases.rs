@@ -6,7 +6,7 @@
 use till_core::asset::Family;
 use till_core::scope::Scope;
 
-use crate::{Queries, StoreError, Tx, Val, touched, vals};
+use crate::{Insert, Queries, StoreError, Tx, Val, touched, vals};
 
 #[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
 pub struct PoolRow {
@@ -45,19 +45,38 @@ pub async fn take_cooled(
     now: i64,
     at_most: i64,
 ) -> Result<Vec<FreeAddress>, StoreError> {
-    let sql = "UPDATE leases SET freed = 1 WHERE account = $1 AND mode = $2 AND family = $3 AND freed = 0 \
-         AND number IN (SELECT number FROM leases WHERE account = $1 AND mode = $2 AND family = $3 AND freed = 0 \
-         AND free_at IS NOT NULL AND free_at <= $4 ORDER BY free_at, number LIMIT $5) RETURNING number, address";
-    let args = vals![
-        &*scope.account,
-        scope.mode.as_str(),
-        family.namespace(),
-        now,
-        at_most
-    ];
-    let mut free: Vec<FreeAddress> = tx.all(sql, &args).await?;
+    let (account, mode, family) = (&*scope.account, scope.mode.as_str(), family.namespace());
+    // Found first and ended by key then: as one statement, PostgreSQL goes on looking at every lease there is
+    // when it was planned while there were few.
+    let cooled = "SELECT number, address FROM leases WHERE account = $1 AND mode = $2 AND family = $3 \
+         AND freed = 0 AND free_at IS NOT NULL AND free_at <= $4 ORDER BY free_at, number LIMIT $5";
+    let args = vals![account, mode, family, now, at_most];
+    let mut free: Vec<FreeAddress> = tx.all(cooled, &args).await?;
     free.sort_by_key(|address| address.number);
+    let rows: Vec<Vec<Val>> = free
+        .iter()
+        .map(|free| vals![account, mode, family, free.number].into())
+        .collect();
+    let head = "UPDATE leases SET freed = 1 FROM (VALUES";
+    let tail = ") AS v WHERE leases.account = v.column1 AND leases.mode = v.column2 AND leases.family = v.column3 \
+         AND leases.number = v.column4 AND leases.freed = 0";
+    let ended = tx.insert_many(head, tail, &rows).await?;
+    touched(ended, free.len() as u64, "leases")?;
     Ok(free)
+}
+
+/// Whether an address of the family has cooled down and waits to be leased again.
+pub async fn any_cooled(
+    q: &mut impl Queries,
+    scope: &Scope,
+    family: Family,
+    now: i64,
+) -> Result<bool, StoreError> {
+    let sql = "SELECT number FROM leases WHERE account = $1 AND mode = $2 AND family = $3 \
+         AND freed = 0 AND free_at IS NOT NULL AND free_at <= $4 ORDER BY free_at LIMIT 1";
+    let args = vals![&scope.account, scope.mode.as_str(), family.namespace(), now];
+    let found: Option<(i64,)> = q.one(sql, &args).await?;
+    Ok(found.is_some())
 }
 
 /// Moves the pool's end; the caller holds the pool.
@@ -109,11 +128,15 @@ pub struct NewLease<'a> {
 }
 
 pub async fn insert(tx: &mut Tx, leases: &[NewLease<'_>]) -> Result<(), StoreError> {
-    let rows: Vec<Vec<Val>> = leases
+    tx.insert_all(&[rows(leases)]).await
+}
+
+pub fn rows(leases: &[NewLease<'_>]) -> Insert {
+    let rows = leases
         .iter()
         .map(|lease| {
             vals![
-                &*lease.scope.account,
+                &lease.scope.account,
                 lease.scope.mode.as_str(),
                 lease.family.namespace(),
                 lease.number,
@@ -124,13 +147,13 @@ pub async fn insert(tx: &mut Tx, leases: &[NewLease<'_>]) -> Result<(), StoreErr
             .into()
         })
         .collect();
-    let head =
-        "INSERT INTO leases (account, mode, family, number, address, invoice, leased_at) VALUES";
-    touched(
-        tx.insert_many(head, "", &rows).await?,
-        leases.len() as u64,
-        "leases",
-    )
+    Insert {
+        head:
+            "INSERT INTO leases (account, mode, family, number, address, invoice, leased_at) VALUES"
+                .into(),
+        tail: "",
+        rows,
+    }
 }
 
 /// Starts or (with none) stops the cooling down of an invoice's own lease. An address that was leased on

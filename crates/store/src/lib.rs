@@ -8,6 +8,7 @@
 
 pub mod accounts;
 pub mod bindings;
+mod checkpoint;
 pub mod deliveries;
 mod dialect;
 mod error;
@@ -33,6 +34,7 @@ pub mod testing;
 
 pub use dialect::{Db, DbConfig, Engine};
 pub use error::{Retryable, StoreError};
+pub use insert::Insert;
 pub use listing::Page;
 pub use rows::{Row, Val};
 pub use tx::{Queries, Reader, Tx};

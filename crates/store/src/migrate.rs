@@ -31,6 +31,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     1 => "0001_base",
     2 => "0002_notices",
     3 => "0003_links",
+    4 => "0004_lighter_writes",
 ];
 
 const CREATE_ATTEMPTS_MAX: u32 = 8;

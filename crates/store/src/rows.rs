@@ -1,5 +1,7 @@
 //! Values that go into statements and rows that come out of them.
 
+use std::sync::Arc;
+
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
 use sqlx::postgres::types::Oid;
@@ -11,7 +13,8 @@ use sqlx::{Arguments, Encode, FromRow, Type};
 /// absent value of a known type has a null of that type (`Option` converts to it).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Val {
-    Text(String),
+    /// Shared, not copied, with SQLite's thread, and by the many rows that hold the same.
+    Text(Arc<str>),
     Int(i64),
     Blob(Vec<u8>),
     NullText,
@@ -30,19 +33,25 @@ impl<T> Row for T where T: Send + Unpin + for<'r> FromRow<'r, SqliteRow> + for<'
 
 impl From<&str> for Val {
     fn from(value: &str) -> Val {
-        Val::Text(value.to_owned())
+        Val::Text(value.into())
     }
 }
 
 impl From<&String> for Val {
     fn from(value: &String) -> Val {
-        Val::Text(value.clone())
+        Val::Text(value.as_str().into())
     }
 }
 
 impl From<String> for Val {
     fn from(value: String) -> Val {
-        Val::Text(value)
+        Val::Text(value.into())
+    }
+}
+
+impl From<&Arc<str>> for Val {
+    fn from(value: &Arc<str>) -> Val {
+        Val::Text(Arc::clone(value))
     }
 }
 
@@ -125,7 +134,7 @@ pub(crate) fn sqlite_arguments<'v>(
     arguments.reserve(values.size_hint().0, 0);
     for value in values {
         match value {
-            Val::Text(value) => arguments.add(value.as_str())?,
+            Val::Text(value) => arguments.add(Arc::clone(value))?,
             Val::Int(value) => arguments.add(*value)?,
             Val::Blob(value) => arguments.add(value.as_slice())?,
             Val::NullText | Val::NullInt | Val::NullBlob | Val::Null => {
@@ -143,7 +152,7 @@ pub(crate) fn postgres_arguments<'v>(
     arguments.reserve(values.size_hint().0, 0);
     for value in values {
         match value {
-            Val::Text(value) => arguments.add(value.as_str())?,
+            Val::Text(value) => arguments.add(&**value)?,
             Val::Int(value) => arguments.add(*value)?,
             Val::Blob(value) => arguments.add(value.as_slice())?,
             Val::NullText => arguments.add(None::<&str>)?,
@@ -153,6 +162,64 @@ pub(crate) fn postgres_arguments<'v>(
         }
     }
     Ok(arguments)
+}
+
+/// The rows' columns, an array each. What a column holds is told by its first value whose type is known.
+pub(crate) fn add_columns(
+    arguments: &mut PgArguments,
+    rows: &[Vec<Val>],
+) -> Result<(), BoxDynError> {
+    let width = rows.first().map_or(0, Vec::len);
+    arguments.reserve(width, 0);
+    for column in 0..width {
+        let values = || rows.iter().map(|row| &row[column]);
+        let known = values().find(|value| **value != Val::Null);
+        match known.unwrap_or(&Val::NullText) {
+            Val::Text(_) | Val::NullText | Val::Null => {
+                arguments.add(array(values(), Val::text)?)?
+            }
+            Val::Int(_) | Val::NullInt => arguments.add(array(values(), Val::int)?)?,
+            Val::Blob(_) | Val::NullBlob => arguments.add(array(values(), Val::blob)?)?,
+        }
+    }
+    Ok(())
+}
+
+fn array<'v, T>(
+    values: impl Iterator<Item = &'v Val>,
+    read: impl Fn(&'v Val) -> Option<T>,
+) -> Result<Vec<Option<T>>, BoxDynError> {
+    values
+        .map(|value| match value {
+            Val::NullText | Val::NullInt | Val::NullBlob | Val::Null => Ok(None),
+            value => read(value)
+                .map(Some)
+                .ok_or_else(|| "a column holds values of different types".into()),
+        })
+        .collect()
+}
+
+impl Val {
+    fn text(&self) -> Option<&str> {
+        match self {
+            Val::Text(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    fn int(&self) -> Option<i64> {
+        match self {
+            Val::Int(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    fn blob(&self) -> Option<&[u8]> {
+        match self {
+            Val::Blob(value) => Some(value),
+            _ => None,
+        }
+    }
 }
 
 /// Type 0 is how the protocol leaves a parameter's type to the server.

@@ -2,7 +2,7 @@
 
 use till_core::scope::Scope;
 
-use crate::{Queries, StoreError, Tx, Val, vals};
+use crate::{Insert, Queries, StoreError, Tx, vals};
 
 #[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
 pub struct TimerRow {
@@ -24,11 +24,15 @@ impl TimerRow {
 
 /// Sets timers; one that exists is moved.
 pub async fn set(tx: &mut Tx, timers: &[(&Scope, &str, &str, i64)]) -> Result<(), StoreError> {
-    let rows: Vec<Vec<Val>> = timers
+    tx.insert_all(&[rows(timers)]).await
+}
+
+pub fn rows(timers: &[(&Scope, &str, &str, i64)]) -> Insert {
+    let rows = timers
         .iter()
         .map(|(scope, kind, subject, due_at)| {
             vals![
-                &*scope.account,
+                &scope.account,
                 scope.mode.as_str(),
                 *kind,
                 *subject,
@@ -37,9 +41,11 @@ pub async fn set(tx: &mut Tx, timers: &[(&Scope, &str, &str, i64)]) -> Result<()
             .into()
         })
         .collect();
-    let head = "INSERT INTO timers (account, mode, kind, subject, due_at) VALUES";
-    let tail = " ON CONFLICT (account, mode, kind, subject) DO UPDATE SET due_at = excluded.due_at";
-    tx.insert_many(head, tail, &rows).await.map(drop)
+    Insert {
+        head: "INSERT INTO timers (account, mode, kind, subject, due_at) VALUES".into(),
+        tail: "ON CONFLICT (account, mode, kind, subject) DO UPDATE SET due_at = excluded.due_at",
+        rows,
+    }
 }
 
 /// True for the one that took it; whoever fires a timer takes it in the same unit of work.

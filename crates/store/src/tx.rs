@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use futures::future::Future;
 use sqlx::pool::PoolConnection;
-use sqlx::postgres::{PgConnection, PgPool, Postgres};
+use sqlx::postgres::{PgArguments, PgConnection, PgPool, Postgres};
 use sqlx::sqlite::{Sqlite, SqliteConnection, SqlitePool};
 use sqlx::{AssertSqlSafe, Transaction, query_as_with, query_with, raw_sql};
 use tokio::sync::Mutex;
 
 use crate::error::connection_lost;
 use crate::group::{self, Slot, Unit};
-use crate::rows::{postgres_arguments, sqlite_arguments};
+use crate::insert::Insert;
+use crate::rows::{add_columns, postgres_arguments, sqlite_arguments};
 use crate::{Engine, Row, StoreError, Val, insert};
 
 /// Statements that run in a unit of work as well as in a read.
@@ -54,7 +56,7 @@ impl Default for Steps {
 }
 
 impl Steps {
-    async fn take_one(&self) {
+    pub(crate) async fn take_one(&self) {
         let taken = self.taken.fetch_add(1, Ordering::Relaxed) + 1;
         if taken >= self.last.load(Ordering::Relaxed) {
             std::future::pending::<()>().await;
@@ -134,6 +136,38 @@ impl Conn<'_> {
         }
     }
 
+    /// With one array for each column of the rows; SQLite has no arrays.
+    async fn all_columns<T: Row>(
+        self,
+        sql: &str,
+        rows: &[Vec<Val>],
+    ) -> Result<Vec<T>, sqlx::Error> {
+        match self {
+            Conn::Sqlite(_) => Err(no_arrays()),
+            Conn::Postgres(conn) => {
+                let args = columns(std::iter::once(rows))?;
+                query_as_with::<Postgres, T, _>(AssertSqlSafe(sql), args)
+                    .fetch_all(conn)
+                    .await
+            }
+        }
+    }
+
+    async fn run_columns<'v>(
+        self,
+        sql: String,
+        tables: impl Iterator<Item = &'v [Vec<Val>]> + Send,
+    ) -> Result<u64, sqlx::Error> {
+        match self {
+            Conn::Sqlite(_) => Err(no_arrays()),
+            Conn::Postgres(conn) => {
+                let args = columns(tables)?;
+                let query = query_with::<Postgres, _>(AssertSqlSafe(sql), args);
+                Ok(query.execute(conn).await?.rows_affected())
+            }
+        }
+    }
+
     async fn one<T: Row>(self, sql: &str, args: &[Val]) -> Result<Option<T>, sqlx::Error> {
         let sql = AssertSqlSafe(sql);
         match self {
@@ -171,6 +205,19 @@ impl Conn<'_> {
             }
         }
     }
+}
+
+/// The columns of each table's rows, one table after the other.
+fn columns<'v>(tables: impl Iterator<Item = &'v [Vec<Val>]>) -> Result<PgArguments, sqlx::Error> {
+    let mut arguments = PgArguments::default();
+    for rows in tables {
+        add_columns(&mut arguments, rows).map_err(sqlx::Error::Encode)?;
+    }
+    Ok(arguments)
+}
+
+fn no_arrays() -> sqlx::Error {
+    sqlx::Error::Encode("SQLite has no arrays".into())
 }
 
 impl Tx {
@@ -221,11 +268,46 @@ impl Tx {
         rows: &[Vec<Val>],
     ) -> Result<u64, StoreError> {
         let mut count = 0;
-        for (sql, rows) in insert::chunks(head, tail, rows)? {
-            let done = self.start().await?.run(sql, rows.iter().flatten()).await;
-            count += self.finish(done)?;
+        match self.engine() {
+            Engine::Postgres if rows.is_empty() => {}
+            Engine::Postgres => {
+                let sql = insert::unnested(head, tail, insert::width(head, rows)?)?;
+                let done = self
+                    .start()
+                    .await?
+                    .run_columns(sql, std::iter::once(rows))
+                    .await;
+                count = self.finish(done)?;
+            }
+            Engine::Sqlite | Engine::SqliteMemory => {
+                for (sql, rows) in insert::chunks(head, tail, rows)? {
+                    let done = self.start().await?.run(sql, rows.iter().flatten()).await;
+                    count += self.finish(done)?;
+                }
+            }
         }
         Ok(count)
+    }
+
+    /// Inserts rows into several tables, in as few trips to the database as it takes.
+    pub async fn insert_all(&mut self, inserts: &[Insert]) -> Result<(), StoreError> {
+        match self.engine() {
+            Engine::Postgres => {
+                if let Some(sql) = insert::together(inserts)? {
+                    let tables = inserts.iter().map(|insert| insert.rows.as_slice());
+                    let done = self.start().await?.run_columns(sql, tables).await;
+                    self.finish(done)?;
+                }
+            }
+            Engine::Sqlite | Engine::SqliteMemory => {
+                for (sql, rows) in insert::steps(inserts)? {
+                    let values = rows.into_iter().flatten().flatten();
+                    let done = self.start().await?.run(sql, values).await;
+                    self.finish(done)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Like [`Tx::insert_many`], with a `RETURNING` in `tail`, or any statement around a list of rows that
@@ -236,10 +318,20 @@ impl Tx {
         tail: &str,
         rows: &[Vec<Val>],
     ) -> Result<Vec<T>, StoreError> {
-        let mut returned = Vec::with_capacity(rows.len());
-        for (sql, rows) in insert::chunks(head, tail, rows)? {
-            let done = self.start().await?.all(sql, rows.iter().flatten()).await;
-            returned.extend(self.finish(done)?);
+        let mut returned = Vec::new();
+        match self.engine() {
+            Engine::Postgres if rows.is_empty() => {}
+            Engine::Postgres => {
+                let sql = insert::unnested(head, tail, insert::width(head, rows)?)?;
+                let done = self.start().await?.all_columns(&sql, rows).await;
+                returned = self.finish(done)?;
+            }
+            Engine::Sqlite | Engine::SqliteMemory => {
+                for (sql, rows) in insert::chunks(head, tail, rows)? {
+                    let done = self.start().await?.all(sql, rows.iter().flatten()).await;
+                    returned.extend(self.finish(done)?);
+                }
+            }
         }
         Ok(returned)
     }
@@ -294,6 +386,32 @@ impl Tx {
         self.failed = done.is_err();
         Ok(done?)
     }
+}
+
+/// Inserts rows into several tables as a unit of work of their own, in one trip to the database: a statement
+/// by itself is a transaction.
+pub(crate) async fn insert_postgres(pool: &PgPool, inserts: &[Insert]) -> Result<(), StoreError> {
+    let Some(sql) = insert::together(inserts)? else {
+        return Ok(());
+    };
+    let mut conn = pool.acquire().await?;
+    let tables = inserts.iter().map(|insert| insert.rows.as_slice());
+    Conn::Postgres(&mut conn).run_columns(sql, tables).await?;
+    Ok(())
+}
+
+/// The same on SQLite, in as few trips as it takes.
+pub(crate) async fn insert_sqlite(
+    writer: &Arc<Mutex<Slot>>,
+    wait: Option<Duration>,
+    inserts: &[Insert],
+) -> Result<(), StoreError> {
+    let mut statements = Vec::new();
+    for (sql, rows) in insert::steps(inserts)? {
+        let arguments = sqlite_arguments(rows.into_iter().flatten().flatten());
+        statements.push((sql, arguments.map_err(sqlx::Error::Encode)?));
+    }
+    group::run_and_commit(writer, wait, statements).await
 }
 
 fn after_failure() -> StoreError {
@@ -359,6 +477,34 @@ macro_rules! read_on {
             },
         }
     };
+}
+
+impl Reader {
+    /// Rows by their keys, in few statements and any order. `select` finds one, by `$1` and so on.
+    pub async fn look_up<T: Row>(
+        &mut self,
+        select: &str,
+        keys: &[Vec<Val>],
+    ) -> Result<Vec<T>, StoreError> {
+        let mut found = Vec::new();
+        match &self.0 {
+            Source::Postgres { .. } if keys.is_empty() => {}
+            Source::Postgres { .. } => {
+                let sql = insert::lateral(select, insert::width(select, keys)?);
+                let rows: Result<Vec<T>, StoreError> =
+                    read_on!(self, conn => conn.all_columns(&sql, keys));
+                found = rows?;
+            }
+            Source::Sqlite { .. } | Source::Memory(_) => {
+                for (sql, keys) in insert::lookups(select, keys)? {
+                    let rows: Result<Vec<T>, StoreError> =
+                        read_on!(self, conn => conn.all(sql.as_str(), keys.iter().flatten()));
+                    found.extend(rows?);
+                }
+            }
+        }
+        Ok(found)
+    }
 }
 
 impl Queries for Reader {

@@ -4,7 +4,10 @@ mod common;
 
 use common::{ids, put, run, thing, with_things};
 use futures::future::join_all;
-use till_store::testing::{TestDb, fresh};
+use till_core::asset::Mode;
+use till_core::scope::Scope;
+use till_store::events::{self, NewEvent};
+use till_store::testing::{TestDb, fresh, migrated};
 use till_store::{Db, DbConfig, Engine, Queries, StoreError};
 
 async fn sqlite() -> TestDb {
@@ -205,6 +208,79 @@ async fn a_file_held_by_another_process_is_busy_and_then_free() {
     put_one(1, test.db.clone()).await.unwrap();
     assert_eq!(ids(&test.db).await, ["held", "unit 01"]);
     other.close().await;
+    test.remove().await;
+}
+
+#[tokio::test]
+async fn rows_that_are_written_at_once_take_nobody_with_them_when_they_fail() {
+    let test = migrated(Engine::Sqlite)
+        .await
+        .expect("SQLite is always there");
+    let db = &test.db;
+    let scope = Scope::new("acct_a", Mode::Test);
+    let one = |id: &str| [event(id)];
+    db.write_rows(&[events::rows(&one("evt_0"))]).await.unwrap();
+    let mut tx = db.begin().await.unwrap();
+    let waiting = queue(db, 3, |n, db| async move {
+        let event = [event(&format!("evt_{n}"))];
+        if n == 1 {
+            // Of these two the second is there already: neither may stay.
+            let twice = [event, [self::event("evt_0")]].concat();
+            return db.write_rows(&[events::rows(&twice)]).await;
+        }
+        let mut tx = db.begin().await?;
+        events::insert(&mut tx, &[self::event(&format!("evt_unit_{n}"))]).await?;
+        tx.commit().await
+    })
+    .await;
+    events::insert(&mut tx, &one("evt_first")).await.unwrap();
+    tx.commit().await.unwrap();
+    let mut done = Vec::new();
+    for unit in join_all(waiting).await {
+        done.push(unit.unwrap().is_ok());
+    }
+    assert_eq!(done, [true, false, true]);
+    let mut reader = db.read().await.unwrap();
+    let sql = "SELECT id FROM events WHERE account = $1 ORDER BY id";
+    let ids: Vec<(String,)> = reader.all(sql, &[(&scope.account).into()]).await.unwrap();
+    let ids: Vec<&str> = ids.iter().map(|(id,)| id.as_str()).collect();
+    assert_eq!(ids, ["evt_0", "evt_first", "evt_unit_0", "evt_unit_2"]);
+    drop(reader);
+    test.remove().await;
+}
+
+fn event(id: &str) -> NewEvent {
+    NewEvent {
+        id: id.to_owned(),
+        scope: Scope::new("acct_a", Mode::Test),
+        event_type: "invoice.created",
+        invoice: None,
+        stream_seq: None,
+        created_at: 1,
+        body: "{}".to_owned(),
+        payments: None,
+    }
+}
+
+/// The log is copied into the database by somebody else than the writer, who need not stop for it.
+#[tokio::test]
+async fn the_log_is_copied_while_the_writer_rests() {
+    let test = sqlite().await;
+    for n in 0..40 {
+        put_one(n, test.db.clone()).await.unwrap();
+    }
+    // What was written stands in the log beside it until somebody copies it.
+    let file = test.config.url.strip_prefix("sqlite:").unwrap();
+    let length = || std::fs::metadata(file).unwrap().len();
+    let before = length();
+    let grown = async {
+        while length() == before {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(10), grown)
+        .await
+        .expect("copied within seconds");
     test.remove().await;
 }
 

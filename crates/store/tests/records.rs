@@ -279,9 +279,9 @@ both_engines! {
         assert!(deliveries::claim(&mut tx, &scope, 99, 200, 9).await.unwrap().is_empty(), "claimed");
         let second = deliveries::claim(&mut tx, &scope, 100, 200, 9).await.unwrap();
         assert_eq!(second[0].fence, 2, "the claim ran out and was taken over");
-        assert!(!deliveries::record(&mut tx, &scope, &attempted("whd_a", 1, None)).await.unwrap());
-        assert!(deliveries::record(&mut tx, &scope, &attempted("whd_a", 2, None)).await.unwrap());
-        assert!(!deliveries::record(&mut tx, &scope, &attempted("whd_a", 2, Some(9))).await.unwrap(), "recorded once");
+        assert_eq!(0, deliveries::record(&mut tx, &scope, &[attempted("whd_a", 1, None)]).await.unwrap());
+        assert_eq!(1, deliveries::record(&mut tx, &scope, &[attempted("whd_a", 2, None)]).await.unwrap());
+        assert_eq!(0, deliveries::record(&mut tx, &scope, &[attempted("whd_a", 2, Some(9))]).await.unwrap(), "recorded once");
         let row = deliveries::find(&mut tx, &scope, "whd_a").await.unwrap().unwrap();
         assert_eq!((&*row.status, row.next_attempt_at), ("succeeded", None));
         assert!(deliveries::claim(&mut tx, &scope, 999, 1_000, 9).await.unwrap().is_empty(), "done");
@@ -341,9 +341,35 @@ both_engines! {
         assert!(events::stream(&mut reader, &live(), "inv_a", 0, 9).await.unwrap().is_empty(), "not this mode's");
     }
 
+    async fn rows_of_several_tables_go_in_together_or_not_at_all(db: Db) {
+        let scope = scope();
+        let answer = |key: &'static str| NewAnswer { scope: &scope, key, fingerprint: b"f", status: 201, response: Vec::new(), event: Some("evt_a") };
+        let names: Vec<String> = (0..70).map(|n| format!("inv_{n:02}")).collect();
+        let many: Vec<_> = names.iter().map(|name| (&scope, "expire", name.as_str(), 7)).collect();
+        let commits = db.commits();
+        db.write_rows(&[idempotency::rows(vec![answer("a")], 5), events::rows(&[event("evt_a", Some(1))]), timers::rows(&many), events::rows(&[])]).await.unwrap();
+        assert_eq!(db.commits() - commits, 1);
+        let mut reader = db.read().await.unwrap();
+        assert_eq!(timers::due(&mut reader, 7, 99).await.unwrap().len(), 70);
+        let kept = idempotency::kept_answer(&mut reader, &scope, "a").await.unwrap().unwrap();
+        assert_eq!(kept.event_body.as_deref(), Some(r#"{"id":"evt_a"}"#), "the event's");
+        drop(reader);
+
+        let again = [events::rows(&[event("evt_b", Some(2))]), timers::rows(&[(&scope, "expire", "inv_00", 8)]), idempotency::rows(vec![answer("b"), answer("a")], 6)];
+        let taken = db.write_rows(&again).await.unwrap_err();
+        assert!(taken.violates("idempotency_keys"), "{taken}");
+        let mut reader = db.read().await.unwrap();
+        assert_eq!(events::stream(&mut reader, &scope, "inv_a", 0, 9).await.unwrap().len(), 1);
+        assert_eq!(timers::due(&mut reader, 7, 99).await.unwrap().len(), 70, "not moved");
+        assert!(idempotency::kept_answer(&mut reader, &scope, "b").await.unwrap().is_none());
+        drop(reader);
+        db.write_rows(&[]).await.unwrap();
+        db.write_rows(&again[..2]).await.unwrap();
+    }
+
     async fn a_key_that_is_taken_fails_the_whole_unit(db: Db) {
         let scope = scope();
-        let answer = |key: &'static str| NewAnswer { scope: &scope, key, fingerprint: b"f", status: 201, response: b"{}".to_vec() };
+        let answer = |key: &'static str| NewAnswer { scope: &scope, key, fingerprint: b"f", status: 201, response: b"{}".to_vec(), event: None };
         let mut tx = db.begin().await.unwrap();
         idempotency::keep_answers(&mut tx, vec![answer("a"), answer("b")], 5).await.unwrap();
         tx.commit().await.unwrap();

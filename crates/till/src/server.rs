@@ -48,13 +48,11 @@ pub async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Fail
     Ok((listener, bound))
 }
 
-/// Creating invoices in groups pays off beside one writer; PostgreSQL takes a few groups at a time.
+/// Groups of invoices under way at a time: while one is written, the next is worked out.
+const CREATE_LANES: usize = 2;
+
 pub fn gatherer(engine: &Arc<Engine>) -> Gatherer {
-    let lanes = match engine.db.engine() {
-        till_store::Engine::Postgres => 2,
-        till_store::Engine::Sqlite | till_store::Engine::SqliteMemory => 1,
-    };
-    Gatherer::start(engine, lanes)
+    Gatherer::start(engine, CREATE_LANES)
 }
 
 /// All that a server needs before it can answer. Without a listener it only works.

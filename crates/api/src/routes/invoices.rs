@@ -88,15 +88,7 @@ fn view<'r>(api: &Api, caller: &Caller, row: &'r InvoiceRow) -> Result<InvoiceVi
 )]
 pub async fn retrieve(State(api): State<Arc<Api>>, got: Got<Secret>, Id(id): Id) -> Answered {
     got.query(&[])?;
-    let mut reader = api
-        .engine
-        .db
-        .read()
-        .await
-        .map_err(|error| fail(error.into()))?;
-    let row = invoices::find(&mut reader, got.scope(), &id)
-        .await
-        .map_err(fail)?;
+    let row = api.retrievals.find(got.scope(), &id).await.map_err(fail)?;
     Ok(answer::json(
         StatusCode::OK,
         &view(&api, &got.caller, &row)?,

@@ -277,6 +277,7 @@ on_every_engine! { postgres
                 fingerprint: &once.fingerprint,
                 status: 201,
                 response: b"{}".to_vec(),
+                event: None,
             };
             till_store::idempotency::keep_answers(&mut tx, vec![answer], 0).await.unwrap();
             let call = till.posting(path, body).once(key);

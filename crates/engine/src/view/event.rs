@@ -1,5 +1,7 @@
 //! Events on the wire: the webhook's body, and the live stream's data for the payer.
 
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use till_core::invoice::PayOption;
 use till_core::time;
@@ -27,6 +29,22 @@ pub fn event_body(
         "{{\"id\":\"{id}\",\"object\":\"event\",\"type\":\"{event_type}\",\"livemode\":{livemode},\
          \"created_at\":\"{created_at}\",\"invoice_id\":{invoice},\"data\":{{\"object\":{object}{extra}}}}}"
     )
+}
+
+/// The object of an event's body, byte for byte as [`event_body`] was given it.
+pub fn event_object(body: &str) -> Result<&str, serde_json::Error> {
+    #[derive(Deserialize)]
+    struct Event<'b> {
+        #[serde(borrow)]
+        data: Data<'b>,
+    }
+    #[derive(Deserialize)]
+    struct Data<'b> {
+        #[serde(borrow)]
+        object: &'b RawValue,
+    }
+    let event: Event<'_> = serde_json::from_str(body)?;
+    Ok(event.data.object.get())
 }
 
 /// Fields of an invoice that its payer must never see.

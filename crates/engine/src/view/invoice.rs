@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use till_core::asset::{Mode, Registry};
+use till_core::invoice::PayOption;
 use till_core::money::{Currency, Units, show};
 use till_core::payment::Hold;
 use till_core::time;
@@ -163,13 +164,23 @@ impl<'a> InvoiceView<'a> {
         checkout_url: &str,
         key: Option<&str>,
     ) -> Result<InvoiceView<'a>, StoreError> {
+        InvoiceView::with_options(row, row.options()?, checkout_url, key)
+    }
+
+    /// The same for whoever has the row's options at hand.
+    pub fn with_options(
+        row: &'a InvoiceRow,
+        options: Vec<PayOption>,
+        checkout_url: &str,
+        key: Option<&str>,
+    ) -> Result<InvoiceView<'a>, StoreError> {
         let registry = Registry::builtin();
         let summary = Summary::read(row)?;
         let decimals = Currency::parse(&row.currency).map_or(2, Currency::decimals);
         let amount_minor =
             u128::try_from(row.amount_minor).map_err(|error| row.corrupt("amount_minor", error))?;
         let (mut payment_options, mut pending_options) = (Vec::new(), Vec::new());
-        for option in row.options()? {
+        for option in options {
             let asset = registry
                 .asset(&option.asset)
                 .ok_or_else(|| row.corrupt("options", &option.asset))?;

@@ -10,7 +10,7 @@ mod payment;
 mod settings;
 
 pub use delivery::DeliveryView;
-pub use event::{event_body, stream_event};
+pub use event::{event_body, event_object, stream_event};
 pub use invoice::{
     FiatAmount, InvoiceView, PaymentOptionView, PendingOptionView, ReviewView, Summary, TokenAmount,
 };

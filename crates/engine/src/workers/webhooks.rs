@@ -2,7 +2,7 @@
 //! hangs holds up nobody else.
 
 use scoped_futures::ScopedFutureExt as _;
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -27,8 +27,10 @@ use crate::workers::Stopping;
 
 /// How many requests may be under way to one endpoint.
 const PLACES_PER_ENDPOINT: usize = 32;
-/// How many are claimed and recorded together.
+/// How many are claimed together.
 const CLAIM_MAX: i64 = 64;
+/// With fewer than this left to send, the next are claimed.
+const READY_MIN: usize = 32;
 /// Longer than any attempt may take; a worker that died is taken over after it.
 const CLAIM_MS: i64 = 60 * SECOND_MS;
 const PERIOD: Duration = Duration::from_secs(1);
@@ -115,29 +117,47 @@ async fn due_scopes(engine: &Engine) -> Vec<Scope> {
     }
 }
 
-/// Sends everything due to one endpoint, a bounded number at a time, until nothing is.
+/// Sends everything due to one endpoint, a bounded number at a time, until nothing is. While requests are
+/// under way the next are claimed and the last recorded: neither the receiver nor the database waits for the
+/// other.
 async fn serve_endpoint(engine: &Engine, sender: &impl Deliver, scope: &Scope) -> Result<(), Fail> {
+    let mut ready: VecDeque<(Arc<Endpoint>, Claimed)> = VecDeque::new();
+    let mut done = Vec::new();
+    // At most one of each; a set that may be empty is simply not waited for.
+    let (mut claims, mut records) = (FuturesUnordered::new(), FuturesUnordered::new());
+    let mut under_way = FuturesUnordered::new();
+    let mut claimed_all = Ok(false);
     loop {
-        let batch = claim(engine, scope).await?;
-        let Some((endpoint, claimed)) = batch else {
-            return Ok(());
-        };
-        let mut waiting = claimed.into_iter();
-        let mut under_way = FuturesUnordered::new();
-        let mut done = Vec::new();
-        loop {
-            while under_way.len() < PLACES_PER_ENDPOINT {
-                let Some(delivery) = waiting.next() else {
-                    break;
-                };
-                under_way.push(attempt(engine, sender, &endpoint, delivery));
-            }
-            match under_way.next().await {
-                Some(attempted) => done.push(attempted),
-                None => break,
-            }
+        if claims.is_empty() && matches!(claimed_all, Ok(false)) && ready.len() < READY_MIN {
+            claims.push(claim(engine, scope));
         }
-        record(engine, scope, &endpoint.url, &done).await?;
+        while under_way.len() < PLACES_PER_ENDPOINT
+            && let Some((endpoint, delivery)) = ready.pop_front()
+        {
+            under_way.push(attempt(engine, sender, endpoint, delivery));
+        }
+        if records.is_empty() && !done.is_empty() {
+            records.push(record(engine, scope, std::mem::take(&mut done)));
+        }
+        if claims.is_empty() && under_way.is_empty() && records.is_empty() {
+            return claimed_all.map(drop);
+        }
+        // In a fixed order, so that the simulator's runs repeat; what is sent comes last because there is most
+        // of it.
+        tokio::select! {
+            biased;
+            Some(recorded) = records.next() => recorded?,
+            Some(claimed) = claims.next() => match claimed {
+                Ok(Some((endpoint, claimed))) => {
+                    let endpoint = Arc::new(endpoint);
+                    ready.extend(claimed.into_iter().map(|one| (Arc::clone(&endpoint), one)));
+                }
+                Ok(None) => claimed_all = Ok(true),
+                // What was claimed before is still sent and recorded.
+                Err(fail) => claimed_all = Err(fail),
+            },
+            Some(attempted) = under_way.next() => done.push(attempted),
+        }
     }
 }
 
@@ -181,10 +201,11 @@ async fn claim(engine: &Engine, scope: &Scope) -> Result<Option<(Endpoint, Vec<C
                 }
                 till_store::deliveries::insert(tx, &retries).await?;
                 let Some(url) = url else {
-                    for delivery in ready {
-                        let gone = end_without_url(&delivery, now);
-                        till_store::deliveries::record(tx, scope, &gone).await?;
-                    }
+                    let gone: Vec<Attempted<'_>> = ready
+                        .iter()
+                        .map(|delivery| end_without_url(delivery, now))
+                        .collect();
+                    till_store::deliveries::record(tx, scope, &gone).await?;
                     return Ok(None);
                 };
                 let secrets = secrets::current(tx, engine, scope).await?;
@@ -232,6 +253,7 @@ fn end_without_url(delivery: &Claimed, now: i64) -> Attempted<'_> {
 }
 
 struct Done {
+    endpoint: Arc<Endpoint>,
     delivery: Claimed,
     outcome: Outcome,
     attempted_at: i64,
@@ -239,15 +261,33 @@ struct Done {
     next_attempt_at: Option<i64>,
 }
 
+impl Done {
+    fn attempted(&self) -> Attempted<'_> {
+        let outcome = &self.outcome;
+        Attempted {
+            id: &self.delivery.id,
+            fence: self.delivery.fence,
+            url: &self.endpoint.url,
+            succeeded: outcome.delivered,
+            status_code: outcome.status_code.map(i64::from),
+            latency_ms: Some(self.latency_ms),
+            error: outcome.error.as_deref(),
+            response_body: outcome.status_code.map(|_| outcome.response_body.as_str()),
+            attempted_at: Some(self.attempted_at),
+            next_attempt_at: self.next_attempt_at,
+        }
+    }
+}
+
 async fn attempt(
     engine: &Engine,
     sender: &impl Deliver,
-    endpoint: &Endpoint,
-    delivery: Claimed,
+    endpoint: Arc<Endpoint>,
+    mut delivery: Claimed,
 ) -> Done {
     let attempted_at = engine.clock.now_ms();
     let secrets: Vec<&str> = endpoint.secrets.iter().map(String::as_str).collect();
-    let body = Bytes::from(delivery.body.clone());
+    let body = Bytes::from(std::mem::take(&mut delivery.body));
     let headers = [
         (
             SIGNATURE_HEADER,
@@ -270,6 +310,7 @@ async fn attempt(
         retry_delay_ms(failed, jitter).map(|delay| engine.clock.now_ms() + delay)
     };
     Done {
+        endpoint,
         delivery,
         outcome,
         attempted_at,
@@ -278,30 +319,17 @@ async fn attempt(
     }
 }
 
-async fn record(engine: &Engine, scope: &Scope, url: &str, done: &[Done]) -> Result<(), Fail> {
+async fn record(engine: &Engine, scope: &Scope, done: Vec<Done>) -> Result<(), Fail> {
+    let attempts: Vec<Attempted<'_>> = done.iter().map(Done::attempted).collect();
+    let attempts = attempts.as_slice();
     engine
         .db
         .write(move |tx| {
             async move {
-                for done in done {
-                    let attempted = Attempted {
-                        id: &done.delivery.id,
-                        fence: done.delivery.fence,
-                        url,
-                        succeeded: done.outcome.delivered,
-                        status_code: done.outcome.status_code.map(i64::from),
-                        latency_ms: Some(done.latency_ms),
-                        error: done.outcome.error.as_deref(),
-                        response_body: done
-                            .outcome
-                            .status_code
-                            .map(|_| done.outcome.response_body.as_str()),
-                        attempted_at: Some(done.attempted_at),
-                        next_attempt_at: done.next_attempt_at,
-                    };
-                    till_store::deliveries::record(tx, scope, &attempted).await?;
-                }
-                Ok::<_, Fail>(())
+                till_store::deliveries::record(tx, scope, attempts)
+                    .await
+                    .map(drop)
+                    .map_err(Fail::from)
             }
             .scope_boxed()
         })

@@ -137,7 +137,7 @@ fn a_seed_takes_the_same_way_every_time_and_another_seed_another() {
 #[test]
 fn the_seeds_visit_every_status_event_and_kind_of_refusal() {
     let mut visited = BTreeSet::new();
-    for seed in 0..7 {
+    for seed in 0..15 {
         visited.append(&mut must(seed, STEPS).visited);
     }
     let statuses = check::transitions::STATUSES;

@@ -101,6 +101,7 @@ pub struct Merchant {
     pub invoices: BTreeMap<String, Invoice>,
     pub seen: BTreeMap<TransferId, Seen>,
     pub leases: Vec<Lease>,
+    pub pool_max: i64,
     pub chains: Vec<Chain>,
     pub keys: BTreeMap<String, Kept>,
     pub links: BTreeMap<String, Link>,

@@ -27,7 +27,8 @@ pub const START_MS: i64 = 1_800_000_000_000;
 pub const LIFE_MS: i64 = 60 * 60_000;
 pub const VOLATILE_LIFE_MS: i64 = 15 * 60_000;
 pub const SELECT_MS: i64 = 30 * 60_000;
-pub const POOL_MAX: i64 = 12;
+/// So few that they run out, and so many that processes take some ahead.
+const POOLS_MAX: [i64; 2] = [12, 100_000];
 pub const GAP_LIMIT: i64 = 4;
 pub const PRICES: [(&str, &str); 3] = [
     ("BTC/USD", "50000"),
@@ -49,6 +50,7 @@ pub struct World {
     pub engine: Arc<Engine>,
     pub receiver: Arc<Receiver>,
     pub model: Model,
+    pool_max: i64,
     pub keys_made: u64,
     pub transactions_made: u64,
     /// The first request under each merchant's key.
@@ -88,7 +90,8 @@ impl World {
             ("eip155:56".to_owned(), Level::Included),
         ]
         .into();
-        let engine = engine(db, &clock, &entropy, &credit_at);
+        let pool_max = POOLS_MAX[usize::from(seed % 4 == 3)];
+        let engine = engine(db, &clock, &entropy, &credit_at, pool_max);
         let mut world = World {
             rng: Rng::new(seed),
             receiver: Arc::new(Receiver::new(Arc::clone(&clock))),
@@ -100,6 +103,7 @@ impl World {
                 merchants: Vec::new(),
                 credit_at,
             },
+            pool_max,
             keys_made: 0,
             transactions_made: 0,
             requests: BTreeMap::new(),
@@ -161,6 +165,7 @@ impl World {
                 invoices: BTreeMap::new(),
                 seen: BTreeMap::new(),
                 leases: Vec::new(),
+                pool_max: self.pool_max,
                 chains: Vec::new(),
                 keys: BTreeMap::new(),
                 links: BTreeMap::new(),
@@ -199,7 +204,8 @@ impl World {
             db.close().await;
             db = open(&self.database).await;
         }
-        self.engine = engine(db, &self.clock, &self.entropy, &self.model.credit_at);
+        let credit_at = &self.model.credit_at;
+        self.engine = engine(db, &self.clock, &self.entropy, credit_at, self.pool_max);
     }
 
     /// Drives a future to its end, or until it stops at the step or post it must die at; then it is dropped.
@@ -263,6 +269,7 @@ fn engine(
     clock: &Arc<StillClock>,
     entropy: &Arc<CountingEntropy>,
     credit_at: &BTreeMap<String, Level>,
+    pool_max: i64,
 ) -> Arc<Engine> {
     let fixed: BTreeMap<String, String> = PRICES
         .iter()
@@ -274,7 +281,7 @@ fn engine(
         live_mode: true,
         demo: false,
         allow_private_webhooks: false,
-        pool_max: POOL_MAX,
+        pool_max,
         cooldown_ms: COOLDOWN_MS,
         bitcoin_gap_limit: GAP_LIMIT,
         life_ms: LIFE_MS,

@@ -1,0 +1,114 @@
+//! Numbers of deposit addresses that this process holds for invoices it is about to create.
+//!
+//! When many are wanted at once they are taken in a unit of work of their own, so that everything about an
+//! invoice can be worked out before its unit of work begins, and nobody waits for a pool while others write.
+//! Only new numbers are taken, and only while a pool has plenty and nothing has cooled down: otherwise, and
+//! when few are wanted, the unit of work that leases addresses allocates them, exactly. What a process holds
+//! when it dies is a gap in the numbers. Only Bitcoin's wallets would mind one; there nothing is taken ahead.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, PoisonError};
+
+use scoped_futures::ScopedFutureExt as _;
+use till_core::asset::{Family, Network};
+use till_core::invoice::Deposit;
+use till_core::scope::Scope;
+
+use crate::addresses;
+use crate::context::Context;
+use crate::fail::Fail;
+
+/// With fewer missing, none are taken: a shop with few customers at a time leaves no gaps.
+const BUSY_MIN: i64 = 8;
+const AHEAD: i64 = 256;
+/// A pool has plenty as long as so many times what is taken is left.
+const PLENTY: i64 = 64;
+
+#[derive(Debug, Default)]
+pub struct Reserve(Mutex<HashMap<(Scope, Family), VecDeque<i64>>>);
+
+impl Reserve {
+    /// As many addresses of one family as are wanted, or none at all: then they are to be allocated with
+    /// their leases. Those that are not leased are to be given back.
+    pub async fn take(
+        &self,
+        context: &Context<'_>,
+        network: &Network,
+        wanted: usize,
+    ) -> Result<Option<Vec<Deposit>>, Fail> {
+        let (scope, family) = (&context.scope, network.family);
+        let mut numbers = self.take_held(scope, family, wanted);
+        if numbers.len() < wanted {
+            let missing = wanted - numbers.len();
+            match fetch(context, family, missing).await {
+                Ok(Some(fetched)) => {
+                    let mut fetched = fetched.into_iter();
+                    numbers.extend(fetched.by_ref().take(missing));
+                    self.hold(scope, family, fetched);
+                }
+                scarce_or_failed => {
+                    self.hold(scope, family, numbers);
+                    return scarce_or_failed.map(|_| None);
+                }
+            }
+        }
+        addresses::derive(context, network, &numbers).map(Some)
+    }
+
+    pub fn give_back(&self, scope: &Scope, family: Family, deposit: &Deposit) {
+        self.hold(scope, family, deposit.number.try_into());
+    }
+
+    fn take_held(&self, scope: &Scope, family: Family, wanted: usize) -> Vec<i64> {
+        let mut held = self.held();
+        match held.get_mut(&(scope.clone(), family)) {
+            Some(numbers) => numbers.drain(..wanted.min(numbers.len())).collect(),
+            None => Vec::new(),
+        }
+    }
+
+    fn hold(&self, scope: &Scope, family: Family, numbers: impl IntoIterator<Item = i64>) {
+        let mut numbers = numbers.into_iter().peekable();
+        if numbers.peek().is_some() {
+            let mut held = self.held();
+            let held = held.entry((scope.clone(), family)).or_default();
+            held.extend(numbers);
+        }
+    }
+
+    fn held(&self) -> std::sync::MutexGuard<'_, HashMap<(Scope, Family), VecDeque<i64>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// New numbers, at least as many as are missing, if they may be taken ahead.
+async fn fetch(
+    context: &Context<'_>,
+    family: Family,
+    missing: usize,
+) -> Result<Option<Vec<i64>>, Fail> {
+    let missing = i64::try_from(missing).map_err(Fail::broken)?;
+    if missing < BUSY_MIN || family == Family::Bitcoin {
+        return Ok(None);
+    }
+    context
+        .engine
+        .db
+        .write(move |tx| {
+            async move {
+                let pool = till_store::leases::lock_pool(tx, &context.scope, family).await?;
+                let plenty = addresses::left(context, family, &pool) / PLENTY;
+                let (scope, now) = (&context.scope, context.now);
+                if plenty < missing
+                    || till_store::leases::any_cooled(tx, scope, family, now).await?
+                {
+                    return Ok(None);
+                }
+                let wanted = plenty.min(missing + AHEAD);
+                let numbers = addresses::grow(tx, context, family, &pool, wanted).await?;
+                Ok::<_, Fail>(Some(numbers.collect()))
+            }
+            .scope_boxed()
+        })
+        .await
+}
