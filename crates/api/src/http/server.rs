@@ -1,11 +1,11 @@
 //! From a listening socket to requests at the edge, and an orderly end.
 
 use std::convert::Infallible;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -14,12 +14,14 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
+use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use till_core::error::{Code, Refusal};
 use till_core::limits::HEADER_BYTES_MAX;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -138,34 +140,107 @@ impl Connection {
             wire_limits(&limits),
             reword(&edge),
         );
+        let handed: Handed = Arc::default();
+        let (phase_seen, body_handed) = (Arc::clone(&phase), Arc::clone(&handed));
         let service = service_fn(move |mut request: http::Request<Incoming>| {
             phase.busy();
             request.extensions_mut().insert(ConnectInfo(peer));
             let done = Done(Arc::clone(&phase));
             let (edge, router) = (Arc::clone(&edge), router.clone());
-            async move {
+            let handed = Arc::clone(&handed);
+            let in_chunks = request.version() == http::Version::HTTP_11;
+            // Boxed: hyper keeps room for the whole of it as long as the connection lives.
+            Box::pin(async move {
                 let response = edge.answer(router, request.map(Body::new)).await;
-                Ok::<_, Infallible>(response.map(|body| Answer { body, _done: done }))
-            }
+                let is_long = response.extensions().get::<LongLived>().is_some();
+                Ok::<_, Infallible>(response.map(|body| {
+                    if is_long && in_chunks {
+                        *handed.lock().unwrap_or_else(PoisonError::into_inner) = Some(body);
+                        return Answer::HandedOver(done);
+                    }
+                    Answer::Hypers { body, _done: done }
+                }))
+            })
         });
-        let connection = http1::Builder::new()
+        let mut connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(limits.idle_time)
             .max_header_size(HYPER_HEAD_BYTES_MAX)
             .max_buf_size(HYPER_BUFFER_BYTES_MAX)
             .serve_connection(TokioIo::new(wire), service);
-        let mut connection = pin!(connection);
-        let ended = tokio::select! {
-            biased;
-            ended = connection.as_mut() => ended,
-            // The sender says nothing; it only goes away.
-            _ = stopping.changed() => {
-                connection.as_mut().graceful_shutdown();
-                connection.await
+        let mut is_stopping = false;
+        let ended = loop {
+            let turn = poll_fn(|cx| match Pin::new(&mut connection).poll(cx) {
+                Poll::Ready(ended) => Poll::Ready(Some(ended)),
+                Poll::Pending if phase_seen.is_handed_over() => Poll::Ready(None),
+                Poll::Pending => Poll::Pending,
+            });
+            tokio::select! {
+                biased;
+                ended = turn => break ended,
+                // The sender says nothing; it only goes away.
+                _ = stopping.changed(), if !is_stopping => {
+                    is_stopping = true;
+                    Pin::new(&mut connection).graceful_shutdown();
+                }
             }
         };
-        if let Err(error) = ended {
-            tracing::debug!(%error, "connection ended");
+        match ended {
+            Some(Ok(())) => {}
+            Some(Err(error)) => tracing::debug!(%error, "connection ended"),
+            None => {
+                let wire = connection.into_parts().io.into_inner();
+                // hyper's part of the answer is gone, the answer is not.
+                phase_seen.busy();
+                let body = body_handed
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .take();
+                if let Some(body) = body
+                    && let Err(error) = send_chunks(wire, body).await
+                {
+                    tracing::debug!(%error, "stream ended");
+                }
+            }
+        }
+    }
+}
+
+/// Marks an answer whose body goes on for long. hyper writes its head; for the body it would keep two buffers
+/// of 8 KiB all the time, of which thousands of quiet streams make nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct LongLived;
+
+type Handed = Arc<Mutex<Option<Body>>>;
+
+/// The rest of an answer in chunks, until it ends or the client hangs up. The connection ends with it.
+async fn send_chunks(mut wire: Wire<TcpStream>, mut body: Body) -> io::Result<()> {
+    let mut unread = [0_u8; 64];
+    loop {
+        let frame = tokio::select! {
+            frame = body.frame() => frame,
+            read = wire.read(&mut unread) => match read? {
+                0 => return Ok(()),
+                // Whatever it is, it is not answered on this connection.
+                _ => continue,
+            },
+        };
+        match frame {
+            Some(Ok(frame)) => {
+                let data = frame.into_data().unwrap_or_default();
+                if !data.is_empty() {
+                    let mut chunk = format!("{:x}\r\n", data.len()).into_bytes();
+                    chunk.extend_from_slice(&data);
+                    chunk.extend_from_slice(b"\r\n");
+                    wire.write_all(&chunk).await?;
+                    wire.flush().await?;
+                }
+            }
+            Some(Err(error)) => return Err(io::Error::other(error)),
+            None => {
+                wire.write_all(b"0\r\n\r\n").await?;
+                return wire.shutdown().await;
+            }
         }
     }
 }
@@ -249,9 +324,13 @@ impl Drop for Done {
     }
 }
 
-struct Answer {
-    body: Body,
-    _done: Done,
+enum Answer {
+    Hypers {
+        body: Body,
+        _done: Done,
+    },
+    /// hyper has only its head.
+    HandedOver(Done),
 }
 
 impl http_body::Body for Answer {
@@ -262,14 +341,26 @@ impl http_body::Body for Answer {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
+        match &mut *self {
+            Answer::Hypers { body, .. } => Pin::new(body).poll_frame(cx),
+            Answer::HandedOver(done) => {
+                done.0.hand_over();
+                Poll::Pending
+            }
+        }
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        match self {
+            Answer::Hypers { body, .. } => body.is_end_stream(),
+            Answer::HandedOver(_) => false,
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        match self {
+            Answer::Hypers { body, .. } => body.size_hint(),
+            Answer::HandedOver(_) => SizeHint::default(),
+        }
     }
 }

@@ -23,6 +23,10 @@ const BUSY: u8 = 1;
 /// The last answer is complete and nothing has arrived since. (The beginning of a head that came
 /// along with the request before it goes unseen here; the idle time bounds that one.)
 const IDLE: u8 = 2;
+/// A long answer's head is written and waits to be sent; its body is to be taken out of hyper's hands.
+const HANDING_OVER: u8 = 3;
+/// The head is sent.
+const HANDED_OVER: u8 = 4;
 
 impl Phase {
     pub fn busy(&self) {
@@ -31,6 +35,23 @@ impl Phase {
 
     pub fn idle(&self) {
         self.0.store(IDLE, Ordering::Relaxed);
+    }
+
+    pub fn hand_over(&self) {
+        // The head may be on its way already, or not: either way it is sent when hyper has flushed next.
+        if self.0.load(Ordering::Relaxed) == BUSY {
+            self.0.store(HANDING_OVER, Ordering::Relaxed);
+        }
+    }
+
+    pub fn is_handed_over(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == HANDED_OVER
+    }
+
+    fn flushed(&self) {
+        if self.0.load(Ordering::Relaxed) == HANDING_OVER {
+            self.0.store(HANDED_OVER, Ordering::Relaxed);
+        }
     }
 
     /// Whether what arrived begins a new head.
@@ -238,7 +259,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Wire<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(self.poll_owed(cx))?;
-        Pin::new(&mut self.socket).poll_flush(cx)
+        ready!(Pin::new(&mut self.socket).poll_flush(cx))?;
+        self.phase.flushed();
+        Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -20,6 +20,7 @@ use crate::callers::{Client, Got, Id, Payer};
 use crate::http::answer::Failure;
 use crate::http::credentials::{Presented, presented};
 use crate::http::query::{integer, peek};
+use crate::http::server::LongLived;
 use crate::state::{Api, StreamOf};
 use crate::words;
 
@@ -75,6 +76,7 @@ pub async fn events(
     };
     let body = Body::from_stream(stream::unfold(following, Following::next));
     let mut response = (StatusCode::OK, body).into_response();
+    response.extensions_mut().insert(LongLived);
     let headers = response.headers_mut();
     headers.insert(
         header::CONTENT_TYPE,
@@ -209,7 +211,9 @@ impl Following {
             head = "retry: 3000\n\n";
         }
         loop {
-            match self.read().await {
+            // Boxed, like the other question below: a stream waits nearly all of its life and should not hold
+            // room for what it does in between.
+            match Box::pin(self.read()).await {
                 Ok(items) if !items.is_empty() || !head.is_empty() => {
                     let mut text = String::from(head);
                     for item in &items {
@@ -231,7 +235,7 @@ impl Following {
             };
             match woken {
                 Woken::Changed => {}
-                Woken::Quiet if self.still_allowed().await => {
+                Woken::Quiet if Box::pin(self.still_allowed()).await => {
                     return Some((Ok(Bytes::from_static(b": heartbeat\n\n")), self));
                 }
                 Woken::Quiet => return None,
