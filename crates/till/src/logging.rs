@@ -12,6 +12,10 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use crate::failure::Failure;
 
+/// Without a filter, a line for every request is left out: it costs more than answering many of them does.
+/// `TILL_LOG=info` brings it back.
+const DEFAULT_FILTER: &str = "info,till::access=off";
+
 /// Scripts wait for the address whatever else the filter leaves out.
 const ADDRESS_TARGET: &str = "till::listening";
 
@@ -81,7 +85,7 @@ impl Log {
 /// For servers. Nothing is written until [`Log::open`].
 pub fn start_server(filter: Option<&str>, format: LogFormat) -> Result<Log, Failure> {
     let kept = Kept(Arc::new(Mutex::new(Some(Vec::new()))));
-    let filter = read(filter.unwrap_or("info"))?
+    let filter = read(filter.unwrap_or(DEFAULT_FILTER))?
         .add_directive(directive(&format!("{ADDRESS_TARGET}=info"))?);
     install(filter, format, kept.clone())?;
     Ok(Log { kept })
