@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::load::{Keep, Work, closed};
+use super::load::{Client, Keep, Work, closed};
 use super::raw;
 use super::server::{Installation, Parts, Server};
 use super::{CLIENTS, Res, requests};
@@ -25,13 +25,14 @@ pub async fn grown(database: Option<String>, invoices: u64) -> Res<Grown> {
     installation
         .set_webhook_url(&server, "http://127.0.0.1:9/")
         .await?;
-    let one = Work {
-        address: server.address,
-        write: requests::create(&installation.key, "template"),
-        status: 201,
-        keep: Keep::Nothing,
-    };
-    closed(&one, 1, Duration::ZERO, Duration::from_micros(1)).await?;
+    let mut request = Vec::new();
+    requests::create(&installation.key, "template")(0, &mut request);
+    let mut client = Client::connect(server.address).await?;
+    let (status, body) = client.exchange(&request).await?;
+    if status != 201 {
+        return Err(format!("no template: {}", String::from_utf8_lossy(body)).into());
+    }
+    drop(client);
     server.stop().await?;
     match installation.sqlite_file() {
         Some(file) => raw::run_sqlite(file, &copies(invoices, "printf('%026d', n)"))?,
