@@ -50,8 +50,8 @@ pub struct Api {
 /// Keys by their hash.
 type KnownKeys = HashMap<[u8; 32], Arc<KnownKey>>;
 
-/// When a key was looked up, and what was found.
-type KnownKey = tokio::sync::Mutex<Option<(u64, Option<Arc<KeyRow>>)>>;
+/// When a key was looked up, and what came of it.
+type KnownKey = tokio::sync::Mutex<Option<(u64, Result<Option<Arc<KeyRow>>, Fail>)>>;
 
 /// What open streams are counted by.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -101,14 +101,20 @@ impl Api {
         let found = match &*known {
             Some((at, found)) if now_us.saturating_sub(*at) < KEY_LIFE_US => found.clone(),
             _ => {
-                let found = accounts::find_key(&self.engine, key).await.map_err(fail)?;
-                let found = found.map(Arc::new);
-                // As old as the question, not as the answer.
-                *known = Some((now_us, found.clone()));
+                let found = accounts::find_key(&self.engine, key).await;
+                let found = found.map(|found| found.map(Arc::new));
+                // An answer is as old as its question. A failure is told to all who waited for it: asking one
+                // after the other, they would wait ever longer for a database that is away.
+                let at = match &found {
+                    Ok(_) => now_us,
+                    Err(_) => self.engine.clock.monotonic_us(),
+                };
+                *known = Some((at, found.clone()));
                 found
             }
         };
         drop(known);
+        let found = found.map_err(fail)?;
         accounts::admit(&self.engine, found.as_deref()).map_err(fail)
     }
 

@@ -18,8 +18,9 @@ use crate::addresses;
 use crate::context::Context;
 use crate::fail::Fail;
 
-/// With fewer missing, none are taken: a shop with few customers at a time leaves no gaps.
-const BUSY_MIN: i64 = 8;
+/// With fewer wanted, none are taken: a shop with few customers at a time leaves no gaps, and leases what has
+/// cooled down at once.
+const BUSY_MIN: usize = 8;
 const AHEAD: i64 = 256;
 /// A pool has plenty as long as so many times what is taken is left.
 const PLENTY: i64 = 64;
@@ -37,6 +38,9 @@ impl Reserve {
         wanted: usize,
     ) -> Result<Option<Vec<Deposit>>, Fail> {
         let (scope, family) = (&context.scope, network.family);
+        if wanted < BUSY_MIN || family == Family::Bitcoin {
+            return Ok(None);
+        }
         let mut numbers = self.take_held(scope, family, wanted);
         if numbers.len() < wanted {
             let missing = wanted - numbers.len();
@@ -88,9 +92,6 @@ async fn fetch(
     missing: usize,
 ) -> Result<Option<Vec<i64>>, Fail> {
     let missing = i64::try_from(missing).map_err(Fail::broken)?;
-    if missing < BUSY_MIN || family == Family::Bitcoin {
-        return Ok(None);
-    }
     context
         .engine
         .db

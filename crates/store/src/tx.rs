@@ -390,14 +390,26 @@ impl Tx {
 
 /// Inserts rows into several tables as a unit of work of their own, in one trip to the database: a statement
 /// by itself is a transaction.
+///
+/// A connection that broke may have died in the pool, or after the commit. The rows are sent again on another
+/// one: were they there already, their keys are taken, which says so.
 pub(crate) async fn insert_postgres(pool: &PgPool, inserts: &[Insert]) -> Result<(), StoreError> {
     let Some(sql) = insert::together(inserts)? else {
         return Ok(());
     };
-    let mut conn = pool.acquire().await?;
-    let tables = inserts.iter().map(|insert| insert.rows.as_slice());
-    Conn::Postgres(&mut conn).run_columns(sql, tables).await?;
-    Ok(())
+    let mut stale_left = pool.options().get_max_connections();
+    loop {
+        let mut conn = pool.acquire().await?;
+        let tables = inserts.iter().map(|insert| insert.rows.as_slice());
+        let done = Conn::Postgres(&mut conn).run_columns(sql.clone(), tables);
+        match done.await {
+            Err(error) if connection_lost(&error) && stale_left > 0 => {
+                stale_left -= 1;
+                conn.close_on_drop();
+            }
+            done => return done.map(drop).map_err(StoreError::from),
+        }
+    }
 }
 
 /// The same on SQLite, in as few trips as it takes.

@@ -4,8 +4,10 @@ mod common;
 
 use common::{ids, put, thing, things, with_things};
 use scoped_futures::ScopedFutureExt as _;
+use till_core::asset::Mode;
+use till_core::scope::Scope;
 use till_store::testing::{TestDb, fresh};
-use till_store::{Db, DbConfig, Engine, Queries, StoreError};
+use till_store::{Db, DbConfig, Engine, Queries, StoreError, timers};
 
 async fn postgres() -> Option<TestDb> {
     let test = fresh(Engine::Postgres).await?;
@@ -56,6 +58,29 @@ async fn sessions_that_died_in_the_pool_are_passed_over() {
             usize::try_from(round).unwrap() + 1
         );
     }
+    test.remove().await;
+}
+
+#[tokio::test]
+async fn rows_are_written_although_sessions_died_in_the_pool() {
+    let Some(test) = postgres().await else { return };
+    test.db.migrate(0).await.unwrap();
+    let scope = Scope::new("acct_a", Mode::Test);
+    for round in 0..3 {
+        let units = [
+            test.db.begin().await.unwrap(),
+            test.db.begin().await.unwrap(),
+        ];
+        drop(units);
+        test.db.begin().await.unwrap().commit().await.unwrap();
+        end_sessions(&test).await;
+        let subject = round.to_string();
+        let timer = (&scope, "expire", subject.as_str(), 1);
+        test.db.write_rows(&[timers::rows(&[timer])]).await.unwrap();
+    }
+    let mut reader = test.db.read().await.unwrap();
+    assert_eq!(timers::due(&mut reader, 1, 9).await.unwrap().len(), 3);
+    drop(reader);
     test.remove().await;
 }
 

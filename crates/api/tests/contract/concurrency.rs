@@ -83,6 +83,26 @@ on_every_engine! {
         assert!(ms(&after) - ms(&before) >= 5_000_000);
     }
 
+    async fn many_at_once_have_addresses_of_their_own_and_reuse_the_cooled(world: World) {
+        let till = world.till().await;
+        let body = json!({ "amount": "1.00", "currency": "USD", "assets": [BASE, NILE] });
+        let mut made = Vec::new();
+        for _ in 0..2 {
+            let replies = join_all((0..60).map(|_| till.post("/v1/invoices", body.clone()))).await;
+            made.extend(replies.iter().map(|reply| reply.ok(201)));
+        }
+        for asset in [BASE, NILE] {
+            let addresses: HashSet<_> = made.iter().map(|invoice| address(invoice, asset)).collect();
+            assert_eq!(addresses.len(), 120);
+        }
+        let first = &made[0];
+        till.post(&format!("/v1/invoices/{}/cancel", text(&first["id"])), json!({})).await.ok(200);
+        till.advance(90 * 86_400).await;
+        let next = till.post("/v1/invoices", body.clone()).await.ok(201);
+        let known: HashSet<_> = made.iter().map(|invoice| address(invoice, BASE)).collect();
+        assert!(known.contains(&address(&next, BASE)), "a cooled one is leased again first");
+    }
+
     async fn a_nearly_empty_pool_is_shared_out_exactly(world: World) {
         let till = world.till_with(Setup { pool_max: 5, ..Setup::default() }).await;
         let body = |n: usize| {
