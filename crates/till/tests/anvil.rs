@@ -76,7 +76,14 @@ impl Anvil {
         // With its gas named, a transaction that fails is mined all the same.
         let tx = json!({ "from": payer, "to": contract, "data": data, "value": coins, "gas": "0x30000" });
         let hash = self.ask("eth_sendTransaction", json!([tx]));
-        hash.as_str().expect("a hash").to_owned()
+        // Mined at once, which is a moment after it was accepted.
+        for _ in 0..5_000 {
+            let receipt = self.ask("eth_getTransactionReceipt", json!([hash]));
+            if !receipt.is_null() {
+                return hash.as_str().expect("a hash").to_owned();
+            }
+        }
+        panic!("{hash} was not mined");
     }
 }
 
