@@ -5,6 +5,7 @@ use std::sync::PoisonError;
 
 use till_chains::{AddressError, DepositAddresses, Derivation};
 use till_core::asset::{Family, Network, Registry};
+use till_core::error::{Code, Refusal};
 use till_core::invoice::Deposit;
 use till_store::Tx;
 use till_store::leases::PoolRow;
@@ -106,6 +107,12 @@ pub fn derive(
 pub fn derivation(account: &str, network: &str, deposit: &Deposit) -> Option<Derivation> {
     let network = Registry::builtin().network(network)?;
     till_chains::derive(network, account, &deposit.destination, deposit.number).ok()
+}
+
+pub fn exhausted(network: &str) -> Refusal {
+    let message =
+        format!("No deposit address is free on {network}: all are leased or cooling down");
+    Refusal::new(Code::DepositAddressesExhausted, message)
 }
 
 fn broken(error: AddressError) -> Fail {

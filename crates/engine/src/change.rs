@@ -15,10 +15,10 @@ use till_store::journal::NewEntry;
 use till_store::payments::PaymentRow;
 
 use crate::context::Context;
-use crate::create::delivery_of;
+use crate::events::{self, Told};
 use crate::fail::Fail;
 use crate::notify;
-use crate::view::{InvoiceView, PaymentView, Summary, event_body, payer_payments};
+use crate::view::{InvoiceView, PaymentView, Summary, payer_payments};
 
 /// An invoice and its payments, locked for change.
 pub struct Held {
@@ -113,7 +113,7 @@ pub async fn settle(
         held: &held,
         extra,
     };
-    let events = events(context, &rendered, &announcements)?;
+    let events = events_of(context, &rendered, &announcements)?;
     held.row.stream_seq += i64::try_from(
         events
             .iter()
@@ -138,13 +138,7 @@ pub async fn settle(
     if after.status.is_paid() && !status_before.is_paid() {
         notify::on_paid(tx, context, &held.row).await?;
     }
-    let deliveries: Vec<_> = events
-        .iter()
-        .filter(|event| event.event_type != EventType::InvoiceStatus(Status::Confirming).as_str())
-        .filter_map(|event| delivery_of(context.engine, context, event))
-        .collect();
-    till_store::events::insert(tx, &events).await?;
-    till_store::deliveries::insert(tx, &deliveries).await?;
+    events::record(tx, context, &events).await?;
     if !events.is_empty() {
         context.effects.stream(&held.row.id);
     }
@@ -304,7 +298,7 @@ struct Rendered<'a> {
     extra: Option<Extra>,
 }
 
-fn events(
+fn events_of(
     context: &Context<'_>,
     rendered: &Rendered<'_>,
     announcements: &[Announcement],
@@ -321,34 +315,21 @@ fn events(
         .collect();
     let payments = serde_json::to_string(&payer_payments(&rows)?).map_err(Fail::broken)?;
     let mut seq = rendered.before.stream_seq;
-    let mut events = Vec::new();
+    let mut told_so_far = Vec::new();
     let mut push = |event: EventType, object: &str, extra: Option<(&str, &str)>| {
-        let id = context.engine.ids.make(Kind::Event);
         let stream_seq = event.is_streamed().then(|| {
             seq += 1;
             seq
         });
-        let event_type = event.as_str();
-        let invoice = held.row.id.as_str();
-        let body = event_body(
-            &id,
-            event_type,
-            context.is_live(),
-            context.now,
-            Some(invoice),
+        let told = Told {
+            event,
+            invoice: Some(&held.row.id),
+            stream_seq,
             object,
             extra,
-        );
-        events.push(NewEvent {
-            id,
-            scope: context.scope.clone(),
-            event_type,
-            invoice: Some(invoice.to_owned()),
-            stream_seq,
-            created_at: context.now,
-            body,
-            payments: stream_seq.map(|_| payments.clone()),
-        });
+            payments: stream_seq.map(|_| payments.as_str()),
+        };
+        told_so_far.push(events::make(context, told));
     };
     if let Some(extra) = &rendered.extra {
         push(extra.event, &object, Some((extra.name, &extra.json)));
@@ -376,7 +357,7 @@ fn events(
             payment.as_deref().map(|payment| ("payment", payment)),
         );
     }
-    Ok(events)
+    Ok(told_so_far)
 }
 
 pub fn render(context: &Context<'_>, row: &InvoiceRow) -> Result<String, Fail> {

@@ -9,10 +9,10 @@ use till_store::leases::NewLease;
 use till_store::{Queries, Tx};
 
 use crate::context::{Context, Engine, Merchant};
-use crate::create::{EXPIRE_TIMER, exhausted};
 use crate::fail::Fail;
 use crate::invoices::find_locked;
 use crate::view::{Capabilities, CheckoutInvoiceView, payer_payments};
+use crate::workers::timers::EXPIRE_TIMER;
 
 /// The payer's view, with a session of its own.
 pub async fn view(
@@ -78,7 +78,7 @@ pub async fn pick_option(
     let deposit = crate::addresses::allocate(tx, context, network, 1)
         .await?
         .pop();
-    let deposit = deposit.ok_or_else(|| exhausted(&network.name))?;
+    let deposit = deposit.ok_or_else(|| crate::addresses::exhausted(&network.name))?;
     let lease = NewLease {
         scope: &context.scope,
         family: asset.family,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use till_store::StoreError;
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 use crate::context::{Answer, Engine};
@@ -13,6 +14,7 @@ use crate::idempotency;
 
 const BATCH_MAX: usize = 64;
 const WAITING_MAX: usize = 4_096;
+/// So few are worth waiting a moment for more.
 const FEW: usize = 16;
 const MOMENT: Duration = Duration::from_millis(1);
 
@@ -28,7 +30,7 @@ pub struct Gatherer {
 }
 
 impl Gatherer {
-    /// `lanes` units of work may run beside each other: one on SQLite, a few on PostgreSQL.
+    /// `lanes` groups may be under way beside each other: while one is written, the next is worked out.
     pub fn start(engine: &Arc<Engine>, lanes: usize) -> Gatherer {
         let (queue, waiting) = mpsc::channel(WAITING_MAX);
         let waiting = Arc::new(Mutex::new(waiting));
@@ -71,7 +73,7 @@ async fn lane(
             .unzip();
         // A panic in one batch must not end the lane: its requests see a closed channel, the next go on.
         let engine = Arc::clone(&engine);
-        let done = tokio::spawn(async move { create_all(&engine, requests).await }).await;
+        let done = tokio::spawn(async move { create_all(&engine, &requests).await }).await;
         if let Ok(results) = done {
             for (result, answer) in results.into_iter().zip(answers) {
                 // The caller may have hung up; what was committed stays committed.
@@ -114,27 +116,30 @@ impl Drop for UnderWay<'_> {
 }
 
 /// Creates all of them together, and each alone when together does not go.
-pub async fn create_all(
-    engine: &Engine,
-    requests: Vec<CreateInvoice>,
-) -> Vec<Result<Answer, Fail>> {
-    match create_together(engine, &requests).await {
-        Ok(answers) => answers,
-        Err(fail) if requests.len() == 1 => vec![retry_alone(engine, &requests, fail).await],
-        Err(_) => {
-            let mut answers = Vec::with_capacity(requests.len());
-            for request in requests {
-                let alone = [request];
-                let answer = match create_together(engine, &alone).await {
-                    Ok(mut answers) => answers
-                        .pop()
-                        .unwrap_or_else(|| Err(Fail::broken("no answer"))),
-                    Err(fail) => retry_alone(engine, &alone, fail).await,
-                };
-                answers.push(answer);
-            }
-            answers
-        }
+pub async fn create_all(engine: &Engine, requests: &[CreateInvoice]) -> Vec<Result<Answer, Fail>> {
+    if requests.len() > 1
+        && let Ok(answers) = create_together(engine, requests).await
+    {
+        return answers;
+    }
+    let mut answers = Vec::with_capacity(requests.len());
+    for request in requests {
+        answers.push(create_alone(engine, request).await);
+    }
+    answers
+}
+
+async fn create_alone(engine: &Engine, request: &CreateInvoice) -> Result<Answer, Fail> {
+    let create = async || {
+        let answers = create_together(engine, std::slice::from_ref(request)).await?;
+        let answer = answers.into_iter().next();
+        answer.unwrap_or_else(|| Err(Fail::broken("no answer")))
+    };
+    match create().await {
+        // Another process bound the key meanwhile: its answer is there by now.
+        Err(Fail::Store(error)) if idempotency::is_key_taken(&error) => create().await,
+        Err(Fail::Store(StoreError::LockTimeout)) => Err(idempotency::in_use().into()),
+        done => done,
     }
 }
 
@@ -150,24 +155,4 @@ async fn create_together(
         .count();
     metrics::counter!("till_invoices_created_total").increment(made as u64);
     Ok(answers)
-}
-
-/// A key that another process bound meanwhile has its answer by now.
-async fn retry_alone(
-    engine: &Engine,
-    request: &[CreateInvoice],
-    fail: Fail,
-) -> Result<Answer, Fail> {
-    match fail {
-        Fail::Store(error) if idempotency::is_key_taken(&error) => {
-            match create_together(engine, request).await {
-                Ok(mut answers) => answers
-                    .pop()
-                    .unwrap_or_else(|| Err(Fail::broken("no answer"))),
-                Err(fail) => Err(fail),
-            }
-        }
-        Fail::Store(till_store::StoreError::LockTimeout) => Err(idempotency::in_use().into()),
-        fail => Err(fail),
-    }
 }

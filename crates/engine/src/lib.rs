@@ -8,6 +8,7 @@ pub mod clock;
 pub mod context;
 pub mod create;
 pub mod deliveries;
+pub mod events;
 pub mod fail;
 pub mod gather;
 pub mod idempotency;

@@ -10,17 +10,17 @@ use till_core::id::Kind;
 use till_core::limits::{ACCOUNT_OPEN_LINK_INVOICES_MAX, LINK_OPEN_INVOICES_MAX};
 use till_core::link::{AmountType, LinkPrice, Unit, check_price, link_status, payer_amount};
 use till_core::money::{self, Currency, Units};
-use till_store::events::NewEvent;
 use till_store::invoices::InvoiceRow;
 use till_store::links::LinkRow;
 use till_store::{Queries, Tx};
 
 use crate::context::Context;
-use crate::create::{self, delivery_of};
+use crate::create;
+use crate::events::{self, Told};
 use crate::fail::{Fail, missing};
 use crate::plan::{self, NewInvoice};
 use crate::settings::Change;
-use crate::view::{LinkView, event_body};
+use crate::view::LinkView;
 
 /// What a merchant says about a link; on creation, what is not said is empty.
 #[derive(Clone, Debug, Default)]
@@ -172,37 +172,19 @@ async fn announce(
     types: &[EventType],
 ) -> Result<(), Fail> {
     let object = serde_json::to_string(&render(context, row)?).map_err(Fail::broken)?;
-    let event = |event_type: &EventType| {
-        let id = context.engine.ids.make(Kind::Event);
-        let event_type = event_type.as_str();
-        let body = event_body(
-            &id,
-            event_type,
-            context.is_live(),
-            context.now,
-            None,
-            &object,
-            None,
-        );
-        NewEvent {
-            id,
-            scope: context.scope.clone(),
-            event_type,
+    let event = |event: &EventType| {
+        let told = Told {
+            event: *event,
             invoice: None,
             stream_seq: None,
-            created_at: context.now,
-            body,
+            object: &object,
+            extra: None,
             payments: None,
-        }
+        };
+        events::make(context, told)
     };
-    let events: Vec<NewEvent> = types.iter().map(event).collect();
-    let deliveries: Vec<_> = events
-        .iter()
-        .filter_map(|event| delivery_of(context.engine, context, event))
-        .collect();
-    till_store::events::insert(tx, &events).await?;
-    till_store::deliveries::insert(tx, &deliveries).await?;
-    Ok(())
+    let told: Vec<_> = types.iter().map(event).collect();
+    events::record(tx, context, &told).await
 }
 
 pub async fn find(

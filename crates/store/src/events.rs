@@ -1,5 +1,6 @@
 //! Events, as committed with their cause.
 
+use till_core::event::EventType;
 use till_core::scope::Scope;
 
 use crate::{Insert, Queries, StoreError, Tx, vals};
@@ -8,7 +9,7 @@ use crate::{Insert, Queries, StoreError, Tx, vals};
 pub struct NewEvent {
     pub id: String,
     pub scope: Scope,
-    pub event_type: &'static str,
+    pub event_type: EventType,
     pub invoice: Option<String>,
     pub stream_seq: Option<i64>,
     pub created_at: i64,
@@ -28,7 +29,7 @@ pub fn rows(events: &[NewEvent]) -> Insert {
                 &event.id,
                 &event.scope.account,
                 event.scope.mode.as_str(),
-                event.event_type,
+                event.event_type.as_str(),
                 event.invoice.as_ref(),
                 event.stream_seq,
                 event.created_at,

@@ -253,7 +253,7 @@ fn event(id: &str) -> NewEvent {
     NewEvent {
         id: id.to_owned(),
         scope: Scope::new("acct_a", Mode::Test),
-        event_type: "invoice.created",
+        event_type: till_core::event::EventType::InvoiceCreated,
         invoice: None,
         stream_seq: None,
         created_at: 1,

@@ -74,7 +74,7 @@ fn event(id: &str, seq: Option<i64>) -> NewEvent {
     NewEvent {
         id: id.into(),
         scope: scope(),
-        event_type: "invoice.created",
+        event_type: till_core::event::EventType::InvoiceCreated,
         invoice: Some("inv_a".into()),
         stream_seq: seq,
         created_at: 1,

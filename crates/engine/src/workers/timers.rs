@@ -7,8 +7,10 @@ use till_store::timers::TimerRow;
 
 use crate::change;
 use crate::context::{Context, Engine};
-use crate::create::EXPIRE_TIMER;
 use crate::fail::Fail;
+
+/// Closes an invoice whose time is over.
+pub const EXPIRE_TIMER: &str = "expire_invoice";
 
 const AT_ONCE: i64 = 200;
 

@@ -88,7 +88,7 @@ impl World {
                 metadata: BTreeMap::from([("key".into(), "CANARY metadata".into())]),
             },
         };
-        let answer = create_all(&self.engine, vec![request])
+        let answer = create_all(&self.engine, &[request])
             .await
             .remove(0)
             .unwrap();

@@ -80,12 +80,12 @@ async fn send(world: &mut World, requests: Vec<Request>) -> Check {
     let engine = std::sync::Arc::clone(&world.engine);
     let mut since = world.clock.now_ms();
     let doom = world.doom();
-    let mut done = world.mortal(doom, create_all(&engine, wire.clone())).await;
+    let mut done = world.mortal(doom, create_all(&engine, &wire)).await;
     let killed = done.is_none();
     if killed {
         world.restart().await;
         let engine = std::sync::Arc::clone(&world.engine);
-        done = Some(create_all(&engine, wire).await);
+        done = Some(create_all(&engine, &wire).await);
     } else {
         since = world.clock.now_ms();
     }
