@@ -172,7 +172,7 @@ pub async fn claim(
     let tail = ") AS v WHERE deliveries.account = v.column1 AND deliveries.mode = v.column2 AND deliveries.id = v.column3 \
          RETURNING id, event, event_type, invoice, status, attempt, fence, \
          (SELECT body FROM events WHERE events.id = deliveries.event) AS body";
-    tx.insert_many_returning(head, tail, &rows).await
+    tx.all_rows(head, tail, &rows).await
 }
 
 /// A failed attempt whose retry began: the retry is a row of its own, so this one is done with.
@@ -234,7 +234,7 @@ pub async fn record(
          next_attempt_at = v.column12, due_at = v.column12 FROM (VALUES";
     let tail = ") AS v WHERE deliveries.account = v.column1 AND deliveries.mode = v.column2 \
          AND deliveries.id = v.column3 AND deliveries.fence = v.column4 AND deliveries.status = 'pending'";
-    tx.insert_many(head, tail, &rows).await
+    tx.run_rows(head, tail, &rows).await
 }
 
 /// Retries stop when the merchant has no endpoint any more.

@@ -16,7 +16,8 @@ use tokio::sync::Mutex;
 use crate::checkpoint::Checkpointer;
 use crate::error::connection_lost;
 use crate::group::{self, Slot, Unit};
-use crate::tx::{Source, Steps, insert_postgres, insert_sqlite};
+use crate::reader::Source;
+use crate::tx::{Steps, insert_postgres, insert_sqlite};
 use crate::{Insert, Reader, Retryable, StoreError, Tx, migrate};
 
 /// How long to wait for a connection, or for one's turn at SQLite's writer.

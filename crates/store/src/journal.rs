@@ -47,7 +47,7 @@ pub async fn append(tx: &mut Tx, entries: &[NewEntry]) -> Result<(), StoreError>
     let head = "INSERT INTO journal (entry, line, account, mode, kind, invoice, payment, step, reverses, asset, debit, credit, \
          amount, created_at) VALUES";
     touched(
-        tx.insert_many(head, "", &rows).await?,
+        tx.run_rows(head, "", &rows).await?,
         rows.len() as u64,
         "journal",
     )

@@ -60,7 +60,7 @@ pub async fn take_cooled(
     let head = "UPDATE leases SET freed = 1 FROM (VALUES";
     let tail = ") AS v WHERE leases.account = v.column1 AND leases.mode = v.column2 AND leases.family = v.column3 \
          AND leases.number = v.column4 AND leases.freed = 0";
-    let ended = tx.insert_many(head, tail, &rows).await?;
+    let ended = tx.run_rows(head, tail, &rows).await?;
     touched(ended, free.len() as u64, "leases")?;
     Ok(free)
 }

@@ -9,6 +9,7 @@
 pub mod accounts;
 pub mod bindings;
 mod checkpoint;
+mod conn;
 pub mod deliveries;
 mod dialect;
 mod error;
@@ -25,6 +26,7 @@ mod listing;
 mod migrate;
 pub mod notices;
 pub mod payments;
+mod reader;
 mod rows;
 pub mod timers;
 mod tx;
@@ -32,12 +34,14 @@ mod tx;
 #[doc(hidden)]
 pub mod testing;
 
+pub use conn::Queries;
 pub use dialect::{Db, DbConfig, Engine};
 pub use error::{Retryable, StoreError};
 pub use insert::Insert;
 pub use listing::Page;
+pub use reader::Reader;
 pub use rows::{Row, Val};
-pub use tx::{Queries, Reader, Tx};
+pub use tx::Tx;
 
 /// A statement's arguments, each turned into a [`Val`].
 macro_rules! vals {

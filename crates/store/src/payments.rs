@@ -134,7 +134,7 @@ pub async fn insert(tx: &mut Tx, payments: &[PaymentRow]) -> Result<(), StoreErr
     let rows: Vec<Vec<Val>> = payments.iter().map(PaymentRow::values).collect();
     let head = format!("INSERT INTO payments ({COLUMNS}) VALUES");
     touched(
-        tx.insert_many(&head, "", &rows).await?,
+        tx.run_rows(&head, "", &rows).await?,
         payments.len() as u64,
         "payments",
     )

@@ -1,44 +1,19 @@
-//! Units of work and reads, alike on both engines.
+//! Units of work, alike on both engines.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use futures::future::Future;
-use sqlx::pool::PoolConnection;
-use sqlx::postgres::{PgArguments, PgConnection, PgPool, Postgres};
-use sqlx::sqlite::{Sqlite, SqliteConnection, SqlitePool};
-use sqlx::{AssertSqlSafe, Transaction, query_as_with, query_with, raw_sql};
+use sqlx::postgres::{PgPool, Postgres};
+use sqlx::{AssertSqlSafe, Transaction, raw_sql};
 use tokio::sync::Mutex;
 
+use crate::conn::{Conn, Queries};
 use crate::error::connection_lost;
 use crate::group::{self, Slot, Unit};
 use crate::insert::Insert;
-use crate::rows::{add_columns, postgres_arguments, sqlite_arguments};
+use crate::rows::sqlite_arguments;
 use crate::{Engine, Row, StoreError, Val, insert};
-
-/// Statements that run in a unit of work as well as in a read.
-pub trait Queries: Send {
-    fn all<T: Row>(
-        &mut self,
-        sql: &str,
-        args: &[Val],
-    ) -> impl Future<Output = Result<Vec<T>, StoreError>> + Send;
-
-    /// The first row, if any.
-    fn one<T: Row>(
-        &mut self,
-        sql: &str,
-        args: &[Val],
-    ) -> impl Future<Output = Result<Option<T>, StoreError>> + Send;
-
-    /// How many rows the statement touched. A [`Reader`] refuses it.
-    fn run(
-        &mut self,
-        sql: &str,
-        args: &[Val],
-    ) -> impl Future<Output = Result<u64, StoreError>> + Send;
-}
 
 /// The steps of units of work, counted: each statement before it is sent, each COMMIT before and after.
 pub(crate) struct Steps {
@@ -90,136 +65,6 @@ enum Inner {
     Postgres(Transaction<'static, Postgres>),
 }
 
-/// Reads what is committed, each statement what is so at its moment. In a database in memory, a read waits
-/// for the units of work before it: to read while holding a [`Tx`] waits for ever, so read through the `Tx`.
-pub struct Reader(pub(crate) Source);
-
-pub(crate) enum Source {
-    Memory(Arc<Mutex<Slot>>),
-    Sqlite {
-        pool: SqlitePool,
-        held: Option<PoolConnection<Sqlite>>,
-    },
-    Postgres {
-        pool: PgPool,
-        held: Option<PoolConnection<Postgres>>,
-        /// How many more connections that died idle are put up with.
-        stale_left: u32,
-    },
-}
-
-enum Conn<'c> {
-    Sqlite(&'c mut SqliteConnection),
-    Postgres(&'c mut PgConnection),
-}
-
-impl Conn<'_> {
-    async fn all<'v, T: Row>(
-        self,
-        sql: impl Into<String>,
-        args: impl Iterator<Item = &'v Val> + Send,
-    ) -> Result<Vec<T>, sqlx::Error> {
-        let sql = AssertSqlSafe(sql.into());
-        match self {
-            Conn::Sqlite(conn) => {
-                let args = sqlite_arguments(args).map_err(sqlx::Error::Encode)?;
-                query_as_with::<Sqlite, T, _>(sql, args)
-                    .fetch_all(conn)
-                    .await
-            }
-            Conn::Postgres(conn) => {
-                let args = postgres_arguments(args).map_err(sqlx::Error::Encode)?;
-                query_as_with::<Postgres, T, _>(sql, args)
-                    .fetch_all(conn)
-                    .await
-            }
-        }
-    }
-
-    /// With one array for each column of the rows; SQLite has no arrays.
-    async fn all_columns<T: Row>(
-        self,
-        sql: &str,
-        rows: &[Vec<Val>],
-    ) -> Result<Vec<T>, sqlx::Error> {
-        match self {
-            Conn::Sqlite(_) => Err(no_arrays()),
-            Conn::Postgres(conn) => {
-                let args = columns(std::iter::once(rows))?;
-                query_as_with::<Postgres, T, _>(AssertSqlSafe(sql), args)
-                    .fetch_all(conn)
-                    .await
-            }
-        }
-    }
-
-    async fn run_columns<'v>(
-        self,
-        sql: String,
-        tables: impl Iterator<Item = &'v [Vec<Val>]> + Send,
-    ) -> Result<u64, sqlx::Error> {
-        match self {
-            Conn::Sqlite(_) => Err(no_arrays()),
-            Conn::Postgres(conn) => {
-                let args = columns(tables)?;
-                let query = query_with::<Postgres, _>(AssertSqlSafe(sql), args);
-                Ok(query.execute(conn).await?.rows_affected())
-            }
-        }
-    }
-
-    async fn one<T: Row>(self, sql: &str, args: &[Val]) -> Result<Option<T>, sqlx::Error> {
-        let sql = AssertSqlSafe(sql);
-        match self {
-            Conn::Sqlite(conn) => {
-                let args = sqlite_arguments(args.iter()).map_err(sqlx::Error::Encode)?;
-                query_as_with::<Sqlite, T, _>(sql, args)
-                    .fetch_optional(conn)
-                    .await
-            }
-            Conn::Postgres(conn) => {
-                let args = postgres_arguments(args.iter()).map_err(sqlx::Error::Encode)?;
-                query_as_with::<Postgres, T, _>(sql, args)
-                    .fetch_optional(conn)
-                    .await
-            }
-        }
-    }
-
-    async fn run<'v>(
-        self,
-        sql: impl Into<String>,
-        args: impl Iterator<Item = &'v Val> + Send,
-    ) -> Result<u64, sqlx::Error> {
-        let sql = AssertSqlSafe(sql.into());
-        match self {
-            Conn::Sqlite(conn) => {
-                let args = sqlite_arguments(args).map_err(sqlx::Error::Encode)?;
-                let done = query_with::<Sqlite, _>(sql, args).execute(conn).await?;
-                Ok(done.rows_affected())
-            }
-            Conn::Postgres(conn) => {
-                let args = postgres_arguments(args).map_err(sqlx::Error::Encode)?;
-                let done = query_with::<Postgres, _>(sql, args).execute(conn).await?;
-                Ok(done.rows_affected())
-            }
-        }
-    }
-}
-
-/// The columns of each table's rows, one table after the other.
-fn columns<'v>(tables: impl Iterator<Item = &'v [Vec<Val>]>) -> Result<PgArguments, sqlx::Error> {
-    let mut arguments = PgArguments::default();
-    for rows in tables {
-        add_columns(&mut arguments, rows).map_err(sqlx::Error::Encode)?;
-    }
-    Ok(arguments)
-}
-
-fn no_arrays() -> sqlx::Error {
-    sqlx::Error::Encode("SQLite has no arrays".into())
-}
-
 impl Tx {
     pub(crate) fn sqlite(unit: Unit, commits: Arc<AtomicU64>, steps: Arc<Steps>) -> Tx {
         Tx {
@@ -259,9 +104,9 @@ impl Tx {
         }
     }
 
-    /// Inserts many rows with few statements. `head` is `INSERT INTO t (a, b) VALUES`, `tail` what follows the
-    /// rows, such as `ON CONFLICT DO NOTHING`. Answers how many rows went in.
-    pub async fn insert_many(
+    /// A statement around many rows, in as few as it takes. `head` ends in `VALUES`, as in `INSERT INTO t (a, b)
+    /// VALUES`; `tail` follows the rows, as `ON CONFLICT DO NOTHING` does. Answers how many rows were touched.
+    pub async fn run_rows(
         &mut self,
         head: &str,
         tail: &str,
@@ -310,9 +155,8 @@ impl Tx {
         Ok(())
     }
 
-    /// Like [`Tx::insert_many`], with a `RETURNING` in `tail`, or any statement around a list of rows that
-    /// answers with rows. They may come back in any order.
-    pub async fn insert_many_returning<T: Row>(
+    /// Like [`Tx::run_rows`] for a statement that answers with rows. They may come back in any order.
+    pub async fn all_rows<T: Row>(
         &mut self,
         head: &str,
         tail: &str,
@@ -446,89 +290,5 @@ impl Queries for Tx {
     async fn run(&mut self, sql: &str, args: &[Val]) -> Result<u64, StoreError> {
         let done = self.start().await?.run(sql, args.iter()).await;
         self.finish(done)
-    }
-}
-
-/// Runs a query on a reader's connection, taking one at the first. A pool may hold connections that died
-/// while idle (the server was restarted); a read can simply be asked again on another.
-macro_rules! read_on {
-    ($reader:ident, $conn:ident => $query:expr) => {
-        match &mut $reader.0 {
-            Source::Memory(writer) => {
-                let mut slot = group::lock(writer, None).await?;
-                let $conn = Conn::Sqlite(slot.conn()?);
-                Ok($query.await?)
-            }
-            Source::Sqlite { pool, held } => {
-                let conn = match held {
-                    Some(conn) => conn,
-                    None => held.insert(pool.acquire().await?),
-                };
-                let $conn = Conn::Sqlite(conn);
-                Ok($query.await?)
-            }
-            Source::Postgres {
-                pool,
-                held,
-                stale_left,
-            } => loop {
-                let conn = match held {
-                    Some(conn) => conn,
-                    None => held.insert(pool.acquire().await?),
-                };
-                let $conn = Conn::Postgres(conn);
-                match $query.await {
-                    Err(error) if connection_lost(&error) && *stale_left > 0 => {
-                        *stale_left -= 1;
-                        if let Some(mut conn) = held.take() {
-                            conn.close_on_drop();
-                        }
-                    }
-                    done => break Ok(done?),
-                }
-            },
-        }
-    };
-}
-
-impl Reader {
-    /// Rows by their keys, in few statements and any order. `select` finds one, by `$1` and so on.
-    pub async fn look_up<T: Row>(
-        &mut self,
-        select: &str,
-        keys: &[Vec<Val>],
-    ) -> Result<Vec<T>, StoreError> {
-        let mut found = Vec::new();
-        match &self.0 {
-            Source::Postgres { .. } if keys.is_empty() => {}
-            Source::Postgres { .. } => {
-                let sql = insert::lateral(select, insert::width(select, keys)?);
-                let rows: Result<Vec<T>, StoreError> =
-                    read_on!(self, conn => conn.all_columns(&sql, keys));
-                found = rows?;
-            }
-            Source::Sqlite { .. } | Source::Memory(_) => {
-                for (sql, keys) in insert::lookups(select, keys)? {
-                    let rows: Result<Vec<T>, StoreError> =
-                        read_on!(self, conn => conn.all(sql.as_str(), keys.iter().flatten()));
-                    found.extend(rows?);
-                }
-            }
-        }
-        Ok(found)
-    }
-}
-
-impl Queries for Reader {
-    async fn all<T: Row>(&mut self, sql: &str, args: &[Val]) -> Result<Vec<T>, StoreError> {
-        read_on!(self, conn => conn.all(sql, args.iter()))
-    }
-
-    async fn one<T: Row>(&mut self, sql: &str, args: &[Val]) -> Result<Option<T>, StoreError> {
-        read_on!(self, conn => conn.one(sql, args))
-    }
-
-    async fn run(&mut self, sql: &str, _: &[Val]) -> Result<u64, StoreError> {
-        Err(StoreError::Other(format!("a read cannot run {sql}")))
     }
 }

@@ -91,14 +91,14 @@ both_engines! { fresh
         let row = |n: i64| vec![Val::from(format!("{n:03}")), n.into(), Val::from(b"x")];
         let mut tx = db.begin().await.unwrap();
         let odd: Vec<_> = (0..151).filter(|n| n % 2 == 1).map(row).collect();
-        assert_eq!(tx.insert_many(head, "", &odd).await.unwrap(), 75);
+        assert_eq!(tx.run_rows(head, "", &odd).await.unwrap(), 75);
         let all: Vec<_> = (0..151).map(row).collect();
         let new: Vec<(String, i64)> =
-            tx.insert_many_returning(head, " ON CONFLICT DO NOTHING RETURNING id, at", &all).await.unwrap();
+            tx.all_rows(head, " ON CONFLICT DO NOTHING RETURNING id, at", &all).await.unwrap();
         assert_eq!(new.len(), 76);
         assert!(new.iter().all(|(id, at)| *id == format!("{at:03}") && at % 2 == 0));
-        assert_eq!(tx.insert_many(head, " ON CONFLICT DO NOTHING", &all).await.unwrap(), 0);
-        assert_eq!(tx.insert_many(head, "", &[]).await.unwrap(), 0);
+        assert_eq!(tx.run_rows(head, " ON CONFLICT DO NOTHING", &all).await.unwrap(), 0);
+        assert_eq!(tx.run_rows(head, "", &[]).await.unwrap(), 0);
         tx.commit().await.unwrap();
         assert_eq!(ids(&db).await.len(), 151);
     }
