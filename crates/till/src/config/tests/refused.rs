@@ -1,0 +1,243 @@
+//! What is refused, and in which words.
+
+use super::*;
+
+#[test]
+fn an_unknown_key_is_named_with_what_exists_beside_it() {
+    check_file_error(
+        "[mail]\nsmtp = 'x'",
+        "configuration file: unknown setting `mail.smtp`; mail has smtp_url, from",
+    );
+    check_file_error(
+        "[maill]\nfrom = 'x'",
+        "configuration file: unknown setting `maill`; the sections are server, database, secrets, \
+         webhooks, limits, mail, prices, addresses, invoices, networks",
+    );
+    check_file_error(
+        "[networks.'eip155:1']\nurl = 'x'",
+        "configuration file: unknown setting `networks.\"eip155:1\".url`; networks has rpc, credit_at",
+    );
+    check_error(
+        "",
+        &[],
+        &set(&["server.port=80"]),
+        "--set: unknown setting `server.port`; server has listen, public_url, checkout_url, docs_url, live_mode",
+    );
+}
+
+#[test]
+fn an_unknown_variable_is_named_without_its_value() {
+    for name in [
+        "TILL_SERVER_PORT",
+        "TILL_LOGS",
+        "TILL_NETWORKS_EIP155_1_URL",
+        "TILL_NETWORKS_RPC",
+    ] {
+        let expected =
+            format!("environment: unknown variable {name}; variables are named TILL_SECTION_KEY");
+        check_error("", &[(name, "hunter2")], &Flags::default(), &expected);
+    }
+}
+
+#[test]
+fn a_broken_file_is_reported_with_its_line() {
+    let error = load("[server]\nlisten = \n", &[], &Flags::default()).unwrap_err();
+    let ConfigError::File { line, problem } = error else {
+        panic!("{error:?}");
+    };
+    assert_eq!(line, 2);
+    assert!(!problem.contains('\n'));
+    check_file_error(
+        "server = 3",
+        "configuration file: server is a section: write its keys below its name in brackets",
+    );
+}
+
+#[test]
+fn a_malformed_set_flag_is_quoted_without_its_value() {
+    check_error(
+        "",
+        &[],
+        &set(&["listen=127.0.0.1:1"]),
+        "--set \"listen\": write --set section.key=value",
+    );
+    check_error(
+        "",
+        &[],
+        &set(&["server.listen"]),
+        "--set \"server.listen\": write --set section.key=value",
+    );
+}
+
+#[test]
+fn every_value_is_checked_and_the_error_says_where_and_how() {
+    let check = |key: &str, value: &str, problem: &str| {
+        let name = format!("TILL_{}", key.replace('.', "_").to_uppercase());
+        let expected = format!("environment, {name}: {key} {problem}");
+        check_error("", &[(&name, value)], &Flags::default(), &expected);
+        check_error(
+            "",
+            &[],
+            &set(&[&format!("{key}={value}")]),
+            &format!("--set: {key} {problem}"),
+        );
+    };
+    check(
+        "server.listen",
+        "4242",
+        "must be an address and a port such as 127.0.0.1:4242",
+    );
+    let web = "must be an http or https address without user, query or fragment";
+    check("server.public_url", "pay.example.com", web);
+    check("server.public_url", "ftp://pay.example.com", web);
+    check("server.checkout_url", "https://pay.example.com?a=b", web);
+    check("server.docs_url", "https://me@pay.example.com", web);
+    check("server.live_mode", "yes", "must be true or false");
+    let database = "must be sqlite:PATH, sqlite::memory: or postgres://…";
+    check("database.url", "mysql://secret@db", database);
+    check("database.url", "sqlite:", database);
+    check("database.url", "till.db", database);
+    check("secrets.key_file", "[\"\"]", "must not hold an empty path");
+    check(
+        "secrets.key_file",
+        "[1",
+        "is not a list: write a,b or [\"a\", \"b\"]",
+    );
+    check(
+        "webhooks.trusted_certificates",
+        "[1]",
+        "must be a text in quotes",
+    );
+    check(
+        "limits.checkout_per_minute",
+        "0",
+        "must be between 1 and 1000000",
+    );
+    check(
+        "limits.checkout_per_minute",
+        "many",
+        "must be a whole number",
+    );
+    check(
+        "limits.trusted_proxies",
+        "proxy.local",
+        "must hold addresses or ranges such as 10.0.0.0/8",
+    );
+    let smtp = "must be an address such as smtps://user:password@mail.example.com";
+    check("mail.smtp_url", "https://mail.example.com", smtp);
+    check(
+        "mail.smtp_url",
+        "smtp://mail.example.com",
+        "needs mail.from, the sender's address",
+    );
+    check(
+        "mail.from",
+        "till",
+        "must be a mail address such as till@example.com",
+    );
+    check(
+        "mail.from",
+        "a@b\r\nBcc: c",
+        "must be a mail address such as till@example.com",
+    );
+    check("prices.max_age_s", "0", "must be between 1 and 86400");
+    check(
+        "prices.fixed",
+        "50000",
+        "is not a table: write {\"BTC/USD\" = \"50000\"}",
+    );
+    check(
+        "addresses.pool_max",
+        "-1",
+        "must be between 1 and 2147483647",
+    );
+    check("addresses.cooldown_h", "0", "must be between 1 and 87600");
+    check(
+        "addresses.bitcoin_gap_limit",
+        "0",
+        "must be between 1 and 10000",
+    );
+    check("invoices.life_min", "1.5", "must be a whole number");
+    check(
+        "invoices.volatile_life_min",
+        "0",
+        "must be between 1 and 525600",
+    );
+    check(
+        "invoices.select_min",
+        "99999999999",
+        "must be between 1 and 525600",
+    );
+}
+
+#[test]
+fn a_value_of_the_wrong_type_in_the_file_is_refused() {
+    check_file_error(
+        "server.listen = 4242",
+        "configuration file: server.listen must be a text in quotes",
+    );
+    check_file_error(
+        "server.live_mode = 'true'",
+        "configuration file: server.live_mode must be true or false",
+    );
+    check_file_error(
+        "invoices.life_min = 60.0",
+        "configuration file: invoices.life_min must be a whole number",
+    );
+    check_file_error(
+        "limits.trusted_proxies = 10",
+        "configuration file: limits.trusted_proxies must be a list of texts",
+    );
+    check_file_error(
+        "prices.fixed = 'x'",
+        "configuration file: prices.fixed must be a table of pairs and prices",
+    );
+}
+
+#[test]
+fn a_fixed_price_is_a_plain_decimal_above_zero_for_a_pair() {
+    for price in [
+        "0", "0.00", "-1", "1e5", "1,000", ".5", "5.", "+5", "", "٣", "1.2.3",
+    ] {
+        check_file_error(
+            &format!("prices.fixed.\"BTC/USD\" = {price:?}"),
+            "configuration file: prices.fixed.\"BTC/USD\" must be a plain decimal above zero",
+        );
+    }
+    check_file_error(
+        "prices.fixed.\"BTC/USD\" = 50000",
+        "configuration file: prices.fixed.\"BTC/USD\" must be in quotes, such as \"50000\"",
+    );
+    for pair in ["BTCUSD", "btc/usd", "BTC/", "A/B/C"] {
+        check_file_error(
+            &format!("prices.fixed.{pair:?} = '1'"),
+            &format!("configuration file: prices.fixed.{pair:?} is not a pair such as BTC/USD"),
+        );
+    }
+    assert_eq!(
+        from_file("prices.fixed.\"X/USD\" = '0.00001'")
+            .prices
+            .fixed_live["X/USD"],
+        "0.00001"
+    );
+}
+
+#[test]
+fn a_network_has_a_caip2_id_web_endpoints_and_a_known_finality() {
+    check_file_error(
+        "networks.base.rpc = []",
+        "configuration file: networks.\"base\" is not a CAIP-2 id such as \"eip155:8453\"",
+    );
+    check_file_error(
+        "networks.\"eip155:1\".rpc = ['wss://secret.example']",
+        "configuration file: networks.\"eip155:1\".rpc must hold http or https addresses",
+    );
+    check_file_error(
+        "networks.\"eip155:1\".credit_at = 'finalized'",
+        "configuration file: networks.\"eip155:1\".credit_at must be included, safe or final",
+    );
+    assert_eq!(
+        from_file("[networks.\"eip155:1\"]").networks,
+        BTreeMap::new()
+    );
+}
