@@ -140,6 +140,8 @@ async fn run() -> Res<()> {
 #[derive(Default)]
 struct Speeds {
     raw: Vec<u64>,
+    /// What the database can do when everything about it is tuned; only SQLite's is measured.
+    tuned: Vec<u64>,
     create: Vec<u64>,
     create_p50_us: Vec<u64>,
     retrieve: Vec<u64>,
@@ -153,7 +155,13 @@ async fn speed(postgres: &Postgres, report: &mut Report) -> Res<()> {
     for round in 1..=ROUNDS {
         bare.push(bare_axum().await?);
         for (engine, speeds) in Engine::ALL.into_iter().zip(&mut speeds) {
-            speeds.raw.push(raw_limit(engine, postgres).await?);
+            match engine {
+                Engine::Sqlite => {
+                    speeds.raw.push(raw_sqlite(raw::Sqlite::Plain).await?);
+                    speeds.tuned.push(raw_sqlite(raw::Sqlite::Tuned).await?);
+                }
+                Engine::Postgres => speeds.raw.push(raw_postgres(postgres).await?),
+            }
             one_round(engine, postgres, speeds).await?;
             eprintln!(
                 "  round {round}, {}: raw {}/s, create {}/s (p50 {} µs), retrieve {}/s of {}/s, deliver {}/s, p99 {} µs",
@@ -183,6 +191,8 @@ async fn speed(postgres: &Postgres, report: &mut Report) -> Res<()> {
         median(&sqlite.create),
         Hundredths(40),
     );
+    let tuned = ("raw_sqlite_grouped, tuned", median(&sqlite.tuned));
+    report.beside("create, SQLite FULL", tuned, median(&sqlite.create));
     for (engine, speeds) in Engine::ALL.into_iter().zip(&speeds) {
         let bare = ("bare_axum", median(&bare));
         let work = format!("retrieve, {}", engine.name());
@@ -220,21 +230,17 @@ async fn bare_axum() -> Res<u64> {
     Ok(done?.per_second)
 }
 
-async fn raw_limit(engine: Engine, postgres: &Postgres) -> Res<u64> {
-    match engine {
-        Engine::Sqlite => {
-            let folder = tempfile::tempdir()?;
-            let file = folder.path().join("raw.db");
-            let measured = tokio::task::spawn_blocking(move || raw::sqlite_grouped(&file, TIME));
-            measured.await?
-        }
-        Engine::Postgres => {
-            let url = postgres.fresh().await?;
-            let rate = raw::postgres_separate(&url, RAW_CLIENTS, TIME).await?;
-            postgres.drop(&url).await?;
-            Ok(rate)
-        }
-    }
+async fn raw_sqlite(how: raw::Sqlite) -> Res<u64> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("raw.db");
+    tokio::task::spawn_blocking(move || raw::sqlite_grouped(&file, how, TIME)).await?
+}
+
+async fn raw_postgres(postgres: &Postgres) -> Res<u64> {
+    let url = postgres.fresh().await?;
+    let rate = raw::postgres_separate(&url, RAW_CLIENTS, TIME).await?;
+    postgres.drop(&url).await?;
+    Ok(rate)
 }
 
 async fn database(engine: Engine, postgres: &Postgres) -> Res<Option<String>> {
@@ -353,7 +359,7 @@ async fn grow(postgres: &Postgres, report: &mut Report) -> Res<()> {
     for engine in Engine::ALL {
         let small = growth::grown(database(engine, postgres).await?, SMALL).await?;
         let grown = growth::grown(database(engine, postgres).await?, large).await?;
-        let mut rates = [[const { Vec::<u64>::new() }; 3], [const { Vec::new() }; 3]];
+        let mut rates = [[const { Vec::<u64>::new() }; 4], [const { Vec::new() }; 4]];
         for round in 0..ROUNDS {
             for (grown, rates) in [&small, &grown].into_iter().zip(&mut rates) {
                 let measured = growth::measure(grown, round, GROWTH_TIME).await?;

@@ -114,28 +114,29 @@ fn copies(invoices: u64, padded: &str) -> Vec<String> {
     statements
 }
 
-pub const KINDS: [&str; 3] = ["create", "retrieve", "list"];
+pub const KINDS: [&str; 4] = ["create", "attribute", "retrieve", "list"];
 
 /// Requests per second of each kind.
-pub async fn measure(grown: &Grown, round: usize, time: Duration) -> Res<[u64; 3]> {
+pub async fn measure(grown: &Grown, round: usize, time: Duration) -> Res<[u64; 4]> {
     let key = &grown.installation.key;
-    let step = (grown.invoices / 5_000).max(1);
-    let ids = (1..=grown.invoices.min(5_000)).map(|n| format!("inv_{:026}", n * step));
-    let kinds = [
-        (requests::retrieve(key, ids.collect()), 200),
-        (requests::list(key), 200),
-        (requests::create(key, &format!("grown-{round}")), 201),
-    ];
-    let mut rates = [0; 3];
-    for (index, (write, status)) in kinds.into_iter().enumerate() {
+    let ask = async |write, status, keep| {
+        let address = grown.server.address;
         let work = Work {
-            address: grown.server.address,
+            address,
             write,
             status,
-            keep: Keep::Nothing,
+            keep,
         };
-        let done = closed(&work, CLIENTS, time / 4, time).await?;
-        rates[(index + 1) % 3] = done.per_second;
-    }
-    Ok(rates)
+        closed(&work, CLIENTS, time / 4, time).await
+    };
+    let step = (grown.invoices / 5_000).max(1);
+    let ids = (1..=grown.invoices.min(5_000)).map(|n| format!("inv_{:026}", n * step));
+    let retrieve = requests::retrieve(key, ids.collect());
+    let retrieved = ask(retrieve, 200, Keep::Nothing).await?;
+    let listed = ask(requests::list(key), 200, Keep::Nothing).await?;
+    let create = requests::create(key, &format!("grown-{round}"));
+    let created = ask(create, 201, Keep::InvoiceIds).await?;
+    let pay = requests::pay(key, &format!("paid-{round}"), created.ids.clone());
+    let paid = ask(pay, 200, Keep::Nothing).await?;
+    Ok([created, paid, retrieved, listed].map(|done| done.per_second))
 }

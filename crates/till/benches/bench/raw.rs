@@ -2,7 +2,7 @@
 //! nothing.
 //!
 //! One invoice is an idempotency row, an invoice, three payment options, an address lease, an event and a
-//! webhook delivery, as large as Till's own, one prepared statement for each row.
+//! webhook delivery, as large as Till's own, one statement for each row.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -54,6 +54,13 @@ const ASSETS: [&str; 3] = [
     "USDC@eip155:11155111",
     "USDC@eip155:421614",
 ];
+
+/// How a raw SQLite is used: as it comes, or with a large cache and statements that are prepared once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sqlite {
+    Plain,
+    Tuned,
+}
 
 /// Rising, like the ids of Till.
 fn id(prefix: &str, number: i64) -> String {
@@ -119,14 +126,17 @@ async fn postgres_invoice(conn: &mut PgConnection, number: i64, body: &str) -> R
     Ok(tx.commit().await?)
 }
 
-/// Invoices per second: one connection, 64 invoices per transaction, one prepared statement per row.
-pub fn sqlite_grouped(file: &Path, time: Duration) -> Res<u64> {
+/// Invoices per second: one connection, 64 invoices per transaction, one statement per row.
+pub fn sqlite_grouped(file: &Path, how: Sqlite, time: Duration) -> Res<u64> {
     let mut conn = rusqlite::Connection::open(file)?;
-    // The pragmas of Till's own writer: the limit is the tuned one.
-    conn.execute_batch(
-        "PRAGMA journal_mode = wal; PRAGMA synchronous = full; PRAGMA cache_size = -65536; \
-         PRAGMA temp_store = memory; PRAGMA mmap_size = 67108864;",
-    )?;
+    conn.execute_batch("PRAGMA journal_mode = wal; PRAGMA synchronous = full;")?;
+    if how == Sqlite::Tuned {
+        conn.execute_batch(
+            "PRAGMA cache_size = -65536; PRAGMA temp_store = memory; PRAGMA mmap_size = 67108864;",
+        )?;
+    } else {
+        conn.set_prepared_statement_cache_capacity(0);
+    }
     conn.execute_batch(TABLES)?;
     let body = "x".repeat(BODY_BYTES);
     let until = Instant::now() + time;

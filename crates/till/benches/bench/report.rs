@@ -41,6 +41,18 @@ impl Report {
         ]);
     }
 
+    /// Speeds side by side, to know and not to reach.
+    pub fn beside(&mut self, work: &str, limit: (&str, u64), till: u64) {
+        self.line([
+            work.to_owned(),
+            format!("{} {}/s", limit.0, limit.1),
+            format!("{till}/s"),
+            Hundredths::of(till, limit.1).to_string(),
+            "—".to_owned(),
+            "—".to_owned(),
+        ]);
+    }
+
     /// A cost that must not exceed its target; both in `unit`.
     pub fn at_most(&mut self, work: &str, till: u64, target: u64, unit: &str) {
         self.line([

@@ -36,6 +36,22 @@ pub fn retrieve(key: &str, ids: Vec<String>) -> Write {
     })
 }
 
+/// A payment to one of these invoices, found by its address.
+pub fn pay(key: &str, run: &str, ids: Vec<String>) -> Write {
+    let (key, run) = (key.to_owned(), run.to_owned());
+    Arc::new(move |number, request| {
+        let id = &ids[scattered(number, ids.len())];
+        put(
+            request,
+            format_args!(
+                "POST /v1/test_helpers/invoices/{id}/simulate_payment HTTP/1.1\r\nhost: bench\r\n\
+                 authorization: Bearer {key}\r\nidempotency-key: {run}-{number}\r\n\
+                 content-type: application/json\r\ncontent-length: 2\r\n\r\n{{}}"
+            ),
+        );
+    })
+}
+
 pub fn list(key: &str) -> Write {
     let key = key.to_owned();
     Arc::new(move |_, request| {
