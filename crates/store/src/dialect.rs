@@ -25,8 +25,9 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 const SQLITE_BUSY_TIMEOUT: Duration = Duration::from_millis(5_000);
 /// Every commit looks through what the writer has cached: more of it does not make it faster.
 const SQLITE_CACHE_KIB: u32 = 16_384;
-/// How far the write-ahead log grows before the writer itself copies it into the database.
-const SQLITE_CHECKPOINT_PAGES: u32 = 16_000;
+/// How far the write-ahead log grows before the writer itself copies it into the database, standing still for
+/// it: only if nobody else has done so long before.
+const SQLITE_CHECKPOINT_PAGES: u32 = 64_000;
 /// Readers forget what they have cached at every commit of the writer, and share the system's cache by mmap.
 const SQLITE_READER_CACHE_KIB: u32 = 2_048;
 const SQLITE_MMAP_BYTES: u32 = 64 * 1024 * 1024;
@@ -50,6 +51,8 @@ pub struct DbConfig {
     pub readers_max: u32,
     /// For PostgreSQL; SQLite has one writer.
     pub writers_max: u32,
+    /// For SQLite: how many pages of 4 KiB its write-ahead log may have before it is to begin anew.
+    pub log_pages_max: u32,
 }
 
 impl DbConfig {
@@ -58,6 +61,7 @@ impl DbConfig {
             url: url.into(),
             readers_max: 8,
             writers_max: 8,
+            log_pages_max: 16_000,
         }
     }
 }
@@ -323,9 +327,15 @@ async fn open_sqlite(config: &DbConfig, commits: &Arc<AtomicU64>) -> Result<Back
                 .pragma("cache_size", format!("-{SQLITE_READER_CACHE_KIB}"))
                 .read_only(true),
         );
-    let checkpointer = Checkpointer::start(writing.clone(), Arc::clone(commits));
+    let writer = group::writer(conn, Some(writing.clone()), Arc::clone(commits));
+    let checkpointer = Checkpointer::start(
+        writing,
+        Arc::clone(&writer),
+        Arc::clone(commits),
+        config.log_pages_max,
+    );
     Ok(Backend::Sqlite {
-        writer: group::writer(conn, Some(writing), Arc::clone(commits)),
+        writer,
         readers,
         checkpointer: Mutex::new(checkpointer),
     })

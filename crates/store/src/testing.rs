@@ -78,9 +78,8 @@ pub async fn fresh(engine: Engine) -> Option<TestDb> {
 
 async fn open(url: String, server: Option<Server>, folder: Option<Folder>) -> TestDb {
     let config = DbConfig {
-        url,
         readers_max: 4,
-        writers_max: 8,
+        ..DbConfig::new(url)
     };
     let db = Db::open(&config).await.expect("a new database opens");
     TestDb {

@@ -285,6 +285,32 @@ async fn the_log_is_copied_while_the_writer_rests() {
 }
 
 #[tokio::test]
+async fn a_log_that_is_written_without_a_pause_begins_anew() {
+    let test = sqlite().await;
+    let mut config = test.config.clone();
+    config.log_pages_max = 200;
+    test.db.clone().close().await;
+    let db = Db::open(&config).await.unwrap();
+    let file = test.config.url.strip_prefix("sqlite:").unwrap();
+    // The log's file keeps the length that the log once had.
+    let log = || std::fs::metadata(format!("{file}-wal")).unwrap().len();
+    let (bytes, count_max) = (40 * 1024, 4_000);
+    let mut count = 0;
+    while count < 100 || log() * 2 > count * bytes {
+        assert!(count < count_max, "{} bytes of log", log());
+        let mut large = thing(&format!("unit {count:04}"), 1);
+        large.data = vec![7; usize::try_from(bytes).unwrap()];
+        let mut tx = db.begin().await.unwrap();
+        put(&mut tx, &large).await.unwrap();
+        tx.commit().await.unwrap();
+        count += 1;
+    }
+    assert_eq!(u64::try_from(ids(&db).await.len()).unwrap(), count);
+    db.close().await;
+    test.remove().await;
+}
+
+#[tokio::test]
 async fn closing_keeps_what_was_complete() {
     let test = sqlite().await;
     let mut tx = test.db.begin().await.unwrap();
