@@ -17,7 +17,7 @@ use till_engine::idempotency::{Once, in_use, reused};
 use crate::http::answer::{Broken, Failure};
 use crate::http::body::{self, READ_TIME_LIMIT};
 use crate::http::client_addr::{client_addr, limit_key};
-use crate::http::credentials::{Presented, presented};
+use crate::http::credentials::{KeyMode, KeyShape, Presented, presented};
 use crate::http::idempotency::{self, InFlightGuard};
 use crate::http::query::{Query, peek};
 use crate::state::{Api, fail};
@@ -28,6 +28,11 @@ pub trait Rights: Send + Sync + 'static {
     const KEY_IN_QUERY: bool = false;
 
     fn admit(api: &Api, caller: &Caller) -> Result<(), Refusal>;
+
+    /// What a live key is told by a server without live mode.
+    fn no_live_mode(_: &Api) -> Refusal {
+        Refusal::of(Code::LivemodeDisabled)
+    }
 }
 
 /// Secret keys only.
@@ -53,12 +58,22 @@ impl Rights for TestSecret {
         if caller.kind == KeyKind::Secret && caller.scope.mode == Mode::Test {
             return Ok(());
         }
-        let refusal = Refusal::of(Code::TestModeOnly);
-        Err(if api.engine.config.demo {
-            refusal.status(409)
-        } else {
-            refusal
-        })
+        Err(test_mode_only(api))
+    }
+
+    fn no_live_mode(api: &Api) -> Refusal {
+        match api.engine.config.demo {
+            true => test_mode_only(api),
+            false => Refusal::of(Code::LivemodeDisabled),
+        }
+    }
+}
+
+fn test_mode_only(api: &Api) -> Refusal {
+    let refusal = Refusal::of(Code::TestModeOnly);
+    match api.engine.config.demo {
+        true => refusal.status(409),
+        false => refusal,
     }
 }
 
@@ -80,6 +95,11 @@ async fn authenticate<R: Rights>(api: &Api, parts: &Parts) -> Result<Caller, Fai
         Presented::None => return Err(Refusal::of(Code::ApiKeyMissing).into()),
         Presented::Bearer(key) | Presented::Basic(key) | Presented::Query(key) => key,
     };
+    // Whoever's it is: what a key says of itself is enough where there is no live mode to be in.
+    let is_live = KeyShape::parse(&key).is_some_and(|shape| shape.mode == KeyMode::Live);
+    if is_live && !api.engine.config.live_mode {
+        return Err(R::no_live_mode(api).into());
+    }
     let caller = api.caller(&key).await?;
     R::admit(api, &caller)?;
     Ok(caller)

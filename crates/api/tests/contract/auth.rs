@@ -207,6 +207,9 @@ on_every_engine! {
         helper.send().await.refused(409, "livemode_disabled", None);
         let stream = till.call("GET", &format!("/v1/invoices/inv_x/events?key={}", live.publishable_key));
         stream.no_key().send().await.refused(409, "livemode_disabled", None);
+        // Such a server knows no live keys: it need not have heard of this one to say so.
+        till.call("GET", "/v1/invoices").key("till_live_sk_0123456789abcdefghijkmnpqrstvwxyz").send().await
+            .refused(409, "livemode_disabled", None);
     }
 
     async fn an_account_not_set_up_in_the_keys_mode_is_told_so(world: World) {
@@ -276,6 +279,11 @@ on_every_engine! {
         let key = &till.account.test.publishable_key;
         let reply = till.call("GET", "/v1/test_helpers/clock").key(key).send().await;
         reply.refused(409, "test_mode_only", None);
+        let live = "till_live_sk_0123456789abcdefghijkmnpqrstvwxyz";
+        for (method, path) in HELPERS {
+            till.call(method, path).key(live).send().await.refused(409, "test_mode_only", None);
+        }
+        till.call("GET", "/v1/invoices").key(live).send().await.refused(409, "livemode_disabled", None);
     }
 
     async fn health_and_documentation_need_no_key(world: World) {
