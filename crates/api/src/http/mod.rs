@@ -16,6 +16,7 @@ pub mod rate_limit;
 pub mod read;
 pub mod scrub;
 pub mod server;
+mod unread;
 mod wire;
 
 #[cfg(test)]

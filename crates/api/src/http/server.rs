@@ -28,6 +28,7 @@ use tokio::task::JoinSet;
 
 use super::answer::{self, RequestId, error_body};
 use super::layers::{Edge, head_too_large};
+use super::unread::Unread;
 use super::wire::{Phase, Reword, Wire, WireLimits};
 
 #[derive(Clone, Copy, Debug)]
@@ -151,7 +152,15 @@ impl Connection {
             let in_chunks = request.version() == http::Version::HTTP_11;
             // Boxed: hyper keeps room for the whole of it as long as the connection lives.
             Box::pin(async move {
-                let response = edge.answer(router, request.map(Body::new)).await;
+                let unread = Unread::default();
+                let (head, body) = request.into_parts();
+                let body = unread.lend(&head.headers, body);
+                let response = edge
+                    .answer(router, http::Request::from_parts(head, body))
+                    .await;
+                if unread.drop_rest().await {
+                    done.0.answers_early();
+                }
                 let is_long = response.extensions().get::<LongLived>().is_some();
                 Ok::<_, Infallible>(response.map(|body| {
                     if is_long && in_chunks {

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -14,7 +14,10 @@ use tokio::time::Sleep;
 
 /// Where the connection is in its exchange: known to the service, needed by the socket.
 #[derive(Debug, Default)]
-pub struct Phase(AtomicU8);
+pub struct Phase {
+    stage: AtomicU8,
+    sends_on: AtomicBool,
+}
 
 /// A head is expected, because the connection is new, or has begun to arrive. The default.
 const HEAD: u8 = 0;
@@ -30,42 +33,47 @@ const HANDED_OVER: u8 = 4;
 
 impl Phase {
     pub fn busy(&self) {
-        self.0.store(BUSY, Ordering::Relaxed);
+        self.stage.store(BUSY, Ordering::Relaxed);
     }
 
     pub fn idle(&self) {
-        self.0.store(IDLE, Ordering::Relaxed);
+        self.stage.store(IDLE, Ordering::Relaxed);
     }
 
     pub fn hand_over(&self) {
         // The head may be on its way already, or not: either way it is sent when hyper has flushed next.
-        if self.0.load(Ordering::Relaxed) == BUSY {
-            self.0.store(HANDING_OVER, Ordering::Relaxed);
+        if self.stage.load(Ordering::Relaxed) == BUSY {
+            self.stage.store(HANDING_OVER, Ordering::Relaxed);
         }
     }
 
     pub fn is_handed_over(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == HANDED_OVER
+        self.stage.load(Ordering::Relaxed) == HANDED_OVER
+    }
+
+    /// The answer goes out although the client may not have sent all of its request.
+    pub fn answers_early(&self) {
+        self.sends_on.store(true, Ordering::Relaxed);
     }
 
     fn flushed(&self) {
-        if self.0.load(Ordering::Relaxed) == HANDING_OVER {
-            self.0.store(HANDED_OVER, Ordering::Relaxed);
+        if self.stage.load(Ordering::Relaxed) == HANDING_OVER {
+            self.stage.store(HANDED_OVER, Ordering::Relaxed);
         }
     }
 
     /// Whether what arrived begins a new head.
     fn arrived(&self) -> bool {
         // Only one task ever holds the connection, so nothing comes in between.
-        let begins = self.0.load(Ordering::Relaxed) == IDLE;
+        let begins = self.stage.load(Ordering::Relaxed) == IDLE;
         if begins {
-            self.0.store(HEAD, Ordering::Relaxed);
+            self.stage.store(HEAD, Ordering::Relaxed);
         }
         begins
     }
 
     fn expects_head(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == HEAD
+        self.stage.load(Ordering::Relaxed) == HEAD
     }
 }
 
@@ -276,6 +284,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Wire<S> {
                     End::PeerClosed => return Poll::Ready(Ok(())),
                     // One byte stands for what surely is underway.
                     End::Refused => 1,
+                    _ if this.phase.sends_on.load(Ordering::Relaxed) => 1,
                     _ => 0,
                 }
             }

@@ -194,6 +194,62 @@ async fn a_body_is_held_to_its_size_and_its_type() {
     );
 }
 
+/// Many clients send the head and the body one after the other and expect to get through with both.
+#[tokio::test]
+async fn a_refusal_waits_for_the_body_that_it_does_not_need() {
+    let server = start(patient()).await;
+    for (line, length, status) in [
+        ("POST /v1/nothing", 40, 404),
+        ("POST /v1/ok", 40, 405),
+        ("POST /v1/echo", 3_000_000, 413),
+    ] {
+        let mut socket = TcpStream::connect(server.addr).await.unwrap();
+        let head = format!(
+            "{line} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+        );
+        socket.write_all(head.as_bytes()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let mut rest = vec![b' '; length];
+        // The connection is as good as before.
+        rest.extend_from_slice(b"GET /v1/ok HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+        for piece in rest.chunks(64 * 1024) {
+            socket.write_all(piece).await.unwrap();
+        }
+        let said = read_to_end(&mut socket).await;
+        assert!(
+            said.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{line}: {said}"
+        );
+        assert!(said.contains("HTTP/1.1 200 OK\r\n"), "{line}: {said}");
+    }
+}
+
+/// What is far too large is refused without being read; the client reads why, however late it looks.
+#[tokio::test]
+async fn a_giant_is_refused_at_once_and_heard_out_for_a_while() {
+    let server = start(patient()).await;
+    let mut socket = TcpStream::connect(server.addr).await.unwrap();
+    let head = "POST /v1/echo HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
+                content-length: 99999999999\r\n\r\n";
+    socket.write_all(head.as_bytes()).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    for _ in 0..20 {
+        let sent = socket.write_all(&[b' '; 8 * 1024]).await;
+        sent.expect("the server must hear the client out");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    check_error(&read_to_end(&mut socket).await, 413, "body_too_large");
+}
+
+#[tokio::test]
+async fn a_client_that_waits_to_be_asked_for_its_body_is_not_asked_in_vain() {
+    let server = start(patient()).await;
+    let mut socket = TcpStream::connect(server.addr).await.unwrap();
+    let head = "POST /v1/nothing HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 40\r\n\r\n";
+    socket.write_all(head.as_bytes()).await.unwrap();
+    check_error(&read_to_end(&mut socket).await, 404, "route_not_found");
+}
+
 #[tokio::test]
 async fn head_requests_get_the_head_of_the_answer() {
     let server = start(patient()).await;
