@@ -101,7 +101,8 @@ impl Api {
         let found = match &*known {
             Some((at, found)) if now_us.saturating_sub(*at) < KEY_LIFE_US => found.clone(),
             _ => {
-                let found = accounts::find_key(&self.engine, key).await;
+                // Boxed: what is rare makes no room for itself in every request's future.
+                let found = Box::pin(accounts::find_key(&self.engine, key)).await;
                 let found = found.map(|found| found.map(Arc::new));
                 // An answer is as old as its question. A failure is told to all who waited for it: asking one
                 // after the other, they would wait ever longer for a database that is away.

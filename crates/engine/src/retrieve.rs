@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use till_core::id::Kind;
 use till_core::scope::Scope;
+use till_store::Reader;
 use till_store::invoices::InvoiceRow;
 use tokio::sync::{Mutex, mpsc, oneshot};
 
@@ -52,8 +53,16 @@ impl Retrievals {
         {
             return Ok(row);
         }
-        let mut reader = self.engine.db.read().await?;
-        Err(missing_invoice(&mut reader, scope, id).await?.into())
+        // Boxed: what is rare makes no room for itself in every request's future.
+        Err(Box::pin(self.missing(scope, id)).await)
+    }
+
+    async fn missing(&self, scope: &Scope, id: &str) -> Fail {
+        let refusal = async {
+            let mut reader = self.engine.db.read().await?;
+            missing_invoice(&mut reader, scope, id).await
+        };
+        refusal.await.map_or_else(|fail| fail, Fail::from)
     }
 
     async fn ask(&self, scope: &Scope, id: &str) -> Result<Found, Fail> {
@@ -71,12 +80,30 @@ impl Retrievals {
 
 async fn lane(engine: Arc<Engine>, waiting: Arc<Mutex<mpsc::Receiver<Waiting>>>) {
     let mut batch = Vec::with_capacity(BATCH_MAX);
-    while waiting.lock().await.recv_many(&mut batch, BATCH_MAX).await > 0 {
+    // Kept from one batch to the next while they follow each other: giving a connection back and taking one
+    // anew costs about what a row does.
+    let mut kept: Option<Reader> = None;
+    loop {
+        let mut queue = match waiting.try_lock() {
+            Ok(queue) if !queue.is_empty() => queue,
+            nothing_to_do => {
+                drop(nothing_to_do);
+                kept = None;
+                waiting.lock().await
+            }
+        };
+        if queue.recv_many(&mut batch, BATCH_MAX).await == 0 {
+            return;
+        }
+        drop(queue);
         // A panic in one batch must not end the lane: its requests are answered, the next go on.
-        let found = std::panic::AssertUnwindSafe(look_up(&engine, &batch))
+        let found = std::panic::AssertUnwindSafe(look_up(&engine, &mut kept, &batch))
             .catch_unwind()
             .await
             .unwrap_or_else(|_| vec![Err(Fail::broken("a look-up panicked")); batch.len()]);
+        if found.iter().any(Result::is_err) {
+            kept = None;
+        }
         for (waiting, found) in batch.drain(..).zip(found) {
             // The caller may have hung up.
             drop(waiting.answer.send(found));
@@ -84,14 +111,21 @@ async fn lane(engine: Arc<Engine>, waiting: Arc<Mutex<mpsc::Receiver<Waiting>>>)
     }
 }
 
-async fn look_up(engine: &Engine, batch: &[Waiting]) -> Vec<Result<Found, Fail>> {
+async fn look_up(
+    engine: &Engine,
+    kept: &mut Option<Reader>,
+    batch: &[Waiting],
+) -> Vec<Result<Found, Fail>> {
     let asked: Vec<(&Scope, &str)> = batch
         .iter()
         .map(|waiting| (&waiting.scope, waiting.id.as_str()))
         .collect();
     let read = async {
-        let mut reader = engine.db.read().await?;
-        till_store::invoices::find_many(&mut reader, &asked).await
+        let reader = match kept {
+            Some(reader) => reader,
+            None => kept.insert(engine.db.read().await?),
+        };
+        till_store::invoices::find_many(reader, &asked).await
     };
     let rows: Vec<Arc<InvoiceRow>> = match read.await {
         Ok(rows) => rows.into_iter().map(Arc::new).collect(),

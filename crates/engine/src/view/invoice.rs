@@ -23,7 +23,7 @@ pub struct FiatAmount {
     pub amount: String,
     /// ISO 4217 code.
     #[schema(example = "USD")]
-    pub currency: String,
+    pub currency: &'static str,
 }
 
 /// An amount of one asset.
@@ -41,14 +41,14 @@ pub struct TokenAmount {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct PaymentOptionView {
     #[schema(example = "USDC@eip155:84532")]
-    pub asset: String,
+    pub asset: &'static str,
     #[schema(example = "USDC")]
-    pub symbol: String,
+    pub symbol: &'static str,
     /// CAIP-2 id of the network.
     #[schema(example = "eip155:84532")]
-    pub network: String,
+    pub network: &'static str,
     #[schema(example = "Base Sepolia")]
-    pub network_name: String,
+    pub network_name: &'static str,
     /// Whole tokens to send.
     #[schema(example = "25.00")]
     pub amount_due: String,
@@ -59,10 +59,10 @@ pub struct PaymentOptionView {
 /// One way to pay that has no address until the payer picks it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct PendingOptionView {
-    pub asset: String,
-    pub symbol: String,
-    pub network: String,
-    pub network_name: String,
+    pub asset: &'static str,
+    pub symbol: &'static str,
+    pub network: &'static str,
+    pub network_name: &'static str,
     pub amount_due: String,
 }
 
@@ -176,7 +176,8 @@ impl<'a> InvoiceView<'a> {
     ) -> Result<InvoiceView<'a>, StoreError> {
         let registry = Registry::builtin();
         let summary = Summary::read(row)?;
-        let decimals = Currency::parse(&row.currency).map_or(2, Currency::decimals);
+        let currency =
+            Currency::parse(&row.currency).ok_or_else(|| row.corrupt("currency", &row.currency))?;
         let amount_minor =
             u128::try_from(row.amount_minor).map_err(|error| row.corrupt("amount_minor", error))?;
         let (mut payment_options, mut pending_options) = (Vec::new(), Vec::new());
@@ -187,18 +188,18 @@ impl<'a> InvoiceView<'a> {
             let amount_due = show(option.due, option.decimals);
             match option.deposit {
                 Some(deposit) => payment_options.push(PaymentOptionView {
-                    asset: option.asset,
-                    symbol: asset.symbol.clone(),
-                    network: asset.network.clone(),
-                    network_name: asset.network_name.clone(),
+                    asset: &asset.code,
+                    symbol: &asset.symbol,
+                    network: &asset.network,
+                    network_name: &asset.network_name,
                     amount_due,
                     address: deposit.address,
                 }),
                 None => pending_options.push(PendingOptionView {
-                    asset: option.asset,
-                    symbol: asset.symbol.clone(),
-                    network: asset.network.clone(),
-                    network_name: asset.network_name.clone(),
+                    asset: &asset.code,
+                    symbol: &asset.symbol,
+                    network: &asset.network,
+                    network_name: &asset.network_name,
                     amount_due,
                 }),
             }
@@ -210,8 +211,8 @@ impl<'a> InvoiceView<'a> {
             livemode: row.mode == Mode::Live.as_str(),
             status: Cow::Borrowed(&row.status),
             amount: FiatAmount {
-                amount: show(Units(amount_minor), decimals),
-                currency: row.currency.clone(),
+                amount: show(Units(amount_minor), currency.decimals()),
+                currency: currency.code(),
             },
             description: row.description.as_deref(),
             customer_ref: row.customer_ref.as_deref(),

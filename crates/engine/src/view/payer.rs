@@ -23,10 +23,10 @@ pub struct MerchantName {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = CheckoutPaymentOption)]
 pub struct PayerOptionView {
-    pub asset: String,
-    pub symbol: String,
-    pub network: String,
-    pub network_name: String,
+    pub asset: &'static str,
+    pub symbol: &'static str,
+    pub network: &'static str,
+    pub network_name: &'static str,
     pub amount_due: String,
     pub address: String,
     /// Recompute the address from this and compare, before showing it to anyone.
@@ -133,7 +133,7 @@ impl CheckoutInvoiceView {
             let deposit = deposit.and_then(|known| known.deposit.as_ref());
             PayerOptionView {
                 address_derivation: deposit.and_then(|deposit| {
-                    addresses::derivation(&row.account, &option.network, deposit)
+                    addresses::derivation(&row.account, option.network, deposit)
                 }),
                 asset: option.asset,
                 symbol: option.symbol,
