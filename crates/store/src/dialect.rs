@@ -27,7 +27,7 @@ const SQLITE_BUSY_TIMEOUT: Duration = Duration::from_millis(5_000);
 const SQLITE_CACHE_KIB: u32 = 16_384;
 /// How far the write-ahead log grows before the writer itself copies it into the database, standing still for
 /// it: only if nobody else has done so long before.
-const SQLITE_CHECKPOINT_PAGES: u32 = 64_000;
+const SQLITE_CHECKPOINT_PAGES: u32 = 32_000;
 /// Readers forget what they have cached at every commit of the writer, and share the system's cache by mmap.
 const SQLITE_READER_CACHE_KIB: u32 = 2_048;
 const SQLITE_MMAP_BYTES: u32 = 64 * 1024 * 1024;
@@ -61,7 +61,7 @@ impl DbConfig {
             url: url.into(),
             readers_max: 8,
             writers_max: 8,
-            log_pages_max: 16_000,
+            log_pages_max: 4_000,
         }
     }
 }
