@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, Path, Request};
 use bytes::Bytes;
+use http::Method;
 use http::request::Parts;
 use till_core::asset::Mode;
 use till_core::error::{Code, Refusal};
@@ -24,7 +25,7 @@ use crate::state::{Api, fail};
 
 /// Which keys an endpoint takes.
 pub trait Rights: Send + Sync + 'static {
-    /// Whether the key may come in the query, for browsers' event sources.
+    /// Whether the key of a GET may come in the query, for browsers' event sources.
     const KEY_IN_QUERY: bool = false;
 
     fn admit(api: &Api, caller: &Caller) -> Result<(), Refusal>;
@@ -86,10 +87,11 @@ impl Rights for Payer {
 }
 
 async fn authenticate<R: Rights>(api: &Api, parts: &Parts) -> Result<Caller, Failure> {
-    let query_key = if R::KEY_IN_QUERY {
-        peek(parts.uri.query(), "key")
-    } else {
-        None
+    // A publishable key in the query of what is the merchant's alone is a key, and told what it lacks. A payer's
+    // POST must have it in the header, where no log and no history keeps it.
+    let query_key = match R::KEY_IN_QUERY && parts.method == Method::POST {
+        false => peek(parts.uri.query(), "key"),
+        true => None,
     };
     let key = match presented(&parts.headers, query_key)? {
         Presented::None => return Err(Refusal::of(Code::ApiKeyMissing).into()),
@@ -185,8 +187,7 @@ impl<R: Rights> FromRequest<Arc<Api>> for Posted<R> {
             .in_flight
             .enter((caller.scope.clone(), key.clone()))
             .ok_or_else(in_use)?;
-        let known: &[&str] = if R::KEY_IN_QUERY { &["key"] } else { &[] };
-        Query::of(parts.uri.query(), known)?;
+        Query::of(parts.uri.query(), &[])?;
         let body = body::read(&parts.headers, content, READ_TIME_LIMIT).await?;
         let raw = body.as_deref().unwrap_or_default();
         let once = Once::new(key, parts.method.as_str(), parts.uri.path(), raw);

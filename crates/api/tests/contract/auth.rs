@@ -84,9 +84,23 @@ on_every_engine! {
             reply.refused(401, "api_key_missing", None);
             assert_eq!(reply.header("www-authenticate"), Some("Bearer"), "{path}");
         }
-        // Elsewhere a key in the query is no key at all.
-        let path = format!("/v1/invoices?key={}", till.account.test.publishable_key);
-        till.call("GET", &path).no_key().send().await.refused(401, "api_key_missing", None);
+    }
+
+    async fn a_publishable_key_in_the_query_is_for_what_payers_read(world: World) {
+        let till = world.till().await;
+        let query = format!("?key={}", till.account.test.publishable_key);
+        for (method, path) in [("GET", "/v1/invoices"), ("POST", "/v1/invoices")] {
+            let reply = till.call(method, &format!("{path}{query}")).no_key().send().await;
+            reply.refused(403, "publishable_key_not_allowed", None);
+        }
+        let unknown = till.call("GET", "/v1/invoices?key=till_test_pk_wrong").no_key();
+        unknown.send().await.refused(401, "api_key_invalid", None);
+        // Beside a good header it is a parameter that nobody knows.
+        till.get(&format!("/v1/invoices{query}")).await.refused(400, "parameter_unknown", "key");
+        let pick = format!("/v1/checkout/invoices/inv_x/payment_option{query}");
+        let body = json!({ "asset": "USDC@eip155:84532" });
+        till.posting(&pick, body.clone()).no_key().send().await.refused(401, "api_key_missing", None);
+        till.post(&pick, body).await.refused(400, "parameter_unknown", "key");
     }
 
     async fn unknown_mistyped_and_rolled_keys_are_all_invalid(world: World) {
