@@ -51,7 +51,11 @@ pub fn url_policy(allow_private: bool) -> UrlPolicy {
 }
 
 pub fn url_forbidden(why: impl std::fmt::Display) -> Refusal {
-    Refusal::new(Code::WebhookUrlForbidden, format!("webhook_url {why}")).param("webhook_url")
+    Refusal::new(
+        Code::WebhookUrlForbidden,
+        format!("webhook_url is refused: {why}"),
+    )
+    .param("webhook_url")
 }
 
 /// The values that can be judged without the database.

@@ -23,6 +23,25 @@ async fn deliveries(till: &Till, query: &str) -> Vec<Value> {
 }
 
 on_every_engine! {
+    async fn what_happened_to_an_invoice_is_told_in_its_order(world: World) {
+        let (till, receiver) = with_receiver(&world).await;
+        receiver.hold();
+        let invoice = id(&till.invoice().await);
+        till.simulate(&invoice, json!({})).await;
+        receiver.wait_for(1).await;
+        // The others wait for their turn; those of another invoice do not.
+        let other = id(&till.invoice().await);
+        let two = receiver.wait_for(2).await;
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        assert_eq!(receiver.received().len(), 2);
+        assert_eq!((&two[0].json()["invoice_id"], &two[1].json()["invoice_id"]), (&json!(invoice), &json!(other)));
+        receiver.release();
+        let received = receiver.wait_for(4).await;
+        let of_invoice = received.iter().filter(|one| one.json()["invoice_id"] == invoice.as_str());
+        let types: Vec<_> = of_invoice.map(|one| one.event_type()).collect();
+        assert_eq!(types, ["invoice.created", "invoice.detected", "invoice.paid"]);
+    }
+
     async fn every_event_is_delivered_signed_and_logged(world: World) {
         let (till, receiver) = with_receiver(&world).await;
         let invoice = id(&till.invoice().await);
@@ -31,8 +50,7 @@ on_every_engine! {
         let received = receiver.wait_for(3).await;
         let log = finished_deliveries(&till, 3).await;
         let events = till.events(&invoice).await;
-        let mut types: Vec<_> = received.iter().map(|one| one.event_type()).collect();
-        types.sort();
+        let types: Vec<_> = received.iter().map(|one| one.event_type()).collect();
         assert_eq!(types, ["invoice.created", "invoice.detected", "invoice.paid"], "confirming is never delivered");
         for one in &received {
             let body = one.json();

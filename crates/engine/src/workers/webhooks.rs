@@ -1,8 +1,9 @@
 //! Sends what is due, endpoint by endpoint. Each endpoint has its own task and its own places, so one that
-//! hangs holds up nobody else.
+//! hangs holds up nobody else. What is told of one invoice is told in the order in which it happened.
 
 use scoped_futures::ScopedFutureExt as _;
-use std::collections::{HashSet, VecDeque};
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -18,6 +19,7 @@ use till_core::webhook::{
     EVENT_ID_HEADER, EVENT_TYPE_HEADER, SIGNATURE_HEADER, retry_delay_ms, sign,
 };
 use till_store::deliveries::{Attempted, Claimed, NewDelivery};
+use tokio::sync::Notify;
 
 use crate::context::Engine;
 use crate::fail::Fail;
@@ -33,6 +35,8 @@ const CLAIM_MAX: i64 = 64;
 const READY_MIN: usize = 32;
 /// Longer than any attempt may take; a worker that died is taken over after it.
 const CLAIM_MS: i64 = 60 * SECOND_MS;
+/// How long a delivery waits at most for the one before it of the same invoice: well within its claim.
+const TURN_MS: i64 = 15 * SECOND_MS;
 const PERIOD: Duration = Duration::from_secs(1);
 
 /// What takes a webhook to where it goes. The simulator's receiver is one too.
@@ -54,27 +58,33 @@ impl Deliver for Sender {
 /// Sends everything due now, to one endpoint after the other.
 pub async fn run_due(engine: &Engine, sender: &impl Deliver) -> Result<(), Fail> {
     for scope in due_scopes(engine).await {
-        serve_endpoint(engine, sender, &scope).await?;
+        serve_endpoint(engine, sender, &scope, &Notify::new()).await?;
     }
     Ok(())
 }
 
 pub async fn run(engine: Arc<Engine>, sender: Arc<impl Deliver>, mut stopping: Stopping) {
-    let busy: Arc<Mutex<HashSet<Scope>>> = Arc::default();
+    // The endpoints that are served, each with a way to tell its task that there is more.
+    let busy: Arc<Mutex<HashMap<Scope, Arc<Notify>>>> = Arc::default();
     loop {
         let due = due_scopes(&engine).await;
         for scope in due {
-            if !busy
+            let more = Arc::new(Notify::new());
+            match busy
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
-                .insert(scope.clone())
+                .entry(scope.clone())
             {
-                continue;
+                Entry::Occupied(served) => {
+                    served.get().notify_one();
+                    continue;
+                }
+                Entry::Vacant(free) => drop(free.insert(Arc::clone(&more))),
             }
             let (engine, sender, busy) =
                 (Arc::clone(&engine), Arc::clone(&sender), Arc::clone(&busy));
             tokio::spawn(async move {
-                let served = serve_endpoint(&engine, &*sender, &scope).await;
+                let served = serve_endpoint(&engine, &*sender, &scope, &more).await;
                 if let Err(fail) = &served {
                     tracing::error!(account = %scope.account, ?fail, "delivering webhooks failed; it is tried again");
                 }
@@ -119,20 +129,26 @@ async fn due_scopes(engine: &Engine) -> Vec<Scope> {
 
 /// Sends everything due to one endpoint, a bounded number at a time, until nothing is. While requests are
 /// under way the next are claimed and the last recorded: neither the receiver nor the database waits for the
-/// other.
-async fn serve_endpoint(engine: &Engine, sender: &impl Deliver, scope: &Scope) -> Result<(), Fail> {
-    let mut ready: VecDeque<(Arc<Endpoint>, Claimed)> = VecDeque::new();
+/// other, and what becomes due meanwhile (`more`) waits for nothing that hangs.
+async fn serve_endpoint(
+    engine: &Engine,
+    sender: &impl Deliver,
+    scope: &Scope,
+    more: &Notify,
+) -> Result<(), Fail> {
+    let mut ready = Ready::default();
     let mut done = Vec::new();
     // At most one of each; a set that may be empty is simply not waited for.
     let (mut claims, mut records) = (FuturesUnordered::new(), FuturesUnordered::new());
     let mut under_way = FuturesUnordered::new();
     let mut claimed_all = Ok(false);
     loop {
-        if claims.is_empty() && matches!(claimed_all, Ok(false)) && ready.len() < READY_MIN {
+        if claims.is_empty() && matches!(claimed_all, Ok(false)) && ready.waiting.len() < READY_MIN
+        {
             claims.push(claim(engine, scope));
         }
         while under_way.len() < PLACES_PER_ENDPOINT
-            && let Some((endpoint, delivery)) = ready.pop_front()
+            && let Some((endpoint, delivery)) = ready.next(engine.clock.now_ms())
         {
             under_way.push(attempt(engine, sender, endpoint, delivery));
         }
@@ -149,14 +165,62 @@ async fn serve_endpoint(engine: &Engine, sender: &impl Deliver, scope: &Scope) -
             Some(recorded) = records.next() => recorded?,
             Some(claimed) = claims.next() => match claimed {
                 Ok(Some((endpoint, claimed))) => {
-                    let endpoint = Arc::new(endpoint);
-                    ready.extend(claimed.into_iter().map(|one| (Arc::clone(&endpoint), one)));
+                    ready.add(endpoint, claimed, engine.clock.now_ms());
                 }
                 Ok(None) => claimed_all = Ok(true),
                 // What was claimed before is still sent and recorded.
                 Err(fail) => claimed_all = Err(fail),
             },
-            Some(attempted) = under_way.next() => done.push(attempted),
+            Some(attempted) = under_way.next() => {
+                ready.finish(&attempted.delivery);
+                done.push(attempted);
+            }
+            () = more.notified(), if matches!(claimed_all, Ok(true)) => claimed_all = Ok(false),
+        }
+    }
+}
+
+/// What is claimed and not sent yet, in the order in which it happened.
+#[derive(Default)]
+struct Ready {
+    waiting: VecDeque<Waiting>,
+    /// The invoices of which something is under way.
+    told_of: HashSet<String>,
+}
+
+struct Waiting {
+    endpoint: Arc<Endpoint>,
+    delivery: Claimed,
+    since: i64,
+}
+
+impl Ready {
+    fn add(&mut self, endpoint: Endpoint, mut claimed: Vec<Claimed>, now: i64) {
+        let endpoint = Arc::new(endpoint);
+        claimed.sort_unstable_by(|a, b| a.event.cmp(&b.event));
+        self.waiting
+            .extend(claimed.into_iter().map(|delivery| Waiting {
+                endpoint: Arc::clone(&endpoint),
+                delivery,
+                since: now,
+            }));
+    }
+
+    /// The next whose turn it is.
+    fn next(&mut self, now: i64) -> Option<(Arc<Endpoint>, Claimed)> {
+        let at = self.waiting.iter().position(|waiting| {
+            let invoice = waiting.delivery.invoice.as_ref();
+            let told_of = invoice.is_some_and(|invoice| self.told_of.contains(invoice));
+            !told_of || now - waiting.since >= TURN_MS
+        })?;
+        let next = self.waiting.remove(at)?;
+        self.told_of.extend(next.delivery.invoice.clone());
+        Some((next.endpoint, next.delivery))
+    }
+
+    fn finish(&mut self, delivery: &Claimed) {
+        if let Some(invoice) = &delivery.invoice {
+            self.told_of.remove(invoice);
         }
     }
 }
