@@ -130,8 +130,9 @@ fn answering() -> String {
              same event, with the same id, to the URL that is set now."
         )),
         p(
-            "Events may arrive out of order. When the order matters, retrieve the object instead of \
-           trusting the one in the event.",
+            "The events of one invoice are sent one after the other, in the order in which they happened. \
+             A retry comes later and may arrive after newer ones: when the order matters, retrieve the \
+             object instead of trusting the one in the event.",
         ),
     ]
     .concat()
