@@ -5,6 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use till_core::error::Code;
+use till_engine::view::{
+    FiatAmount, MerchantName, PayerOptionView, PayerPaymentView, PendingOptionView, TokenAmount,
+};
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
 use utoipa::{IntoParams, IntoResponses, ToSchema};
 
@@ -274,8 +277,43 @@ pub struct InvoiceEvent {
     #[schema(format = DateTime)]
     created_at: String,
     /// The payer's view of the invoice at that moment.
-    #[schema(value_type = Object)]
-    invoice: (),
+    invoice: StreamedInvoice,
+}
+
+/// An invoice as its live stream shows it to the payer.
+#[derive(ToSchema)]
+pub struct StreamedInvoice {
+    id: String,
+    #[schema(example = "checkout_invoice")]
+    object: String,
+    livemode: bool,
+    status: InvoiceStatus,
+    amount: FiatAmount,
+    #[schema(required)]
+    description: Option<String>,
+    payment_options: Vec<PayerOptionView>,
+    pending_options: Vec<PendingOptionView>,
+    #[schema(required, format = DateTime)]
+    select_by: Option<String>,
+    amounts_received: Vec<TokenAmount>,
+    /// Present while partially paid.
+    #[schema(nullable = false)]
+    amount_remaining: Option<TokenAmount>,
+    /// Present when overpaid.
+    #[schema(nullable = false)]
+    amount_overpaid: Option<TokenAmount>,
+    #[schema(format = DateTime)]
+    expires_at: String,
+    #[schema(format = DateTime)]
+    created_at: String,
+    #[schema(required, format = DateTime)]
+    paid_at: Option<String>,
+    #[schema(required, format = DateTime)]
+    closed_at: Option<String>,
+    #[schema(required)]
+    payment_link: Option<String>,
+    merchant: MerchantName,
+    payments: Vec<PayerPaymentView>,
 }
 
 /// Every error has this shape.

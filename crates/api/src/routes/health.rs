@@ -5,33 +5,41 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use http::{StatusCode, header};
-use serde_json::json;
+use serde::Serialize;
 use till_core::error::{Code, Refusal};
+use utoipa::ToSchema;
 
 use super::Answered;
 use crate::http::answer;
 use crate::state::Api;
 
+/// How the server is.
+#[derive(Serialize, ToSchema)]
+pub struct Health {
+    /// `ok` or `ready`.
+    status: &'static str,
+}
+
 /// Liveness: the process serves HTTP. Asks nothing of anybody.
 #[utoipa::path(
     get, path = "/healthz", tag = "Health", operation_id = "healthz",
-    responses((status = 200, description = "The process is up"))
+    responses((status = 200, description = "The process is up", body = Health))
 )]
 pub async fn healthz() -> Response {
-    answer::json(StatusCode::OK, &json!({ "status": "ok" }))
+    answer::json(StatusCode::OK, &Health { status: "ok" })
 }
 
 /// Readiness: the database answers and has the schema this program knows.
 #[utoipa::path(
     get, path = "/readyz", tag = "Health", operation_id = "readyz",
-    responses((status = 200, description = "The service can take traffic"), (status = 503, description = "It cannot", body = crate::words::ErrorEnvelope))
+    responses((status = 200, description = "The service can take traffic", body = Health), (status = 503, description = "It cannot", body = crate::words::ErrorEnvelope))
 )]
 pub async fn readyz(State(api): State<Arc<Api>>) -> Answered {
     if *api.stopping.borrow() {
         return Err(Refusal::new(Code::ServiceUnavailable, "The server is shutting down").into());
     }
     match api.engine.db.schema_current().await {
-        Ok(true) => Ok(answer::json(StatusCode::OK, &json!({ "status": "ready" }))),
+        Ok(true) => Ok(answer::json(StatusCode::OK, &Health { status: "ready" })),
         Ok(false) => {
             let message = "The database's schema is not this version's: run till migrate";
             Err(Refusal::new(Code::ServiceUnavailable, message).into())

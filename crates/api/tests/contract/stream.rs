@@ -108,6 +108,7 @@ fn read_event(block: &str) -> Option<(i64, Value)> {
     let id = field("id").and_then(|id| id.parse().ok()).expect("an id");
     assert_eq!(data["type"], field("event").expect("an event"));
     assert_eq!(data["id"], id);
+    crate::harness::described::check_streamed(&data);
     Some((id, data))
 }
 

@@ -39,6 +39,7 @@ pub struct TokenAmount {
 
 /// One way to pay an invoice, with its address.
 #[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = PaymentOption)]
 pub struct PaymentOptionView {
     #[schema(example = "USDC@eip155:84532")]
     pub asset: &'static str,
@@ -58,6 +59,7 @@ pub struct PaymentOptionView {
 
 /// One way to pay that has no address until the payer picks it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = PendingOption)]
 pub struct PendingOptionView {
     pub asset: &'static str,
     pub symbol: &'static str,
@@ -68,6 +70,7 @@ pub struct PendingOptionView {
 
 /// Why an invoice waits for a person's decision.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = Review)]
 pub struct ReviewView {
     /// `manual_review`, `sanctions`, `blacklist` or `finality_violation`.
     #[schema(example = "manual_review")]

@@ -1,6 +1,7 @@
 //! What the outside sees of our things. Events carry these too, so they stand below HTTP.
 
 mod delivery;
+mod derivation;
 mod event;
 mod invoice;
 mod link;
@@ -10,6 +11,7 @@ mod payment;
 mod settings;
 
 pub use delivery::DeliveryView;
+pub use derivation::AddressDerivation;
 pub use event::{event_body, event_object, stream_event};
 pub use invoice::{
     FiatAmount, InvoiceView, PaymentOptionView, PendingOptionView, ReviewView, Summary, TokenAmount,

@@ -1,7 +1,6 @@
 //! What a payer may see: where to pay and what arrived, and nothing of the merchant's own notes.
 
 use serde::{Deserialize, Serialize};
-use till_chains::Derivation;
 use till_core::asset::Registry;
 use till_core::money::show;
 use till_store::StoreError;
@@ -9,7 +8,7 @@ use till_store::invoices::InvoiceRow;
 use till_store::payments::PaymentRow;
 use utoipa::ToSchema;
 
-use super::{FiatAmount, InvoiceView, PendingOptionView, TokenAmount};
+use super::{AddressDerivation, FiatAmount, InvoiceView, PendingOptionView, TokenAmount};
 use crate::addresses;
 
 /// Who is being paid.
@@ -30,8 +29,8 @@ pub struct PayerOptionView {
     pub amount_due: String,
     pub address: String,
     /// Recompute the address from this and compare, before showing it to anyone.
-    #[schema(value_type = Object)]
-    pub address_derivation: Option<Derivation>,
+    #[schema(required)]
+    pub address_derivation: Option<AddressDerivation>,
 }
 
 /// A payment as the payer sees it.
@@ -134,6 +133,7 @@ impl CheckoutInvoiceView {
             PayerOptionView {
                 address_derivation: deposit.and_then(|deposit| {
                     addresses::derivation(&row.account, option.network, deposit)
+                        .map(AddressDerivation)
                 }),
                 asset: option.asset,
                 symbol: option.symbol,

@@ -8,6 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::PATIENCE;
+use super::described::check_answer;
 
 /// One request on a connection of its own.
 #[derive(Clone)]
@@ -87,7 +88,11 @@ impl Call {
 
     pub async fn send(self) -> Reply {
         let said = raw(self.address, &self.text()).await;
-        Reply::parse(&said, &self.path)
+        let reply = Reply::parse(&said, &self.path);
+        if reply.header("content-type") == Some("application/json") && !reply.body.is_empty() {
+            check_answer(&self.method, &self.path, reply.status, &reply.json());
+        }
+        reply
     }
 
     /// Sends and hangs up without listening.

@@ -2,6 +2,7 @@
 
 mod call;
 mod clock;
+pub mod described;
 mod node;
 mod receiver;
 

@@ -9,6 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
 use super::PATIENCE;
+use super::described::check_webhook;
 
 #[derive(Clone, Debug)]
 pub struct Received {
@@ -23,7 +24,9 @@ impl Received {
     }
 
     pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).expect("events are JSON")
+        let event = serde_json::from_slice(&self.body).expect("events are JSON");
+        check_webhook(&event);
+        event
     }
 
     pub fn event_type(&self) -> String {

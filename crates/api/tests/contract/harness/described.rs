@@ -1,0 +1,106 @@
+//! The description of the API, held against what the server really says: nothing that is not described, and
+//! everything that is.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex};
+
+use jsonschema::Validator;
+use serde_json::{Value, json};
+
+static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
+    let mut document =
+        serde_json::from_str(&till_api::openapi_json()).expect("the document is JSON");
+    close(&mut document);
+    document
+});
+
+/// Says of every object that it has no further fields.
+fn close(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            object.values_mut().for_each(close);
+            if object.get("type") == Some(&json!("object")) && object.contains_key("properties") {
+                object.entry("additionalProperties").or_insert(json!(false));
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(close),
+        _ => {}
+    }
+}
+
+/// Holds an answer of an endpoint against its description.
+pub fn check_answer(method: &str, path: &str, status: u16, body: &Value) {
+    let path = path.split('?').next().unwrap_or_default();
+    let Some(template) = template(path) else {
+        // The description does not describe itself.
+        if path != "/openapi.json" {
+            check_against("/components/schemas/ErrorEnvelope", body);
+        }
+        return;
+    };
+    let escaped = template.replace('~', "~0").replace('/', "~1");
+    let method = match method {
+        "HEAD" => return,
+        method => method.to_ascii_lowercase(),
+    };
+    let answers = format!("/paths/{escaped}/{method}/responses");
+    let place = format!("{answers}/{status}/content/application~1json/schema");
+    if DOCUMENT.pointer(&place).is_some() {
+        return check_against(&place, body);
+    }
+    // What the outer layers refuse, they refuse everywhere alike.
+    assert!(
+        status >= 400,
+        "{method} {template} answers {status}, which is not described"
+    );
+    check_against("/components/schemas/ErrorEnvelope", body);
+}
+
+pub fn check_webhook(body: &Value) {
+    let event_type = body["type"].as_str().unwrap_or_default();
+    let schema = "post/requestBody/content/application~1json/schema";
+    check_against(&format!("/webhooks/{event_type}/{schema}"), body);
+}
+
+pub fn check_streamed(data: &Value) {
+    check_against("/components/schemas/InvoiceEvent", data);
+}
+
+fn template(path: &str) -> Option<&'static str> {
+    let given: Vec<&str> = path.split('/').collect();
+    let fits = |template: &str| {
+        let parts: Vec<&str> = template.split('/').collect();
+        parts.len() == given.len()
+            && parts
+                .iter()
+                .zip(&given)
+                .all(|(part, given)| part == given || part.starts_with('{'))
+    };
+    let paths = DOCUMENT["paths"].as_object().expect("paths");
+    paths.keys().map(String::as_str).find(|known| fits(known))
+}
+
+fn check_against(place: &str, value: &Value) {
+    let told: Vec<String> = validator(place)
+        .iter_errors(value)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert!(
+        told.is_empty(),
+        "not as {place} describes it: {told:?} in {value}"
+    );
+}
+
+fn validator(place: &str) -> Arc<Validator> {
+    static MADE: LazyLock<Mutex<HashMap<String, Arc<Validator>>>> = LazyLock::new(Mutex::default);
+    let mut made = MADE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let make = || {
+        let schema = DOCUMENT.pointer(place);
+        let schema = schema.unwrap_or_else(|| panic!("{place} is not in the description"));
+        let whole = json!({ "allOf": [schema], "components": DOCUMENT["components"] });
+        Arc::new(jsonschema::validator_for(&whole).expect("a schema"))
+    };
+    Arc::clone(made.entry(place.to_owned()).or_insert_with(make))
+}
