@@ -23,6 +23,22 @@ async fn deliveries(till: &Till, query: &str) -> Vec<Value> {
 }
 
 on_every_engine! {
+    async fn a_server_that_stops_finishes_what_it_is_sending(world: World) {
+        let (till, receiver) = with_receiver(&world).await;
+        receiver.hold();
+        till.invoice().await;
+        receiver.wait_for(1).await;
+        let released = async {
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            receiver.release();
+        };
+        futures::join!(till.server.shut_down(), released);
+        let mut reader = till.engine().db.read().await.unwrap();
+        let sql = "SELECT status FROM deliveries";
+        let rows: Vec<(String,)> = till_store::Queries::all(&mut reader, sql, &[]).await.unwrap();
+        assert_eq!(rows, [("succeeded".to_owned(),)], "sent once and known to be sent");
+    }
+
     async fn what_happened_to_an_invoice_is_told_in_its_order(world: World) {
         let (till, receiver) = with_receiver(&world).await;
         receiver.hold();

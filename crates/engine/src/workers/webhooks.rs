@@ -5,6 +5,7 @@ use scoped_futures::ScopedFutureExt as _;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ use till_core::webhook::{
 };
 use till_store::deliveries::{Attempted, Claimed, NewDelivery};
 use tokio::sync::Notify;
+use tokio::task::JoinSet;
 
 use crate::context::Engine;
 use crate::fail::Fail;
@@ -58,52 +60,82 @@ impl Deliver for Sender {
 /// Sends everything due now, to one endpoint after the other.
 pub async fn run_due(engine: &Engine, sender: &impl Deliver) -> Result<(), Fail> {
     for scope in due_scopes(engine).await {
-        serve_endpoint(engine, sender, &scope, &Notify::new()).await?;
+        serve_endpoint(engine, sender, &scope, &Signals::default()).await?;
     }
     Ok(())
 }
 
+/// What an endpoint's task is told while it is at work.
+#[derive(Default)]
+struct Signals {
+    /// Something became due.
+    more: Notify,
+    /// The server stops: what is claimed is still sent and recorded, so that nobody sends it again.
+    last: AtomicBool,
+}
+
+type Busy = Arc<Mutex<HashMap<Scope, Arc<Signals>>>>;
+
+/// An endpoint is served as long as this lives, however its task ends.
+struct Place {
+    busy: Busy,
+    scope: Scope,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.busy
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&self.scope);
+    }
+}
+
 pub async fn run(engine: Arc<Engine>, sender: Arc<impl Deliver>, mut stopping: Stopping) {
-    // The endpoints that are served, each with a way to tell its task that there is more.
-    let busy: Arc<Mutex<HashMap<Scope, Arc<Notify>>>> = Arc::default();
+    let busy: Busy = Arc::default();
+    let served = || busy.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut tasks = JoinSet::new();
     loop {
-        let due = due_scopes(&engine).await;
-        for scope in due {
-            let more = Arc::new(Notify::new());
-            match busy
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .entry(scope.clone())
-            {
+        for scope in due_scopes(&engine).await {
+            let signals = Arc::new(Signals::default());
+            match served().entry(scope.clone()) {
                 Entry::Occupied(served) => {
-                    served.get().notify_one();
+                    served.get().more.notify_one();
                     continue;
                 }
-                Entry::Vacant(free) => drop(free.insert(Arc::clone(&more))),
+                Entry::Vacant(free) => drop(free.insert(Arc::clone(&signals))),
             }
-            let (engine, sender, busy) =
-                (Arc::clone(&engine), Arc::clone(&sender), Arc::clone(&busy));
-            tokio::spawn(async move {
-                let served = serve_endpoint(&engine, &*sender, &scope, &more).await;
-                if let Err(fail) = &served {
-                    tracing::error!(account = %scope.account, ?fail, "delivering webhooks failed; it is tried again");
-                }
-                busy.lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .remove(&scope);
-                // Something may have become due after the last look and before the name was given back. After
-                // a failure the period is soon enough: a nudge would make a hot loop of it.
-                if served.is_ok() {
-                    engine.nudges.webhooks(scope);
+            let (engine, sender) = (Arc::clone(&engine), Arc::clone(&sender));
+            let place = Place {
+                busy: Arc::clone(&busy),
+                scope,
+            };
+            tasks.spawn(async move {
+                let served = serve_endpoint(&engine, &*sender, &place.scope, &signals).await;
+                let scope = place.scope.clone();
+                drop(place);
+                match served {
+                    // Something may have become due after the last look and before the place was given back.
+                    Ok(()) => engine.nudges.webhooks(scope),
+                    // The period is soon enough: a nudge would make a hot loop of it.
+                    Err(fail) => {
+                        tracing::error!(account = %scope.account, ?fail, "delivering webhooks failed; it is tried again");
+                    }
                 }
             });
         }
+        // Nobody asks how they ended: they said so themselves.
+        while tasks.try_join_next().is_some() {}
         tokio::select! {
             () = engine.nudges.webhooks.notified() => {}
             () = tokio::time::sleep(PERIOD) => {}
-            _ = stopping.wait_for(|stop| *stop) => return,
+            _ = stopping.wait_for(|stop| *stop) => break,
         }
     }
+    for signals in served().values() {
+        signals.last.store(true, Ordering::Relaxed);
+    }
+    while tasks.join_next().await.is_some() {}
 }
 
 /// Endpoints that were nudged, and all that have something due: the second finds what the first lost.
@@ -129,12 +161,12 @@ async fn due_scopes(engine: &Engine) -> Vec<Scope> {
 
 /// Sends everything due to one endpoint, a bounded number at a time, until nothing is. While requests are
 /// under way the next are claimed and the last recorded: neither the receiver nor the database waits for the
-/// other, and what becomes due meanwhile (`more`) waits for nothing that hangs.
+/// other, and what becomes due meanwhile waits for nothing that hangs.
 async fn serve_endpoint(
     engine: &Engine,
     sender: &impl Deliver,
     scope: &Scope,
-    more: &Notify,
+    signals: &Signals,
 ) -> Result<(), Fail> {
     let mut ready = Ready::default();
     let mut done = Vec::new();
@@ -143,8 +175,8 @@ async fn serve_endpoint(
     let mut under_way = FuturesUnordered::new();
     let mut claimed_all = Ok(false);
     loop {
-        if claims.is_empty() && matches!(claimed_all, Ok(false)) && ready.waiting.len() < READY_MIN
-        {
+        let may_claim = matches!(claimed_all, Ok(false)) && !signals.last.load(Ordering::Relaxed);
+        if may_claim && claims.is_empty() && ready.waiting.len() < READY_MIN {
             claims.push(claim(engine, scope));
         }
         while under_way.len() < PLACES_PER_ENDPOINT
@@ -175,7 +207,7 @@ async fn serve_endpoint(
                 ready.finish(&attempted.delivery);
                 done.push(attempted);
             }
-            () = more.notified(), if matches!(claimed_all, Ok(true)) => claimed_all = Ok(false),
+            () = signals.more.notified(), if matches!(claimed_all, Ok(true)) => claimed_all = Ok(false),
         }
     }
 }

@@ -138,6 +138,7 @@ pub struct Server {
     stop: watch::Sender<bool>,
     shutdown: Mutex<Option<oneshot::Sender<()>>>,
     ended: Mutex<Option<tokio::task::JoinHandle<()>>>,
+    workers: Mutex<Vec<tokio::task::JoinHandle<()>>>,
 }
 
 static SEED: AtomicU64 = AtomicU64::new(1);
@@ -152,7 +153,7 @@ impl Server {
         let (stop, stopping) = watch::channel(false);
         let sender = Arc::new(sender(setup));
         // They end with the runtime of the test at the latest.
-        drop(workers::start(&engine, Arc::clone(&sender), &stopping));
+        let workers = workers::start(&engine, Arc::clone(&sender), &stopping);
         drop(workers::start_streams(&engine, &stopping));
         let api = Api::new(
             Arc::clone(&engine),
@@ -177,6 +178,7 @@ impl Server {
             stop,
             shutdown: Mutex::new(Some(shutdown)),
             ended: Mutex::new(Some(ended)),
+            workers: Mutex::new(workers),
         }
     }
 
@@ -185,7 +187,7 @@ impl Server {
         self.stop.send_replace(true);
     }
 
-    /// An orderly end, as on SIGTERM; returns when the last request was answered.
+    /// An orderly end, as on SIGTERM; returns when the last request was answered and the workers are done.
     pub async fn shut_down(&self) {
         self.begin_to_stop();
         drop(self.shutdown.lock().unwrap().take());
@@ -195,6 +197,11 @@ impl Server {
                 .await
                 .expect("the server ends in time")
                 .expect("the server does not panic");
+        }
+        let workers = std::mem::take(&mut *self.workers.lock().unwrap());
+        let ended = tokio::time::timeout(PATIENCE, futures::future::join_all(workers)).await;
+        for worker in ended.expect("the workers end in time") {
+            worker.expect("no worker panics");
         }
     }
 }
