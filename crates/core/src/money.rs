@@ -23,10 +23,6 @@ impl Units {
     pub fn plus(self, other: Units) -> Units {
         Units(self.0.saturating_add(other.0))
     }
-
-    pub fn minus(self, other: Units) -> Option<Units> {
-        self.0.checked_sub(other.0).map(Units)
-    }
 }
 
 // Base units travel and rest as text: JSON numbers and SQL integers are too narrow for them.

@@ -236,13 +236,3 @@ pub async fn record(
          AND deliveries.id = v.column3 AND deliveries.fence = v.column4 AND deliveries.status = 'pending'";
     tx.run_rows(head, tail, &rows).await
 }
-
-/// Retries stop when the merchant has no endpoint any more.
-pub async fn stop_retries(
-    tx: &mut Tx,
-    scope: &Scope,
-    id: &str,
-    fence: i64,
-) -> Result<bool, StoreError> {
-    retire(tx, scope, id, fence).await
-}

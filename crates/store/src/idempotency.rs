@@ -56,16 +56,8 @@ pub async fn bound_keys(
     reader.look_up(select, &rows).await
 }
 
-/// Binds keys to their answers. A key bound meanwhile by another process fails the unit of work as a taken
-/// key, after waiting for that process's commit.
-pub async fn keep_answers(
-    tx: &mut Tx,
-    answers: Vec<NewAnswer<'_>>,
-    now: i64,
-) -> Result<(), StoreError> {
-    tx.insert_all(&[rows(answers, now)]).await
-}
-
+/// Rows that bind keys to their answers. A key bound meanwhile by another process fails the unit of work as a
+/// taken key, after waiting for that process's commit.
 pub fn rows(answers: Vec<NewAnswer<'_>>, now: i64) -> Insert {
     let rows = answers
         .into_iter()

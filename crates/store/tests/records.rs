@@ -371,10 +371,10 @@ both_engines! {
         let scope = scope();
         let answer = |key: &'static str| NewAnswer { scope: &scope, key, fingerprint: b"f", status: 201, response: b"{}".to_vec(), event: None };
         let mut tx = db.begin().await.unwrap();
-        idempotency::keep_answers(&mut tx, vec![answer("a"), answer("b")], 5).await.unwrap();
+        tx.insert_all(&[idempotency::rows(vec![answer("a"), answer("b")], 5)]).await.unwrap();
         tx.commit().await.unwrap();
         let mut tx = db.begin().await.unwrap();
-        let taken = idempotency::keep_answers(&mut tx, vec![answer("c"), answer("b")], 6).await.unwrap_err();
+        let taken = tx.insert_all(&[idempotency::rows(vec![answer("c"), answer("b")], 6)]).await.unwrap_err();
         assert!(taken.violates("idempotency_keys"), "{taken}");
         drop(tx);
         let mut reader = db.read().await.unwrap();
