@@ -10,7 +10,7 @@ SEEDS ?= 200
 STEP := scripts/step
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup check-fmt check-clippy check-tests check-openapi simulate bench openapi fmt deny
+.PHONY: help demo test setup check-fmt check-clippy check-tests check-contracts check-openapi simulate bench openapi fmt deny
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-9s %s\n", $$1, $$2 }'
@@ -24,6 +24,7 @@ test: ## everything CI runs
 	@$(STEP) "format" $(MAKE) --no-print-directory check-fmt
 	@$(STEP) "clippy" $(MAKE) --no-print-directory check-clippy
 	@$(STEP) "tests on SQLite and PostgreSQL" $(MAKE) --no-print-directory check-tests
+	@$(STEP) "the forwarder" $(MAKE) --no-print-directory check-contracts
 	@$(STEP) "openapi.json is what the code says" $(MAKE) --no-print-directory check-openapi
 
 setup: ## installs what building and testing need, if missing
@@ -40,6 +41,10 @@ check-clippy:
 check-tests:
 	@TILL_REQUIRE_POSTGRES=1 TILL_REQUIRE_SMTP=1 TILL_REQUIRE_ANVIL=1 \
 		scripts/with-postgres scripts/with-smtp scripts/with-anvil $(CARGO) nextest run --locked --workspace
+
+# Its bytes, its behaviour, and its addresses on nodes of several chain ids.
+check-contracts:
+	@contracts/check
 
 check-openapi:
 	@$(CARGO) run -q --locked -p till -- openapi | diff -u openapi.json - \
