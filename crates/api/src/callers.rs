@@ -2,26 +2,24 @@
 //! anything less, and one that takes a `Posted` has its idempotency key.
 
 use std::marker::PhantomData;
-use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, Path, Request};
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use bytes::Bytes;
 use http::Method;
 use http::request::Parts;
 use till_core::asset::Mode;
 use till_core::error::{Code, Refusal};
 use till_core::scope::Scope;
-use till_engine::accounts::{Caller, KeyKind};
-use till_engine::idempotency::{Once, in_use, reused};
+use till_engine::merchants::accounts::{Caller, KeyKind};
+use till_engine::once::{Once, in_use, reused};
 
-use crate::http::answer::{Broken, Failure};
-use crate::http::body::{self, READ_TIME_LIMIT};
-use crate::http::client_addr::{client_addr, limit_key};
-use crate::http::credentials::{KeyMode, KeyShape, Presented, presented};
-use crate::http::idempotency::{self, InFlightGuard};
-use crate::http::query::{Query, peek};
 use crate::state::{Api, fail};
+use till_http::answer::Failure;
+use till_http::body::{self, READ_TIME_LIMIT};
+use till_http::credentials::{KeyMode, KeyShape, Presented, presented};
+use till_http::idempotency::{self, InFlightGuard};
+use till_http::query::{Query, peek};
 
 /// Which keys an endpoint takes.
 pub trait Rights: Send + Sync + 'static {
@@ -105,27 +103,6 @@ async fn authenticate<R: Rights>(api: &Api, parts: &Parts) -> Result<Caller, Fai
     let caller = api.caller(&key).await?;
     R::admit(api, &caller)?;
     Ok(caller)
-}
-
-/// Where a request came from, as far as it may be believed; what limits count by.
-#[derive(Clone, Copy, Debug)]
-pub struct Client(pub IpAddr);
-
-impl FromRequestParts<Arc<Api>> for Client {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Client, Failure> {
-        let peer = parts
-            .extensions
-            .get::<ConnectInfo<SocketAddr>>()
-            .ok_or_else(|| Broken::new("a request without a peer"))?;
-        let proxies = &api.config.trusted_proxies;
-        Ok(Client(limit_key(client_addr(
-            peer.0.ip(),
-            &parts.headers,
-            proxies,
-        ))))
-    }
 }
 
 /// A GET: the caller and the query, unread.

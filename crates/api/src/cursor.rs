@@ -7,7 +7,7 @@ use till_core::scope::Scope;
 use till_engine::Engine;
 use till_store::Page;
 
-use crate::http::query;
+use till_http::query;
 
 const TAG_BYTES: usize = 10;
 

@@ -1,9 +1,9 @@
 //! HTTP: wire types, handlers, authentication, idempotency, errors, OpenAPI, live streams.
 
 pub mod docs;
-pub mod http;
 
 mod callers;
+mod client;
 mod cursor;
 mod openapi;
 mod routes;

@@ -7,21 +7,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use till_core::id::Kind;
 use till_core::scope::Scope;
-use till_engine::accounts::{self, Caller};
-use till_engine::gather::Gatherer;
+use till_engine::base::Stopping;
+use till_engine::invoices::gather::Gatherer;
+use till_engine::invoices::retrieve::Retrievals;
+use till_engine::merchants::accounts::{self, Caller};
 use till_engine::outbound::Sender;
-use till_engine::retrieve::Retrievals;
-use till_engine::workers::Stopping;
 use till_engine::{Engine, Fail};
 use till_store::keys::KeyRow;
 use tokio::net::TcpListener;
 
-use crate::callers::Client;
-use crate::http::answer::{Broken, Failure};
-use crate::http::idempotency::InFlight;
-use crate::http::layers::Edge;
-use crate::http::rate_limit::RateLimiter;
-use crate::http::server::{self, ServerLimits};
+use till_http::answer::{Broken, Failure};
+use till_http::idempotency::InFlight;
+use till_http::layers::Edge;
+use till_http::rate_limit::RateLimiter;
+use till_http::server::{self, ServerLimits};
 
 /// Renders the metrics in Prometheus' text form.
 pub type Metrics = Arc<dyn Fn() -> String + Send + Sync>;
@@ -124,9 +123,9 @@ impl Api {
         &self,
         endpoint: &'static str,
         caller: &Caller,
-        client: Client,
+        client: IpAddr,
     ) -> Result<(), Failure> {
-        Ok(self.limiter.check(endpoint, &caller.key_id, client.0)?)
+        Ok(self.limiter.check(endpoint, &caller.key_id, client)?)
     }
 
     fn known_key(&self, hash: [u8; 32]) -> Arc<KnownKey> {

@@ -18,4 +18,5 @@ pub mod payment;
 pub mod pricing;
 pub mod scope;
 pub mod time;
+pub mod timer;
 pub mod webhook;

@@ -1,40 +1,37 @@
 //! Use cases (load, ask core, save) and the workers that act on what was saved.
+//!
+//! The modules are rooms, listed from the ground up: a room knows only those above it in this list.
 
-pub mod accounts;
-pub mod addresses;
-pub mod change;
-pub mod checkout;
-pub mod clock;
-pub mod context;
-pub mod create;
-pub mod deliveries;
-pub mod events;
-pub mod fail;
-pub mod gather;
-pub mod idempotency;
-pub mod invoices;
-pub mod links;
-pub mod lookup;
-pub mod mail;
 pub mod nodes;
-pub mod notify;
-pub mod observe;
 pub mod outbound;
-pub mod plan;
-pub mod prices;
-pub mod reserve;
-pub mod retrieve;
-pub mod secrets;
-pub mod session;
-pub mod settings;
-pub mod simulate;
-pub mod stream;
-#[doc(hidden)]
-pub mod testing;
-pub mod vault;
+pub mod smtp;
+
+pub mod base;
+
+pub mod addresses;
+pub mod offers;
+
 pub mod view;
-pub mod wallets;
+
+pub mod mail;
+pub mod once;
+pub mod outbox;
+
+pub mod settlement;
+
+pub mod intake;
+pub mod invoices;
+pub mod merchants;
+
+pub mod links;
+
+pub mod checkout;
+
 pub mod workers;
 
-pub use context::{Answer, Context, Engine, EngineConfig};
-pub use fail::Fail;
+pub mod test_mode;
+
+#[doc(hidden)]
+pub mod testing;
+
+pub use base::{Answer, Context, Engine, EngineConfig, Fail};

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use crate::clock::{Clock, Entropy};
+use crate::base::clock::{Clock, Entropy};
 
 /// A clock that stands until it is moved.
 #[derive(Debug, Default)]

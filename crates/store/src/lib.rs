@@ -6,42 +6,19 @@
 //! and a unit of work in which a statement failed is only ever rolled back (PostgreSQL insists; here SQLite
 //! does too). Where a conflict is expected, `ON CONFLICT DO NOTHING` says so without failing.
 
-pub mod accounts;
-pub mod bindings;
-mod checkpoint;
-mod conn;
-pub mod deliveries;
-mod dialect;
-mod error;
-pub mod events;
-mod group;
-pub mod idempotency;
-mod insert;
-pub mod invoices;
-pub mod journal;
-pub mod keys;
-pub mod leases;
-pub mod links;
-mod listing;
-mod migrate;
-pub mod notices;
-pub mod payments;
-mod reader;
-mod rows;
-pub mod timers;
-mod tx;
+mod sql;
+mod tables;
 
 #[doc(hidden)]
 pub mod testing;
 
-pub use conn::Queries;
-pub use dialect::{Db, DbConfig, Engine};
-pub use error::{Retryable, StoreError};
-pub use insert::Insert;
-pub use listing::Page;
-pub use reader::Reader;
-pub use rows::{Row, Val};
-pub use tx::Tx;
+pub use sql::{
+    Db, DbConfig, Dialect, Insert, Page, Queries, Reader, Retryable, Row, StoreError, Tx, Val,
+};
+pub use tables::{
+    accounts, bindings, deliveries, events, idempotency, invoices, journal, keys, leases, links,
+    notices, payments, timers,
+};
 
 /// A statement's arguments, each turned into a [`Val`].
 macro_rules! vals {

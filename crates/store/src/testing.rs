@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection};
 
-pub use crate::{Db, DbConfig, Engine};
+pub use crate::{Db, DbConfig, Dialect};
 
 pub struct TestDb {
     pub db: Db,
@@ -45,15 +45,15 @@ fn unique_name() -> String {
 ///
 /// # Panics
 /// If it cannot be made, as a test wants.
-pub async fn fresh(engine: Engine) -> Option<TestDb> {
-    let (url, server, folder) = match engine {
-        Engine::SqliteMemory => ("sqlite::memory:".to_owned(), None, None),
-        Engine::Sqlite => {
+pub async fn fresh(dialect: Dialect) -> Option<TestDb> {
+    let (url, server, folder) = match dialect {
+        Dialect::SqliteMemory => ("sqlite::memory:".to_owned(), None, None),
+        Dialect::Sqlite => {
             let folder = new_folder();
             let url = format!("sqlite:{}", folder.0.join("till.db").display());
             (url, None, Some(folder))
         }
-        Engine::Postgres => {
+        Dialect::Postgres => {
             let server = postgres_url()?;
             let name = unique_name();
             // A server that outlives its tests may remember a process of the same number.
@@ -92,10 +92,10 @@ async fn open(url: String, server: Option<Server>, folder: Option<Folder>) -> Te
 
 /// A database with this program's schema. On PostgreSQL it is a namespace of its own in one database: to make
 /// and drop hundreds of databases costs a checkpoint each.
-pub async fn migrated(engine: Engine) -> Option<TestDb> {
-    let test = match engine {
-        Engine::Postgres => namespace(postgres_url()?).await,
-        engine => fresh(engine).await?,
+pub async fn migrated(dialect: Dialect) -> Option<TestDb> {
+    let test = match dialect {
+        Dialect::Postgres => namespace(postgres_url()?).await,
+        dialect => fresh(dialect).await?,
     };
     test.db.migrate(0).await.expect("a new database migrates");
     Some(test)
@@ -196,19 +196,19 @@ macro_rules! both_engines {
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             $(#[$attribute])*
             async fn on_a_sqlite_file() {
-                $crate::testing::run($crate::testing::$start($crate::Engine::Sqlite).await, super::$name).await;
+                $crate::testing::run($crate::testing::$start($crate::Dialect::Sqlite).await, super::$name).await;
             }
 
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             $(#[$attribute])*
             async fn on_sqlite_in_memory() {
-                $crate::testing::run($crate::testing::$start($crate::Engine::SqliteMemory).await, super::$name).await;
+                $crate::testing::run($crate::testing::$start($crate::Dialect::SqliteMemory).await, super::$name).await;
             }
 
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             $(#[$attribute])*
             async fn on_postgres() {
-                $crate::testing::run($crate::testing::$start($crate::Engine::Postgres).await, super::$name).await;
+                $crate::testing::run($crate::testing::$start($crate::Dialect::Postgres).await, super::$name).await;
             }
         })+
     };

@@ -8,10 +8,12 @@ use till_core::asset::Mode;
 use till_core::scope::Scope;
 use till_store::events::{self, NewEvent};
 use till_store::testing::{TestDb, fresh, migrated};
-use till_store::{Db, DbConfig, Engine, Queries, StoreError};
+use till_store::{Db, DbConfig, Dialect, Queries, StoreError};
 
 async fn sqlite() -> TestDb {
-    let test = fresh(Engine::Sqlite).await.expect("SQLite is always there");
+    let test = fresh(Dialect::Sqlite)
+        .await
+        .expect("SQLite is always there");
     with_things(&test.db).await;
     test
 }
@@ -213,7 +215,7 @@ async fn a_file_held_by_another_process_is_busy_and_then_free() {
 
 #[tokio::test]
 async fn rows_that_are_written_at_once_take_nobody_with_them_when_they_fail() {
-    let test = migrated(Engine::Sqlite)
+    let test = migrated(Dialect::Sqlite)
         .await
         .expect("SQLite is always there");
     let db = &test.db;

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use common::{ids, put, thing, with_things};
 use till_store::testing::fresh;
-use till_store::{Db, DbConfig, Engine};
+use till_store::{Db, DbConfig, Dialect};
 
 const CHILD_URL: &str = "TILL_TEST_KILL_URL";
 
@@ -35,8 +35,8 @@ async fn a_process_that_writes_until_it_is_killed() {
     futures::future::join_all(writers).await;
 }
 
-async fn kill_one_that_writes(engine: Engine) {
-    let Some(test) = fresh(engine).await else {
+async fn kill_one_that_writes(dialect: Dialect) {
+    let Some(test) = fresh(dialect).await else {
         return;
     };
     with_things(&test.db).await;
@@ -81,10 +81,10 @@ async fn kill_one_that_writes(engine: Engine) {
 
 #[tokio::test]
 async fn what_a_killed_process_acknowledged_is_there_on_sqlite() {
-    kill_one_that_writes(Engine::Sqlite).await;
+    kill_one_that_writes(Dialect::Sqlite).await;
 }
 
 #[tokio::test]
 async fn what_a_killed_process_acknowledged_is_there_on_postgres() {
-    kill_one_that_writes(Engine::Postgres).await;
+    kill_one_that_writes(Dialect::Postgres).await;
 }

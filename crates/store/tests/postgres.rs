@@ -7,10 +7,10 @@ use scoped_futures::ScopedFutureExt as _;
 use till_core::asset::Mode;
 use till_core::scope::Scope;
 use till_store::testing::{TestDb, fresh};
-use till_store::{Db, DbConfig, Engine, Queries, StoreError, timers};
+use till_store::{Db, DbConfig, Dialect, Queries, StoreError, timers};
 
 async fn postgres() -> Option<TestDb> {
-    let test = fresh(Engine::Postgres).await?;
+    let test = fresh(Dialect::Postgres).await?;
     with_things(&test.db).await;
     Some(test)
 }

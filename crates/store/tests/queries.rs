@@ -121,7 +121,7 @@ both_engines! { fresh
         with_things(&db).await;
         let mut reader = db.read().await.unwrap();
         assert!(reader.run("DELETE FROM things", &[]).await.is_err());
-        if db.engine() != till_store::Engine::SqliteMemory {
+        if db.dialect() != till_store::Dialect::SqliteMemory {
             let sql = "INSERT INTO things (id, at, data) VALUES ('a', 1, '') RETURNING id";
             assert!(reader.all::<(String,)>(sql, &[]).await.is_err());
             drop(reader);

@@ -13,12 +13,12 @@ use till_core::pricing::Price;
 use till_core::scope::Scope;
 use till_core::time::{HOUR_MS, MINUTE_MS, SECOND_MS};
 use till_core::webhook::UrlPolicy;
-use till_engine::clock::{Clock, Entropy};
-use till_engine::mail::Mailer;
+use till_engine::base::clock::{Clock, Entropy};
+use till_engine::base::prices::{FixedPrices, Prices};
+use till_engine::base::vault::Vault;
 use till_engine::nodes::Nodes;
 use till_engine::outbound::{Sender, SenderConfig, SenderError};
-use till_engine::prices::{FixedPrices, Prices};
-use till_engine::vault::Vault;
+use till_engine::smtp::Mailer;
 use till_engine::{Engine, EngineConfig};
 use till_store::Db;
 
@@ -207,7 +207,7 @@ fn prices(config: &Config) -> Result<Prices, Failure> {
 
 /// The keys of the configured files. A database in memory gets one of its own that nobody keeps.
 async fn keys(config: &Config, db: &Db) -> Result<Vec<Key>, Failure> {
-    let keeps_nothing = db.engine() == till_store::Engine::SqliteMemory;
+    let keeps_nothing = db.dialect() == till_store::Dialect::SqliteMemory;
     if keeps_nothing && config.secrets.key_file.is_empty() {
         return Ok(vec![random_key()]);
     }
@@ -243,7 +243,7 @@ async fn check_keys(engine: &Engine) -> Result<(), Failure> {
         return Ok(());
     };
     let scope = Scope::new(&holder.account, mode);
-    let opened = till_engine::secrets::current(&mut reader, engine, &scope).await;
+    let opened = till_engine::merchants::secrets::current(&mut reader, engine, &scope).await;
     opened.map(drop).map_err(|fail| {
         let cause = Failure::from(fail);
         Failure::new(format!(

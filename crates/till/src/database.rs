@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use till_engine::clock::Clock;
+use till_engine::base::clock::Clock;
 use till_store::{Db, DbConfig, StoreError};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;

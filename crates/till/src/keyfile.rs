@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use till_engine::clock::Entropy;
+use till_engine::base::clock::Entropy;
 
 use crate::failure::Failure;
 

@@ -2,7 +2,7 @@
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use till_engine::clock::{Clock, Entropy};
+use till_engine::base::clock::{Clock, Entropy};
 
 #[derive(Clone, Copy, Debug)]
 pub struct SystemClock {

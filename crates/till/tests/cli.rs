@@ -10,7 +10,7 @@ use std::thread;
 
 use common::{Client, Done, Place, Server, fields, mode_of, read_reply, text, until};
 use serde_json::{Value, json};
-use till_store::testing::{Engine, fresh};
+use till_store::testing::{Dialect, fresh};
 
 const KEYS: [&str; 3] = ["publishable_key", "secret_key", "webhook_secret"];
 
@@ -470,7 +470,7 @@ fn every_acknowledged_invoice_survives_kill_nine() {
 #[test]
 fn two_servers_started_at_once_share_one_postgres() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let Some(test) = runtime.block_on(fresh(Engine::Postgres)) else {
+    let Some(test) = runtime.block_on(fresh(Dialect::Postgres)) else {
         return;
     };
     let place = Place::new();

@@ -12,21 +12,23 @@ use till_core::error::{Code, Refusal};
 use till_core::exchange::{Exchange, exchanges as all_exchanges};
 use till_core::limits::EMAIL_CHARS_MAX;
 use till_core::scope::Scope;
-use till_engine::context::{Merchant, not_configured};
-use till_engine::lookup::{self, LookupView};
+use till_engine::base::{Merchant, not_configured};
+use till_engine::checkout::lookup::{self, LookupView};
+use till_engine::checkout::wallets::{self, BindingView};
+use till_engine::checkout::{self, notify};
 use till_engine::view::{CheckoutInvoiceView, NoticeView, PayerLinkView};
-use till_engine::wallets::{self, BindingView};
-use till_engine::{Answer, Context, Fail, checkout, invoices, links, notify};
+use till_engine::{Answer, Context, Fail, invoices, links};
 use till_store::Queries;
 use till_store::invoices::InvoiceRow;
 
 use super::{Answered, answered, fail};
-use crate::callers::{Client, Got, Id, Payer, Posted};
-use crate::http::answer;
-use crate::http::fields::{Field, Fields, Kind, may, need};
-use crate::http::read;
+use crate::callers::{Got, Id, Payer, Posted};
+use crate::client::Client;
 use crate::state::Api;
 use crate::words;
+use till_http::answer;
+use till_http::fields::{Field, Fields, Kind, may, need};
+use till_http::read;
 
 /// Any origin may ask, without cookies: the publishable key is all there is.
 pub async fn allow_origins(request: axum::extract::Request, next: Next) -> Response {
@@ -96,7 +98,7 @@ pub async fn payment_option(
     client: Client,
     posted: Posted<Payer>,
 ) -> Answered {
-    api.limit("payment_option", &posted.caller, client)?;
+    api.limit("payment_option", &posted.caller, client.0)?;
     let mut fields = Fields::of(posted.body.as_deref(), PICK)?;
     let asset = fields.required("asset", read::text)?;
     let (id, asset) = (id.as_str(), asset.as_str());
@@ -130,7 +132,7 @@ pub async fn wallet_binding(
     client: Client,
     posted: Posted<Payer>,
 ) -> Answered {
-    api.limit("wallet_binding", &posted.caller, client)?;
+    api.limit("wallet_binding", &posted.caller, client.0)?;
     let mut fields = Fields::of(posted.body.as_deref(), BIND)?;
     let asset = fields.required("asset", read::text)?;
     let sender = fields.required("sender", read::text)?;
@@ -166,7 +168,7 @@ pub async fn notify(
     client: Client,
     posted: Posted<Payer>,
 ) -> Answered {
-    api.limit("notify", &posted.caller, client)?;
+    api.limit("notify", &posted.caller, client.0)?;
     let mut fields = Fields::of(posted.body.as_deref(), NOTIFY)?;
     let email = fields.required("email", read::text)?;
     if email.len() > EMAIL_CHARS_MAX {
@@ -207,7 +209,7 @@ pub async fn lookup(
     Id(id): Id,
     client: Client,
 ) -> Answered {
-    api.limit("lookup", &got.caller, client)?;
+    api.limit("lookup", &got.caller, client.0)?;
     let mut query = got.query(&["tx_hash"])?;
     let hash = query.required("tx_hash", |at, text: String| {
         till_chains::normalise_tx_hash(&text).ok_or_else(|| {
@@ -282,7 +284,7 @@ pub async fn create_link_invoice(
     client: Client,
     posted: Posted<Payer>,
 ) -> Answered {
-    api.limit("link_invoice", &posted.caller, client)?;
+    api.limit("link_invoice", &posted.caller, client.0)?;
     let mut fields = Fields::of(posted.body.as_deref(), FROM_LINK)?;
     let amount = fields.optional("amount", read::text)?;
     let (slug, amount) = (slug.as_str(), amount.as_deref());

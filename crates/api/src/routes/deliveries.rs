@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use scoped_futures::ScopedFutureExt as _;
+use till_engine::Answer;
+use till_engine::merchants::deliveries;
 use till_engine::view::DeliveryView;
-use till_engine::{Answer, deliveries};
 use till_store::deliveries::Filter;
 
 use super::{Answered, answered, fail, list as listed, no_body};
 use crate::callers::{Got, Id, Posted, Secret};
 use crate::cursor;
-use crate::http::query::one_of;
 use crate::state::Api;
 use crate::words;
+use till_http::query::one_of;
 
 /// List webhook deliveries, newest first
 ///

@@ -10,8 +10,8 @@ use till_core::error::{Code, Refusal};
 use utoipa::ToSchema;
 
 use super::Answered;
-use crate::http::answer;
 use crate::state::Api;
+use till_http::answer;
 
 /// How the server is.
 #[derive(Serialize, ToSchema)]

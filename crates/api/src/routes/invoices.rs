@@ -9,22 +9,22 @@ use till_core::limits::{
     ASSETS_MAX, CUSTOMER_REF_CHARS_MAX, DESCRIPTION_CHARS_MAX, REVIEW_REASON_CHARS_MAX,
     REVIEW_REASON_CHARS_MIN,
 };
-use till_engine::accounts::Caller;
-use till_engine::create::CreateInvoice;
+use till_engine::invoices::create::CreateInvoice;
+use till_engine::invoices::quote::NewInvoice;
 use till_engine::invoices::{self, Decision, Via};
-use till_engine::plan::NewInvoice;
+use till_engine::merchants::accounts::Caller;
 use till_engine::view::InvoiceView;
-use till_engine::{Answer, change};
+use till_engine::{Answer, settlement};
 use till_store::invoices::{Filter, InvoiceRow};
 
 use super::{Answered, answered, fail, list as listed, no_body};
 use crate::callers::{Got, Id, Posted, Secret};
 use crate::cursor;
-use crate::http::answer::{self, Failure};
-use crate::http::fields::{Field, Fields, Kind, may, need};
-use crate::http::read;
 use crate::state::Api;
 use crate::words;
+use till_http::answer::{self, Failure};
+use till_http::fields::{Field, Fields, Kind, may, need};
+use till_http::read;
 
 const CREATE: &[Field] = &[
     need("amount", Kind::Text),
@@ -105,10 +105,7 @@ pub async fn retrieve(State(api): State<Arc<Api>>, got: Got<Secret>, Id(id): Id)
 pub async fn list(State(api): State<Arc<Api>>, got: Got<Secret>) -> Answered {
     let mut query = got.query(&["limit", "cursor", "status", "customer_ref"])?;
     let asked = query.page()?;
-    let status = query.optional(
-        "status",
-        crate::http::query::one_of(words::INVOICE_STATUSES),
-    )?;
+    let status = query.optional("status", till_http::query::one_of(words::INVOICE_STATUSES))?;
     let customer_ref = query.text("customer_ref");
     let page = cursor::page(&api.engine, got.scope(), "invoices", &asked)?;
     let filter = Filter {
@@ -153,7 +150,7 @@ pub async fn cancel(State(api): State<Arc<Api>>, Id(id): Id, posted: Posted<Secr
         .once(posted.scope(), &posted.once, |tx, context| {
             async move {
                 let row = invoices::cancel(tx, context, id).await?;
-                Ok(Answer::new(200, change::render(context, &row)?))
+                Ok(Answer::new(200, settlement::render(context, &row)?))
             }
             .scope_boxed()
         });
@@ -184,7 +181,7 @@ pub async fn resolve_review(
             async move {
                 let row =
                     invoices::resolve_review(tx, context, id, decision, reason, Via::Api).await?;
-                Ok(Answer::new(200, change::render(context, &row)?))
+                Ok(Answer::new(200, settlement::render(context, &row)?))
             }
             .scope_boxed()
         });

@@ -9,20 +9,20 @@ use till_core::limits::{ASSETS_MAX, DESCRIPTION_CHARS_MAX, LINK_QUANTITY_MAX, LI
 use till_core::link::AmountType;
 use till_core::time;
 use till_engine::Answer;
+use till_engine::base::Change;
 use till_engine::links::{self, LinkChange};
-use till_engine::settings::Change;
 use till_engine::view::LinkView;
 
 use super::{Answered, answered, change, fail, list as listed};
 use crate::callers::{Got, Id, Posted, Secret};
 use crate::cursor;
-use crate::http::answer::{self, Failure};
-use crate::http::fields::{Field, Fields, Kind, Patch, may, need};
-use crate::http::json::Json;
-use crate::http::query::boolean;
-use crate::http::read::{self, Read};
 use crate::state::Api;
 use crate::words;
+use till_http::answer::{self, Failure};
+use till_http::fields::{Field, Fields, Kind, Patch, may, need};
+use till_http::json::Json;
+use till_http::query::boolean;
+use till_http::read::{self, Read};
 
 const CREATE: &[Field] = &[
     need("amount_type", Kind::Text),

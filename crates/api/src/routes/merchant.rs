@@ -7,18 +7,20 @@ use http::StatusCode;
 use scoped_futures::ScopedFutureExt as _;
 use till_core::error::{Code, Refusal};
 use till_core::limits::ASSETS_MAX;
-use till_engine::context::Merchant;
-use till_engine::settings::{self, Change, SettingsChange, url_forbidden, url_policy};
+use till_engine::base::Change;
+use till_engine::base::Merchant;
+use till_engine::merchants::secrets;
+use till_engine::merchants::settings::{self, SettingsChange, url_forbidden, url_policy};
 use till_engine::view::{SettingsView, WebhookSecretView};
-use till_engine::{Answer, Fail, secrets};
+use till_engine::{Answer, Fail};
 
 use super::{Answered, answered, change, fail, no_body};
 use crate::callers::{Got, Posted, Secret};
-use crate::http::answer::{self, Failure};
-use crate::http::fields::{Field, Fields, Kind, may};
-use crate::http::read;
 use crate::state::Api;
 use crate::words;
+use till_http::answer::{self, Failure};
+use till_http::fields::{Field, Fields, Kind, may};
+use till_http::read;
 
 /// Retrieve the merchant's settings in this mode
 #[utoipa::path(

@@ -20,12 +20,12 @@ use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 use till_core::error::{Code, Refusal};
 use till_engine::Answer;
-use till_engine::settings::Change;
+use till_engine::base::Change;
 use utoipa::ToSchema;
 
-use crate::http::answer::{self, Failure};
-use crate::http::fields::{Fields, Patch};
 use crate::state::Api;
+use till_http::answer::{self, Failure};
+use till_http::fields::{Fields, Patch};
 
 pub(crate) use crate::state::fail;
 

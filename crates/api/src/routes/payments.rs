@@ -9,9 +9,9 @@ use till_store::payments::Filter;
 use super::{Answered, fail, list as listed};
 use crate::callers::{Got, Secret};
 use crate::cursor;
-use crate::http::query::one_of;
 use crate::state::Api;
 use crate::words;
+use till_http::query::one_of;
 
 /// List payments, newest first
 #[utoipa::path(

@@ -12,17 +12,18 @@ use futures::stream;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use till_core::error::{Code, Refusal};
 use till_core::scope::Scope;
+use till_engine::checkout::stream::{StreamItem, Subscription, events_after};
 use till_engine::invoices;
-use till_engine::stream::{StreamItem, Subscription, events_after};
 
 use super::{Answered, fail};
-use crate::callers::{Client, Got, Id, Payer};
-use crate::http::answer::Failure;
-use crate::http::credentials::{Presented, presented};
-use crate::http::query::{integer, peek};
-use crate::http::server::LongLived;
+use crate::callers::{Got, Id, Payer};
+use crate::client::Client;
 use crate::state::{Api, StreamOf};
 use crate::words;
+use till_http::answer::Failure;
+use till_http::credentials::{Presented, presented};
+use till_http::query::{integer, peek};
+use till_http::server::LongLived;
 
 const HEARTBEAT: Duration = Duration::from_secs(15);
 const STREAMS_PER_CLIENT_MAX: usize = 100;
@@ -195,7 +196,7 @@ struct Following {
     after: i64,
     step: Step,
     subscription: Subscription,
-    stopping: till_engine::workers::Stopping,
+    stopping: till_engine::base::Stopping,
     _place: Place,
 }
 

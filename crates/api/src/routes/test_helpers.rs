@@ -8,18 +8,18 @@ use scoped_futures::ScopedFutureExt as _;
 use serde::Serialize;
 use till_core::error::{Code, Refusal};
 use till_core::time;
-use till_engine::simulate::{self, Advance, Simulation};
+use till_engine::test_mode::{self, Advance, Simulation};
 use till_engine::view::{InvoiceView, PaymentView};
-use till_engine::{Answer, change};
+use till_engine::{Answer, settlement};
 use utoipa::ToSchema;
 
 use super::{Answered, answered, fail, no_body};
 use crate::callers::{Got, Id, Posted, TestSecret};
-use crate::http::answer::{self, Failure};
-use crate::http::fields::{Field, Fields, Kind, may};
-use crate::http::read;
 use crate::state::Api;
 use crate::words;
+use till_http::answer::{self, Failure};
+use till_http::fields::{Field, Fields, Kind, may};
+use till_http::read;
 
 const SIMULATE: &[Field] = &[
     may("asset", Kind::Text),
@@ -52,8 +52,8 @@ pub async fn simulate_payment(
         .engine
         .once(posted.scope(), &posted.once, |tx, context| {
             async move {
-                let row = simulate::simulate_payment(tx, context, id, simulation).await?;
-                Ok(Answer::new(200, change::render(context, &row)?))
+                let row = test_mode::simulate_payment(tx, context, id, simulation).await?;
+                Ok(Answer::new(200, settlement::render(context, &row)?))
             }
             .scope_boxed()
         });
@@ -90,7 +90,7 @@ pub async fn reverse_payment(
         .engine
         .once(posted.scope(), &posted.once, |tx, context| {
             async move {
-                let row = simulate::reverse_payment(tx, context, id).await?;
+                let row = test_mode::reverse_payment(tx, context, id).await?;
                 Answer::json(200, &PaymentView::of(&row)?)
             }
             .scope_boxed()
@@ -160,7 +160,7 @@ pub async fn advance_clock(State(api): State<Arc<Api>>, posted: Posted<TestSecre
         .engine
         .once(posted.scope(), &posted.once, |tx, context| {
             async move {
-                let now = simulate::advance_clock(tx, context, advance).await?;
+                let now = test_mode::advance_clock(tx, context, advance).await?;
                 Answer::json(200, &clock_at(now))
             }
             .scope_boxed()

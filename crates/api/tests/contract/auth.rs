@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use scoped_futures::ScopedFutureExt as _;
 use serde_json::json;
 use till_core::asset::{Family, Mode};
-use till_engine::accounts::{self, KeyKind};
+use till_engine::merchants::accounts::{self, KeyKind};
 use till_store::StoreError;
 
 use crate::harness::{Call, LIVE_USDC, Setup, Till, id, live, until};

@@ -2,7 +2,7 @@
 
 use futures::future::join_all;
 use serde_json::{Value, json};
-use till_engine::idempotency::Once;
+use till_engine::once::Once;
 
 use crate::harness::{Call, NILE, Setup, Till, data, id, live, until};
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use till_core::money::Units;
 use till_core::payment::Level;
 use till_engine::Fail;
-use till_engine::observe::{Observation, Sighting, Source, take_in};
+use till_engine::intake::{Observation, Sighting, Source, take_in};
 
 use crate::harness::{BASE, BTC, NILE, SEPOLIA, Setup, Till, address, id, text};
 

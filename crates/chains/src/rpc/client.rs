@@ -18,32 +18,13 @@ use url::{Host, Url};
 
 use super::endpoint::Endpoint;
 use super::envelope;
+use super::error::{ANSWER_BYTES_MAX, RpcError};
 
 pub const DEADLINE: Duration = Duration::from_secs(5);
-/// A receipt with a thousand transfers has about half of this.
-pub const ANSWER_BYTES_MAX: usize = 1024 * 1024;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const USER_AGENT_VALUE: HeaderValue =
     HeaderValue::from_static(concat!("Till/", env!("CARGO_PKG_VERSION")));
-
-#[derive(Debug, thiserror::Error)]
-pub enum RpcError {
-    #[error("{0}")]
-    Unreachable(String),
-    #[error("no answer within {} seconds", .0.as_secs())]
-    Timeout(Duration),
-    #[error("answered with status {0}")]
-    Status(u16),
-    #[error("the answer broke off")]
-    CutOff,
-    #[error("the answer is longer than {ANSWER_BYTES_MAX} bytes")]
-    TooLong,
-    #[error("not an answer: {0}")]
-    NotAnAnswer(String),
-    #[error("refused with {code}: {message}")]
-    Refused { code: i64, message: String },
-}
 
 /// Cheap to share behind a reference; connections are pooled inside.
 pub struct RpcClient {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::client::RpcError;
+use super::error::RpcError;
 
 #[derive(Deserialize)]
 struct Envelope {

@@ -3,6 +3,8 @@
 mod client;
 mod endpoint;
 mod envelope;
+mod error;
 
-pub use client::{RpcClient, RpcError};
+pub use client::RpcClient;
 pub use endpoint::{Endpoint, EndpointError};
+pub use error::RpcError;

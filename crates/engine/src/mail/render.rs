@@ -8,6 +8,7 @@ use till_core::time;
 use super::html::Html;
 use super::locale::Locale;
 use super::words::{Words, words};
+use crate::smtp::one_line;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rendered {
@@ -166,15 +167,6 @@ impl Letter {
             .tag("</small></p>\n</body>\n</html>\n");
         html.finish()
     }
-}
-
-/// A value stays in its line: what breaks lines or turns their direction becomes a space.
-pub(super) fn one_line(text: &str) -> String {
-    let breaks = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{061c}')
-    };
-    text.replace(breaks, " ")
 }
 
 /// The same in every language, and read as the same by everybody: `2026-11-15 03:13 UTC`.

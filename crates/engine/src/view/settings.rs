@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::context::Merchant;
+use crate::base::Merchant;
 
 /// A merchant's settings in one mode.
 #[derive(Clone, Debug, Serialize, ToSchema)]

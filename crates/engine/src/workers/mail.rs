@@ -22,12 +22,12 @@ use till_store::notices::{self, NoticeRow};
 use till_store::payments::PaymentRow;
 use till_store::{Queries, Tx};
 
-use crate::context::Engine;
-use crate::fail::Fail;
+use crate::base::Engine;
+use crate::base::fail::Fail;
+use crate::base::wake::Stopping;
 use crate::mail::render::{self, ReceiptData, ReceiptPayment, RefundData, Rendered};
-use crate::mail::{Locale, Mail, Mailer};
-use crate::notify::{self, RefundDetail};
-use crate::workers::Stopping;
+use crate::mail::{Locale, RefundDetail, address};
+use crate::smtp::{Mail, Mailer};
 
 /// How many are claimed, and sent beside each other.
 const CLAIM_MAX: i64 = 16;
@@ -232,7 +232,7 @@ async fn compose(
         _ => refund(scope, locale, merchant.as_deref(), notice)?,
     };
     Ok(Mail {
-        to: notify::address(engine, scope, notice).map_err(Fail::broken)?,
+        to: address::open(engine, scope, notice).map_err(Fail::broken)?,
         subject: rendered.subject,
         text: rendered.text,
         html: rendered.html,

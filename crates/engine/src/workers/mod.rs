@@ -5,50 +5,13 @@ pub mod sweeper;
 pub mod timers;
 pub mod webhooks;
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use till_core::scope::Scope;
-use tokio::sync::{Notify, watch};
-
-use crate::context::Engine;
+use crate::base::Engine;
+use crate::base::wake::Stopping;
+use crate::checkout::stream;
 use crate::outbound::Sender;
-use crate::stream;
-
-/// Hints that there is work; losing one costs a period, never the work.
-#[derive(Debug, Default)]
-pub struct Nudges {
-    endpoints: Mutex<HashSet<Scope>>,
-    webhooks: Notify,
-    mail: Notify,
-}
-
-impl Nudges {
-    pub fn webhooks(&self, scope: Scope) {
-        self.endpoints
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(scope);
-        self.webhooks.notify_one();
-    }
-
-    pub fn mail(&self) {
-        self.mail.notify_one();
-    }
-
-    fn take_endpoints(&self) -> HashSet<Scope> {
-        std::mem::take(
-            &mut *self
-                .endpoints
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner),
-        )
-    }
-}
-
-/// Tells every worker and stream that the server is stopping.
-pub type Stopping = watch::Receiver<bool>;
 
 /// Starts all workers; they end when `stopping` turns true.
 pub fn start(

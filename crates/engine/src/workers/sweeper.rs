@@ -4,8 +4,8 @@ use scoped_futures::ScopedFutureExt as _;
 use till_core::limits::IDEMPOTENCY_RETENTION_DAYS;
 use till_core::time::DAY_MS;
 
-use crate::context::Engine;
-use crate::fail::Fail;
+use crate::base::Engine;
+use crate::base::fail::Fail;
 
 const AT_ONCE: i64 = 1_000;
 

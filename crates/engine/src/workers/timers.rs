@@ -2,15 +2,13 @@
 
 use scoped_futures::ScopedFutureExt as _;
 use till_core::scope::Scope;
+use till_core::timer::TimerKind;
 use till_store::Tx;
 use till_store::timers::TimerRow;
 
-use crate::change;
-use crate::context::{Context, Engine};
-use crate::fail::Fail;
-
-/// Closes an invoice whose time is over.
-pub const EXPIRE_TIMER: &str = "expire_invoice";
+use crate::base::fail::Fail;
+use crate::base::{Context, Engine};
+use crate::settlement;
 
 const AT_ONCE: i64 = 200;
 
@@ -58,16 +56,19 @@ pub async fn fire(tx: &mut Tx, context: &Context<'_>, timer: &TimerRow) -> Resul
     if !till_store::timers::take(tx, timer).await? {
         return Ok(());
     }
-    match timer.kind.as_str() {
-        EXPIRE_TIMER => expire(tx, context, timer).await,
-        kind => Err(Fail::broken(format!("a timer of unknown kind: {kind}"))),
+    match TimerKind::parse(&timer.kind) {
+        Some(TimerKind::ExpireInvoice) => expire(tx, context, timer).await,
+        None => Err(Fail::broken(format!(
+            "a timer of unknown kind: {}",
+            timer.kind
+        ))),
     }
 }
 
 /// The clock is a fact like any other: look at the invoice again now that it has moved.
 async fn expire(tx: &mut Tx, context: &Context<'_>, timer: &TimerRow) -> Result<(), Fail> {
-    let Some(held) = change::hold(tx, &context.scope, &timer.subject).await? else {
+    let Some(held) = settlement::hold(tx, &context.scope, &timer.subject).await? else {
         return Ok(());
     };
-    change::settle(tx, context, held, None).await.map(drop)
+    settlement::settle(tx, context, held, None).await.map(drop)
 }

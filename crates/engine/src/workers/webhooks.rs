@@ -23,11 +23,11 @@ use till_store::deliveries::{Attempted, Claimed, NewDelivery};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-use crate::context::Engine;
-use crate::fail::Fail;
+use crate::base::Engine;
+use crate::base::fail::Fail;
+use crate::base::wake::Stopping;
+use crate::merchants::secrets;
 use crate::outbound::{Outcome, Sender};
-use crate::secrets;
-use crate::workers::Stopping;
 
 /// How many requests may be under way to one endpoint.
 const PLACES_PER_ENDPOINT: usize = 32;

@@ -4,7 +4,7 @@ use futures::future::join_all;
 use till_core::asset::Mode;
 use till_core::error::Code;
 use till_core::scope::Scope;
-use till_engine::session;
+use till_engine::checkout::session;
 use till_store::both_engines;
 
 use crate::world::{NOW, World, mute};
@@ -28,7 +28,7 @@ both_engines! {
         let contains = |bytes: &[u8], part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
         assert!(!contains(&rows[0].email, b"Ann") && !contains(&rows[0].email_tag, b"Ann"));
         assert_eq!((rows[0].due_at, rows[0].created_at), (None, NOW));
-        let address = till_engine::notify::address(&world.engine, &world.scope, &rows[0]).unwrap();
+        let address = till_engine::mail::address::open(&world.engine, &world.scope, &rows[0]).unwrap();
         assert_eq!(address, "Ann@example.com");
         // Two invoices of one payer do not show that they are.
         let other = world.invoice().await;

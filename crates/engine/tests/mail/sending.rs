@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use scoped_futures::ScopedFutureExt as _;
 use till_core::time::SECOND_MS;
-use till_engine::mail::Mailer;
-use till_engine::notify::on_refund;
+use till_engine::settlement::follow::receipt::on_refund;
+use till_engine::smtp::Mailer;
 use till_engine::view::TokenAmount;
 use till_engine::workers::mail::{
     Attempt, CLAIM_MS, Outcome, attempt, claim_due, record, send_due,

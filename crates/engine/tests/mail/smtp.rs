@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use till_engine::mail::Mailer;
+use till_engine::smtp::Mailer;
 
 pub const FROM: &str = "Till <till@pay.example>";
 

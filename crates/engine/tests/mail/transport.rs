@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use till_core::asset::Mode;
+use till_engine::mail::Locale;
 use till_engine::mail::render::{ReceiptData, ReceiptPayment, receipt};
-use till_engine::mail::{Locale, Mail, MailError, Mailer};
+use till_engine::smtp::{Mail, MailError, Mailer};
 
 use crate::smtp::{FROM, Smtp};
 

@@ -2,7 +2,7 @@
 
 use till_core::money::Units;
 use till_core::payment::Level;
-use till_engine::observe::{Observation, Sighting, Source};
+use till_engine::intake::{Observation, Sighting, Source};
 
 use crate::rng::Rng;
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use till_core::asset::Registry;
 use till_core::payment::Level;
 use till_core::scope::Scope;
-use till_engine::observe::{Observation, Sighting};
+use till_engine::intake::{Observation, Sighting};
 
 use crate::chain::{Chain, TransferId};
 use crate::expect::{Expected, Part, Seen, Terms, expect, verdicts};

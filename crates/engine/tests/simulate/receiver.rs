@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use till_core::webhook::{EVENT_ID_HEADER, EVENT_TYPE_HEADER, SIGNATURE_HEADER, verify};
-use till_engine::clock::Clock as _;
+use till_engine::base::clock::Clock as _;
 use till_engine::outbound::Outcome;
 use till_engine::testing::StillClock;
 use till_engine::workers::webhooks::Deliver;

@@ -9,11 +9,11 @@ use sha2::{Digest as _, Sha256};
 use till_core::asset::{Family, Mode};
 use till_core::payment::Level;
 use till_core::scope::Scope;
-use till_engine::accounts::{self, Modes};
-use till_engine::clock::Clock as _;
-use till_engine::prices::{FixedPrices, Prices};
+use till_engine::base::clock::Clock as _;
+use till_engine::base::prices::{FixedPrices, Prices};
+use till_engine::base::vault::Vault;
+use till_engine::merchants::accounts::{self, Modes};
 use till_engine::testing::{CountingEntropy, StillClock};
-use till_engine::vault::Vault;
 use till_engine::{Engine, EngineConfig};
 use till_store::{Db, DbConfig};
 

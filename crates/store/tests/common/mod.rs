@@ -21,8 +21,8 @@ pub fn thing(id: &str, at: i64) -> Thing {
 }
 
 pub async fn with_things(db: &Db) {
-    let blob = match db.engine() {
-        till_store::Engine::Postgres => "BYTEA",
+    let blob = match db.dialect() {
+        till_store::Dialect::Postgres => "BYTEA",
         _ => "BLOB",
     };
     let sql = format!(

@@ -5,7 +5,7 @@ use serde::Serialize;
 use till_chains::{AddressError, example_destination, parse_destination};
 use till_core::asset::{Family, Mode};
 use till_core::limits::{DISPLAY_NAME_CHARS_MAX, chars};
-use till_engine::accounts::{ModeKeys, Modes, NewAccount, create_account};
+use till_engine::merchants::accounts::{ModeKeys, Modes, NewAccount, create_account};
 
 use crate::compose::{self, Purpose};
 use crate::config::Config;

@@ -3,11 +3,11 @@
 use serde::Serialize;
 use till_core::asset::Mode;
 use till_core::scope::Scope;
-use till_engine::accounts::{Modes, NewAccount, create_account};
-use till_engine::create::CreateInvoice;
-use till_engine::gather::Gatherer;
-use till_engine::idempotency::Once;
-use till_engine::plan::NewInvoice;
+use till_engine::invoices::create::CreateInvoice;
+use till_engine::invoices::gather::Gatherer;
+use till_engine::invoices::quote::NewInvoice;
+use till_engine::merchants::accounts::{Modes, NewAccount, create_account};
+use till_engine::once::Once;
 
 use crate::compose::{self, Purpose};
 use crate::config::{Config, Urls};

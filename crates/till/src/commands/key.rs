@@ -8,7 +8,7 @@ use till_core::asset;
 use till_core::error::Code;
 use till_core::scope::Scope;
 use till_core::time;
-use till_engine::accounts::{self, KeyKind};
+use till_engine::merchants::accounts::{self, KeyKind};
 use till_engine::{Engine, Fail};
 use till_store::keys::ListedKey;
 

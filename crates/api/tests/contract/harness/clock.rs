@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::{Instant, SystemTime};
 
-use till_engine::clock::Clock;
+use till_engine::base::clock::Clock;
 
 pub struct TestClock {
     started: Instant,

@@ -20,13 +20,13 @@ use till_core::asset::{Family, Mode};
 use till_core::payment::Level;
 use till_core::scope::Scope;
 use till_core::webhook::UrlPolicy;
-use till_engine::accounts::{self, Modes, NewAccount};
-use till_engine::gather::Gatherer;
+use till_engine::base::prices::{FixedPrices, Prices};
+use till_engine::base::vault::Vault;
+use till_engine::invoices::gather::Gatherer;
+use till_engine::merchants::accounts::{self, Modes, NewAccount};
 use till_engine::nodes::Nodes;
 use till_engine::outbound::{Sender, SenderConfig};
-use till_engine::prices::{FixedPrices, Prices};
 use till_engine::testing::CountingEntropy;
-use till_engine::vault::Vault;
 use till_engine::{Engine, EngineConfig, workers};
 use till_store::testing::TestDb;
 use till_store::{Db, DbConfig};
@@ -128,7 +128,7 @@ impl World {
     }
 
     pub fn is_postgres(&self) -> bool {
-        self.db.engine() == till_store::Engine::Postgres
+        self.db.dialect() == till_store::Dialect::Postgres
     }
 }
 
@@ -229,7 +229,7 @@ fn engine(db: Db, clock: &Arc<TestClock>, setup: &Setup, base: &str) -> Engine {
     let seed = SEED.fetch_add(1, Ordering::Relaxed) << 32 | u64::from(std::process::id());
     Engine::new(
         db,
-        Arc::clone(clock) as Arc<dyn till_engine::clock::Clock>,
+        Arc::clone(clock) as Arc<dyn till_engine::base::clock::Clock>,
         Arc::new(CountingEntropy::seeded(seed)),
         config,
         Vault::new(&[[7; 32]]).expect("a key"),
@@ -237,7 +237,7 @@ fn engine(db: Db, clock: &Arc<TestClock>, setup: &Setup, base: &str) -> Engine {
     )
     .with_nodes(Some(nodes(setup)))
     .with_mailer(setup.mail.then(|| {
-        let mailer = till_engine::mail::Mailer::new("smtp://127.0.0.1:1", "till@example.com");
+        let mailer = till_engine::smtp::Mailer::new("smtp://127.0.0.1:1", "till@example.com");
         mailer.expect("a mailer")
     }))
 }
@@ -454,7 +454,7 @@ macro_rules! on_every_engine {
     (@test $name:ident, $test:ident, $engine:ident) => {
         #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
         async fn $test() {
-            let db = till_store::testing::migrated(till_store::Engine::$engine).await;
+            let db = till_store::testing::migrated(till_store::Dialect::$engine).await;
             crate::harness::run(db, super::$name).await;
         }
     };

@@ -13,7 +13,7 @@ pub mod transitions;
 
 use till_core::scope::Scope;
 use till_engine::Engine;
-use till_engine::observe::Observation;
+use till_engine::intake::Observation;
 use till_store::payments::PaymentRow;
 use till_store::{Queries as _, Val};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use till_engine::observe::Sighting;
+use till_engine::intake::Sighting;
 use till_store::Queries as _;
 
 use super::{and, same};

@@ -3,10 +3,11 @@
 
 use scoped_futures::ScopedFutureExt as _;
 use till_core::scope::Scope;
-use till_engine::change::render;
-use till_engine::idempotency::Once;
+use till_engine::checkout::{self, wallets};
 use till_engine::links::{self, LinkChange};
-use till_engine::{Answer, Engine, Fail, checkout, wallets};
+use till_engine::once::Once;
+use till_engine::settlement::render;
+use till_engine::{Answer, Engine, Fail};
 
 use super::ops::Moment;
 use crate::check;

@@ -1,8 +1,8 @@
 //! Drawing the particulars of a step.
 
 use till_core::asset::Registry;
-use till_engine::clock::Clock as _;
-use till_engine::observe::{Observation, Sighting, Source};
+use till_engine::base::clock::Clock as _;
+use till_engine::intake::{Observation, Sighting, Source};
 
 use super::Step;
 use super::ops::Op;

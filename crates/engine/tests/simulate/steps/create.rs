@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use till_core::asset::{Asset, Family, Registry};
-use till_engine::clock::Clock as _;
-use till_engine::create::CreateInvoice;
-use till_engine::gather::create_all;
-use till_engine::idempotency::Once;
-use till_engine::plan::NewInvoice;
+use till_engine::base::clock::Clock as _;
+use till_engine::invoices::create::CreateInvoice;
+use till_engine::invoices::gather::create_all;
+use till_engine::invoices::quote::NewInvoice;
+use till_engine::once::Once;
 use till_engine::{Answer, Fail};
 
 use crate::check;

@@ -2,12 +2,13 @@
 //! the middle. What the server answers must be what the model says.
 
 use scoped_futures::ScopedFutureExt as _;
-use till_engine::change::render;
-use till_engine::idempotency::Once;
+use till_engine::base::Change;
+use till_engine::intake::{Observation, Sighting, take_in};
 use till_engine::invoices::{self, Decision, Via};
-use till_engine::observe::{Observation, Sighting, take_in};
-use till_engine::settings::{self, Change, SettingsChange};
-use till_engine::simulate::{self, Advance};
+use till_engine::merchants::settings::{self, SettingsChange};
+use till_engine::once::Once;
+use till_engine::settlement::render;
+use till_engine::test_mode::{self, Advance};
 use till_engine::{Answer, Engine, Fail};
 
 use crate::chain::TransferId;
@@ -252,7 +253,7 @@ async fn exec(engine: &Engine, scope: &till_core::scope::Scope, op: &Op) -> Resu
             let payment = &payment;
             engine
                 .unit(scope, |tx, context| {
-                    simulate::reverse_payment(tx, context, payment).scope_boxed()
+                    test_mode::reverse_payment(tx, context, payment).scope_boxed()
                 })
                 .await
                 .map(|_| silent)
@@ -325,7 +326,7 @@ async fn exec(engine: &Engine, scope: &till_core::scope::Scope, op: &Op) -> Resu
             let advance = &advance;
             engine
                 .unit(scope, |tx, context| {
-                    simulate::advance_clock(tx, context, advance).scope_boxed()
+                    test_mode::advance_clock(tx, context, advance).scope_boxed()
                 })
                 .await
                 .map(|_| silent)

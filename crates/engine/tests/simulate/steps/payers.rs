@@ -3,8 +3,8 @@
 use serde_json::Value;
 use till_core::link::AmountType;
 use till_core::money::{Currency, Units, show};
+use till_engine::base::Change;
 use till_engine::links::LinkChange;
-use till_engine::settings::Change;
 
 use super::ask::{Ask, ask};
 use super::{choose, create, ops::Touched, wallets};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use till_engine::observe::Observation;
+use till_engine::intake::Observation;
 
 use super::choose::is_news;
 use super::ops::{Op, perform};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use till_core::asset::{Family, Registry};
-use till_engine::observe::Source;
+use till_engine::intake::Source;
 
 use super::ask::{Ask, ask};
 use super::choose;

@@ -5,12 +5,13 @@ use scoped_futures::ScopedFutureExt as _;
 use till_core::asset::Registry;
 use till_core::money::{Units, show};
 use till_core::payment::Level;
-use till_engine::clock::Clock as _;
-use till_engine::idempotency::Once;
-use till_engine::observe::{Observation, Sighting, Source};
-use till_engine::simulate::{self, Simulation};
+use till_engine::Answer;
+use till_engine::base::clock::Clock as _;
+use till_engine::intake::{Observation, Sighting, Source};
+use till_engine::merchants::secrets;
+use till_engine::once::Once;
+use till_engine::test_mode::{self, Simulation};
 use till_engine::workers::{sweeper, timers as timer_worker, webhooks};
-use till_engine::{Answer, secrets};
 
 use super::choose;
 use super::ops::Touched;
@@ -99,7 +100,7 @@ pub async fn replay(world: &mut World, m: usize) -> Check {
     let done = world
         .engine
         .unit(&scope, |tx, context| {
-            till_engine::deliveries::replay(tx, context, id_ref).scope_boxed()
+            till_engine::merchants::deliveries::replay(tx, context, id_ref).scope_boxed()
         })
         .await;
     let url_set = world.model.merchants[m].url.is_some();
@@ -218,7 +219,7 @@ pub async fn simulate_payment(world: &mut World, m: usize) -> Check {
     let done = world
         .engine
         .unit(&scope, |tx, context| {
-            simulate::simulate_payment(tx, context, id, simulation).scope_boxed()
+            test_mode::simulate_payment(tx, context, id, simulation).scope_boxed()
         })
         .await;
     world.note(format!(

@@ -1,0 +1,24 @@
+//! What can go wrong when a node is asked.
+
+use std::time::Duration;
+
+/// A receipt with a thousand transfers has about half of this.
+pub(super) const ANSWER_BYTES_MAX: usize = 1024 * 1024;
+
+#[derive(Debug, thiserror::Error)]
+pub enum RpcError {
+    #[error("{0}")]
+    Unreachable(String),
+    #[error("no answer within {} seconds", .0.as_secs())]
+    Timeout(Duration),
+    #[error("answered with status {0}")]
+    Status(u16),
+    #[error("the answer broke off")]
+    CutOff,
+    #[error("the answer is longer than {ANSWER_BYTES_MAX} bytes")]
+    TooLong,
+    #[error("not an answer: {0}")]
+    NotAnAnswer(String),
+    #[error("refused with {code}: {message}")]
+    Refused { code: i64, message: String },
+}

@@ -1,0 +1,24 @@
+//! What falls due. A kind's name is kept in the database: it may be added to, never changed.
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TimerKind {
+    /// An invoice's time is over.
+    ExpireInvoice,
+}
+
+impl TimerKind {
+    pub const ALL: [TimerKind; 1] = [TimerKind::ExpireInvoice];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            TimerKind::ExpireInvoice => "expire_invoice",
+        }
+    }
+
+    /// None for a kind that only a newer server knows.
+    pub fn parse(text: &str) -> Option<TimerKind> {
+        TimerKind::ALL
+            .into_iter()
+            .find(|kind| kind.as_str() == text)
+    }
+}

@@ -1,0 +1,108 @@
+//! The engine: what all use cases share, and the unit of work they run in.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use till_core::payment::Level;
+use till_store::Db;
+
+use super::clock::{Clock, Entropy, Ids};
+use super::numbers::Numbers;
+use super::prices::Prices;
+use super::vault::Vault;
+use super::wake::{Effects, Hub, Nudges};
+use crate::nodes::Nodes;
+use crate::smtp::Mailer;
+
+/// What an operator can set about how the engine works.
+#[derive(Clone, Debug)]
+pub struct EngineConfig {
+    pub public_url: String,
+    pub checkout_url: String,
+    pub live_mode: bool,
+    /// The demo server answers some calls of the test helper with codes of its own.
+    pub demo: bool,
+    pub allow_private_webhooks: bool,
+    pub pool_max: i64,
+    pub cooldown_ms: i64,
+    pub bitcoin_gap_limit: i64,
+    pub life_ms: i64,
+    pub volatile_life_ms: i64,
+    pub select_ms: i64,
+    /// Networks credited below `final`, by CAIP-2 id.
+    pub credit_at: BTreeMap<String, Level>,
+}
+
+pub struct Engine {
+    pub db: Db,
+    pub clock: Arc<dyn Clock>,
+    pub ids: Ids,
+    pub config: EngineConfig,
+    pub vault: Vault,
+    pub prices: Prices,
+    pub hub: Hub,
+    /// Numbers of deposit addresses taken ahead.
+    pub numbers: Numbers,
+    pub nudges: Nudges,
+    /// None when this server sends no mail.
+    pub mailer: Option<Mailer>,
+    /// None when no network's endpoints are configured.
+    pub nodes: Option<Nodes>,
+}
+
+impl Engine {
+    pub fn new(
+        db: Db,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        config: EngineConfig,
+        vault: Vault,
+        prices: Prices,
+    ) -> Engine {
+        let ids = Ids::new(Arc::clone(&clock), entropy);
+        Engine {
+            db,
+            clock,
+            ids,
+            config,
+            vault,
+            prices,
+            hub: Hub::default(),
+            numbers: Numbers::default(),
+            nudges: Nudges::default(),
+            mailer: None,
+            nodes: None,
+        }
+    }
+
+    #[must_use]
+    pub fn with_mailer(self, mailer: Option<Mailer>) -> Engine {
+        Engine { mailer, ..self }
+    }
+
+    #[must_use]
+    pub fn with_nodes(self, nodes: Option<Nodes>) -> Engine {
+        Engine { nodes, ..self }
+    }
+
+    pub fn tell(&self, effects: &Effects) {
+        let effects = effects.take();
+        for invoice in &effects.streams {
+            self.hub.nudge(invoice);
+        }
+        for scope in effects.deliveries {
+            self.nudges.webhooks(scope);
+        }
+        if effects.mail {
+            self.nudges.mail();
+        }
+    }
+
+    pub fn credit_at(&self, network: &str) -> Level {
+        self.config
+            .credit_at
+            .get(network)
+            .copied()
+            .unwrap_or(Level::Final)
+    }
+}

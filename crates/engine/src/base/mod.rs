@@ -1,0 +1,22 @@
+//! What every room stands on, and that knows none of the things Till is about.
+
+mod answer;
+mod change;
+pub mod clock;
+mod context;
+mod engine;
+pub mod fail;
+mod merchant;
+pub mod numbers;
+pub mod prices;
+mod unit;
+pub mod vault;
+pub mod wake;
+
+pub use answer::Answer;
+pub use change::Change;
+pub use context::{Context, not_configured};
+pub use engine::{Engine, EngineConfig};
+pub use fail::Fail;
+pub use merchant::Merchant;
+pub use wake::{Effects, Stopping};

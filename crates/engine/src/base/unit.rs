@@ -1,0 +1,37 @@
+//! Units of work: all of it is committed, or nothing.
+
+use scoped_futures::{ScopedBoxFuture, ScopedFutureExt as _};
+use till_core::scope::Scope;
+use till_store::Tx;
+
+use super::context::Context;
+use super::engine::Engine;
+use super::fail::Fail;
+use super::wake::Effects;
+
+impl Engine {
+    /// Runs a unit of work for one account and mode, and tells workers and streams once it is committed.
+    pub async fn unit<'w, T, F>(&self, scope: &Scope, work: F) -> Result<T, Fail>
+    where
+        T: Send,
+        F: for<'t> Fn(&'t mut Tx, &'t Context<'t>) -> ScopedBoxFuture<'w, 't, Result<T, Fail>>
+            + Send
+            + Sync,
+    {
+        let effects = Effects::default();
+        let (effects_ref, work_ref) = (&effects, &work);
+        let done = self
+            .db
+            .write(move |tx: &mut Tx| {
+                async move {
+                    effects_ref.clear();
+                    let context = Context::load(self, tx, scope, effects_ref).await?;
+                    work_ref(tx, &context).await
+                }
+                .scope_boxed()
+            })
+            .await?;
+        self.tell(&effects);
+        Ok(done)
+    }
+}

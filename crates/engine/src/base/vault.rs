@@ -1,0 +1,179 @@
+//! Encryption of what must not be readable at rest.
+//!
+//! The first key encrypts, every key decrypts, so that a new key can be put in front and the old ones
+//! dropped once everything was written again. Each use binds its purpose: a ciphertext moved to another
+//! column or account does not open.
+
+use chacha20poly1305::aead::{Aead as _, Payload};
+use chacha20poly1305::{ChaCha20Poly1305, Key, KeyInit as _, Nonce};
+use hmac::{Hmac, Mac as _};
+use sha2::{Digest as _, Sha256};
+
+use crate::base::clock::Ids;
+
+const VERSION: u8 = 1;
+const NAME_BYTES: usize = 4;
+const NONCE_BYTES: usize = 12;
+
+struct NamedKey {
+    name: [u8; NAME_BYTES],
+    cipher: ChaCha20Poly1305,
+    mac_key: [u8; 32],
+}
+
+pub struct Vault {
+    keys: Vec<NamedKey>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum VaultError {
+    #[error("no key was given")]
+    NoKey,
+    #[error("the stored value was written with a key that is not configured")]
+    UnknownKey,
+    #[error("the stored value does not open: it was damaged, moved or made for another purpose")]
+    DoesNotOpen,
+}
+
+impl Vault {
+    pub fn new(keys: &[[u8; 32]]) -> Result<Vault, VaultError> {
+        let keys: Vec<NamedKey> = keys.iter().map(named).collect();
+        if keys.is_empty() {
+            Err(VaultError::NoKey)
+        } else {
+            Ok(Vault { keys })
+        }
+    }
+
+    pub fn seal(&self, ids: &Ids, purpose: &str, plain: &[u8]) -> Vec<u8> {
+        let key = &self.keys[0];
+        let nonce: [u8; NONCE_BYTES] = ids.random();
+        let payload = Payload {
+            msg: plain,
+            aad: purpose.as_bytes(),
+        };
+        let sealed = key
+            .cipher
+            .encrypt(&Nonce::from(nonce), payload)
+            .expect("in-memory encryption fails only beyond 256 GiB");
+        let mut out = Vec::with_capacity(1 + NAME_BYTES + NONCE_BYTES + sealed.len());
+        out.push(VERSION);
+        out.extend_from_slice(&key.name);
+        out.extend_from_slice(&nonce);
+        out.extend_from_slice(&sealed);
+        out
+    }
+
+    pub fn open(&self, purpose: &str, stored: &[u8]) -> Result<Vec<u8>, VaultError> {
+        let (head, sealed) = stored
+            .split_at_checked(1 + NAME_BYTES + NONCE_BYTES)
+            .ok_or(VaultError::DoesNotOpen)?;
+        if head[0] != VERSION {
+            return Err(VaultError::DoesNotOpen);
+        }
+        let name = &head[1..=NAME_BYTES];
+        let key = self
+            .keys
+            .iter()
+            .find(|key| key.name == name)
+            .ok_or(VaultError::UnknownKey)?;
+        let nonce: [u8; NONCE_BYTES] = head[1 + NAME_BYTES..]
+            .try_into()
+            .map_err(|_| VaultError::DoesNotOpen)?;
+        key.cipher
+            .decrypt(
+                &Nonce::from(nonce),
+                Payload {
+                    msg: sealed,
+                    aad: purpose.as_bytes(),
+                },
+            )
+            .map_err(|_| VaultError::DoesNotOpen)
+    }
+
+    /// A keyed tag, for tokens that must be checkable without being stored.
+    pub fn tag(&self, purpose: &str, message: &[u8]) -> [u8; 32] {
+        tag_with(&self.keys[0].mac_key, purpose, message)
+    }
+
+    /// Whether any of the keys made this tag; compared in constant time.
+    pub fn is_tag(&self, purpose: &str, message: &[u8], tag: &[u8]) -> bool {
+        tag.len() == 32 && self.is_short_tag(purpose, message, tag)
+    }
+
+    /// The same for a tag of which only the beginning was kept, at least ten bytes.
+    pub fn is_short_tag(&self, purpose: &str, message: &[u8], tag: &[u8]) -> bool {
+        use subtle::ConstantTimeEq as _;
+        let is = |key: &NamedKey| {
+            tag_with(&key.mac_key, purpose, message)[..tag.len()]
+                .ct_eq(tag)
+                .into()
+        };
+        (10..=32).contains(&tag.len()) && self.keys.iter().any(is)
+    }
+}
+
+fn named(key: &[u8; 32]) -> NamedKey {
+    let name = Sha256::digest([b"till/vault/name", &key[..]].concat());
+    let mac_key = Sha256::digest([b"till/vault/tags", &key[..]].concat());
+    NamedKey {
+        name: [name[0], name[1], name[2], name[3]],
+        cipher: ChaCha20Poly1305::new(Key::from_slice(key)),
+        mac_key: mac_key.into(),
+    }
+}
+
+fn tag_with(key: &[u8; 32], purpose: &str, message: &[u8]) -> [u8; 32] {
+    let mut mac =
+        <Hmac<Sha256> as hmac::Mac>::new_from_slice(key).expect("HMAC takes a key of any length");
+    mac.update(purpose.as_bytes());
+    mac.update(&[0]);
+    mac.update(message);
+    mac.finalize().into_bytes().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::testing::{CountingEntropy, StillClock};
+
+    fn ids() -> Ids {
+        Ids::new(
+            Arc::new(StillClock::at(0)),
+            Arc::new(CountingEntropy::default()),
+        )
+    }
+
+    #[test]
+    fn what_was_sealed_opens_for_its_purpose_alone() {
+        let vault = Vault::new(&[[1; 32]]).unwrap();
+        let sealed = vault.seal(&ids(), "a", b"secret");
+        assert_eq!(vault.open("a", &sealed), Ok(b"secret".to_vec()));
+        assert_eq!(vault.open("b", &sealed), Err(VaultError::DoesNotOpen));
+        assert!(!sealed.windows(6).any(|window| window == b"secret"));
+    }
+
+    #[test]
+    fn every_flipped_byte_is_noticed() {
+        let vault = Vault::new(&[[1; 32]]).unwrap();
+        let sealed = vault.seal(&ids(), "a", b"secret");
+        for index in 0..sealed.len() {
+            let mut damaged = sealed.clone();
+            damaged[index] ^= 1;
+            assert!(vault.open("a", &damaged).is_err(), "byte {index}");
+        }
+        assert!(vault.open("a", &[]).is_err());
+    }
+
+    #[test]
+    fn an_old_key_still_opens_and_a_dropped_one_does_not() {
+        let old = Vault::new(&[[1; 32]]).unwrap();
+        let sealed = old.seal(&ids(), "a", b"secret");
+        let rotated = Vault::new(&[[2; 32], [1; 32]]).unwrap();
+        assert_eq!(rotated.open("a", &sealed), Ok(b"secret".to_vec()));
+        let dropped = Vault::new(&[[2; 32]]).unwrap();
+        assert_eq!(dropped.open("a", &sealed), Err(VaultError::UnknownKey));
+    }
+}

@@ -1,0 +1,46 @@
+//! The payer's view of an invoice.
+
+use till_core::asset::Registry;
+use till_core::scope::Scope;
+use till_store::Queries;
+use till_store::invoices::InvoiceRow;
+
+use super::session;
+use crate::base::fail::Fail;
+use crate::base::{Engine, Merchant};
+use crate::view::{Capabilities, CheckoutInvoiceView, payer_payments};
+
+/// The payer's view, with a session of its own.
+pub async fn view(
+    q: &mut impl Queries,
+    engine: &Engine,
+    scope: &Scope,
+    row: &InvoiceRow,
+    merchant: &Merchant,
+) -> Result<CheckoutInvoiceView, Fail> {
+    let payments = till_store::payments::of_invoice(q, scope, &row.id).await?;
+    let capabilities = Capabilities {
+        wallet_payments: row
+            .options()?
+            .iter()
+            .filter_map(|option| Registry::builtin().asset(&option.asset))
+            .filter_map(|asset| Registry::builtin().network(&asset.network))
+            .any(till_core::asset::Network::wallet_payments),
+        notify: engine.mailer.is_some(),
+        lookup: true,
+        exchanges: true,
+    };
+    let session_token = session::issue(engine, scope, &row.id);
+    let display_name = merchant.row.display_name.clone();
+    let key = merchant.row.publishable_key.as_deref();
+    let (url, payments) = (&engine.config.checkout_url, payer_payments(&payments)?);
+    Ok(CheckoutInvoiceView::of(
+        row,
+        url,
+        key,
+        payments,
+        display_name,
+        session_token,
+        capabilities,
+    )?)
+}

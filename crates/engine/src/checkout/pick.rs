@@ -1,0 +1,74 @@
+//! Picking a network.
+
+use till_core::asset::Registry;
+use till_core::error::{Code, Refusal};
+use till_core::invoice::Status;
+use till_core::timer::TimerKind;
+use till_store::Tx;
+use till_store::invoices::InvoiceRow;
+use till_store::leases::NewLease;
+
+use crate::base::Context;
+use crate::base::fail::Fail;
+use crate::invoices::find_locked;
+
+/// Gives the invoice an address on the picked option's chain, one for all networks of its family. Picking
+/// what has its address changes nothing.
+pub async fn pick_option(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    invoice: &str,
+    asset: &str,
+) -> Result<InvoiceRow, Fail> {
+    let mut held = find_locked(tx, context, invoice).await?;
+    let registry = Registry::builtin();
+    let not_offered = || Refusal::of(Code::AssetNotOffered).param("asset");
+    let asset = registry.asset(asset).ok_or_else(not_offered)?;
+    let picked = held
+        .terms
+        .options
+        .iter()
+        .find(|option| option.asset == asset.code)
+        .ok_or_else(not_offered)?;
+    let status = held.assess(context.now).status;
+    if status.is_closed() || status == Status::UnderReview {
+        return Err(Refusal::of(Code::InvoiceNotAwaitingPayment).into());
+    }
+    if picked.deposit.is_some() {
+        return Ok(held.row);
+    }
+    let network = registry.network(&asset.network).ok_or_else(not_offered)?;
+    let deposit = crate::addresses::allocate(tx, context, network, 1)
+        .await?
+        .pop();
+    let deposit = deposit.ok_or_else(|| crate::addresses::exhausted(&network.name))?;
+    let lease = NewLease {
+        scope: &context.scope,
+        family: asset.family,
+        number: i64::try_from(deposit.number).map_err(Fail::broken)?,
+        address: &deposit.address,
+        invoice,
+        leased_at: context.now,
+    };
+    till_store::leases::insert(tx, std::slice::from_ref(&lease)).await?;
+    for option in &mut held.terms.options {
+        let same_chain = registry
+            .asset(&option.asset)
+            .is_some_and(|known| known.family == asset.family);
+        if same_chain {
+            option.deposit = Some(deposit.clone());
+        }
+    }
+    held.row.options = serde_json::to_string(&held.terms.options).map_err(Fail::broken)?;
+    till_store::invoices::update(tx, &held.row).await?;
+    // A wallet bound before the pick was told `select_by`; what it sends after that must find the invoice too.
+    till_store::bindings::extend(tx, &context.scope, invoice, held.row.expires_at).await?;
+    let timer = (
+        &context.scope,
+        TimerKind::ExpireInvoice.as_str(),
+        invoice,
+        held.row.expires_at,
+    );
+    till_store::timers::set(tx, &[timer]).await?;
+    Ok(held.row)
+}

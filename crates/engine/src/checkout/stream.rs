@@ -1,0 +1,61 @@
+//! Live streams of an invoice. A nudge shortens the wait; the database is what is believed.
+
+use till_core::scope::Scope;
+use till_store::Queries;
+
+use crate::base::Engine;
+use crate::base::fail::Fail;
+use crate::view::stream_event;
+
+pub use crate::base::wake::Subscription;
+
+/// Looks whether another process moved a watched invoice on. Runs on a period.
+pub async fn poll(engine: &Engine) -> Result<(), Fail> {
+    let watched = engine.hub.sweep();
+    if watched.is_empty() {
+        return Ok(());
+    }
+    let mut reader = engine.db.read().await?;
+    for (invoice, head) in till_store::invoices::stream_heads(&mut reader, &watched).await? {
+        engine.hub.note_head(&invoice, head);
+    }
+    Ok(())
+}
+
+/// One event of a stream, ready to be sent.
+#[derive(Clone, Debug)]
+pub struct StreamItem {
+    pub seq: i64,
+    pub event_type: String,
+    pub data: String,
+}
+
+/// What the stream has after `after`, oldest first.
+pub async fn events_after(
+    q: &mut impl Queries,
+    scope: &Scope,
+    invoice: &str,
+    after: i64,
+) -> Result<Vec<StreamItem>, Fail> {
+    const AT_MOST: i64 = 200;
+    let events = till_store::events::stream(q, scope, invoice, after, AT_MOST).await?;
+    if events.is_empty() {
+        return Ok(Vec::new());
+    }
+    let Some(row) = till_store::invoices::find(q, scope, invoice).await? else {
+        return Ok(Vec::new());
+    };
+    let merchant = till_store::accounts::merchant(q, scope).await?;
+    let display_name = merchant
+        .as_ref()
+        .and_then(|merchant| merchant.display_name.as_deref());
+    let options = row.options()?;
+    let item = |event: &till_store::events::StreamedEvent| {
+        Ok(StreamItem {
+            seq: event.stream_seq,
+            event_type: event.event_type.clone(),
+            data: stream_event(event, &scope.account, invoice, &options, display_name)?,
+        })
+    };
+    events.iter().map(item).collect()
+}

@@ -1,0 +1,225 @@
+//! Creating invoices, many at once: an answer for each, and one short unit of work for all of them. What they
+//! will be is worked out before it begins, so that it does nothing but write.
+
+mod deposits;
+mod rows;
+
+use std::collections::{HashMap, HashSet};
+
+use scoped_futures::ScopedFutureExt as _;
+use till_core::asset::Family;
+use till_core::error::Refusal;
+use till_core::id::Kind;
+use till_core::invoice::Deposit;
+use till_core::scope::Scope;
+
+use crate::base::fail::Fail;
+use crate::base::{Answer, Context, Effects, Engine};
+use crate::invoices::quote::{NewInvoice, Quote, quote};
+use crate::once::{self, Kept, Once};
+use rows::Ready;
+
+pub use rows::create_link_invoice;
+
+/// One request among those created together.
+#[derive(Clone, Debug)]
+pub struct CreateInvoice {
+    pub scope: Scope,
+    pub once: Once,
+    pub request: NewInvoice,
+}
+
+type Answers = Vec<Option<Result<Answer, Fail>>>;
+
+/// An invoice that will be written.
+struct Draft<'a> {
+    /// Which of the requests it answers.
+    index: usize,
+    context: &'a Context<'a>,
+    request: &'a NewInvoice,
+    quote: Quote,
+    id: String,
+    /// One address for each family of its options that could be taken ahead.
+    deposits: Vec<(Family, Deposit)>,
+    /// The families whose addresses are allocated by the unit of work that leases them.
+    scarce: Vec<Family>,
+}
+
+/// Creates what can be created. What is refused is refused alone; a failure of ours undoes all of them.
+pub async fn create_invoices(
+    engine: &Engine,
+    requests: &[CreateInvoice],
+) -> Result<Vec<Result<Answer, Fail>>, Fail> {
+    let effects = Effects::default();
+    let mut answers: Answers = vec![None; requests.len()];
+    let (contexts, bound) = futures::try_join!(
+        load_contexts(engine, requests, &effects),
+        bound_keys(engine, requests)
+    )?;
+    let mut drafts = draft(engine, &contexts, &bound, requests, &mut answers).await?;
+    if !drafts.is_empty() {
+        deposits::reserve(engine, &mut drafts).await?;
+        for (index, answer) in write(engine, requests, &drafts, &effects).await? {
+            answers[index] = Some(answer);
+        }
+        engine.tell(&effects);
+    }
+    let unanswered = || {
+        Err(Fail::broken(
+            "a request to create an invoice was left without an answer",
+        ))
+    };
+    Ok(answers
+        .into_iter()
+        .map(|answer| answer.unwrap_or_else(unanswered))
+        .collect())
+}
+
+/// Answers what was answered before or cannot be done, and drafts the rest. A key that somebody binds after
+/// this look at it fails the unit of work that would bind it again.
+async fn draft<'a>(
+    engine: &'a Engine,
+    contexts: &'a HashMap<Scope, Result<Context<'a>, Fail>>,
+    bound: &HashSet<(Scope, String)>,
+    requests: &'a [CreateInvoice],
+    answers: &mut Answers,
+) -> Result<Vec<Draft<'a>>, Fail> {
+    let mut drafted: HashSet<(&Scope, &str)> = HashSet::with_capacity(requests.len());
+    let mut drafts = Vec::with_capacity(requests.len());
+    for (index, request) in requests.iter().enumerate() {
+        let context = match &contexts[&request.scope] {
+            Ok(context) => context,
+            Err(fail) => {
+                answers[index] = Some(Err(fail.clone()));
+                continue;
+            }
+        };
+        let key = (request.scope.clone(), request.once.key.clone());
+        if bound.contains(&key) {
+            let mut reader = engine.db.read().await?;
+            match once::kept(&mut reader, context, &request.once).await {
+                Ok(Kept::Answer(kept)) => {
+                    answers[index] = Some(Ok(kept));
+                    continue;
+                }
+                Err(Fail::Refused(refusal)) => {
+                    answers[index] = Some(Err(refusal.into()));
+                    continue;
+                }
+                Err(fail) => return Err(fail),
+                Ok(Kept::Expired) => forget(engine, request).await?,
+                Ok(Kept::Nothing) => {}
+            }
+        }
+        if !drafted.insert((&request.scope, &request.once.key)) {
+            // Its answer is the earlier one's, which must be bound first: let each request go alone.
+            return Err(once::key_taken().into());
+        }
+        match quote(context, &request.request) {
+            Err(refusal) => answers[index] = Some(Err(refusal.into())),
+            Ok(quote) => drafts.push(Draft {
+                index,
+                context,
+                request: &request.request,
+                quote,
+                id: engine.ids.make(Kind::Invoice),
+                deposits: Vec::new(),
+                scarce: Vec::new(),
+            }),
+        }
+    }
+    Ok(drafts)
+}
+
+async fn bound_keys(
+    engine: &Engine,
+    requests: &[CreateInvoice],
+) -> Result<HashSet<(Scope, String)>, Fail> {
+    let keys: Vec<(&Scope, &str)> = requests
+        .iter()
+        .map(|request| (&request.scope, request.once.key.as_str()))
+        .collect();
+    let mut reader = engine.db.read().await?;
+    let bound = till_store::idempotency::bound_keys(&mut reader, &keys).await?;
+    let read = |key: till_store::idempotency::KeyInUse| {
+        let mode = till_core::asset::Mode::parse(&key.mode)?;
+        Some((Scope::new(&key.account, mode), key.key))
+    };
+    Ok(bound.into_iter().filter_map(read).collect())
+}
+
+/// Frees a key whose answer is past its retention.
+async fn forget(engine: &Engine, request: &CreateInvoice) -> Result<(), Fail> {
+    let once = &request.once;
+    engine
+        .unit(&request.scope, move |tx, context| {
+            async move { once::look_up(tx, context, once).await.map(drop) }.scope_boxed()
+        })
+        .await
+}
+
+async fn load_contexts<'e>(
+    engine: &'e Engine,
+    requests: &[CreateInvoice],
+    effects: &'e Effects,
+) -> Result<HashMap<Scope, Result<Context<'e>, Fail>>, Fail> {
+    let mut reader = engine.db.read().await?;
+    let mut contexts = HashMap::new();
+    for request in requests {
+        if contexts.contains_key(&request.scope) {
+            continue;
+        }
+        let context = match Context::load(engine, &mut reader, &request.scope, effects).await {
+            Err(Fail::Refused(refusal)) => Err(Fail::Refused(refusal)),
+            Err(fail) => return Err(fail),
+            Ok(context) => Ok(context),
+        };
+        contexts.insert(request.scope.clone(), context);
+    }
+    Ok(contexts)
+}
+
+type Answered = (usize, Result<Answer, Fail>);
+
+/// Writes the drafts, in one trip when nothing must be looked at meanwhile. Gives an answer for each, by the
+/// index of its request.
+async fn write(
+    engine: &Engine,
+    requests: &[CreateInvoice],
+    drafts: &[Draft<'_>],
+    effects: &Effects,
+) -> Result<Vec<Answered>, Fail> {
+    if drafts.iter().all(|draft| draft.scarce.is_empty()) {
+        let ready: Vec<Ready<'_>> = drafts.iter().map(Ready::from).collect();
+        let batch = rows::assemble(engine, requests, &ready)?;
+        engine.db.write_rows(&batch.inserts).await?;
+        return Ok(batch.answered().collect());
+    }
+    let written = engine
+        .db
+        .write(move |tx| {
+            async move {
+                effects.clear();
+                let (ready, refused) = deposits::allocate(tx, drafts).await?;
+                let batch = rows::assemble(engine, requests, &ready)?;
+                tx.insert_all(&batch.inserts).await?;
+                Ok::<_, Fail>((batch, refused))
+            }
+            .scope_boxed()
+        })
+        .await;
+    let (batch, refused) = match written {
+        Err(Fail::Refused(refusal)) => {
+            deposits::give_back(engine, drafts);
+            return Err(refusal.into());
+        }
+        written => written?,
+    };
+    let refused = refused
+        .into_iter()
+        .map(|(draft, refusal): (&Draft<'_>, Refusal)| {
+            deposits::give_back(engine, std::slice::from_ref(draft));
+            (draft.index, Err(refusal.into()))
+        });
+    Ok(batch.answered().chain(refused).collect())
+}

@@ -1,0 +1,273 @@
+//! Payment links: made and changed by merchants, and turned into invoices by payers.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use till_core::error::{Code, Refusal};
+use till_core::event::EventType;
+use till_core::id::Kind;
+use till_core::limits::{ACCOUNT_OPEN_LINK_INVOICES_MAX, LINK_OPEN_INVOICES_MAX};
+use till_core::link::{AmountType, LinkPrice, check_price, link_status, payer_amount};
+use till_core::money::{self, Currency, Units};
+use till_store::invoices::InvoiceRow;
+use till_store::links::LinkRow;
+use till_store::{Queries, Tx};
+
+use crate::base::fail::{Fail, missing};
+use crate::base::{Change, Context};
+use crate::invoices::create;
+use crate::invoices::quote::NewInvoice;
+use crate::offers;
+use crate::outbox::{self, Told};
+use crate::view::LinkView;
+
+/// What a merchant says about a link; on creation, what is not said is empty.
+#[derive(Clone, Debug, Default)]
+pub struct LinkChange {
+    pub amount_type: Change<AmountType>,
+    pub currency: Change<String>,
+    pub amount: Change<String>,
+    pub min_amount: Change<String>,
+    pub max_amount: Change<String>,
+    pub description: Change<String>,
+    pub assets: Change<Vec<String>>,
+    pub quantity_limit: Change<i64>,
+    pub expires_at: Change<i64>,
+    pub metadata: Change<BTreeMap<String, String>>,
+    pub active: Change<bool>,
+}
+
+fn render(context: &Context<'_>, row: &LinkRow) -> Result<LinkView, Fail> {
+    let key = context.merchant.row.publishable_key.as_deref();
+    Ok(LinkView::of(row, &context.engine.config.checkout_url, key)?)
+}
+
+pub async fn create(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    change: &LinkChange,
+) -> Result<LinkView, Fail> {
+    let engine = context.engine;
+    let mut row = LinkRow {
+        account: context.scope.account.to_string(),
+        mode: context.scope.mode.as_str().to_owned(),
+        id: engine.ids.make(Kind::PaymentLink),
+        // 128 random bits are 22 characters.
+        slug: URL_SAFE_NO_PAD.encode(engine.ids.random::<16>()),
+        amount_type: AmountType::Fixed.as_str().to_owned(),
+        currency: String::new(),
+        amount: None,
+        min_amount: None,
+        max_amount: None,
+        description: None,
+        assets: None,
+        quantity_limit: None,
+        quantity_used: 0,
+        quantity_reserved: 0,
+        expires_at: None,
+        metadata: "{}".to_owned(),
+        active: 1,
+        created_at: context.now,
+    };
+    apply(context, &mut row, change)?;
+    check(context, &row)?;
+    till_store::links::insert(tx, &row).await?;
+    announce(tx, context, &row, &[EventType::PaymentLinkCreated]).await?;
+    render(context, &row)
+}
+
+pub async fn update(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    id: &str,
+    change: &LinkChange,
+) -> Result<LinkView, Fail> {
+    let before = find_locked(tx, context, id).await?;
+    let mut row = before.clone();
+    apply(context, &mut row, change)?;
+    check(context, &row)?;
+    if row == before {
+        return render(context, &row);
+    }
+    till_store::links::update(tx, &row).await?;
+    let switched_off = before.active != 0 && row.active == 0;
+    let otherwise = LinkRow {
+        active: before.active,
+        ..row.clone()
+    } != before
+        || (before.active == 0 && row.active != 0);
+    let mut events = Vec::new();
+    if otherwise {
+        events.push(EventType::PaymentLinkUpdated);
+    }
+    if switched_off {
+        events.push(EventType::PaymentLinkDeactivated);
+    }
+    announce(tx, context, &row, &events).await?;
+    render(context, &row)
+}
+
+fn apply(context: &Context<'_>, row: &mut LinkRow, change: &LinkChange) -> Result<(), Fail> {
+    if let Change::Set(amount_type) = change.amount_type {
+        row.amount_type = amount_type.as_str().to_owned();
+    }
+    if let Change::Set(currency) = &change.currency {
+        row.currency.clone_from(currency);
+    }
+    change.amount.apply(&mut row.amount);
+    change.min_amount.apply(&mut row.min_amount);
+    change.max_amount.apply(&mut row.max_amount);
+    change.description.apply(&mut row.description);
+    change.quantity_limit.apply(&mut row.quantity_limit);
+    if let Change::Set(at) = change.expires_at
+        && at <= context.now
+    {
+        let refusal = Refusal::new(Code::ParameterInvalid, "expires_at must be in the future");
+        return Err(refusal.param("expires_at").into());
+    }
+    change.expires_at.apply(&mut row.expires_at);
+    let json = |value: &dyn erased::Json| value.text().map_err(Fail::broken);
+    match &change.assets {
+        Change::Keep => {}
+        Change::Clear => row.assets = None,
+        Change::Set(assets) => row.assets = Some(json(assets)?),
+    }
+    match &change.metadata {
+        Change::Keep => {}
+        Change::Clear => row.metadata = "{}".to_owned(),
+        Change::Set(metadata) => row.metadata = json(metadata)?,
+    }
+    if let Change::Set(active) = change.active {
+        row.active = i64::from(active);
+    }
+    Ok(())
+}
+
+/// The combination of all fields, whichever of them were sent. Amounts are written in the currency's form.
+fn check(context: &Context<'_>, row: &LinkRow) -> Result<(), Fail> {
+    let price = price_of(row)?;
+    check_price(&price)?;
+    if let Some(assets) = row.assets()? {
+        offers::offered(context, &assets, "assets", price.currency)?;
+    }
+    Ok(())
+}
+
+fn price_of(row: &LinkRow) -> Result<LinkPrice<'_>, Fail> {
+    let currency = Currency::parse(&row.currency).ok_or_else(offers::unknown_currency)?;
+    Ok(LinkPrice {
+        amount_type: row.amount_type()?,
+        currency,
+        amount: row.amount.as_deref(),
+        min_amount: row.min_amount.as_deref(),
+        max_amount: row.max_amount.as_deref(),
+    })
+}
+
+async fn announce(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    row: &LinkRow,
+    types: &[EventType],
+) -> Result<(), Fail> {
+    let object = serde_json::to_string(&render(context, row)?).map_err(Fail::broken)?;
+    let event = |event: &EventType| {
+        let told = Told {
+            event: *event,
+            invoice: None,
+            stream_seq: None,
+            object: &object,
+            extra: None,
+            payments: None,
+        };
+        outbox::make(context, told)
+    };
+    let told: Vec<_> = types.iter().map(event).collect();
+    outbox::record(tx, context, &told).await
+}
+
+pub async fn find(
+    q: &mut impl Queries,
+    scope: &till_core::scope::Scope,
+    id: &str,
+) -> Result<LinkRow, Fail> {
+    let found = match till_core::id::is(Kind::PaymentLink, id) {
+        true => till_store::links::find(q, scope, id).await?,
+        false => None,
+    };
+    found.ok_or_else(|| missing("payment link", id).into())
+}
+
+async fn find_locked(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<LinkRow, Fail> {
+    let found = match till_core::id::is(Kind::PaymentLink, id) {
+        true => till_store::links::lock(tx, &context.scope, id).await?,
+        false => None,
+    };
+    found.ok_or_else(|| missing("payment link", id).into())
+}
+
+pub async fn find_by_slug(
+    q: &mut impl Queries,
+    scope: &till_core::scope::Scope,
+    slug: &str,
+) -> Result<LinkRow, Fail> {
+    let found = till_store::links::by_slug(q, scope, slug).await?;
+    found.ok_or_else(|| missing("payment link", slug).into())
+}
+
+/// One invoice for one payer: reserves a unit, and holds no address until the payer picks a network.
+pub async fn create_invoice(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    slug: &str,
+    chosen: Option<&str>,
+) -> Result<InvoiceRow, Fail> {
+    let link = find_by_slug(tx, &context.scope, slug).await?;
+    // The row lock makes switching the link off and making an invoice from it happen one after the other.
+    let link = find_locked(tx, context, &link.id).await?;
+    let price = price_of(&link)?;
+    let amount_minor = payer_amount(&price, chosen)?;
+    if let Some(refusal) = link_status(&link.state(), context.now).refusal() {
+        return Err(refusal.into());
+    }
+    reserve(tx, context, &link).await?;
+    let request = NewInvoice {
+        amount: money::show(Units(amount_minor.into()), price.currency.decimals()),
+        currency: link.currency.clone(),
+        assets: link.assets()?,
+        description: link.description.clone(),
+        customer_ref: None,
+        metadata: serde_json::from_str(&link.metadata)
+            .map_err(|error| link.corrupt("metadata", error))?,
+    };
+    create::create_link_invoice(tx, context, &request, &link.id).await
+}
+
+async fn reserve(tx: &mut Tx, context: &Context<'_>, link: &LinkRow) -> Result<(), Fail> {
+    let busy = || Fail::from(Refusal::of(Code::PaymentLinkBusy));
+    let (of_link, of_account) = (
+        i64::from(LINK_OPEN_INVOICES_MAX),
+        i64::from(ACCOUNT_OPEN_LINK_INVOICES_MAX),
+    );
+    if !till_store::links::reserve(tx, &context.scope, &link.id, of_link).await? {
+        return Err(busy());
+    }
+    if !till_store::links::open_one(tx, &context.scope, of_account).await? {
+        return Err(busy());
+    }
+    Ok(())
+}
+
+/// What serialises, without naming its type.
+mod erased {
+    pub trait Json {
+        fn text(&self) -> serde_json::Result<String>;
+    }
+
+    impl<T: serde::Serialize> Json for T {
+        fn text(&self) -> serde_json::Result<String> {
+            serde_json::to_string(self)
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Accounts and their API keys: made on the command line, checked at every request.
+
+use scoped_futures::ScopedFutureExt as _;
+use std::collections::BTreeMap;
+
+use sha2::{Digest as _, Sha256};
+use till_core::asset::{DEFAULT_TEST_ASSETS, Family, Mode, Registry};
+use till_core::error::{Code, Refusal};
+use till_core::id::{self, Kind};
+use till_core::scope::Scope;
+use till_store::Tx;
+use till_store::keys::{KeyRow, NewKey};
+
+use crate::base::Engine;
+use crate::base::fail::Fail;
+use crate::merchants::secrets;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum KeyKind {
+    Secret,
+    Publishable,
+}
+
+impl KeyKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            KeyKind::Secret => "secret",
+            KeyKind::Publishable => "publishable",
+        }
+    }
+
+    fn short(self) -> &'static str {
+        match self {
+            KeyKind::Secret => "sk",
+            KeyKind::Publishable => "pk",
+        }
+    }
+}
+
+/// The credentials of one mode, in the clear: shown once.
+#[derive(Clone, Debug)]
+pub struct ModeKeys {
+    pub secret_key: String,
+    pub publishable_key: String,
+    pub webhook_secret: String,
+}
+
+#[derive(Clone, Debug)]
+pub struct NewAccount {
+    pub id: String,
+    pub test: ModeKeys,
+    pub live: Option<ModeKeys>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Modes {
+    TestOnly,
+    TestAndLive,
+}
+
+/// `destinations` are canonical addresses by family; none means the documented examples in test mode.
+pub async fn create_account(
+    engine: &Engine,
+    name: &str,
+    modes: Modes,
+    destinations: &[(Family, Mode, String)],
+) -> Result<NewAccount, Fail> {
+    engine
+        .db
+        .write(move |tx| {
+            async move {
+                let now = engine.clock.now_ms();
+                let account = engine.ids.make(Kind::Account);
+                till_store::accounts::insert_account(tx, &account, name, now).await?;
+                let test = set_up_mode(engine, tx, &Scope::new(&account, Mode::Test), destinations)
+                    .await?;
+                let live = match modes {
+                    Modes::TestOnly => None,
+                    Modes::TestAndLive => Some(
+                        set_up_mode(engine, tx, &Scope::new(&account, Mode::Live), destinations)
+                            .await?,
+                    ),
+                };
+                Ok(NewAccount {
+                    id: account,
+                    test,
+                    live,
+                })
+            }
+            .scope_boxed()
+        })
+        .await
+}
+
+async fn set_up_mode(
+    engine: &Engine,
+    tx: &mut Tx,
+    scope: &Scope,
+    destinations: &[(Family, Mode, String)],
+) -> Result<ModeKeys, Fail> {
+    let mut own: BTreeMap<&str, &str> = destinations
+        .iter()
+        .filter(|(_, mode, _)| *mode == scope.mode)
+        .map(|(family, _, address)| (family.namespace(), address.as_str()))
+        .collect();
+    if destinations.is_empty() && scope.mode == Mode::Test {
+        own = Family::ALL
+            .into_iter()
+            .map(|family| (family.namespace(), till_chains::example_destination(family)))
+            .collect();
+    }
+    let defaults: Vec<&str> = DEFAULT_TEST_ASSETS
+        .into_iter()
+        .filter(|code| {
+            let asset = Registry::builtin().asset(code);
+            asset.is_some_and(|asset| {
+                asset.mode == scope.mode && own.contains_key(asset.family.namespace())
+            })
+        })
+        .collect();
+    let defaults = match defaults.is_empty() {
+        true => None,
+        false => Some(serde_json::to_string(&defaults).map_err(Fail::broken)?),
+    };
+    let destinations = serde_json::to_string(&own).map_err(Fail::broken)?;
+    till_store::accounts::insert_merchant(tx, scope, defaults.as_deref(), &destinations).await?;
+    Ok(ModeKeys {
+        secret_key: add_key(engine, tx, scope, KeyKind::Secret).await?,
+        publishable_key: add_key(engine, tx, scope, KeyKind::Publishable).await?,
+        webhook_secret: secrets::add(tx, engine, scope).await?,
+    })
+}
+
+/// 256 random bits after a prefix that says what the key is.
+async fn add_key(
+    engine: &Engine,
+    tx: &mut Tx,
+    scope: &Scope,
+    kind: KeyKind,
+) -> Result<String, Fail> {
+    let random = id::token(&engine.ids.random::<32>());
+    let key = format!("till_{}_{}_{random}", scope.mode.as_str(), kind.short());
+    let id = engine.ids.make(Kind::ApiKey);
+    let hint = format!(
+        "{}…{}",
+        &key[..key.len() - random.len()],
+        &random[random.len() - 4..]
+    );
+    let row = NewKey {
+        id: &id,
+        kind: kind.as_str(),
+        hash: &hash_key(&key),
+        hint: &hint,
+        public_key: (kind == KeyKind::Publishable).then_some(key.as_str()),
+    };
+    till_store::keys::insert_key(tx, scope, &row, engine.clock.now_ms()).await?;
+    Ok(key)
+}
+
+/// A key is random enough that its plain hash tells nothing.
+pub fn hash_key(key: &str) -> [u8; 32] {
+    Sha256::digest(key.as_bytes()).into()
+}
+
+/// Another key beside those there are.
+pub async fn create_key(engine: &Engine, scope: &Scope, kind: KeyKind) -> Result<String, Fail> {
+    new_key(engine, scope, kind, Previous::Stay).await
+}
+
+/// A new key; every older one of its kind stops working at once.
+pub async fn roll_key(engine: &Engine, scope: &Scope, kind: KeyKind) -> Result<String, Fail> {
+    new_key(engine, scope, kind, Previous::End).await
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Previous {
+    Stay,
+    End,
+}
+
+async fn new_key(
+    engine: &Engine,
+    scope: &Scope,
+    kind: KeyKind,
+    previous: Previous,
+) -> Result<String, Fail> {
+    engine
+        .db
+        .write(move |tx| {
+            async move {
+                if till_store::accounts::merchant(tx, scope).await?.is_none() {
+                    return Err(crate::base::not_configured().into());
+                }
+                if previous == Previous::End {
+                    till_store::keys::roll_keys(tx, scope, kind.as_str(), engine.clock.now_ms())
+                        .await?;
+                }
+                add_key(engine, tx, scope, kind).await
+            }
+            .scope_boxed()
+        })
+        .await
+}
+
+/// Who is calling, once a key was found good.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    pub scope: Scope,
+    pub key_id: String,
+    pub kind: KeyKind,
+    pub publishable_key: Option<String>,
+}
+
+/// Decides about a key that was looked up. Unknown and rolled keys are told apart by nobody.
+pub fn admit(engine: &Engine, found: Option<&KeyRow>) -> Result<Caller, Fail> {
+    let invalid = || Refusal::of(Code::ApiKeyInvalid);
+    let key = found
+        .filter(|key| key.rolled_at.is_none())
+        .ok_or_else(invalid)?;
+    let mode = Mode::parse(&key.mode).ok_or_else(|| Fail::broken("an API key has no mode"))?;
+    if key.disabled_at.is_some() {
+        return Err(invalid().into());
+    }
+    if key.creator_permitted == 0 {
+        return Err(Refusal::of(Code::ApiKeyPermissionDenied).into());
+    }
+    if mode.is_live() && !engine.config.live_mode {
+        return Err(Refusal::of(Code::LivemodeDisabled).into());
+    }
+    if key
+        .destinations
+        .as_deref()
+        .is_none_or(|destinations| destinations == "{}")
+    {
+        return Err(crate::base::not_configured().into());
+    }
+    let kind = match key.kind.as_str() {
+        "secret" => KeyKind::Secret,
+        _ => KeyKind::Publishable,
+    };
+    Ok(Caller {
+        scope: Scope::new(&key.account, mode),
+        key_id: key.id.clone(),
+        kind,
+        publishable_key: key.publishable_key.clone(),
+    })
+}
+
+pub async fn find_key(engine: &Engine, key: &str) -> Result<Option<KeyRow>, Fail> {
+    let mut reader = engine.db.read().await?;
+    Ok(till_store::keys::key_by_hash(&mut reader, &hash_key(key)).await?)
+}
+
+/// A secret key turned up in a URL: whatever read that URL has it now.
+pub async fn note_exposed(engine: &Engine, key: &str) -> Result<(), Fail> {
+    let hash = hash_key(key);
+    let now = engine.clock.now_ms();
+    engine
+        .db
+        .write(move |tx| {
+            async move {
+                Ok(till_store::keys::mark_exposed(tx, &hash, now)
+                    .await
+                    .map(drop)?)
+            }
+            .scope_boxed()
+        })
+        .await
+}

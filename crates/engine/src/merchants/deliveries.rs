@@ -1,0 +1,43 @@
+//! The delivery log: replaying an event to the endpoint of today.
+
+use till_core::error::{Code, Refusal};
+use till_core::id::Kind;
+use till_store::Tx;
+use till_store::deliveries::{DeliveryRow, NewDelivery};
+
+use crate::base::Context;
+use crate::base::fail::{Fail, missing, missing_or_in_mode};
+
+/// The same event under the same id, as a new delivery, to the current URL.
+pub async fn replay(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<DeliveryRow, Fail> {
+    if !till_core::id::is(Kind::Delivery, id) {
+        return Err(missing("webhook delivery", id).into());
+    }
+    let Some(old) = till_store::deliveries::find(tx, &context.scope, id).await? else {
+        let elsewhere = context.scope.in_other_mode();
+        let found = till_store::deliveries::find(tx, &elsewhere, id).await?;
+        return Err(missing_or_in_mode("webhook delivery", id, &context.scope, found).into());
+    };
+    let url = context
+        .merchant
+        .row
+        .webhook_url
+        .clone()
+        .ok_or_else(|| Refusal::of(Code::WebhookUrlMissing))?;
+    let new = NewDelivery {
+        id: context.engine.ids.make(Kind::Delivery),
+        scope: context.scope.clone(),
+        event: old.event,
+        event_type: old.event_type,
+        invoice: old.invoice,
+        url,
+        attempt: 1,
+        created_at: context.real_now,
+        due_at: context.real_now,
+        fence: 0,
+    };
+    till_store::deliveries::insert(tx, std::slice::from_ref(&new)).await?;
+    context.effects.delivery(&context.scope);
+    let made = till_store::deliveries::find(tx, &context.scope, &new.id).await?;
+    made.ok_or_else(|| Fail::broken("a delivery vanished while it was made"))
+}

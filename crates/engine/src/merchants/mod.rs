@@ -1,0 +1,6 @@
+//! Merchants: accounts and keys, settings, webhook secrets, the delivery log.
+
+pub mod accounts;
+pub mod deliveries;
+pub mod secrets;
+pub mod settings;

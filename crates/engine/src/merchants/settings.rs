@@ -1,0 +1,124 @@
+//! Merchant settings: read, and changed field by field.
+
+use till_core::error::{Code, Refusal};
+use till_core::limits::{DISPLAY_NAME_CHARS_MAX, UNDERPAY_TOLERANCE_BPS_MAX, chars};
+use till_core::money;
+use till_core::webhook::{UrlPolicy, vet_url};
+use till_store::Tx;
+
+use crate::base::fail::Fail;
+use crate::base::{Change, Context, Merchant};
+use crate::offers;
+
+#[derive(Clone, Debug, Default)]
+pub struct SettingsChange {
+    pub display_name: Change<String>,
+    pub webhook_url: Change<String>,
+    pub default_assets: Change<Vec<String>>,
+    pub underpay_tolerance_bps: Change<i64>,
+    pub manual_review_amount: Change<String>,
+}
+
+fn invalid(param: &str, message: String) -> Refusal {
+    Refusal::new(Code::ParameterInvalid, message).param(param)
+}
+
+pub fn url_policy(allow_private: bool) -> UrlPolicy {
+    if allow_private {
+        UrlPolicy::PrivateAllowed
+    } else {
+        UrlPolicy::Public
+    }
+}
+
+pub fn url_forbidden(why: impl std::fmt::Display) -> Refusal {
+    Refusal::new(
+        Code::WebhookUrlForbidden,
+        format!("webhook_url is refused: {why}"),
+    )
+    .param("webhook_url")
+}
+
+/// The values that can be judged without the database.
+pub fn check(change: &SettingsChange, policy: UrlPolicy) -> Result<(), Refusal> {
+    if let Change::Set(name) = &change.display_name {
+        if name.trim().is_empty() || chars(name) > DISPLAY_NAME_CHARS_MAX {
+            let message =
+                format!("display_name must have 1 to {DISPLAY_NAME_CHARS_MAX} characters");
+            return Err(invalid("display_name", message));
+        }
+        if name.chars().any(is_deceptive) {
+            let message =
+                "display_name must not contain control or direction characters".to_owned();
+            return Err(invalid("display_name", message));
+        }
+    }
+    if let Change::Set(url) = &change.webhook_url {
+        vet_url(url, policy).map_err(url_forbidden)?;
+    }
+    if let Change::Set(bps) = change.underpay_tolerance_bps
+        && !(0..=i64::from(UNDERPAY_TOLERANCE_BPS_MAX)).contains(&bps)
+    {
+        let message = format!("underpay_tolerance_bps must be 0 to {UNDERPAY_TOLERANCE_BPS_MAX}");
+        return Err(invalid("underpay_tolerance_bps", message));
+    }
+    if let Change::Set(amount) = &change.manual_review_amount {
+        let units = money::parse(amount, 2).map_err(|error| {
+            invalid(
+                "manual_review_amount",
+                format!("manual_review_amount {error}"),
+            )
+        })?;
+        if units.is_zero() {
+            let message = "manual_review_amount must be greater than zero".to_owned();
+            return Err(invalid("manual_review_amount", message));
+        }
+    }
+    Ok(())
+}
+
+/// Characters that could make a name look like something else on a payer's screen.
+fn is_deceptive(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{061c}')
+}
+
+pub async fn update(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    change: &SettingsChange,
+) -> Result<Merchant, Fail> {
+    if context.is_live() && change.webhook_url != Change::Keep {
+        let refusal = Refusal::of(Code::LiveChangeRequiresDashboard).param("webhook_url");
+        return Err(refusal.into());
+    }
+    check(
+        change,
+        url_policy(context.engine.config.allow_private_webhooks),
+    )?;
+    if let Change::Set(assets) = &change.default_assets {
+        offers::available(context, assets, "default_assets")?;
+    }
+    let row = till_store::accounts::merchant_for_update(tx, &context.scope)
+        .await?
+        .ok_or_else(crate::base::not_configured)?;
+    let mut merchant = Merchant::read(row)?;
+    let row = &mut merchant.row;
+    change.display_name.apply(&mut row.display_name);
+    change.webhook_url.apply(&mut row.webhook_url);
+    change
+        .manual_review_amount
+        .apply(&mut row.manual_review_amount);
+    match change.underpay_tolerance_bps {
+        Change::Keep => {}
+        Change::Clear => row.underpay_tolerance_bps = 0,
+        Change::Set(bps) => row.underpay_tolerance_bps = bps,
+    }
+    change.default_assets.apply(&mut merchant.default_assets);
+    row.default_assets = match &merchant.default_assets {
+        Some(assets) => Some(serde_json::to_string(assets).map_err(Fail::broken)?),
+        None => None,
+    };
+    till_store::accounts::update_settings(tx, &context.scope, &merchant.row).await?;
+    Ok(merchant)
+}

@@ -1,0 +1,83 @@
+//! Events: what is told of a change, written together with it, and sent to the merchant's server.
+
+use till_core::event::EventType;
+use till_core::id::Kind;
+use till_store::Tx;
+use till_store::deliveries::NewDelivery;
+use till_store::events::NewEvent;
+
+use crate::base::Context;
+use crate::base::fail::Fail;
+use crate::view::event_body;
+
+/// What an event says, apart from when and to whom.
+#[derive(Clone, Copy, Debug)]
+pub struct Told<'a> {
+    pub event: EventType,
+    pub invoice: Option<&'a str>,
+    /// Its place on the invoice's live stream, if it is told there.
+    pub stream_seq: Option<i64>,
+    /// What it is about, as JSON.
+    pub object: &'a str,
+    /// Something beside the object: its name, and itself as JSON.
+    pub extra: Option<(&'a str, &'a str)>,
+    /// The payments for the live stream, as JSON.
+    pub payments: Option<&'a str>,
+}
+
+pub fn make(context: &Context<'_>, told: Told<'_>) -> NewEvent {
+    let id = context.engine.ids.make(Kind::Event);
+    let body = event_body(
+        &id,
+        told.event.as_str(),
+        context.is_live(),
+        context.now,
+        told.invoice,
+        told.object,
+        told.extra,
+    );
+    NewEvent {
+        id,
+        scope: context.scope.clone(),
+        event_type: told.event,
+        invoice: told.invoice.map(str::to_owned),
+        stream_seq: told.stream_seq,
+        created_at: context.now,
+        body,
+        payments: told.payments.map(str::to_owned),
+    }
+}
+
+/// An event's first delivery, if it is one for the merchant's server and the merchant has one.
+pub fn delivery(context: &Context<'_>, event: &NewEvent) -> Option<NewDelivery> {
+    let url = match event.event_type.is_webhook() {
+        true => context.merchant.row.webhook_url.clone()?,
+        false => return None,
+    };
+    context.effects.delivery(&context.scope);
+    Some(NewDelivery {
+        id: context.engine.ids.make(Kind::Delivery),
+        scope: context.scope.clone(),
+        event: event.id.clone(),
+        event_type: event.event_type.as_str().to_owned(),
+        invoice: event.invoice.clone(),
+        url,
+        attempt: 1,
+        created_at: context.real_now,
+        due_at: context.real_now,
+        fence: 0,
+    })
+}
+
+/// Writes events and their deliveries.
+pub async fn record(tx: &mut Tx, context: &Context<'_>, events: &[NewEvent]) -> Result<(), Fail> {
+    let deliveries: Vec<NewDelivery> = events
+        .iter()
+        .filter_map(|event| delivery(context, event))
+        .collect();
+    let rows = [
+        till_store::events::rows(events),
+        till_store::deliveries::rows(&deliveries),
+    ];
+    Ok(tx.insert_all(&rows).await?)
+}

@@ -1,0 +1,209 @@
+//! The edge: what every request passes before and every answer after the router.
+//!
+//! Whatever happens inside (an unknown route, a panic, a handler that hangs), what leaves here has a
+//! request id and, when it is an error, the one shape of errors.
+
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::response::Response;
+use futures::FutureExt;
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderValue, StatusCode};
+use till_core::error::{Code, Refusal};
+use till_core::limits::{HEADER_BYTES_MAX, HEADERS_MAX};
+use tower_service::Service;
+
+use crate::message::answer::{self, Failure, REQUEST_ID, RequestId};
+use crate::message::scrub::{has_secret_key, loggable_path, secret_key};
+
+pub const TIME_LIMIT: Duration = Duration::from_secs(30);
+
+/// Gives whole request ids, `req_` and all.
+pub type RequestIds = Arc<dyn Fn() -> String + Send + Sync>;
+
+#[derive(Clone)]
+pub struct Edge {
+    /// Without a slash at its end.
+    pub docs_url: String,
+    pub ids: RequestIds,
+    /// For everything up to the head of the answer; a stream may run on after it.
+    pub time_limit: Duration,
+    /// Paths whose next segment is a credential and stays out of the log.
+    pub credential_paths: &'static [&'static str],
+    /// Told of every secret key that turned up in a URL.
+    pub exposed: Option<Arc<dyn Fn(String) + Send + Sync>>,
+}
+
+impl Edge {
+    pub fn new(docs_url: impl Into<String>, ids: RequestIds) -> Edge {
+        Edge {
+            docs_url: docs_url.into(),
+            ids,
+            time_limit: TIME_LIMIT,
+            credential_paths: &[],
+            exposed: None,
+        }
+    }
+
+    pub async fn answer(&self, router: Router, mut request: Request) -> Response {
+        let id = RequestId::new((self.ids)());
+        let uri = request.uri().clone();
+        let method = request.method().clone();
+        let answered = match refuse_early(&request) {
+            Some(refusal) => {
+                if let (Some(exposed), Some(key)) = (&self.exposed, secret_key(request.uri())) {
+                    exposed(key);
+                }
+                answer::error(&refusal, &self.docs_url, &id)
+            }
+            None => {
+                request.extensions_mut().insert(id.clone());
+                let response = self.guarded(router, request, &id).await;
+                self.in_one_shape(response, &id)
+            }
+        };
+        let response = finish(answered, uri.path(), &id);
+        let class = match response.status().as_u16() {
+            ..400 => "success",
+            400..500 => "refused",
+            _ => "failed",
+        };
+        metrics::counter!("till_http_requests_total", "outcome" => class).increment(1);
+        tracing::info!(
+            target: "till::access",
+            method = method.as_str(),
+            path = %loggable_path(uri.path(), self.credential_paths),
+            status = response.status().as_u16(),
+            request_id = id.as_str(),
+        );
+        response
+    }
+
+    /// An answer in any case: a panic and a hang are failures like others.
+    async fn guarded(&self, mut router: Router, request: Request, id: &RequestId) -> Response {
+        let call = AssertUnwindSafe(async move { router.call(request).await }).catch_unwind();
+        let refusal = match tokio::time::timeout(self.time_limit, call).await {
+            Ok(Ok(Ok(response))) => return response,
+            Ok(Ok(Err(never))) => never_fails(never),
+            Ok(Err(_panic)) => {
+                // What it said has been printed by the panic hook.
+                tracing::error!(request_id = id.as_str(), "a handler panicked");
+                Refusal::of(Code::InternalError)
+            }
+            Err(_elapsed) => {
+                tracing::warn!(request_id = id.as_str(), "a handler took too long");
+                Refusal::new(
+                    Code::ServiceUnavailable,
+                    "The request took too long. Retry with the same Idempotency-Key.",
+                )
+            }
+        };
+        answer::error(&refusal, &self.docs_url, id)
+    }
+
+    fn in_one_shape(&self, mut response: Response, id: &RequestId) -> Response {
+        if let Some(failure) = response.extensions_mut().remove::<Failure>() {
+            return carry_headers(response, answer::failure(&failure, &self.docs_url, id));
+        }
+        match bare_refusal(&response) {
+            Some(refusal) => carry_headers(response, answer::error(&refusal, &self.docs_url, id)),
+            None => response,
+        }
+    }
+}
+
+fn never_fails(never: Infallible) -> Refusal {
+    match never {}
+}
+
+/// What is refused without asking the router. A secret key in the address comes before all else.
+fn refuse_early(request: &Request) -> Option<Refusal> {
+    if has_secret_key(request.uri()) {
+        return Some(Refusal::new(
+            Code::SecretKeyInUrl,
+            "A secret key was sent in the URL. Treat it as exposed: roll it, and send keys in the Authorization header.",
+        ));
+    }
+    let headers = request.headers();
+    let target_bytes = request
+        .uri()
+        .path_and_query()
+        .map_or(0, |target| target.as_str().len());
+    // Four for the colon, the space and the line's end.
+    let header_bytes: usize = headers
+        .iter()
+        .map(|(name, value)| name.as_str().len() + value.len() + 4)
+        .sum();
+    (headers.len() > HEADERS_MAX || target_bytes + header_bytes > HEADER_BYTES_MAX)
+        .then(head_too_large)
+}
+
+pub(super) fn head_too_large() -> Refusal {
+    Refusal::new(
+        Code::ParameterInvalid,
+        format!(
+            "The URL and headers are larger than {HEADER_BYTES_MAX} bytes or the headers more than {HEADERS_MAX}."
+        ),
+    )
+    .status(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE.as_u16())
+}
+
+/// The refusal behind an error that the router or an extractor answered on its own. Those have no
+/// body or plain text; an error that a handler wrote as JSON or as a page is left as it is.
+fn bare_refusal(response: &Response) -> Option<Refusal> {
+    let status = response.status();
+    if !status.is_client_error() && !status.is_server_error() {
+        return None;
+    }
+    let plain = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .is_none_or(|value| value.as_bytes().starts_with(b"text/plain"));
+    if !plain {
+        return None;
+    }
+    let code = match status.as_u16() {
+        404 => Code::RouteNotFound,
+        405 => Code::MethodNotAllowed,
+        413 => Code::BodyTooLarge,
+        415 => Code::ContentTypeInvalid,
+        503 => Code::ServiceUnavailable,
+        500.. => Code::InternalError,
+        _ => Code::ParameterInvalid,
+    };
+    Some(Refusal::of(code).status(status.as_u16()))
+}
+
+/// What a handler or the router said in headers stays true when the body is put into words.
+fn carry_headers(from: Response, mut to: Response) -> Response {
+    let (parts, _) = from.into_parts();
+    for (name, value) in &parts.headers {
+        if name == ALLOW
+            || name.as_str().starts_with("access-control-")
+            || name == http::header::VARY
+        {
+            to.headers_mut().append(name, value.clone());
+        }
+    }
+    to
+}
+
+fn finish(mut response: Response, path: &str, id: &RequestId) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(REQUEST_ID, id.header());
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers
+        .entry(REFERRER_POLICY)
+        .or_insert(HeaderValue::from_static("no-referrer"));
+    if path.starts_with("/v1/") {
+        headers
+            .entry(CACHE_CONTROL)
+            .or_insert(HeaderValue::from_static("no-store"));
+    }
+    response
+}

@@ -1,0 +1,375 @@
+//! From a listening socket to requests at the edge, and an orderly end.
+
+use std::convert::Infallible;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::net::SocketAddr;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use till_core::error::{Code, Refusal};
+use till_core::limits::HEADER_BYTES_MAX;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::layers::{Edge, head_too_large};
+use super::unread::Unread;
+use super::wire::{Phase, Reword, Wire, WireLimits};
+use crate::message::answer::{self, RequestId, error_body};
+
+#[derive(Clone, Copy, Debug)]
+pub struct ServerLimits {
+    pub connections_max: usize,
+    /// From a head's first byte, or from the connection, to the head's end.
+    pub head_time: Duration,
+    /// Between two requests.
+    pub idle_time: Duration,
+    pub stalled_write_time: Duration,
+    /// How long requests underway may take once the server is told to stop.
+    pub drain_time: Duration,
+}
+
+impl Default for ServerLimits {
+    fn default() -> ServerLimits {
+        ServerLimits {
+            connections_max: 20_000,
+            head_time: Duration::from_secs(10),
+            idle_time: Duration::from_secs(75),
+            stalled_write_time: Duration::from_secs(30),
+            drain_time: Duration::from_secs(30),
+        }
+    }
+}
+
+/// hyper gives up on a head here. Above our own limit, so that a head somewhat too large is answered
+/// by the edge and keeps its connection; below what would make many such heads expensive.
+const HYPER_HEAD_BYTES_MAX: usize = 2 * HEADER_BYTES_MAX;
+const HYPER_BUFFER_BYTES_MAX: usize = 128 * 1024;
+
+const LINGER_TIME: Duration = Duration::from_secs(1);
+const LINGER_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// The pause after an accept that failed for lack of something (file handles, memory).
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Serves until `shutdown` resolves, then lets what is underway finish within `limits.drain_time`.
+pub async fn serve(
+    listener: TcpListener,
+    edge: Edge,
+    router: Router,
+    limits: ServerLimits,
+    shutdown: impl Future<Output = ()>,
+) {
+    let edge = Arc::new(edge);
+    let (stop, stopping) = watch::channel(());
+    let mut connections = JoinSet::new();
+    let mut shutdown = pin!(shutdown);
+    loop {
+        let accepted = tokio::select! {
+            () = &mut shutdown => break,
+            Some(_ended) = connections.join_next() => continue,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((socket, _)) if connections.len() >= limits.connections_max => {
+                turn_away(socket, &edge);
+            }
+            Ok((socket, peer)) => {
+                let connection = Connection {
+                    peer,
+                    edge: Arc::clone(&edge),
+                    router: router.clone(),
+                    limits,
+                };
+                connections.spawn(connection.run(socket, stopping.clone()));
+            }
+            Err(error) if is_the_clients(&error) => {}
+            Err(error) => {
+                tracing::error!(%error, "cannot accept connections");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+    drop(listener);
+    drop(stop);
+    let drained = async { while connections.join_next().await.is_some() {} };
+    if tokio::time::timeout(limits.drain_time, drained)
+        .await
+        .is_err()
+    {
+        tracing::warn!("requests were cut off: they took longer than the time to drain");
+    }
+}
+
+struct Connection {
+    peer: SocketAddr,
+    edge: Arc<Edge>,
+    router: Router,
+    limits: ServerLimits,
+}
+
+impl Connection {
+    async fn run(self, socket: TcpStream, mut stopping: watch::Receiver<()>) {
+        let Connection {
+            peer,
+            edge,
+            router,
+            limits,
+        } = self;
+        // Without it small answers wait for the client's acknowledgements; it only fails on a dead socket.
+        if socket.set_nodelay(true).is_err() {
+            return;
+        }
+        let phase = Arc::new(Phase::default());
+        let wire = Wire::new(
+            socket,
+            Arc::clone(&phase),
+            wire_limits(&limits),
+            reword(&edge),
+        );
+        let handed: Handed = Arc::default();
+        let (phase_seen, body_handed) = (Arc::clone(&phase), Arc::clone(&handed));
+        let service = service_fn(move |mut request: http::Request<Incoming>| {
+            phase.busy();
+            request.extensions_mut().insert(ConnectInfo(peer));
+            let done = Done(Arc::clone(&phase));
+            let (edge, router) = (Arc::clone(&edge), router.clone());
+            let handed = Arc::clone(&handed);
+            let in_chunks = request.version() == http::Version::HTTP_11;
+            // Boxed: hyper keeps room for the whole of it as long as the connection lives.
+            Box::pin(async move {
+                let unread = Unread::default();
+                let (head, body) = request.into_parts();
+                let body = unread.lend(&head.headers, body);
+                let response = edge
+                    .answer(router, http::Request::from_parts(head, body))
+                    .await;
+                if unread.drop_rest().await {
+                    done.0.answers_early();
+                }
+                let is_long = response.extensions().get::<LongLived>().is_some();
+                Ok::<_, Infallible>(response.map(|body| {
+                    if is_long && in_chunks {
+                        *handed.lock().unwrap_or_else(PoisonError::into_inner) = Some(body);
+                        return Answer::HandedOver(done);
+                    }
+                    Answer::Hypers { body, _done: done }
+                }))
+            })
+        });
+        let mut connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(limits.idle_time)
+            .max_header_size(HYPER_HEAD_BYTES_MAX)
+            .max_buf_size(HYPER_BUFFER_BYTES_MAX)
+            .serve_connection(TokioIo::new(wire), service);
+        let mut is_stopping = false;
+        let ended = loop {
+            let turn = poll_fn(|cx| match Pin::new(&mut connection).poll(cx) {
+                Poll::Ready(ended) => Poll::Ready(Some(ended)),
+                Poll::Pending if phase_seen.is_handed_over() => Poll::Ready(None),
+                Poll::Pending => Poll::Pending,
+            });
+            tokio::select! {
+                biased;
+                ended = turn => break ended,
+                // The sender says nothing; it only goes away.
+                _ = stopping.changed(), if !is_stopping => {
+                    is_stopping = true;
+                    Pin::new(&mut connection).graceful_shutdown();
+                }
+            }
+        };
+        match ended {
+            Some(Ok(())) => {}
+            Some(Err(error)) => tracing::debug!(%error, "connection ended"),
+            None => {
+                let wire = connection.into_parts().io.into_inner();
+                // hyper's part of the answer is gone, the answer is not.
+                phase_seen.busy();
+                let body = body_handed
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .take();
+                if let Some(body) = body
+                    && let Err(error) = send_chunks(wire, body).await
+                {
+                    tracing::debug!(%error, "stream ended");
+                }
+            }
+        }
+    }
+}
+
+/// Marks an answer whose body goes on for long. hyper writes its head; for the body it would keep two buffers
+/// of 8 KiB all the time, of which thousands of quiet streams make nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct LongLived;
+
+type Handed = Arc<Mutex<Option<Body>>>;
+
+/// The rest of an answer in chunks, until it ends or the client hangs up. The connection ends with it.
+async fn send_chunks(mut wire: Wire<TcpStream>, mut body: Body) -> io::Result<()> {
+    let mut unread = [0_u8; 64];
+    loop {
+        let frame = tokio::select! {
+            frame = body.frame() => frame,
+            read = wire.read(&mut unread) => match read? {
+                0 => return Ok(()),
+                // Whatever it is, it is not answered on this connection.
+                _ => continue,
+            },
+        };
+        match frame {
+            Some(Ok(frame)) => {
+                let data = frame.into_data().unwrap_or_default();
+                if !data.is_empty() {
+                    let mut chunk = format!("{:x}\r\n", data.len()).into_bytes();
+                    chunk.extend_from_slice(&data);
+                    chunk.extend_from_slice(b"\r\n");
+                    wire.write_all(&chunk).await?;
+                    wire.flush().await?;
+                }
+            }
+            Some(Err(error)) => return Err(io::Error::other(error)),
+            None => {
+                wire.write_all(b"0\r\n\r\n").await?;
+                return wire.shutdown().await;
+            }
+        }
+    }
+}
+
+fn wire_limits(limits: &ServerLimits) -> WireLimits {
+    WireLimits {
+        head_time: limits.head_time,
+        stalled_write_time: limits.stalled_write_time,
+        linger_time: LINGER_TIME,
+        linger_bytes: LINGER_BYTES_MAX,
+    }
+}
+
+/// hyper refuses what is not HTTP before there is a request; it gets an id and our shape all the same.
+fn reword(edge: &Arc<Edge>) -> Reword {
+    let edge = Arc::clone(edge);
+    Arc::new(move |status, date| {
+        let refusal = match status {
+            431 => head_too_large(),
+            414 => Refusal::new(Code::ParameterInvalid, "The URL is too long.").status(414),
+            other => Refusal::new(Code::ParameterInvalid, "The request is not valid HTTP/1.1.")
+                .status(other),
+        };
+        raw_answer(&edge, &refusal, date)
+    })
+}
+
+/// One client too many is told so at once instead of being left to wait in the backlog.
+fn turn_away(socket: TcpStream, edge: &Edge) {
+    let refusal = Refusal::new(
+        Code::ServiceUnavailable,
+        "The server has too many connections open. Retry shortly.",
+    );
+    // As much as the socket takes without waiting, which for a new one is all of it.
+    if let Ok(mut socket) = socket.into_std() {
+        let _ = io::Write::write(&mut socket, &raw_answer(edge, &refusal, b""));
+    }
+}
+
+/// An answer outside any exchange of hyper's. `date` is a whole header line or nothing.
+fn raw_answer(edge: &Edge, refusal: &Refusal, date: &[u8]) -> Vec<u8> {
+    let id = RequestId::new((edge.ids)());
+    tracing::info!(target: "till::access", status = refusal.status, request_id = id.as_str());
+    let body = error_body(refusal, &edge.docs_url, &id);
+    let reason = http::StatusCode::from_u16(refusal.status)
+        .ok()
+        .and_then(|status| status.canonical_reason())
+        .unwrap_or("Error");
+    let retry = answer::retry_after_s(refusal)
+        .map_or_else(String::new, |seconds| format!("retry-after: {seconds}\r\n"));
+    let mut bytes = format!(
+        "HTTP/1.1 {} {reason}\r\ncontent-type: application/json\r\nx-request-id: {}\r\n\
+         x-content-type-options: nosniff\r\nreferrer-policy: no-referrer\r\ncache-control: no-store\r\n\
+         {retry}connection: close\r\ncontent-length: {}\r\n",
+        refusal.status,
+        id.as_str(),
+        body.len(),
+    )
+    .into_bytes();
+    bytes.extend_from_slice(date);
+    bytes.extend_from_slice(b"\r\n");
+    bytes.extend_from_slice(&body);
+    bytes
+}
+
+fn is_the_clients(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::ConnectionReset
+    )
+}
+
+/// Dropped with the last byte of an answer's body.
+struct Done(Arc<Phase>);
+
+impl Drop for Done {
+    fn drop(&mut self) {
+        self.0.idle();
+    }
+}
+
+enum Answer {
+    Hypers {
+        body: Body,
+        _done: Done,
+    },
+    /// hyper has only its head.
+    HandedOver(Done),
+}
+
+impl http_body::Body for Answer {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        match &mut *self {
+            Answer::Hypers { body, .. } => Pin::new(body).poll_frame(cx),
+            Answer::HandedOver(done) => {
+                done.0.hand_over();
+                Poll::Pending
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Answer::Hypers { body, .. } => body.is_end_stream(),
+            Answer::HandedOver(_) => false,
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Answer::Hypers { body, .. } => body.size_hint(),
+            Answer::HandedOver(_) => SizeHint::default(),
+        }
+    }
+}

@@ -1,0 +1,417 @@
+//! The one place that knows how each engine is opened, asked and kept alive.
+
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use scoped_futures::ScopedBoxFuture;
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions, Postgres};
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
+use sqlx::{ConnectOptions, Transaction};
+use tokio::sync::Mutex;
+
+use super::migrate;
+use crate::sql::checkpoint::Checkpointer;
+use crate::sql::error::connection_lost;
+use crate::sql::group::{self, Slot, Unit};
+use crate::sql::reader::Source;
+use crate::sql::tx::{Steps, insert_postgres, insert_sqlite};
+use crate::{Insert, Reader, Retryable, StoreError, Tx};
+
+/// How long to wait for a connection, or for one's turn at SQLite's writer.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+const SQLITE_BUSY_TIMEOUT: Duration = Duration::from_millis(5_000);
+/// Every commit looks through what the writer has cached: more of it does not make it faster.
+const SQLITE_CACHE_KIB: u32 = 16_384;
+/// How far the write-ahead log grows before the writer itself copies it into the database, standing still for
+/// it: only if nobody else has done so long before.
+const SQLITE_CHECKPOINT_PAGES: u32 = 32_000;
+/// Readers forget what they have cached at every commit of the writer, and share the system's cache by mmap.
+const SQLITE_READER_CACHE_KIB: u32 = 2_048;
+const SQLITE_MMAP_BYTES: u32 = 64 * 1024 * 1024;
+const STATEMENTS_CACHED_MAX: usize = 512;
+const OPEN_ATTEMPTS_MAX: u32 = 10;
+const WRITE_ATTEMPTS_MAX: u32 = 8;
+const BACKOFF_MS_MIN: u64 = 4;
+const BACKOFF_MS_MAX: u64 = 250;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    Sqlite,
+    SqliteMemory,
+    Postgres,
+}
+
+#[derive(Clone)]
+pub struct DbConfig {
+    /// `sqlite:PATH` (made if missing), `sqlite::memory:` or `postgres://…`
+    pub url: String,
+    pub readers_max: u32,
+    /// For PostgreSQL; SQLite has one writer.
+    pub writers_max: u32,
+    /// For SQLite: how many pages of 4 KiB its write-ahead log may have before it is to begin anew.
+    pub log_pages_max: u32,
+}
+
+impl DbConfig {
+    pub fn new(url: impl Into<String>) -> DbConfig {
+        DbConfig {
+            url: url.into(),
+            readers_max: 8,
+            writers_max: 8,
+            log_pages_max: 4_000,
+        }
+    }
+}
+
+/// A database. Cheap to clone.
+#[derive(Clone)]
+pub struct Db(Arc<Inner>);
+
+struct Inner {
+    backend: Backend,
+    commits: Arc<AtomicU64>,
+    steps: Arc<Steps>,
+    /// How often units were tried again; spreads those that collided.
+    retries: AtomicU64,
+}
+
+enum Backend {
+    Sqlite {
+        writer: Arc<Mutex<Slot>>,
+        readers: SqlitePool,
+        checkpointer: Mutex<Checkpointer>,
+    },
+    Memory {
+        writer: Arc<Mutex<Slot>>,
+    },
+    Postgres {
+        writers: PgPool,
+        readers: PgPool,
+    },
+}
+
+impl Db {
+    pub async fn open(config: &DbConfig) -> Result<Db, StoreError> {
+        let commits = Arc::new(AtomicU64::new(0));
+        let backend =
+            if config.url.starts_with("postgres:") || config.url.starts_with("postgresql:") {
+                open_postgres(config).await?
+            } else if matches!(&*config.url, "sqlite::memory:" | "sqlite://:memory:") {
+                let conn = sqlite_options(SqliteConnectOptions::new().in_memory(true))
+                    .connect()
+                    .await?;
+                Backend::Memory {
+                    writer: group::writer(conn, None, Arc::clone(&commits)),
+                }
+            } else if config.url.starts_with("sqlite:") {
+                open_sqlite(config, &commits).await?
+            } else {
+                // Not quoting the URL: it may hold a password.
+                return Err(StoreError::Other(
+                    "the database URL is neither sqlite: nor postgres:".into(),
+                ));
+            };
+        Ok(Db(Arc::new(Inner {
+            backend,
+            commits,
+            steps: Arc::default(),
+            retries: AtomicU64::new(0),
+        })))
+    }
+
+    pub fn dialect(&self) -> Dialect {
+        match self.0.backend {
+            Backend::Sqlite { .. } => Dialect::Sqlite,
+            Backend::Memory { .. } => Dialect::SqliteMemory,
+            Backend::Postgres { .. } => Dialect::Postgres,
+        }
+    }
+
+    /// Brings the schema to this program's version. Any number of processes may do so at once.
+    pub async fn migrate(&self, now_ms: i64) -> Result<(), StoreError> {
+        migrate::apply(self, migrate::MIGRATIONS, now_ms).await
+    }
+
+    /// Whether the schema is exactly the one this program was built with.
+    pub async fn schema_current(&self) -> Result<bool, StoreError> {
+        migrate::is_current(self, migrate::MIGRATIONS).await
+    }
+
+    /// Starts a unit of work that writes.
+    pub async fn begin(&self) -> Result<Tx, StoreError> {
+        let commits = Arc::clone(&self.0.commits);
+        let steps = Arc::clone(&self.0.steps);
+        match &self.0.backend {
+            Backend::Sqlite { writer, .. } => {
+                let unit = Unit::begin(writer, Some(ACQUIRE_TIMEOUT)).await?;
+                Ok(Tx::sqlite(unit, commits, steps))
+            }
+            // No limit: nothing but this process can hold it up, and simulated time passes as it likes.
+            Backend::Memory { writer } => {
+                let unit = Unit::begin(writer, None).await?;
+                Ok(Tx::sqlite(unit, commits, steps))
+            }
+            Backend::Postgres { writers, .. } => {
+                Ok(Tx::postgres(begin_postgres(writers).await?, commits, steps))
+            }
+        }
+    }
+
+    pub async fn read(&self) -> Result<Reader, StoreError> {
+        Ok(Reader(match &self.0.backend {
+            Backend::Memory { writer } => Source::Memory(Arc::clone(writer)),
+            Backend::Sqlite { readers, .. } => Source::Sqlite {
+                pool: readers.clone(),
+                held: None,
+            },
+            Backend::Postgres { readers, .. } => Source::Postgres {
+                pool: readers.clone(),
+                held: None,
+                stale_left: readers.options().get_max_connections(),
+            },
+        }))
+    }
+
+    /// Runs a unit of work: commits on `Ok`, rolls back on `Err`, and runs it again, a limited number of
+    /// times, when the database says that it lost to another. `work` must therefore have no effect but
+    /// through its `Tx`.
+    pub async fn write<'e, T, E, F>(&self, work: F) -> Result<T, E>
+    where
+        F: for<'t> Fn(&'t mut Tx) -> ScopedBoxFuture<'e, 't, Result<T, E>> + Send + Sync,
+        T: Send,
+        E: From<StoreError> + Retryable + Send,
+    {
+        let mut attempt = 1;
+        loop {
+            match self.attempt(&work).await {
+                Err(error) if error.retryable() && attempt < WRITE_ATTEMPTS_MAX => {
+                    self.back_off(attempt).await;
+                    attempt += 1;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// A unit of work that does nothing but insert these rows, for those who insert many: it costs fewer trips
+    /// to the database than [`Db::write`], and commits without waiting for others.
+    pub async fn write_rows(&self, inserts: &[Insert]) -> Result<(), StoreError> {
+        let mut attempt = 1;
+        loop {
+            match self.attempt_rows(inserts).await {
+                Err(error) if error.retryable() && attempt < WRITE_ATTEMPTS_MAX => {
+                    self.back_off(attempt).await;
+                    attempt += 1;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    async fn attempt_rows(&self, inserts: &[Insert]) -> Result<(), StoreError> {
+        let steps = &self.0.steps;
+        steps.take_one().await;
+        match &self.0.backend {
+            Backend::Sqlite { writer, .. } => {
+                insert_sqlite(writer, Some(ACQUIRE_TIMEOUT), inserts).await?;
+            }
+            Backend::Memory { writer } => insert_sqlite(writer, None, inserts).await?,
+            Backend::Postgres { writers, .. } => {
+                insert_postgres(writers, inserts).await?;
+                self.0.commits.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        // Committed, and whoever waits for it does not know yet.
+        steps.take_one().await;
+        Ok(())
+    }
+
+    async fn attempt<'e, T, E, F>(&self, work: &F) -> Result<T, E>
+    where
+        F: for<'t> Fn(&'t mut Tx) -> ScopedBoxFuture<'e, 't, Result<T, E>> + Send + Sync,
+        E: From<StoreError>,
+    {
+        let mut tx = self.begin().await?;
+        let value = work(&mut tx).await?;
+        tx.commit().await?;
+        Ok(value)
+    }
+
+    pub(crate) async fn back_off(&self, attempt: u32) {
+        let retry = self.0.retries.fetch_add(1, Ordering::Relaxed);
+        tokio::time::sleep(Duration::from_millis(backoff_ms(attempt, retry))).await;
+    }
+
+    /// How many COMMITs were made. Units that committed together count once.
+    pub fn commits(&self) -> u64 {
+        self.0.commits.load(Ordering::Relaxed)
+    }
+
+    /// For tests: units of work stand still for ever at the given step from now (a statement, a COMMIT, or
+    /// just after it), the same in every run, so that a process can be made to die there. With `u64::MAX`
+    /// nothing stops.
+    #[doc(hidden)]
+    pub fn stop_after(&self, steps: u64) {
+        self.0.steps.stop_after(steps);
+    }
+
+    #[doc(hidden)]
+    pub fn has_stopped(&self) -> bool {
+        self.0.steps.have_stopped()
+    }
+
+    /// Waits for what is under way, and closes every connection.
+    pub async fn close(self) {
+        match &self.0.backend {
+            Backend::Sqlite {
+                writer,
+                readers,
+                checkpointer,
+            } => {
+                checkpointer.lock().await.stop().await;
+                readers.close().await;
+                group::close(writer).await;
+            }
+            Backend::Memory { writer } => group::close(writer).await,
+            Backend::Postgres { writers, readers } => {
+                writers.close().await;
+                readers.close().await;
+            }
+        }
+    }
+}
+
+/// Between half and the whole of a doubling delay, spread by how many retries there were before this one.
+fn backoff_ms(attempt: u32, retry: u64) -> u64 {
+    let whole = (BACKOFF_MS_MIN << attempt.min(16)).min(BACKOFF_MS_MAX);
+    let half = whole / 2;
+    // Fibonacci hashing: neighbours land far apart.
+    let spread = retry.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+    half + spread % (half + 1)
+}
+
+async fn open_sqlite(config: &DbConfig, commits: &Arc<AtomicU64>) -> Result<Backend, StoreError> {
+    let options = sqlite_options(SqliteConnectOptions::from_str(&config.url)?);
+    let writing = options
+        .clone()
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .pragma("wal_autocheckpoint", SQLITE_CHECKPOINT_PAGES.to_string());
+    let mut attempt = 1;
+    let conn = loop {
+        match writing.connect().await.map_err(StoreError::from) {
+            // Turning WAL on does not wait for others who are at it.
+            Err(error) if error.retryable() && attempt < OPEN_ATTEMPTS_MAX => {
+                tokio::time::sleep(Duration::from_millis(backoff_ms(
+                    attempt,
+                    u64::from(attempt),
+                )))
+                .await;
+                attempt += 1;
+            }
+            done => break done?,
+        }
+    };
+    let readers = SqlitePoolOptions::new()
+        .max_connections(config.readers_max.max(1))
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .test_before_acquire(false)
+        .max_lifetime(None)
+        .idle_timeout(None)
+        .connect_lazy_with(
+            options
+                .pragma("cache_size", format!("-{SQLITE_READER_CACHE_KIB}"))
+                .read_only(true),
+        );
+    let writer = group::writer(conn, Some(writing.clone()), Arc::clone(commits));
+    let checkpointer = Checkpointer::start(
+        writing,
+        Arc::clone(&writer),
+        Arc::clone(commits),
+        config.log_pages_max,
+    );
+    Ok(Backend::Sqlite {
+        writer,
+        readers,
+        checkpointer: Mutex::new(checkpointer),
+    })
+}
+
+fn sqlite_options(options: SqliteConnectOptions) -> SqliteConnectOptions {
+    options
+        .foreign_keys(true)
+        .busy_timeout(SQLITE_BUSY_TIMEOUT)
+        .pragma("cache_size", format!("-{SQLITE_CACHE_KIB}"))
+        .pragma("temp_store", "memory")
+        .pragma("mmap_size", SQLITE_MMAP_BYTES.to_string())
+        .statement_cache_capacity(STATEMENTS_CACHED_MAX)
+        .disable_statement_logging()
+}
+
+async fn open_postgres(config: &DbConfig) -> Result<Backend, StoreError> {
+    let options = PgConnectOptions::from_str(&config.url)?
+        .application_name("till")
+        .statement_cache_capacity(STATEMENTS_CACHED_MAX)
+        .options([
+            ("default_transaction_isolation", "read committed"),
+            // Plans are kept: one made while a table was empty must not go on reading the whole of it when it
+            // has grown. Every question has an index; what is disabled is only taken when nothing else is there.
+            ("enable_seqscan", "off"),
+            ("jit", "off"),
+            ("lock_timeout", "2s"),
+            ("statement_timeout", "30s"),
+            ("idle_in_transaction_session_timeout", "30s"),
+        ])
+        .disable_statement_logging();
+    let pool = |connections_max: u32| {
+        PgPoolOptions::new()
+            .max_connections(connections_max.max(1))
+            .acquire_timeout(ACQUIRE_TIMEOUT)
+            .test_before_acquire(false)
+    };
+    // Two pools, so that neither those who write nor those who read can starve the other.
+    let writers = pool(config.writers_max)
+        .connect_with(options.clone())
+        .await?;
+    let readers = pool(config.readers_max)
+        .connect_lazy_with(options.options([("default_transaction_read_only", "on")]));
+    Ok(Backend::Postgres { writers, readers })
+}
+
+/// Passes over connections that died in the pool: nothing has been done yet, so another will do.
+async fn begin_postgres(pool: &PgPool) -> Result<Transaction<'static, Postgres>, StoreError> {
+    let mut stale_left = pool.options().get_max_connections();
+    loop {
+        let conn = pool.acquire().await?;
+        // In a task: cancelled between BEGIN and its answer, the driver would give the connection back to the
+        // pool with the transaction open.
+        let begun = tokio::spawn(Transaction::begin(conn, None)).await;
+        match begun.map_err(|_| StoreError::Unavailable)? {
+            Err(error) if connection_lost(&error) && stale_left > 0 => stale_left -= 1,
+            done => return Ok(done?),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_grow_stay_bounded_and_differ_between_those_who_collide() {
+        for attempt in 1..=WRITE_ATTEMPTS_MAX {
+            let delays: Vec<u64> = (0..8).map(|retry| backoff_ms(attempt, retry)).collect();
+            let whole = (BACKOFF_MS_MIN << attempt).min(BACKOFF_MS_MAX);
+            assert!(
+                delays.iter().all(|ms| (whole / 2..=whole).contains(ms)),
+                "{delays:?}"
+            );
+            assert!(delays.iter().any(|ms| *ms != delays[0]), "{delays:?}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Reads outside of units of work.
+
+use std::sync::Arc;
+
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::{PgPool, Postgres};
+use sqlx::sqlite::{Sqlite, SqlitePool};
+use tokio::sync::Mutex;
+
+use super::insert;
+use crate::sql::conn::{Conn, Queries};
+use crate::sql::error::connection_lost;
+use crate::sql::group::{self, Slot};
+use crate::{Row, StoreError, Val};
+
+/// Reads what is committed, each statement what is so at its moment. In a database in memory, a read waits
+/// for the units of work before it: to read while holding a [`crate::Tx`] waits for ever, so read through the `Tx`.
+pub struct Reader(pub(crate) Source);
+
+pub(crate) enum Source {
+    Memory(Arc<Mutex<Slot>>),
+    Sqlite {
+        pool: SqlitePool,
+        held: Option<PoolConnection<Sqlite>>,
+    },
+    Postgres {
+        pool: PgPool,
+        held: Option<PoolConnection<Postgres>>,
+        /// How many more connections that died idle are put up with.
+        stale_left: u32,
+    },
+}
+
+/// Runs a query on a reader's connection, taking one at the first. A pool may hold connections that died
+/// while idle (the server was restarted); a read can simply be asked again on another.
+macro_rules! read_on {
+    ($reader:ident, $conn:ident => $query:expr) => {
+        match &mut $reader.0 {
+            Source::Memory(writer) => {
+                let mut slot = group::lock(writer, None).await?;
+                let $conn = Conn::Sqlite(slot.conn()?);
+                Ok($query.await?)
+            }
+            Source::Sqlite { pool, held } => {
+                let conn = match held {
+                    Some(conn) => conn,
+                    None => held.insert(pool.acquire().await?),
+                };
+                let $conn = Conn::Sqlite(conn);
+                Ok($query.await?)
+            }
+            Source::Postgres {
+                pool,
+                held,
+                stale_left,
+            } => loop {
+                let conn = match held {
+                    Some(conn) => conn,
+                    None => held.insert(pool.acquire().await?),
+                };
+                let $conn = Conn::Postgres(conn);
+                match $query.await {
+                    Err(error) if connection_lost(&error) && *stale_left > 0 => {
+                        *stale_left -= 1;
+                        if let Some(mut conn) = held.take() {
+                            conn.close_on_drop();
+                        }
+                    }
+                    done => break Ok(done?),
+                }
+            },
+        }
+    };
+}
+
+impl Reader {
+    /// Rows by their keys, in few statements and any order. `select` finds one, by `$1` and so on.
+    pub async fn look_up<T: Row>(
+        &mut self,
+        select: &str,
+        keys: &[Vec<Val>],
+    ) -> Result<Vec<T>, StoreError> {
+        let mut found = Vec::new();
+        match &self.0 {
+            Source::Postgres { .. } if keys.is_empty() => {}
+            Source::Postgres { .. } => {
+                let sql = insert::lateral(select, insert::width(select, keys)?);
+                let rows: Result<Vec<T>, StoreError> =
+                    read_on!(self, conn => conn.all_columns(&sql, keys));
+                found = rows?;
+            }
+            Source::Sqlite { .. } | Source::Memory(_) => {
+                for (sql, keys) in insert::lookups(select, keys)? {
+                    let rows: Result<Vec<T>, StoreError> =
+                        read_on!(self, conn => conn.all(sql.as_str(), keys.iter().flatten()));
+                    found.extend(rows?);
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+impl Queries for Reader {
+    async fn all<T: Row>(&mut self, sql: &str, args: &[Val]) -> Result<Vec<T>, StoreError> {
+        read_on!(self, conn => conn.all(sql, args.iter()))
+    }
+
+    async fn one<T: Row>(&mut self, sql: &str, args: &[Val]) -> Result<Option<T>, StoreError> {
+        read_on!(self, conn => conn.one(sql, args))
+    }
+
+    async fn run(&mut self, sql: &str, _: &[Val]) -> Result<u64, StoreError> {
+        Err(StoreError::Other(format!("a read cannot run {sql}")))
+    }
+}

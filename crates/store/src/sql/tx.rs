@@ -1,0 +1,295 @@
+//! Units of work, alike on both engines.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use sqlx::postgres::{PgPool, Postgres};
+use sqlx::{AssertSqlSafe, Transaction, raw_sql};
+use tokio::sync::Mutex;
+
+use super::insert;
+use crate::sql::conn::{Conn, Queries};
+use crate::sql::error::connection_lost;
+use crate::sql::group::{self, Slot, Unit};
+use crate::sql::insert::Insert;
+use crate::sql::rows::sqlite_arguments;
+use crate::{Dialect, Row, StoreError, Val};
+
+/// The steps of units of work, counted: each statement before it is sent, each COMMIT before and after.
+pub(crate) struct Steps {
+    taken: AtomicU64,
+    last: AtomicU64,
+}
+
+impl Default for Steps {
+    fn default() -> Steps {
+        Steps {
+            taken: AtomicU64::new(0),
+            last: AtomicU64::new(u64::MAX),
+        }
+    }
+}
+
+impl Steps {
+    pub(crate) async fn take_one(&self) {
+        let taken = self.taken.fetch_add(1, Ordering::Relaxed) + 1;
+        if taken >= self.last.load(Ordering::Relaxed) {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    pub(crate) fn stop_after(&self, steps: u64) {
+        let taken = self.taken.load(Ordering::Relaxed);
+        self.last
+            .store(taken.saturating_add(steps), Ordering::Relaxed);
+    }
+
+    pub(crate) fn have_stopped(&self) -> bool {
+        self.taken.load(Ordering::Relaxed) >= self.last.load(Ordering::Relaxed)
+    }
+}
+
+/// A unit of work: all of it is committed, or none. Dropped, it is rolled back.
+///
+/// After a statement failed, or was cancelled half-way, the unit answers nothing but errors.
+pub struct Tx {
+    inner: Inner,
+    /// Set while a statement is under way, and left set when it does not succeed.
+    failed: bool,
+    commits: Arc<AtomicU64>,
+    steps: Arc<Steps>,
+}
+
+enum Inner {
+    Sqlite(Unit),
+    Postgres(Transaction<'static, Postgres>),
+}
+
+impl Tx {
+    pub(crate) fn sqlite(unit: Unit, commits: Arc<AtomicU64>, steps: Arc<Steps>) -> Tx {
+        Tx {
+            inner: Inner::Sqlite(unit),
+            failed: false,
+            commits,
+            steps,
+        }
+    }
+
+    pub(crate) fn postgres(
+        transaction: Transaction<'static, Postgres>,
+        commits: Arc<AtomicU64>,
+        steps: Arc<Steps>,
+    ) -> Tx {
+        Tx {
+            inner: Inner::Postgres(transaction),
+            failed: false,
+            commits,
+            steps,
+        }
+    }
+
+    /// Appended to a SELECT, keeps its rows from changing until this unit ends. SQLite has one writer anyway.
+    pub fn for_update(&self) -> &'static str {
+        match self.inner {
+            Inner::Sqlite(_) => "",
+            Inner::Postgres(_) => " FOR UPDATE",
+        }
+    }
+
+    /// Appended to a SELECT, takes only rows that no other unit has taken.
+    pub fn skip_locked(&self) -> &'static str {
+        match self.inner {
+            Inner::Sqlite(_) => "",
+            Inner::Postgres(_) => " FOR UPDATE SKIP LOCKED",
+        }
+    }
+
+    /// A statement around many rows, in as few as it takes. `head` ends in `VALUES`, as in `INSERT INTO t (a, b)
+    /// VALUES`; `tail` follows the rows, as `ON CONFLICT DO NOTHING` does. Answers how many rows were touched.
+    pub async fn run_rows(
+        &mut self,
+        head: &str,
+        tail: &str,
+        rows: &[Vec<Val>],
+    ) -> Result<u64, StoreError> {
+        let mut count = 0;
+        match self.dialect() {
+            Dialect::Postgres if rows.is_empty() => {}
+            Dialect::Postgres => {
+                let sql = insert::unnested(head, tail, insert::width(head, rows)?)?;
+                let done = self
+                    .start()
+                    .await?
+                    .run_columns(sql, std::iter::once(rows))
+                    .await;
+                count = self.finish(done)?;
+            }
+            Dialect::Sqlite | Dialect::SqliteMemory => {
+                for (sql, rows) in insert::chunks(head, tail, rows)? {
+                    let done = self.start().await?.run(sql, rows.iter().flatten()).await;
+                    count += self.finish(done)?;
+                }
+            }
+        }
+        Ok(count)
+    }
+
+    /// Inserts rows into several tables, in as few trips to the database as it takes.
+    pub async fn insert_all(&mut self, inserts: &[Insert]) -> Result<(), StoreError> {
+        match self.dialect() {
+            Dialect::Postgres => {
+                if let Some(sql) = insert::together(inserts)? {
+                    let tables = inserts.iter().map(|insert| insert.rows.as_slice());
+                    let done = self.start().await?.run_columns(sql, tables).await;
+                    self.finish(done)?;
+                }
+            }
+            Dialect::Sqlite | Dialect::SqliteMemory => {
+                for (sql, rows) in insert::steps(inserts)? {
+                    let values = rows.into_iter().flatten().flatten();
+                    let done = self.start().await?.run(sql, values).await;
+                    self.finish(done)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Like [`Tx::run_rows`] for a statement that answers with rows. They may come back in any order.
+    pub async fn all_rows<T: Row>(
+        &mut self,
+        head: &str,
+        tail: &str,
+        rows: &[Vec<Val>],
+    ) -> Result<Vec<T>, StoreError> {
+        let mut returned = Vec::new();
+        match self.dialect() {
+            Dialect::Postgres if rows.is_empty() => {}
+            Dialect::Postgres => {
+                let sql = insert::unnested(head, tail, insert::width(head, rows)?)?;
+                let done = self.start().await?.all_columns(&sql, rows).await;
+                returned = self.finish(done)?;
+            }
+            Dialect::Sqlite | Dialect::SqliteMemory => {
+                for (sql, rows) in insert::chunks(head, tail, rows)? {
+                    let done = self.start().await?.all(sql, rows.iter().flatten()).await;
+                    returned.extend(self.finish(done)?);
+                }
+            }
+        }
+        Ok(returned)
+    }
+
+    pub async fn commit(self) -> Result<(), StoreError> {
+        if self.failed {
+            return Err(after_failure());
+        }
+        self.steps.take_one().await;
+        match self.inner {
+            Inner::Sqlite(unit) => unit.commit().await?,
+            Inner::Postgres(transaction) => {
+                transaction.commit().await?;
+                self.commits.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        // Committed, and whoever waits for it does not know yet: a place to stop at, too.
+        self.steps.take_one().await;
+        Ok(())
+    }
+
+    /// Several statements without arguments.
+    pub(crate) async fn batch(&mut self, sql: &str) -> Result<(), StoreError> {
+        let sql = raw_sql(AssertSqlSafe(sql));
+        let done = match self.start().await? {
+            Conn::Sqlite(conn) => sql.execute(conn).await.map(drop),
+            Conn::Postgres(conn) => sql.execute(conn).await.map(drop),
+        };
+        self.finish(done)
+    }
+
+    pub(crate) fn dialect(&self) -> Dialect {
+        match self.inner {
+            Inner::Sqlite(_) => Dialect::Sqlite,
+            Inner::Postgres(_) => Dialect::Postgres,
+        }
+    }
+
+    async fn start(&mut self) -> Result<Conn<'_>, StoreError> {
+        if self.failed {
+            return Err(after_failure());
+        }
+        self.failed = true;
+        self.steps.take_one().await;
+        Ok(match &mut self.inner {
+            Inner::Sqlite(unit) => Conn::Sqlite(unit.conn()?),
+            Inner::Postgres(transaction) => Conn::Postgres(&mut *transaction),
+        })
+    }
+
+    fn finish<T>(&mut self, done: Result<T, sqlx::Error>) -> Result<T, StoreError> {
+        self.failed = done.is_err();
+        Ok(done?)
+    }
+}
+
+/// Inserts rows into several tables as a unit of work of their own, in one trip to the database: a statement
+/// by itself is a transaction.
+///
+/// A connection that broke may have died in the pool, or after the commit. The rows are sent again on another
+/// one: were they there already, their keys are taken, which says so.
+pub(crate) async fn insert_postgres(pool: &PgPool, inserts: &[Insert]) -> Result<(), StoreError> {
+    let Some(sql) = insert::together(inserts)? else {
+        return Ok(());
+    };
+    let mut stale_left = pool.options().get_max_connections();
+    loop {
+        let mut conn = pool.acquire().await?;
+        let tables = inserts.iter().map(|insert| insert.rows.as_slice());
+        let done = Conn::Postgres(&mut conn).run_columns(sql.clone(), tables);
+        match done.await {
+            Err(error) if connection_lost(&error) && stale_left > 0 => {
+                stale_left -= 1;
+                conn.close_on_drop();
+            }
+            done => return done.map(drop).map_err(StoreError::from),
+        }
+    }
+}
+
+/// The same on SQLite, in as few trips as it takes.
+pub(crate) async fn insert_sqlite(
+    writer: &Arc<Mutex<Slot>>,
+    wait: Option<Duration>,
+    inserts: &[Insert],
+) -> Result<(), StoreError> {
+    let mut statements = Vec::new();
+    for (sql, rows) in insert::steps(inserts)? {
+        let arguments = sqlite_arguments(rows.into_iter().flatten().flatten());
+        statements.push((sql, arguments.map_err(sqlx::Error::Encode)?));
+    }
+    group::run_and_commit(writer, wait, statements).await
+}
+
+fn after_failure() -> StoreError {
+    StoreError::Other(
+        "a statement of this unit of work failed before; it can only be rolled back".into(),
+    )
+}
+
+impl Queries for Tx {
+    async fn all<T: Row>(&mut self, sql: &str, args: &[Val]) -> Result<Vec<T>, StoreError> {
+        let done = self.start().await?.all(sql, args.iter()).await;
+        self.finish(done)
+    }
+
+    async fn one<T: Row>(&mut self, sql: &str, args: &[Val]) -> Result<Option<T>, StoreError> {
+        let done = self.start().await?.one(sql, args).await;
+        self.finish(done)
+    }
+
+    async fn run(&mut self, sql: &str, args: &[Val]) -> Result<u64, StoreError> {
+        let done = self.start().await?.run(sql, args.iter()).await;
+        self.finish(done)
+    }
+}

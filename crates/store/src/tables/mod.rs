@@ -1,0 +1,15 @@
+//! One file per table, or for the few that are always written together.
+
+pub mod accounts;
+pub mod bindings;
+pub mod deliveries;
+pub mod events;
+pub mod idempotency;
+pub mod invoices;
+pub mod journal;
+pub mod keys;
+pub mod leases;
+pub mod links;
+pub mod notices;
+pub mod payments;
+pub mod timers;

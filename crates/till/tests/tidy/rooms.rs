@@ -1,0 +1,267 @@
+//! The rooms inside the crates: a room knows only rooms with a lower number, and no two files import each other
+//! in a circle.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{Source, check, sources};
+
+/// The rooms of each crate, from the ground up. Those in one row stand side by side and do not know each other.
+const ROOMS: &[(&str, &[&[&str]])] = &[
+    (
+        "engine",
+        &[
+            &["nodes", "outbound", "smtp"],
+            &["base"],
+            &["testing", "addresses"],
+            &["offers"],
+            &["view"],
+            &["mail", "once", "outbox"],
+            &["settlement"],
+            &["intake", "invoices", "merchants"],
+            &["links"],
+            &["checkout"],
+            &["workers"],
+            &["test_mode"],
+        ],
+    ),
+    ("store", &[&["sql"], &["tables"], &["testing"]]),
+    (
+        "http",
+        &[&["message", "rate_limit"], &["connection"], &["tests"]],
+    ),
+];
+
+/// What a file imports from its own crate, as far as names go: `crate::a::b::C` gives `a`, `b`, `C`.
+type Import = Vec<String>;
+
+/// The module path of a file: `src/a/b.rs` and `src/a/b/mod.rs` are both `a`, `b`; the crate's root is empty.
+fn module_of(path_in_src: &str) -> Vec<String> {
+    let path = path_in_src.trim_end_matches(".rs");
+    let path = path.trim_end_matches("/mod");
+    if path == "lib" || path == "main" || path == "mod" {
+        return Vec::new();
+    }
+    path.split('/').map(str::to_owned).collect()
+}
+
+/// The code before its tests, without comments: tests may look around.
+fn code(source: &Source) -> String {
+    let lines = source.code().map(|(_, line)| line);
+    let lines: Vec<&str> = lines
+        .take_while(|line| !line.trim_start().starts_with("#[cfg(test)]"))
+        .collect();
+    lines.join("\n")
+}
+
+fn imports(code: &str, module: &[String]) -> Vec<Import> {
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices("crate::") {
+        let inside_a_word =
+            code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$');
+        if !inside_a_word {
+            expand(&code[at + "crate::".len()..], Vec::new(), &mut found);
+        }
+    }
+    for (at, _) in code.match_indices("super::") {
+        if code[..at].ends_with("::") {
+            continue;
+        }
+        let mut rest = &code[at..];
+        let mut base = module.to_vec();
+        while let Some(after) = rest.strip_prefix("super::") {
+            base.pop();
+            rest = after;
+        }
+        expand(rest, base, &mut found);
+    }
+    found
+}
+
+/// Reads `a::b`, `a::{b, c::D}` or `A` behind a path.
+fn expand(text: &str, path: Import, found: &mut Vec<Import>) {
+    let text = text.trim_start();
+    if let Some(inner) = text.strip_prefix('{') {
+        let mut depth = 0;
+        let mut start = 0;
+        for (at, c) in inner.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth > 0 => depth -= 1,
+                ',' | '}' if depth == 0 => {
+                    let item = inner[start..at].trim();
+                    if !item.is_empty() {
+                        expand(item, path.clone(), found);
+                    }
+                    start = at + 1;
+                    if c == '}' {
+                        return;
+                    }
+                }
+                _ => {}
+            }
+        }
+        return;
+    }
+    let end = text
+        .find(|c: char| !c.is_alphanumeric() && c != '_')
+        .unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    let mut path = path;
+    if !name.is_empty() && name != "self" {
+        path.push(name.to_owned());
+    }
+    match rest.strip_prefix("::") {
+        Some(rest) if !name.is_empty() => expand(rest, path, found),
+        _ => found.push(path),
+    }
+}
+
+struct File {
+    path: String,
+    module: Vec<String>,
+    imports: Vec<Import>,
+}
+
+fn files_of(name: &str, all: &[Source]) -> Vec<File> {
+    let folder = format!("crates/{name}/src/");
+    let ours = all
+        .iter()
+        .filter(|source| source.is_rust() && source.path.starts_with(&folder))
+        .filter(|source| !source.path.ends_with("/tests.rs") && !source.path.contains("/tests/"));
+    ours.map(|source| {
+        let module = module_of(&source.path[folder.len()..]);
+        let imports = imports(&code(source), &module);
+        File {
+            path: source.path.clone(),
+            module,
+            imports,
+        }
+    })
+    .collect()
+}
+
+fn floor_of(rooms: &[&[&str]], room: &str) -> Option<usize> {
+    rooms.iter().position(|row| row.contains(&room))
+}
+
+fn arrows_up(name: &str, rooms: &[&[&str]], files: &[File]) -> Vec<String> {
+    let mut violations = Vec::new();
+    for file in files {
+        let Some(room) = file.module.first() else {
+            continue;
+        };
+        let Some(floor) = floor_of(rooms, room) else {
+            violations.push(format!("{name}: {room} is no room: give it a place"));
+            continue;
+        };
+        for import in &file.imports {
+            let Some(other) = import.first().filter(|other| *other != room) else {
+                continue;
+            };
+            if floor_of(rooms, other).is_some_and(|other| other >= floor) {
+                violations.push(format!("{}: knows {}", file.path, import.join("::")));
+            }
+        }
+    }
+    violations
+}
+
+#[test]
+fn every_room_knows_only_rooms_below_it() {
+    let all = sources();
+    let mut violations = Vec::new();
+    for (name, rooms) in ROOMS {
+        violations.extend(arrows_up(name, rooms, &files_of(name, &all)));
+    }
+    check("no arrow runs up between rooms", violations);
+}
+
+/// Which file an import leads to: that of the longest module path it begins with.
+fn target<'f>(files: &'f [File], import: &Import) -> Option<&'f File> {
+    (1..=import.len())
+        .rev()
+        .find_map(|length| files.iter().find(|file| file.module == import[..length]))
+}
+
+/// Files that reach themselves again. A module and its own children are one thing here: the front page of a
+/// folder lists what is in it.
+fn circles(files: &[File]) -> Vec<String> {
+    let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for file in files.iter().filter(|file| !file.module.is_empty()) {
+        for import in &file.imports {
+            let Some(to) = target(files, import) else {
+                continue;
+            };
+            let own = to.module.starts_with(&file.module) || file.module.starts_with(&to.module);
+            if !own {
+                edges.entry(&file.path).or_default().insert(&to.path);
+            }
+        }
+    }
+    let mut found = BTreeSet::new();
+    for start in edges.keys() {
+        let mut seen = BTreeSet::new();
+        let mut next: Vec<&str> = edges[start].iter().copied().collect();
+        while let Some(at) = next.pop() {
+            if at == *start {
+                found.insert(format!("{start} reaches itself"));
+                break;
+            }
+            if seen.insert(at) {
+                next.extend(edges.get(at).into_iter().flatten());
+            }
+        }
+    }
+    found.into_iter().collect()
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let all = sources();
+    let names = [
+        "core", "net", "http", "store", "chains", "engine", "api", "till",
+    ];
+    let violations = names.iter().flat_map(|name| circles(&files_of(name, &all)));
+    check("circles", violations.collect());
+}
+
+#[test]
+fn an_arrow_turned_round_is_noticed() {
+    let file = |path: &str, code: &str| {
+        let module = module_of(path);
+        File {
+            path: path.to_owned(),
+            imports: imports(code, &module),
+            module,
+        }
+    };
+    let rooms: &[&[&str]] = &[&["low"], &["beside", "high"]];
+    let up = [file(
+        "low/a.rs",
+        "use crate::{high::{self, b::Thing}, Other};",
+    )];
+    assert_eq!(arrows_up("x", rooms, &up).len(), 2);
+    let inline = [file("low/a.rs", "fn f() { crate::high::b::go(); }")];
+    assert_eq!(
+        arrows_up("x", rooms, &inline),
+        ["low/a.rs: knows high::b::go"]
+    );
+    let by_super = [file("low/a.rs", "use super::super::high::b;")];
+    assert_eq!(arrows_up("x", rooms, &by_super).len(), 1);
+    let beside = [file("high/b.rs", "use crate::beside::c;")];
+    assert_eq!(arrows_up("x", rooms, &beside).len(), 1);
+    let down = [file(
+        "high/b.rs",
+        "use crate::low::a::Thing;\nuse super::b;",
+    )];
+    assert_eq!(arrows_up("x", rooms, &down), [""; 0]);
+
+    let round = [
+        file("room/a.rs", "use super::b::B;"),
+        file("room/b.rs", "use crate::room::c;"),
+        file("room/c.rs", "use super::{d, a::A};"),
+        file("room/d.rs", "use super::helper;"),
+        file("room/mod.rs", "pub use a::A; use crate::room::d;"),
+    ];
+    assert_eq!(circles(&round).len(), 3);
+}
