@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { defineConfig, type Plugin } from 'vite'
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
@@ -50,21 +50,18 @@ function tables(): Plugin {
   }
 }
 
-/** Says in the page which bytes its script and style have (subresource integrity). */
+/** Says in the page which bytes its script and style have (subresource integrity), once they are written. */
 function integrity(): Plugin {
   return {
     name: 'till-integrity',
     apply: 'build',
-    enforce: 'post',
-    generateBundle(_, bundle) {
-      const page = bundle['index.html']
-      if (page?.type !== 'asset') throw new Error('no index.html was built')
-      page.source = String(page.source).replace(/(?:src|href)="\.\/(assets\/[^"]+)"/g, (attribute, name: string) => {
-        const file = bundle[name]
-        if (!file) throw new Error(`index.html names ${name}, which was not built`)
-        const bytes = file.type === 'chunk' ? file.code : file.source
-        return `${attribute} integrity="sha384-${createHash('sha384').update(bytes).digest('base64')}"`
+    writeBundle({ dir }) {
+      const page = `${dir}/index.html`
+      const text = readFileSync(page, 'utf8').replace(/(?:src|href)="\.\/(assets\/[^"]+)"/g, (attribute, name: string) => {
+        const hash = createHash('sha384').update(readFileSync(`${dir}/${name}`)).digest('base64')
+        return `${attribute} integrity="sha384-${hash}"`
       })
+      writeFileSync(page, text)
     },
   }
 }
@@ -72,6 +69,7 @@ function integrity(): Plugin {
 export default defineConfig({
   // The page finds its own files wherever it is put.
   base: './',
+  cacheDir: '../node_modules/.vite',
   plugins: [tables(), integrity()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
@@ -81,6 +79,17 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    rolldownOptions: {
+      output: {
+        // Few files: all that a page begins with in one, and small parts that are wanted together in another.
+        codeSplitting: {
+          groups: [
+            { name: 'page', tags: ['$initial'], priority: 3 },
+            { name: 'base58', test: /@scure.base|hashes.(sha2|_md)|chain.tron/, priority: 2 },
+            { name: 'help', test: /src.invoice.(email|lookup|exchange)|parts.field/, priority: 1 },
+          ],
+        },
+      },
+    },
   },
-  test: { include: ['tests/*.test.ts'], environment: 'node' },
-} as Parameters<typeof defineConfig>[0])
+})

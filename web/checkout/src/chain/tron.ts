@@ -33,6 +33,3 @@ export function deriveTron(factory: string, salt: string, destination: string): 
   if (!from || !salted || !to) return null
   return written(forwarder(PREFIX, from, salted, to))
 }
-
-/** The 20 bytes as the EVM side of a wallet writes them, for the arguments of a call. */
-export const tronBytes = inner

@@ -5,7 +5,6 @@ import type { AddressDerivation } from '../api/types.ts'
 import { deriveEvm, readEvm } from './evm.ts'
 import { hrp, networks } from './networks.ts'
 import { type PinConfig, pinsFor } from './pins.ts'
-import { deriveTron, readTron } from './tron.ts'
 
 export interface Offer {
   asset: string
@@ -44,16 +43,21 @@ export async function verify(offer: Offer, config: PinConfig): Promise<Verdict> 
     return agree(offer, deriveBitcoin(key, derivation.path, network.live, hrp(network)), key)
   }
 
-  const [scheme, read, derive] =
-    network.family === 'evm'
-      ? (['create2_forwarder_v1', readEvm, deriveEvm] as const)
-      : (['tron_create2_forwarder_v1', readTron, deriveTron] as const)
+  const { scheme, read, derive } = network.family === 'evm' ? EVM : await tron()
   if (derivation.scheme !== scheme) return MISMATCH
   if (pins.factory === null) return UNPINNED
   const { factory, salt, destination } = derivation
   const pinned = pins.destinations.map(read)
   if (factory !== pins.factory || !pinned.includes(destination)) return MISMATCH
   return agree(offer, derive(factory, salt, destination), destination)
+}
+
+const EVM = { scheme: 'create2_forwarder_v1', read: readEvm, derive: deriveEvm } as const
+
+/** TRON's own checksum is fetched when TRON is offered. */
+async function tron() {
+  const { deriveTron, readTron } = await import('./tron.ts')
+  return { scheme: 'tron_create2_forwarder_v1', read: readTron, derive: deriveTron } as const
 }
 
 /** Letter by letter: another spelling of the same address is not what the server would have sent. */

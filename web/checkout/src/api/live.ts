@@ -1,0 +1,112 @@
+// Staying up to date: the server's event stream says that something changed, a GET says what. Where
+// streams do not get through, asking every few seconds does the same.
+
+import { news } from './shapes.ts'
+
+export interface Follow {
+  /** The stream's address. */
+  url: string
+  /** Fetches the invoice; the answer says how soon to ask again without a stream, null for never. */
+  refresh: () => Promise<void>
+  /** What the page shows, in the words of `mark`: an event that says the same is no news. */
+  shown: () => string
+  /** How often to ask when no stream is open, and how often beside one. */
+  everyMs: () => { alone: number | null; beside: number | null }
+}
+
+const EVENTS = [
+  'created',
+  'awaiting_payment',
+  'detected',
+  'confirming',
+  'paid',
+  'partially_paid',
+  'overpaid',
+  'paid_late',
+  'expired',
+  'under_review',
+  'cancelled',
+]
+
+/** On connecting all past events come at once: they are one piece of news. */
+const GATHER_MS = 40
+const ERRORS_MAX = 2
+/** How long to do without a stream before trying one again. */
+const STREAM_AGAIN_MS = 60_000
+
+/** What tells one state of an invoice from the next, as far as payers see. */
+export function mark(invoice: { status: string; payments: { tx_hash: string; finality: string; status: string }[] }): string {
+  const payments = invoice.payments.map((one) => `${one.tx_hash} ${one.finality} ${one.status}`)
+  return [invoice.status, ...payments].join('\n')
+}
+
+/** Follows an invoice until the returned function is called. */
+export function follow(on: Follow): () => void {
+  let stream: EventSource | null = null
+  let errors = 0
+  let latest = { id: 0, mark: '' }
+  let gathering: ReturnType<typeof setTimeout> | undefined
+  let polling: ReturnType<typeof setTimeout> | undefined
+  let again: ReturnType<typeof setTimeout> | undefined
+  let stopped = false
+
+  const close = () => {
+    stream?.close()
+    stream = null
+  }
+  const schedule = () => {
+    clearTimeout(polling)
+    if (stopped) return
+    const every = on.everyMs()
+    const wait = stream ? every.beside : every.alone
+    if (wait !== null) polling = setTimeout(poll, wait)
+  }
+  const refresh = () => void on.refresh().finally(schedule)
+  const poll = () => (document.hidden ? schedule() : refresh())
+
+  const heard = (event: Event) => {
+    errors = 0
+    try {
+      const told = news(JSON.parse((event as MessageEvent<string>).data))
+      if (told.id > latest.id) latest = { id: told.id, mark: mark(told.invoice) }
+    } catch {
+      latest.mark = ''
+    }
+    clearTimeout(gathering)
+    gathering = setTimeout(() => latest.mark !== on.shown() && refresh(), GATHER_MS)
+  }
+  const failed = () => {
+    errors += 1
+    if (errors < ERRORS_MAX && stream?.readyState !== EventSource.CLOSED) return
+    close()
+    clearTimeout(again)
+    again = setTimeout(open, STREAM_AGAIN_MS)
+    refresh()
+  }
+  const open = () => {
+    close()
+    if (stopped || document.hidden) return
+    errors = 0
+    stream = new EventSource(on.url)
+    for (const name of EVENTS) stream.addEventListener(`invoice.${name}`, heard)
+    stream.addEventListener('error', failed)
+    schedule()
+  }
+  /** Phones suspend pages while another app is in front: what happened meanwhile is asked for at once. */
+  const shown = () => {
+    if (document.hidden) return
+    if (stream === null || stream.readyState === EventSource.CLOSED) open()
+    refresh()
+  }
+
+  open()
+  document.addEventListener('visibilitychange', shown)
+  addEventListener('online', shown)
+  return () => {
+    stopped = true
+    close()
+    for (const timer of [gathering, polling, again]) clearTimeout(timer)
+    document.removeEventListener('visibilitychange', shown)
+    removeEventListener('online', shown)
+  }
+}

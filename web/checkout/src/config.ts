@@ -1,0 +1,99 @@
+// The page's own configuration: config.json beside it. On a merchant's own host it is a file that pins the
+// merchant's destinations; the payment server makes one for whoever's publishable key it is asked with.
+
+import type { PinConfig } from './chain/pins.ts'
+import { list, maybe, type Reader, record, text, Unreadable } from './api/read.ts'
+import { Refused } from './api/client.ts'
+
+export interface Config extends PinConfig {
+  api: string
+  key: string | null
+  merchant: string | null
+  supportUrl: string | null
+  returnUrl: string | null
+  returnOrigins: string[]
+  logo: string | null
+  accent: string | null
+  locales: string[]
+  /** The payment server serves this page itself: it is as trustworthy as the server, and says so. */
+  isHosted: boolean
+  /** The demonstration server, where payments can be simulated by whoever looks at the page. */
+  isDemo: boolean
+}
+
+const yes: Reader<boolean> = (value) => value === true
+
+const texts: Reader<Record<string, string>> = (value) => {
+  if (value === undefined || value === null) return {}
+  if (typeof value !== 'object') throw new Unreadable('map')
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, text(one)]))
+}
+
+const destinations: Reader<Record<string, string | string[]>> = (value) => {
+  if (typeof value !== 'object' || value === null) throw new Unreadable('destinations')
+  const entries = Object.entries(value as Record<string, unknown>)
+  return Object.fromEntries(entries.map(([name, one]) => [name, Array.isArray(one) ? one.map(text) : text(one)]))
+}
+
+const file = record({
+  v: (value) => {
+    if (value !== 1) throw new Unreadable('a version this page knows')
+    return value
+  },
+  api: text,
+  key: maybe(text),
+  merchant: maybe(text),
+  support_url: maybe(text),
+  return_url: maybe(text),
+  return_origins: maybe(list(text)),
+  logo: maybe(text),
+  accent: maybe(text),
+  locales: maybe(list(text)),
+  destinations,
+  factories: texts,
+  hosted: yes,
+  demo: yes,
+})
+
+/** A link that may be followed from here. `mailto:` is how many shops are asked. */
+export function safeLink(link: string | null): string | null {
+  return link !== null && /^(https?:\/\/|mailto:)/.test(link) ? link : null
+}
+
+export function readConfig(value: unknown, place: URL): Config {
+  const read = file(value)
+  return {
+    api: new URL(read.api, place).href,
+    key: read.key,
+    merchant: read.merchant,
+    supportUrl: safeLink(read.support_url),
+    returnUrl: safeLink(read.return_url),
+    returnOrigins: read.return_origins ?? [],
+    logo: read.logo === null ? null : new URL(read.logo, place).href,
+    accent: read.accent,
+    locales: read.locales ?? [],
+    destinations: read.destinations,
+    factories: read.factories,
+    isHosted: read.hosted,
+    isDemo: read.demo,
+  }
+}
+
+/** Fetches config.json from beside the page. The key lets a server that has many merchants know which. */
+export async function loadConfig(place: URL, key: string | null): Promise<Config> {
+  const url = new URL(place)
+  if (key !== null) url.searchParams.set('key', key)
+  const response = await fetch(url, { credentials: 'omit', cache: 'no-cache' }).catch(() => null)
+  if (!response) throw new Refused(0, 'offline', null)
+  if (!response.ok) throw new Refused(response.status, 'config', null)
+  return readConfig(await response.json(), place)
+}
+
+/** Where "return to the shop" leads: what the shop's own link asked for, if the configuration allows it. */
+export function returnLink(config: Config, asked: string | null): string | null {
+  if (asked !== null && URL.canParse(asked)) {
+    const url = new URL(asked)
+    if (url.protocol === 'https:' && config.returnOrigins.includes(url.origin)) return url.href
+  }
+  return config.returnUrl
+}

@@ -1,0 +1,108 @@
+// A part has arrived: how much, and what is still to be sent to the same address.
+
+import type { Invoice } from '../api/shapes.ts'
+import { add, isZero, shown, thousandths } from '../money.ts'
+import { usePage } from '../page.tsx'
+import { Tokens } from '../parts/amount.tsx'
+import { Deadline } from '../parts/deadline.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Text } from '../words/text.tsx'
+import { t } from '../words/words.ts'
+import { After } from './awaiting.tsx'
+import { Pay } from './pay.tsx'
+import { isChecked, type Store, type Way } from './store.ts'
+
+/** The way that the remainder is asked for in. */
+function restWay(invoice: Invoice, ways: Way[]): Way | null {
+  const rest = invoice.amount_remaining
+  return ways.find((way) => way.asset === rest?.asset) ?? null
+}
+
+/** What has arrived or is on its way in the remainder's asset. Other assets have no part in the figures. */
+function receivedOf(invoice: Invoice, asset: string): string {
+  const counted = invoice.payments.filter((one) => one.asset === asset && one.status !== 'reversed' && one.status !== 'refundable')
+  return counted.reduce((sum, one) => add(sum, one.amount), '0')
+}
+
+function Rest({ invoice, way, remaining, isComing }: { invoice: Invoice; way: Way; remaining: string; isComing: boolean }) {
+  const received = receivedOf(invoice, way.asset)
+  const share = thousandths(received, way.amount_due)
+  return (
+    <div class="stack">
+      <p class="note warn">
+        <Icon name="half" />
+        <span>
+          <Text
+            word={isComing ? 'pay.part_coming' : 'pay.part'}
+            received={<bdi class="num ltr">{shown(received)}</bdi>}
+            asked={<Tokens amount={way.amount_due} symbol={way.symbol} />}
+          />
+        </span>
+      </p>
+      <div class="got">
+        <svg viewBox="0 0 1000 40" preserveAspectRatio="none" aria-hidden="true">
+          <rect width={share.toString()} height="40" />
+        </svg>
+        <div class="row small">
+          <span>
+            {t('pay.received')} <b class="num ltr">{shown(received)}</b>
+          </span>
+          <span>
+            {t('pay.to_pay')} <b class="num ltr">{shown(remaining)}</b>
+          </span>
+        </div>
+      </div>
+    </div>
+  )
+}
+
+export function Partial({ invoice, ways, store, shop, now }: { invoice: Invoice; ways: Way[]; store: Store; shop: string; now: number }) {
+  const { config } = usePage()
+  const way = restWay(invoice, ways)
+  const remaining = invoice.amount_remaining?.amount ?? '0'
+  const isLate = Date.parse(invoice.expires_at) <= now
+  if (!isChecked(way) || isZero(remaining)) {
+    return (
+      <div class="card">
+        {way && <Rest invoice={invoice} way={way} remaining={remaining} isComing />}
+      </div>
+    )
+  }
+  const strip = isLate ? (
+    <p class="due warn">
+      <Icon name="clock" />
+      <b>{t('pay.rest_over')}</b>
+    </p>
+  ) : (
+    <Deadline at={invoice.expires_at} word="pay.rest_before" now={now} />
+  )
+  return (
+    <>
+      <Pay
+        key={remaining}
+        invoice={invoice}
+        way={way}
+        shop={shop}
+        amount={remaining}
+        isRest
+        isFocused={false}
+        distrust={store.distrust}
+        head={
+          <>
+            {strip}
+            <Rest invoice={invoice} way={way} remaining={remaining} isComing={false} />
+          </>
+        }
+      />
+      <After invoice={invoice}>
+        {config.supportUrl && (
+          <p class="small">
+            <a href={config.supportUrl} rel="noopener">
+              {t('pay.refund_instead')}
+            </a>
+          </p>
+        )}
+      </After>
+    </>
+  )
+}

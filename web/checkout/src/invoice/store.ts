@@ -1,0 +1,136 @@
+// What the invoice page shows: an answer of the server together with the verdict on every address in it.
+// The two change in one step, so that no address is ever shown before its verdict.
+
+import { type Api, get, nowMs, post, Refused, segment } from '../api/client.ts'
+import { follow, mark } from '../api/live.ts'
+import { type Invoice, invoice as readInvoice } from '../api/shapes.ts'
+import { type Verdict, verify } from '../chain/verify.ts'
+import type { Config } from '../config.ts'
+import { recall, remember } from '../keep.ts'
+
+/** A way to pay. It has an address when one was leased, computed here and found to be the merchant's. */
+export interface Way {
+  asset: string
+  symbol: string
+  network: string
+  network_name: string
+  amount_due: string
+  address: string | null
+  destination: string | null
+}
+
+export type Shown =
+  | { kind: 'loading' }
+  | { kind: 'failed'; why: Refused | null }
+  | { kind: 'untrusted'; invoice: Invoice; why: 'mismatch' | 'unpinned' }
+  | { kind: 'ready'; invoice: Invoice; ways: Way[]; hidden: number }
+
+export type Settled = Exclude<Shown, { kind: 'loading' | 'failed' }>
+
+/** A way whose address may be shown. */
+export interface CheckedWay extends Way {
+  address: string
+  destination: string
+}
+export const isChecked = (way: Way | null | undefined): way is CheckedWay => way?.address != null && way.destination !== null
+
+/** While one of these holds, an address may be shown and is checked. */
+export const isPayable = (invoice: Invoice) => invoice.status === 'awaiting_payment' || invoice.status === 'partially_paid'
+export const isUnderWay = (invoice: Invoice) => invoice.status === 'detected' || invoice.status === 'confirming'
+
+/** Puts an answer and the verdicts on its addresses together. */
+export async function judge(invoice: Invoice, config: Config): Promise<Shown> {
+  if (!isPayable(invoice)) return { kind: 'ready', invoice, ways: [], hidden: 0 }
+  const verdicts: Verdict[] = await Promise.all(invoice.payment_options.map((option) => verify(option, config)))
+  if (verdicts.some((verdict) => verdict.kind === 'mismatch')) return { kind: 'untrusted', invoice, why: 'mismatch' }
+  const ways: Way[] = []
+  invoice.payment_options.forEach((option, at) => {
+    const verdict = verdicts[at]
+    if (verdict?.kind === 'checked') ways.push({ ...option, address: verdict.address, destination: verdict.destination })
+  })
+  const hidden = invoice.payment_options.length - ways.length
+  const leased = new Set(invoice.payment_options.map((option) => option.asset))
+  for (const option of invoice.pending_options) {
+    if (!leased.has(option.asset)) ways.push({ ...option, address: null, destination: null })
+  }
+  if (ways.length === 0) return { kind: 'untrusted', invoice, why: 'unpinned' }
+  return { kind: 'ready', invoice, ways, hidden }
+}
+
+const SOON_MS = 5_000
+const SLOW_MS = 30_000
+
+export interface Store {
+  current: () => Shown
+  /** Whether the last attempt to ask the server failed. */
+  isStale: () => boolean
+  refresh: () => Promise<void>
+  pick: (asset: string) => Promise<void>
+  follow: () => () => void
+  /** Shows no address any more: the server was caught saying something wrong. */
+  distrust: () => void
+  sessionToken: () => string | null
+}
+
+export function openStore(api: Api, config: Config, id: string, changed: () => void): Store {
+  const path = `/v1/checkout/invoices/${segment(id)}`
+  let shown: Shown = { kind: 'loading' }
+  let isStale = false
+  let asked = 0
+  let answered = 0
+
+  /** Answers may overtake each other: an older one does not replace a newer. */
+  const take = async (turn: number, invoice: Invoice) => {
+    const next = await judge(invoice, config)
+    if (turn < answered) return
+    answered = turn
+    isStale = false
+    // One session for the whole visit: the first token is the one that a receipt's address is bound to.
+    if (recall(`session.${id}`) === null) remember(`session.${id}`, invoice.session_token)
+    // A page that was given a wrong address once is not to be trusted again.
+    if (shown.kind !== 'untrusted') shown = next
+    changed()
+  }
+  const refresh = async () => {
+    const turn = ++asked
+    try {
+      await take(turn, await get(api, path, readInvoice))
+    } catch (error) {
+      const why = error instanceof Refused ? error : null
+      if (shown.kind === 'loading' || shown.kind === 'failed') shown = { kind: 'failed', why }
+      else isStale = why === null || why.isTransient
+      changed()
+    }
+  }
+  const everyMs = () => {
+    if (shown.kind !== 'ready') return { alone: SOON_MS, beside: null }
+    const { invoice } = shown
+    // Levels below the one that credits are not announced, so they are asked for.
+    if (isUnderWay(invoice)) return { alone: SOON_MS, beside: SLOW_MS }
+    if (!isPayable(invoice)) return { alone: SLOW_MS, beside: null }
+    return { alone: Date.parse(invoice.expires_at) < nowMs() ? SLOW_MS : SOON_MS, beside: null }
+  }
+  const query = api.key === null ? '' : `?key=${encodeURIComponent(api.key)}`
+  const url = `${api.url.replace(/\/$/, '')}/v1/invoices/${segment(id)}/events${query}`
+  return {
+    current: () => shown,
+    isStale: () => isStale,
+    refresh,
+    pick: async (asset) => {
+      const turn = ++asked
+      await take(turn, await post(api, `${path}/payment_option`, { asset }, readInvoice))
+    },
+    follow: () =>
+      follow({
+        url,
+        refresh,
+        everyMs,
+        shown: () => (shown.kind === 'ready' || shown.kind === 'untrusted' ? mark(shown.invoice) : ''),
+      }),
+    distrust: () => {
+      if (shown.kind === 'ready') shown = { kind: 'untrusted', invoice: shown.invoice, why: 'mismatch' }
+      changed()
+    },
+    sessionToken: () => recall(`session.${id}`) ?? (shown.kind === 'ready' ? shown.invoice.session_token : null),
+  }
+}

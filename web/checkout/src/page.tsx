@@ -1,0 +1,146 @@
+// What every page has: the merchant, the language, the band of test mode, the foot.
+
+import { type ComponentChildren, createContext } from 'preact'
+import { useContext, useEffect } from 'preact/hooks'
+import type { Api } from './api/client.ts'
+import type { Config } from './config.ts'
+import { Announcements } from './parts/announce.tsx'
+import { Icon } from './parts/icon.tsx'
+import { Text } from './words/text.tsx'
+import { type Language, languages, locale, t } from './words/words.ts'
+
+export interface Page {
+  config: Config
+  api: Api
+  /** What the address bar asked for. */
+  query: URLSearchParams
+  changeLanguage: (to: Language) => void
+  /** Goes to another page of these, without loading it anew. */
+  go: (path: string) => void
+}
+
+const PageContext = createContext<Page | null>(null)
+export const PageProvider = PageContext.Provider
+
+export function usePage(): Page {
+  const page = useContext(PageContext)
+  if (!page) throw new Error('outside of a page')
+  return page
+}
+
+/** The merchant's name: the pinned one before the one an answer brings. */
+export function shopName(config: Config, said: string | null | undefined): string {
+  return config.merchant ?? said ?? t('pay.shop')
+}
+
+interface Frame {
+  shop: string
+  /** What the browser's tab says. */
+  title: string
+  isTest: boolean
+  what?: ComponentChildren
+  aside?: ComponentChildren
+  runs?: string
+  isStale?: boolean
+  children: ComponentChildren
+}
+
+export function Frame({ shop, title, isTest, what, aside, runs, isStale = false, children }: Frame) {
+  const { config } = usePage()
+  useEffect(() => {
+    document.title = `${title} · ${shop}`
+  }, [title, shop])
+  return (
+    <>
+      {isTest && (
+        <section class="band" aria-label={t('pay.test')}>
+          {t('pay.test')}
+        </section>
+      )}
+      <div class="page">
+        <div class="till">
+          <Who shop={shop} />
+          {what}
+          {aside}
+          <main>
+            <Announcements />
+            {isStale && (
+              <p class="strip" role="status">
+                <Icon name="alert" />
+                {t('pay.offline')}
+              </p>
+            )}
+            {children}
+          </main>
+          <footer class="foot">
+            {config.supportUrl && (
+              <span>
+                <a href={config.supportUrl} rel="noopener">
+                  <Text word="pay.help" shop={shop} />
+                </a>
+              </span>
+            )}
+            <span>
+              {runs ?? t('pay.runs')} {config.isHosted && t('pay.hosted')}
+            </span>
+          </footer>
+        </div>
+      </div>
+    </>
+  )
+}
+
+function Who({ shop }: { shop: string }) {
+  const { config, changeLanguage } = usePage()
+  const offered = languages.filter(([code]) => config.locales.length === 0 || config.locales.includes(code))
+  const current = languages.find(([code]) => code === locale())
+  return (
+    <header class="who">
+      {config.logo ? <img class="mark" src={config.logo} alt="" /> : <i class="mark">{initial(shop)}</i>}
+      <span>
+        <bdi>{shop}</bdi>
+      </span>
+      {offered.length > 1 && (
+        <label class="lang">
+          <Icon name="globe" />
+          <span aria-hidden="true">{current?.[1]}</span>
+          <select
+            aria-label={t('pay.language')}
+            value={locale()}
+            onChange={(event) => changeLanguage(event.currentTarget.value as Language)}
+          >
+            {offered.map(([code, name]) => (
+              <option key={code} value={code} lang={code}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+    </header>
+  )
+}
+
+const initial = (shop: string) => Array.from(shop.trim())[0]?.toUpperCase() ?? ''
+
+export function What({ description, price }: { description: string | null; price: string }) {
+  return (
+    <section class="what" aria-label={t('pay.price')}>
+      <p class="dim">
+        <bdi>{description}</bdi>
+      </p>
+      <p class="price num">
+        <bdi>{price}</bdi>
+      </p>
+    </section>
+  )
+}
+
+export function Fact({ glyph, children }: { glyph: 'direct' | 'clock'; children: ComponentChildren }) {
+  return (
+    <p class="checked plain">
+      <Icon name={glyph} />
+      <span>{children}</span>
+    </p>
+  )
+}

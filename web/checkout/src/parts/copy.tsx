@@ -1,0 +1,52 @@
+import { useEffect, useState } from 'preact/hooks'
+import { t } from '../words/words.ts'
+import { announce } from './announce.tsx'
+import { Icon } from './icon.tsx'
+
+const SHOWN_MS = 2_000
+
+interface Copy {
+  /** The bare value: no grouping, no unit. */
+  value: string
+  label?: string
+  /** What is copied, for those who hear "Copy" without seeing what stands beside it. */
+  what?: string
+  class?: string
+}
+
+export function CopyButton({ value, label = t('pay.copy'), what, class: className = '' }: Copy) {
+  const [isDone, setDone] = useState(false)
+  useEffect(() => {
+    if (!isDone) return
+    const timer = setTimeout(() => setDone(false), SHOWN_MS)
+    return () => clearTimeout(timer)
+  }, [isDone])
+  const copy = async () => {
+    if (!(await toClipboard(value))) return
+    setDone(true)
+    announce(t('pay.copied'))
+  }
+  return (
+    <button type="button" class={`btn ${className} ${isDone ? 'done' : ''}`} onClick={copy} aria-label={what}>
+      <Icon name={isDone ? 'check' : 'copy'} />
+      {isDone ? t('pay.copied') : label}
+    </button>
+  )
+}
+
+/** Pages without a certificate have no clipboard; selecting the text is what is left there. */
+async function toClipboard(value: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(value)
+    return true
+  } catch {
+    const field = document.createElement('textarea')
+    field.value = value
+    field.className = 'sr'
+    document.body.append(field)
+    field.select()
+    const isCopied = document.execCommand('copy')
+    field.remove()
+    return isCopied
+  }
+}

@@ -1,0 +1,90 @@
+// After the claim: recorded, being checked, sent, or taken back.
+
+import type { Claim } from '../api/shapes.ts'
+import { explorerLink } from '../chain/networks.ts'
+import { networkOf, Tokens } from '../parts/amount.tsx'
+import { State } from '../parts/state.tsx'
+import { Track } from '../parts/track.tsx'
+import { Text } from '../words/text.tsx'
+import { t } from '../words/words.ts'
+import { nameOf } from './enter.tsx'
+
+/** Whoever else opens the link learns that there is an address, and not which. */
+export const masked = (address: string) =>
+  address.includes('•') || address.length <= 12 ? address : `${address.slice(0, 6)} •••• ${address.slice(-4)}`
+
+export function Recorded({ claim, shop }: { claim: Claim; shop: string }) {
+  const amount = <Tokens amount={claim.amount} symbol={claim.symbol} />
+  if (claim.status === 'cancelled') {
+    return (
+      <div class="card">
+        <State glyph="cross" title={t('refund.taken_back')} isFocused>
+          <p>{t('refund.taken_back_text')}</p>
+        </State>
+      </div>
+    )
+  }
+  if (claim.status === 'in_review') {
+    return (
+      <div class="card">
+        <State glyph="eye" title={t('refund.in_review')} isFocused>
+          <p>{t('refund.in_review_text')}</p>
+        </State>
+        <Facts claim={claim} />
+      </div>
+    )
+  }
+  const isSent = claim.status === 'sent'
+  const link = claim.tx_hash ? explorerLink(claim.payout?.network ?? networkOf(claim.asset), claim.tx_hash) : null
+  return (
+    <>
+      <div class="card">
+        <State tone="ok" glyph="check" title={t(isSent ? 'refund.sent' : 'refund.recorded')} isFocused>
+          <p class="dim">
+            <Text word={isSent ? 'refund.sent_text' : 'refund.recorded_text'} shop={shop} amount={amount} />
+          </p>
+        </State>
+        <Track
+          steps={[
+            { name: t('refund.got_address'), text: '', state: 'past' },
+            { name: t('refund.shop_sends'), text: t('refund.by_hand'), state: isSent ? 'past' : 'now' },
+            { name: t('refund.sent'), text: isSent ? '' : t('refund.see_here'), state: isSent ? 'past' : 'next' },
+          ]}
+        />
+        <Facts claim={claim} />
+      </div>
+      {link && (
+        <div class="after">
+          <p class="small">
+            <a href={link} rel="noopener noreferrer" target="_blank">
+              {t('pay.view')}
+            </a>
+          </p>
+        </div>
+      )}
+    </>
+  )
+}
+
+function Facts({ claim }: { claim: Claim }) {
+  return (
+    <dl class="facts">
+      <dt>{t('refund.amount')}</dt>
+      <dd>
+        <Tokens amount={claim.amount} symbol={claim.symbol} />
+      </dd>
+      {claim.payout && (
+        <>
+          <dt>{t('pay.network')}</dt>
+          <dd>
+            <bdi>{nameOf(claim, claim.payout.network)}</bdi>
+          </dd>
+          <dt>{t('refund.address')}</dt>
+          <dd>
+            <code class="ltr">{masked(claim.payout.address)}</code>
+          </dd>
+        </>
+      )}
+    </dl>
+  )
+}

@@ -1,0 +1,95 @@
+// Claiming a refund. The token in the address is what gives the right to it, so it is taken out of the
+// address bar and the history as soon as it was read.
+
+import { useEffect, useState } from 'preact/hooks'
+import { type Api, get, Refused, segment } from '../api/client.ts'
+import { type Claim, claim as readClaim } from '../api/shapes.ts'
+import { networks } from '../chain/networks.ts'
+import { Fact, Frame, shopName, usePage, What } from '../page.tsx'
+import { tokens } from '../parts/amount.tsx'
+import { Failed, Loading } from '../parts/whole.tsx'
+import { day } from '../time.ts'
+import { Text } from '../words/text.tsx'
+import { t } from '../words/words.ts'
+import { Enter } from './enter.tsx'
+import { Recorded } from './recorded.tsx'
+
+/** How often the page looks whether the shop has sent the money. */
+const LOOK_MS = 30_000
+
+export const claimPath = (token: string) => `/v1/refund_claims/${segment(token)}`
+
+type Loaded = { claim: Claim } | { why: Refused | null } | null
+
+export function RefundPage({ token }: { token: string }) {
+  const { api: page, config } = usePage()
+  // The token is the credential; no key goes with it.
+  const api: Api = { url: page.url, key: null }
+  const [loaded, setLoaded] = useState<Loaded>(null)
+  const load = () =>
+    get(api, claimPath(token), readClaim).then(
+      (claim) => setLoaded({ claim }),
+      (error) => {
+        const why = error instanceof Refused ? error : null
+        // What was shown stays, when only the connection is gone.
+        setLoaded((before) => (before && 'claim' in before && (!why || why.isTransient) ? before : { why }))
+      },
+    )
+  useEffect(() => void load(), [token])
+  const isWaiting = loaded !== null && 'claim' in loaded && ['ready_to_send', 'in_review'].includes(loaded.claim.status)
+  useEffect(() => {
+    if (!isWaiting) return
+    const timer = setInterval(() => !document.hidden && void load(), LOOK_MS)
+    return () => clearInterval(timer)
+  }, [isWaiting])
+
+  if (loaded === null) return <Loading />
+  if ('why' in loaded) {
+    const missing = missingWords(loaded.why)
+    return <Failed why={loaded.why} again={load} missing={missing} />
+  }
+  const { claim } = loaded
+  const shop = shopName(config, claim.merchant.display_name)
+  const isOpen = claim.status === 'unclaimed'
+  return (
+    <Frame
+      shop={shop}
+      title={t('refund.refund')}
+      isTest={claim.networks.some((one) => isTestNetwork(one.network))}
+      runs={t('refund.runs')}
+      what={<What description={t('refund.refund')} price={tokens(claim.amount, claim.symbol)} />}
+      aside={
+        <aside class="aside">
+          <Fact glyph="direct">{t('refund.own_wallet')}</Fact>
+          {isOpen && (
+            <Fact glyph="clock">
+              <Text word="refund.works_until" time={day(claim.expires_at)} />
+            </Fact>
+          )}
+        </aside>
+      }
+    >
+      {isOpen ? (
+        <Enter api={api} token={token} claim={claim} shop={shop} done={(next) => setLoaded({ claim: next })} failed={load} />
+      ) : (
+        <Recorded claim={claim} shop={shop} />
+      )}
+    </Frame>
+  )
+}
+
+function missingWords(why: Refused | null): { title: string; text: string } {
+  switch (why?.code) {
+    case 'claim_expired':
+      return { title: t('refund.over'), text: t('refund.ended_text') }
+    case 'claim_cancelled':
+      return { title: t('refund.taken_back'), text: t('refund.taken_back_text') }
+    case 'claim_already_submitted':
+    case 'claim_already_sent':
+      return { title: t('refund.recorded'), text: t('refund.already') }
+    default:
+      return { title: t('refund.missing'), text: t('pay.missing_text') }
+  }
+}
+
+const isTestNetwork = (network: string) => networks[network]?.live === false

@@ -1,0 +1,40 @@
+// Times in the words of the payer's language, with Latin digits.
+
+import { locale, t } from './words/words.ts'
+
+const latin = { numberingSystem: 'latn', calendar: 'gregory' } as const
+
+const isSameDay = (a: Date, b: Date) => a.toDateString() === b.toDateString()
+
+/** The hour, and the day too when it is another one. */
+export function clock(at: string, nowMs: number): string {
+  const time = new Date(at)
+  const day = isSameDay(time, new Date(nowMs)) ? {} : ({ day: 'numeric', month: 'short' } as const)
+  return new Intl.DateTimeFormat(locale(), { ...latin, ...day, hour: 'numeric', minute: '2-digit' }).format(time)
+}
+
+export function day(at: string): string {
+  const form = { ...latin, day: 'numeric', month: 'long', year: 'numeric' } as const
+  return new Intl.DateTimeFormat(locale(), form).format(new Date(at))
+}
+
+export function moment(at: string): string {
+  const form = { ...latin, dateStyle: 'long', timeStyle: 'short' } as const
+  return new Intl.DateTimeFormat(locale(), form).format(new Date(at))
+}
+
+function amount(count: number, unit: 'second' | 'minute' | 'hour' | 'day'): string {
+  const form = { style: 'unit', unit, unitDisplay: 'long', numberingSystem: 'latn' } as const
+  return new Intl.NumberFormat(locale(), form).format(count)
+}
+
+export const seconds = (count: number) => amount(count, 'second')
+
+/** How long until then: whole minutes, later hours and days, always rounded down. */
+export function left(ms: number): string {
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes < 1) return t('pay.left', { time: amount(Math.max(1, Math.floor(ms / 1000)), 'second') })
+  const time =
+    minutes < 120 ? amount(minutes, 'minute') : minutes < 2880 ? amount(Math.floor(minutes / 60), 'hour') : amount(Math.floor(minutes / 1440), 'day')
+  return t('pay.left', { time })
+}

@@ -1,0 +1,91 @@
+// Talking to a wallet: who it is, which network it is on, and the one transfer it is asked to make.
+
+import type { Binding } from '../api/shapes.ts'
+import type { Provider, TronProvider, TronWeb, Wallet } from './discover.ts'
+
+/** Why a wallet did not do what it was asked. */
+export class WalletTrouble extends Error {
+  override name = 'WalletTrouble'
+  constructor(readonly why: 'declined' | 'network' | 'unfit' | 'error') {
+    super(why)
+  }
+}
+
+/** EIP-1193: the user said no; the wallet does not know the network. */
+const DECLINED = 4001
+const UNKNOWN_CHAIN = 4902
+
+/** What TRON may take for the call at most; what is left of it is not spent. */
+const TRON_FEE_LIMIT_SUN = 100_000_000
+
+function wrapped(error: unknown): WalletTrouble {
+  if (error instanceof WalletTrouble) return error
+  const said = error as { code?: unknown; message?: unknown } | null
+  const declined = said?.code === DECLINED || /declined|rejected|denied/i.test(String(said?.message ?? error))
+  return new WalletTrouble(declined ? 'declined' : said?.code === UNKNOWN_CHAIN ? 'network' : 'error')
+}
+
+async function asking<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw wrapped(error)
+  }
+}
+
+const chainHex = (network: string) => `0x${BigInt(network.split(':')[1] ?? '0').toString(16)}`
+
+/** The wallet's address, once it is on the right network. */
+export function connect(wallet: Wallet, network: string): Promise<string> {
+  return asking(async () => {
+    const accounts = await wallet.provider.request({ method: 'eth_requestAccounts' })
+    const sender = wallet.family === 'evm' ? (accounts as unknown[])[0] : tronWeb(wallet.provider).defaultAddress?.base58
+    if (typeof sender !== 'string') throw new WalletTrouble('unfit')
+    await toNetwork(wallet.provider, chainHex(network), wallet.family === 'evm' ? null : wallet.provider.chainId)
+    return sender
+  })
+}
+
+async function toNetwork(provider: Provider, chainId: string, known: unknown): Promise<void> {
+  const current = known ?? (await provider.request({ method: 'eth_chainId' }))
+  if (sameChain(current, chainId)) return
+  await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId }] })
+  const now = await provider.request({ method: 'eth_chainId' })
+  if (!sameChain(now, chainId)) throw new WalletTrouble('network')
+}
+
+const sameChain = (said: unknown, chainId: string) => typeof said === 'string' && said.toLowerCase() === chainId
+
+function tronWeb(provider: TronProvider): TronWeb {
+  if (!provider.tronWeb) throw new WalletTrouble('unfit')
+  return provider.tronWeb
+}
+
+/** `transfer(address,uint256)` of the token. */
+export function transferData(destination: string, units: string): string {
+  const word = (hex: string) => hex.padStart(64, '0')
+  return `0xa9059cbb${word(destination.slice(2).toLowerCase())}${word(BigInt(units).toString(16))}`
+}
+
+/** Asks the wallet to make the transfer. That it says yes is news, never proof: the network decides. */
+export function transfer(wallet: Wallet, binding: Binding): Promise<void> {
+  const { destination, amount_base_units: units, sender, token_contract: contract } = binding
+  return asking(async () => {
+    if (contract === null) throw new WalletTrouble('unfit')
+    if (wallet.family === 'evm') {
+      const transaction = { from: sender, to: contract, data: transferData(destination, units), value: '0x0' }
+      await wallet.provider.request({ method: 'eth_sendTransaction', params: [transaction] })
+      return
+    }
+    const tron = tronWeb(wallet.provider)
+    const parameters = [
+      { type: 'address', value: destination },
+      { type: 'uint256', value: units },
+    ]
+    const options = { feeLimit: TRON_FEE_LIMIT_SUN }
+    const made = await tron.transactionBuilder.triggerSmartContract(contract, 'transfer(address,uint256)', options, parameters, sender)
+    if (!made.result?.result) throw new WalletTrouble('error')
+    const sent = await tron.trx.sendRawTransaction(await tron.trx.sign(made.transaction))
+    if (!sent.result) throw new WalletTrouble('error')
+  })
+}

@@ -1,0 +1,85 @@
+// Opening a page as a payer, and looking at it.
+
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
+import { expect, inject } from 'vitest'
+
+let browser: Promise<Browser> | undefined
+const connected = () => (browser ??= chromium.connect(inject('browser')))
+
+/** Build output: looked at by people, not kept. */
+const SHOTS = new URL('../../shots/', import.meta.url)
+
+const PHONE = { width: 390, height: 844 }
+const DESKTOP = { width: 1280, height: 800 }
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+export interface Visit {
+  page: Page
+  context: BrowserContext
+  /** Requests that left the two origins this page may talk to. */
+  close: () => Promise<void>
+}
+
+/** What a page must never do: throw, break its own policy, or ask a third party. */
+const complaints = new WeakMap<Page, string[]>()
+
+export async function visit(url: string, options: BrowserContextOptions & { allowed?: RegExp } = {}): Promise<Visit> {
+  const { allowed, ...rest } = options
+  const context = await (await connected()).newContext({ viewport: PHONE, locale: 'en-US', timezoneId: 'UTC', ...rest })
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']).catch(() => {})
+  const page = await context.newPage()
+  const found: string[] = []
+  complaints.set(page, found)
+  page.on('pageerror', (error) => found.push(String(error)))
+  page.on('console', (message) => {
+    const text = message.text()
+    // A refused or lost request is the page's business, and it shows what became of it.
+    if (message.type() === 'error' && !/Failed to load resource|net::ERR/.test(text)) found.push(text)
+  })
+  page.on('request', (request) => {
+    const origin = new URL(request.url()).origin
+    if (!/^http:\/\/127\.0\.0\.1:|^null$/.test(origin) && !allowed?.test(request.url())) found.push(`asked ${request.url()}`)
+  })
+  page.setDefaultTimeout(10_000)
+  await page.goto(url)
+  return { page, context, close: () => context.close() }
+}
+
+/** Nothing went wrong so far. */
+export function expectCalm(page: Page): void {
+  expect(complaints.get(page)).toEqual([])
+}
+
+/** No violation that axe knows, no sideways scrolling at 320 pixels, and pictures of both widths. */
+export async function look(page: Page, name: string): Promise<void> {
+  for (const [width, size] of [
+    ['desktop', DESKTOP],
+    ['phone', PHONE],
+  ] as const) {
+    await page.setViewportSize(size)
+    await page.screenshot({ path: fileURLToPath(new URL(`${name}-${width}.png`, SHOTS)), fullPage: true })
+  }
+  await page.setViewportSize({ width: 320, height: 640 })
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+  expect(overflow, `${name} scrolls sideways at 320 px`).toBeLessThanOrEqual(0)
+  await page.setViewportSize(PHONE)
+  await expectAccessible(page, name)
+  expectCalm(page)
+}
+
+async function expectAccessible(page: Page, name: string): Promise<void> {
+  // Through the debugger, since the page's own policy lets no foreign script in.
+  const session = await page.context().newCDPSession(page)
+  await session.send('Runtime.evaluate', { expression: axe })
+  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+  const expression = `axe.run({ runOnly: ${JSON.stringify(tags)} }).then((r) => JSON.stringify(r.violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html).join(' | '))))`
+  const answer = await session.send('Runtime.evaluate', { expression, awaitPromise: true })
+  await session.detach()
+  expect(JSON.parse(String(answer.result.value)), name).toEqual([])
+}
+
+export const heading = (page: Page) => page.locator('h1').first()
