@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { defineConfig, type Plugin } from 'vite'
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
@@ -45,7 +45,36 @@ function tables(): Plugin {
     resolveId: (id) => (id in made ? `\0${id}` : null),
     load: (id) => {
       const table = made[id.replace('\0', '')]
-      return id.startsWith('\0till:') ? `export default ${JSON.stringify(table)}` : null
+      return table ? `export default ${JSON.stringify(table)}` : null
+    },
+  }
+}
+
+const WORDS = 'src/words'
+
+/** The words of one language and part, in the order of the English ones: their names are shipped once. */
+function words(): Plugin {
+  const folders = readdirSync(new URL(WORDS, import.meta.url), { withFileTypes: true }).filter((one) => one.isDirectory())
+  const load = (language: string, group: string) =>
+    JSON.parse(read(`${WORDS}/${language}/${group}.json`)) as Record<string, string>
+  const groups = readdirSync(new URL(`${WORDS}/en`, import.meta.url)).map((file) => file.replace('.json', ''))
+  const names = groups.map((group) => [group, Object.keys(load('en', group))] as const)
+  const files = folders.flatMap((folder) =>
+    groups.filter((group) => existsSync(new URL(`${WORDS}/${folder.name}/${group}.json`, import.meta.url))).map((group) => `${folder.name}/${group}`),
+  )
+  const PREFIX = '\0till:words'
+  return {
+    name: 'till-words',
+    resolveId: (id) => (id.startsWith('till:words') ? `\0${id}` : null),
+    load: (id) => {
+      if (!id.startsWith(PREFIX)) return null
+      const [, language, group] = id.split('/')
+      if (language && group) {
+        const said = load(language, group)
+        return `export default ${JSON.stringify(Object.keys(load('en', group)).map((name) => said[name]))}`
+      }
+      const imports = files.map((file) => `${JSON.stringify(file)}: () => import('till:words/${file}')`)
+      return `export const names = ${JSON.stringify(Object.fromEntries(names))}; export const files = {${imports}}`
     },
   }
 }
@@ -70,7 +99,7 @@ export default defineConfig({
   // The page finds its own files wherever it is put.
   base: './',
   cacheDir: '../node_modules/.vite',
-  plugins: [tables(), integrity()],
+  plugins: [tables(), words(), integrity()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     target: 'es2022',

@@ -14,7 +14,7 @@ import { type Page, PageProvider } from './page.tsx'
 import { lazy } from './parts/lazy.tsx'
 import { Failed } from './parts/whole.tsx'
 import { type Route, route } from './route.ts'
-import { chooseLanguage, type Language, loadWords, setLanguage } from './words/words.ts'
+import { chooseLanguage, type Language, setLanguage } from './words/words.ts'
 
 const LinkPage = lazy('link', async () => (await import('./link/link.tsx')).LinkPage)
 const RefundPage = lazy('refund', async () => (await import('./refund/refund.tsx')).RefundPage)
@@ -71,7 +71,7 @@ async function start(): Promise<void> {
   const query = new URLSearchParams(location.search)
   const wanted = [query.get('lang'), savedLanguage(), ...navigator.languages].filter((code) => code !== null)
   const language = chooseLanguage(wanted, [])
-  const words = loadWords('pay').then(() => setLanguage(language))
+  const words = setLanguage(language)
   let at = currentRoute()
   let config = BARE
   let why: Refused | null = null

@@ -1,10 +1,11 @@
 // The words of the page, in the payer's language. They live in JSON files, one per language and part of
 // the pages, loaded when that part is shown.
 
-import names from './languages.json'
+import { files, names } from 'till:words'
+import inTheirOwn from './languages.json'
 
-export type Language = keyof typeof names
-export const languages = Object.entries(names) as [Language, string][]
+export type Language = keyof typeof inTheirOwn
+export const languages = Object.entries(inTheirOwn) as [Language, string][]
 
 interface Groups {
   pay: typeof import('./en/pay.json')
@@ -17,29 +18,37 @@ export type Group = keyof Groups
 export type Word = { [G in Group]: `${G}.${keyof Groups[G] & string}` }[Group]
 type Words = Record<string, string>
 
-const files = import.meta.glob<Words>('./*/*.json', { import: 'default' })
-
 let language: Language = 'en'
-const loaded = new Map<string, Words>()
+let loaded = new Map<Group, Words>()
+/** Every page needs the first; the others join when their part is shown. */
+const wanted = new Set<Group>(['pay'])
 
 export const locale = () => language
 /** Arabic and Persian are written from the right. */
 export const direction = () => (language === 'ar' || language === 'fa' ? 'rtl' : 'ltr')
 
-/** Loads a group of words. A group that a language does not have is in English. */
-export async function loadWords(group: Group): Promise<void> {
-  if (loaded.has(group)) return
-  const file = files[`./${language}/${group}.json`] ?? files[`./en/${group}.json`]
-  const words = await file?.()
-  if (words) loaded.set(group, words)
+/** A group that a language does not have is in English. */
+async function fetched(from: Language, group: Group): Promise<Words> {
+  const file = files[`${from}/${group}`] ?? files[`en/${group}`]
+  const texts = (await file?.())?.default ?? []
+  return Object.fromEntries((names[group] ?? []).map((name, at) => [name, texts[at] ?? name]))
 }
 
-/** Changes the language: what was loaded is loaded again in the new one. */
+export async function loadWords(group: Group): Promise<void> {
+  wanted.add(group)
+  if (loaded.has(group)) return
+  const from = language
+  const words = await fetched(from, group)
+  // The language may have changed meanwhile; it brought its own words.
+  if (from === language) loaded.set(group, words)
+}
+
+/** Changes the language in one step, once all that is shown has its words. */
 export async function setLanguage(to: Language): Promise<void> {
+  const groups = [...wanted]
+  const words = await Promise.all(groups.map((group) => fetched(to, group)))
   language = to
-  const groups = [...loaded.keys()] as Group[]
-  loaded.clear()
-  await Promise.all(groups.map(loadWords))
+  loaded = new Map(groups.map((group, at) => [group, words[at] as Words]))
   document.documentElement.lang = to
   document.documentElement.dir = direction()
 }
@@ -61,7 +70,7 @@ export type Vars = Record<string, string>
 /** A word as it stands in its file. */
 export function template(word: Word): string {
   const [group = '', key = ''] = word.split('.')
-  return loaded.get(group)?.[key] ?? word
+  return loaded.get(group as Group)?.[key] ?? word
 }
 
 export function t(word: Word, vars: Vars = {}): string {
