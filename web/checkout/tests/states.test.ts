@@ -1,0 +1,154 @@
+import jsQR from 'jsqr'
+import { expect, test } from 'vitest'
+import { mark } from '../src/api/live.ts'
+import { Unreadable } from '../src/api/read.ts'
+import { invoice, type Lookup } from '../src/api/shapes.ts'
+import { slowest, steps } from '../src/invoice/confirming.tsx'
+import { verdict } from '../src/invoice/lookup.tsx'
+import { bitcoinUri } from '../src/invoice/pay.tsx'
+import { judge } from '../src/invoice/store.ts'
+import { qrPath } from '../src/parts/qr.tsx'
+import { masked } from '../src/refund/recorded.tsx'
+import { readConfig } from '../src/config.ts'
+import { vectors } from './vectors.ts'
+
+/** What a camera sees of the path that is drawn: dark modules on white, four pixels each. */
+function scan(text: string): string | undefined {
+  const { size, path } = qrPath(text)
+  const scale = 4
+  const pixels = new Uint8ClampedArray((size * scale) ** 2 * 4).fill(255)
+  for (const [, x, y, width] of path.matchAll(/M(\d+) (\d+)h(\d+)v1h-\d+z/g)) {
+    for (let row = 0; row < scale; row++) {
+      for (let column = 0; column < Number(width) * scale; column++) {
+        const at = ((Number(y) * scale + row) * size * scale + Number(x) * scale + column) * 4
+        pixels.fill(0, at, at + 3)
+      }
+    }
+  }
+  return jsQR(pixels, size * scale, size * scale)?.data
+}
+
+test('the code says exactly the address that is shown', () => {
+  for (const { address } of vectors.deposits) expect(scan(address)).toBe(address)
+})
+
+test('the code for Bitcoin says the address and the amount', () => {
+  const uri = bitcoinUri('tb1q6rz28mcfaxtmd6v789l9rrlrusdprr9pqcpvkl', '0.00046154')
+  expect(uri).toBe('bitcoin:tb1q6rz28mcfaxtmd6v789l9rrlrusdprr9pqcpvkl?amount=0.00046154')
+  expect(scan(uri)).toBe(uri)
+})
+
+const evm = vectors.deposits[0] as (typeof vectors.deposits)[0]
+const example = {
+  id: 'inv_1',
+  livemode: false,
+  status: 'awaiting_payment',
+  amount: { amount: '48.00', currency: 'USD' },
+  description: null,
+  payment_options: [
+    {
+      asset: `USDC@${evm.network}`,
+      symbol: 'USDC',
+      network: evm.network,
+      network_name: 'Base Sepolia',
+      amount_due: '48.000000',
+      address: evm.address,
+      address_derivation: evm.derivation,
+    },
+  ],
+  pending_options: [],
+  select_by: null,
+  amounts_received: [],
+  expires_at: '2026-11-15T14:32:00Z',
+  paid_at: null,
+  merchant: { display_name: 'Northwind Books' },
+  payments: [],
+  capabilities: { wallet_payments: true, notify: true, lookup: true, exchanges: true },
+  session_token: 'cs_1',
+}
+const config = (destinations: Record<string, string>) =>
+  readConfig({ v: 1, api: 'https://till.example', destinations }, new URL('https://shop.example/config.json'))
+
+test('an answer is read field by field, and one that has another shape is not shown', () => {
+  expect(invoice(example).status).toBe('awaiting_payment')
+  const wrong = [
+    { status: 'paid?' },
+    { amount: { amount: 48, currency: 'USD' } },
+    { amount: { amount: '4e8', currency: 'USD' } },
+    { amount: { amount: '-1', currency: 'USD' } },
+    { payment_options: {} },
+    { expires_at: 'soon' },
+    { session_token: null },
+    { livemode: 'false' },
+  ]
+  for (const change of wrong) expect(() => invoice({ ...example, ...change }), JSON.stringify(change)).toThrow(Unreadable)
+})
+
+test('an address is part of what is shown only when its verdict is', async () => {
+  const read = invoice(example)
+  const good = await judge(read, config({ eip155: evm.destination }))
+  expect(good).toMatchObject({ kind: 'ready', hidden: 0, ways: [{ address: evm.address }] })
+  const other = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
+  expect(await judge(read, config({ eip155: other }))).toMatchObject({ kind: 'untrusted', why: 'mismatch' })
+  expect(await judge(read, config({}))).toMatchObject({ kind: 'untrusted', why: 'unpinned' })
+})
+
+test('one wrong address among right ones is enough to trust none', async () => {
+  const forged = { ...example.payment_options[0], network: 'eip155:11155111', asset: 'USDC@eip155:11155111', address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed' }
+  const read = invoice({ ...example, payment_options: [...example.payment_options, forged] })
+  expect(await judge(read, config({ eip155: evm.destination }))).toMatchObject({ kind: 'untrusted', why: 'mismatch' })
+})
+
+test('a way that cannot be checked is left out, and the page says that something is', async () => {
+  const solana = { ...example.payment_options[0], network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', asset: 'USDC@solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' }
+  const read = invoice({ ...example, payment_options: [...example.payment_options, solana] })
+  const shown = await judge(read, config({ eip155: evm.destination, solana: 'x' }))
+  expect(shown).toMatchObject({ kind: 'ready', hidden: 1 })
+  expect(shown.kind === 'ready' && shown.ways.map((way) => way.network)).toEqual([evm.network])
+})
+
+const payment = (finality: string, status: string, asset = `USDC@${evm.network}`) => ({ asset, amount: '1', tx_hash: `0x${finality}`, finality, status })
+
+test('the payment that has the longest way to go decides what is shown', () => {
+  const read = invoice({ ...example, payments: [payment('final', 'credited'), payment('safe', 'confirming'), payment('pending', 'pending')] })
+  expect(slowest(read)?.finality).toBe('pending')
+  expect(slowest(invoice({ ...example, payments: [payment('final', 'credited'), payment('included', 'reversed')] }))?.finality).toBe('final')
+  expect(slowest(invoice(example))).toBeNull()
+})
+
+test('a network without a level in between has two steps', () => {
+  const states = (asset: string, finality: string, status: 'detected' | 'confirming') => steps(payment(finality, 'confirming', asset), status).map((step) => step.state)
+  expect(states('USDC@eip155:84532', 'included', 'detected')).toEqual(['now', 'next', 'next'])
+  expect(states('USDC@eip155:84532', 'included', 'confirming')).toEqual(['past', 'now', 'next'])
+  expect(states('USDC@eip155:84532', 'safe', 'confirming')).toEqual(['past', 'now', 'next'])
+  expect(states('USDT@tron:3448148188', 'included', 'confirming')).toEqual(['past', 'now'])
+  expect(states('USDC@eip155:80002', 'included', 'detected')).toEqual(['now', 'next'])
+})
+
+test('an event is news when status, level or payments differ from what is shown', () => {
+  const before = mark(invoice({ ...example, payments: [payment('included', 'confirming')] }))
+  expect(mark(invoice({ ...example, payments: [payment('included', 'confirming')] }))).toBe(before)
+  expect(mark(invoice({ ...example, payments: [payment('safe', 'confirming')] }))).not.toBe(before)
+  expect(mark(invoice({ ...example, status: 'detected', payments: [payment('included', 'confirming')] }))).not.toBe(before)
+})
+
+test('what became of a transaction is said by the transfer that matters most', () => {
+  const found = (...reasons: (string | null)[]): Lookup => ({
+    found: true,
+    network: 'eip155:84532',
+    attributed: false,
+    transfers: reasons.map((reason) => ({ asset: 'USDC@eip155:84532', amount: '1', attributed: reason === null, reason })),
+  })
+  expect(verdict(found('not_for_this_invoice', null))).toEqual(['ok', 'help.yours'])
+  expect(verdict(found('not_for_this_invoice', 'not_observed_yet'))).toEqual(['info', 'help.yours_soon'])
+  expect(verdict(found('asset_not_offered'))).toEqual(['warn', 'help.other_currency'])
+  expect(verdict(found('not_in_the_chain_any_more'))).toEqual(['warn', 'help.gone'])
+  expect(verdict(found('not_for_this_invoice'))).toEqual(['warn', 'help.elsewhere'])
+  expect(verdict(found())).toEqual(['warn', 'help.elsewhere'])
+  expect(verdict({ ...found(), found: false })).toEqual(['plain', 'help.not_found'])
+})
+
+test('a recorded address is shown without its middle', () => {
+  expect(masked('0xd35C790730359cCAB2A953238A391bc3ff664871')).toBe('0xd35C •••• 4871')
+  expect(masked('0xd35C••••4871')).toBe('0xd35C••••4871')
+})
