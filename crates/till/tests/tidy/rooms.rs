@@ -29,6 +29,15 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
         "http",
         &[&["message", "rate_limit"], &["connection"], &["tests"]],
     ),
+    (
+        "api",
+        &[
+            &["face"],
+            &["checkout", "health", "v1"],
+            &["document"],
+            &["server"],
+        ],
+    ),
 ];
 
 /// What a file imports from its own crate, as far as names go: `crate::a::b::C` gives `a`, `b`, `C`.

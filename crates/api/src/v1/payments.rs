@@ -6,18 +6,18 @@ use axum::extract::State;
 use till_engine::view::PaymentView;
 use till_store::payments::Filter;
 
-use super::{Answered, fail, list as listed};
-use crate::callers::{Got, Secret};
-use crate::cursor;
-use crate::state::Api;
-use crate::words;
+use crate::face::answers::{Answered, List, list as listed};
+use crate::face::callers::{Got, Secret};
+use crate::face::cursor;
+use crate::face::state::{Api, fail};
+use crate::face::words;
 use till_http::query::one_of;
 
 /// List payments, newest first
 #[utoipa::path(
     get, path = "/v1/payments", tag = "Payments", operation_id = "listPayments",
     params(words::PageParams, words::PaymentFilter),
-    responses((status = 200, description = "A page of payments", body = super::List<PaymentView>), words::Refusals),
+    responses((status = 200, description = "A page of payments", body = List<PaymentView>), words::Refusals),
     security(("secret_key" = []))
 )]
 pub async fn list(State(api): State<Arc<Api>>, got: Got<Secret>) -> Answered {

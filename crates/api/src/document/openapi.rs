@@ -9,8 +9,10 @@ use till_core::event::EventType;
 use till_engine::view;
 use utoipa::OpenApi;
 
-use crate::routes;
-use crate::words;
+use crate::checkout;
+use crate::face::words;
+use crate::health;
+use crate::v1;
 
 #[derive(OpenApi)]
 #[openapi(
@@ -21,36 +23,36 @@ use crate::words;
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
     paths(
-        routes::invoices::create,
-        routes::invoices::list,
-        routes::invoices::retrieve,
-        routes::invoices::cancel,
-        routes::invoices::resolve_review,
-        routes::payments::list,
-        routes::deliveries::list,
-        routes::deliveries::replay,
-        routes::merchant::retrieve,
-        routes::merchant::update,
-        routes::merchant::roll_secret,
-        routes::links::create,
-        routes::links::list,
-        routes::links::retrieve,
-        routes::links::update,
-        routes::checkout::exchanges,
-        routes::checkout::invoice,
-        routes::checkout::lookup,
-        routes::checkout::notify,
-        routes::checkout::payment_option,
-        routes::checkout::wallet_binding,
-        routes::checkout::link,
-        routes::checkout::create_link_invoice,
-        routes::stream::events,
-        routes::test_helpers::simulate_payment,
-        routes::test_helpers::reverse_payment,
-        routes::test_helpers::clock,
-        routes::test_helpers::advance_clock,
-        routes::health::healthz,
-        routes::health::readyz,
+        v1::invoices::create,
+        v1::invoices::list,
+        v1::invoices::retrieve,
+        v1::invoices::cancel,
+        v1::invoices::resolve_review,
+        v1::payments::list,
+        v1::webhook_deliveries::list,
+        v1::webhook_deliveries::replay,
+        v1::merchant::retrieve,
+        v1::merchant::update,
+        v1::merchant::roll_secret,
+        v1::payment_links::create,
+        v1::payment_links::list,
+        v1::payment_links::retrieve,
+        v1::payment_links::update,
+        checkout::exchanges::list,
+        checkout::invoices::retrieve,
+        checkout::invoices::lookup,
+        checkout::invoices::notify,
+        checkout::invoices::payment_option,
+        checkout::invoices::wallet_binding,
+        checkout::links::retrieve,
+        checkout::links::create_invoice,
+        checkout::stream::events,
+        v1::test_helpers::simulate_payment,
+        v1::test_helpers::reverse_payment,
+        v1::test_helpers::clock,
+        v1::test_helpers::advance_clock,
+        health::healthz,
+        health::readyz,
     ),
     components(schemas(
         words::ErrorEnvelope,

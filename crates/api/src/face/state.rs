@@ -1,11 +1,9 @@
-//! What the handlers share, and serving it.
+//! What the handlers share.
 
 use std::collections::HashMap;
-use std::future::Future;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use till_core::id::Kind;
 use till_core::scope::Scope;
 use till_engine::base::Stopping;
 use till_engine::invoices::gather::Gatherer;
@@ -14,13 +12,10 @@ use till_engine::merchants::accounts::{self, Caller};
 use till_engine::outbound::Sender;
 use till_engine::{Engine, Fail};
 use till_store::keys::KeyRow;
-use tokio::net::TcpListener;
 
 use till_http::answer::{Broken, Failure};
 use till_http::idempotency::InFlight;
-use till_http::layers::Edge;
 use till_http::rate_limit::RateLimiter;
-use till_http::server::{self, ServerLimits};
 
 /// Renders the metrics in Prometheus' text form.
 pub type Metrics = Arc<dyn Fn() -> String + Send + Sync>;
@@ -152,36 +147,4 @@ pub fn fail(fail: Fail) -> Failure {
         Fail::Store(error) => Broken::new(error).into(),
         Fail::Broken(cause) => Broken(cause).into(),
     }
-}
-
-/// Serves until `shutdown` resolves, then drains.
-pub async fn serve(api: Arc<Api>, listener: TcpListener, shutdown: impl Future<Output = ()>) {
-    let ids = api.engine.ids.clone();
-    let mut edge = Edge::new(
-        api.config.docs_url.clone(),
-        Arc::new(move || ids.make(Kind::Request)),
-    );
-    edge.credential_paths = &["/v1/refund_claims/"];
-    edge.exposed = Some(exposed(&api));
-    server::serve(
-        listener,
-        edge,
-        crate::router(api),
-        ServerLimits::default(),
-        shutdown,
-    )
-    .await;
-}
-
-/// A secret key was in a URL: noted beside the key, so that its owner can be told.
-fn exposed(api: &Arc<Api>) -> Arc<dyn Fn(String) + Send + Sync> {
-    let engine = Arc::clone(&api.engine);
-    Arc::new(move |key| {
-        let engine = Arc::clone(&engine);
-        tokio::spawn(async move {
-            if let Err(fail) = accounts::note_exposed(&engine, &key).await {
-                tracing::warn!(?fail, "an exposed key could not be noted");
-            }
-        });
-    })
 }

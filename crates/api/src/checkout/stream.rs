@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::IntoResponse as _;
 use bytes::Bytes;
 use futures::stream;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -15,11 +15,11 @@ use till_core::scope::Scope;
 use till_engine::checkout::stream::{StreamItem, Subscription, events_after};
 use till_engine::invoices;
 
-use super::{Answered, fail};
-use crate::callers::{Got, Id, Payer};
-use crate::client::Client;
-use crate::state::{Api, StreamOf};
-use crate::words;
+use crate::face::answers::Answered;
+use crate::face::callers::{Got, Id, Payer};
+use crate::face::client::Client;
+use crate::face::state::{Api, StreamOf, fail};
+use crate::face::words;
 use till_http::answer::Failure;
 use till_http::credentials::{Presented, presented};
 use till_http::query::{integer, peek};
@@ -86,18 +86,6 @@ pub async fn events(
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     Ok(response)
-}
-
-pub async fn preflight() -> Response {
-    let headers = [
-        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, OPTIONS"),
-        (
-            header::ACCESS_CONTROL_ALLOW_HEADERS,
-            "authorization, content-type, idempotency-key, last-event-id",
-        ),
-        (header::ACCESS_CONTROL_MAX_AGE, "86400"),
-    ];
-    (StatusCode::NO_CONTENT, headers).into_response()
 }
 
 /// A browser that reconnects sends the header and repeats the URL: the header is the newer.

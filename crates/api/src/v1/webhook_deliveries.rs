@@ -9,11 +9,11 @@ use till_engine::merchants::deliveries;
 use till_engine::view::DeliveryView;
 use till_store::deliveries::Filter;
 
-use super::{Answered, answered, fail, list as listed, no_body};
-use crate::callers::{Got, Id, Posted, Secret};
-use crate::cursor;
-use crate::state::Api;
-use crate::words;
+use crate::face::answers::{Answered, List, answered, list as listed, no_body};
+use crate::face::callers::{Got, Id, Posted, Secret};
+use crate::face::cursor;
+use crate::face::state::{Api, fail};
+use crate::face::words;
 use till_http::query::one_of;
 
 /// List webhook deliveries, newest first
@@ -22,7 +22,7 @@ use till_http::query::one_of;
 #[utoipa::path(
     get, path = "/v1/webhook_deliveries", tag = "Webhook deliveries", operation_id = "listWebhookDeliveries",
     params(words::PageParams, words::DeliveryFilter),
-    responses((status = 200, description = "A page of deliveries", body = super::List<DeliveryView>), words::Refusals),
+    responses((status = 200, description = "A page of deliveries", body = List<DeliveryView>), words::Refusals),
     security(("secret_key" = []))
 )]
 pub async fn list(State(api): State<Arc<Api>>, got: Got<Secret>) -> Answered {

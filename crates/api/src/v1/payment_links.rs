@@ -13,11 +13,11 @@ use till_engine::base::Change;
 use till_engine::links::{self, LinkChange};
 use till_engine::view::LinkView;
 
-use super::{Answered, answered, change, fail, list as listed};
-use crate::callers::{Got, Id, Posted, Secret};
-use crate::cursor;
-use crate::state::Api;
-use crate::words;
+use crate::face::answers::{Answered, List, answered, change, list as listed};
+use crate::face::callers::{Got, Id, Posted, Secret};
+use crate::face::cursor;
+use crate::face::state::{Api, fail};
+use crate::face::words;
 use till_http::answer::{self, Failure};
 use till_http::fields::{Field, Fields, Kind, Patch, may, need};
 use till_http::json::Json;
@@ -162,7 +162,7 @@ pub async fn retrieve(State(api): State<Arc<Api>>, got: Got<Secret>, Id(id): Id)
 #[utoipa::path(
     get, path = "/v1/payment_links", tag = "Payment links", operation_id = "listPaymentLinks",
     params(words::PageParams, words::LinkFilter),
-    responses((status = 200, description = "A page of links", body = super::List<LinkView>), words::Refusals),
+    responses((status = 200, description = "A page of links", body = List<LinkView>), words::Refusals),
     security(("secret_key" = []))
 )]
 pub async fn list(State(api): State<Arc<Api>>, got: Got<Secret>) -> Answered {

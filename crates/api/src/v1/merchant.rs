@@ -14,10 +14,10 @@ use till_engine::merchants::settings::{self, SettingsChange, url_forbidden, url_
 use till_engine::view::{SettingsView, WebhookSecretView};
 use till_engine::{Answer, Fail};
 
-use super::{Answered, answered, change, fail, no_body};
-use crate::callers::{Got, Posted, Secret};
-use crate::state::Api;
-use crate::words;
+use crate::face::answers::{Answered, answered, change, no_body};
+use crate::face::callers::{Got, Posted, Secret};
+use crate::face::state::{Api, fail};
+use crate::face::words;
 use till_http::answer::{self, Failure};
 use till_http::fields::{Field, Fields, Kind, may};
 use till_http::read;

@@ -1,56 +1,27 @@
-//! What payers' pages ask: with a publishable key, from any origin, some of it only so often.
+//! An invoice, for its payer.
 
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::middleware::Next;
-use axum::response::Response;
-use http::{HeaderValue, StatusCode, header};
+use http::StatusCode;
 use scoped_futures::ScopedFutureExt as _;
-use serde::Serialize;
 use till_core::error::{Code, Refusal};
-use till_core::exchange::{Exchange, exchanges as all_exchanges};
 use till_core::limits::EMAIL_CHARS_MAX;
-use till_core::scope::Scope;
-use till_engine::base::{Merchant, not_configured};
 use till_engine::checkout::lookup::{self, LookupView};
 use till_engine::checkout::wallets::{self, BindingView};
 use till_engine::checkout::{self, notify};
-use till_engine::view::{CheckoutInvoiceView, NoticeView, PayerLinkView};
-use till_engine::{Answer, Context, Fail, invoices, links};
-use till_store::Queries;
-use till_store::invoices::InvoiceRow;
+use till_engine::view::{CheckoutInvoiceView, NoticeView};
+use till_engine::{Answer, invoices};
 
-use super::{Answered, answered, fail};
-use crate::callers::{Got, Id, Payer, Posted};
-use crate::client::Client;
-use crate::state::Api;
-use crate::words;
+use super::shown::{merchant, render};
+use crate::face::answers::{Answered, answered};
+use crate::face::callers::{Got, Id, Payer, Posted};
+use crate::face::client::Client;
+use crate::face::state::{Api, fail};
+use crate::face::words;
 use till_http::answer;
 use till_http::fields::{Field, Fields, Kind, may, need};
 use till_http::read;
-
-/// Any origin may ask, without cookies: the publishable key is all there is.
-pub async fn allow_origins(request: axum::extract::Request, next: Next) -> Response {
-    let mut response = next.run(request).await;
-    let headers = response.headers_mut();
-    headers.insert(
-        header::ACCESS_CONTROL_ALLOW_ORIGIN,
-        HeaderValue::from_static("*"),
-    );
-    headers.insert(
-        header::ACCESS_CONTROL_EXPOSE_HEADERS,
-        HeaderValue::from_static("retry-after, x-request-id, idempotent-replayed"),
-    );
-    response
-}
-
-async fn merchant(q: &mut impl Queries, scope: &Scope) -> Result<Merchant, Fail> {
-    let row = till_store::accounts::merchant(q, scope)
-        .await?
-        .ok_or_else(not_configured)?;
-    Ok(Merchant::read(row)?)
-}
 
 /// Retrieve an invoice as its payer
 #[utoipa::path(
@@ -59,7 +30,7 @@ async fn merchant(q: &mut impl Queries, scope: &Scope) -> Result<Merchant, Fail>
     responses((status = 200, description = "The payer's view", body = CheckoutInvoiceView), words::Refusals),
     security(("publishable_key" = []), ("publishable_key_query" = []), ("secret_key" = []))
 )]
-pub async fn invoice(State(api): State<Arc<Api>>, got: Got<Payer>, Id(id): Id) -> Answered {
+pub async fn retrieve(State(api): State<Arc<Api>>, got: Got<Payer>, Id(id): Id) -> Answered {
     got.query(&[])?;
     let view = async {
         let mut reader = api.engine.db.read().await?;
@@ -68,16 +39,6 @@ pub async fn invoice(State(api): State<Arc<Api>>, got: Got<Payer>, Id(id): Id) -
         checkout::view(&mut reader, &api.engine, got.scope(), &row, &merchant).await
     };
     Ok(answer::json(StatusCode::OK, &view.await.map_err(fail)?))
-}
-
-async fn render(
-    tx: &mut till_store::Tx,
-    context: &Context<'_>,
-    row: &InvoiceRow,
-    status: u16,
-) -> Result<Answer, Fail> {
-    let view = checkout::view(tx, context.engine, &context.scope, row, &context.merchant).await?;
-    Answer::json(status, &view)
 }
 
 const PICK: &[Field] = &[need("asset", Kind::Text)];
@@ -219,83 +180,4 @@ pub async fn lookup(
     })?;
     let view = lookup::lookup(&api.engine, got.scope(), &id, &hash).await;
     Ok(answer::json(StatusCode::OK, &view.map_err(fail)?))
-}
-
-#[derive(Serialize)]
-struct ExchangeList {
-    object: &'static str,
-    data: &'static [Exchange],
-    next_cursor: Option<String>,
-}
-
-/// How networks are called on exchanges' withdrawal screens
-#[utoipa::path(
-    get, path = "/v1/checkout/exchanges", tag = "Checkout", operation_id = "listExchanges",
-    params(words::KeyParam),
-    responses((status = 200, description = "Exchanges and their networks", body = words::ExchangeList), words::Refusals),
-    security(("publishable_key" = []), ("publishable_key_query" = []), ("secret_key" = []))
-)]
-pub async fn exchanges(got: Got<Payer>) -> Answered {
-    got.query(&[])?;
-    let list = ExchangeList {
-        object: "list",
-        data: all_exchanges(),
-        next_cursor: None,
-    };
-    Ok(answer::json(StatusCode::OK, &list))
-}
-
-/// Retrieve a payment link as its payer
-#[utoipa::path(
-    get, path = "/v1/checkout/links/{slug}", tag = "Checkout", operation_id = "retrieveCheckoutLink",
-    params(("slug" = String, Path, description = "The link's slug"), words::KeyParam),
-    responses((status = 200, description = "The link, and whether it takes payments", body = PayerLinkView), words::Refusals),
-    security(("publishable_key" = []), ("publishable_key_query" = []), ("secret_key" = []))
-)]
-pub async fn link(State(api): State<Arc<Api>>, got: Got<Payer>, Id(slug): Id) -> Answered {
-    got.query(&[])?;
-    let view = async {
-        let mut reader = api.engine.db.read().await?;
-        let row = links::find_by_slug(&mut reader, got.scope(), &slug).await?;
-        let merchant = merchant(&mut reader, got.scope()).await?;
-        let now = api.engine.clock.now_ms() + merchant.row.clock_offset_ms;
-        Ok(PayerLinkView::of(
-            &row,
-            merchant.row.display_name.as_deref(),
-            now,
-        ))
-    };
-    Ok(answer::json(StatusCode::OK, &view.await.map_err(fail)?))
-}
-
-const FROM_LINK: &[Field] = &[may("amount", Kind::Text)];
-
-/// Create an invoice from a payment link
-#[utoipa::path(
-    post, path = "/v1/checkout/links/{slug}/invoices", tag = "Checkout", operation_id = "createLinkInvoice",
-    params(("slug" = String, Path, description = "The link's slug"), words::IdempotencyKey),
-    request_body(content = Option<words::LinkInvoiceRequest>),
-    responses((status = 201, description = "The payer's view", body = CheckoutInvoiceView), words::Refusals),
-    security(("publishable_key" = []), ("secret_key" = []))
-)]
-pub async fn create_link_invoice(
-    State(api): State<Arc<Api>>,
-    Id(slug): Id,
-    client: Client,
-    posted: Posted<Payer>,
-) -> Answered {
-    api.limit("link_invoice", &posted.caller, client.0)?;
-    let mut fields = Fields::of(posted.body.as_deref(), FROM_LINK)?;
-    let amount = fields.optional("amount", read::text)?;
-    let (slug, amount) = (slug.as_str(), amount.as_deref());
-    let done = api
-        .engine
-        .once(posted.scope(), &posted.once, |tx, context| {
-            async move {
-                let row = links::create_invoice(tx, context, slug, amount).await?;
-                render(tx, context, &row, 201).await
-            }
-            .scope_boxed()
-        });
-    done.await.map(answered).map_err(fail)
 }

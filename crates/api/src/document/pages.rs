@@ -5,9 +5,9 @@ use axum::response::{IntoResponse as _, Response};
 use http::{HeaderValue, header};
 use till_core::error::{Code, Refusal};
 
-use super::Answered;
-use crate::docs;
-use crate::openapi::openapi_json;
+use super::docs;
+use super::openapi::openapi_json;
+use crate::face::answers::Answered;
 
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

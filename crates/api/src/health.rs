@@ -9,8 +9,8 @@ use serde::Serialize;
 use till_core::error::{Code, Refusal};
 use utoipa::ToSchema;
 
-use super::Answered;
-use crate::state::Api;
+use crate::face::answers::Answered;
+use crate::face::state::Api;
 use till_http::answer;
 
 /// How the server is.
@@ -32,7 +32,7 @@ pub async fn healthz() -> Response {
 /// Readiness: the database answers and has the schema this program knows.
 #[utoipa::path(
     get, path = "/readyz", tag = "Health", operation_id = "readyz",
-    responses((status = 200, description = "The service can take traffic", body = Health), (status = 503, description = "It cannot", body = crate::words::ErrorEnvelope))
+    responses((status = 200, description = "The service can take traffic", body = Health), (status = 503, description = "It cannot", body = crate::face::words::ErrorEnvelope))
 )]
 pub async fn readyz(State(api): State<Arc<Api>>) -> Answered {
     if *api.stopping.borrow() {

@@ -13,10 +13,10 @@ use till_engine::view::{InvoiceView, PaymentView};
 use till_engine::{Answer, settlement};
 use utoipa::ToSchema;
 
-use super::{Answered, answered, fail, no_body};
-use crate::callers::{Got, Id, Posted, TestSecret};
-use crate::state::Api;
-use crate::words;
+use crate::face::answers::{Answered, answered, no_body};
+use crate::face::callers::{Got, Id, Posted, TestSecret};
+use crate::face::state::{Api, fail};
+use crate::face::words;
 use till_http::answer::{self, Failure};
 use till_http::fields::{Field, Fields, Kind, may};
 use till_http::read;

@@ -8,7 +8,7 @@ use http::request::Parts;
 use till_http::answer::{Broken, Failure};
 use till_http::client_addr::{client_addr, limit_key};
 
-use crate::state::Api;
+use crate::face::state::Api;
 
 /// Where a request came from, as far as it may be believed; what limits count by.
 #[derive(Clone, Copy, Debug)]

@@ -17,11 +17,11 @@ use till_engine::view::InvoiceView;
 use till_engine::{Answer, settlement};
 use till_store::invoices::{Filter, InvoiceRow};
 
-use super::{Answered, answered, fail, list as listed, no_body};
-use crate::callers::{Got, Id, Posted, Secret};
-use crate::cursor;
-use crate::state::Api;
-use crate::words;
+use crate::face::answers::{Answered, List, answered, list as listed, no_body};
+use crate::face::callers::{Got, Id, Posted, Secret};
+use crate::face::cursor;
+use crate::face::state::{Api, fail};
+use crate::face::words;
 use till_http::answer::{self, Failure};
 use till_http::fields::{Field, Fields, Kind, may, need};
 use till_http::read;
@@ -99,7 +99,7 @@ pub async fn retrieve(State(api): State<Arc<Api>>, got: Got<Secret>, Id(id): Id)
 #[utoipa::path(
     get, path = "/v1/invoices", tag = "Invoices", operation_id = "listInvoices",
     params(words::PageParams, words::InvoiceFilter),
-    responses((status = 200, description = "A page of invoices", body = super::List<InvoiceView<'static>>), words::Refusals),
+    responses((status = 200, description = "A page of invoices", body = List<InvoiceView<'static>>), words::Refusals),
     security(("secret_key" = []))
 )]
 pub async fn list(State(api): State<Arc<Api>>, got: Got<Secret>) -> Answered {

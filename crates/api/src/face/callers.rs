@@ -14,7 +14,7 @@ use till_core::scope::Scope;
 use till_engine::merchants::accounts::{Caller, KeyKind};
 use till_engine::once::{Once, in_use, reused};
 
-use crate::state::{Api, fail};
+use crate::face::state::{Api, fail};
 use till_http::answer::Failure;
 use till_http::body::{self, READ_TIME_LIMIT};
 use till_http::credentials::{KeyMode, KeyShape, Presented, presented};

@@ -14,11 +14,8 @@ mod webhooks;
 
 pub use errors::{error_html, errors_html};
 pub use testing::testing_html;
-pub use webhooks::{
-    EXAMPLE_BODY, EXAMPLE_SECRET, EXAMPLE_SIGNATURE, EXAMPLE_TIMESTAMP_S, webhooks_html,
-};
+pub use webhooks::webhooks_html;
 
-use till_core::error::Code;
 use till_core::limits::{
     IDEMPOTENCY_KEY_CHARS_MAX, IDEMPOTENCY_RETENTION_DAYS, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX,
 };
@@ -29,16 +26,7 @@ use html::{h2, link, list, p, page, prose, sample};
 const ROOT: &str = "/docs";
 
 /// Served as `/docs/style.css`.
-pub const STYLE_CSS: &str = include_str!("docs/style.css");
-
-/// The page of a code, below the configured address of the documentation.
-pub fn doc_url(docs_url: &str, code: Code) -> String {
-    format!(
-        "{}/errors/{}",
-        docs_url.trim_end_matches('/'),
-        code.as_str()
-    )
-}
+pub const STYLE_CSS: &str = include_str!("style.css");
 
 pub fn index_html() -> String {
     let body = [

@@ -11,12 +11,11 @@ use super::html::{h2, list, p, page, prose, sample, steps, table};
 const VERIFY_PYTHON: &str = include_str!("verify.py");
 const VERIFY_NODE: &str = include_str!("verify.mjs");
 
-/// The worked example on the page, public so that the signing code can be tested against it.
-pub const EXAMPLE_SECRET: &str = "whsec_example";
-pub const EXAMPLE_TIMESTAMP_S: i64 = 1_767_225_600;
-pub const EXAMPLE_BODY: &str = r#"{"id":"evt_example","object":"event","type":"invoice.paid"}"#;
-pub const EXAMPLE_SIGNATURE: &str =
-    "4caeef1abc9012d75cbd745597ab5f802e5d8a991ddc317a510b7a466bd8be87";
+/// The worked example on the page.
+const EXAMPLE_SECRET: &str = "whsec_example";
+const EXAMPLE_TIMESTAMP_S: i64 = 1_767_225_600;
+const EXAMPLE_BODY: &str = r#"{"id":"evt_example","object":"event","type":"invoice.paid"}"#;
+const EXAMPLE_SIGNATURE: &str = "4caeef1abc9012d75cbd745597ab5f802e5d8a991ddc317a510b7a466bd8be87";
 
 pub fn webhooks_html() -> String {
     let body = [
@@ -161,6 +160,19 @@ mod tests {
         let tolerance = format!("> {SIGNATURE_TOLERANCE_S}");
         assert!(VERIFY_PYTHON.contains(&tolerance));
         assert!(VERIFY_NODE.contains(&tolerance));
+    }
+
+    #[test]
+    fn the_worked_example_is_what_the_server_would_sign() {
+        let signed = till_core::webhook::sign(
+            &[EXAMPLE_SECRET],
+            EXAMPLE_TIMESTAMP_S,
+            EXAMPLE_BODY.as_bytes(),
+        );
+        assert_eq!(
+            signed,
+            format!("t={EXAMPLE_TIMESTAMP_S},v1={EXAMPLE_SIGNATURE}")
+        );
     }
 
     #[test]

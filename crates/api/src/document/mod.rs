@@ -1,0 +1,5 @@
+//! The API described: the OpenAPI document, and the pages that people read.
+
+mod docs;
+pub mod openapi;
+pub mod pages;

@@ -1,0 +1,8 @@
+//! What merchants' servers call, a file for each resource.
+
+pub mod invoices;
+pub mod merchant;
+pub mod payment_links;
+pub mod payments;
+pub mod test_helpers;
+pub mod webhook_deliveries;
