@@ -79,16 +79,19 @@ function words(): Plugin {
   }
 }
 
-/** Says in the page which bytes its script and style have (subresource integrity), once they are written. */
-function integrity(): Plugin {
+/**
+ * Finishes index.html once everything is written. Every page lies one level below the page's folder (`i/…`, `l/…`,
+ * `r/…`), so that is where its files are looked for from; and it says which bytes they have.
+ */
+function finish(): Plugin {
   return {
-    name: 'till-integrity',
+    name: 'till-finish',
     apply: 'build',
     writeBundle({ dir }) {
       const page = `${dir}/index.html`
-      const text = readFileSync(page, 'utf8').replace(/(?:src|href)="\.\/(assets\/[^"]+)"/g, (attribute, name: string) => {
+      const text = readFileSync(page, 'utf8').replace(/(src|href)="\.\/(assets\/[^"]+)"/g, (_, attribute: string, name: string) => {
         const hash = createHash('sha384').update(readFileSync(`${dir}/${name}`)).digest('base64')
-        return `${attribute} integrity="sha384-${hash}"`
+        return `${attribute}="../${name}" integrity="sha384-${hash}"`
       })
       writeFileSync(page, text)
     },
@@ -99,11 +102,11 @@ export default defineConfig({
   // The page finds its own files wherever it is put.
   base: './',
   cacheDir: '../node_modules/.vite',
-  plugins: [tables(), words(), integrity()],
+  plugins: [tables(), words(), finish()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     target: 'es2022',
-    outDir: 'dist',
+    outDir: '../dist/checkout',
     emptyOutDir: true,
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

@@ -6,7 +6,8 @@ import { invoice, type Lookup } from '../src/api/shapes.ts'
 import { slowest, steps } from '../src/invoice/confirming.tsx'
 import { verdict } from '../src/invoice/lookup.tsx'
 import { bitcoinUri } from '../src/invoice/pay.tsx'
-import { judge } from '../src/invoice/store.ts'
+import { remainingOf } from '../src/invoice/rest.tsx'
+import { judge, type Way } from '../src/invoice/store.ts'
 import { qrPath } from '../src/parts/qr.tsx'
 import { masked } from '../src/refund/recorded.tsx'
 import { readConfig } from '../src/config.ts'
@@ -114,6 +115,22 @@ test('the payment that has the longest way to go decides what is shown', () => {
   expect(slowest(read)?.finality).toBe('pending')
   expect(slowest(invoice({ ...example, payments: [payment('final', 'credited'), payment('included', 'reversed')] }))?.finality).toBe('final')
   expect(slowest(invoice(example))).toBeNull()
+})
+
+test('nobody is asked for money that is already on its way', () => {
+  const asset = `USDC@${evm.network}`
+  const way = { ...example.payment_options[0], asset, address: null, destination: null } as Way
+  const read = (payments: unknown[], amount: string) =>
+    invoice({ ...example, status: 'partially_paid', payments, amount_remaining: { amount, asset } })
+  const part = { ...payment('final', 'credited'), amount: '40.50' }
+  const rest = { ...payment('included', 'confirming'), amount: '7.50' }
+  expect(remainingOf(read([part], '7.50'), way)).toBe('7.50')
+  expect(remainingOf(read([part, rest], '7.50'), way)).toBe('0.000000')
+  expect(remainingOf(read([part, rest], '0.00'), way)).toBe('0.00')
+  // What came in another asset only the server can weigh.
+  expect(remainingOf(read([{ ...part, asset: 'USDT@tron:3448148188' }], '7.50'), way)).toBe('7.50')
+  // Money that went away again, or never counted, is still to be sent.
+  expect(remainingOf(read([part, { ...rest, status: 'reversed' }], '7.50'), way)).toBe('7.50')
 })
 
 test('a network without a level in between has two steps', () => {

@@ -8,6 +8,8 @@ export interface Follow {
   url: string
   /** Fetches the invoice; the answer says how soon to ask again without a stream, null for never. */
   refresh: () => Promise<void>
+  /** The browser says that there is no connection any more. */
+  lost: () => void
   /** What the page shows, in the words of `mark`: an event that says the same is no news. */
   shown: () => string
   /** How often to ask when no stream is open, and how often beside one. */
@@ -102,11 +104,13 @@ export function follow(on: Follow): () => void {
   open()
   document.addEventListener('visibilitychange', shown)
   addEventListener('online', shown)
+  addEventListener('offline', on.lost)
   return () => {
     stopped = true
     close()
     for (const timer of [gathering, polling, again]) clearTimeout(timer)
     document.removeEventListener('visibilitychange', shown)
     removeEventListener('online', shown)
+    removeEventListener('offline', on.lost)
   }
 }

@@ -1,14 +1,17 @@
 // A part has arrived: how much, and what is still to be sent to the same address.
 
 import type { Invoice } from '../api/shapes.ts'
-import { add, isZero, shown, thousandths } from '../money.ts'
+import { add, compare, isZero, shown, subtract, thousandths } from '../money.ts'
 import { usePage } from '../page.tsx'
 import { Tokens } from '../parts/amount.tsx'
 import { Deadline } from '../parts/deadline.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { State } from '../parts/state.tsx'
+import { Track } from '../parts/track.tsx'
 import { Text } from '../words/text.tsx'
 import { t } from '../words/words.ts'
 import { After } from './awaiting.tsx'
+import { slowest, steps } from './confirming.tsx'
 import { Pay } from './pay.tsx'
 import { isChecked, type Store, type Way } from './store.ts'
 
@@ -18,10 +21,17 @@ function restWay(invoice: Invoice, ways: Way[]): Way | null {
   return ways.find((way) => way.asset === rest?.asset) ?? null
 }
 
-/** What has arrived or is on its way in the remainder's asset. Other assets have no part in the figures. */
+/** What has arrived or is on its way in an asset. Other assets have no part in the figures. */
 function receivedOf(invoice: Invoice, asset: string): string {
   const counted = invoice.payments.filter((one) => one.asset === asset && one.status !== 'reversed' && one.status !== 'refundable')
   return counted.reduce((sum, one) => add(sum, one.amount), '0')
+}
+
+/** What is still to be sent: never more than is missing after what this page has seen coming. */
+export function remainingOf(invoice: Invoice, way: Way): string {
+  const said = invoice.amount_remaining?.amount ?? '0'
+  const missing = subtract(way.amount_due, receivedOf(invoice, way.asset))
+  return compare(said, missing) <= 0 ? said : missing
 }
 
 function Rest({ invoice, way, remaining, isComing }: { invoice: Invoice; way: Way; remaining: string; isComing: boolean }) {
@@ -29,7 +39,7 @@ function Rest({ invoice, way, remaining, isComing }: { invoice: Invoice; way: Wa
   const share = thousandths(received, way.amount_due)
   return (
     <div class="stack">
-      <p class="note warn">
+      <p class={`note ${isComing ? 'info' : 'warn'}`}>
         <Icon name="half" />
         <span>
           <Text
@@ -59,12 +69,15 @@ function Rest({ invoice, way, remaining, isComing }: { invoice: Invoice; way: Wa
 export function Partial({ invoice, ways, store, shop, now }: { invoice: Invoice; ways: Way[]; store: Store; shop: string; now: number }) {
   const { config } = usePage()
   const way = restWay(invoice, ways)
-  const remaining = invoice.amount_remaining?.amount ?? '0'
+  const remaining = way ? remainingOf(invoice, way) : '0'
   const isLate = Date.parse(invoice.expires_at) <= now
   if (!isChecked(way) || isZero(remaining)) {
+    const payment = slowest(invoice)
     return (
       <div class="card">
+        <State tone="info" glyph="half" title={t('pay.confirming')} />
         {way && <Rest invoice={invoice} way={way} remaining={remaining} isComing />}
+        {payment && <Track steps={steps(payment, invoice.status)} />}
       </div>
     )
   }

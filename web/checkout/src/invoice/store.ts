@@ -108,6 +108,8 @@ export function openStore(api: Api, config: Config, id: string, changed: () => v
     // Levels below the one that credits are not announced, so they are asked for.
     if (isUnderWay(invoice)) return { alone: SOON_MS, beside: SLOW_MS }
     if (!isPayable(invoice)) return { alone: SLOW_MS, beside: null }
+    // Nor is a second payment when it is first seen, and its payer must not be asked to send it again.
+    if (invoice.status === 'partially_paid') return { alone: SOON_MS, beside: 2 * SOON_MS }
     return { alone: Date.parse(invoice.expires_at) < nowMs() ? SLOW_MS : SOON_MS, beside: null }
   }
   const query = api.key === null ? '' : `?key=${encodeURIComponent(api.key)}`
@@ -125,6 +127,10 @@ export function openStore(api: Api, config: Config, id: string, changed: () => v
         url,
         refresh,
         everyMs,
+        lost: () => {
+          isStale = true
+          changed()
+        },
         shown: () => (shown.kind === 'ready' || shown.kind === 'untrusted' ? mark(shown.invoice) : ''),
       }),
     distrust: () => {

@@ -1,69 +1,211 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Host, host } from './host.ts'
-import { ALL, apiUrl, BASE, BITCOIN, call, destinations, invoice, pay, publishableKey } from './shop.ts'
-import { heading, look, visit } from './visit.ts'
+// An invoice from its link to its receipt, on the merchant's own host.
 
-let shop: Host
+import { expect, test } from 'vitest'
+import { ALL, BASE, BITCOIN, openShop, SEPOLIA, TRON } from './shop.ts'
+import { heading, look, shotPath, visit } from './visit.ts'
 
-beforeAll(async () => {
-  await call('POST', '/v1/merchant/settings', { display_name: 'Northwind Books' })
-  const config = {
-    v: 1,
-    api: apiUrl,
-    key: publishableKey,
-    merchant: 'Northwind Books',
-    support_url: 'https://example.com/help',
-    return_url: 'https://example.com/',
-    accent: '#0f5c6e',
-    destinations: await destinations(),
-  }
-  shop = await host(new URL('../../dist/', import.meta.url), () => config)
+const shop = await openShop()
+const at = (id: string, query = '') => `${shop.pages}/i/${id}${query}`
+
+test('a payer picks a currency and a network, and gets the amount, the address and its code', async () => {
+  const made = await shop.invoice(ALL)
+  const { page, close } = await visit(at(made.id))
+  await heading(page, 'Choose how to pay').waitFor()
+  // Networks of one address stand together, and only once.
+  expect(await page.locator('.share .opt').allTextContents()).toEqual(['Base Sepolia', 'Ethereum Sepolia', 'Arbitrum Sepolia'])
+  await look(page, 'pick')
+
+  await page.getByRole('radio', { name: 'Ethereum Sepolia' }).check()
+  await page.getByRole('button', { name: 'Pay 48.00 USDC on Ethereum Sepolia' }).click()
+  const option = made.payment_options.find((one) => one.asset === SEPOLIA)
+  expect(await page.locator('.addr').textContent()).toBe(option?.address)
+  // The one who chose by keyboard hears where they are.
+  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H1')
+  await look(page, 'pay')
+
+  await page.getByRole('button', { name: 'Copy address' }).click()
+  await page.getByText('Copied').first().waitFor()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(option?.address)
+  await page.getByRole('button', { name: 'Copy', exact: true }).click()
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe('48.00')
+
+  // What was chosen survives a reload, and can be changed.
+  await page.reload()
+  await page.locator('.addr').waitFor()
+  await page.getByRole('button', { name: 'Change', exact: true }).click()
+  await page.getByRole('radio', { name: 'USDT' }).check()
+  await page.getByRole('button', { name: 'Pay 48.00 USDT on TRON Nile' }).click()
+  expect(await page.locator('.addr').textContent()).toBe(made.payment_options.find((one) => one.asset === TRON)?.address)
+  await close()
 })
-afterAll(() => shop.close())
 
-const at = (id: string) => `${shop.url}/i/${id}`
+test('everything can be done with the keyboard alone', async () => {
+  const made = await shop.invoice([BASE, TRON])
+  const { page, close } = await visit(at(made.id))
+  await heading(page, 'Choose how to pay').waitFor()
+  const press = async (key: string, times = 1) => {
+    for (let time = 0; time < times; time++) await page.keyboard.press(key)
+  }
+  await page.getByRole('radio', { name: 'USDC' }).focus()
+  await press('ArrowRight')
+  await press('Tab', 2)
+  await press('Enter')
+  await heading(page, '48.00 USDT').waitFor()
+  const reached: string[] = []
+  for (let step = 0; step < 8; step++) {
+    await press('Tab')
+    reached.push(await page.evaluate(() => document.activeElement?.textContent?.trim() ?? ''))
+  }
+  for (const name of ['Copy', 'Change', 'Wallet app', 'Exchange', 'Browser wallet', 'Copy address']) expect(reached).toContain(name)
+  await close()
+})
 
-describe('paying', () => {
-  test('a payer picks a currency and a network, and sees the amount, the address and its code', async () => {
-    const made = await invoice(ALL)
-    const { page, close } = await visit(at(made.id))
-    await heading(page).filter({ hasText: 'Choose how to pay' }).waitFor()
-    await look(page, 'pick')
-    await page.getByRole('button', { name: 'Pay 48.00 USDC on Base Sepolia' }).click()
-    await page.locator('.addr').waitFor()
-    await look(page, 'pay')
-    const option = made.payment_options.find((one) => one.asset === BASE)
-    expect(await page.locator('.addr').textContent()).toBe(option?.address)
-    await close()
+test('a payment walks through its levels while the page is open, and ends as a receipt', async () => {
+  const made = await shop.invoice([BASE])
+  const { page, close } = await visit(at(made.id))
+  await page.locator('.addr').waitFor()
+  await shop.pay(made.id, { finality_steps: ['pending'] })
+  await heading(page, 'Payment seen').waitFor()
+  expect(await page.locator('.addr').count()).toBe(0)
+  expect(await page.getByRole('status').allTextContents()).toContainEqual(expect.stringContaining('Payment seen'))
+  await look(page, 'detected')
+  await close()
+})
+
+test('a payment that is settling says so', async () => {
+  const made = await shop.invoice([BASE])
+  const { page, close } = await visit(at(made.id))
+  await page.locator('.addr').waitFor()
+  await shop.pay(made.id, { finality_steps: ['pending', 'included', 'safe'] })
+  await heading(page, 'Confirming').waitFor()
+  expect(await page.locator('.track [aria-current=step] b').textContent()).toBe('Settling')
+  await look(page, 'confirming')
+  await close()
+})
+
+test('a receipt says what was paid, prints alone, and leads back to the shop', async () => {
+  const made = await shop.invoice([BITCOIN])
+  const { page, close } = await visit(at(made.id))
+  await page.locator('.addr').waitFor()
+  await look(page, 'bitcoin')
+  const link = await page.getByRole('link', { name: 'Open in wallet' }).getAttribute('href')
+  expect(link).toBe(`bitcoin:${made.payment_options[0]?.address}?amount=${made.payment_options[0]?.amount_due}`)
+
+  await shop.pay(made.id)
+  await heading(page, 'Paid').waitFor()
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Paid')
+  expect(await page.getByRole('link', { name: 'Return to Northwind Books' }).getAttribute('href')).toBe('https://example.com/')
+  expect(await page.title()).toBe('Paid · Northwind Books')
+  await look(page, 'paid')
+  await page.emulateMedia({ media: 'print' })
+  await page.screenshot({ path: shotPath('paid-print'), fullPage: true })
+  expect(await page.getByRole('link', { name: 'Return to Northwind Books' }).isVisible()).toBe(false)
+  expect(await page.locator('.facts .full').first().isVisible()).toBe(true)
+  await close()
+})
+
+test('a part payment asks for the rest, at the same address, until it is there', async () => {
+  const made = await shop.invoice([BASE, TRON])
+  const { page, close } = await visit(at(made.id))
+  await heading(page, 'Choose how to pay').waitFor()
+  await shop.pay(made.id, { asset: BASE, amount: '40.50' })
+  await heading(page, '7.50 USDC').waitFor()
+  expect(await page.locator('.addr').textContent()).toBe(made.payment_options[0]?.address)
+  expect(await page.getByRole('alert').allTextContents()).toContain('Still to send, exactly 7.50 USDC')
+  await look(page, 'partial')
+  await shop.pay(made.id, { asset: BASE, amount: '7.50', finality_steps: ['included'] })
+  // The page asks by itself every few seconds; a page that comes back to the front asks at once.
+  await page.evaluate(() => dispatchEvent(new Event('online')))
+  await page.getByText('The rest was seen and is being confirmed').waitFor()
+  expect(await page.locator('.addr').count()).toBe(0)
+  await look(page, 'partial-coming')
+  await close()
+})
+
+test('too much is said, and what happens with it', async () => {
+  const made = await shop.invoice([BASE])
+  await shop.pay(made.id, { amount: '51.00' })
+  const { page, close } = await visit(at(made.id))
+  await heading(page, 'Paid, 3.00 USDC too much').waitFor()
+  await look(page, 'overpaid')
+  await close()
+})
+
+test('a cancelled payment shows no address and offers to look for money already sent', async () => {
+  const made = await shop.invoice([BASE])
+  const { page, close } = await visit(at(made.id))
+  await page.locator('.addr').waitFor()
+  await shop.call('POST', `/v1/invoices/${made.id}/cancel`)
+  await heading(page, 'Cancelled').waitFor()
+  expect(await page.locator('.addr, .tile').count()).toBe(0)
+  await page.getByLabel('Already sent? Check your transaction').fill('0x12')
+  await page.getByRole('button', { name: 'Check' }).click()
+  await page.getByText('This is not a transaction ID').waitFor()
+  await page.getByLabel('Already sent? Check your transaction').fill(`0x${'ab'.repeat(32)}`)
+  await page.getByRole('button', { name: 'Check' }).click()
+  await page.getByText('Not found yet').waitFor()
+  await look(page, 'cancelled')
+  await close()
+})
+
+test('a payment that is held is being checked, and nobody says why', async () => {
+  await shop.call('POST', '/v1/merchant/settings', { manual_review_amount: '1000' })
+  const made = await shop.invoice([BASE], '1000.00')
+  await shop.pay(made.id)
+  const { page, close } = await visit(at(made.id))
+  await heading(page, 'Being checked').waitFor()
+  expect(await page.content()).not.toMatch(/manual|sanction|blacklist/i)
+  await look(page, 'review')
+  await close()
+})
+
+test('a transaction that is this payment’s is found', async () => {
+  const made = await shop.invoice([BASE])
+  await shop.pay(made.id, { amount: '40.00' })
+  const list = await shop.call<{ data: { tx_hash: string }[] }>('GET', `/v1/payments?invoice=${made.id}`)
+  const { page, close } = await visit(at(made.id))
+  await page.getByRole('button', { name: 'Already sent, but nothing happens?' }).click()
+  await page.getByLabel('Already sent? Check your transaction').fill(list.data[0]?.tx_hash ?? '')
+  await page.getByRole('button', { name: 'Check' }).click()
+  await page.getByText('Found, it is yours').waitFor()
+  await look(page, 'lookup')
+  await close()
+})
+
+test('whoever pays from an exchange is told what to look for there', async () => {
+  const made = await shop.invoice([BASE])
+  const { page, close } = await visit(at(made.id))
+  await page.getByRole('button', { name: 'Exchange' }).click()
+  await page.getByLabel('Your exchange').selectOption({ index: 1 })
+  await page.getByText('Nothing is verified about this exchange').waitFor()
+  await look(page, 'exchange-unverified')
+  await close()
+})
+
+test('a verified fee is added to what is to be typed', async () => {
+  const made = await shop.invoice([BASE])
+  const { page, close } = await visit(at(made.id))
+  // No entry for a test network is verified, so one is.
+  await page.route('**/v1/checkout/exchanges*', async (route) => {
+    const networks = [{ network: 'eip155:84532', label: 'Base Mainnet', withdrawal_fee: '0.10', source_url: 'https://exchange.example/fees', verified_at: '2026-10-02T00:00:00Z' }]
+    await route.fulfill({ json: { object: 'list', data: [{ exchange: 'example', name: 'Example Exchange', networks }], next_cursor: null } })
   })
+  await page.getByRole('button', { name: 'Exchange' }).click()
+  await page.getByLabel('Your exchange').selectOption('example')
+  await page.getByText('48.10 USDC').waitFor()
+  expect(await heading(page).textContent()).toContain('The shop must receive')
+  await look(page, 'exchange')
+  await close()
+})
 
-  test('the page turns to paid by itself', async () => {
-    const made = await invoice([BASE])
-    const { page, close } = await visit(at(made.id))
-    await page.locator('.addr').waitFor()
-    await pay(made.id, { finality_steps: ['included'] })
-    await heading(page).filter({ hasText: 'Payment seen' }).waitFor()
-    await look(page, 'detected')
+test('a link that leads nowhere says so', async () => {
+  for (const [path, words] of [
+    ['/i/inv_00000000000000000000000000', 'We cannot find this payment'],
+    ['/i/', 'We cannot find this payment'],
+  ] as const) {
+    const { page, close } = await visit(shop.pages + path)
+    await heading(page, words).waitFor()
+    await look(page, 'missing')
     await close()
-  })
-
-  test('bitcoin', async () => {
-    const made = await invoice([BITCOIN])
-    const { page, close } = await visit(at(made.id))
-    await page.locator('.addr').waitFor()
-    await look(page, 'btc')
-    await pay(made.id)
-    await heading(page).filter({ hasText: 'Paid' }).waitFor()
-    await look(page, 'paid')
-    await close()
-  })
-
-  test('part', async () => {
-    const made = await invoice(ALL)
-    const { page, close } = await visit(at(made.id))
-    await pay(made.id, { asset: BASE, amount: '40.50' })
-    await page.locator('.got').waitFor()
-    await look(page, 'partial')
-    await close()
-  })
+  }
 })

@@ -45,8 +45,7 @@ export async function host(folder: URL, config: () => { api: string }): Promise<
     }
     const name = path.startsWith('/assets/') ? path.slice(1) : 'index.html'
     try {
-      let body = await readFile(new URL(name, folder))
-      if (name === 'index.html') body = Buffer.from(body.toString().replaceAll('"./assets/', `"${PREFIX}/assets/`))
+      const body = await readFile(new URL(name, folder))
       response.writeHead(200, { ...headers, 'content-type': TYPES[extname(name)] ?? 'application/octet-stream' }).end(body)
     } catch {
       response.writeHead(404).end()

@@ -1,27 +1,13 @@
-// A merchant with its API key, as the tests need it.
+// A merchant: a demonstration server of its own, its key, and its own host with the pages on it.
 
-import { inject } from 'vitest'
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { createInterface } from 'node:readline'
+import { afterAll } from 'vitest'
+import { host } from './host.ts'
 
-const demo = inject('demo')
-export const publishableKey = demo.publishable_key
-export const apiUrl = demo.base_url
-
-let calls = 0
-
-export async function call<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T> {
-  const response = await fetch(demo.base_url + path, {
-    method,
-    headers: {
-      authorization: `Bearer ${demo.secret_key}`,
-      'content-type': 'application/json',
-      'idempotency-key': `test-${process.pid}-${++calls}`,
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
-  const answer = (await response.json()) as T & { error?: { code: string; message: string } }
-  if (!response.ok) throw new Error(`${method} ${path}: ${answer.error?.code}: ${answer.error?.message}`)
-  return answer
-}
+const TILL = process.env.CHECKOUT_TILL ?? fileURLToPath(new URL('../../../../target/debug/till', import.meta.url))
+const PAGES = new URL('../../../dist/checkout/', import.meta.url)
 
 export const BASE = 'USDC@eip155:84532'
 export const SEPOLIA = 'USDC@eip155:11155111'
@@ -37,16 +23,84 @@ export interface Made {
   payment_options: { asset: string; address: string; amount_due: string }[]
 }
 
-export function invoice(assets: string[] = ALL, amount = '48.00'): Promise<Made> {
-  return call<Made>('POST', '/v1/invoices', { amount, currency: 'USD', description: 'Order 10482, two books', assets })
+interface Demo {
+  base_url: string
+  secret_key: string
+  publishable_key: string
 }
 
-/** A payment out of nowhere; by default the whole amount, all the way to final. */
-export function pay(id: string, how: { asset?: string; amount?: string; finality_steps?: string[] } = {}): Promise<Made> {
-  return call<Made>('POST', `/v1/test_helpers/invoices/${id}/simulate_payment`, how)
+export interface Shop extends Demo {
+  /** Where its own host has the pages. */
+  pages: string
+  /** What config.json says there; tests may change it. */
+  config: Record<string, unknown> & { api: string }
+  call: <T = Record<string, unknown>>(method: string, path: string, body?: unknown) => Promise<T>
+  invoice: (assets?: string[], amount?: string) => Promise<Made>
+  /** A payment out of nowhere; by default the whole amount, all the way to final. */
+  pay: (id: string, how?: { asset?: string; amount?: string; finality_steps?: string[]; sender?: string }) => Promise<Made>
+  /** Lets time pass for this merchant, with all that falls due. */
+  wait: (minutes: number) => Promise<void>
 }
 
-export async function destinations(): Promise<Record<string, string>> {
-  const settings = await call<{ registered_destinations: Record<string, string> }>('GET', '/v1/merchant/settings')
-  return settings.registered_destinations
+/** Opens a shop for the tests of one file, and closes it after them. */
+export async function openShop(settings: Record<string, string> = {}): Promise<Shop> {
+  const till = spawn(TILL, ['demo', '--json', '--listen', '127.0.0.1:0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    // Everything that is limited per client comes from one here.
+    env: { TILL_LIMITS_CHECKOUT_PER_MINUTE: '10000', TILL_LOG: 'error', ...settings },
+  })
+  const first = await new Promise<string>((said, failed) => {
+    createInterface(till.stdout).once('line', said)
+    till.once('error', failed)
+    till.once('exit', (code) => failed(new Error(`${TILL} ended with ${code}`)))
+  })
+  const demo = JSON.parse(first) as Demo
+
+  let calls = 0
+  const call: Shop['call'] = async <T>(method: string, path: string, body?: unknown) => {
+    const response = await fetch(demo.base_url + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${demo.secret_key}`,
+        'content-type': 'application/json',
+        'idempotency-key': `test-${++calls}`,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const answer = (await response.json()) as T & { error?: { code: string; message: string } }
+    if (!response.ok) throw new Error(`${method} ${path}: ${answer.error?.code}: ${answer.error?.message}`)
+    return answer
+  }
+
+  const name = 'Northwind Books'
+  await call('POST', '/v1/merchant/settings', { display_name: name })
+  const { registered_destinations: destinations } = await call<{ registered_destinations: unknown }>('GET', '/v1/merchant/settings')
+  const config = {
+    v: 1,
+    api: demo.base_url,
+    key: demo.publishable_key,
+    merchant: name,
+    support_url: 'https://example.com/help',
+    return_url: 'https://example.com/',
+    accent: '#0f5c6e',
+    destinations,
+  }
+  const own = await host(PAGES, () => config)
+  afterAll(async () => {
+    await own.close()
+    till.removeAllListeners('exit')
+    till.kill()
+  })
+  return {
+    ...demo,
+    pages: own.url,
+    config,
+    call,
+    invoice: (assets = ALL, amount = '48.00') =>
+      call('POST', '/v1/invoices', { amount, currency: 'USD', description: 'Order 10482, two books', assets }),
+    pay: (id, how = {}) => call('POST', `/v1/test_helpers/invoices/${id}/simulate_payment`, how),
+    wait: async (minutes) => {
+      await call('POST', '/v1/test_helpers/clock', { advance_seconds: minutes * 60 })
+    },
+  }
 }

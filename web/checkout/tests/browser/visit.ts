@@ -12,6 +12,8 @@ const connected = () => (browser ??= chromium.connect(inject('browser')))
 /** Build output: looked at by people, not kept. */
 const SHOTS = new URL('../../shots/', import.meta.url)
 
+export const shotPath = (name: string) => fileURLToPath(new URL(`${name}.png`, SHOTS))
+
 const PHONE = { width: 390, height: 844 }
 const DESKTOP = { width: 1280, height: 800 }
 
@@ -61,7 +63,7 @@ export async function look(page: Page, name: string): Promise<void> {
     ['phone', PHONE],
   ] as const) {
     await page.setViewportSize(size)
-    await page.screenshot({ path: fileURLToPath(new URL(`${name}-${width}.png`, SHOTS)), fullPage: true })
+    await page.screenshot({ path: shotPath(`${name}-${width}`), fullPage: true })
   }
   await page.setViewportSize({ width: 320, height: 640 })
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
@@ -82,4 +84,7 @@ async function expectAccessible(page: Page, name: string): Promise<void> {
   expect(JSON.parse(String(answer.result.value)), name).toEqual([])
 }
 
-export const heading = (page: Page) => page.locator('h1').first()
+export function heading(page: Page, words?: string) {
+  const found = page.locator('h1')
+  return words === undefined ? found.first() : found.filter({ hasText: words }).first()
+}

@@ -1,0 +1,61 @@
+// Deadlines: what the page says before, at and after them.
+
+import { expect, test } from 'vitest'
+import { BASE, openShop } from './shop.ts'
+import { expectCalm, heading, look, visit } from './visit.ts'
+
+const shop = await openShop()
+const at = (id: string) => `${shop.pages}/i/${id}`
+
+test('the last minutes warn in words, and the end takes the address away by itself', async () => {
+  const made = await shop.invoice([BASE])
+  const { page, close } = await visit('about:blank')
+  await page.clock.install({ time: new Date() })
+  await page.goto(at(made.id))
+  await page.locator('.addr').waitFor()
+  expect(await page.locator('.due').textContent()).toMatch(/Pay before .*(59|60) minutes left/)
+  await page.clock.fastForward('56:00')
+  await page.locator('.due.warn').waitFor()
+  expect(await page.getByRole('status').allTextContents()).toContainEqual(expect.stringMatching(/[34] minutes left/))
+  await look(page, 'last-minutes')
+  await page.clock.fastForward('05:00')
+  await heading(page, 'Time is over').waitFor()
+  expect(await page.locator('.addr, .tile').count()).toBe(0)
+  await close()
+})
+
+test('an invoice that expired says not to send, and what to do with money that was', async () => {
+  const made = await shop.invoice([BASE])
+  const { page, close } = await visit(at(made.id))
+  await page.locator('.addr').waitFor()
+  await shop.wait(61)
+  await heading(page, 'Time is over').waitFor()
+  expect(await page.getByRole('alert').allTextContents()).toContainEqual(expect.stringContaining('Do not send money'))
+  await look(page, 'expired')
+  await close()
+})
+
+test('a rest that comes after the deadline is paid late', async () => {
+  const made = await shop.invoice([BASE])
+  await shop.pay(made.id, { amount: '40.50' })
+  await shop.wait(61)
+  await shop.pay(made.id, { amount: '7.50' })
+  const { page, close } = await visit(at(made.id))
+  await heading(page, 'Paid after the deadline').waitFor()
+  await look(page, 'paid-late')
+  await close()
+})
+
+test('a link’s invoice wants a network first, and starts anew when that time is over', async () => {
+  const link = await shop.call<{ url: string; slug: string }>('POST', '/v1/payment_links', { amount_type: 'fixed', amount: '25.00', currency: 'USD' })
+  const { page, close } = await visit(`${shop.pages}/l/${link.slug}`)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await heading(page, 'Choose how to pay').waitFor()
+  expect(await page.locator('.due').textContent()).toContain('Choose before')
+  await shop.wait(31)
+  await heading(page, 'Time is over').waitFor()
+  await page.getByRole('button', { name: 'Start a new payment' }).click()
+  await heading(page, 'Pay Northwind Books').waitFor()
+  expectCalm(page)
+  await close()
+})
