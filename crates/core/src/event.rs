@@ -42,6 +42,12 @@ impl EventType {
         }
     }
 
+    pub fn parse(text: &str) -> Option<EventType> {
+        EventType::all()
+            .into_iter()
+            .find(|event| event.as_str() == text)
+    }
+
     /// Every type there is, for the delivery log's filter and the documentation.
     pub fn all() -> Vec<EventType> {
         let mut all = vec![EventType::InvoiceCreated];

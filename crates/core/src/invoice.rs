@@ -7,7 +7,6 @@
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One as _, ToPrimitive as _, Zero as _};
-use serde::{Deserialize, Serialize};
 
 use crate::ledger::Position;
 use crate::money::Units;
@@ -74,17 +73,16 @@ impl Status {
 }
 
 /// One way to pay: an asset, how much of it, and (once leased) where to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PayOption {
     pub asset: String,
     pub due: Units,
     pub decimals: u32,
     /// Where to pay and what that address was derived from; none while a link's payer has not picked.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub deposit: Option<Deposit>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deposit {
     pub address: String,
     /// The address's number in its pool; with the account it determines the salt or path.
@@ -118,6 +116,22 @@ impl Terms {
             .find(|option| option.asset == asset)
             .map(|option| option.due)
     }
+}
+
+/// What the payments come to, as the invoice shows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    pub received: Vec<(String, Units)>,
+    pub remaining: Option<(String, Units)>,
+    pub overpaid: Option<(String, Units)>,
+    pub review: Option<Review>,
+}
+
+/// Why and since when an invoice waits for a decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Review {
+    pub hold: Hold,
+    pub opened_at: i64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

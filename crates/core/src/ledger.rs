@@ -1,8 +1,6 @@
 //! Double entry. A line moves an amount from one account group to another, so an entry that does not sum
 //! to zero cannot be written down at all: not here, and not in the database.
 
-use serde::{Deserialize, Serialize};
-
 use crate::money::Units;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,7 +46,7 @@ impl Group {
 }
 
 /// Where the units of one payment stand. What is posted adds up to the payment, or to nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
     pub held: Units,
     pub settled: Units,

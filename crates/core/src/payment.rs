@@ -96,6 +96,28 @@ impl Verdict {
     }
 }
 
+/// What a transfer was recognised by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AttributedBy {
+    DepositAddress,
+    WalletBinding,
+}
+
+impl AttributedBy {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            AttributedBy::DepositAddress => "deposit_address",
+            AttributedBy::WalletBinding => "wallet_binding",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<AttributedBy> {
+        [AttributedBy::DepositAddress, AttributedBy::WalletBinding]
+            .into_iter()
+            .find(|by| by.as_str() == text)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PaymentStatus {
     Pending,

@@ -8,7 +8,7 @@ use till_core::limits::IDEMPOTENCY_RETENTION_DAYS;
 use till_core::scope::Scope;
 use till_core::time::DAY_MS;
 use till_store::idempotency::{KeptAnswer, NewAnswer};
-use till_store::{Insert, Queries, StoreError, Tx};
+use till_store::{Queries, StoreError, Tx, Write};
 
 use crate::base::fail::Fail;
 use crate::base::{Answer, Context, Engine};
@@ -60,8 +60,8 @@ impl Engine {
         };
         match run().await {
             // Another process committed the same key while we worked: ours is undone, theirs is the answer.
-            Err(Fail::Store(error)) if is_key_taken(&error) => run().await,
-            Err(Fail::Store(StoreError::LockTimeout)) => Err(in_use().into()),
+            Err(Fail::Store(error, _)) if is_key_taken(&error) => run().await,
+            Err(Fail::Store(StoreError::LockTimeout, _)) => Err(in_use().into()),
             done => done,
         }
     }
@@ -175,11 +175,11 @@ pub async fn keep(
             event: None,
         })
         .collect();
-    tx.insert_all(&[in_order(rows, context.real_now)]).await
+    tx.write_all(&[in_order(rows, context.real_now)]).await
 }
 
 /// Rows that bind keys to answers which are the objects of events, by the events' ids.
-pub fn rows_by_event(answers: &[(&Scope, &Once, &Answer, &str)], real_now: i64) -> Insert {
+pub fn rows_by_event(answers: &[(&Scope, &Once, &Answer, &str)], real_now: i64) -> Write {
     let rows = answers
         .iter()
         .map(|(scope, once, answer, event)| NewAnswer {
@@ -194,7 +194,7 @@ pub fn rows_by_event(answers: &[(&Scope, &Once, &Answer, &str)], real_now: i64) 
     in_order(rows, real_now)
 }
 
-fn in_order(mut rows: Vec<NewAnswer<'_>>, real_now: i64) -> Insert {
+fn in_order(mut rows: Vec<NewAnswer<'_>>, real_now: i64) -> Write {
     // One order for everybody: two processes that bind the same keys wait for each other, never in a circle.
     rows.sort_by(|a, b| (&a.scope.account, a.key).cmp(&(&b.scope.account, b.key)));
     till_store::idempotency::rows(rows, real_now)

@@ -2,9 +2,9 @@
 
 use till_core::event::EventType;
 use till_core::id::Kind;
-use till_store::Tx;
-use till_store::deliveries::NewDelivery;
-use till_store::events::NewEvent;
+use till_store::deliveries::{DeliveryRow, Message};
+use till_store::events::EventRow;
+use till_store::{Tx, Write};
 
 use crate::base::Context;
 use crate::base::fail::Fail;
@@ -14,6 +14,9 @@ use crate::view::event_body;
 #[derive(Clone, Copy, Debug)]
 pub struct Told<'a> {
     pub event: EventType,
+    /// The id of what it is about.
+    pub subject: &'a str,
+    /// The invoice that the event names, if it is about one.
     pub invoice: Option<&'a str>,
     /// Its place on the invoice's live stream, if it is told there.
     pub stream_seq: Option<i64>,
@@ -25,7 +28,7 @@ pub struct Told<'a> {
     pub payments: Option<&'a str>,
 }
 
-pub fn make(context: &Context<'_>, told: Told<'_>) -> NewEvent {
+pub fn make(context: &Context<'_>, told: Told<'_>) -> EventRow {
     let id = context.engine.ids.make(Kind::Event);
     let body = event_body(
         &id,
@@ -36,11 +39,11 @@ pub fn make(context: &Context<'_>, told: Told<'_>) -> NewEvent {
         told.object,
         told.extra,
     );
-    NewEvent {
+    EventRow {
         id,
         scope: context.scope.clone(),
         event_type: told.event,
-        invoice: told.invoice.map(str::to_owned),
+        subject: Some(told.subject.to_owned()),
         stream_seq: told.stream_seq,
         created_at: context.now,
         body,
@@ -49,35 +52,38 @@ pub fn make(context: &Context<'_>, told: Told<'_>) -> NewEvent {
 }
 
 /// An event's first delivery, if it is one for the merchant's server and the merchant has one.
-pub fn delivery(context: &Context<'_>, event: &NewEvent) -> Option<NewDelivery> {
+pub fn delivery(context: &Context<'_>, event: &EventRow) -> Option<DeliveryRow> {
     let url = match event.event_type.is_webhook() {
         true => context.merchant.row.webhook_url.clone()?,
         false => return None,
     };
     context.effects.delivery(&context.scope);
-    Some(NewDelivery {
-        id: context.engine.ids.make(Kind::Delivery),
-        scope: context.scope.clone(),
-        event: event.id.clone(),
-        event_type: event.event_type.as_str().to_owned(),
-        invoice: event.invoice.clone(),
+    Some(DeliveryRow::pending(
+        &context.scope,
+        context.engine.ids.make(Kind::Delivery),
+        Message {
+            event: event.id.clone(),
+            event_type: event.event_type.as_str().to_owned(),
+            subject: event.subject.clone(),
+        },
         url,
-        attempt: 1,
-        created_at: context.real_now,
-        due_at: context.real_now,
-        fence: 0,
-    })
+        1,
+        (context.real_now, context.real_now),
+    ))
 }
 
-/// Writes events and their deliveries.
-pub async fn record(tx: &mut Tx, context: &Context<'_>, events: &[NewEvent]) -> Result<(), Fail> {
-    let deliveries: Vec<NewDelivery> = events
+/// Events and their deliveries, to be written with their cause.
+pub fn writes(context: &Context<'_>, events: &[EventRow]) -> Result<[Write; 2], Fail> {
+    let deliveries: Vec<DeliveryRow> = events
         .iter()
         .filter_map(|event| delivery(context, event))
         .collect();
-    let rows = [
+    Ok([
         till_store::events::rows(events),
-        till_store::deliveries::rows(&deliveries),
-    ];
-    Ok(tx.insert_all(&rows).await?)
+        till_store::deliveries::rows(&deliveries)?,
+    ])
+}
+
+pub async fn record(tx: &mut Tx, context: &Context<'_>, events: &[EventRow]) -> Result<(), Fail> {
+    Ok(tx.write_all(&writes(context, events)?).await?)
 }

@@ -7,14 +7,17 @@
 //! does too). Where a conflict is expected, `ON CONFLICT DO NOTHING` says so without failing.
 
 mod sql;
+mod stored;
 mod tables;
 
 #[doc(hidden)]
 pub mod testing;
 
 pub use sql::{
-    Db, DbConfig, Dialect, Insert, Page, Queries, Reader, Retryable, Row, StoreError, Tx, Val,
+    Db, DbConfig, Dialect, Filter, Page, Queries, Reader, Record, Retryable, Row, StoreError, Tx,
+    Val, Write, merged,
 };
+pub use stored::{Metadata, RefundDetail};
 pub use tables::{
     accounts, bindings, deliveries, events, idempotency, invoices, journal, keys, leases, links,
     notices, payments, timers,

@@ -6,7 +6,7 @@ use common::{ids, put, run, thing, with_things};
 use futures::future::join_all;
 use till_core::asset::Mode;
 use till_core::scope::Scope;
-use till_store::events::{self, NewEvent};
+use till_store::events::{self, EventRow};
 use till_store::testing::{TestDb, fresh, migrated};
 use till_store::{Db, DbConfig, Dialect, Queries, StoreError};
 
@@ -231,11 +231,12 @@ async fn rows_that_are_written_at_once_take_nobody_with_them_when_they_fail() {
             return db.write_rows(&[events::rows(&twice)]).await;
         }
         let mut tx = db.begin().await?;
-        events::insert(&mut tx, &[self::event(&format!("evt_unit_{n}"))]).await?;
+        tx.write(&events::rows(&[self::event(&format!("evt_unit_{n}"))]))
+            .await?;
         tx.commit().await
     })
     .await;
-    events::insert(&mut tx, &one("evt_first")).await.unwrap();
+    tx.write(&events::rows(&one("evt_first"))).await.unwrap();
     tx.commit().await.unwrap();
     let mut done = Vec::new();
     for unit in join_all(waiting).await {
@@ -251,12 +252,12 @@ async fn rows_that_are_written_at_once_take_nobody_with_them_when_they_fail() {
     test.remove().await;
 }
 
-fn event(id: &str) -> NewEvent {
-    NewEvent {
+fn event(id: &str) -> EventRow {
+    EventRow {
         id: id.to_owned(),
         scope: Scope::new("acct_a", Mode::Test),
         event_type: till_core::event::EventType::InvoiceCreated,
-        invoice: None,
+        subject: None,
         stream_seq: None,
         created_at: 1,
         body: "{}".to_owned(),

@@ -6,7 +6,9 @@ use common::{ids, put, thing, things, with_things};
 use scoped_futures::ScopedFutureExt as _;
 use till_core::asset::Mode;
 use till_core::scope::Scope;
+use till_core::timer::TimerKind;
 use till_store::testing::{TestDb, fresh};
+use till_store::timers::TimerRow;
 use till_store::{Db, DbConfig, Dialect, Queries, StoreError, timers};
 
 async fn postgres() -> Option<TestDb> {
@@ -75,7 +77,7 @@ async fn rows_are_written_although_sessions_died_in_the_pool() {
         test.db.begin().await.unwrap().commit().await.unwrap();
         end_sessions(&test).await;
         let subject = round.to_string();
-        let timer = (&scope, "expire", subject.as_str(), 1);
+        let timer = TimerRow::new(&scope, TimerKind::ExpireInvoice, subject.as_str(), 1);
         test.db.write_rows(&[timers::rows(&[timer])]).await.unwrap();
     }
     let mut reader = test.db.read().await.unwrap();

@@ -85,24 +85,6 @@ both_engines! { fresh
         assert!(ids(&db).await.is_empty());
     }
 
-    async fn many_rows_go_in_and_conflicts_are_left_out(db: Db) {
-        with_things(&db).await;
-        let head = "INSERT INTO things (id, at, data) VALUES";
-        let row = |n: i64| vec![Val::from(format!("{n:03}")), n.into(), Val::from(b"x")];
-        let mut tx = db.begin().await.unwrap();
-        let odd: Vec<_> = (0..151).filter(|n| n % 2 == 1).map(row).collect();
-        assert_eq!(tx.run_rows(head, "", &odd).await.unwrap(), 75);
-        let all: Vec<_> = (0..151).map(row).collect();
-        let new: Vec<(String, i64)> =
-            tx.all_rows(head, " ON CONFLICT DO NOTHING RETURNING id, at", &all).await.unwrap();
-        assert_eq!(new.len(), 76);
-        assert!(new.iter().all(|(id, at)| *id == format!("{at:03}") && at % 2 == 0));
-        assert_eq!(tx.run_rows(head, " ON CONFLICT DO NOTHING", &all).await.unwrap(), 0);
-        assert_eq!(tx.run_rows(head, "", &[]).await.unwrap(), 0);
-        tx.commit().await.unwrap();
-        assert_eq!(ids(&db).await.len(), 151);
-    }
-
     async fn how_many_rows_an_update_touched_is_known(db: Db) {
         with_things(&db).await;
         let mut tx = db.begin().await.unwrap();

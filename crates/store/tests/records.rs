@@ -1,17 +1,21 @@
 //! The query modules where no request reaches them: what the database itself refuses, and what races decide.
 
+use std::collections::BTreeMap;
+
 use futures::future::join_all;
 use scoped_futures::ScopedFutureExt as _;
 use till_core::asset::{Family, Mode};
 use till_core::ledger::{EntryKind, Group, Line};
 use till_core::money::Units;
 use till_core::scope::Scope;
-use till_store::deliveries::{Attempted, NewDelivery};
-use till_store::events::NewEvent;
+use till_core::timer::TimerKind;
+use till_core::webhook::DeliveryStatus;
+use till_store::deliveries::{Attempted, DeliveryRow, Message};
+use till_store::events::EventRow;
 use till_store::idempotency::NewAnswer;
 use till_store::journal::NewEntry;
 use till_store::keys::NewKey;
-use till_store::leases::NewLease;
+use till_store::leases::{Cooling, LeaseRow};
 use till_store::timers::TimerRow;
 use till_store::{Db, Queries, StoreError, Tx, accounts, both_engines};
 use till_store::{deliveries, events, idempotency, journal, keys, leases, timers};
@@ -30,7 +34,7 @@ async fn with_merchant(db: &Db) {
             async move {
                 accounts::insert_account(tx, "acct_a", "merchant", 0).await?;
                 for scope in [scope(), live()] {
-                    accounts::insert_merchant(tx, &scope, None, "{}").await?;
+                    accounts::insert_merchant(tx, &scope, None, &BTreeMap::new()).await?;
                 }
                 Ok(())
             }
@@ -45,8 +49,8 @@ fn entry(id: &str, payment: &str, step: i64) -> NewEntry {
         id: id.into(),
         scope: scope(),
         kind: EntryKind::Receipt,
-        invoice: "inv_a".into(),
-        payment: payment.into(),
+        invoice: Some("inv_a".into()),
+        subject: payment.into(),
         step,
         reverses: None,
         asset: "USDC@eip155:84532".into(),
@@ -59,23 +63,36 @@ fn entry(id: &str, payment: &str, step: i64) -> NewEntry {
     }
 }
 
-fn lease<'a>(scope: &'a Scope, family: Family, number: i64, invoice: &'a str) -> NewLease<'a> {
-    NewLease {
-        scope,
-        family,
-        number,
-        address: "0xA",
-        invoice,
-        leased_at: 1,
-    }
+fn lease(scope: &Scope, family: Family, number: i64, invoice: &str) -> LeaseRow {
+    LeaseRow::new(scope, family, number, "0xA", invoice, 1)
 }
 
-fn event(id: &str, seq: Option<i64>) -> NewEvent {
-    NewEvent {
+/// The lease of the first EVM address, and when it may be leased again.
+async fn cool(tx: &mut Tx, invoice: &str, free_at: i64) {
+    let cooling = Cooling {
+        scope: scope(),
+        family: Family::Evm,
+        number: 0,
+        invoice: invoice.into(),
+        free_at: Some(free_at),
+    };
+    tx.write(&leases::coolings(&[cooling])).await.unwrap();
+}
+
+async fn append(tx: &mut Tx, entries: &[NewEntry]) -> Result<u64, StoreError> {
+    tx.write(&journal::rows(entries)).await
+}
+
+fn timer(scope: &Scope, invoice: &str, due_at: i64) -> TimerRow {
+    TimerRow::new(scope, TimerKind::ExpireInvoice, invoice, due_at)
+}
+
+fn event(id: &str, seq: Option<i64>) -> EventRow {
+    EventRow {
         id: id.into(),
         scope: scope(),
         event_type: till_core::event::EventType::InvoiceCreated,
-        invoice: Some("inv_a".into()),
+        subject: Some("inv_a".into()),
         stream_seq: seq,
         created_at: 1,
         body: format!("{{\"id\":\"{id}\"}}"),
@@ -83,19 +100,19 @@ fn event(id: &str, seq: Option<i64>) -> NewEvent {
     }
 }
 
-fn delivery(id: &str, scope: &Scope, due_at: i64) -> NewDelivery {
-    NewDelivery {
-        id: id.into(),
-        scope: scope.clone(),
-        event: "evt_a".into(),
-        event_type: "invoice.created".into(),
-        invoice: None,
-        url: "https://shop.example/".into(),
-        attempt: 1,
-        created_at: 1,
-        due_at,
-        fence: 0,
-    }
+fn delivery(id: &str, scope: &Scope, due_at: i64) -> DeliveryRow {
+    DeliveryRow::pending(
+        scope,
+        id.into(),
+        Message {
+            event: "evt_a".into(),
+            event_type: "invoice.created".into(),
+            subject: None,
+        },
+        "https://shop.example/".into(),
+        1,
+        (1, due_at),
+    )
 }
 
 fn attempted(id: &str, fence: i64, next_attempt_at: Option<i64>) -> Attempted<'_> {
@@ -121,9 +138,9 @@ async fn run(db: &Db, sql: &str) -> Result<u64, StoreError> {
     Ok(rows)
 }
 
-async fn with_deliveries(db: &Db, made: &[NewDelivery]) {
+async fn with_deliveries(db: &Db, made: &[DeliveryRow]) {
     let mut tx = db.begin().await.unwrap();
-    events::insert(&mut tx, &[event("evt_a", None)])
+    tx.write(&events::rows(&[event("evt_a", None)]))
         .await
         .unwrap();
     deliveries::insert(&mut tx, made).await.unwrap();
@@ -142,7 +159,7 @@ async fn allocate(tx: &mut Tx, scope: &Scope, invoice: &str) -> Result<i64, Stor
 both_engines! {
     async fn the_journal_can_be_added_to_and_nothing_else(db: Db) {
         let mut tx = db.begin().await.unwrap();
-        journal::append(&mut tx, &[entry("jrn_a", "pay_a", 1), entry("jrn_b", "pay_b", 1)]).await.unwrap();
+        append(&mut tx, &[entry("jrn_a", "pay_a", 1), entry("jrn_b", "pay_b", 1)]).await.unwrap();
         tx.commit().await.unwrap();
         for sql in [
             "UPDATE journal SET amount = '26'",
@@ -161,14 +178,14 @@ both_engines! {
 
     async fn the_same_step_of_a_payment_is_posted_once(db: Db) {
         let mut tx = db.begin().await.unwrap();
-        journal::append(&mut tx, &[entry("jrn_a", "pay_a", 1)]).await.unwrap();
+        append(&mut tx, &[entry("jrn_a", "pay_a", 1)]).await.unwrap();
         tx.commit().await.unwrap();
         let mut tx = db.begin().await.unwrap();
-        let again = journal::append(&mut tx, &[entry("jrn_b", "pay_a", 1)]).await.unwrap_err();
+        let again = append(&mut tx, &[entry("jrn_b", "pay_a", 1)]).await.unwrap_err();
         assert!(again.violates("journal"), "{again}");
         drop(tx);
         let mut tx = db.begin().await.unwrap();
-        journal::append(&mut tx, &[entry("jrn_b", "pay_a", 2)]).await.unwrap();
+        append(&mut tx, &[entry("jrn_b", "pay_a", 2)]).await.unwrap();
         tx.commit().await.unwrap();
         assert_eq!(journal::last_entry(&mut db.read().await.unwrap(), &scope(), "pay_a").await.unwrap().as_deref(), Some("jrn_b"));
     }
@@ -179,7 +196,7 @@ both_engines! {
         for line in [same, nothing] {
             let mut tx = db.begin().await.unwrap();
             let bad = NewEntry { lines: vec![line], ..entry("jrn_a", "pay_a", 1) };
-            assert!(journal::append(&mut tx, &[bad]).await.is_err());
+            assert!(append(&mut tx, &[bad]).await.is_err());
         }
     }
 
@@ -199,14 +216,14 @@ both_engines! {
         drop(tx);
         // Cooled down, it may be leased again, and then belongs to the later invoice.
         let mut tx = db.begin().await.unwrap();
-        leases::set_free_at(&mut tx, &scope, Family::Evm, 0, "inv_a", Some(100)).await.unwrap();
+        cool(&mut tx, "inv_a", 100).await;
         assert!(leases::take_cooled(&mut tx, &scope, Family::Evm, 99, 9).await.unwrap().is_empty());
         let cooled = leases::take_cooled(&mut tx, &scope, Family::Evm, 100, 9).await.unwrap();
         assert_eq!(cooled.iter().map(|free| free.number).collect::<Vec<_>>(), [0]);
-        let next = NewLease { leased_at: 100, ..lease(&scope, Family::Evm, 0, "inv_c") };
+        let next = LeaseRow { leased_at: 100, ..lease(&scope, Family::Evm, 0, "inv_c") };
         leases::insert(&mut tx, &[next]).await.unwrap();
         // The invoice that had it before has no more say in it.
-        leases::set_free_at(&mut tx, &scope, Family::Evm, 0, "inv_a", Some(1)).await.unwrap();
+        cool(&mut tx, "inv_a", 1).await;
         assert!(leases::take_cooled(&mut tx, &scope, Family::Evm, 999, 9).await.unwrap().is_empty());
         tx.commit().await.unwrap();
         let holders = leases::holders(&mut db.read().await.unwrap(), Family::Evm, "0xA").await.unwrap();
@@ -232,10 +249,33 @@ both_engines! {
         assert_eq!(numbers, (0..40).collect::<Vec<_>>());
     }
 
+    async fn many_rows_go_in_and_those_that_are_there_are_changed(db: Db) {
+        let scope = scope();
+        let timers = |due_at: i64, step: usize| -> Vec<TimerRow> {
+            (0..151).step_by(step).map(|n| timer(&scope, &format!("inv_{n:03}"), due_at)).collect()
+        };
+        let mut tx = db.begin().await.unwrap();
+        assert_eq!(tx.write(&timers::rows(&timers(5, 2))).await.unwrap(), 76);
+        assert_eq!(tx.write(&timers::rows(&timers(9, 1))).await.unwrap(), 151);
+        assert_eq!(tx.write(&timers::rows(&[])).await.unwrap(), 0);
+        tx.commit().await.unwrap();
+        let due = timers::due(&mut db.read().await.unwrap(), 9, 999).await.unwrap();
+        assert_eq!((due.len(), due.iter().filter(|timer| timer.due_at == 9).count()), (151, 151));
+    }
+
+    async fn an_update_that_misses_a_row_fails_the_unit(db: Db) {
+        with_merchant(&db).await;
+        let mut tx = db.begin().await.unwrap();
+        let known = accounts::merchant(&mut tx, &scope()).await.unwrap().unwrap();
+        accounts::update_settings(&mut tx, &known).await.unwrap();
+        let nobody = accounts::MerchantRow { scope: Scope::new("acct_b", Mode::Test), ..known };
+        assert!(accounts::update_settings(&mut tx, &nobody).await.is_err());
+    }
+
     async fn a_timer_is_taken_by_one(db: Db) {
         let scope = scope();
         let mut tx = db.begin().await.unwrap();
-        timers::set(&mut tx, &[(&scope, "expire", "inv_a", 10), (&scope, "expire", "inv_b", 5)]).await.unwrap();
+        timers::set(&mut tx, &[timer(&scope, "inv_a", 10), timer(&scope, "inv_b", 5)]).await.unwrap();
         tx.commit().await.unwrap();
         let due = timers::due(&mut db.read().await.unwrap(), 10, 9).await.unwrap();
         assert_eq!(due.iter().map(|timer| &*timer.subject).collect::<Vec<_>>(), ["inv_b", "inv_a"]);
@@ -258,15 +298,28 @@ both_engines! {
     async fn a_timer_that_was_moved_is_not_taken_at_its_old_time(db: Db) {
         let (scope, live) = (scope(), live());
         let mut tx = db.begin().await.unwrap();
-        timers::set(&mut tx, &[(&scope, "expire", "inv_a", 10)]).await.unwrap();
+        timers::set(&mut tx, &[timer(&scope, "inv_a", 10)]).await.unwrap();
         let old: Vec<TimerRow> = timers::due_for(&mut tx, &scope, 10, 9).await.unwrap();
-        timers::set(&mut tx, &[(&scope, "expire", "inv_a", 20)]).await.unwrap();
+        timers::set(&mut tx, &[timer(&scope, "inv_a", 20)]).await.unwrap();
         assert!(!timers::take(&mut tx, &old[0]).await.unwrap());
         assert!(timers::due_for(&mut tx, &scope, 19, 9).await.unwrap().is_empty());
         assert!(timers::due_for(&mut tx, &live, 99, 9).await.unwrap().is_empty());
         assert_eq!(timers::due_for(&mut tx, &scope, 20, 9).await.unwrap().len(), 1);
-        timers::cancel(&mut tx, &scope, "expire", "inv_a").await.unwrap();
-        assert!(timers::due(&mut tx, 99, 9).await.unwrap().is_empty());
+    }
+
+    async fn a_row_that_cannot_be_read_names_its_table_column_and_id(db: Db) {
+        let scope = scope();
+        with_deliveries(&db, &[delivery("whd_a", &scope, 10)]).await;
+        run(&db, "UPDATE events SET type = 'invoice.vanished'").await.unwrap();
+        run(&db, "UPDATE deliveries SET mode = 'tset'").await.unwrap();
+        let mut reader = db.read().await.unwrap();
+        let sql = "SELECT account, mode, id, event, event_type, subject, url, status, attempt, status_code, latency_ms, error, \
+             response_body, created_at, attempted_at, next_attempt_at, due_at, fence FROM deliveries";
+        let error = reader.all::<DeliveryRow>(sql, &[]).await.unwrap_err();
+        assert_eq!(error, StoreError::corrupt("deliveries", "mode", "whd_a", "tset"));
+        let sql = "SELECT account, mode, id, type, subject, stream_seq, created_at, body, payments FROM events";
+        let error = reader.one::<EventRow>(sql, &[]).await.unwrap_err();
+        assert_eq!(error, StoreError::corrupt("events", "event_type", "evt_a", "invoice.vanished"));
     }
 
     async fn a_lost_claim_records_nothing(db: Db) {
@@ -283,7 +336,7 @@ both_engines! {
         assert_eq!(1, deliveries::record(&mut tx, &scope, &[attempted("whd_a", 2, None)]).await.unwrap());
         assert_eq!(0, deliveries::record(&mut tx, &scope, &[attempted("whd_a", 2, Some(9))]).await.unwrap(), "recorded once");
         let row = deliveries::find(&mut tx, &scope, "whd_a").await.unwrap().unwrap();
-        assert_eq!((&*row.status, row.next_attempt_at), ("succeeded", None));
+        assert_eq!((row.status, row.next_attempt_at), (DeliveryStatus::Succeeded, None));
         assert!(deliveries::claim(&mut tx, &scope, 999, 1_000, 9).await.unwrap().is_empty(), "done");
     }
 
@@ -329,10 +382,10 @@ both_engines! {
 
     async fn an_invoices_stream_gives_each_number_once(db: Db) {
         let mut tx = db.begin().await.unwrap();
-        events::insert(&mut tx, &[event("evt_a", Some(1)), event("evt_b", Some(2)), event("evt_c", None), event("evt_d", None)]).await.unwrap();
+        tx.write(&events::rows(&[event("evt_a", Some(1)), event("evt_b", Some(2)), event("evt_c", None), event("evt_d", None)])).await.unwrap();
         tx.commit().await.unwrap();
         let mut tx = db.begin().await.unwrap();
-        let again = events::insert(&mut tx, &[event("evt_e", Some(2))]).await.unwrap_err();
+        let again = tx.write(&events::rows(&[event("evt_e", Some(2))])).await.unwrap_err();
         assert!(again.violates("events"), "{again}");
         drop(tx);
         let mut reader = db.read().await.unwrap();
@@ -345,7 +398,7 @@ both_engines! {
         let scope = scope();
         let answer = |key: &'static str| NewAnswer { scope: &scope, key, fingerprint: b"f", status: 201, response: Vec::new(), event: Some("evt_a") };
         let names: Vec<String> = (0..70).map(|n| format!("inv_{n:02}")).collect();
-        let many: Vec<_> = names.iter().map(|name| (&scope, "expire", name.as_str(), 7)).collect();
+        let many: Vec<_> = names.iter().map(|name| timer(&scope, name, 7)).collect();
         let commits = db.commits();
         db.write_rows(&[idempotency::rows(vec![answer("a")], 5), events::rows(&[event("evt_a", Some(1))]), timers::rows(&many), events::rows(&[])]).await.unwrap();
         assert_eq!(db.commits() - commits, 1);
@@ -355,7 +408,7 @@ both_engines! {
         assert_eq!(kept.event_body.as_deref(), Some(r#"{"id":"evt_a"}"#), "the event's");
         drop(reader);
 
-        let again = [events::rows(&[event("evt_b", Some(2))]), timers::rows(&[(&scope, "expire", "inv_00", 8)]), idempotency::rows(vec![answer("b"), answer("a")], 6)];
+        let again = [events::rows(&[event("evt_b", Some(2))]), timers::rows(&[timer(&scope, "inv_00", 8)]), idempotency::rows(vec![answer("b"), answer("a")], 6)];
         let taken = db.write_rows(&again).await.unwrap_err();
         assert!(taken.violates("idempotency_keys"), "{taken}");
         let mut reader = db.read().await.unwrap();
@@ -371,10 +424,10 @@ both_engines! {
         let scope = scope();
         let answer = |key: &'static str| NewAnswer { scope: &scope, key, fingerprint: b"f", status: 201, response: b"{}".to_vec(), event: None };
         let mut tx = db.begin().await.unwrap();
-        tx.insert_all(&[idempotency::rows(vec![answer("a"), answer("b")], 5)]).await.unwrap();
+        tx.write_all(&[idempotency::rows(vec![answer("a"), answer("b")], 5)]).await.unwrap();
         tx.commit().await.unwrap();
         let mut tx = db.begin().await.unwrap();
-        let taken = tx.insert_all(&[idempotency::rows(vec![answer("c"), answer("b")], 6)]).await.unwrap_err();
+        let taken = tx.write_all(&[idempotency::rows(vec![answer("c"), answer("b")], 6)]).await.unwrap_err();
         assert!(taken.violates("idempotency_keys"), "{taken}");
         drop(tx);
         let mut reader = db.read().await.unwrap();

@@ -65,8 +65,9 @@ impl From<Fail> for Failure {
     fn from(fail: Fail) -> Failure {
         match fail {
             Fail::Refused(refusal) => Failure::new(refusal.message),
-            Fail::Store(error) => error.into(),
-            Fail::Broken(cause) => Failure::new(cause),
+            Fail::Again => StoreError::Busy.into(),
+            Fail::Store(error, _) => error.into(),
+            Fail::Broken(cause, place) => Failure::new(format!("{cause} (at {place})")),
         }
     }
 }

@@ -10,7 +10,7 @@ pub async fn merchant(q: &mut impl Queries, scope: &Scope) -> Result<Merchant, F
     let row = till_store::accounts::merchant(q, scope)
         .await?
         .ok_or_else(not_configured)?;
-    Ok(Merchant::read(row)?)
+    Ok(Merchant { row })
 }
 
 pub async fn render(

@@ -138,13 +138,15 @@ pub fn fail(fail: Fail) -> Failure {
     use till_store::StoreError;
     match fail {
         Fail::Refused(refusal) => refusal.into(),
-        Fail::Store(
+        Fail::Again
+        | Fail::Store(
             StoreError::Unavailable
             | StoreError::Busy
             | StoreError::Serialization
             | StoreError::LockTimeout,
+            _,
         ) => Refusal::of(Code::ServiceUnavailable).into(),
-        Fail::Store(error) => Broken::new(error).into(),
-        Fail::Broken(cause) => Broken(cause).into(),
+        Fail::Store(error, place) => Broken(format!("{error} (at {place})")).into(),
+        Fail::Broken(cause, place) => Broken(format!("{cause} (at {place})")).into(),
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use http::StatusCode;
 use scoped_futures::ScopedFutureExt as _;
+use till_core::invoice::Status;
 use till_core::limits::{
     ASSETS_MAX, CUSTOMER_REF_CHARS_MAX, DESCRIPTION_CHARS_MAX, REVIEW_REASON_CHARS_MAX,
     REVIEW_REASON_CHARS_MIN,
@@ -15,7 +16,7 @@ use till_engine::invoices::{self, Decision, Via};
 use till_engine::merchants::accounts::Caller;
 use till_engine::view::InvoiceView;
 use till_engine::{Answer, settlement};
-use till_store::invoices::{Filter, InvoiceRow};
+use till_store::invoices::{InvoiceFilter, InvoiceRow};
 
 use crate::face::answers::{Answered, List, answered, list as listed, no_body};
 use crate::face::callers::{Got, Id, Posted, Secret};
@@ -108,9 +109,9 @@ pub async fn list(State(api): State<Arc<Api>>, got: Got<Secret>) -> Answered {
     let status = query.optional("status", till_http::query::one_of(words::INVOICE_STATUSES))?;
     let customer_ref = query.text("customer_ref");
     let page = cursor::page(&api.engine, got.scope(), "invoices", &asked)?;
-    let filter = Filter {
-        status,
-        customer_ref: customer_ref.as_deref(),
+    let filter = InvoiceFilter {
+        status: status.and_then(Status::parse),
+        customer_ref,
     };
     let mut reader = api
         .engine
@@ -118,7 +119,7 @@ pub async fn list(State(api): State<Arc<Api>>, got: Got<Secret>) -> Answered {
         .read()
         .await
         .map_err(|error| fail(error.into()))?;
-    let found = till_store::invoices::list(&mut reader, got.scope(), &filter, &page).await;
+    let found = till_store::invoices::list(&mut reader, got.scope(), filter, &page).await;
     let mut rows = found.map_err(|error| fail(error.into()))?;
     let next = cursor::next(
         &api.engine,

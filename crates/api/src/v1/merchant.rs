@@ -40,7 +40,7 @@ pub async fn retrieve(State(api): State<Arc<Api>>, got: Got<Secret>) -> Answered
     let row = row
         .map_err(|error| fail(error.into()))?
         .ok_or_else(|| Refusal::of(Code::ModeNotConfigured))?;
-    let merchant = Merchant::read(row).map_err(|error| fail(error.into()))?;
+    let merchant = Merchant { row };
     Ok(answer::json(StatusCode::OK, &SettingsView::of(&merchant)))
 }
 

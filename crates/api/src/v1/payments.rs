@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use till_core::payment::PaymentStatus;
 use till_engine::view::PaymentView;
-use till_store::payments::Filter;
+use till_store::payments::PaymentFilter;
 
 use crate::face::answers::{Answered, List, list as listed};
 use crate::face::callers::{Got, Secret};
@@ -24,16 +25,11 @@ pub async fn list(State(api): State<Arc<Api>>, got: Got<Secret>) -> Answered {
     let mut query = got.query(&["limit", "cursor", "invoice", "status", "asset", "tx_hash"])?;
     let asked = query.page()?;
     let status = query.optional("status", one_of(words::PAYMENT_STATUSES))?;
-    let (invoice, asset, tx_hash) = (
-        query.text("invoice"),
-        query.text("asset"),
-        query.text("tx_hash"),
-    );
-    let filter = Filter {
-        invoice: invoice.as_deref(),
-        status,
-        asset: asset.as_deref(),
-        tx_hash: tx_hash.as_deref(),
+    let filter = PaymentFilter {
+        invoice: query.text("invoice"),
+        status: status.and_then(PaymentStatus::parse),
+        asset: query.text("asset"),
+        tx_hash: query.text("tx_hash"),
     };
     let page = cursor::page(&api.engine, got.scope(), "payments", &asked)?;
     let mut reader = api
@@ -42,7 +38,7 @@ pub async fn list(State(api): State<Arc<Api>>, got: Got<Secret>) -> Answered {
         .read()
         .await
         .map_err(|error| fail(error.into()))?;
-    let found = till_store::payments::list(&mut reader, got.scope(), &filter, &page).await;
+    let found = till_store::payments::list(&mut reader, got.scope(), filter, &page).await;
     let mut rows = found.map_err(|error| fail(error.into()))?;
     let next = cursor::next(
         &api.engine,
@@ -52,6 +48,5 @@ pub async fn list(State(api): State<Arc<Api>>, got: Got<Secret>) -> Answered {
         &mut rows,
         |row| &row.id,
     );
-    let views: Result<Vec<_>, _> = rows.iter().map(PaymentView::of).collect();
-    Ok(listed(views.map_err(|error| fail(error.into()))?, next))
+    Ok(listed(rows.iter().map(PaymentView::of).collect(), next))
 }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use scoped_futures::ScopedFutureExt as _;
+use till_core::webhook::DeliveryStatus;
 use till_engine::Answer;
 use till_engine::merchants::deliveries;
 use till_engine::view::DeliveryView;
-use till_store::deliveries::Filter;
+use till_store::deliveries::DeliveryFilter;
 
 use crate::face::answers::{Answered, List, answered, list as listed, no_body};
 use crate::face::callers::{Got, Id, Posted, Secret};
@@ -36,16 +37,11 @@ pub async fn list(State(api): State<Arc<Api>>, got: Got<Secret>) -> Answered {
     ])?;
     let asked = query.page()?;
     let status = query.optional("status", one_of(&["pending", "succeeded", "failed"]))?;
-    let (event_type, event, invoice) = (
-        query.text("event_type"),
-        query.text("event"),
-        query.text("invoice"),
-    );
-    let filter = Filter {
-        status,
-        event_type: event_type.as_deref(),
-        event: event.as_deref(),
-        invoice: invoice.as_deref(),
+    let filter = DeliveryFilter {
+        status: status.and_then(DeliveryStatus::parse),
+        event_type: query.text("event_type"),
+        event: query.text("event"),
+        subject: query.text("invoice"),
     };
     let page = cursor::page(&api.engine, got.scope(), "deliveries", &asked)?;
     let mut reader = api
@@ -54,7 +50,7 @@ pub async fn list(State(api): State<Arc<Api>>, got: Got<Secret>) -> Answered {
         .read()
         .await
         .map_err(|error| fail(error.into()))?;
-    let found = till_store::deliveries::list(&mut reader, got.scope(), &filter, &page).await;
+    let found = till_store::deliveries::list(&mut reader, got.scope(), filter, &page).await;
     let mut rows = found.map_err(|error| fail(error.into()))?;
     let next = cursor::next(
         &api.engine,
@@ -64,10 +60,7 @@ pub async fn list(State(api): State<Arc<Api>>, got: Got<Secret>) -> Answered {
         &mut rows,
         |row| &row.id,
     );
-    let views = rows
-        .iter()
-        .map(|row| DeliveryView::of(row, got.scope().mode))
-        .collect();
+    let views = rows.iter().map(DeliveryView::of).collect();
     Ok(listed(views, next))
 }
 
@@ -89,7 +82,7 @@ pub async fn replay(State(api): State<Arc<Api>>, Id(id): Id, posted: Posted<Secr
         .once(posted.scope(), &posted.once, |tx, context| {
             async move {
                 let row = deliveries::replay(tx, context, id).await?;
-                Answer::json(200, &DeliveryView::of(&row, context.scope.mode))
+                Answer::json(200, &DeliveryView::of(&row))
             }
             .scope_boxed()
         });

@@ -279,7 +279,7 @@ on_every_engine! { postgres
                 response: b"{}".to_vec(),
                 event: None,
             };
-            tx.insert_all(&[till_store::idempotency::rows(vec![answer], 0)]).await.unwrap();
+            tx.write_all(&[till_store::idempotency::rows(vec![answer], 0)]).await.unwrap();
             let call = till.posting(path, body).once(key);
             call.clone().send().await.refused(409, "idempotency_key_in_use", "Idempotency-Key");
             drop(tx);

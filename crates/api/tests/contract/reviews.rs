@@ -179,8 +179,8 @@ async fn risk(till: &Till, payment: &str) {
             let mut row = till_store::payments::find(tx, &context.scope, payment)
                 .await?
                 .expect("it is there");
-            row.verdict = Some(Verdict::Held(Hold::Sanctions).show());
-            Ok::<_, Fail>(till_store::payments::update(tx, &row).await?)
+            row.verdict = Some(Verdict::Held(Hold::Sanctions));
+            Ok::<_, Fail>(tx.write(&till_store::payments::updates([&row])?).await?)
         }
         .scope_boxed()
     });

@@ -17,3 +17,33 @@ pub const EVENT_TYPE_HEADER: &str = "x-service-event-type";
 
 /// How far a receiver lets the clock of a signature differ from its own.
 pub const SIGNATURE_TOLERANCE_S: i64 = 300;
+
+/// How far an attempt has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DeliveryStatus {
+    Pending,
+    Succeeded,
+    Failed,
+}
+
+impl DeliveryStatus {
+    pub const ALL: [DeliveryStatus; 3] = [
+        DeliveryStatus::Pending,
+        DeliveryStatus::Succeeded,
+        DeliveryStatus::Failed,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            DeliveryStatus::Pending => "pending",
+            DeliveryStatus::Succeeded => "succeeded",
+            DeliveryStatus::Failed => "failed",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<DeliveryStatus> {
+        DeliveryStatus::ALL
+            .into_iter()
+            .find(|status| status.as_str() == text)
+    }
+}

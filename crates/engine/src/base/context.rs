@@ -36,7 +36,7 @@ impl<'e> Context<'e> {
         let row = till_store::accounts::merchant(q, scope)
             .await?
             .ok_or_else(not_configured)?;
-        let merchant = Merchant::read(row)?;
+        let merchant = Merchant { row };
         let real_now = engine.clock.now_ms();
         let now = real_now
             .saturating_add(merchant.row.clock_offset_ms)

@@ -1,22 +1,30 @@
 //! How a use case can end without an answer, for two audiences: the caller and whoever reads the log.
 
+use std::panic::Location;
+
 use till_core::error::{Code, Refusal};
 use till_core::scope::Scope;
 use till_store::{Retryable, StoreError};
+
+/// Where in the program something failed, for the log.
+pub type Place = &'static Location<'static>;
 
 #[derive(Clone, Debug)]
 pub enum Fail {
     /// The caller's doing; told in public words.
     Refused(Refusal),
+    /// Somebody else was faster: the unit of work begins anew.
+    Again,
     /// The database's doing; retried, answered 503, or a defect.
-    Store(StoreError),
+    Store(StoreError, Place),
     /// Ours; logged with the cause, answered `internal_error`.
-    Broken(String),
+    Broken(String, Place),
 }
 
 impl Fail {
+    #[track_caller]
     pub fn broken(cause: impl ToString) -> Fail {
-        Fail::Broken(cause.to_string())
+        Fail::Broken(cause.to_string(), Location::caller())
     }
 }
 
@@ -27,14 +35,19 @@ impl From<Refusal> for Fail {
 }
 
 impl From<StoreError> for Fail {
+    #[track_caller]
     fn from(error: StoreError) -> Fail {
-        Fail::Store(error)
+        Fail::Store(error, Location::caller())
     }
 }
 
 impl Retryable for Fail {
     fn retryable(&self) -> bool {
-        matches!(self, Fail::Store(error) if error.retryable())
+        match self {
+            Fail::Again => true,
+            Fail::Store(error, _) => error.retryable(),
+            Fail::Refused(_) | Fail::Broken(..) => false,
+        }
     }
 }
 

@@ -8,9 +8,9 @@ use till_core::asset::{Network, Registry};
 use till_core::invoice::PayOption;
 use till_core::money::show;
 use till_core::scope::Scope;
+use till_store::Page;
 use till_store::bindings::BindingRow;
-use till_store::payments::{Filter, PaymentRow};
-use till_store::{Page, StoreError};
+use till_store::payments::{PaymentFilter, PaymentRow};
 use utoipa::ToSchema;
 
 use crate::base::Engine;
@@ -58,28 +58,28 @@ pub async fn lookup(
     let (options, bindings) = {
         let mut reader = engine.db.read().await?;
         let row = invoices::find(&mut reader, scope, invoice).await?;
-        let filter = Filter {
-            tx_hash: Some(hash.as_str()),
-            ..Filter::default()
+        let filter = PaymentFilter {
+            tx_hash: Some(hash.as_str().to_owned()),
+            ..PaymentFilter::default()
         };
         let page = Page {
             limit: TRANSFERS_MAX,
             before: None,
         };
-        let rows = till_store::payments::list(&mut reader, scope, &filter, &page).await?;
+        let rows = till_store::payments::list(&mut reader, scope, filter, &page).await?;
         if !rows.is_empty() {
-            return Ok(observed(hash, invoice, &rows)?);
+            return Ok(observed(hash, invoice, &rows));
         }
         let bindings = till_store::bindings::of_invoice(&mut reader, scope, invoice).await?;
         // The reader goes back before anybody outside is waited for.
-        (row.options()?, bindings)
+        (row.options, bindings)
     };
     let found = match &engine.nodes {
         Some(nodes) => nodes.look_up(&offered(&options), hash).await,
         None => None,
     };
     Ok(match found {
-        Some((network, moved)) => told(hash, network, moved, &options, &bindings)?,
+        Some((network, moved)) => told(hash, network, moved, &options, &bindings),
         None => unknown(hash),
     })
 }
@@ -95,39 +95,32 @@ fn unknown(hash: &TxHashForm) -> LookupView {
     }
 }
 
-fn observed(
-    hash: &TxHashForm,
-    invoice: &str,
-    rows: &[PaymentRow],
-) -> Result<LookupView, StoreError> {
+fn observed(hash: &TxHashForm, invoice: &str, rows: &[PaymentRow]) -> LookupView {
     let transfer = |row: &PaymentRow| {
         let decimals = Registry::builtin()
             .asset(&row.asset)
             .map_or(0, |asset| asset.decimals);
         let ours = row.invoice == invoice;
-        Ok(LookedUpTransfer {
+        LookedUpTransfer {
             asset: row.asset.clone(),
-            amount: show(row.units()?, decimals),
+            amount: show(row.units, decimals),
             to: row.recipient.clone(),
-            attributed: ours && row.reversed == 0,
-            reason: match (ours, row.reversed != 0) {
+            attributed: ours && !row.reversed,
+            reason: match (ours, row.reversed) {
                 (true, false) => None,
                 (true, true) => Some("not_in_the_chain_any_more"),
                 (false, _) => Some("not_for_this_invoice"),
             },
-        })
+        }
     };
-    let transfers = rows
-        .iter()
-        .map(transfer)
-        .collect::<Result<Vec<_>, StoreError>>()?;
-    Ok(LookupView {
+    let transfers: Vec<LookedUpTransfer> = rows.iter().map(transfer).collect();
+    LookupView {
         found: true,
         network: rows.first().map(|row| row.network.clone()),
         attributed: transfers.iter().any(|transfer| transfer.attributed),
         transfers,
         ..unknown(hash)
-    })
+    }
 }
 
 /// The networks of an invoice's options, in the order they are offered.
@@ -153,39 +146,35 @@ fn told(
     moved: Vec<Moved>,
     options: &[PayOption],
     bindings: &[BindingRow],
-) -> Result<LookupView, StoreError> {
+) -> LookupView {
     let mut transfers = Vec::with_capacity(moved.len());
     for moved in moved {
         transfers.push(LookedUpTransfer {
             asset: moved.asset.code.clone(),
             amount: show(moved.units, moved.asset.decimals),
-            reason: Some(reason(&moved, options, bindings)?),
+            reason: Some(reason(&moved, options, bindings)),
             to: moved.recipient,
             attributed: false,
         });
     }
     transfers.sort_by_key(|transfer| transfer.reason == Some("not_for_this_invoice"));
     transfers.truncate(TRANSFERS_MAX as usize);
-    Ok(LookupView {
+    LookupView {
         found: true,
         network: Some(network.id.clone()),
         transfers,
         ..unknown(hash)
-    })
+    }
 }
 
-fn reason(
-    moved: &Moved,
-    options: &[PayOption],
-    bindings: &[BindingRow],
-) -> Result<&'static str, StoreError> {
+fn reason(moved: &Moved, options: &[PayOption], bindings: &[BindingRow]) -> &'static str {
     for binding in bindings {
         let fits = binding.asset == moved.asset.code
             && binding.destination == moved.recipient
             && binding.sender == moved.sender
-            && binding.units()? == moved.units;
+            && binding.units == moved.units;
         if fits {
-            return Ok("not_observed_yet");
+            return "not_observed_yet";
         }
     }
     let to_deposit = options
@@ -195,9 +184,9 @@ fn reason(
     let offered = options
         .iter()
         .any(|option| option.asset == moved.asset.code);
-    Ok(match (to_deposit, offered) {
+    match (to_deposit, offered) {
         (true, true) => "not_observed_yet",
         (true, false) => "asset_not_offered",
         (false, _) => "not_for_this_invoice",
-    })
+    }
 }

@@ -55,10 +55,10 @@ pub async fn leave_address(
     if same.is_none() && left.len() >= NOTIFY_ADDRESSES_MAX as usize {
         return Err(Refusal::of(Code::NotifyLimitReached).into());
     }
-    let due_at = held.row.status()?.is_paid().then_some(context.real_now);
+    let due_at = held.invoice.is.status.is_paid().then_some(context.real_now);
     let status = match same {
         Some(notice) => {
-            if notice.is_current == 0 {
+            if !notice.is_current {
                 notices::retire_receipts(tx, &context.scope, invoice).await?;
             }
             let locale = locale.as_str();
@@ -94,15 +94,14 @@ fn receipt_row(
     let sealed = address::seal(engine, scope, invoice, email);
     NoticeRow {
         id: engine.ids.make(Kind::Notice),
-        account: scope.account.to_string(),
-        mode: scope.mode.as_str().to_owned(),
+        scope: scope.clone(),
         invoice: invoice.to_owned(),
         kind: "receipt".to_owned(),
         email: sealed.email,
         email_tag: sealed.tag,
         locale: locale.as_str().to_owned(),
         session: session.0.into(),
-        is_current: 1,
+        is_current: true,
         detail: None,
         status: "scheduled".to_owned(),
         created_at: context.real_now,

@@ -21,7 +21,7 @@ pub async fn view(
     let payments = till_store::payments::of_invoice(q, scope, &row.id).await?;
     let capabilities = Capabilities {
         wallet_payments: row
-            .options()?
+            .options
             .iter()
             .filter_map(|option| Registry::builtin().asset(&option.asset))
             .filter_map(|asset| Registry::builtin().network(&asset.network))
@@ -33,7 +33,10 @@ pub async fn view(
     let session_token = session::issue(engine, scope, &row.id);
     let display_name = merchant.row.display_name.clone();
     let key = merchant.row.publishable_key.as_deref();
-    let (url, payments) = (&engine.config.checkout_url, payer_payments(&payments)?);
+    let (url, payments) = (
+        &engine.config.checkout_url,
+        payer_payments(&payments.iter().collect::<Vec<_>>()),
+    );
     Ok(CheckoutInvoiceView::of(
         row,
         url,

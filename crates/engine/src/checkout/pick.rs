@@ -6,7 +6,8 @@ use till_core::invoice::Status;
 use till_core::timer::TimerKind;
 use till_store::Tx;
 use till_store::invoices::InvoiceRow;
-use till_store::leases::NewLease;
+use till_store::leases::LeaseRow;
+use till_store::timers::TimerRow;
 
 use crate::base::Context;
 use crate::base::fail::Fail;
@@ -25,7 +26,8 @@ pub async fn pick_option(
     let not_offered = || Refusal::of(Code::AssetNotOffered).param("asset");
     let asset = registry.asset(asset).ok_or_else(not_offered)?;
     let picked = held
-        .terms
+        .invoice
+        .is
         .options
         .iter()
         .find(|option| option.asset == asset.code)
@@ -35,23 +37,24 @@ pub async fn pick_option(
         return Err(Refusal::of(Code::InvoiceNotAwaitingPayment).into());
     }
     if picked.deposit.is_some() {
-        return Ok(held.row);
+        return Ok(held.invoice.is);
     }
     let network = registry.network(&asset.network).ok_or_else(not_offered)?;
     let deposit = crate::addresses::allocate(tx, context, network, 1)
         .await?
         .pop();
     let deposit = deposit.ok_or_else(|| crate::addresses::exhausted(&network.name))?;
-    let lease = NewLease {
-        scope: &context.scope,
-        family: asset.family,
-        number: i64::try_from(deposit.number).map_err(Fail::broken)?,
-        address: &deposit.address,
+    let lease = LeaseRow::new(
+        &context.scope,
+        asset.family,
+        i64::try_from(deposit.number).map_err(Fail::broken)?,
+        &deposit.address,
         invoice,
-        leased_at: context.now,
-    };
+        context.now,
+    );
     till_store::leases::insert(tx, std::slice::from_ref(&lease)).await?;
-    for option in &mut held.terms.options {
+    let row = &mut held.invoice.is;
+    for option in &mut row.options {
         let same_chain = registry
             .asset(&option.asset)
             .is_some_and(|known| known.family == asset.family);
@@ -59,16 +62,11 @@ pub async fn pick_option(
             option.deposit = Some(deposit.clone());
         }
     }
-    held.row.options = serde_json::to_string(&held.terms.options).map_err(Fail::broken)?;
-    till_store::invoices::update(tx, &held.row).await?;
+    till_store::invoices::update(tx, row).await?;
     // A wallet bound before the pick was told `select_by`; what it sends after that must find the invoice too.
-    till_store::bindings::extend(tx, &context.scope, invoice, held.row.expires_at).await?;
-    let timer = (
-        &context.scope,
-        TimerKind::ExpireInvoice.as_str(),
-        invoice,
-        held.row.expires_at,
-    );
+    till_store::bindings::extend(tx, &context.scope, invoice, row.expires_at).await?;
+    let kind = TimerKind::ExpireInvoice;
+    let timer = TimerRow::new(&context.scope, kind, invoice, row.expires_at);
     till_store::timers::set(tx, &[timer]).await?;
-    Ok(held.row)
+    Ok(held.invoice.is)
 }

@@ -49,12 +49,11 @@ pub async fn events_after(
     let display_name = merchant
         .as_ref()
         .and_then(|merchant| merchant.display_name.as_deref());
-    let options = row.options()?;
     let item = |event: &till_store::events::StreamedEvent| {
         Ok(StreamItem {
             seq: event.stream_seq,
             event_type: event.event_type.clone(),
-            data: stream_event(event, &scope.account, invoice, &options, display_name)?,
+            data: stream_event(event, &scope.account, invoice, &row.options, display_name)?,
         })
     };
     events.iter().map(item).collect()

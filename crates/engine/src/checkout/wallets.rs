@@ -1,7 +1,7 @@
 //! Wallet payments: a payer's own wallet sends straight to the merchant's destination, and is told apart from
 //! others by who sends and exactly how much.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 use till_core::asset::{Asset, Registry};
@@ -9,7 +9,7 @@ use till_core::binding::exact_amount;
 use till_core::error::{Code, Refusal};
 use till_core::invoice::Status;
 use till_core::limits::WALLET_BINDINGS_MAX;
-use till_core::money::{Units, show};
+use till_core::money::show;
 use till_core::time;
 use till_store::Tx;
 use till_store::bindings::BindingRow;
@@ -43,8 +43,8 @@ pub struct BindingView {
 }
 
 impl BindingView {
-    fn of(row: &BindingRow, asset: &Asset) -> Result<BindingView, Fail> {
-        Ok(BindingView {
+    fn of(row: &BindingRow, asset: &Asset) -> BindingView {
+        BindingView {
             object: "wallet_binding",
             asset: row.asset.clone(),
             symbol: asset.symbol.clone(),
@@ -53,10 +53,10 @@ impl BindingView {
             destination: row.destination.clone(),
             token_contract: asset.contract.clone(),
             decimals: asset.decimals,
-            amount: show(row.units()?, asset.decimals),
-            amount_base_units: row.units.clone(),
+            amount: show(row.units, asset.decimals),
+            amount_base_units: row.units.0.to_string(),
             expires_at: time::show(row.expires_at),
-        })
+        }
     }
 }
 
@@ -72,7 +72,7 @@ pub async fn bind(
     let registry = Registry::builtin();
     let not_offered = || Refusal::of(Code::AssetNotOffered).param("asset");
     let asset = registry.asset(asset).ok_or_else(not_offered)?;
-    let due = held.terms.due(&asset.code).ok_or_else(not_offered)?;
+    let due = held.terms().due(&asset.code).ok_or_else(not_offered)?;
     let network = registry
         .network(&asset.network)
         .filter(|network| network.wallet_payments())
@@ -88,7 +88,7 @@ pub async fn bind(
         .iter()
         .find(|known| known.sender == sender && known.asset == asset.code)
     {
-        return BindingView::of(known, asset);
+        return Ok(BindingView::of(known, asset));
     }
     let wallets: BTreeSet<&str> = bindings
         .iter()
@@ -104,35 +104,27 @@ pub async fn bind(
         .ok_or_else(|| Refusal::of(Code::FeatureUnavailable))?
         .to_owned();
     let taken = till_store::bindings::open_amounts(tx, &destination, &sender, &asset.code).await?;
-    let taken: HashSet<Units> = taken
-        .iter()
-        .filter_map(|units| units.parse().ok())
-        .map(Units)
-        .collect();
     let (units, suffix) = exact_amount(due, asset.decimals, &taken)
         .ok_or_else(|| Refusal::of(Code::UniqueAmountUnavailable))?;
     let row = BindingRow {
-        account: context.scope.account.to_string(),
-        mode: context.scope.mode.as_str().to_owned(),
+        scope: context.scope.clone(),
         invoice: invoice.to_owned(),
         asset: asset.code.clone(),
         network: asset.network.clone(),
         sender,
         destination,
-        units: units.0.to_string(),
-        suffix: suffix.0.to_string(),
+        units,
+        suffix,
         created_at: context.now,
-        expires_at: held.terms.deadline(),
-        open: 1,
+        expires_at: held.terms().deadline(),
+        open: true,
     };
     match till_store::bindings::insert(tx, &row).await {
         // Another invoice took the same amount between our look and our write: look again from the start.
-        Err(error) if error.violates("wallet_bindings") => {
-            Err(Fail::Store(till_store::StoreError::Serialization))
-        }
+        Err(error) if error.violates("wallet_bindings") => Err(Fail::Again),
         done => {
             done?;
-            BindingView::of(&row, asset)
+            Ok(BindingView::of(&row, asset))
         }
     }
 }

@@ -5,7 +5,7 @@ use till_core::binding::{self, Candidate};
 use till_core::id::Kind;
 use till_core::ledger::Position;
 use till_core::money::Units;
-use till_core::payment::{Level, Payment};
+use till_core::payment::{AttributedBy, Level, PaymentStatus};
 use till_core::scope::Scope;
 use till_store::Tx;
 use till_store::leases::LeaseRow;
@@ -13,7 +13,7 @@ use till_store::payments::PaymentRow;
 
 use crate::base::Context;
 use crate::base::fail::Fail;
-use crate::settlement::{self, HeldPayment};
+use crate::settlement::{self, Tracked};
 
 /// A transfer as some source saw it at some moment. Its identity is network, transaction and place in it.
 #[derive(Clone, Debug)]
@@ -83,7 +83,9 @@ async fn take_in_one(
         &observation.tx_hash,
         observation.place,
     );
-    let known = till_store::payments::by_identity(tx, network, tx_hash, place).await?;
+    let known = till_store::payments::by_identity(tx, &[(network, tx_hash, place)])
+        .await?
+        .pop();
     // Zero-value transfers are how addresses are poisoned; they are nothing, everywhere. One that was
     // something before a reorganisation is gone.
     let nothing;
@@ -92,7 +94,7 @@ async fn take_in_one(
         (None, true) => return Ok(None),
         (Some(payment), true) => {
             nothing = Observation {
-                units: payment.units()?,
+                units: payment.units,
                 sighting: Sighting::Removed,
                 ..observation.clone()
             };
@@ -101,7 +103,7 @@ async fn take_in_one(
     };
     let mut attribution = By::DepositAddress;
     let (scope, invoice) = match &known {
-        Some(payment) => (payment.scope()?, payment.invoice.clone()),
+        Some(payment) => (payment.scope.clone(), payment.invoice.clone()),
         None => match attribute(tx, context, observation).await? {
             Some(found) => {
                 attribution = found.by;
@@ -115,11 +117,11 @@ async fn take_in_one(
         return Ok(None);
     }
     if let Some(known) = &known
-        && is_undone(known, observation)?
+        && is_undone(known, observation)
     {
         // It is told and journalled as a reversal first, and then taken in as what it is now.
         let gone = Observation {
-            units: known.units()?,
+            units: known.units,
             sighting: Sighting::Removed,
             ..observation.clone()
         };
@@ -131,13 +133,14 @@ async fn take_in_one(
         )));
     };
     // Looked for again now that the invoice is held: another process may have seen the transfer meanwhile.
-    let this_transfer = |held: &&mut HeldPayment| {
-        (&held.row.network, &held.row.tx_hash, held.row.place) == (network, tx_hash, place)
+    let this_transfer = |payment: &&mut Tracked<PaymentRow>| {
+        let row = &payment.is;
+        (&row.network, &row.tx_hash, row.place) == (network, tx_hash, place)
     };
     let id = match (held.payments.iter_mut().find(this_transfer), known) {
         (Some(payment), _) => {
-            update(payment, observation)?;
-            payment.row.id.clone()
+            update(&mut payment.is, observation);
+            payment.is.id.clone()
         }
         (None, Some(payment)) => {
             return Err(Fail::broken(format!(
@@ -146,11 +149,11 @@ async fn take_in_one(
             )));
         }
         (None, None) => {
-            let Some(payment) = first_sighting(context, &invoice, observation, attribution)? else {
+            let Some(payment) = first_sighting(context, &invoice, observation, attribution) else {
                 return Ok(None);
             };
-            let id = payment.row.id.clone();
-            held.payments.push(payment);
+            let id = payment.id.clone();
+            held.payments.push(Tracked::new(payment));
             id
         }
     };
@@ -160,18 +163,18 @@ async fn take_in_one(
 
 /// Whether a transfer that stands in the books left its block without anybody saying so: it waits again, or is
 /// in another block and not deep enough there, or of another amount.
-fn is_undone(known: &PaymentRow, observation: &Observation) -> Result<bool, Fail> {
-    if !known.status()?.is_posted() {
-        return Ok(false);
+fn is_undone(known: &PaymentRow, observation: &Observation) -> bool {
+    if !known.status.is_posted() {
+        return false;
     }
-    Ok(match &observation.sighting {
+    match &observation.sighting {
         Sighting::Removed => false,
         Sighting::Pending => true,
         Sighting::InBlock { level, hash, .. } => {
             known.block_hash.as_ref() != Some(hash)
-                && (*level < known.fact()?.credit_at || known.units()? != observation.units)
+                && (*level < known.credit_at || known.units != observation.units)
         }
-    })
+    }
 }
 
 /// What a transfer was recognised by.
@@ -182,10 +185,10 @@ enum By {
 }
 
 impl By {
-    fn as_str(self) -> &'static str {
+    fn name(self) -> AttributedBy {
         match self {
-            By::DepositAddress => "deposit_address",
-            By::WalletBinding { .. } => "wallet_binding",
+            By::DepositAddress => AttributedBy::DepositAddress,
+            By::WalletBinding { .. } => AttributedBy::WalletBinding,
         }
     }
 
@@ -233,8 +236,8 @@ async fn by_lease(
     let holders = till_store::leases::holders(tx, network.family, &observation.recipient).await?;
     // Two accounts may have one extended key and so the same addresses (new test accounts do): the account
     // whose unit of work this is comes first.
-    let of_mode = |lease: &&LeaseRow| lease.mode == network.mode.as_str();
-    let own = |lease: &&LeaseRow| of_mode(lease) && lease.account == *context.scope.account;
+    let of_mode = |lease: &&LeaseRow| lease.scope.mode == network.mode;
+    let own = |lease: &&LeaseRow| of_mode(lease) && lease.scope == context.scope;
     let held_then = |lease: &&LeaseRow| lease.leased_at <= at;
     // A block's clock may run ahead of or behind ours: before the first lease means the first.
     let latest_of = |whose: &dyn Fn(&&LeaseRow) -> bool| {
@@ -244,7 +247,7 @@ async fn by_lease(
     };
     let holder = latest_of(&own).or_else(|| latest_of(&of_mode));
     Ok(holder.map(|lease| Found {
-        scope: Scope::new(&lease.account, network.mode),
+        scope: lease.scope.clone(),
         invoice: lease.invoice.clone(),
         by: By::DepositAddress,
     }))
@@ -259,36 +262,34 @@ async fn by_binding(
     let Some(sender) = &observation.sender else {
         return Ok(None);
     };
-    let units = observation.units.0.to_string();
     let rows = till_store::bindings::fitting(
         tx,
         &observation.recipient,
         sender,
         &observation.asset,
-        &units,
+        observation.units,
     )
     .await?;
     let rows: Vec<_> = rows
         .into_iter()
-        .filter(|row| row.mode == network.mode.as_str())
+        .filter(|row| row.scope.mode == network.mode)
         .collect();
     let candidates: Vec<Candidate> = rows
         .iter()
         .map(|row| Candidate {
             created_at: row.created_at,
             expires_at: row.expires_at,
-            open: row.open != 0,
+            open: row.open,
         })
         .collect();
     let Some(index) = binding::attribute(&candidates, at) else {
         return Ok(None);
     };
     let row = &rows[index];
-    let suffix = Units(row.suffix.parse().map_err(Fail::broken)?);
     Ok(Some(Found {
-        scope: Scope::new(&row.account, network.mode),
+        scope: row.scope.clone(),
         invoice: row.invoice.clone(),
-        by: By::WalletBinding { suffix },
+        by: By::WalletBinding { suffix: row.suffix },
     }))
 }
 
@@ -297,37 +298,21 @@ fn first_sighting(
     invoice: &str,
     observation: &Observation,
     attribution: By,
-) -> Result<Option<HeldPayment>, Fail> {
-    let Some(level) = observation.sighting.level() else {
-        return Ok(None);
-    };
+) -> Option<PaymentRow> {
+    let level = observation.sighting.level()?;
     let engine = context.engine;
-    let fact = Payment {
+    let mut row = PaymentRow {
+        scope: context.scope.clone(),
         id: engine.ids.make(Kind::Payment),
-        asset: observation.asset.clone(),
-        units: observation.units,
-        suffix: attribution.suffix(),
+        invoice: invoice.to_owned(),
+        status: PaymentStatus::Pending,
         level,
         first_level: level,
         credit_at: engine.credit_at(&observation.network),
-        first_seen_at: context.now,
-        block_time: None,
-        verdict: None,
-        reversed: false,
-    };
-    let row = PaymentRow {
-        account: context.scope.account.to_string(),
-        mode: context.scope.mode.as_str().to_owned(),
-        id: fact.id.clone(),
-        invoice: invoice.to_owned(),
-        status: String::new(),
-        level: level.as_str().to_owned(),
-        first_level: level.as_str().to_owned(),
-        credit_at: fact.credit_at.as_str().to_owned(),
         verdict: None,
         asset: observation.asset.clone(),
         network: observation.network.clone(),
-        units: observation.units.0.to_string(),
+        units: observation.units,
         tx_hash: observation.tx_hash.clone(),
         place: observation.place,
         block_number: None,
@@ -335,38 +320,31 @@ fn first_sighting(
         block_time: None,
         sender: observation.sender.clone(),
         recipient: observation.recipient.clone(),
-        attributed_by: attribution.as_str().to_owned(),
-        simulated: i64::from(observation.source == Source::Simulation),
+        attributed_by: attribution.name(),
+        simulated: observation.source == Source::Simulation,
         first_seen_at: context.now,
         credited_at: None,
-        reversed: 0,
-        position: serde_json::to_string(&Position::default()).map_err(Fail::broken)?,
+        reversed: false,
+        position: Position::default(),
         entries: 0,
-        suffix: attribution.suffix().0.to_string(),
+        suffix: attribution.suffix(),
     };
-    let mut payment = HeldPayment {
-        row,
-        fact,
-        was: None,
-        stored: None,
-    };
-    update(&mut payment, observation)?;
-    Ok(Some(payment))
+    update(&mut row, observation);
+    Some(row)
 }
 
 /// Puts what was seen now over what was known.
-fn update(payment: &mut HeldPayment, observation: &Observation) -> Result<(), Fail> {
-    let (row, fact) = (&mut payment.row, &mut payment.fact);
+fn update(row: &mut PaymentRow, observation: &Observation) {
     match &observation.sighting {
         Sighting::Removed => {
-            fact.reversed = true;
+            row.reversed = true;
             // Should it come back, it is judged anew: its first verdict was about another block.
-            fact.verdict = None;
+            row.verdict = None;
         }
         Sighting::Pending => {
-            fact.level = Level::Pending;
-            fact.reversed = false;
-            (fact.block_time, row.block_number, row.block_hash) = (None, None, None);
+            row.level = Level::Pending;
+            row.reversed = false;
+            (row.block_time, row.block_number, row.block_hash) = (None, None, None);
         }
         Sighting::InBlock {
             level,
@@ -375,22 +353,15 @@ fn update(payment: &mut HeldPayment, observation: &Observation) -> Result<(), Fa
             time,
         } => {
             // The same block seen by a slower source does not take a level back; another block does.
-            let same_block = row.block_hash.as_deref() == Some(hash) && !fact.reversed;
-            fact.level = if same_block {
-                fact.level.max(*level)
-            } else {
-                *level
+            let same_block = row.block_hash.as_deref() == Some(hash) && !row.reversed;
+            row.level = match same_block {
+                true => row.level.max(*level),
+                false => *level,
             };
-            fact.reversed = false;
-            fact.block_time = Some(*time);
-            (row.block_number, row.block_hash) = (Some(*number), Some(hash.clone()));
+            row.reversed = false;
+            (row.block_time, row.block_number) = (Some(*time), Some(*number));
+            row.block_hash = Some(hash.clone());
         }
     }
-    fact.units = observation.units;
-    row.units = observation.units.0.to_string();
-    row.level = fact.level.as_str().to_owned();
-    row.block_time = fact.block_time;
-    row.reversed = i64::from(fact.reversed);
-    row.verdict = fact.verdict.map(till_core::payment::Verdict::show);
-    Ok(())
+    row.units = observation.units;
 }

@@ -13,14 +13,14 @@ use crate::settlement;
 /// Only an invoice nothing was paid to can be cancelled; cancelling a cancelled one changes nothing.
 pub async fn cancel(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<InvoiceRow, Fail> {
     let mut held = find_locked(tx, context, id).await?;
-    if held.row.status()? == Status::Cancelled {
-        return Ok(held.row);
+    if held.invoice.is.status == Status::Cancelled {
+        return Ok(held.invoice.is);
     }
     let status = held.assess(context.now).status;
     if status != Status::AwaitingPayment {
         let message = format!("The invoice is {} and cannot be cancelled", status.as_str());
         return Err(Refusal::new(Code::InvoiceNotCancellable, message).into());
     }
-    held.row.cancelled_at = Some(context.now);
+    held.invoice.is.cancelled_at = Some(context.now);
     settlement::settle(tx, context, held, None).await
 }

@@ -192,7 +192,7 @@ async fn write(
     if drafts.iter().all(|draft| draft.scarce.is_empty()) {
         let ready: Vec<Ready<'_>> = drafts.iter().map(Ready::from).collect();
         let batch = rows::assemble(engine, requests, &ready)?;
-        engine.db.write_rows(&batch.inserts).await?;
+        engine.db.write_rows(&batch.writes).await?;
         return Ok(batch.answered().collect());
     }
     let written = engine
@@ -202,7 +202,7 @@ async fn write(
                 effects.clear();
                 let (ready, refused) = deposits::allocate(tx, drafts).await?;
                 let batch = rows::assemble(engine, requests, &ready)?;
-                tx.insert_all(&batch.inserts).await?;
+                tx.write_all(&batch.writes).await?;
                 Ok::<_, Fail>((batch, refused))
             }
             .scope_boxed()

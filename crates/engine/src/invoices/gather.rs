@@ -137,8 +137,8 @@ async fn create_alone(engine: &Engine, request: &CreateInvoice) -> Result<Answer
     };
     match create().await {
         // Another process bound the key meanwhile: its answer is there by now.
-        Err(Fail::Store(error)) if once::is_key_taken(&error) => create().await,
-        Err(Fail::Store(StoreError::LockTimeout)) => Err(once::in_use().into()),
+        Err(Fail::Store(error, _)) if once::is_key_taken(&error) => create().await,
+        Err(Fail::Store(StoreError::LockTimeout, _)) => Err(once::in_use().into()),
         done => done,
     }
 }

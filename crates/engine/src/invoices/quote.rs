@@ -46,7 +46,7 @@ pub fn quote(context: &Context<'_>, request: &NewInvoice) -> Result<Quote, Refus
         request.customer_ref.as_deref(),
         CUSTOMER_REF_CHARS_MAX,
     )?;
-    let (assets, origin) = match (&request.assets, &context.merchant.default_assets) {
+    let (assets, origin) = match (&request.assets, &context.merchant.row.default_assets) {
         (Some(named), _) => (named, "assets"),
         (None, Some(defaults)) => (defaults, "default_assets"),
         (None, None) => {

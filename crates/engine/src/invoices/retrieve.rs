@@ -131,12 +131,12 @@ async fn look_up(
         Ok(rows) => rows.into_iter().map(Arc::new).collect(),
         Err(error) => return vec![Err(error.into()); batch.len()],
     };
-    let rows: HashMap<(&str, &str, &str), &Arc<InvoiceRow>> = rows
+    let rows: HashMap<(&Scope, &str), &Arc<InvoiceRow>> = rows
         .iter()
-        .map(|row| ((&*row.account, &*row.mode, &*row.id), row))
+        .map(|row| ((&row.scope, &*row.id), row))
         .collect();
     let found = |(scope, id): &(&Scope, &str)| {
-        let row = rows.get(&(&*scope.account, scope.mode.as_str(), *id));
+        let row = rows.get(&(*scope, *id));
         Ok(row.map(|row| Arc::clone(row)))
     };
     asked.iter().map(found).collect()

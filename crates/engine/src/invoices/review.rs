@@ -42,8 +42,8 @@ pub async fn resolve_review(
     match decision {
         Decision::Accept => {
             let risky = held.payments.iter().any(|payment| {
-                !payment.fact.reversed
-                    && matches!(payment.fact.verdict, Some(Verdict::Held(hold)) if hold.is_risk())
+                !payment.is.reversed
+                    && matches!(payment.is.verdict, Some(Verdict::Held(hold)) if hold.is_risk())
             });
             if risky && context.is_live() && via == Via::Api {
                 return Err(Refusal::of(Code::ReviewRequiresDashboard).into());
@@ -51,13 +51,12 @@ pub async fn resolve_review(
             for payment in held
                 .payments
                 .iter_mut()
-                .filter(|payment| is_held(payment.fact.verdict))
+                .filter(|payment| is_held(payment.is.verdict))
             {
-                payment.fact.verdict = Some(Verdict::Accepted);
-                payment.row.verdict = Some(Verdict::Accepted.show());
+                payment.is.verdict = Some(Verdict::Accepted);
             }
         }
-        Decision::Reject => held.row.cancelled_at = Some(context.now),
+        Decision::Reject => held.invoice.is.cancelled_at = Some(context.now),
     }
     let (decision, via) = match (decision, via) {
         (Decision::Accept, Via::Api) => ("accept", "api"),

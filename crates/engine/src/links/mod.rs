@@ -12,7 +12,7 @@ use till_core::link::{AmountType, LinkPrice, check_price, link_status, payer_amo
 use till_core::money::{self, Currency, Units};
 use till_store::invoices::InvoiceRow;
 use till_store::links::LinkRow;
-use till_store::{Queries, Tx};
+use till_store::{Metadata, Queries, Tx};
 
 use crate::base::fail::{Fail, missing};
 use crate::base::{Change, Context};
@@ -49,14 +49,17 @@ pub async fn create(
     change: &LinkChange,
 ) -> Result<LinkView, Fail> {
     let engine = context.engine;
+    let currency = match &change.currency {
+        Change::Set(code) => Currency::parse(code),
+        Change::Keep | Change::Clear => None,
+    };
     let mut row = LinkRow {
-        account: context.scope.account.to_string(),
-        mode: context.scope.mode.as_str().to_owned(),
+        scope: context.scope.clone(),
         id: engine.ids.make(Kind::PaymentLink),
         // 128 random bits are 22 characters.
         slug: URL_SAFE_NO_PAD.encode(engine.ids.random::<16>()),
-        amount_type: AmountType::Fixed.as_str().to_owned(),
-        currency: String::new(),
+        amount_type: AmountType::Fixed,
+        currency: currency.ok_or_else(offers::unknown_currency)?,
         amount: None,
         min_amount: None,
         max_amount: None,
@@ -66,8 +69,8 @@ pub async fn create(
         quantity_used: 0,
         quantity_reserved: 0,
         expires_at: None,
-        metadata: "{}".to_owned(),
-        active: 1,
+        metadata: Metadata::default(),
+        active: true,
         created_at: context.now,
     };
     apply(context, &mut row, change)?;
@@ -91,12 +94,12 @@ pub async fn update(
         return render(context, &row);
     }
     till_store::links::update(tx, &row).await?;
-    let switched_off = before.active != 0 && row.active == 0;
+    let switched_off = before.active && !row.active;
     let otherwise = LinkRow {
         active: before.active,
         ..row.clone()
     } != before
-        || (before.active == 0 && row.active != 0);
+        || (!before.active && row.active);
     let mut events = Vec::new();
     if otherwise {
         events.push(EventType::PaymentLinkUpdated);
@@ -110,10 +113,10 @@ pub async fn update(
 
 fn apply(context: &Context<'_>, row: &mut LinkRow, change: &LinkChange) -> Result<(), Fail> {
     if let Change::Set(amount_type) = change.amount_type {
-        row.amount_type = amount_type.as_str().to_owned();
+        row.amount_type = amount_type;
     }
     if let Change::Set(currency) = &change.currency {
-        row.currency.clone_from(currency);
+        row.currency = Currency::parse(currency).ok_or_else(offers::unknown_currency)?;
     }
     change.amount.apply(&mut row.amount);
     change.min_amount.apply(&mut row.min_amount);
@@ -127,42 +130,36 @@ fn apply(context: &Context<'_>, row: &mut LinkRow, change: &LinkChange) -> Resul
         return Err(refusal.param("expires_at").into());
     }
     change.expires_at.apply(&mut row.expires_at);
-    let json = |value: &dyn erased::Json| value.text().map_err(Fail::broken);
-    match &change.assets {
-        Change::Keep => {}
-        Change::Clear => row.assets = None,
-        Change::Set(assets) => row.assets = Some(json(assets)?),
-    }
+    change.assets.apply(&mut row.assets);
     match &change.metadata {
         Change::Keep => {}
-        Change::Clear => row.metadata = "{}".to_owned(),
-        Change::Set(metadata) => row.metadata = json(metadata)?,
+        Change::Clear => row.metadata = Metadata::default(),
+        Change::Set(metadata) => row.metadata = Metadata::new(metadata),
     }
     if let Change::Set(active) = change.active {
-        row.active = i64::from(active);
+        row.active = active;
     }
     Ok(())
 }
 
 /// The combination of all fields, whichever of them were sent. Amounts are written in the currency's form.
 fn check(context: &Context<'_>, row: &LinkRow) -> Result<(), Fail> {
-    let price = price_of(row)?;
+    let price = price_of(row);
     check_price(&price)?;
-    if let Some(assets) = row.assets()? {
-        offers::offered(context, &assets, "assets", price.currency)?;
+    if let Some(assets) = &row.assets {
+        offers::offered(context, assets, "assets", price.currency)?;
     }
     Ok(())
 }
 
-fn price_of(row: &LinkRow) -> Result<LinkPrice<'_>, Fail> {
-    let currency = Currency::parse(&row.currency).ok_or_else(offers::unknown_currency)?;
-    Ok(LinkPrice {
-        amount_type: row.amount_type()?,
-        currency,
+fn price_of(row: &LinkRow) -> LinkPrice<'_> {
+    LinkPrice {
+        amount_type: row.amount_type,
+        currency: row.currency,
         amount: row.amount.as_deref(),
         min_amount: row.min_amount.as_deref(),
         max_amount: row.max_amount.as_deref(),
-    })
+    }
 }
 
 async fn announce(
@@ -175,6 +172,7 @@ async fn announce(
     let event = |event: &EventType| {
         let told = Told {
             event: *event,
+            subject: &row.id,
             invoice: None,
             stream_seq: None,
             object: &object,
@@ -226,7 +224,7 @@ pub async fn create_invoice(
     let link = find_by_slug(tx, &context.scope, slug).await?;
     // The row lock makes switching the link off and making an invoice from it happen one after the other.
     let link = find_locked(tx, context, &link.id).await?;
-    let price = price_of(&link)?;
+    let price = price_of(&link);
     let amount_minor = payer_amount(&price, chosen)?;
     if let Some(refusal) = link_status(&link.state(), context.now).refusal() {
         return Err(refusal.into());
@@ -234,12 +232,11 @@ pub async fn create_invoice(
     reserve(tx, context, &link).await?;
     let request = NewInvoice {
         amount: money::show(Units(amount_minor.into()), price.currency.decimals()),
-        currency: link.currency.clone(),
-        assets: link.assets()?,
+        currency: link.currency.code().to_owned(),
+        assets: link.assets.clone(),
         description: link.description.clone(),
         customer_ref: None,
-        metadata: serde_json::from_str(&link.metadata)
-            .map_err(|error| link.corrupt("metadata", error))?,
+        metadata: link.metadata.entries()?,
     };
     create::create_link_invoice(tx, context, &request, &link.id).await
 }
@@ -257,17 +254,4 @@ async fn reserve(tx: &mut Tx, context: &Context<'_>, link: &LinkRow) -> Result<(
         return Err(busy());
     }
     Ok(())
-}
-
-/// What serialises, without naming its type.
-mod erased {
-    pub trait Json {
-        fn text(&self) -> serde_json::Result<String>;
-    }
-
-    impl<T: serde::Serialize> Json for T {
-        fn text(&self) -> serde_json::Result<String> {
-            serde_json::to_string(self)
-        }
-    }
 }

@@ -98,18 +98,19 @@ async fn set_up_mode(
     scope: &Scope,
     destinations: &[(Family, Mode, String)],
 ) -> Result<ModeKeys, Fail> {
-    let mut own: BTreeMap<&str, &str> = destinations
+    let named = |family: Family, address: &str| (family.namespace().to_owned(), address.to_owned());
+    let mut own: BTreeMap<String, String> = destinations
         .iter()
         .filter(|(_, mode, _)| *mode == scope.mode)
-        .map(|(family, _, address)| (family.namespace(), address.as_str()))
+        .map(|(family, _, address)| named(*family, address))
         .collect();
     if destinations.is_empty() && scope.mode == Mode::Test {
         own = Family::ALL
             .into_iter()
-            .map(|family| (family.namespace(), till_chains::example_destination(family)))
+            .map(|family| named(family, till_chains::example_destination(family)))
             .collect();
     }
-    let defaults: Vec<&str> = DEFAULT_TEST_ASSETS
+    let defaults: Vec<String> = DEFAULT_TEST_ASSETS
         .into_iter()
         .filter(|code| {
             let asset = Registry::builtin().asset(code);
@@ -117,13 +118,10 @@ async fn set_up_mode(
                 asset.mode == scope.mode && own.contains_key(asset.family.namespace())
             })
         })
+        .map(str::to_owned)
         .collect();
-    let defaults = match defaults.is_empty() {
-        true => None,
-        false => Some(serde_json::to_string(&defaults).map_err(Fail::broken)?),
-    };
-    let destinations = serde_json::to_string(&own).map_err(Fail::broken)?;
-    till_store::accounts::insert_merchant(tx, scope, defaults.as_deref(), &destinations).await?;
+    let defaults = (!defaults.is_empty()).then_some(defaults);
+    till_store::accounts::insert_merchant(tx, scope, defaults, &own).await?;
     Ok(ModeKeys {
         secret_key: add_key(engine, tx, scope, KeyKind::Secret).await?,
         publishable_key: add_key(engine, tx, scope, KeyKind::Publishable).await?,

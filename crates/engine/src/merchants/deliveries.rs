@@ -3,7 +3,7 @@
 use till_core::error::{Code, Refusal};
 use till_core::id::Kind;
 use till_store::Tx;
-use till_store::deliveries::{DeliveryRow, NewDelivery};
+use till_store::deliveries::{DeliveryRow, Message};
 
 use crate::base::Context;
 use crate::base::fail::{Fail, missing, missing_or_in_mode};
@@ -24,20 +24,19 @@ pub async fn replay(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<Deli
         .webhook_url
         .clone()
         .ok_or_else(|| Refusal::of(Code::WebhookUrlMissing))?;
-    let new = NewDelivery {
-        id: context.engine.ids.make(Kind::Delivery),
-        scope: context.scope.clone(),
-        event: old.event,
-        event_type: old.event_type,
-        invoice: old.invoice,
+    let new = DeliveryRow::pending(
+        &context.scope,
+        context.engine.ids.make(Kind::Delivery),
+        Message {
+            event: old.event,
+            event_type: old.event_type,
+            subject: old.subject,
+        },
         url,
-        attempt: 1,
-        created_at: context.real_now,
-        due_at: context.real_now,
-        fence: 0,
-    };
+        1,
+        (context.real_now, context.real_now),
+    );
     till_store::deliveries::insert(tx, std::slice::from_ref(&new)).await?;
     context.effects.delivery(&context.scope);
-    let made = till_store::deliveries::find(tx, &context.scope, &new.id).await?;
-    made.ok_or_else(|| Fail::broken("a delivery vanished while it was made"))
+    Ok(new)
 }

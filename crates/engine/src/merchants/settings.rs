@@ -99,26 +99,20 @@ pub async fn update(
     if let Change::Set(assets) = &change.default_assets {
         offers::available(context, assets, "default_assets")?;
     }
-    let row = till_store::accounts::merchant_for_update(tx, &context.scope)
+    let mut row = till_store::accounts::merchant_for_update(tx, &context.scope)
         .await?
         .ok_or_else(crate::base::not_configured)?;
-    let mut merchant = Merchant::read(row)?;
-    let row = &mut merchant.row;
     change.display_name.apply(&mut row.display_name);
     change.webhook_url.apply(&mut row.webhook_url);
     change
         .manual_review_amount
         .apply(&mut row.manual_review_amount);
+    change.default_assets.apply(&mut row.default_assets);
     match change.underpay_tolerance_bps {
         Change::Keep => {}
         Change::Clear => row.underpay_tolerance_bps = 0,
-        Change::Set(bps) => row.underpay_tolerance_bps = bps,
+        Change::Set(bps) => row.underpay_tolerance_bps = bps.try_into().map_err(Fail::broken)?,
     }
-    change.default_assets.apply(&mut merchant.default_assets);
-    row.default_assets = match &merchant.default_assets {
-        Some(assets) => Some(serde_json::to_string(assets).map_err(Fail::broken)?),
-        None => None,
-    };
-    till_store::accounts::update_settings(tx, &context.scope, &merchant.row).await?;
-    Ok(merchant)
+    till_store::accounts::update_settings(tx, &row).await?;
+    Ok(Merchant { row })
 }

@@ -1,7 +1,9 @@
-//! An invoice and its payments, read and locked for change.
+//! Invoices and their payments, read and locked for change.
+
+use std::collections::HashMap;
 
 use till_core::invoice::{Assessment, Facts, Terms, assess};
-use till_core::payment::{Payment, PaymentStatus};
+use till_core::payment::Payment;
 use till_core::scope::Scope;
 use till_store::Tx;
 use till_store::invoices::InvoiceRow;
@@ -9,67 +11,80 @@ use till_store::payments::PaymentRow;
 
 use crate::base::fail::Fail;
 
-/// An invoice and its payments, locked for change.
-pub struct Held {
-    pub row: InvoiceRow,
-    pub terms: Terms,
-    pub payments: Vec<HeldPayment>,
+/// A record, and what the database has of it; none for a new one.
+#[derive(Clone, Debug)]
+pub struct Tracked<T> {
+    pub was: Option<T>,
+    pub is: T,
 }
 
-pub struct HeldPayment {
-    pub row: PaymentRow,
-    pub fact: Payment,
-    /// The status before this change; none for a payment that is new.
-    pub was: Option<PaymentStatus>,
-    /// The row as the database has it; what differs from it is written.
-    pub stored: Option<PaymentRow>,
-}
-
-impl HeldPayment {
-    pub fn known(row: PaymentRow) -> Result<HeldPayment, Fail> {
-        Ok(HeldPayment {
-            fact: row.fact()?,
-            was: Some(row.status()?),
-            stored: Some(row.clone()),
-            row,
-        })
+impl<T: Clone + PartialEq> Tracked<T> {
+    pub fn known(record: T) -> Tracked<T> {
+        Tracked {
+            was: Some(record.clone()),
+            is: record,
+        }
     }
+
+    pub fn new(record: T) -> Tracked<T> {
+        Tracked {
+            was: None,
+            is: record,
+        }
+    }
+
+    pub fn is_changed(&self) -> bool {
+        self.was.as_ref() != Some(&self.is)
+    }
+}
+
+/// An invoice and its payments, locked until the unit of work ends.
+#[derive(Clone, Debug)]
+pub struct Held {
+    pub invoice: Tracked<InvoiceRow>,
+    pub payments: Vec<Tracked<PaymentRow>>,
 }
 
 pub async fn hold(tx: &mut Tx, scope: &Scope, invoice: &str) -> Result<Option<Held>, Fail> {
-    let Some(row) = till_store::invoices::lock(tx, scope, invoice).await? else {
-        return Ok(None);
+    Ok(hold_many(tx, &[(scope, invoice)]).await?.pop())
+}
+
+/// Those of these invoices that exist, locked in the order of their ids.
+pub async fn hold_many(tx: &mut Tx, invoices: &[(&Scope, &str)]) -> Result<Vec<Held>, Fail> {
+    let rows = till_store::invoices::lock_many(tx, invoices).await?;
+    let found: Vec<(&Scope, &str)> = rows.iter().map(|row| (&row.scope, &*row.id)).collect();
+    let mut payments: HashMap<String, Vec<Tracked<PaymentRow>>> = HashMap::new();
+    for payment in till_store::payments::of_invoices(tx, &found).await? {
+        let of_invoice = payments.entry(payment.invoice.clone()).or_default();
+        of_invoice.push(Tracked::known(payment));
+    }
+    let held = |row: InvoiceRow| Held {
+        payments: payments.remove(&row.id).unwrap_or_default(),
+        invoice: Tracked::known(row),
     };
-    let terms = row.terms()?;
-    let rows = till_store::payments::of_invoice(tx, scope, invoice).await?;
-    let payments = rows
-        .into_iter()
-        .map(HeldPayment::known)
-        .collect::<Result<_, _>>()?;
-    Ok(Some(Held {
-        row,
-        terms,
-        payments,
-    }))
+    Ok(rows.into_iter().map(held).collect())
 }
 
 impl Held {
-    pub fn assess(&self, now: i64) -> Assessment {
-        let facts = self.facts();
-        assess(
-            &Facts {
-                terms: &self.terms,
-                payments: &facts,
-                cancelled_at: self.row.cancelled_at,
-            },
-            now,
-        )
+    pub fn id(&self) -> &str {
+        &self.invoice.is.id
     }
 
-    pub(super) fn facts(&self) -> Vec<Payment> {
-        self.payments
-            .iter()
-            .map(|payment| payment.fact.clone())
-            .collect()
+    pub fn terms(&self) -> Terms {
+        self.invoice.is.terms()
+    }
+
+    pub fn facts(&self) -> Vec<Payment> {
+        let facts = self.payments.iter().map(|payment| payment.is.fact());
+        facts.collect()
+    }
+
+    pub fn assess(&self, now: i64) -> Assessment {
+        let facts = Facts {
+            terms: &self.terms(),
+            payments: &self.facts(),
+            cancelled_at: self.invoice.is.cancelled_at,
+        };
+        assess(&facts, now)
     }
 }

@@ -1,10 +1,11 @@
-//! The one place where an invoice changes: facts in, and all that follows from them written together.
+//! The one place where an invoice's status changes: facts in, and all that follows from them written together.
 
 pub mod facts;
 pub mod follow;
+mod judge;
 mod settle;
 mod tell;
 
-pub use facts::{Held, HeldPayment, hold};
-pub use settle::settle;
+pub use facts::{Held, Tracked, hold, hold_many};
+pub use settle::{Change, settle, settle_all};
 pub use tell::{Extra, render};

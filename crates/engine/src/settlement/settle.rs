@@ -1,221 +1,207 @@
-//! Facts in, and all that follows from them written together.
+//! Facts in, and all that follows from them: worked out without the database, then written together.
 
-use till_core::asset::Registry;
 use till_core::event::announce;
 use till_core::id::Kind;
-use till_core::invoice::{Assessment, Facts, Status, judge};
+use till_core::invoice::{Assessment, Facts, Review, Status, Summary, assess};
 use till_core::ledger::{self, EntryKind};
-use till_core::money::Currency;
-use till_core::payment::{Hold, Payment, PaymentStatus};
+use till_core::payment::PaymentStatus;
 use till_store::Tx;
+use till_store::events::EventRow;
 use till_store::invoices::InvoiceRow;
 use till_store::journal::NewEntry;
-use till_store::payments::PaymentRow;
 
 use super::facts::Held;
-use super::follow;
-use super::tell::{Extra, Rendered, events_of};
+use super::follow::Follower;
+use super::tell::{Extra, events_of};
+use super::{follow, judge};
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox;
-use crate::view::Summary;
 
-/// Works out what the facts now say and writes the difference: payments, journal, invoice, lease, events.
+/// An invoice whose facts have changed, or whose time has.
+pub struct Change<'c> {
+    pub context: &'c Context<'c>,
+    pub held: Held,
+    pub extra: Option<Extra>,
+}
+
+/// What follows from a change.
+pub(super) struct Settled<'c> {
+    pub(super) context: &'c Context<'c>,
+    pub(super) held: Held,
+    pub(super) before: Status,
+    pub(super) entries: Vec<NewEntry>,
+    pub(super) events: Vec<EventRow>,
+}
+
+/// Works out what the facts now say and writes the difference.
 pub async fn settle(
     tx: &mut Tx,
     context: &Context<'_>,
-    mut held: Held,
+    held: Held,
     extra: Option<Extra>,
 ) -> Result<InvoiceRow, Fail> {
-    pass_verdicts(context, &mut held);
-    let after = held.assess(context.now);
-    let status_before = held.row.status()?;
-    let was: Vec<Option<PaymentStatus>> = held.payments.iter().map(|payment| payment.was).collect();
-    let announcements = announce(status_before, &was, &after);
-    let before = held.row.clone();
-    write_payments(tx, context, &mut held, &after).await?;
-    apply_to_row(context, &mut held.row, &after)?;
-    follow::link_unit::follow(tx, context, &mut held.row).await?;
-    let rendered = Rendered {
-        before: &before,
-        held: &held,
+    let change = Change {
+        context,
+        held,
         extra,
     };
-    let events = events_of(context, &rendered, &announcements)?;
-    held.row.stream_seq += i64::try_from(
-        events
-            .iter()
-            .filter(|event| event.stream_seq.is_some())
-            .count(),
-    )
-    .map_err(Fail::broken)?;
-    if differs(&before, &held.row) {
-        till_store::invoices::update(tx, &held.row).await?;
-    }
-    if after.status.is_closed() && !status_before.is_closed() {
-        till_store::bindings::close(tx, &context.scope, &held.row.id).await?;
-    }
-    follow::lease::follow(
-        tx,
-        context,
-        &held,
-        status_before.is_closed(),
-        after.status.is_closed(),
-    )
-    .await?;
-    if after.status.is_paid() && !status_before.is_paid() {
-        follow::receipt::on_paid(tx, context, &held.row).await?;
-    }
-    outbox::record(tx, context, &events).await?;
-    if !events.is_empty() {
-        context.effects.stream(&held.row.id);
-    }
-    Ok(held.row)
+    let settled = settle_all(tx, vec![change]).await?.pop();
+    settled.ok_or_else(|| Fail::broken("a change was settled without a result"))
 }
 
-fn pass_verdicts(context: &Context<'_>, held: &mut Held) {
-    let facts = held.facts();
-    let limit = manual_review_minor(context, &held.row.currency);
-    let senders: Vec<Option<Hold>> = held
+/// The same for many invoices, of many accounts, in a few statements.
+pub async fn settle_all(tx: &mut Tx, changes: Vec<Change<'_>>) -> Result<Vec<InvoiceRow>, Fail> {
+    let mut settled: Vec<Settled<'_>> = changes
+        .into_iter()
+        .map(work_out)
+        .collect::<Result<_, _>>()?;
+    name_reversed(tx, &mut settled).await?;
+    write(tx, &settled).await?;
+    for done in &settled {
+        if !done.events.is_empty() {
+            done.context.effects.stream(done.held.id());
+        }
+    }
+    Ok(settled
+        .into_iter()
+        .map(|done| done.held.invoice.is)
+        .collect())
+}
+
+fn work_out(change: Change<'_>) -> Result<Settled<'_>, Fail> {
+    let Change {
+        context,
+        mut held,
+        extra,
+    } = change;
+    let before = held.invoice.is.status;
+    let terms = held.terms();
+    judge::pass_verdicts(context, &terms, &mut held);
+    let after = assess(
+        &Facts {
+            terms: &terms,
+            payments: &held.facts(),
+            cancelled_at: held.invoice.is.cancelled_at,
+        },
+        context.now,
+    );
+    let was: Vec<Option<PaymentStatus>> = held
         .payments
         .iter()
-        .map(|payment| risk_of(&payment.row))
+        .map(|payment| payment.was.as_ref().map(|was| was.status))
         .collect();
-    let risk = |payment: &Payment| {
-        let index = facts.iter().position(|fact| fact.id == payment.id)?;
-        senders[index]
-    };
-    let facts_view = Facts {
-        terms: &held.terms,
-        payments: &facts,
-        cancelled_at: held.row.cancelled_at,
-    };
-    for (index, verdict) in judge(&facts_view, limit, risk) {
-        let payment = &mut held.payments[index];
-        payment.fact.verdict = Some(verdict);
-        payment.row.verdict = Some(verdict.show());
-    }
-}
-
-/// The limit is set in USD; an invoice in another currency is measured by the same figure of its own.
-fn manual_review_minor(context: &Context<'_>, currency: &str) -> Option<u64> {
-    let text = context.merchant.row.manual_review_amount.as_deref()?;
-    let decimals = Currency::parse(currency)?.decimals();
-    // Two decimals were checked when it was set; a currency without minor units rounds the limit down.
-    let cents = till_core::money::parse(text, 2).ok()?.0;
-    let scaled = cents.checked_mul(10u128.pow(decimals))? / 100;
-    u64::try_from(scaled).ok()
-}
-
-/// Test mode matches documented addresses; the real lists join here when networks are watched.
-fn risk_of(payment: &PaymentRow) -> Option<Hold> {
-    let sender = payment.sender.as_deref()?;
-    let family = Registry::builtin().network(&payment.network)?.family;
-    if payment.mode != "test" {
-        return None;
-    }
-    till_chains::test_screening()
-        .iter()
-        .find(|(listed, _, address)| *listed == family && *address == sender)
-        .and_then(|(_, list, _)| Hold::parse(list))
+    let announcements = announce(before, &was, &after);
+    let entries = move_payments(context, &mut held, &after);
+    apply(context, &mut held.invoice.is, &after);
+    follow::link_unit::apply(&mut held.invoice.is);
+    let events = events_of(context, &held, &announcements, extra.as_ref())?;
+    let streamed = events.iter().filter(|event| event.stream_seq.is_some());
+    held.invoice.is.stream_seq += i64::try_from(streamed.count()).map_err(Fail::broken)?;
+    Ok(Settled {
+        context,
+        held,
+        before,
+        entries,
+        events,
+    })
 }
 
 /// Each payment's status and position follow from the assessment; what moved is journalled.
-async fn write_payments(
-    tx: &mut Tx,
-    context: &Context<'_>,
-    held: &mut Held,
-    after: &Assessment,
-) -> Result<(), Fail> {
-    let (mut new, mut entries) = (Vec::new(), Vec::new());
+fn move_payments(context: &Context<'_>, held: &mut Held, after: &Assessment) -> Vec<NewEntry> {
+    let mut entries = Vec::new();
     for (payment, part) in held.payments.iter_mut().zip(&after.parts) {
-        let row = &mut payment.row;
-        row.status = part.status.as_str().to_owned();
-        if part.status == PaymentStatus::Credited && payment.was != Some(PaymentStatus::Credited) {
+        let was_credited = payment
+            .was
+            .as_ref()
+            .is_some_and(|was| was.status == PaymentStatus::Credited);
+        let row = &mut payment.is;
+        row.status = part.status;
+        if part.status == PaymentStatus::Credited && !was_credited {
             row.credited_at = Some(context.now);
         }
-        if let Some((kind, lines)) = ledger::entry(row.position()?, part.position) {
-            let reverses = match kind {
-                EntryKind::Reversal => {
-                    till_store::journal::last_entry(tx, &context.scope, &row.id).await?
-                }
-                _ => None,
-            };
+        if let Some((kind, lines)) = ledger::entry(row.position, part.position) {
             row.entries += 1;
-            row.position = serde_json::to_string(&part.position).map_err(Fail::broken)?;
+            row.position = part.position;
             entries.push(NewEntry {
                 id: context.engine.ids.make(Kind::JournalEntry),
                 scope: context.scope.clone(),
                 kind,
-                invoice: row.invoice.clone(),
-                payment: row.id.clone(),
+                invoice: Some(row.invoice.clone()),
+                subject: row.id.clone(),
                 step: row.entries,
-                reverses,
+                reverses: None,
                 asset: row.asset.clone(),
                 lines,
                 created_at: context.now,
             });
         }
-        match &payment.stored {
-            None => new.push(row.clone()),
-            Some(stored) if stored != row => till_store::payments::update(tx, row).await?,
-            Some(_) => {}
-        }
     }
-    till_store::payments::insert(tx, &new).await?;
-    till_store::journal::append(tx, &entries).await?;
-    Ok(())
+    entries
 }
 
-fn apply_to_row(
-    context: &Context<'_>,
-    row: &mut InvoiceRow,
-    after: &Assessment,
-) -> Result<(), Fail> {
-    let opened_at = match Summary::read(row)?.review {
-        Some((_, at)) => at,
-        None => context.now,
-    };
-    let summary = Summary {
+fn apply(context: &Context<'_>, row: &mut InvoiceRow, after: &Assessment) {
+    let opened_at = row
+        .summary
+        .review
+        .map_or(context.now, |review| review.opened_at);
+    let review = after.hold.map(|hold| Review { hold, opened_at });
+    row.summary = Summary {
         received: after.received.clone(),
         remaining: after.remaining.clone(),
-        overpaid: (after.status == Status::Overpaid)
-            .then(|| after.overpaid.clone())
-            .flatten(),
-        review: (after.status == Status::UnderReview)
-            .then(|| after.hold.map(|hold| (hold.as_str().to_owned(), opened_at)))
-            .flatten(),
+        overpaid: after
+            .overpaid
+            .clone()
+            .filter(|_| after.status == Status::Overpaid),
+        review: review.filter(|_| after.status == Status::UnderReview),
     };
-    row.status = after.status.as_str().to_owned();
-    row.summary = if summary == Summary::default() {
-        None
-    } else {
-        Some(serde_json::to_string(&summary).map_err(Fail::broken)?)
-    };
-    row.paid_at = if after.status.is_paid() {
-        row.paid_at.or(Some(context.now))
-    } else {
-        None
-    };
-    row.closed_at = if after.status.is_closed() {
-        row.closed_at.or(Some(context.now))
-    } else {
-        None
-    };
+    row.status = after.status;
+    let kept_if = |holds: bool, since: Option<i64>| holds.then(|| since.unwrap_or(context.now));
+    row.paid_at = kept_if(after.status.is_paid(), row.paid_at);
+    row.closed_at = kept_if(after.status.is_closed(), row.closed_at);
+}
+
+/// An entry that takes back says which one.
+async fn name_reversed(tx: &mut Tx, settled: &mut [Settled<'_>]) -> Result<(), Fail> {
+    let entries = settled.iter_mut().flat_map(|done| &mut done.entries);
+    for entry in entries.filter(|entry| entry.kind == EntryKind::Reversal) {
+        let (scope, subject) = (&entry.scope, &entry.subject);
+        entry.reverses = till_store::journal::last_entry(tx, scope, subject).await?;
+    }
     Ok(())
 }
 
-fn differs(before: &InvoiceRow, after: &InvoiceRow) -> bool {
-    let key = |row: &InvoiceRow| {
-        let unit = row.link_unit.clone();
-        let times = (row.paid_at, row.closed_at, row.cancelled_at, row.stream_seq);
-        (
-            row.status.clone(),
-            row.summary.clone(),
-            row.options.clone(),
-            unit,
-            times,
-        )
-    };
-    key(before) != key(after)
+/// Everything in one trip: payments, journal, invoices, what follows them, events.
+async fn write(tx: &mut Tx, settled: &[Settled<'_>]) -> Result<(), Fail> {
+    let payments = || settled.iter().flat_map(|done| &done.held.payments);
+    let is_new = |payment: &&super::facts::Tracked<_>| payment.was.is_none();
+    let new = payments().filter(is_new).map(|payment| &payment.is);
+    let moved = payments().filter(|payment| !is_new(payment) && payment.is_changed());
+    let entries: Vec<NewEntry> = settled
+        .iter()
+        .flat_map(|done| done.entries.clone())
+        .collect();
+    let invoices = settled
+        .iter()
+        .map(|done| &done.held.invoice)
+        .filter(|invoice| invoice.is_changed());
+    let mut writes = vec![
+        till_store::payments::rows(new),
+        till_store::payments::updates(moved.map(|payment| &payment.is))?,
+        till_store::journal::rows(&entries),
+        till_store::invoices::updates(invoices.map(|invoice| &invoice.is))?,
+    ];
+    let followers: Vec<Follower<'_>> = settled
+        .iter()
+        .map(|done| Follower {
+            context: done.context,
+            held: &done.held,
+            before: done.before,
+        })
+        .collect();
+    writes.extend(follow::writes(&followers)?);
+    for done in settled {
+        writes.extend(outbox::writes(done.context, &done.events)?);
+    }
+    Ok(tx.write_all(&till_store::merged(writes)).await?)
 }

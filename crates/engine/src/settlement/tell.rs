@@ -1,8 +1,8 @@
 //! What is told of a change: the events that the difference between before and after calls for.
 
 use till_core::event::{Announcement, EventType};
-use till_core::invoice::Status;
-use till_store::events::NewEvent;
+use till_core::invoice::{Status, Summary};
+use till_store::events::EventRow;
 use till_store::invoices::InvoiceRow;
 use till_store::payments::PaymentRow;
 
@@ -19,30 +19,22 @@ pub struct Extra {
     pub json: String,
 }
 
-pub(super) struct Rendered<'a> {
-    pub(super) before: &'a InvoiceRow,
-    pub(super) held: &'a Held,
-    pub(super) extra: Option<Extra>,
-}
-
 pub(super) fn events_of(
     context: &Context<'_>,
-    rendered: &Rendered<'_>,
+    held: &Held,
     announcements: &[Announcement],
-) -> Result<Vec<NewEvent>, Fail> {
-    if announcements.is_empty() && rendered.extra.is_none() {
+    extra: Option<&Extra>,
+) -> Result<Vec<EventRow>, Fail> {
+    if announcements.is_empty() && extra.is_none() {
         return Ok(Vec::new());
     }
-    let held = rendered.held;
-    let object = render(context, &held.row)?;
-    let rows: Vec<PaymentRow> = held
-        .payments
-        .iter()
-        .map(|payment| payment.row.clone())
-        .collect();
-    let payments = serde_json::to_string(&payer_payments(&rows)?).map_err(Fail::broken)?;
-    let mut seq = rendered.before.stream_seq;
-    let mut told_so_far = Vec::new();
+    let invoice = &held.invoice.is;
+    let before = held.invoice.was.as_ref().unwrap_or(invoice);
+    let object = render(context, invoice)?;
+    let payments: Vec<&PaymentRow> = held.payments.iter().map(|payment| &payment.is).collect();
+    let shown = serde_json::to_string(&payer_payments(&payments)).map_err(Fail::broken)?;
+    let mut seq = before.stream_seq;
+    let mut events = Vec::new();
     let mut push = |event: EventType, object: &str, extra: Option<(&str, &str)>| {
         let stream_seq = event.is_streamed().then(|| {
             seq += 1;
@@ -50,41 +42,39 @@ pub(super) fn events_of(
         });
         let told = Told {
             event,
-            invoice: Some(&held.row.id),
+            subject: &invoice.id,
+            invoice: Some(&invoice.id),
             stream_seq,
             object,
             extra,
-            payments: stream_seq.map(|_| payments.as_str()),
+            payments: stream_seq.map(|_| shown.as_str()),
         };
-        told_so_far.push(outbox::make(context, told));
+        events.push(outbox::make(context, told));
     };
-    if let Some(extra) = &rendered.extra {
+    if let Some(extra) = extra {
         push(extra.event, &object, Some((extra.name, &extra.json)));
     }
     for announcement in announcements {
         if announcement.event == EventType::InvoiceStatus(Status::Detected)
-            && held.row.status != "detected"
+            && invoice.status != Status::Detected
         {
             // Seen and settled in one step: the event still shows the invoice as it was when it was seen.
-            let mut seen = rendered.before.clone();
-            seen.status = Status::Detected.as_str().to_owned();
-            (seen.closed_at, seen.summary) = (None, None);
+            let mut seen = before.clone();
+            seen.status = Status::Detected;
+            (seen.closed_at, seen.summary) = (None, Summary::default());
             push(announcement.event, &render(context, &seen)?, None);
             continue;
         }
         let payment = match announcement.payment {
-            Some(index) => {
-                Some(serde_json::to_string(&PaymentView::of(&rows[index])?).map_err(Fail::broken)?)
-            }
+            Some(index) => Some(
+                serde_json::to_string(&PaymentView::of(payments[index])).map_err(Fail::broken)?,
+            ),
             None => None,
         };
-        push(
-            announcement.event,
-            &object,
-            payment.as_deref().map(|payment| ("payment", payment)),
-        );
+        let payment = payment.as_deref().map(|payment| ("payment", payment));
+        push(announcement.event, &object, payment);
     }
-    Ok(told_so_far)
+    Ok(events)
 }
 
 pub fn render(context: &Context<'_>, row: &InvoiceRow) -> Result<String, Fail> {

@@ -33,7 +33,7 @@ pub async fn simulate_payment(
     simulation: &Simulation,
 ) -> Result<InvoiceRow, Fail> {
     let held = find_locked(tx, context, invoice).await?;
-    let options = held.row.options()?;
+    let options = held.invoice.is.options.clone();
     let (option, asset) = takeable(context, &options, simulation)?;
     let sent = match &simulation.amount {
         None => None,
@@ -52,12 +52,12 @@ pub async fn simulate_payment(
     )
     .await?;
     let (units, recipient) = match (&bound, &option.deposit) {
-        (Some(binding), _) => (binding.units()?, binding.destination.clone()),
+        (Some(binding), _) => (binding.units, binding.destination.clone()),
         (None, Some(deposit)) => (sent.unwrap_or(option.due), deposit.address.clone()),
         (None, None) => return Err(not_takeable("asset", &option.asset).into()),
     };
     if context.engine.config.demo {
-        demo_refusals(held.row.status()?)?;
+        demo_refusals(held.invoice.is.status)?;
     }
     let block_ms = Registry::builtin()
         .network(&asset.network)
@@ -112,7 +112,7 @@ async fn binding_of(
     let bindings = till_store::bindings::of_invoice(tx, &context.scope, invoice).await?;
     for binding in bindings {
         let same = Some(binding.sender.as_str()) == sender && binding.asset == asset;
-        let units = binding.units()?;
+        let units = binding.units;
         if same && sent.is_none_or(|sent| sent == units) {
             return Ok(Some(binding));
         }
@@ -290,7 +290,7 @@ pub async fn reverse_payment(
         let found = till_store::payments::find(tx, &elsewhere, id).await?;
         return Err(missing_or_in_mode("payment", id, &context.scope, found).into());
     };
-    if payment.simulated == 0 {
+    if !payment.simulated {
         return Err(invalid("id", "only a simulated payment can be reversed").into());
     }
     let observation = Observation {
@@ -298,13 +298,13 @@ pub async fn reverse_payment(
         tx_hash: payment.tx_hash.clone(),
         place: payment.place,
         asset: payment.asset.clone(),
-        units: payment.units()?,
+        units: payment.units,
         sender: payment.sender.clone(),
         recipient: payment.recipient.clone(),
         sighting: Sighting::Removed,
         source: Source::Simulation,
     };
-    if payment.reversed == 0 {
+    if !payment.reversed {
         take_in(tx, context, &[observation]).await?;
     }
     let row = till_store::payments::find(tx, &context.scope, id).await?;

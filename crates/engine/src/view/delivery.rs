@@ -1,7 +1,7 @@
 //! The merchant's view of a webhook delivery: one object per attempt.
 
 use serde::Serialize;
-use till_core::asset::Mode;
+use till_core::id::{self, Kind};
 use till_core::time;
 use till_store::deliveries::DeliveryRow;
 use utoipa::ToSchema;
@@ -42,16 +42,19 @@ pub struct DeliveryView {
 }
 
 impl DeliveryView {
-    pub fn of(row: &DeliveryRow, mode: Mode) -> DeliveryView {
+    pub fn of(row: &DeliveryRow) -> DeliveryView {
         DeliveryView {
             id: row.id.clone(),
             object: "webhook_delivery",
-            livemode: mode.is_live(),
+            livemode: row.scope.mode.is_live(),
             event: row.event.clone(),
             event_type: row.event_type.clone(),
-            invoice: row.invoice.clone(),
+            invoice: row
+                .subject
+                .clone()
+                .filter(|subject| id::is(Kind::Invoice, subject)),
             url: row.url.clone(),
-            status: row.status.clone(),
+            status: row.status.as_str().to_owned(),
             attempt: row.attempt,
             status_code: row.status_code,
             latency_ms: row.latency_ms,

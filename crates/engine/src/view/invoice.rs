@@ -4,10 +4,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use till_core::asset::{Mode, Registry};
-use till_core::invoice::PayOption;
-use till_core::money::{Currency, Units, show};
-use till_core::payment::Hold;
+use till_core::asset::Registry;
+use till_core::money::{Units, show};
 use till_core::time;
 use till_store::StoreError;
 use till_store::invoices::InvoiceRow;
@@ -135,68 +133,28 @@ pub struct InvoiceView<'a> {
     pub subscription: Option<&'a str>,
 }
 
-/// What the payments come to, kept beside the invoice so that showing it needs no second read.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Summary {
-    pub received: Vec<(String, Units)>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub remaining: Option<(String, Units)>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub overpaid: Option<(String, Units)>,
-    /// The hold and since when.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub review: Option<(String, i64)>,
-}
-
-impl Summary {
-    pub fn read(row: &InvoiceRow) -> Result<Summary, StoreError> {
-        match &row.summary {
-            Some(text) => serde_json::from_str(text).map_err(|error| row.corrupt("summary", error)),
-            None => Ok(Summary::default()),
-        }
-    }
-
-    pub fn hold(&self) -> Option<Hold> {
-        self.review.as_ref().and_then(|(hold, _)| Hold::parse(hold))
-    }
-}
-
 impl<'a> InvoiceView<'a> {
     pub fn of(
         row: &'a InvoiceRow,
         checkout_url: &str,
         key: Option<&str>,
     ) -> Result<InvoiceView<'a>, StoreError> {
-        InvoiceView::with_options(row, row.options()?, checkout_url, key)
-    }
-
-    /// The same for whoever has the row's options at hand.
-    pub fn with_options(
-        row: &'a InvoiceRow,
-        options: Vec<PayOption>,
-        checkout_url: &str,
-        key: Option<&str>,
-    ) -> Result<InvoiceView<'a>, StoreError> {
         let registry = Registry::builtin();
-        let summary = Summary::read(row)?;
-        let currency =
-            Currency::parse(&row.currency).ok_or_else(|| row.corrupt("currency", &row.currency))?;
-        let amount_minor =
-            u128::try_from(row.amount_minor).map_err(|error| row.corrupt("amount_minor", error))?;
+        let (summary, currency) = (&row.summary, row.currency);
         let (mut payment_options, mut pending_options) = (Vec::new(), Vec::new());
-        for option in options {
-            let asset = registry
-                .asset(&option.asset)
-                .ok_or_else(|| row.corrupt("options", &option.asset))?;
+        for option in &row.options {
+            let asset = registry.asset(&option.asset).ok_or_else(|| {
+                StoreError::corrupt("invoices", "options", &row.id, &option.asset)
+            })?;
             let amount_due = show(option.due, option.decimals);
-            match option.deposit {
+            match &option.deposit {
                 Some(deposit) => payment_options.push(PaymentOptionView {
                     asset: &asset.code,
                     symbol: &asset.symbol,
                     network: &asset.network,
                     network_name: &asset.network_name,
                     amount_due,
-                    address: deposit.address,
+                    address: deposit.address.clone(),
                 }),
                 None => pending_options.push(PendingOptionView {
                     asset: &asset.code,
@@ -211,25 +169,24 @@ impl<'a> InvoiceView<'a> {
         Ok(InvoiceView {
             id: &row.id,
             object: "invoice",
-            livemode: row.mode == Mode::Live.as_str(),
-            status: Cow::Borrowed(&row.status),
+            livemode: row.scope.mode.is_live(),
+            status: Cow::Borrowed(row.status.as_str()),
             amount: FiatAmount {
-                amount: show(Units(amount_minor), currency.decimals()),
+                amount: show(Units(row.amount_minor.into()), currency.decimals()),
                 currency: currency.code(),
             },
             description: row.description.as_deref(),
             customer_ref: row.customer_ref.as_deref(),
-            metadata: serde_json::from_str(&row.metadata)
-                .map_err(|error| row.corrupt("metadata", error))?,
+            metadata: row.metadata.raw()?,
             payment_options,
             pending_options,
             select_by: row.select_by.map(time::show),
             amounts_received: summary.received.iter().map(token).collect(),
             amount_remaining: summary.remaining.as_ref().map(token),
             amount_overpaid: summary.overpaid.as_ref().map(token),
-            review: summary.review.as_ref().map(|(hold, at)| ReviewView {
-                hold: hold.clone(),
-                opened_at: time::show(*at),
+            review: summary.review.map(|review| ReviewView {
+                hold: review.hold.as_str().to_owned(),
+                opened_at: time::show(review.opened_at),
             }),
             expires_at: time::show(row.expires_at),
             created_at: time::show(row.created_at),

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use till_core::asset::Mode;
 use till_core::link::link_status;
 use till_core::time;
 use till_store::StoreError;
@@ -64,22 +63,21 @@ impl LinkView {
         Ok(LinkView {
             id: row.id.clone(),
             object: "payment_link",
-            livemode: row.mode == Mode::Live.as_str(),
+            livemode: row.scope.mode.is_live(),
             slug: row.slug.clone(),
             url,
-            amount_type: row.amount_type.clone(),
-            currency: row.currency.clone(),
+            amount_type: row.amount_type.as_str().to_owned(),
+            currency: row.currency.code().to_owned(),
             amount: row.amount.clone(),
             min_amount: row.min_amount.clone(),
             max_amount: row.max_amount.clone(),
             description: row.description.clone(),
-            assets: row.assets()?,
+            assets: row.assets.clone(),
             quantity_limit: row.quantity_limit,
             quantity_used: row.quantity_used,
             expires_at: row.expires_at.map(time::show),
-            metadata: serde_json::from_str(&row.metadata)
-                .map_err(|error| row.corrupt("metadata", error))?,
-            active: row.active != 0,
+            metadata: row.metadata.entries()?,
+            active: row.active,
             created_at: time::show(row.created_at),
         })
     }
@@ -115,14 +113,14 @@ impl PayerLinkView {
     pub fn of(row: &LinkRow, display_name: Option<&str>, now: i64) -> PayerLinkView {
         PayerLinkView {
             object: "checkout_payment_link",
-            livemode: row.mode == Mode::Live.as_str(),
+            livemode: row.scope.mode.is_live(),
             slug: row.slug.clone(),
             merchant: MerchantName {
                 display_name: display_name.map(str::to_owned),
             },
             description: row.description.clone(),
-            amount_type: row.amount_type.clone(),
-            currency: row.currency.clone(),
+            amount_type: row.amount_type.as_str().to_owned(),
+            currency: row.currency.code().to_owned(),
             amount: row.amount.clone(),
             min_amount: row.min_amount.clone(),
             max_amount: row.max_amount.clone(),

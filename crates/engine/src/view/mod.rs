@@ -14,7 +14,7 @@ pub use delivery::DeliveryView;
 pub use derivation::AddressDerivation;
 pub use event::{event_body, event_object, stream_event};
 pub use invoice::{
-    FiatAmount, InvoiceView, PaymentOptionView, PendingOptionView, ReviewView, Summary, TokenAmount,
+    FiatAmount, InvoiceView, PaymentOptionView, PendingOptionView, ReviewView, TokenAmount,
 };
 pub use link::{LinkView, PayerLinkView};
 pub use notice::NoticeView;

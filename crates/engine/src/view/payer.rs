@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use till_core::asset::Registry;
 use till_core::money::show;
+use till_core::payment::PaymentStatus;
 use till_store::StoreError;
 use till_store::invoices::InvoiceRow;
 use till_store::payments::PaymentRow;
@@ -44,23 +45,24 @@ pub struct PayerPaymentView {
     pub status: String,
 }
 
-pub fn payer_payments(rows: &[PaymentRow]) -> Result<Vec<PayerPaymentView>, StoreError> {
-    let view = |row: &PaymentRow| {
+pub fn payer_payments(rows: &[&PaymentRow]) -> Vec<PayerPaymentView> {
+    let view = |row: &&PaymentRow| {
         let decimals = Registry::builtin()
             .asset(&row.asset)
             .map_or(0, |asset| asset.decimals);
-        Ok(PayerPaymentView {
+        PayerPaymentView {
             asset: row.asset.clone(),
-            amount: show(row.units()?, decimals),
+            amount: show(row.units, decimals),
             tx_hash: row.tx_hash.clone(),
-            finality: row.level.clone(),
+            finality: row.level.as_str().to_owned(),
             // Why a payment is looked at is the merchant's affair, not the payer's.
-            status: if row.status == "held" {
-                "confirming".to_owned()
-            } else {
-                row.status.clone()
-            },
-        })
+            status: match row.status {
+                PaymentStatus::Held => PaymentStatus::Confirming,
+                status => status,
+            }
+            .as_str()
+            .to_owned(),
+        }
     };
     rows.iter().map(view).collect()
 }
@@ -126,13 +128,13 @@ impl CheckoutInvoiceView {
         capabilities: Capabilities,
     ) -> Result<CheckoutInvoiceView, StoreError> {
         let view = InvoiceView::of(row, checkout_url, key)?;
-        let options = row.options()?;
+        let options = &row.options;
         let payment_options = view.payment_options.into_iter().map(|option| {
             let deposit = options.iter().find(|known| known.asset == option.asset);
             let deposit = deposit.and_then(|known| known.deposit.as_ref());
             PayerOptionView {
                 address_derivation: deposit.and_then(|deposit| {
-                    addresses::derivation(&row.account, option.network, deposit)
+                    addresses::derivation(&row.scope.account, option.network, deposit)
                         .map(AddressDerivation)
                 }),
                 asset: option.asset,
@@ -147,7 +149,7 @@ impl CheckoutInvoiceView {
             id: row.id.clone(),
             object: "checkout_invoice",
             livemode: view.livemode,
-            status: row.status.clone(),
+            status: row.status.as_str().to_owned(),
             amount: view.amount,
             description: row.description.clone(),
             payment_options: payment_options.collect(),

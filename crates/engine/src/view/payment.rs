@@ -1,10 +1,9 @@
 //! The merchant's view of a payment.
 
 use serde::Serialize;
-use till_core::asset::{Mode, Registry};
+use till_core::asset::Registry;
 use till_core::money::show;
 use till_core::time;
-use till_store::StoreError;
 use till_store::payments::PaymentRow;
 use utoipa::ToSchema;
 
@@ -50,19 +49,19 @@ pub struct PaymentView {
 }
 
 impl PaymentView {
-    pub fn of(row: &PaymentRow) -> Result<PaymentView, StoreError> {
+    pub fn of(row: &PaymentRow) -> PaymentView {
         let asset = Registry::builtin().asset(&row.asset);
-        Ok(PaymentView {
+        PaymentView {
             id: row.id.clone(),
             object: "payment",
-            livemode: row.mode == Mode::Live.as_str(),
+            livemode: row.scope.mode.is_live(),
             invoice: row.invoice.clone(),
-            status: row.status.clone(),
-            finality: row.level.clone(),
+            status: row.status.as_str().to_owned(),
+            finality: row.level.as_str().to_owned(),
             asset: row.asset.clone(),
             symbol: asset.map_or_else(|| row.asset.clone(), |asset| asset.symbol.clone()),
             network: row.network.clone(),
-            amount: show(row.units()?, asset.map_or(0, |asset| asset.decimals)),
+            amount: show(row.units, asset.map_or(0, |asset| asset.decimals)),
             tx_hash: row.tx_hash.clone(),
             index: row.place,
             block_number: row.block_number,
@@ -70,9 +69,9 @@ impl PaymentView {
             block_time: row.block_time.map(time::show),
             from: row.sender.clone(),
             to: row.recipient.clone(),
-            attributed_by: row.attributed_by.clone(),
+            attributed_by: row.attributed_by.as_str().to_owned(),
             first_seen_at: time::show(row.first_seen_at),
             credited_at: row.credited_at.map(time::show),
-        })
+        }
     }
 }

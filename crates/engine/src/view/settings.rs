@@ -35,13 +35,13 @@ impl SettingsView {
     pub fn of(merchant: &Merchant) -> SettingsView {
         SettingsView {
             object: "merchant_settings",
-            livemode: merchant.row.mode == "live",
+            livemode: merchant.row.scope.mode.is_live(),
             display_name: merchant.row.display_name.clone(),
             webhook_url: merchant.row.webhook_url.clone(),
-            default_assets: merchant.default_assets.clone(),
+            default_assets: merchant.row.default_assets.clone(),
             underpay_tolerance_bps: i32::try_from(merchant.row.underpay_tolerance_bps).ok(),
             manual_review_amount: merchant.row.manual_review_amount.clone(),
-            registered_destinations: merchant.destinations.clone(),
+            registered_destinations: merchant.row.destinations.clone(),
         }
     }
 }

@@ -12,7 +12,7 @@ use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use scoped_futures::ScopedFutureExt as _;
 use till_core::asset::Registry;
-use till_core::money::{Currency, Units, show};
+use till_core::money::{Units, show};
 use till_core::payment::PaymentStatus;
 use till_core::scope::Scope;
 use till_core::time::SECOND_MS;
@@ -26,7 +26,7 @@ use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::base::wake::Stopping;
 use crate::mail::render::{self, ReceiptData, ReceiptPayment, RefundData, Rendered};
-use crate::mail::{Locale, RefundDetail, address};
+use crate::mail::{Locale, address};
 use crate::smtp::{Mail, Mailer};
 
 /// How many are claimed, and sent beside each other.
@@ -99,7 +99,7 @@ async fn send_batch(engine: &Engine, mailer: &Mailer) -> Result<Batch, Fail> {
 async fn send_one(engine: &Engine, mailer: &Mailer, notice: &NoticeRow) -> Result<Attempt, Fail> {
     let attempted = match attempt(engine, mailer, notice).await {
         // A notice that cannot be read, say with a key that is gone, must not come back for ever.
-        Err(Fail::Broken(cause)) => {
+        Err(Fail::Broken(cause, _)) => {
             tracing::error!(notice = %notice.id, cause, "a mail could not be put together");
             Attempt::Tried(Outcome::Failed)
         }
@@ -163,7 +163,7 @@ pub async fn attempt(
 
 /// Records what came of it. False when the claim ran out meanwhile: whoever took it over records instead.
 pub async fn record(engine: &Engine, notice: &NoticeRow, outcome: Outcome) -> Result<bool, Fail> {
-    let scope = &notice.scope()?;
+    let scope = &notice.scope;
     let tried = u32::try_from(notice.attempts + 1).unwrap_or(u32::MAX);
     let jitter = u64::from_le_bytes(engine.ids.random());
     engine
@@ -188,7 +188,7 @@ pub async fn record(engine: &Engine, notice: &NoticeRow, outcome: Outcome) -> Re
 /// Holds the invoice while it decides: a payment undone or an address replaced before this is seen, and one
 /// after it makes the notice due anew.
 async fn prepare(engine: &Engine, claimed: &NoticeRow) -> Result<Option<Mail>, Fail> {
-    let scope = &claimed.scope()?;
+    let scope = &claimed.scope;
     engine
         .db
         .write(move |tx| {
@@ -200,7 +200,7 @@ async fn prepare(engine: &Engine, claimed: &NoticeRow) -> Result<Option<Mail>, F
                 };
                 let is_held = notice.fence == claimed.fence && notice.status == "scheduled";
                 let is_wanted = match notice.kind.as_str() {
-                    "receipt" => notice.is_current == 1 && invoice.status()?.is_paid(),
+                    "receipt" => notice.is_current && invoice.status.is_paid(),
                     _ => true,
                 };
                 if !is_held || !is_wanted {
@@ -225,8 +225,8 @@ async fn compose(
 ) -> Result<Mail, Fail> {
     let merchant = till_store::accounts::merchant(tx, scope).await?;
     let merchant = merchant.and_then(|merchant| merchant.display_name);
-    let locale =
-        Locale::parse(&notice.locale).ok_or_else(|| notice.corrupt("locale", &notice.locale))?;
+    let locale = Locale::parse(&notice.locale)
+        .ok_or_else(|| Fail::broken(format!("{} is in no language of ours", notice.id)))?;
     let rendered = match notice.kind.as_str() {
         "receipt" => receipt(tx, scope, locale, merchant.as_deref(), invoice).await?,
         _ => refund(scope, locale, merchant.as_deref(), notice)?,
@@ -251,17 +251,18 @@ async fn receipt(
     let payments = till_store::payments::of_invoice(q, scope, &invoice.id).await?;
     let credited = payments
         .iter()
-        .filter(|payment| payment.status == PaymentStatus::Credited.as_str());
-    let minor = u128::try_from(invoice.amount_minor).map_err(Fail::broken)?;
-    let decimals = Currency::parse(&invoice.currency).map_or(2, Currency::decimals);
+        .filter(|payment| payment.status == PaymentStatus::Credited);
     Ok(render::receipt(
         locale,
         &ReceiptData {
             mode: scope.mode,
             merchant,
             invoice: &invoice.id,
-            amount: &show(Units(minor), decimals),
-            currency: &invoice.currency,
+            amount: &show(
+                Units(invoice.amount_minor.into()),
+                invoice.currency.decimals(),
+            ),
+            currency: invoice.currency.code(),
             payments: credited.map(paid).collect::<Result<_, _>>()?,
             paid_at_ms: invoice.paid_at.unwrap_or(invoice.created_at),
         },
@@ -273,7 +274,7 @@ fn paid(payment: &PaymentRow) -> Result<ReceiptPayment<'_>, Fail> {
         .asset(&payment.asset)
         .ok_or_else(|| Fail::broken("a payment of an unknown asset"))?;
     Ok(ReceiptPayment {
-        amount: show(payment.units()?, asset.decimals),
+        amount: show(payment.units, asset.decimals),
         symbol: &asset.symbol,
         network_name: &asset.network_name,
         tx_hash: &payment.tx_hash,
@@ -286,18 +287,19 @@ fn refund(
     merchant: Option<&str>,
     notice: &NoticeRow,
 ) -> Result<Rendered, Fail> {
-    let detail = notice.detail.as_deref().unwrap_or_default();
-    let detail: RefundDetail =
-        serde_json::from_str(detail).map_err(|error| notice.corrupt("detail", error))?;
-    let asset = Registry::builtin().asset(&detail.refunded.asset);
+    let detail = notice
+        .detail
+        .as_ref()
+        .ok_or_else(|| Fail::broken(format!("{} has nothing to tell", notice.id)))?;
+    let asset = Registry::builtin().asset(&detail.asset);
     Ok(render::refund(
         locale,
         &RefundData {
             mode: scope.mode,
             merchant,
             invoice: &notice.invoice,
-            amount: &detail.refunded.amount,
-            symbol: asset.map_or(&detail.refunded.asset, |asset| &asset.symbol),
+            amount: &detail.amount,
+            symbol: asset.map_or(&detail.asset, |asset| &asset.symbol),
             created_at_ms: detail.created_at,
         },
     ))

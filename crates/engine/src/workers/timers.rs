@@ -39,15 +39,25 @@ async fn due_now(engine: &Engine) -> Result<Vec<TimerRow>, Fail> {
         let account_now = now.saturating_add(clock.clock_offset_ms);
         due.extend(till_store::timers::due_for(&mut reader, &scope, account_now, AT_ONCE).await?);
     }
-    due.sort_by(|a, b| (a.due_at, &a.account, &a.subject).cmp(&(b.due_at, &b.account, &b.subject)));
+    due.sort_by(|a, b| {
+        let key = |timer: &TimerRow| {
+            (
+                timer.due_at,
+                timer.scope.account.clone(),
+                timer.subject.clone(),
+            )
+        };
+        key(a).cmp(&key(b))
+    });
     due.dedup();
     Ok(due)
 }
 
 async fn fire_alone(engine: &Engine, timer: &TimerRow) -> Result<(), Fail> {
-    let scope = timer.scope()?;
     engine
-        .unit(&scope, |tx, context| fire(tx, context, timer).scope_boxed())
+        .unit(&timer.scope, |tx, context| {
+            fire(tx, context, timer).scope_boxed()
+        })
         .await
 }
 

@@ -19,7 +19,7 @@ use till_core::time::SECOND_MS;
 use till_core::webhook::{
     EVENT_ID_HEADER, EVENT_TYPE_HEADER, SIGNATURE_HEADER, retry_delay_ms, sign,
 };
-use till_store::deliveries::{Attempted, Claimed, NewDelivery};
+use till_store::deliveries::{Attempted, Claimed, DeliveryRow, Message};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
@@ -241,18 +241,18 @@ impl Ready {
     /// The next whose turn it is.
     fn next(&mut self, now: i64) -> Option<(Arc<Endpoint>, Claimed)> {
         let at = self.waiting.iter().position(|waiting| {
-            let invoice = waiting.delivery.invoice.as_ref();
-            let told_of = invoice.is_some_and(|invoice| self.told_of.contains(invoice));
+            let subject = waiting.delivery.subject.as_ref();
+            let told_of = subject.is_some_and(|subject| self.told_of.contains(subject));
             !told_of || now - waiting.since >= TURN_MS
         })?;
         let next = self.waiting.remove(at)?;
-        self.told_of.extend(next.delivery.invoice.clone());
+        self.told_of.extend(next.delivery.subject.clone());
         Some((next.endpoint, next.delivery))
     }
 
     fn finish(&mut self, delivery: &Claimed) {
-        if let Some(invoice) = &delivery.invoice {
-            self.told_of.remove(invoice);
+        if let Some(subject) = &delivery.subject {
+            self.told_of.remove(subject);
         }
     }
 }
@@ -318,19 +318,19 @@ fn next_attempt(
     url: &str,
     failed: &Claimed,
     now: i64,
-) -> NewDelivery {
-    NewDelivery {
-        id: engine.ids.make(Kind::Delivery),
-        scope: scope.clone(),
-        event: failed.event.clone(),
-        event_type: failed.event_type.clone(),
-        invoice: failed.invoice.clone(),
-        url: url.to_owned(),
-        attempt: failed.attempt + 1,
-        created_at: now,
-        due_at: now + CLAIM_MS,
-        fence: 0,
-    }
+) -> DeliveryRow {
+    DeliveryRow::pending(
+        scope,
+        engine.ids.make(Kind::Delivery),
+        Message {
+            event: failed.event.clone(),
+            event_type: failed.event_type.clone(),
+            subject: failed.subject.clone(),
+        },
+        url.to_owned(),
+        failed.attempt + 1,
+        (now, now + CLAIM_MS),
+    )
 }
 
 fn end_without_url(delivery: &Claimed, now: i64) -> Attempted<'_> {

@@ -79,13 +79,13 @@ both_engines! {
         }
         world.leave(&invoice, "ann2@example.com", Some("de"), &first).await.unwrap();
         let rows = world.receipts(&invoice).await;
-        let current: Vec<i64> = rows.iter().map(|row| row.is_current).collect();
-        assert_eq!(current, [0, 1]);
+        let current: Vec<bool> = rows.iter().map(|row| row.is_current).collect();
+        assert_eq!(current, [false, true]);
         // The first one again is no third address.
         world.leave(&invoice, "ann@EXAMPLE.com", Some("fr"), &first).await.unwrap();
         let rows = world.receipts(&invoice).await;
-        let kept: Vec<(i64, &str)> = rows.iter().map(|row| (row.is_current, &*row.locale)).collect();
-        assert_eq!(kept, [(1, "fr"), (0, "de")]);
+        let kept: Vec<(bool, &str)> = rows.iter().map(|row| (row.is_current, &*row.locale)).collect();
+        assert_eq!(kept, [(true, "fr"), (false, "de")]);
     }
 
     async fn a_fourth_address_is_one_too_many(db: Db) {
@@ -116,7 +116,7 @@ both_engines! {
         assert_eq!((taken, refused), (3, 7));
         let rows = world.receipts(&invoice).await;
         assert_eq!(rows.len(), 3);
-        assert_eq!(rows.iter().filter(|row| row.is_current == 1).count(), 1);
+        assert_eq!(rows.iter().filter(|row| row.is_current).count(), 1);
     }
 
     async fn of_two_sessions_at_once_one_wins(db: Db) {

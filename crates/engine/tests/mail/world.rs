@@ -130,7 +130,7 @@ impl World {
                 simulate_payment(tx, context, invoice, simulation).scope_boxed()
             })
             .await;
-        paid.unwrap().status
+        paid.unwrap().status.as_str().to_owned()
     }
 
     pub async fn reverse(&self, payment: &str) {

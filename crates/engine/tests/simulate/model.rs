@@ -348,6 +348,8 @@ impl Merchant {
         }
         let after = expect(&invoice.terms, &facts, invoice.cancelled_at, now);
         let before = std::mem::replace(&mut invoice.now, after.clone());
+        // Whatever happened to its timer before: an invoice that waits has one.
+        invoice.timer |= after.status == "awaiting_payment";
         let mut said: Vec<&str> = extra.into_iter().collect();
         let was: Vec<Part> = facts.iter().map(|seen| seen.part).collect();
         said.extend(announced(before.status, &was, &after));

@@ -5,6 +5,7 @@ use sqlx::postgres::{PgArguments, PgConnection, Postgres};
 use sqlx::sqlite::{Sqlite, SqliteConnection};
 use sqlx::{AssertSqlSafe, query_as_with, query_with};
 
+use super::write::{LookUp, Together};
 use crate::sql::rows::{add_columns, postgres_arguments, sqlite_arguments};
 use crate::{Row, StoreError, Val};
 
@@ -22,6 +23,13 @@ pub trait Queries: Send {
         sql: &str,
         args: &[Val],
     ) -> impl Future<Output = Result<Option<T>, StoreError>> + Send;
+
+    /// Rows by their keys, in few statements and any order.
+    fn look_up<T: Row>(
+        &mut self,
+        look_up: &LookUp,
+        keys: &[Vec<Val>],
+    ) -> impl Future<Output = Result<Vec<T>, StoreError>> + Send;
 
     /// How many rows the statement touched. A [`crate::Reader`] refuses it.
     fn run(
@@ -89,6 +97,23 @@ impl Conn<'_> {
                 let query = query_with::<Postgres, _>(AssertSqlSafe(sql), args);
                 Ok(query.execute(conn).await?.rows_affected())
             }
+        }
+    }
+
+    /// How many rows were touched.
+    pub(crate) async fn run_together<'v>(
+        self,
+        together: Together,
+        tables: impl Iterator<Item = &'v [Vec<Val>]> + Send,
+    ) -> Result<u64, sqlx::Error> {
+        match self {
+            Conn::Postgres(conn) if together.is_counted => {
+                let args = columns(tables)?;
+                let sql = AssertSqlSafe(together.sql);
+                let query = query_as_with::<Postgres, (i64,), _>(sql, args);
+                Ok(query.fetch_one(conn).await?.0.cast_unsigned())
+            }
+            conn => conn.run_columns(together.sql, tables).await,
         }
     }
 

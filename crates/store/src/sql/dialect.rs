@@ -18,8 +18,8 @@ use crate::sql::checkpoint::Checkpointer;
 use crate::sql::error::connection_lost;
 use crate::sql::group::{self, Slot, Unit};
 use crate::sql::reader::Source;
-use crate::sql::tx::{Steps, insert_postgres, insert_sqlite};
-use crate::{Insert, Reader, Retryable, StoreError, Tx};
+use crate::sql::tx::{Steps, write_postgres, write_sqlite};
+use crate::{Reader, Retryable, StoreError, Tx, Write};
 
 /// How long to wait for a connection, or for one's turn at SQLite's writer.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -197,12 +197,12 @@ impl Db {
         }
     }
 
-    /// A unit of work that does nothing but insert these rows, for those who insert many: it costs fewer trips
+    /// A unit of work that does nothing but write these rows, for those who write many: it costs fewer trips
     /// to the database than [`Db::write`], and commits without waiting for others.
-    pub async fn write_rows(&self, inserts: &[Insert]) -> Result<(), StoreError> {
+    pub async fn write_rows(&self, writes: &[Write]) -> Result<(), StoreError> {
         let mut attempt = 1;
         loop {
-            match self.attempt_rows(inserts).await {
+            match self.attempt_rows(writes).await {
                 Err(error) if error.retryable() && attempt < WRITE_ATTEMPTS_MAX => {
                     self.back_off(attempt).await;
                     attempt += 1;
@@ -212,16 +212,16 @@ impl Db {
         }
     }
 
-    async fn attempt_rows(&self, inserts: &[Insert]) -> Result<(), StoreError> {
+    async fn attempt_rows(&self, writes: &[Write]) -> Result<(), StoreError> {
         let steps = &self.0.steps;
         steps.take_one().await;
         match &self.0.backend {
             Backend::Sqlite { writer, .. } => {
-                insert_sqlite(writer, Some(ACQUIRE_TIMEOUT), inserts).await?;
+                write_sqlite(writer, Some(ACQUIRE_TIMEOUT), writes).await?;
             }
-            Backend::Memory { writer } => insert_sqlite(writer, None, inserts).await?,
+            Backend::Memory { writer } => write_sqlite(writer, None, writes).await?,
             Backend::Postgres { writers, .. } => {
-                insert_postgres(writers, inserts).await?;
+                write_postgres(writers, writes).await?;
                 self.0.commits.fetch_add(1, Ordering::Relaxed);
             }
         }

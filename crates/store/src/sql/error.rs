@@ -89,6 +89,11 @@ impl From<sqlx::Error> for StoreError {
             | sqlx::Error::PoolClosed
             | sqlx::Error::WorkerCrashed
             | sqlx::Error::BeginFailed) => unavailable(&error),
+            // A record that knows its table, column and id says so itself.
+            sqlx::Error::Decode(error) if error.is::<StoreError>() => match error.downcast() {
+                Ok(error) => *error,
+                Err(error) => StoreError::Other(error.to_string()),
+            },
             // The driver knows the column only; those who ask know the table and the id and say so themselves.
             sqlx::Error::ColumnDecode { index, source } => {
                 StoreError::corrupt("?", &index, "?", source)

@@ -2,7 +2,8 @@
 
 use till_core::scope::Scope;
 
-use crate::{Queries, Row, StoreError, Val};
+use crate::sql::table::{Field, Record, select};
+use crate::{Queries, StoreError, Val};
 
 /// One page: rows before `before` (an id), at most `limit`.
 #[derive(Clone, Debug)]
@@ -11,21 +12,32 @@ pub struct Page {
     pub before: Option<String>,
 }
 
-/// `filters` name columns of ours and the values they must equal; absent ones do not filter.
-pub(crate) async fn newest_first<T: Row>(
+/// A column and the value it must have.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    column: &'static str,
+    value: Val,
+}
+
+impl Filter {
+    /// None when nothing was asked for.
+    pub(crate) fn on<T: Field>(column: &'static str, value: Option<T>) -> Option<Filter> {
+        let value = value?.write();
+        Some(Filter { column, value })
+    }
+}
+
+pub(crate) async fn newest_first<T: Record>(
     q: &mut impl Queries,
-    select: &str,
     scope: &Scope,
-    filters: &[(&'static str, Option<&str>)],
+    filters: impl IntoIterator<Item = Option<Filter>>,
     page: &Page,
 ) -> Result<Vec<T>, StoreError> {
-    let mut sql = format!("{select} WHERE account = $1 AND mode = $2");
-    let mut args = vec![Val::from(&*scope.account), Val::from(scope.mode.as_str())];
-    for (column, value) in filters {
-        if let Some(value) = value {
-            args.push(Val::from(*value));
-            sql.push_str(&format!(" AND {column} = ${}", args.len()));
-        }
+    let mut sql = format!("{} WHERE account = $1 AND mode = $2", select::<T>());
+    let mut args = vec![Val::from(&scope.account), Val::from(scope.mode.as_str())];
+    for filter in filters.into_iter().flatten() {
+        args.push(filter.value);
+        sql.push_str(&format!(" AND {} = ${}", filter.column, args.len()));
     }
     if let Some(before) = &page.before {
         args.push(Val::from(before));

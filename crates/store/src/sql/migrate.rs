@@ -32,6 +32,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     2 => "0002_notices",
     3 => "0003_links",
     4 => "0004_lighter_writes",
+    5 => "0005_subjects",
 ];
 
 const CREATE_ATTEMPTS_MAX: u32 = 8;

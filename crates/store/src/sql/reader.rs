@@ -7,7 +7,7 @@ use sqlx::postgres::{PgPool, Postgres};
 use sqlx::sqlite::{Sqlite, SqlitePool};
 use tokio::sync::Mutex;
 
-use super::insert;
+use super::write::LookUp;
 use crate::sql::conn::{Conn, Queries};
 use crate::sql::error::connection_lost;
 use crate::sql::group::{self, Slot};
@@ -73,24 +73,23 @@ macro_rules! read_on {
     };
 }
 
-impl Reader {
-    /// Rows by their keys, in few statements and any order. `select` finds one, by `$1` and so on.
-    pub async fn look_up<T: Row>(
+impl Queries for Reader {
+    async fn look_up<T: Row>(
         &mut self,
-        select: &str,
+        look_up: &LookUp,
         keys: &[Vec<Val>],
     ) -> Result<Vec<T>, StoreError> {
         let mut found = Vec::new();
         match &self.0 {
             Source::Postgres { .. } if keys.is_empty() => {}
             Source::Postgres { .. } => {
-                let sql = insert::lateral(select, insert::width(select, keys)?);
+                let sql = look_up.lateral(keys)?;
                 let rows: Result<Vec<T>, StoreError> =
                     read_on!(self, conn => conn.all_columns(&sql, keys));
                 found = rows?;
             }
             Source::Sqlite { .. } | Source::Memory(_) => {
-                for (sql, keys) in insert::lookups(select, keys)? {
+                for (sql, keys) in look_up.chunks(keys)? {
                     let rows: Result<Vec<T>, StoreError> =
                         read_on!(self, conn => conn.all(sql.as_str(), keys.iter().flatten()));
                     found.extend(rows?);
@@ -99,9 +98,7 @@ impl Reader {
         }
         Ok(found)
     }
-}
 
-impl Queries for Reader {
     async fn all<T: Row>(&mut self, sql: &str, args: &[Val]) -> Result<Vec<T>, StoreError> {
         read_on!(self, conn => conn.all(sql, args.iter()))
     }

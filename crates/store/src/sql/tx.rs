@@ -8,11 +8,10 @@ use sqlx::postgres::{PgPool, Postgres};
 use sqlx::{AssertSqlSafe, Transaction, raw_sql};
 use tokio::sync::Mutex;
 
-use super::insert;
+use super::write::{self, LookUp, Write};
 use crate::sql::conn::{Conn, Queries};
 use crate::sql::error::connection_lost;
 use crate::sql::group::{self, Slot, Unit};
-use crate::sql::insert::Insert;
 use crate::sql::rows::sqlite_arguments;
 use crate::{Dialect, Row, StoreError, Val};
 
@@ -105,74 +104,68 @@ impl Tx {
         }
     }
 
-    /// A statement around many rows, in as few as it takes. `head` ends in `VALUES`, as in `INSERT INTO t (a, b)
-    /// VALUES`; `tail` follows the rows, as `ON CONFLICT DO NOTHING` does. Answers how many rows were touched.
-    pub async fn run_rows(
-        &mut self,
-        head: &str,
-        tail: &str,
-        rows: &[Vec<Val>],
-    ) -> Result<u64, StoreError> {
+    /// Writes rows of one table, in as few statements as it takes. Answers how many rows were touched.
+    pub async fn write(&mut self, write: &Write) -> Result<u64, StoreError> {
         let mut count = 0;
         match self.dialect() {
-            Dialect::Postgres if rows.is_empty() => {}
+            Dialect::Postgres if write.is_empty() => {}
             Dialect::Postgres => {
-                let sql = insert::unnested(head, tail, insert::width(head, rows)?)?;
-                let done = self
-                    .start()
-                    .await?
-                    .run_columns(sql, std::iter::once(rows))
-                    .await;
+                let sql = write::one(write, "")?;
+                let rows = std::iter::once(write.rows.as_slice());
+                let done = self.start().await?.run_columns(sql, rows).await;
                 count = self.finish(done)?;
             }
             Dialect::Sqlite | Dialect::SqliteMemory => {
-                for (sql, rows) in insert::chunks(head, tail, rows)? {
+                for (sql, rows) in write::chunks(write, "")? {
                     let done = self.start().await?.run(sql, rows.iter().flatten()).await;
                     count += self.finish(done)?;
                 }
             }
         }
+        write::check_touched(std::slice::from_ref(write), count)?;
         Ok(count)
     }
 
-    /// Inserts rows into several tables, in as few trips to the database as it takes.
-    pub async fn insert_all(&mut self, inserts: &[Insert]) -> Result<(), StoreError> {
+    /// Writes rows of several tables, in as few trips to the database as it takes. No row may be written twice.
+    pub async fn write_all(&mut self, writes: &[Write]) -> Result<(), StoreError> {
+        let mut count = 0;
         match self.dialect() {
             Dialect::Postgres => {
-                if let Some(sql) = insert::together(inserts)? {
-                    let tables = inserts.iter().map(|insert| insert.rows.as_slice());
-                    let done = self.start().await?.run_columns(sql, tables).await;
-                    self.finish(done)?;
-                }
+                let Some(together) = write::together(writes)? else {
+                    return Ok(());
+                };
+                let tables = writes.iter().map(|write| write.rows.as_slice());
+                let done = self.start().await?.run_together(together, tables).await;
+                count = self.finish(done)?;
             }
             Dialect::Sqlite | Dialect::SqliteMemory => {
-                for (sql, rows) in insert::steps(inserts)? {
+                for (sql, rows) in write::steps(writes)? {
                     let values = rows.into_iter().flatten().flatten();
                     let done = self.start().await?.run(sql, values).await;
-                    self.finish(done)?;
+                    count += self.finish(done)?;
                 }
             }
         }
-        Ok(())
+        write::check_touched(writes, count)
     }
 
-    /// Like [`Tx::run_rows`] for a statement that answers with rows. They may come back in any order.
-    pub async fn all_rows<T: Row>(
+    /// Writes rows of one table and reads what `returning` names of each. They may come back in any order.
+    pub(crate) async fn write_returning<T: Row>(
         &mut self,
-        head: &str,
-        tail: &str,
-        rows: &[Vec<Val>],
+        write: &Write,
+        returning: &str,
     ) -> Result<Vec<T>, StoreError> {
         let mut returned = Vec::new();
+        let returning = format!(" RETURNING {returning}");
         match self.dialect() {
-            Dialect::Postgres if rows.is_empty() => {}
+            Dialect::Postgres if write.is_empty() => {}
             Dialect::Postgres => {
-                let sql = insert::unnested(head, tail, insert::width(head, rows)?)?;
-                let done = self.start().await?.all_columns(&sql, rows).await;
+                let sql = write::one(write, &returning)?;
+                let done = self.start().await?.all_columns(&sql, &write.rows).await;
                 returned = self.finish(done)?;
             }
             Dialect::Sqlite | Dialect::SqliteMemory => {
-                for (sql, rows) in insert::chunks(head, tail, rows)? {
+                for (sql, rows) in write::chunks(write, &returning)? {
                     let done = self.start().await?.all(sql, rows.iter().flatten()).await;
                     returned.extend(self.finish(done)?);
                 }
@@ -233,20 +226,20 @@ impl Tx {
     }
 }
 
-/// Inserts rows into several tables as a unit of work of their own, in one trip to the database: a statement
+/// Writes rows of several tables as a unit of work of their own, in one trip to the database: a statement
 /// by itself is a transaction.
 ///
 /// A connection that broke may have died in the pool, or after the commit. The rows are sent again on another
 /// one: were they there already, their keys are taken, which says so.
-pub(crate) async fn insert_postgres(pool: &PgPool, inserts: &[Insert]) -> Result<(), StoreError> {
-    let Some(sql) = insert::together(inserts)? else {
+pub(crate) async fn write_postgres(pool: &PgPool, writes: &[Write]) -> Result<(), StoreError> {
+    let Some(together) = write::together(writes)? else {
         return Ok(());
     };
     let mut stale_left = pool.options().get_max_connections();
     loop {
         let mut conn = pool.acquire().await?;
-        let tables = inserts.iter().map(|insert| insert.rows.as_slice());
-        let done = Conn::Postgres(&mut conn).run_columns(sql.clone(), tables);
+        let tables = writes.iter().map(|write| write.rows.as_slice());
+        let done = Conn::Postgres(&mut conn).run_together(together.clone(), tables);
         match done.await {
             Err(error) if connection_lost(&error) && stale_left > 0 => {
                 stale_left -= 1;
@@ -258,13 +251,13 @@ pub(crate) async fn insert_postgres(pool: &PgPool, inserts: &[Insert]) -> Result
 }
 
 /// The same on SQLite, in as few trips as it takes.
-pub(crate) async fn insert_sqlite(
+pub(crate) async fn write_sqlite(
     writer: &Arc<Mutex<Slot>>,
     wait: Option<Duration>,
-    inserts: &[Insert],
+    writes: &[Write],
 ) -> Result<(), StoreError> {
     let mut statements = Vec::new();
-    for (sql, rows) in insert::steps(inserts)? {
+    for (sql, rows) in write::steps(writes)? {
         let arguments = sqlite_arguments(rows.into_iter().flatten().flatten());
         statements.push((sql, arguments.map_err(sqlx::Error::Encode)?));
     }
@@ -278,6 +271,29 @@ fn after_failure() -> StoreError {
 }
 
 impl Queries for Tx {
+    async fn look_up<T: Row>(
+        &mut self,
+        look_up: &LookUp,
+        keys: &[Vec<Val>],
+    ) -> Result<Vec<T>, StoreError> {
+        let mut found = Vec::new();
+        match self.dialect() {
+            Dialect::Postgres if keys.is_empty() => {}
+            Dialect::Postgres => {
+                let sql = look_up.lateral(keys)?;
+                let done = self.start().await?.all_columns(&sql, keys).await;
+                found = self.finish(done)?;
+            }
+            Dialect::Sqlite | Dialect::SqliteMemory => {
+                for (sql, keys) in look_up.chunks(keys)? {
+                    let done = self.start().await?.all(sql, keys.iter().flatten()).await;
+                    found.extend(self.finish(done)?);
+                }
+            }
+        }
+        Ok(found)
+    }
+
     async fn all<T: Row>(&mut self, sql: &str, args: &[Val]) -> Result<Vec<T>, StoreError> {
         let done = self.start().await?.all(sql, args.iter()).await;
         self.finish(done)

@@ -1,29 +1,38 @@
 //! Accounts, what merchants set per mode, and the secrets that sign their webhooks.
 
-use till_core::asset::Mode;
+use std::collections::BTreeMap;
+
 use till_core::scope::Scope;
 
-use crate::{Queries, StoreError, Tx, touched, vals};
+use crate::sql::{Field as _, select, table};
+use crate::{Queries, StoreError, Tx, Write, touched, vals};
 
-#[derive(Clone, Debug, sqlx::FromRow)]
-pub struct MerchantRow {
-    pub account: String,
-    pub mode: String,
-    pub display_name: Option<String>,
-    pub webhook_url: Option<String>,
-    pub default_assets: Option<String>,
-    pub underpay_tolerance_bps: i64,
-    pub manual_review_amount: Option<String>,
-    pub destinations: String,
-    pub clock_offset_ms: i64,
-    /// The newest publishable key: checkout links carry it.
-    pub publishable_key: Option<String>,
+table! {
+    /// What a merchant set in one mode.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    scoped struct MerchantRow in "merchants" by account {
+        display_name: Option<String>,
+        webhook_url: Option<String>,
+        default_assets: Option<Vec<String>>,
+        underpay_tolerance_bps: u32,
+        manual_review_amount: Option<String>,
+        /// By CAIP-2 namespace.
+        destinations: BTreeMap<String, String>,
+        clock_offset_ms: i64,
+        /// The newest publishable key: checkout links carry it. Read with the row, kept with the keys.
+        publishable_key as "(SELECT k.public_key FROM api_keys k WHERE k.account = merchants.account \
+             AND k.mode = merchants.mode AND k.kind = 'publishable' AND k.rolled_at IS NULL ORDER BY k.id DESC LIMIT 1)": Option<String>,
+    }
 }
 
-const MERCHANT: &str = "SELECT account, mode, display_name, webhook_url, default_assets, underpay_tolerance_bps, \
-     manual_review_amount, destinations, clock_offset_ms, (SELECT k.public_key FROM api_keys k \
-     WHERE k.account = merchants.account AND k.mode = merchants.mode AND k.kind = 'publishable' \
-     AND k.rolled_at IS NULL ORDER BY k.id DESC LIMIT 1) AS publishable_key FROM merchants WHERE account = $1 AND mode = $2";
+/// What the merchant may change.
+const SETTINGS: &[&str] = &[
+    "display_name",
+    "webhook_url",
+    "default_assets",
+    "underpay_tolerance_bps",
+    "manual_review_amount",
+];
 
 pub async fn insert_account(tx: &mut Tx, id: &str, name: &str, now: i64) -> Result<(), StoreError> {
     let sql = "INSERT INTO accounts (id, name, created_at) VALUES ($1, $2, $3)";
@@ -40,25 +49,32 @@ pub async fn account_exists(q: &mut impl Queries, id: &str) -> Result<bool, Stor
 pub async fn insert_merchant(
     tx: &mut Tx,
     scope: &Scope,
-    default_assets: Option<&str>,
-    destinations: &str,
+    default_assets: Option<Vec<String>>,
+    destinations: &BTreeMap<String, String>,
 ) -> Result<(), StoreError> {
     let sql = "INSERT INTO merchants (account, mode, default_assets, destinations) VALUES ($1, $2, $3, $4)";
     let args = vals![
-        &*scope.account,
+        &scope.account,
         scope.mode.as_str(),
-        default_assets,
-        destinations
+        default_assets.write(),
+        destinations.write()
     ];
     touched(tx.run(sql, &args).await?, 1, "merchants")
+}
+
+fn select_merchant() -> String {
+    format!(
+        "{} WHERE account = $1 AND mode = $2",
+        select::<MerchantRow>()
+    )
 }
 
 pub async fn merchant(
     q: &mut impl Queries,
     scope: &Scope,
 ) -> Result<Option<MerchantRow>, StoreError> {
-    q.one(MERCHANT, &vals![&*scope.account, scope.mode.as_str()])
-        .await
+    let args = vals![&scope.account, scope.mode.as_str()];
+    q.one(&select_merchant(), &args).await
 }
 
 /// The merchant, locked until the unit of work ends.
@@ -66,28 +82,14 @@ pub async fn merchant_for_update(
     tx: &mut Tx,
     scope: &Scope,
 ) -> Result<Option<MerchantRow>, StoreError> {
-    let sql = format!("{MERCHANT}{}", tx.for_update());
-    tx.one(&sql, &vals![&*scope.account, scope.mode.as_str()])
+    let sql = select_merchant() + tx.for_update();
+    tx.one(&sql, &vals![&scope.account, scope.mode.as_str()])
         .await
 }
 
-pub async fn update_settings(
-    tx: &mut Tx,
-    scope: &Scope,
-    merchant: &MerchantRow,
-) -> Result<(), StoreError> {
-    let sql = "UPDATE merchants SET display_name = $3, webhook_url = $4, default_assets = $5, \
-         underpay_tolerance_bps = $6, manual_review_amount = $7 WHERE account = $1 AND mode = $2";
-    let args = vals![
-        &*scope.account,
-        scope.mode.as_str(),
-        merchant.display_name.as_ref(),
-        merchant.webhook_url.as_ref(),
-        merchant.default_assets.as_ref(),
-        merchant.underpay_tolerance_bps,
-        merchant.manual_review_amount.as_ref(),
-    ];
-    touched(tx.run(sql, &args).await?, 1, "merchants")
+pub async fn update_settings(tx: &mut Tx, merchant: &MerchantRow) -> Result<(), StoreError> {
+    let update = Write::update_records(&["account", "mode"], SETTINGS, [merchant])?;
+    tx.write(&update).await.map(drop)
 }
 
 pub async fn set_clock_offset(
@@ -174,8 +176,4 @@ pub async fn add_webhook_secret(
         1,
         "webhook_secrets",
     )
-}
-
-pub(crate) fn mode(table: &str, id: &str, text: &str) -> Result<Mode, StoreError> {
-    Mode::parse(text).ok_or_else(|| StoreError::corrupt(table, "mode", id, text))
 }

@@ -1,55 +1,33 @@
 //! Wallet bindings: what connected wallets were told to send.
 
+use std::collections::HashSet;
+
 use till_core::money::Units;
 use till_core::scope::Scope;
 
-use crate::{Queries, StoreError, Tx, touched, vals};
+use crate::sql::{select, table};
+use crate::{Queries, StoreError, Tx, Write, vals};
 
-#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
-pub struct BindingRow {
-    pub account: String,
-    pub mode: String,
-    pub invoice: String,
-    pub asset: String,
-    pub network: String,
-    pub sender: String,
-    pub destination: String,
-    pub units: String,
-    pub suffix: String,
-    pub created_at: i64,
-    pub expires_at: i64,
-    pub open: i64,
-}
-
-impl BindingRow {
-    pub fn units(&self) -> Result<Units, StoreError> {
-        let corrupt = |error| StoreError::corrupt("wallet_bindings", "units", &self.invoice, error);
-        self.units.parse().map(Units).map_err(corrupt)
+table! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    scoped struct BindingRow in "wallet_bindings" by invoice {
+        invoice: String,
+        asset: String,
+        network: String,
+        sender: String,
+        destination: String,
+        units: Units,
+        /// The part of the units that only tells this payment from others of the same amount.
+        suffix: Units,
+        created_at: i64,
+        expires_at: i64,
+        open: bool,
     }
 }
 
-const COLUMNS: &str = "account, mode, invoice, asset, network, sender, destination, units, suffix, created_at, expires_at, open";
-
 /// Fails as a taken key when another invoice was given the same amount for the same wallet meanwhile.
 pub async fn insert(tx: &mut Tx, binding: &BindingRow) -> Result<(), StoreError> {
-    let sql = format!(
-        "INSERT INTO wallet_bindings ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
-    );
-    let args = vals![
-        &binding.account,
-        &binding.mode,
-        &binding.invoice,
-        &binding.asset,
-        &binding.network,
-        &binding.sender,
-        &binding.destination,
-        &binding.units,
-        &binding.suffix,
-        binding.created_at,
-        binding.expires_at,
-        binding.open,
-    ];
-    touched(tx.run(&sql, &args).await?, 1, "wallet_bindings")
+    tx.write(&Write::records([binding])).await.map(drop)
 }
 
 pub async fn of_invoice(
@@ -58,7 +36,8 @@ pub async fn of_invoice(
     invoice: &str,
 ) -> Result<Vec<BindingRow>, StoreError> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM wallet_bindings WHERE account = $1 AND mode = $2 AND invoice = $3 ORDER BY created_at, sender"
+        "{} WHERE account = $1 AND mode = $2 AND invoice = $3 ORDER BY created_at, sender",
+        select::<BindingRow>()
     );
     q.all(&sql, &vals![&*scope.account, scope.mode.as_str(), invoice])
         .await
@@ -70,10 +49,14 @@ pub async fn open_amounts(
     destination: &str,
     sender: &str,
     asset: &str,
-) -> Result<Vec<String>, StoreError> {
+) -> Result<HashSet<Units>, StoreError> {
     let sql = "SELECT units FROM wallet_bindings WHERE destination = $1 AND sender = $2 AND asset = $3 AND open = 1";
     let rows: Vec<(String,)> = q.all(sql, &vals![destination, sender, asset]).await?;
-    Ok(rows.into_iter().map(|(units,)| units).collect())
+    let read = |(units,): (String,)| {
+        let units = units.parse().map(Units);
+        units.map_err(|error| StoreError::corrupt("wallet_bindings", "units", sender, error))
+    };
+    rows.into_iter().map(read).collect()
 }
 
 /// Bindings a transfer fits by sender, destination, asset and exact amount. Not scoped: a transfer knows no
@@ -83,13 +66,17 @@ pub async fn fitting(
     destination: &str,
     sender: &str,
     asset: &str,
-    units: &str,
+    units: Units,
 ) -> Result<Vec<BindingRow>, StoreError> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM wallet_bindings \
-         WHERE destination = $1 AND sender = $2 AND asset = $3 AND units = $4 ORDER BY created_at, invoice"
+        "{} WHERE destination = $1 AND sender = $2 AND asset = $3 AND units = $4 ORDER BY created_at, invoice",
+        select::<BindingRow>()
     );
-    q.all(&sql, &vals![destination, sender, asset, units]).await
+    q.all(
+        &sql,
+        &vals![destination, sender, asset, units.0.to_string()],
+    )
+    .await
 }
 
 /// The invoice may be paid for longer than it said when its wallets were bound.
@@ -104,10 +91,18 @@ pub async fn extend(
     tx.run(sql, &args).await.map(drop)
 }
 
-/// Frees the amounts of an invoice that expects no payment any more.
-pub async fn close(tx: &mut Tx, scope: &Scope, invoice: &str) -> Result<(), StoreError> {
-    let sql = "UPDATE wallet_bindings SET open = 0 WHERE account = $1 AND mode = $2 AND invoice = $3 AND open = 1";
-    tx.run(sql, &vals![&*scope.account, scope.mode.as_str(), invoice])
-        .await
-        .map(drop)
+/// Frees the amounts of invoices that expect no payment any more.
+pub fn closing(invoices: &[(&Scope, &str)]) -> Write {
+    let rows = invoices
+        .iter()
+        .map(|(scope, invoice)| vals![&scope.account, scope.mode.as_str(), *invoice].into())
+        .collect();
+    Write::update(
+        "wallet_bindings",
+        &["account", "mode", "invoice"],
+        &[],
+        rows,
+    )
+    .also("open = 0")
+    .only("wallet_bindings.open = 1")
 }

@@ -1,111 +1,137 @@
 //! Webhook deliveries: one row per attempt, claimed by workers for a while and recorded with a fence.
 
 use till_core::scope::Scope;
+use till_core::webhook::DeliveryStatus;
 
-use crate::{Insert, Page, Queries, StoreError, Tx, Val, vals};
+use crate::sql::listing::newest_first;
+use crate::sql::{Filter, select, table};
+use crate::{Page, Queries, StoreError, Tx, Val, Write, vals};
 
-#[derive(Clone, Debug)]
-pub struct NewDelivery {
-    pub id: String,
-    pub scope: Scope,
-    pub event: String,
-    pub event_type: String,
-    pub invoice: Option<String>,
-    pub url: String,
-    pub attempt: i64,
-    pub created_at: i64,
-    pub due_at: i64,
-    pub fence: i64,
-}
-
-pub async fn insert(tx: &mut Tx, deliveries: &[NewDelivery]) -> Result<(), StoreError> {
-    tx.insert_all(&[rows(deliveries)]).await
-}
-
-pub fn rows(deliveries: &[NewDelivery]) -> Insert {
-    let rows = deliveries
-        .iter()
-        .map(|delivery| {
-            vals![
-                &delivery.scope.account,
-                delivery.scope.mode.as_str(),
-                &delivery.id,
-                &delivery.event,
-                &delivery.event_type,
-                delivery.invoice.as_ref(),
-                &delivery.url,
-                "pending",
-                delivery.attempt,
-                delivery.created_at,
-                delivery.due_at,
-                delivery.fence,
-            ]
-            .into()
-        })
-        .collect();
-    Insert {
-        head: "INSERT INTO deliveries (account, mode, id, event, event_type, invoice, url, status, attempt, created_at, \
-         due_at, fence) VALUES"
-            .into(),
-        tail: "",
-        rows,
+table! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    scoped struct DeliveryRow in "deliveries" by id {
+        id: String,
+        event: String,
+        event_type: String,
+        /// What the event is about.
+        subject: Option<String>,
+        url: String,
+        status: DeliveryStatus,
+        attempt: i64,
+        status_code: Option<i64>,
+        latency_ms: Option<i64>,
+        error: Option<String>,
+        response_body: Option<String>,
+        created_at: i64,
+        attempted_at: Option<i64>,
+        next_attempt_at: Option<i64>,
+        /// When a worker must look at it again; a claim pushes it into the future, a result clears it.
+        due_at: Option<i64>,
+        fence: i64,
     }
 }
 
-#[derive(Clone, Debug, sqlx::FromRow)]
-pub struct DeliveryRow {
-    pub id: String,
+const KEY: &[&str] = &["account", "mode", "id"];
+
+/// What a delivery that was not attempted yet has. The others are null, and need not be sent.
+const NEW: &[&str] = &[
+    "account",
+    "mode",
+    "id",
+    "event",
+    "event_type",
+    "subject",
+    "url",
+    "status",
+    "attempt",
+    "created_at",
+    "due_at",
+    "fence",
+];
+
+/// The event that is delivered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
     pub event: String,
     pub event_type: String,
-    pub invoice: Option<String>,
-    pub url: String,
-    pub status: String,
-    pub attempt: i64,
-    pub status_code: Option<i64>,
-    pub latency_ms: Option<i64>,
-    pub error: Option<String>,
-    pub response_body: Option<String>,
-    pub created_at: i64,
-    pub attempted_at: Option<i64>,
-    pub next_attempt_at: Option<i64>,
+    pub subject: Option<String>,
 }
 
-const COLUMNS: &str = "id, event, event_type, invoice, url, status, attempt, status_code, latency_ms, error, response_body, \
-     created_at, attempted_at, next_attempt_at";
+impl DeliveryRow {
+    /// An attempt to come.
+    pub fn pending(
+        scope: &Scope,
+        id: String,
+        message: Message,
+        url: String,
+        attempt: i64,
+        (created_at, due_at): (i64, i64),
+    ) -> DeliveryRow {
+        DeliveryRow {
+            scope: scope.clone(),
+            id,
+            event: message.event,
+            event_type: message.event_type,
+            subject: message.subject,
+            url,
+            status: DeliveryStatus::Pending,
+            attempt,
+            status_code: None,
+            latency_ms: None,
+            error: None,
+            response_body: None,
+            created_at,
+            attempted_at: None,
+            next_attempt_at: None,
+            due_at: Some(due_at),
+            fence: 0,
+        }
+    }
+}
+
+pub async fn insert(tx: &mut Tx, deliveries: &[DeliveryRow]) -> Result<(), StoreError> {
+    tx.write_all(&[rows(deliveries)?]).await
+}
+
+/// Deliveries that were not attempted yet.
+pub fn rows(deliveries: &[DeliveryRow]) -> Result<Write, StoreError> {
+    Write::some_columns(NEW, deliveries)
+}
 
 pub async fn find(
     q: &mut impl Queries,
     scope: &Scope,
     id: &str,
 ) -> Result<Option<DeliveryRow>, StoreError> {
-    let sql =
-        format!("SELECT {COLUMNS} FROM deliveries WHERE account = $1 AND mode = $2 AND id = $3");
-    q.one(&sql, &vals![&*scope.account, scope.mode.as_str(), id])
+    let sql = format!(
+        "{} WHERE account = $1 AND mode = $2 AND id = $3",
+        select::<DeliveryRow>()
+    );
+    q.one(&sql, &vals![&scope.account, scope.mode.as_str(), id])
         .await
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Filter<'a> {
-    pub status: Option<&'a str>,
-    pub event_type: Option<&'a str>,
-    pub event: Option<&'a str>,
-    pub invoice: Option<&'a str>,
+pub struct DeliveryFilter {
+    pub status: Option<DeliveryStatus>,
+    pub event_type: Option<String>,
+    pub event: Option<String>,
+    pub subject: Option<String>,
 }
 
 pub async fn list(
     q: &mut impl Queries,
     scope: &Scope,
-    filter: &Filter<'_>,
+    filter: DeliveryFilter,
     page: &Page,
 ) -> Result<Vec<DeliveryRow>, StoreError> {
-    let select = format!("SELECT {COLUMNS} FROM deliveries");
     let filters = [
-        ("status", filter.status),
-        ("event_type", filter.event_type),
-        ("event", filter.event),
-        ("invoice", filter.invoice),
+        Filter::on("status", filter.status),
+        Filter::on("event_type", filter.event_type),
+        Filter::on("event", filter.event),
+        Filter::on("subject", filter.subject),
     ];
-    crate::sql::listing::newest_first(q, &select, scope, &filters, page).await
+    newest_first(q, scope, filters, page).await
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, sqlx::FromRow)]
@@ -141,7 +167,7 @@ pub struct Claimed {
     pub id: String,
     pub event: String,
     pub event_type: String,
-    pub invoice: Option<String>,
+    pub subject: Option<String>,
     pub status: String,
     pub attempt: i64,
     pub fence: i64,
@@ -168,11 +194,10 @@ pub async fn claim(
         .iter()
         .map(|(id,)| vals![account, mode, id, claim_until].into())
         .collect();
-    let head = "UPDATE deliveries SET due_at = v.column4, fence = fence + 1 FROM (VALUES";
-    let tail = ") AS v WHERE deliveries.account = v.column1 AND deliveries.mode = v.column2 AND deliveries.id = v.column3 \
-         RETURNING id, event, event_type, invoice, status, attempt, fence, \
+    let claims = Write::update("deliveries", KEY, &["due_at"], rows).also("fence = fence + 1");
+    let returning = "id, event, event_type, subject, status, attempt, fence, \
          (SELECT body FROM events WHERE events.id = deliveries.event) AS body";
-    tx.all_rows(head, tail, &rows).await
+    tx.write_returning(&claims, returning).await
 }
 
 /// A failed attempt whose retry began: the retry is a row of its own, so this one is done with.
@@ -205,19 +230,19 @@ pub async fn record(
     scope: &Scope,
     attempts: &[Attempted<'_>],
 ) -> Result<u64, StoreError> {
-    let status = |attempt: &Attempted<'_>| match attempt.succeeded {
-        true => "succeeded",
-        false => "failed",
-    };
     let rows: Vec<Vec<Val>> = attempts
         .iter()
         .map(|attempt| {
+            let status = match attempt.succeeded {
+                true => DeliveryStatus::Succeeded,
+                false => DeliveryStatus::Failed,
+            };
             vals![
-                &*scope.account,
+                &scope.account,
                 scope.mode.as_str(),
                 attempt.id,
                 attempt.fence,
-                status(attempt),
+                status.as_str(),
                 attempt.url,
                 attempt.status_code,
                 attempt.latency_ms,
@@ -225,14 +250,24 @@ pub async fn record(
                 attempt.response_body,
                 attempt.attempted_at,
                 attempt.next_attempt_at,
+                attempt.next_attempt_at,
             ]
             .into()
         })
         .collect();
-    let head = "UPDATE deliveries SET status = v.column5, url = v.column6, status_code = v.column7, \
-         latency_ms = v.column8, error = v.column9, response_body = v.column10, attempted_at = v.column11, \
-         next_attempt_at = v.column12, due_at = v.column12 FROM (VALUES";
-    let tail = ") AS v WHERE deliveries.account = v.column1 AND deliveries.mode = v.column2 \
-         AND deliveries.id = v.column3 AND deliveries.fence = v.column4 AND deliveries.status = 'pending'";
-    tx.run_rows(head, tail, &rows).await
+    let key = ["account", "mode", "id", "fence"];
+    let results = [
+        "status",
+        "url",
+        "status_code",
+        "latency_ms",
+        "error",
+        "response_body",
+        "attempted_at",
+        "next_attempt_at",
+        "due_at",
+    ];
+    let records =
+        Write::update("deliveries", &key, &results, rows).only("deliveries.status = 'pending'");
+    tx.write(&records).await
 }

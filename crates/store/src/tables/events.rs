@@ -3,47 +3,28 @@
 use till_core::event::EventType;
 use till_core::scope::Scope;
 
-use crate::{Insert, Queries, StoreError, Tx, vals};
+use crate::sql::table;
+use crate::{Queries, StoreError, Write, vals};
 
-#[derive(Clone, Debug)]
-pub struct NewEvent {
-    pub id: String,
-    pub scope: Scope,
-    pub event_type: EventType,
-    pub invoice: Option<String>,
-    pub stream_seq: Option<i64>,
-    pub created_at: i64,
-    pub body: String,
-    pub payments: Option<String>,
-}
-
-pub async fn insert(tx: &mut Tx, events: &[NewEvent]) -> Result<(), StoreError> {
-    tx.insert_all(&[rows(events)]).await
-}
-
-pub fn rows(events: &[NewEvent]) -> Insert {
-    let rows = events
-        .iter()
-        .map(|event| {
-            vals![
-                &event.id,
-                &event.scope.account,
-                event.scope.mode.as_str(),
-                event.event_type.as_str(),
-                event.invoice.as_ref(),
-                event.stream_seq,
-                event.created_at,
-                &event.body,
-                event.payments.as_ref(),
-            ]
-            .into()
-        })
-        .collect();
-    Insert {
-        head: "INSERT INTO events (id, account, mode, type, invoice, stream_seq, created_at, body, payments) VALUES".into(),
-        tail: "",
-        rows,
+table! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    scoped struct EventRow in "events" by id {
+        id: String,
+        event_type as "type": EventType,
+        /// What it is about: an invoice, a payment link, and others to come. Older events of links have none.
+        subject: Option<String>,
+        /// Its place on the subject's live stream, if it is told there.
+        stream_seq: Option<i64>,
+        created_at: i64,
+        /// The webhook's body, byte for byte as every attempt sends it.
+        body: String,
+        /// The payments as the payer saw them at that moment, for the live stream.
+        payments: Option<String>,
     }
+}
+
+pub fn rows(events: &[EventRow]) -> Write {
+    Write::records(events)
 }
 
 #[derive(Clone, Debug, sqlx::FromRow)]
@@ -56,25 +37,16 @@ pub struct StreamedEvent {
     pub payments: Option<String>,
 }
 
-/// The invoice's stream after `after`, oldest first.
+/// The subject's stream after `after`, oldest first.
 pub async fn stream(
     q: &mut impl Queries,
     scope: &Scope,
-    invoice: &str,
+    subject: &str,
     after: i64,
     at_most: i64,
 ) -> Result<Vec<StreamedEvent>, StoreError> {
     let sql = "SELECT type, stream_seq, created_at, body, payments FROM events \
-         WHERE invoice = $3 AND stream_seq > $4 AND account = $1 AND mode = $2 ORDER BY stream_seq LIMIT $5";
-    q.all(
-        sql,
-        &vals![
-            &*scope.account,
-            scope.mode.as_str(),
-            invoice,
-            after,
-            at_most
-        ],
-    )
-    .await
+         WHERE subject = $3 AND stream_seq > $4 AND account = $1 AND mode = $2 ORDER BY stream_seq LIMIT $5";
+    let args = vals![&scope.account, scope.mode.as_str(), subject, after, at_most];
+    q.all(sql, &args).await
 }

@@ -2,7 +2,8 @@
 
 use till_core::scope::Scope;
 
-use crate::{Insert, Queries, Reader, StoreError, Tx, Val, vals};
+use crate::sql::{LookUp, PerKey};
+use crate::{Queries, StoreError, Tx, Val, Write, vals};
 
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct KeptAnswer {
@@ -23,6 +24,17 @@ pub struct NewAnswer<'a> {
     /// The event whose object is the answer, if `response` does not hold it.
     pub event: Option<&'a str>,
 }
+
+const COLUMNS: &[&str] = &[
+    "account",
+    "mode",
+    "key",
+    "fingerprint",
+    "status",
+    "response",
+    "created_at",
+    "event",
+];
 
 pub async fn kept_answer(
     q: &mut impl Queries,
@@ -45,20 +57,25 @@ pub struct KeyInUse {
 
 /// Which of these keys are bound already. Mostly none are: those that are, are looked at one by one.
 pub async fn bound_keys(
-    reader: &mut Reader,
+    q: &mut impl Queries,
     keys: &[(&Scope, &str)],
 ) -> Result<Vec<KeyInUse>, StoreError> {
     let rows: Vec<Vec<Val>> = keys
         .iter()
         .map(|(scope, key)| vals![&scope.account, scope.mode.as_str(), *key].into())
         .collect();
-    let select = "SELECT account, mode, key FROM idempotency_keys WHERE account = $1 AND mode = $2 AND key = $3";
-    reader.look_up(select, &rows).await
+    let by_key = LookUp {
+        table: "idempotency_keys",
+        columns: &["account", "mode", "key"],
+        key: &["account", "mode", "key"],
+        rows: PerKey::One,
+    };
+    q.look_up(&by_key, &rows).await
 }
 
 /// Rows that bind keys to their answers. A key bound meanwhile by another process fails the unit of work as a
 /// taken key, after waiting for that process's commit.
-pub fn rows(answers: Vec<NewAnswer<'_>>, now: i64) -> Insert {
+pub fn rows(answers: Vec<NewAnswer<'_>>, now: i64) -> Write {
     let rows = answers
         .into_iter()
         .map(|answer| {
@@ -75,11 +92,7 @@ pub fn rows(answers: Vec<NewAnswer<'_>>, now: i64) -> Insert {
             .into()
         })
         .collect();
-    Insert {
-        head: "INSERT INTO idempotency_keys (account, mode, key, fingerprint, status, response, created_at, event) VALUES".into(),
-        tail: "",
-        rows,
-    }
+    Write::insert("idempotency_keys", COLUMNS, rows)
 }
 
 /// Frees a key whose answer is past its retention.

@@ -1,117 +1,79 @@
-//! Invoices: rows in, domain terms out.
+//! Invoices.
 
-use till_core::invoice::{PayOption, Status, Terms};
+use till_core::invoice::{PayOption, Status, Summary, Terms};
+use till_core::link::Unit;
+use till_core::money::Currency;
 use till_core::scope::Scope;
 
-use crate::{Insert, Page, Queries, Reader, StoreError, Tx, Val, touched, vals};
+use crate::sql::listing::newest_first;
+use crate::sql::{Filter, LookUp, PerKey, select, table};
+use crate::{Metadata, Page, Queries, StoreError, Tx, Val, Write, vals};
 
-#[derive(Clone, Debug, sqlx::FromRow)]
-pub struct InvoiceRow {
-    pub account: String,
-    pub mode: String,
-    pub id: String,
-    pub status: String,
-    pub amount_minor: i64,
-    pub currency: String,
-    pub description: Option<String>,
-    pub customer_ref: Option<String>,
-    pub metadata: String,
-    pub options: String,
-    pub tolerance_bps: i64,
-    pub created_at: i64,
-    pub expires_at: i64,
-    pub select_by: Option<i64>,
-    pub paid_at: Option<i64>,
-    pub closed_at: Option<i64>,
-    pub cancelled_at: Option<i64>,
-    pub payment_link: Option<String>,
-    pub customer: Option<String>,
-    pub subscription: Option<String>,
-    pub summary: Option<String>,
-    pub stream_seq: i64,
-    pub link_unit: Option<String>,
+table! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    scoped struct InvoiceRow in "invoices" by id {
+        id: String,
+        status: Status,
+        amount_minor: u64,
+        currency: Currency,
+        description: Option<String>,
+        customer_ref: Option<String>,
+        metadata: Metadata,
+        options: Vec<PayOption>,
+        tolerance_bps: u32,
+        created_at: i64,
+        expires_at: i64,
+        select_by: Option<i64>,
+        paid_at: Option<i64>,
+        closed_at: Option<i64>,
+        cancelled_at: Option<i64>,
+        payment_link: Option<String>,
+        customer: Option<String>,
+        subscription: Option<String>,
+        /// What the payments come to, kept beside the invoice so that showing it needs no second read.
+        summary: Summary,
+        /// How many events its live stream has.
+        stream_seq: i64,
+        link_unit: Option<Unit>,
+    }
 }
 
-const COLUMNS: &str = "account, mode, id, status, amount_minor, currency, description, customer_ref, metadata, options, \
-     tolerance_bps, created_at, expires_at, select_by, paid_at, closed_at, cancelled_at, payment_link, customer, \
-     subscription, summary, stream_seq, link_unit";
+/// What can change about an invoice.
+const CHANGING: &[&str] = &[
+    "status",
+    "options",
+    "paid_at",
+    "closed_at",
+    "cancelled_at",
+    "summary",
+    "stream_seq",
+    "link_unit",
+];
+
+const KEY: &[&str] = &["account", "mode", "id"];
 
 impl InvoiceRow {
-    pub fn corrupt(&self, column: &str, detail: impl ToString) -> StoreError {
-        StoreError::corrupt("invoices", column, &self.id, detail)
-    }
-
-    pub fn status(&self) -> Result<Status, StoreError> {
-        Status::parse(&self.status).ok_or_else(|| self.corrupt("status", &self.status))
-    }
-
-    pub fn scope(&self) -> Result<Scope, StoreError> {
-        Ok(Scope::new(
-            &self.account,
-            crate::accounts::mode("invoices", &self.id, &self.mode)?,
-        ))
-    }
-
-    pub fn options(&self) -> Result<Vec<PayOption>, StoreError> {
-        serde_json::from_str(&self.options).map_err(|error| self.corrupt("options", error))
-    }
-
-    pub fn terms(&self) -> Result<Terms, StoreError> {
-        Ok(Terms {
-            amount_minor: self
-                .amount_minor
-                .try_into()
-                .map_err(|error| self.corrupt("amount_minor", error))?,
-            options: self.options()?,
-            tolerance_bps: self
-                .tolerance_bps
-                .try_into()
-                .map_err(|error| self.corrupt("tolerance_bps", error))?,
+    pub fn terms(&self) -> Terms {
+        Terms {
+            amount_minor: self.amount_minor,
+            options: self.options.clone(),
+            tolerance_bps: self.tolerance_bps,
             expires_at: self.expires_at,
             select_by: self.select_by,
-        })
+        }
     }
+}
 
-    fn values(&self) -> Vec<Val> {
-        vals![
-            &self.account,
-            &self.mode,
-            &self.id,
-            &self.status,
-            self.amount_minor,
-            &self.currency,
-            self.description.as_ref(),
-            self.customer_ref.as_ref(),
-            &self.metadata,
-            &self.options,
-            self.tolerance_bps,
-            self.created_at,
-            self.expires_at,
-            self.select_by,
-            self.paid_at,
-            self.closed_at,
-            self.cancelled_at,
-            self.payment_link.as_ref(),
-            self.customer.as_ref(),
-            self.subscription.as_ref(),
-            self.summary.as_ref(),
-            self.stream_seq,
-            self.link_unit.as_ref(),
-        ]
-        .into()
-    }
+pub fn rows(invoices: &[InvoiceRow]) -> Write {
+    Write::records(invoices)
 }
 
 pub async fn insert(tx: &mut Tx, invoices: &[InvoiceRow]) -> Result<(), StoreError> {
-    tx.insert_all(&[rows(invoices)]).await
+    tx.write_all(&[rows(invoices)]).await
 }
 
-pub fn rows(invoices: &[InvoiceRow]) -> Insert {
-    Insert {
-        head: format!("INSERT INTO invoices ({COLUMNS}) VALUES").into(),
-        tail: "",
-        rows: invoices.iter().map(InvoiceRow::values).collect(),
-    }
+fn key_of(scope: &Scope, id: &str) -> Vec<Val> {
+    vals![&scope.account, scope.mode.as_str(), id].into()
 }
 
 pub async fn find(
@@ -119,74 +81,72 @@ pub async fn find(
     scope: &Scope,
     id: &str,
 ) -> Result<Option<InvoiceRow>, StoreError> {
-    let sql =
-        format!("SELECT {COLUMNS} FROM invoices WHERE account = $1 AND mode = $2 AND id = $3");
-    q.one(&sql, &vals![&*scope.account, scope.mode.as_str(), id])
-        .await
+    let sql = format!(
+        "{} WHERE account = $1 AND mode = $2 AND id = $3",
+        select::<InvoiceRow>()
+    );
+    q.one(&sql, &key_of(scope, id)).await
 }
 
 /// Those of these invoices that exist, in any order.
 pub async fn find_many(
-    reader: &mut Reader,
+    q: &mut impl Queries,
     ids: &[(&Scope, &str)],
 ) -> Result<Vec<InvoiceRow>, StoreError> {
-    let keys: Vec<Vec<Val>> = ids
-        .iter()
-        .map(|(scope, id)| vals![&*scope.account, scope.mode.as_str(), *id].into())
-        .collect();
-    let select =
-        format!("SELECT {COLUMNS} FROM invoices WHERE account = $1 AND mode = $2 AND id = $3");
-    reader.look_up(&select, &keys).await
+    let keys: Vec<Vec<Val>> = ids.iter().map(|(scope, id)| key_of(scope, id)).collect();
+    let by_id = LookUp::records::<InvoiceRow>(KEY, PerKey::One);
+    q.look_up(&by_id, &keys).await
 }
 
 /// The invoice, locked until the unit of work ends: whoever changes an invoice or its payments holds it.
 pub async fn lock(tx: &mut Tx, scope: &Scope, id: &str) -> Result<Option<InvoiceRow>, StoreError> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM invoices WHERE account = $1 AND mode = $2 AND id = $3{}",
+        "{} WHERE account = $1 AND mode = $2 AND id = $3{}",
+        select::<InvoiceRow>(),
         tx.for_update()
     );
-    tx.one(&sql, &vals![&*scope.account, scope.mode.as_str(), id])
-        .await
+    tx.one(&sql, &key_of(scope, id)).await
 }
 
-/// Writes what can change about an invoice.
+/// The same for many, locked in the order of their ids, so that two who lock the same never wait for each other
+/// in a circle.
+pub async fn lock_many(tx: &mut Tx, ids: &[(&Scope, &str)]) -> Result<Vec<InvoiceRow>, StoreError> {
+    let mut ids = ids.to_vec();
+    ids.sort_by(|a, b| a.1.cmp(b.1));
+    ids.dedup();
+    let keys: Vec<Vec<Val>> = ids.iter().map(|(scope, id)| key_of(scope, id)).collect();
+    let by_id = LookUp::records::<InvoiceRow>(KEY, PerKey::OneLocked);
+    tx.look_up(&by_id, &keys).await
+}
+
+/// What can change about these invoices.
+pub fn updates<'r>(
+    invoices: impl IntoIterator<Item = &'r InvoiceRow>,
+) -> Result<Write, StoreError> {
+    Write::update_records(KEY, CHANGING, invoices)
+}
+
 pub async fn update(tx: &mut Tx, invoice: &InvoiceRow) -> Result<(), StoreError> {
-    let sql = "UPDATE invoices SET status = $4, options = $5, paid_at = $6, closed_at = $7, cancelled_at = $8, \
-         summary = $9, stream_seq = $10, link_unit = $11 WHERE account = $1 AND mode = $2 AND id = $3";
-    let args = vals![
-        &invoice.account,
-        &invoice.mode,
-        &invoice.id,
-        &invoice.status,
-        &invoice.options,
-        invoice.paid_at,
-        invoice.closed_at,
-        invoice.cancelled_at,
-        invoice.summary.as_ref(),
-        invoice.stream_seq,
-        invoice.link_unit.as_ref(),
-    ];
-    touched(tx.run(sql, &args).await?, 1, "invoices")
+    tx.write(&updates([invoice])?).await.map(drop)
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Filter<'a> {
-    pub status: Option<&'a str>,
-    pub customer_ref: Option<&'a str>,
+pub struct InvoiceFilter {
+    pub status: Option<Status>,
+    pub customer_ref: Option<String>,
 }
 
 pub async fn list(
     q: &mut impl Queries,
     scope: &Scope,
-    filter: &Filter<'_>,
+    filter: InvoiceFilter,
     page: &Page,
 ) -> Result<Vec<InvoiceRow>, StoreError> {
-    let select = format!("SELECT {COLUMNS} FROM invoices");
     let filters = [
-        ("status", filter.status),
-        ("customer_ref", filter.customer_ref),
+        Filter::on("status", filter.status),
+        Filter::on("customer_ref", filter.customer_ref),
     ];
-    crate::sql::listing::newest_first(q, &select, scope, &filters, page).await
+    newest_first(q, scope, filters, page).await
 }
 
 /// How far each of these invoices' streams has come.
@@ -194,13 +154,12 @@ pub async fn stream_heads(
     q: &mut impl Queries,
     ids: &[(Scope, String)],
 ) -> Result<Vec<(String, i64)>, StoreError> {
-    let mut heads = Vec::with_capacity(ids.len());
-    let sql = "SELECT id, stream_seq FROM invoices WHERE account = $1 AND mode = $2 AND id = $3";
-    for (scope, id) in ids {
-        heads.extend(
-            q.one(sql, &vals![&*scope.account, scope.mode.as_str(), id])
-                .await?,
-        );
-    }
-    Ok(heads)
+    let keys: Vec<Vec<Val>> = ids.iter().map(|(scope, id)| key_of(scope, id)).collect();
+    let heads = LookUp {
+        table: "invoices",
+        columns: &["id", "stream_seq"],
+        key: KEY,
+        rows: PerKey::One,
+    };
+    q.look_up(&heads, &keys).await
 }

@@ -3,15 +3,18 @@
 use till_core::ledger::{EntryKind, Line};
 use till_core::scope::Scope;
 
-use crate::{Queries, StoreError, Tx, Val, touched, vals};
+use crate::{Queries, StoreError, Val, Write, vals};
 
 #[derive(Clone, Debug)]
 pub struct NewEntry {
     pub id: String,
     pub scope: Scope,
     pub kind: EntryKind,
-    pub invoice: String,
-    pub payment: String,
+    /// The invoice whose money it moves, if it is one's.
+    pub invoice: Option<String>,
+    /// What was moved: a payment, and others to come. Its entries are numbered by `step`, so that one cannot be
+    /// posted twice.
+    pub subject: String,
     pub step: i64,
     pub reverses: Option<String>,
     pub asset: String,
@@ -19,7 +22,24 @@ pub struct NewEntry {
     pub created_at: i64,
 }
 
-pub async fn append(tx: &mut Tx, entries: &[NewEntry]) -> Result<(), StoreError> {
+const COLUMNS: &[&str] = &[
+    "entry",
+    "line",
+    "account",
+    "mode",
+    "kind",
+    "invoice",
+    "subject",
+    "step",
+    "reverses",
+    "asset",
+    "debit",
+    "credit",
+    "amount",
+    "created_at",
+];
+
+pub fn rows(entries: &[NewEntry]) -> Write {
     let mut rows: Vec<Vec<Val>> = Vec::new();
     for entry in entries {
         for (number, line) in (0i64..).zip(&entry.lines) {
@@ -27,11 +47,11 @@ pub async fn append(tx: &mut Tx, entries: &[NewEntry]) -> Result<(), StoreError>
                 vals![
                     &entry.id,
                     number,
-                    &*entry.scope.account,
+                    &entry.scope.account,
                     entry.scope.mode.as_str(),
                     entry.kind.as_str(),
-                    &entry.invoice,
-                    &entry.payment,
+                    entry.invoice.as_ref(),
+                    &entry.subject,
                     entry.step,
                     entry.reverses.as_ref(),
                     &entry.asset,
@@ -44,24 +64,18 @@ pub async fn append(tx: &mut Tx, entries: &[NewEntry]) -> Result<(), StoreError>
             );
         }
     }
-    let head = "INSERT INTO journal (entry, line, account, mode, kind, invoice, payment, step, reverses, asset, debit, credit, \
-         amount, created_at) VALUES";
-    touched(
-        tx.run_rows(head, "", &rows).await?,
-        rows.len() as u64,
-        "journal",
-    )
+    Write::insert("journal", COLUMNS, rows)
 }
 
-/// The entry that last moved a payment.
+/// The entry that last moved a subject.
 pub async fn last_entry(
     q: &mut impl Queries,
     scope: &Scope,
-    payment: &str,
+    subject: &str,
 ) -> Result<Option<String>, StoreError> {
-    let sql = "SELECT entry FROM journal WHERE account = $1 AND mode = $2 AND payment = $3 ORDER BY step DESC LIMIT 1";
+    let sql = "SELECT entry FROM journal WHERE account = $1 AND mode = $2 AND subject = $3 ORDER BY step DESC LIMIT 1";
     let found: Option<(String,)> = q
-        .one(sql, &vals![&*scope.account, scope.mode.as_str(), payment])
+        .one(sql, &vals![&scope.account, scope.mode.as_str(), subject])
         .await?;
     Ok(found.map(|(entry,)| entry))
 }
@@ -71,7 +85,7 @@ pub struct JournalRow {
     pub entry: String,
     pub kind: String,
     pub invoice: Option<String>,
-    pub payment: String,
+    pub subject: String,
     pub step: i64,
     pub reverses: Option<String>,
     pub asset: String,
@@ -82,8 +96,8 @@ pub struct JournalRow {
 
 /// Everything in one account's books, in the order it was written.
 pub async fn all(q: &mut impl Queries, scope: &Scope) -> Result<Vec<JournalRow>, StoreError> {
-    let sql = "SELECT entry, kind, invoice, payment, step, reverses, asset, debit, credit, amount FROM journal \
+    let sql = "SELECT entry, kind, invoice, subject, step, reverses, asset, debit, credit, amount FROM journal \
          WHERE account = $1 AND mode = $2 ORDER BY entry, line";
-    q.all(sql, &vals![&*scope.account, scope.mode.as_str()])
+    q.all(sql, &vals![&scope.account, scope.mode.as_str()])
         .await
 }

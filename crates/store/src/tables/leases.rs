@@ -6,7 +6,8 @@
 use till_core::asset::Family;
 use till_core::scope::Scope;
 
-use crate::{Insert, Queries, StoreError, Tx, Val, touched, vals};
+use crate::sql::{select, table};
+use crate::{Queries, StoreError, Tx, Val, Write, touched, vals};
 
 #[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
 pub struct PoolRow {
@@ -57,10 +58,11 @@ pub async fn take_cooled(
         .iter()
         .map(|free| vals![account, mode, family, free.number].into())
         .collect();
-    let head = "UPDATE leases SET freed = 1 FROM (VALUES";
-    let tail = ") AS v WHERE leases.account = v.column1 AND leases.mode = v.column2 AND leases.family = v.column3 \
-         AND leases.number = v.column4 AND leases.freed = 0";
-    let ended = tx.run_rows(head, tail, &rows).await?;
+    let key = ["account", "mode", "family", "number"];
+    let ends = Write::update("leases", &key, &[], rows)
+        .also("freed = 1")
+        .only("leases.freed = 0");
+    let ended = tx.write(&ends).await?;
     touched(ended, free.len() as u64, "leases")?;
     Ok(free)
 }
@@ -96,97 +98,116 @@ pub async fn grow_pool(
     touched(tx.run(sql, &args).await?, 1, "address_pools")
 }
 
-pub async fn note_paid(
-    tx: &mut Tx,
-    scope: &Scope,
-    family: Family,
-    number: i64,
-) -> Result<(), StoreError> {
-    let sql = "UPDATE address_pools SET last_paid_number = $4 WHERE account = $1 AND mode = $2 AND family = $3 \
-         AND last_paid_number < $4";
-    tx.run(
-        sql,
-        &vals![
-            &*scope.account,
-            scope.mode.as_str(),
-            family.namespace(),
-            number
-        ],
-    )
-    .await
-    .map(drop)
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewLease<'a> {
-    pub scope: &'a Scope,
+/// The highest number that something was paid to.
+#[derive(Clone, Debug)]
+pub struct PaidNumber {
+    pub scope: Scope,
     pub family: Family,
     pub number: i64,
-    pub address: &'a str,
-    pub invoice: &'a str,
-    pub leased_at: i64,
 }
 
-pub async fn insert(tx: &mut Tx, leases: &[NewLease<'_>]) -> Result<(), StoreError> {
-    tx.insert_all(&[rows(leases)]).await
-}
-
-pub fn rows(leases: &[NewLease<'_>]) -> Insert {
-    let rows = leases
+/// One for each pool.
+pub fn paid_numbers(paid: &[PaidNumber]) -> Write {
+    let rows = paid
         .iter()
-        .map(|lease| {
+        .map(|paid| {
             vals![
-                &lease.scope.account,
-                lease.scope.mode.as_str(),
-                lease.family.namespace(),
-                lease.number,
-                lease.address,
-                lease.invoice,
-                lease.leased_at,
+                &paid.scope.account,
+                paid.scope.mode.as_str(),
+                paid.family.namespace(),
+                paid.number
             ]
             .into()
         })
         .collect();
-    Insert {
-        head:
-            "INSERT INTO leases (account, mode, family, number, address, invoice, leased_at) VALUES"
-                .into(),
-        tail: "",
-        rows,
+    let key = ["account", "mode", "family"];
+    Write::update("address_pools", &key, &["last_paid_number"], rows)
+        .only("address_pools.last_paid_number < v.column4")
+}
+
+table! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    scoped struct LeaseRow in "leases" by address {
+        family: Family,
+        number: i64,
+        address: String,
+        invoice: String,
+        leased_at: i64,
+        /// When the address may be leased again; none while the invoice is open.
+        free_at: Option<i64>,
+        freed: bool,
     }
 }
 
-/// Starts or (with none) stops the cooling down of an invoice's own lease. An address that was leased on
-/// meanwhile is left alone: it is another's now.
-pub async fn set_free_at(
-    tx: &mut Tx,
-    scope: &Scope,
-    family: Family,
-    number: i64,
-    invoice: &str,
-    free_at: Option<i64>,
-) -> Result<(), StoreError> {
-    let sql = "UPDATE leases SET free_at = $6 WHERE account = $1 AND mode = $2 AND family = $3 AND number = $4 \
-         AND invoice = $5 AND freed = 0";
-    let args = vals![
-        &*scope.account,
-        scope.mode.as_str(),
-        family.namespace(),
-        number,
-        invoice,
-        free_at
-    ];
-    tx.run(sql, &args).await.map(drop)
+/// What a new lease has; the others have defaults.
+const NEW: &[&str] = &[
+    "account",
+    "mode",
+    "family",
+    "number",
+    "address",
+    "invoice",
+    "leased_at",
+];
+
+impl LeaseRow {
+    pub fn new(
+        scope: &Scope,
+        family: Family,
+        number: i64,
+        address: &str,
+        invoice: &str,
+        leased_at: i64,
+    ) -> LeaseRow {
+        LeaseRow {
+            scope: scope.clone(),
+            family,
+            number,
+            address: address.to_owned(),
+            invoice: invoice.to_owned(),
+            leased_at,
+            free_at: None,
+            freed: false,
+        }
+    }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
-pub struct LeaseRow {
-    pub account: String,
-    pub mode: String,
-    pub family: String,
+pub async fn insert(tx: &mut Tx, leases: &[LeaseRow]) -> Result<(), StoreError> {
+    tx.write_all(&[rows(leases)?]).await
+}
+
+pub fn rows(leases: &[LeaseRow]) -> Result<Write, StoreError> {
+    Write::some_columns(NEW, leases)
+}
+
+/// An invoice's lease, and when its address may be leased again; never while there is no time.
+#[derive(Clone, Debug)]
+pub struct Cooling {
+    pub scope: Scope,
+    pub family: Family,
     pub number: i64,
     pub invoice: String,
-    pub leased_at: i64,
+    pub free_at: Option<i64>,
+}
+
+/// An address that was leased on meanwhile is left alone: it is another's now.
+pub fn coolings(coolings: &[Cooling]) -> Write {
+    let rows = coolings
+        .iter()
+        .map(|cooling| {
+            vals![
+                &cooling.scope.account,
+                cooling.scope.mode.as_str(),
+                cooling.family.namespace(),
+                cooling.number,
+                &cooling.invoice,
+                cooling.free_at
+            ]
+            .into()
+        })
+        .collect();
+    let key = ["account", "mode", "family", "number", "invoice"];
+    Write::update("leases", &key, &["free_at"], rows).only("leases.freed = 0")
 }
 
 /// Who held an address, latest first. Not scoped: an observation knows an address and nothing else.
@@ -195,7 +216,9 @@ pub async fn holders(
     family: Family,
     address: &str,
 ) -> Result<Vec<LeaseRow>, StoreError> {
-    let sql = "SELECT account, mode, family, number, invoice, leased_at FROM leases \
-         WHERE address = $1 AND family = $2 ORDER BY leased_at DESC";
-    q.all(sql, &vals![address, family.namespace()]).await
+    let sql = format!(
+        "{} WHERE address = $1 AND family = $2 ORDER BY leased_at DESC",
+        select::<LeaseRow>()
+    );
+    q.all(&sql, &vals![address, family.namespace()]).await
 }

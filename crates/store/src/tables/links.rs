@@ -1,55 +1,56 @@
 //! Payment links. Units are reserved by updates that carry the limit in their own WHERE.
 
+use std::collections::BTreeMap;
+
 use till_core::link::{AmountType, LinkState};
+use till_core::money::Currency;
 use till_core::scope::Scope;
 
-use crate::{Page, Queries, StoreError, Tx, touched, vals};
+use crate::sql::listing::newest_first;
+use crate::sql::{Filter, select, table};
+use crate::{Metadata, Page, Queries, StoreError, Tx, Write, vals};
 
-#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
-pub struct LinkRow {
-    pub account: String,
-    pub mode: String,
-    pub id: String,
-    pub slug: String,
-    pub amount_type: String,
-    pub currency: String,
-    pub amount: Option<String>,
-    pub min_amount: Option<String>,
-    pub max_amount: Option<String>,
-    pub description: Option<String>,
-    pub assets: Option<String>,
-    pub quantity_limit: Option<i64>,
-    pub quantity_used: i64,
-    pub quantity_reserved: i64,
-    pub expires_at: Option<i64>,
-    pub metadata: String,
-    pub active: i64,
-    pub created_at: i64,
+table! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    scoped struct LinkRow in "payment_links" by id {
+        id: String,
+        slug: String,
+        amount_type: AmountType,
+        currency: Currency,
+        amount: Option<String>,
+        min_amount: Option<String>,
+        max_amount: Option<String>,
+        description: Option<String>,
+        assets: Option<Vec<String>>,
+        quantity_limit: Option<i64>,
+        quantity_used: i64,
+        quantity_reserved: i64,
+        expires_at: Option<i64>,
+        metadata: Metadata,
+        active: bool,
+        created_at: i64,
+    }
 }
 
-const COLUMNS: &str = "account, mode, id, slug, amount_type, currency, amount, min_amount, max_amount, description, assets, \
-     quantity_limit, quantity_used, quantity_reserved, expires_at, metadata, active, created_at";
+/// What the merchant may change; the counts are moved by their own updates.
+const CHANGING: &[&str] = &[
+    "amount_type",
+    "currency",
+    "amount",
+    "min_amount",
+    "max_amount",
+    "description",
+    "assets",
+    "quantity_limit",
+    "expires_at",
+    "metadata",
+    "active",
+];
 
 impl LinkRow {
-    pub fn corrupt(&self, column: &str, detail: impl ToString) -> StoreError {
-        StoreError::corrupt("payment_links", column, &self.id, detail)
-    }
-
-    pub fn amount_type(&self) -> Result<AmountType, StoreError> {
-        AmountType::parse(&self.amount_type)
-            .ok_or_else(|| self.corrupt("amount_type", &self.amount_type))
-    }
-
-    pub fn assets(&self) -> Result<Option<Vec<String>>, StoreError> {
-        let read = |text: &String| {
-            serde_json::from_str(text).map_err(|error| self.corrupt("assets", error))
-        };
-        self.assets.as_ref().map(read).transpose()
-    }
-
     pub fn state(&self) -> LinkState {
         LinkState {
-            active: self.active != 0,
+            active: self.active,
             expires_at: self.expires_at,
             limit: self.quantity_limit,
             used: self.quantity_used,
@@ -59,55 +60,12 @@ impl LinkRow {
 }
 
 pub async fn insert(tx: &mut Tx, link: &LinkRow) -> Result<(), StoreError> {
-    let sql = format!(
-        "INSERT INTO payment_links ({COLUMNS}) VALUES \
-         ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)"
-    );
-    let args = vals![
-        &link.account,
-        &link.mode,
-        &link.id,
-        &link.slug,
-        &link.amount_type,
-        &link.currency,
-        link.amount.as_ref(),
-        link.min_amount.as_ref(),
-        link.max_amount.as_ref(),
-        link.description.as_ref(),
-        link.assets.as_ref(),
-        link.quantity_limit,
-        link.quantity_used,
-        link.quantity_reserved,
-        link.expires_at,
-        &link.metadata,
-        link.active,
-        link.created_at,
-    ];
-    touched(tx.run(&sql, &args).await?, 1, "payment_links")
+    tx.write(&Write::records([link])).await.map(drop)
 }
 
-/// Writes what the merchant may change; the counts are moved by their own updates.
 pub async fn update(tx: &mut Tx, link: &LinkRow) -> Result<(), StoreError> {
-    let sql = "UPDATE payment_links SET amount_type = $4, currency = $5, amount = $6, min_amount = $7, max_amount = $8, \
-         description = $9, assets = $10, quantity_limit = $11, expires_at = $12, metadata = $13, active = $14 \
-         WHERE account = $1 AND mode = $2 AND id = $3";
-    let args = vals![
-        &link.account,
-        &link.mode,
-        &link.id,
-        &link.amount_type,
-        &link.currency,
-        link.amount.as_ref(),
-        link.min_amount.as_ref(),
-        link.max_amount.as_ref(),
-        link.description.as_ref(),
-        link.assets.as_ref(),
-        link.quantity_limit,
-        link.expires_at,
-        &link.metadata,
-        link.active,
-    ];
-    touched(tx.run(sql, &args).await?, 1, "payment_links")
+    let update = Write::update_records(&["account", "mode", "id"], CHANGING, [link])?;
+    tx.write(&update).await.map(drop)
 }
 
 pub async fn find(
@@ -115,15 +73,18 @@ pub async fn find(
     scope: &Scope,
     id: &str,
 ) -> Result<Option<LinkRow>, StoreError> {
-    let sql =
-        format!("SELECT {COLUMNS} FROM payment_links WHERE account = $1 AND mode = $2 AND id = $3");
+    let sql = format!(
+        "{} WHERE account = $1 AND mode = $2 AND id = $3",
+        select::<LinkRow>()
+    );
     q.one(&sql, &vals![&*scope.account, scope.mode.as_str(), id])
         .await
 }
 
 pub async fn lock(tx: &mut Tx, scope: &Scope, id: &str) -> Result<Option<LinkRow>, StoreError> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM payment_links WHERE account = $1 AND mode = $2 AND id = $3{}",
+        "{} WHERE account = $1 AND mode = $2 AND id = $3{}",
+        select::<LinkRow>(),
         tx.for_update()
     );
     tx.one(&sql, &vals![&*scope.account, scope.mode.as_str(), id])
@@ -136,7 +97,8 @@ pub async fn by_slug(
     slug: &str,
 ) -> Result<Option<LinkRow>, StoreError> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM payment_links WHERE slug = $3 AND account = $1 AND mode = $2"
+        "{} WHERE slug = $3 AND account = $1 AND mode = $2",
+        select::<LinkRow>()
     );
     q.one(&sql, &vals![&*scope.account, scope.mode.as_str(), slug])
         .await
@@ -148,17 +110,7 @@ pub async fn list(
     active: Option<bool>,
     page: &Page,
 ) -> Result<Vec<LinkRow>, StoreError> {
-    // The flag is ours, not input: a number in the text keeps the list's one shape.
-    let select = match active {
-        None => format!("SELECT {COLUMNS} FROM payment_links"),
-        Some(active) => {
-            let flag = i64::from(active);
-            format!(
-                "SELECT * FROM (SELECT {COLUMNS} FROM payment_links WHERE active = {flag}) AS chosen"
-            )
-        }
-    };
-    crate::sql::listing::newest_first(q, &select, scope, &[], page).await
+    newest_first(q, scope, [Filter::on("active", active)], page).await
 }
 
 /// Takes one unit for a new invoice. False when the link has none left or too many are held already.
@@ -190,30 +142,38 @@ pub async fn open_one(tx: &mut Tx, scope: &Scope, open_max: i64) -> Result<bool,
         == 1)
 }
 
-/// Moves a unit between used, reserved and neither, as an invoice's status moves.
-pub async fn move_unit(
-    tx: &mut Tx,
-    scope: &Scope,
-    id: &str,
-    used: i64,
-    reserved: i64,
-) -> Result<(), StoreError> {
-    let (account, mode) = (&*scope.account, scope.mode.as_str());
-    let sql = "UPDATE payment_links SET quantity_used = quantity_used + $4, quantity_reserved = quantity_reserved + $5 \
-         WHERE account = $1 AND mode = $2 AND id = $3";
-    touched(
-        tx.run(sql, &vals![account, mode, id, used, reserved])
-            .await?,
-        1,
-        "payment_links",
-    )?;
-    if reserved == 0 {
-        return Ok(());
+/// How the counts of a link move as its invoices' statuses do.
+#[derive(Clone, Debug)]
+pub struct UnitMove {
+    pub scope: Scope,
+    pub link: String,
+    pub used: i64,
+    pub reserved: i64,
+}
+
+/// One move for each link. What is reserved counts for the account, too.
+pub fn unit_moves(moves: &[UnitMove]) -> Vec<Write> {
+    let links = moves
+        .iter()
+        .map(|unit| {
+            let (account, mode) = (&unit.scope.account, unit.scope.mode.as_str());
+            vals![account, mode, &unit.link, unit.used, unit.reserved].into()
+        })
+        .collect();
+    let mut open: BTreeMap<(&str, &'static str), i64> = BTreeMap::new();
+    for unit in moves {
+        let account = (&*unit.scope.account, unit.scope.mode.as_str());
+        *open.entry(account).or_default() += unit.reserved;
     }
-    let sql = "UPDATE merchants SET open_link_invoices = open_link_invoices + $3 WHERE account = $1 AND mode = $2";
-    touched(
-        tx.run(sql, &vals![account, mode, reserved]).await?,
-        1,
-        "merchants",
-    )
+    let accounts = open
+        .into_iter()
+        .filter(|(_, reserved)| *reserved != 0)
+        .map(|((account, mode), reserved)| vals![account, mode, reserved].into())
+        .collect();
+    let counts = ["quantity_used", "quantity_reserved"];
+    vec![
+        Write::update("payment_links", &["account", "mode", "id"], &[], links).adding(&counts),
+        Write::update("merchants", &["account", "mode"], &[], accounts)
+            .adding(&["open_link_invoices"]),
+    ]
 }

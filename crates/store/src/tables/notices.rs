@@ -2,70 +2,32 @@
 
 use till_core::scope::Scope;
 
-use crate::{Queries, StoreError, Tx, touched, vals};
+use crate::sql::{columns, select, table};
+use crate::{Queries, RefundDetail, StoreError, Tx, Write, touched, vals};
 
-#[derive(Clone, Debug, sqlx::FromRow)]
-pub struct NoticeRow {
-    pub id: String,
-    pub account: String,
-    pub mode: String,
-    pub invoice: String,
-    pub kind: String,
-    pub email: Vec<u8>,
-    pub email_tag: Vec<u8>,
-    pub locale: String,
-    pub session: Vec<u8>,
-    pub is_current: i64,
-    pub detail: Option<String>,
-    pub status: String,
-    pub created_at: i64,
-    pub sent_at: Option<i64>,
-    pub due_at: Option<i64>,
-    pub fence: i64,
-    pub attempts: i64,
-}
-
-const COLUMNS: &str = "id, account, mode, invoice, kind, email, email_tag, locale, session, is_current, detail, status, \
-     created_at, sent_at, due_at, fence, attempts";
-
-impl NoticeRow {
-    pub fn scope(&self) -> Result<Scope, StoreError> {
-        Ok(Scope::new(
-            &self.account,
-            crate::accounts::mode("notices", &self.id, &self.mode)?,
-        ))
-    }
-
-    pub fn corrupt(&self, column: &str, detail: impl ToString) -> StoreError {
-        StoreError::corrupt("notices", column, &self.id, detail)
+table! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    scoped struct NoticeRow in "notices" by id {
+        id: String,
+        invoice: String,
+        kind: String,
+        email: Vec<u8>,
+        email_tag: Vec<u8>,
+        locale: String,
+        session: Vec<u8>,
+        is_current: bool,
+        detail: Option<RefundDetail>,
+        status: String,
+        created_at: i64,
+        sent_at: Option<i64>,
+        due_at: Option<i64>,
+        fence: i64,
+        attempts: i64,
     }
 }
 
 pub async fn insert(tx: &mut Tx, notice: &NoticeRow) -> Result<(), StoreError> {
-    let sql = format!(
-        "INSERT INTO notices ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \
-         $16, $17)"
-    );
-    let args = vals![
-        &notice.id,
-        &notice.account,
-        &notice.mode,
-        &notice.invoice,
-        &notice.kind,
-        &*notice.email,
-        &*notice.email_tag,
-        &notice.locale,
-        &*notice.session,
-        notice.is_current,
-        notice.detail.as_ref(),
-        &notice.status,
-        notice.created_at,
-        notice.sent_at,
-        notice.due_at,
-        notice.fence,
-        notice.attempts,
-    ];
-    touched(tx.run(&sql, &args).await?, 1, "notices")
+    tx.write(&Write::records([notice])).await.map(drop)
 }
 
 /// The receipts of an invoice, one per address that was ever left for it, the first first. Whoever decides
@@ -76,7 +38,8 @@ pub async fn receipts(
     invoice: &str,
 ) -> Result<Vec<NoticeRow>, StoreError> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM notices WHERE account = $1 AND mode = $2 AND invoice = $3 AND kind = 'receipt' ORDER BY id"
+        "{} WHERE account = $1 AND mode = $2 AND invoice = $3 AND kind = 'receipt' ORDER BY id",
+        select::<NoticeRow>()
     );
     q.all(&sql, &vals![&*scope.account, scope.mode.as_str(), invoice])
         .await
@@ -87,7 +50,10 @@ pub async fn find(
     scope: &Scope,
     id: &str,
 ) -> Result<Option<NoticeRow>, StoreError> {
-    let sql = format!("SELECT {COLUMNS} FROM notices WHERE account = $1 AND mode = $2 AND id = $3");
+    let sql = format!(
+        "{} WHERE account = $1 AND mode = $2 AND id = $3",
+        select::<NoticeRow>()
+    );
     q.one(&sql, &vals![&*scope.account, scope.mode.as_str(), id])
         .await
 }
@@ -119,18 +85,25 @@ pub async fn restore_receipt(
     Ok(restored.map(|(status,)| status).unwrap_or_default())
 }
 
-/// The receipt of an invoice that is paid now becomes due. One that is due or claimed already stays as it is:
-/// its worker looks at the invoice before it sends.
-pub async fn make_due(
-    tx: &mut Tx,
-    scope: &Scope,
-    invoice: &str,
-    now: i64,
-) -> Result<bool, StoreError> {
-    let sql = "UPDATE notices SET due_at = $4 WHERE account = $1 AND mode = $2 AND invoice = $3 \
-         AND kind = 'receipt' AND is_current = 1 AND status = 'scheduled' AND due_at IS NULL";
-    let args = vals![&*scope.account, scope.mode.as_str(), invoice, now];
-    Ok(tx.run(sql, &args).await? > 0)
+/// The receipts of invoices that are paid now become due. One that is due or claimed already stays as it is: its
+/// worker looks at the invoice before it sends.
+pub fn falling_due(invoices: &[(&Scope, &str, i64)]) -> Write {
+    let rows = invoices
+        .iter()
+        .map(|(scope, invoice, now)| {
+            vals![&scope.account, scope.mode.as_str(), *invoice, *now].into()
+        })
+        .collect();
+    Write::update(
+        "notices",
+        &["account", "mode", "invoice"],
+        &["due_at"],
+        rows,
+    )
+    .only(
+        "notices.kind = 'receipt' AND notices.is_current = 1 AND notices.status = 'scheduled' \
+         AND notices.due_at IS NULL",
+    )
 }
 
 /// Claims what is due, of all accounts, until `claim_until`; a worker that dies lets the claim run out.
@@ -142,8 +115,9 @@ pub async fn claim(
 ) -> Result<Vec<NoticeRow>, StoreError> {
     let sql = format!(
         "UPDATE notices SET due_at = $2, fence = fence + 1 WHERE id IN \
-         (SELECT id FROM notices WHERE due_at <= $1 ORDER BY due_at LIMIT $3{}) RETURNING {COLUMNS}",
-        tx.skip_locked()
+         (SELECT id FROM notices WHERE due_at <= $1 ORDER BY due_at LIMIT $3{}) RETURNING {}",
+        tx.skip_locked(),
+        columns::<NoticeRow>()
     );
     tx.all(&sql, &vals![now, claim_until, at_most]).await
 }

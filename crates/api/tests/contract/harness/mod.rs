@@ -365,7 +365,7 @@ impl Till {
 
     /// The events of an invoice in order, as its webhooks would carry them.
     pub async fn events(&self, invoice: &str) -> Vec<Value> {
-        let sql = "SELECT body FROM events WHERE invoice = $1 ORDER BY id";
+        let sql = "SELECT body FROM events WHERE subject = $1 ORDER BY id";
         let mut reader = self.engine().db.read().await.unwrap();
         let rows: Vec<(String,)> = till_store::Queries::all(&mut reader, sql, &[invoice.into()])
             .await

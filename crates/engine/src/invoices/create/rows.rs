@@ -3,14 +3,15 @@
 use till_core::asset::{Family, Registry};
 use till_core::event::EventType;
 use till_core::id::Kind;
-use till_core::invoice::{Deposit, PayOption, Status};
+use till_core::invoice::{Deposit, PayOption, Status, Summary};
 use till_core::link::Unit;
 use till_core::scope::Scope;
 use till_core::timer::TimerKind;
-use till_store::events::NewEvent;
+use till_store::events::EventRow;
 use till_store::invoices::InvoiceRow;
-use till_store::leases::NewLease;
-use till_store::{Insert, Tx};
+use till_store::leases::LeaseRow;
+use till_store::timers::TimerRow;
+use till_store::{Metadata, Tx, Write};
 
 use super::{Answered, CreateInvoice, Draft};
 use crate::base::fail::Fail;
@@ -37,7 +38,7 @@ impl<'d> From<&'d Draft<'d>> for Ready<'d> {
 
 /// Everything that a unit of work writes for its invoices, and what it answers.
 pub(super) struct Batch {
-    pub(super) inserts: Vec<Insert>,
+    pub(super) writes: Vec<Write>,
     answers: Vec<(usize, Answer)>,
 }
 
@@ -58,10 +59,9 @@ pub(super) fn assemble(
     for Ready { draft, deposits } in ready {
         let context = draft.context;
         let options = options_with(&draft.quote, deposits)?;
-        let row = row_of(context, draft.request, &draft.quote, &draft.id, &options)?;
-        let view = InvoiceView::with_options(
+        let row = row_of(context, draft.request, &draft.quote, &draft.id, options);
+        let view = InvoiceView::of(
             &row,
-            options,
             &engine.config.checkout_url,
             context.merchant.row.publishable_key.as_deref(),
         )?;
@@ -73,29 +73,18 @@ pub(super) fn assemble(
         rows.push(row);
         context.effects.stream(&draft.id);
         for (family, deposit) in deposits {
-            leases.push(NewLease {
-                scope: &context.scope,
-                family: *family,
-                number: i64::try_from(deposit.number).map_err(Fail::broken)?,
-                address: &deposit.address,
-                invoice: &draft.id,
-                leased_at: context.now,
-            });
+            let number = i64::try_from(deposit.number).map_err(Fail::broken)?;
+            leases.push(LeaseRow::new(
+                &context.scope,
+                *family,
+                number,
+                &deposit.address,
+                &draft.id,
+                context.now,
+            ));
         }
     }
-    let timers: Vec<(&Scope, &str, &str, i64)> = ready
-        .iter()
-        .zip(&rows)
-        .map(|(ready, row)| {
-            let scope = &ready.draft.context.scope;
-            (
-                scope,
-                TimerKind::ExpireInvoice.as_str(),
-                row.id.as_str(),
-                row.expires_at,
-            )
-        })
-        .collect();
+    let timers: Vec<TimerRow> = rows.iter().map(expiry).collect();
     let kept: Vec<(&Scope, &Once, &Answer, &str)> = answers
         .iter()
         .zip(&told)
@@ -108,15 +97,15 @@ pub(super) fn assemble(
         .first()
         .map_or(0, |ready| ready.draft.context.real_now);
     // The keys first: whoever must wait for another process's answer has not written anything yet.
-    let inserts = vec![
+    let writes = vec![
         once::rows_by_event(&kept, real_now),
         till_store::invoices::rows(&rows),
-        till_store::leases::rows(&leases),
+        till_store::leases::rows(&leases)?,
         till_store::events::rows(&told),
-        till_store::deliveries::rows(&deliveries),
+        till_store::deliveries::rows(&deliveries)?,
         till_store::timers::rows(&timers),
     ];
-    Ok(Batch { inserts, answers })
+    Ok(Batch { writes, answers })
 }
 
 /// An invoice of a payment link: no address yet, and a time by which a network must be picked.
@@ -129,20 +118,14 @@ pub async fn create_link_invoice(
     let engine = context.engine;
     let quote = quote(context, request)?;
     let id = engine.ids.make(Kind::Invoice);
-    let mut row = row_of(context, request, &quote, &id, &quote.options)?;
+    let mut row = row_of(context, request, &quote, &id, quote.options.clone());
     row.select_by = Some(context.now.saturating_add(engine.config.select_ms));
     row.payment_link = Some(link.to_owned());
-    row.link_unit = Some(Unit::Reserved.as_str().to_owned());
+    row.link_unit = Some(Unit::Reserved);
     let object = crate::settlement::render(context, &row)?;
     till_store::invoices::insert(tx, std::slice::from_ref(&row)).await?;
     outbox::record(tx, context, &[created(context, &row.id, &object)]).await?;
-    let timer = (
-        &context.scope,
-        TimerKind::ExpireInvoice.as_str(),
-        row.id.as_str(),
-        row.terms()?.deadline(),
-    );
-    till_store::timers::set(tx, &[timer]).await?;
+    till_store::timers::set(tx, &[expiry(&row)]).await?;
     context.effects.stream(&row.id);
     Ok(row)
 }
@@ -166,25 +149,24 @@ fn row_of(
     request: &NewInvoice,
     quote: &Quote,
     id: &str,
-    options: &[PayOption],
-) -> Result<InvoiceRow, Fail> {
+    options: Vec<PayOption>,
+) -> InvoiceRow {
     let config = &context.engine.config;
     let life_ms = if quote.volatile {
         config.volatile_life_ms
     } else {
         config.life_ms
     };
-    Ok(InvoiceRow {
-        account: context.scope.account.to_string(),
-        mode: context.scope.mode.as_str().to_owned(),
+    InvoiceRow {
+        scope: context.scope.clone(),
         id: id.to_owned(),
-        status: Status::AwaitingPayment.as_str().to_owned(),
-        amount_minor: i64::try_from(quote.amount_minor).map_err(Fail::broken)?,
-        currency: quote.currency.code().to_owned(),
+        status: Status::AwaitingPayment,
+        amount_minor: quote.amount_minor,
+        currency: quote.currency,
         description: request.description.clone(),
         customer_ref: request.customer_ref.clone(),
-        metadata: serde_json::to_string(&request.metadata).map_err(Fail::broken)?,
-        options: serde_json::to_string(options).map_err(Fail::broken)?,
+        metadata: Metadata::new(&request.metadata),
+        options,
         tolerance_bps: context.merchant.row.underpay_tolerance_bps,
         created_at: context.now,
         expires_at: context.now.saturating_add(life_ms),
@@ -195,15 +177,21 @@ fn row_of(
         payment_link: None,
         customer: None,
         subscription: None,
-        summary: None,
+        summary: Summary::default(),
         stream_seq: 1,
         link_unit: None,
-    })
+    }
 }
 
-fn created(context: &Context<'_>, invoice: &str, object: &str) -> NewEvent {
+fn expiry(row: &InvoiceRow) -> TimerRow {
+    let deadline = row.terms().deadline();
+    TimerRow::new(&row.scope, TimerKind::ExpireInvoice, &row.id, deadline)
+}
+
+fn created(context: &Context<'_>, invoice: &str, object: &str) -> EventRow {
     let told = Told {
         event: EventType::InvoiceCreated,
+        subject: invoice,
         invoice: Some(invoice),
         stream_seq: Some(1),
         object,

@@ -1,28 +1,44 @@
-//! A payment link's unit follows the invoice that holds it.
+//! A payment link's unit follows the invoice that holds it: paid for, given back, or held again after a
+//! reorganisation.
+
+use std::collections::BTreeMap;
 
 use till_core::link::Unit;
-use till_store::Tx;
+use till_store::Write;
 use till_store::invoices::InvoiceRow;
+use till_store::links::UnitMove;
 
-use crate::base::Context;
-use crate::base::fail::Fail;
+use super::Follower;
 
-/// Paid for, given back, or held again after a reorganisation.
-pub async fn follow(tx: &mut Tx, context: &Context<'_>, row: &mut InvoiceRow) -> Result<(), Fail> {
-    let Some(link) = row.payment_link.clone() else {
-        return Ok(());
-    };
-    let was = row
-        .link_unit
-        .as_deref()
-        .and_then(Unit::parse)
-        .unwrap_or(Unit::Reserved);
-    let now = Unit::of(row.status()?);
-    if was == now {
-        return Ok(());
+/// The unit that the invoice's status calls for.
+pub(in crate::settlement) fn apply(row: &mut InvoiceRow) {
+    if row.payment_link.is_some() {
+        row.link_unit = Some(Unit::of(row.status));
     }
-    let (used, reserved) = Unit::moves(was, now);
-    till_store::links::move_unit(tx, &context.scope, &link, used, reserved).await?;
-    row.link_unit = Some(now.as_str().to_owned());
-    Ok(())
+}
+
+/// The links' counts, moved by all of their invoices together.
+pub(super) fn writes(settled: &[Follower<'_>]) -> Vec<Write> {
+    let mut moves: BTreeMap<&str, UnitMove> = BTreeMap::new();
+    for done in settled {
+        let invoice = &done.held.invoice;
+        let (Some(link), Some(now)) = (&invoice.is.payment_link, invoice.is.link_unit) else {
+            continue;
+        };
+        let was = invoice.was.as_ref().and_then(|was| was.link_unit);
+        let (used, reserved) = Unit::moves(was.unwrap_or(Unit::Reserved), now);
+        let sum = moves.entry(link).or_insert_with(|| UnitMove {
+            scope: invoice.is.scope.clone(),
+            link: link.clone(),
+            used: 0,
+            reserved: 0,
+        });
+        sum.used += used;
+        sum.reserved += reserved;
+    }
+    let moves: Vec<UnitMove> = moves
+        .into_values()
+        .filter(|sum| (sum.used, sum.reserved) != (0, 0))
+        .collect();
+    till_store::links::unit_moves(&moves)
 }

@@ -1,5 +1,50 @@
-//! What follows an invoice. A follower writes its own rows and announces; it never calls `settle`.
+//! What follows an invoice. A follower writes its own rows; it never calls `settle`.
 
+pub mod binding;
 pub mod lease;
 pub mod link_unit;
 pub mod receipt;
+pub mod timer;
+
+use till_core::invoice::Status;
+use till_store::Write;
+
+use super::facts::Held;
+use crate::base::Context;
+use crate::base::fail::Fail;
+
+/// A settled invoice, as its followers see it.
+pub(super) struct Follower<'s> {
+    pub(super) context: &'s Context<'s>,
+    pub(super) held: &'s Held,
+    /// Its status before the change.
+    pub(super) before: Status,
+}
+
+impl Follower<'_> {
+    fn status(&self) -> Status {
+        self.held.invoice.is.status
+    }
+
+    fn has_closed(&self) -> bool {
+        self.status().is_closed() && !self.before.is_closed()
+    }
+
+    fn has_reopened(&self) -> bool {
+        !self.status().is_closed() && self.before.is_closed()
+    }
+
+    fn is_paid_now(&self) -> bool {
+        self.status().is_paid() && !self.before.is_paid()
+    }
+}
+
+pub(super) fn writes(settled: &[Follower<'_>]) -> Result<Vec<Write>, Fail> {
+    let mut writes = Vec::new();
+    writes.extend(binding::writes(settled));
+    writes.extend(lease::writes(settled)?);
+    writes.extend(link_unit::writes(settled));
+    writes.extend(receipt::writes(settled));
+    writes.push(timer::write(settled));
+    Ok(writes)
+}

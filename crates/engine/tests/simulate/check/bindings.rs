@@ -43,10 +43,9 @@ pub async fn check(world: &World, merchant: &Merchant) -> Check {
             (&it.invoice, &it.asset, &it.sender) == (&row.invoice, &row.asset, &row.sender)
         };
         let expected = merchant.bindings.iter().find(own);
-        let number = |text: &str| text.parse::<u128>().map_err(|error| error.to_string());
         let found = Binding {
-            units: number(&row.units)?,
-            suffix: number(&row.suffix)?,
+            units: row.units.0,
+            suffix: row.suffix.0,
             invoice: row.invoice,
             asset: row.asset,
             network: row.network,
@@ -54,7 +53,7 @@ pub async fn check(world: &World, merchant: &Merchant) -> Check {
             destination: row.destination,
             created_at: row.created_at,
             expires_at: row.expires_at,
-            open: row.open != 0,
+            open: row.open,
         };
         same("a binding", Some(&found), expected)?;
     }

@@ -43,8 +43,8 @@ type Line = (
 
 pub async fn of_invoice(world: &World, merchant: &Merchant, id: &str) -> Check {
     let mut reader = world.engine.db.read().await.unwrap();
-    let sql = "SELECT payment, entry, kind, step, reverses, asset, debit, credit, amount FROM journal \
-         WHERE account = $1 AND mode = $2 AND invoice = $3 ORDER BY payment, step, line";
+    let sql = "SELECT subject, entry, kind, step, reverses, asset, debit, credit, amount FROM journal \
+         WHERE account = $1 AND mode = $2 AND invoice = $3 ORDER BY subject, step, line";
     let lines: Vec<Line> = reader.all(sql, &and(&merchant.scope, id)).await.unwrap();
     let mut books: BTreeMap<String, Books> = BTreeMap::new();
     for entry in lines.chunk_by(|a, b| a.1 == b.1) {
@@ -108,7 +108,7 @@ pub async fn of_invoice(world: &World, merchant: &Merchant, id: &str) -> Check {
 /// What was once written is still there, as it was.
 pub async fn only_grew(world: &mut World) -> Check {
     let mut reader = world.engine.db.read().await.unwrap();
-    let sql = "SELECT entry || line || account || mode || kind || payment || step || asset || debit || credit || amount \
+    let sql = "SELECT entry || line || account || mode || kind || subject || step || asset || debit || credit || amount \
          FROM journal ORDER BY rowid";
     let lines: Vec<(String,)> = reader.all(sql, &[]).await.unwrap();
     let lines: Vec<String> = lines.into_iter().map(|(line,)| line).collect();

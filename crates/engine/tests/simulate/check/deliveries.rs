@@ -73,7 +73,7 @@ pub async fn all_received(world: &World) -> Check {
 pub async fn some_delivery(world: &mut World, m: usize) -> Option<(String, String)> {
     let scope = &world.model.merchants[m].scope;
     let mut reader = world.engine.db.read().await.unwrap();
-    let sql = "SELECT id, event FROM deliveries WHERE account = $1 AND mode = $2 AND invoice IS NOT NULL ORDER BY id DESC LIMIT 20";
+    let sql = "SELECT id, event FROM deliveries WHERE account = $1 AND mode = $2 AND subject LIKE 'inv_%' ORDER BY id DESC LIMIT 20";
     let some: Vec<(String, String)> = reader.all(sql, &of(scope)).await.unwrap();
     (!some.is_empty()).then(|| world.rng.pick(&some).clone())
 }
@@ -81,7 +81,7 @@ pub async fn some_delivery(world: &mut World, m: usize) -> Option<(String, Strin
 pub async fn note_replay(world: &mut World, m: usize, event: &str) {
     let merchant = &mut world.model.merchants[m];
     let mut reader = world.engine.db.read().await.unwrap();
-    let sql = "SELECT invoice, CAST((SELECT count(*) FROM events o WHERE o.invoice = events.invoice AND o.id < events.id) \
+    let sql = "SELECT subject, CAST((SELECT count(*) FROM events o WHERE o.subject = events.subject AND o.id < events.id) \
          AS BIGINT) FROM events WHERE account = $1 AND mode = $2 AND id = $3";
     let (invoice, place): (String, i64) = reader
         .one(sql, &and(&merchant.scope, event))

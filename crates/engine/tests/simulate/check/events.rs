@@ -15,7 +15,7 @@ pub async fn check(world: &World, model: &Model, m: usize, id: &str) -> Check {
     let merchant = &model.merchants[m];
     let expected = &merchant.invoices[id];
     let mut reader = world.engine.db.read().await.unwrap();
-    let sql = "SELECT id, type, stream_seq, body, account, mode FROM events WHERE invoice = $3 \
+    let sql = "SELECT id, type, stream_seq, body, account, mode FROM events WHERE subject = $3 \
          AND account = $1 AND mode = $2 ORDER BY id";
     type Row = (String, String, Option<i64>, String, String, String);
     let rows: Vec<Row> = reader.all(sql, &and(&merchant.scope, id)).await.unwrap();
@@ -28,7 +28,7 @@ pub async fn check(world: &World, model: &Model, m: usize, id: &str) -> Check {
     same("the events", &found, &told)?;
 
     let sql = "SELECT event, CAST(count(*) AS BIGINT) FROM deliveries WHERE account = $1 AND mode = $2 \
-         AND invoice = $3 AND attempt = 1 GROUP BY event";
+         AND subject = $3 AND attempt = 1 GROUP BY event";
     let firsts: Vec<(String, i64)> = reader.all(sql, &and(&merchant.scope, id)).await.unwrap();
     let firsts: BTreeMap<String, i64> = firsts.into_iter().collect();
 

@@ -46,8 +46,9 @@ pub async fn payment_ids(engine: &Engine, seen: &[Observation]) -> Vec<Option<St
     let mut reader = engine.db.read().await.unwrap();
     for seen in seen {
         let (network, tx) = (&seen.network, &seen.tx_hash);
-        let found = till_store::payments::by_identity(&mut reader, network, tx, seen.place).await;
-        ids.push(found.unwrap().map(|row| row.id));
+        let known = [(network.as_str(), tx.as_str(), seen.place)];
+        let found = till_store::payments::by_identity(&mut reader, &known).await;
+        ids.push(found.unwrap().pop().map(|row| row.id));
     }
     ids
 }
@@ -125,7 +126,7 @@ async fn merchant_row(world: &World, merchant: &Merchant) -> Check {
     let review = merchant
         .review_cents
         .map(|cents| format!("{}.{:02}", cents / 100, cents % 100));
-    let tolerance = i64::try_from(merchant.tolerance_bps).unwrap();
+    let tolerance = u32::try_from(merchant.tolerance_bps).unwrap();
     same("tolerance", row.underpay_tolerance_bps, tolerance)?;
     same("manual review amount", &row.manual_review_amount, &review)?;
     same("webhook URL", &row.webhook_url, &merchant.url)?;

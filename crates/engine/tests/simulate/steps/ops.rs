@@ -246,10 +246,13 @@ async fn exec(engine: &Engine, scope: &till_core::scope::Scope, op: &Op) -> Resu
         }
         Op::Reverse { id, .. } => {
             let mut reader = engine.db.read().await?;
-            let found =
-                till_store::payments::by_identity(&mut reader, &id.network, &id.tx, id.place)
-                    .await?;
-            let payment = found.map(|row| row.id).unwrap_or_default();
+            let known = [(id.network.as_str(), id.tx.as_str(), id.place)];
+            let found = till_store::payments::by_identity(&mut reader, &known).await?;
+            let payment = found
+                .into_iter()
+                .next()
+                .map(|row| row.id)
+                .unwrap_or_default();
             let payment = &payment;
             engine
                 .unit(scope, |tx, context| {

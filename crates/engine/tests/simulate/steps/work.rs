@@ -230,7 +230,7 @@ pub async fn simulate_payment(world: &mut World, m: usize) -> Check {
     let Some(row) = check::made_up_payment(world, m).await else {
         return Err("a simulated payment left no trace".into());
     };
-    if row.recipient != offer.address || row.units != units.to_string() {
+    if row.recipient != offer.address || row.units != Units(units) {
         return Err(format!("a simulated payment of another sort: {row:?}"));
     }
     let now = world.now(m);

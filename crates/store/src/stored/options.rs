@@ -1,0 +1,88 @@
+//! `invoices.options`
+
+use serde::{Deserialize, Serialize};
+use till_core::invoice::{Deposit, PayOption};
+use till_core::money::Units;
+
+use super::stored;
+
+#[derive(Serialize, Deserialize)]
+struct StoredOption {
+    asset: String,
+    due: Units,
+    decimals: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    deposit: Option<StoredDeposit>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredDeposit {
+    address: String,
+    number: u64,
+    destination: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(transparent)]
+struct StoredOptions(Vec<StoredOption>);
+
+impl From<StoredOptions> for Vec<PayOption> {
+    fn from(stored: StoredOptions) -> Vec<PayOption> {
+        let deposit = |deposit: StoredDeposit| Deposit {
+            address: deposit.address,
+            number: deposit.number,
+            destination: deposit.destination,
+        };
+        let option = |option: StoredOption| PayOption {
+            asset: option.asset,
+            due: option.due,
+            decimals: option.decimals,
+            deposit: option.deposit.map(deposit),
+        };
+        stored.0.into_iter().map(option).collect()
+    }
+}
+
+impl From<&Vec<PayOption>> for StoredOptions {
+    fn from(options: &Vec<PayOption>) -> StoredOptions {
+        let deposit = |deposit: &Deposit| StoredDeposit {
+            address: deposit.address.clone(),
+            number: deposit.number,
+            destination: deposit.destination.clone(),
+        };
+        let option = |option: &PayOption| StoredOption {
+            asset: option.asset.clone(),
+            due: option.due,
+            decimals: option.decimals,
+            deposit: option.deposit.as_ref().map(deposit),
+        };
+        StoredOptions(options.iter().map(option).collect())
+    }
+}
+
+stored!(Vec<PayOption> as StoredOptions);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stored::golden;
+
+    #[test]
+    fn every_form_ever_written_is_read() {
+        let option = |deposit| PayOption {
+            asset: "USDC@eip155:84532".to_owned(),
+            due: Units(25_000_000),
+            decimals: 6,
+            deposit,
+        };
+        let leased = Deposit {
+            address: "0x52908400098527886E0F7030069857D2E4169EE7".to_owned(),
+            number: 7,
+            destination: "0x8617E340B3D01FA5F11F306F4090FD50E238070D".to_owned(),
+        };
+        golden::check::<StoredOptions, _>(
+            include_str!("../../golden/invoices.options.jsonl"),
+            &vec![option(Some(leased)), option(None)],
+        );
+    }
+}

@@ -1,0 +1,58 @@
+//! `payments.position`
+
+use serde::{Deserialize, Serialize};
+use till_core::ledger::Position;
+use till_core::money::Units;
+
+use super::stored;
+
+#[derive(Serialize, Deserialize)]
+struct StoredPosition {
+    held: Units,
+    settled: Units,
+    overpaid: Units,
+    refundable: Units,
+}
+
+impl From<StoredPosition> for Position {
+    fn from(stored: StoredPosition) -> Position {
+        Position {
+            held: stored.held,
+            settled: stored.settled,
+            overpaid: stored.overpaid,
+            refundable: stored.refundable,
+        }
+    }
+}
+
+impl From<&Position> for StoredPosition {
+    fn from(position: &Position) -> StoredPosition {
+        StoredPosition {
+            held: position.held,
+            settled: position.settled,
+            overpaid: position.overpaid,
+            refundable: position.refundable,
+        }
+    }
+}
+
+stored!(Position as StoredPosition);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stored::golden;
+
+    #[test]
+    fn every_form_ever_written_is_read() {
+        let position = Position {
+            settled: Units(20),
+            overpaid: Units(5),
+            ..Position::default()
+        };
+        golden::check::<StoredPosition, _>(
+            include_str!("../../golden/payments.position.jsonl"),
+            &position,
+        );
+    }
+}
