@@ -24,7 +24,7 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
             &["test_mode"],
         ],
     ),
-    ("store", &[&["sql"], &["tables"], &["testing"]]),
+    ("store", &[&["sql"], &["stored"], &["tables"], &["testing"]]),
     (
         "http",
         &[&["message", "rate_limit"], &["connection"], &["tests"]],
