@@ -4,6 +4,7 @@
 
 pub mod asset;
 pub mod binding;
+pub mod calendar;
 pub mod email;
 pub mod error;
 pub mod event;
