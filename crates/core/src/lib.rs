@@ -3,6 +3,7 @@
 //! Pure by rule: no I/O, no clock, no randomness. Time, ids and prices are arguments; answers are data.
 
 pub mod asset;
+pub mod attribution;
 pub mod binding;
 pub mod calendar;
 pub mod email;
