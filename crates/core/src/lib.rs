@@ -6,6 +6,7 @@ pub mod asset;
 pub mod attribution;
 pub mod binding;
 pub mod calendar;
+pub mod chain;
 pub mod email;
 pub mod error;
 pub mod event;

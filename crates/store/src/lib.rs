@@ -20,7 +20,7 @@ pub use sql::{
 pub use stored::{Metadata, RefundDetail};
 pub use tables::{
     accounts, bindings, deliveries, events, idempotency, invoices, journal, keys, leases, links,
-    notices, payments, timers,
+    networks, notices, payments, timers, transfers,
 };
 
 /// A statement's arguments, each turned into a [`Val`].

@@ -33,6 +33,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     3 => "0003_links",
     4 => "0004_lighter_writes",
     5 => "0005_subjects",
+    6 => "0006_chains",
 ];
 
 const CREATE_ATTEMPTS_MAX: u32 = 8;

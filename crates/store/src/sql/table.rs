@@ -285,11 +285,11 @@ macro_rules! table {
                 };
                 let account = cells.text(0).map_err(|error| wrong("account", error))?;
                 let mode = Field::read(cells, 1).map_err(|error| wrong("mode", error))?;
-                let mut at = 1;
+                let mut places = 2..;
                 Ok($name {
                     scope: till_core::scope::Scope::new(account, mode),
                     $($field: {
-                        at += 1;
+                        let at = places.next().unwrap_or_default();
                         Field::read(cells, at).map_err(|error| wrong(stringify!($field), error))?
                     }),*
                 })
@@ -324,12 +324,11 @@ macro_rules! table {
                 let wrong = |column: &str, detail| {
                     $crate::sql::corrupt(cells, place, stringify!($key), column, &detail)
                 };
-                let mut at = 0;
+                let mut places = 0..;
                 Ok($name {
                     $($field: {
-                        let here = at;
-                        at += 1;
-                        Field::read(cells, here).map_err(|error| wrong(stringify!($field), error))?
+                        let at = places.next().unwrap_or_default();
+                        Field::read(cells, at).map_err(|error| wrong(stringify!($field), error))?
                     }),*
                 })
             }

@@ -10,6 +10,8 @@ pub mod journal;
 pub mod keys;
 pub mod leases;
 pub mod links;
+pub mod networks;
 pub mod notices;
 pub mod payments;
 pub mod timers;
+pub mod transfers;

@@ -1,0 +1,149 @@
+//! Watched networks: how far they were read and are settled, who may write about them, and whether they are frozen.
+//! Not scoped: a chain belongs to nobody.
+
+use till_core::chain::{Block, Tips};
+
+use crate::sql::{Conflict, Record, select, table};
+use crate::{Queries, StoreError, Tx, Val, Write, vals};
+
+table! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    struct NetworkRow in "networks" by id {
+        /// The CAIP-2 id.
+        id: String,
+        /// Rises with every change of leader: a leader that woke up late is told by it.
+        epoch: i64,
+        owner: Option<String>,
+        /// When the owner was last heard of, in real time.
+        heard_at: Option<i64>,
+        cursor_height: Option<i64>,
+        cursor_hash: Option<String>,
+        safe_height: Option<i64>,
+        final_height: Option<i64>,
+        frozen_at: Option<i64>,
+        frozen_reason: Option<String>,
+    }
+}
+
+impl NetworkRow {
+    pub fn tips(&self) -> Tips {
+        Tips {
+            safe: self.safe_height,
+            last_final: self.final_height,
+        }
+    }
+}
+
+/// What a leader's step changes.
+const CHANGING: &[&str] = &[
+    "cursor_height",
+    "cursor_hash",
+    "safe_height",
+    "final_height",
+    "frozen_at",
+    "frozen_reason",
+];
+
+pub async fn find(q: &mut impl Queries, id: &str) -> Result<Option<NetworkRow>, StoreError> {
+    let sql = format!("{} WHERE id = $1", select::<NetworkRow>());
+    q.one(&sql, &vals![id]).await
+}
+
+/// The network, locked until the unit of work ends.
+pub async fn lock(tx: &mut Tx, id: &str) -> Result<Option<NetworkRow>, StoreError> {
+    let sql = format!(
+        "{} WHERE id = $1{}",
+        select::<NetworkRow>(),
+        tx.for_update()
+    );
+    tx.one(&sql, &vals![id]).await
+}
+
+/// Takes the network over: its epoch rises. None while its owner is somebody else who was heard of since `stale_before`.
+pub async fn lead(
+    tx: &mut Tx,
+    id: &str,
+    owner: &str,
+    now: i64,
+    stale_before: i64,
+) -> Result<Option<i64>, StoreError> {
+    let make = "INSERT INTO networks (id, epoch) VALUES ($1, 0) ON CONFLICT DO NOTHING";
+    tx.run(make, &vals![id]).await?;
+    let sql = "UPDATE networks SET epoch = epoch + 1, owner = $2, heard_at = $3 \
+         WHERE id = $1 AND (owner IS NULL OR owner = $2 OR heard_at IS NULL OR heard_at < $4) RETURNING epoch";
+    let led: Option<(i64,)> = tx.one(sql, &vals![id, owner, now, stale_before]).await?;
+    Ok(led.map(|(epoch,)| epoch))
+}
+
+pub fn updates(network: &NetworkRow) -> Result<Write, StoreError> {
+    Write::update_records(&["id"], CHANGING, [network])
+}
+
+table! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    struct BlockRow in "blocks" by hash {
+        network: String,
+        height: i64,
+        hash: String,
+        parent: String,
+        time: i64,
+    }
+}
+
+impl BlockRow {
+    pub fn new(network: &str, block: &Block) -> BlockRow {
+        BlockRow {
+            network: network.to_owned(),
+            height: block.height,
+            hash: block.hash.clone(),
+            parent: block.parent.clone(),
+            time: block.time,
+        }
+    }
+
+    pub fn block(self) -> Block {
+        Block {
+            height: self.height,
+            hash: self.hash,
+            parent: self.parent,
+            time: self.time,
+        }
+    }
+}
+
+/// The window that is kept of a network, by height.
+pub async fn window(q: &mut impl Queries, network: &str) -> Result<Vec<Block>, StoreError> {
+    let sql = format!(
+        "{} WHERE network = $1 ORDER BY height",
+        select::<BlockRow>()
+    );
+    let rows: Vec<BlockRow> = q.all(&sql, &vals![network]).await?;
+    Ok(rows.into_iter().map(BlockRow::block).collect())
+}
+
+/// Puts blocks at their heights.
+pub fn blocks(blocks: &[BlockRow]) -> Write {
+    Write::records(blocks).on_conflict(Conflict::Replace {
+        key: "network, height",
+        columns: &["hash", "parent", "time"],
+    })
+}
+
+/// Forgets the blocks from a height on, which were replaced, and those below another, which nobody asks for any more.
+pub async fn forget_blocks(
+    tx: &mut Tx,
+    network: &str,
+    from: Option<i64>,
+    below: Option<i64>,
+) -> Result<(), StoreError> {
+    let sql = format!(
+        "DELETE FROM {} WHERE network = $1 AND (height >= $2 OR height < $3)",
+        BlockRow::TABLE
+    );
+    let args = vals![
+        network,
+        from.unwrap_or(i64::MAX),
+        below.map_or(Val::Int(i64::MIN), Val::Int)
+    ];
+    tx.run(&sql, &args).await.map(drop)
+}

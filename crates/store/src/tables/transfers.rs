@@ -1,0 +1,152 @@
+//! Transfers that touch us or might: facts about chains. Which block has one may change, what it is does not. Not
+//! scoped: a transfer knows no account.
+
+use till_core::money::Units;
+
+use crate::sql::{Conflict, LookUp, PerKey, select, table};
+use crate::{Queries, StoreError, Tx, Val, Write, vals};
+
+table! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    struct TransferRow in "transfers" by tx_hash {
+        network: String,
+        tx_hash: String,
+        /// The place inside the transaction, never inside the block.
+        place: i64,
+        /// The asset's code; for a token that nobody knows, its contract.
+        asset: String,
+        units: Units,
+        sender: Option<String>,
+        recipient: String,
+        simulated: bool,
+        /// In real time.
+        first_seen_at: i64,
+        /// The block that has it; none while it waits for one, or is nowhere.
+        height: Option<i64>,
+        block_hash: Option<String>,
+        block_time: Option<i64>,
+        /// It is in no block and does not wait for one any more.
+        gone: bool,
+        /// The payment that it is, if it is somebody's.
+        payment: Option<String>,
+        /// Why it is nobody's.
+        unattributed as "reason": Option<String>,
+    }
+}
+
+/// What the chain says over what was known.
+const FACTS: &[&str] = &["units", "height", "block_hash", "block_time", "gone"];
+
+/// The same with what it means.
+const FACTS_AND_MEANING: &[&str] = &[
+    "units",
+    "height",
+    "block_hash",
+    "block_time",
+    "gone",
+    "payment",
+    "reason",
+];
+
+const KEY: &str = "network, tx_hash, place";
+
+impl TransferRow {
+    pub fn identity(&self) -> (&str, &str, i64) {
+        (&self.network, &self.tx_hash, self.place)
+    }
+}
+
+/// Facts, new or changed. What is known of their meaning stays.
+pub fn facts<'r>(transfers: impl IntoIterator<Item = &'r TransferRow>) -> Write {
+    let columns = FACTS;
+    Write::records(transfers).on_conflict(Conflict::Replace { key: KEY, columns })
+}
+
+pub fn facts_and_meaning<'r>(transfers: impl IntoIterator<Item = &'r TransferRow>) -> Write {
+    let columns = FACTS_AND_MEANING;
+    Write::records(transfers).on_conflict(Conflict::Replace { key: KEY, columns })
+}
+
+/// Those of these transfers that are known, by network, transaction and place in it.
+pub async fn find_many(
+    q: &mut impl Queries,
+    identities: &[(&str, &str, i64)],
+) -> Result<Vec<TransferRow>, StoreError> {
+    let keys: Vec<Vec<Val>> = identities
+        .iter()
+        .map(|(network, tx_hash, place)| vals![*network, *tx_hash, *place].into())
+        .collect();
+    let by_identity = LookUp::records::<TransferRow>(&["network", "tx_hash", "place"], PerKey::One);
+    q.look_up(&by_identity, &keys).await
+}
+
+/// What is in the blocks after one height and up to another.
+pub async fn in_blocks(
+    q: &mut impl Queries,
+    network: &str,
+    after: i64,
+    up_to: i64,
+) -> Result<Vec<TransferRow>, StoreError> {
+    let sql = format!(
+        "{} WHERE network = $1 AND height > $2 AND height <= $3 AND simulated = 0 ORDER BY height, tx_hash, place",
+        select::<TransferRow>()
+    );
+    q.all(&sql, &vals![network, after, up_to]).await
+}
+
+/// What an account was sent that is nobody's payment, by recipient.
+pub async fn unattributed(
+    q: &mut impl Queries,
+    recipients: &[&str],
+) -> Result<Vec<TransferRow>, StoreError> {
+    let keys: Vec<Vec<Val>> = recipients
+        .iter()
+        .map(|recipient| vals![*recipient].into())
+        .collect();
+    let by_recipient = LookUp::records::<TransferRow>(&["recipient"], PerKey::Many);
+    let mut found: Vec<TransferRow> = q.look_up(&by_recipient, &keys).await?;
+    found.retain(|transfer| transfer.payment.is_none());
+    Ok(found)
+}
+
+table! {
+    /// A transfer that could not be taken in, to be tried again. It holds up nobody.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    struct QuarantineRow in "quarantine" by tx_hash {
+        network: String,
+        tx_hash: String,
+        place: i64,
+        error: String,
+        attempts: i64,
+        since: i64,
+        retry_at: i64,
+    }
+}
+
+pub async fn quarantine(tx: &mut Tx, row: &QuarantineRow) -> Result<(), StoreError> {
+    let write = Write::records([row]).on_conflict(Conflict::Replace {
+        key: KEY,
+        columns: &["error", "attempts", "retry_at"],
+    });
+    tx.write(&write).await.map(drop)
+}
+
+pub async fn quarantined(
+    q: &mut impl Queries,
+    now: i64,
+    at_most: i64,
+) -> Result<Vec<QuarantineRow>, StoreError> {
+    let sql = format!(
+        "{} WHERE retry_at <= $1 ORDER BY retry_at LIMIT $2",
+        select::<QuarantineRow>()
+    );
+    q.all(&sql, &vals![now, at_most]).await
+}
+
+pub async fn release(
+    tx: &mut Tx,
+    (network, tx_hash, place): (&str, &str, i64),
+) -> Result<(), StoreError> {
+    let sql = "DELETE FROM quarantine WHERE network = $1 AND tx_hash = $2 AND place = $3";
+    tx.run(sql, &vals![network, tx_hash, place]).await.map(drop)
+}
