@@ -9,9 +9,18 @@ use serde::Serialize;
 use till_core::error::{Code, Refusal};
 use utoipa::ToSchema;
 
-use crate::face::answers::Answered;
-use crate::face::state::Api;
 use till_http::answer;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::face::errors::ErrorEnvelope;
+use crate::face::{Answered, Api, shown};
+
+pub fn routes() -> OpenApiRouter<Arc<Api>> {
+    OpenApiRouter::new()
+        .routes(routes!(healthz))
+        .routes(routes!(readyz))
+}
 
 /// How the server is.
 #[derive(Serialize, ToSchema)]
@@ -25,21 +34,21 @@ pub struct Health {
     get, path = "/healthz", tag = "Health", operation_id = "healthz",
     responses((status = 200, description = "The process is up", body = Health))
 )]
-pub async fn healthz() -> Response {
+async fn healthz() -> Response {
     answer::json(StatusCode::OK, &Health { status: "ok" })
 }
 
 /// Readiness: the database answers and has the schema this program knows.
 #[utoipa::path(
     get, path = "/readyz", tag = "Health", operation_id = "readyz",
-    responses((status = 200, description = "The service can take traffic", body = Health), (status = 503, description = "It cannot", body = crate::face::words::ErrorEnvelope))
+    responses((status = 200, description = "The service can take traffic", body = Health), (status = 503, description = "It cannot", body = ErrorEnvelope))
 )]
-pub async fn readyz(State(api): State<Arc<Api>>) -> Answered {
+async fn readyz(State(api): State<Arc<Api>>) -> Answered {
     if *api.stopping.borrow() {
         return Err(Refusal::new(Code::ServiceUnavailable, "The server is shutting down").into());
     }
     match api.engine.db.schema_current().await {
-        Ok(true) => Ok(answer::json(StatusCode::OK, &Health { status: "ready" })),
+        Ok(true) => shown(&Health { status: "ready" }),
         Ok(false) => {
             let message = "The database's schema is not this version's: run till migrate";
             Err(Refusal::new(Code::ServiceUnavailable, message).into())
@@ -51,6 +60,7 @@ pub async fn readyz(State(api): State<Arc<Api>>) -> Answered {
     }
 }
 
+/// In Prometheus' text form, where the operator asked for it.
 pub async fn metrics(State(api): State<Arc<Api>>) -> Answered {
     let Some(render) = &api.config.metrics else {
         return Err(Refusal::of(Code::RouteNotFound).into());

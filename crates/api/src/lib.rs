@@ -14,4 +14,4 @@ mod server;
 
 pub use document::openapi::openapi_json;
 pub use face::state::{Api, ApiConfig};
-pub use server::{router, serve};
+pub use server::serve;

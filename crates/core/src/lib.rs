@@ -17,6 +17,7 @@ pub mod ledger;
 pub mod limits;
 pub mod link;
 pub mod money;
+pub mod page;
 pub mod payment;
 pub mod pricing;
 pub mod scope;

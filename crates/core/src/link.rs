@@ -11,6 +11,8 @@ pub enum AmountType {
 }
 
 impl AmountType {
+    pub const ALL: [AmountType; 2] = [AmountType::Fixed, AmountType::PayerChosen];
+
     pub fn as_str(self) -> &'static str {
         match self {
             AmountType::Fixed => "fixed",
@@ -19,11 +21,9 @@ impl AmountType {
     }
 
     pub fn parse(text: &str) -> Option<AmountType> {
-        match text {
-            "fixed" => Some(AmountType::Fixed),
-            "payer_chosen" => Some(AmountType::PayerChosen),
-            _ => None,
-        }
+        AmountType::ALL
+            .into_iter()
+            .find(|amount_type| amount_type.as_str() == text)
     }
 }
 

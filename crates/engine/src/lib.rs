@@ -35,3 +35,5 @@ pub mod test_mode;
 pub mod testing;
 
 pub use base::{Answer, Context, Engine, EngineConfig, Fail};
+/// The unit of work that a use case is given.
+pub use till_store::Tx;

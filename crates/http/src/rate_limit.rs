@@ -16,7 +16,7 @@ const CLIENTS_MAX: usize = 100_000;
 /// How many calls pass between two looks at what can be forgotten.
 const CALLS_PER_SWEEP: u32 = 1_024;
 
-type Who = (&'static str, Box<str>, IpAddr);
+type Who = (Box<str>, Box<str>, IpAddr);
 type Buckets<C> =
     governor::RateLimiter<Who, HashMapStateStore<Who>, C, NoOpMiddleware<<C as Clock>::Instant>>;
 
@@ -49,13 +49,13 @@ impl<C: Clock + Clone> RateLimiter<C> {
     }
 
     /// Counts a call. `client` is what `client_addr::limit_key` made of the caller's address.
-    pub fn check(&self, endpoint: &'static str, key: &str, client: IpAddr) -> Result<(), Refusal> {
+    pub fn check(&self, endpoint: &str, key: &str, client: IpAddr) -> Result<(), Refusal> {
         if self.calls.fetch_add(1, Ordering::Relaxed) % CALLS_PER_SWEEP == CALLS_PER_SWEEP - 1 {
             self.sweep();
         }
         let buckets = self.buckets.read().unwrap_or_else(PoisonError::into_inner);
         buckets
-            .check_key(&(endpoint, key.into(), client))
+            .check_key(&(endpoint.into(), key.into(), client))
             .map_err(|until| {
                 let wait = until.wait_time_from(self.clock.now());
                 // Whole seconds, rounded up: who waits as told must get through.

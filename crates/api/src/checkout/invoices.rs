@@ -3,156 +3,178 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use http::StatusCode;
 use scoped_futures::ScopedFutureExt as _;
+use till_chains::TxHashForm;
 use till_core::error::{Code, Refusal};
 use till_core::limits::EMAIL_CHARS_MAX;
 use till_engine::checkout::lookup::{self, LookupView};
 use till_engine::checkout::wallets::{self, BindingView};
 use till_engine::checkout::{self, notify};
 use till_engine::view::{CheckoutInvoiceView, NoticeView};
-use till_engine::{Answer, invoices};
+use till_http::fields::{JsonType, Typed};
+use till_http::json::Json;
+use till_http::read::{self, Read};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
-use super::shown::{merchant, render};
-use crate::face::answers::{Answered, answered};
-use crate::face::callers::{Got, Id, Payer, Posted};
-use crate::face::client::Client;
-use crate::face::state::{Api, fail};
-use crate::face::words;
-use till_http::answer;
-use till_http::fields::{Field, Fields, Kind, may, need};
-use till_http::read;
+use crate::face::request::{body, params};
+use crate::face::{
+    Answered, Api, Counted, Got, Id, IdempotencyKey, KeyParam, Payer, Posted, Refusals, shown, text,
+};
+
+pub fn routes() -> OpenApiRouter<Arc<Api>> {
+    OpenApiRouter::new()
+        .routes(routes!(retrieve))
+        .routes(routes!(lookup))
+        .routes(routes!(notify))
+        .routes(routes!(payment_option))
+        .routes(routes!(wallet_binding))
+}
 
 /// Retrieve an invoice as its payer
 #[utoipa::path(
     get, path = "/v1/checkout/invoices/{id}", tag = "Checkout", operation_id = "retrieveCheckoutInvoice",
-    params(("id" = String, Path, description = "Invoice id"), words::KeyParam),
-    responses((status = 200, description = "The payer's view", body = CheckoutInvoiceView), words::Refusals),
+    params(("id" = String, Path, description = "Invoice id"), KeyParam),
+    responses((status = 200, description = "The payer's view", body = CheckoutInvoiceView), Refusals),
     security(("publishable_key" = []), ("publishable_key_query" = []), ("secret_key" = []))
 )]
-pub async fn retrieve(State(api): State<Arc<Api>>, got: Got<Payer>, Id(id): Id) -> Answered {
-    got.query(&[])?;
-    let view = async {
-        let mut reader = api.engine.db.read().await?;
-        let row = invoices::find(&mut reader, got.scope(), &id).await?;
-        let merchant = merchant(&mut reader, got.scope()).await?;
-        checkout::view(&mut reader, &api.engine, got.scope(), &row, &merchant).await
-    };
-    Ok(answer::json(StatusCode::OK, &view.await.map_err(fail)?))
+async fn retrieve(State(api): State<Arc<Api>>, got: Got<Payer>, Id(id): Id) -> Answered {
+    shown(&checkout::retrieve(&api.engine, got.scope(), &id).await?)
 }
 
-const PICK: &[Field] = &[need("asset", Kind::Text)];
+body! {
+    pub struct PickOptionRequest {
+        /// One of `pending_options[].asset` or `payment_options[].asset`.
+        asset: String = read::text,
+    }
+}
 
 /// Pick how to pay
 ///
 /// Leases the network's address; one address covers every EVM network the invoice offers.
 #[utoipa::path(
     post, path = "/v1/checkout/invoices/{id}/payment_option", tag = "Checkout", operation_id = "pickPaymentOption",
-    params(("id" = String, Path, description = "Invoice id"), words::IdempotencyKey),
-    request_body = words::PickOptionRequest,
-    responses((status = 200, description = "The payer's view", body = CheckoutInvoiceView), words::Refusals),
+    params(("id" = String, Path, description = "Invoice id"), IdempotencyKey),
+    request_body = PickOptionRequest,
+    responses((status = 200, description = "The payer's view", body = CheckoutInvoiceView), Refusals),
     security(("publishable_key" = []), ("secret_key" = []))
 )]
-pub async fn payment_option(
+async fn payment_option(
     State(api): State<Arc<Api>>,
     Id(id): Id,
-    client: Client,
-    posted: Posted<Payer>,
+    posted: Posted<Counted<Payer>, PickOptionRequest>,
 ) -> Answered {
-    api.limit("payment_option", &posted.caller, client.0)?;
-    let mut fields = Fields::of(posted.body.as_deref(), PICK)?;
-    let asset = fields.required("asset", read::text)?;
-    let (id, asset) = (id.as_str(), asset.as_str());
-    let done = api
-        .engine
-        .once(posted.scope(), &posted.once, |tx, context| {
-            async move {
-                let row = checkout::pick_option(tx, context, id, asset).await?;
-                render(tx, context, &row, 200).await
-            }
-            .scope_boxed()
-        });
-    done.await.map(answered).map_err(fail)
+    let (id, asset) = (id.as_str(), posted.body.asset.as_str());
+    let pick = posted.perform(&api, |tx, context| {
+        async move {
+            let row = checkout::pick_option(tx, context, id, asset).await?;
+            text(&checkout::shown(tx, context, &row).await?)
+        }
+        .scope_boxed()
+    });
+    pick.await
 }
 
-const BIND: &[Field] = &[need("asset", Kind::Text), need("sender", Kind::Text)];
+body! {
+    pub struct BindWalletRequest {
+        /// One of the invoice's options, on an EVM or TRON network.
+        asset: String = read::text,
+        /// The connected wallet's address, as it shows it.
+        sender: String = read::text,
+    }
+}
 
 /// Bind the payer's wallet
 ///
 /// Says exactly what the wallet must send, straight to the merchant's destination.
 #[utoipa::path(
     post, path = "/v1/checkout/invoices/{id}/wallet_binding", tag = "Checkout", operation_id = "bindWallet",
-    params(("id" = String, Path, description = "Invoice id"), words::IdempotencyKey),
-    request_body = words::BindWalletRequest,
-    responses((status = 200, description = "What to send", body = BindingView), words::Refusals),
+    params(("id" = String, Path, description = "Invoice id"), IdempotencyKey),
+    request_body = BindWalletRequest,
+    responses((status = 200, description = "What to send", body = BindingView), Refusals),
     security(("publishable_key" = []), ("secret_key" = []))
 )]
-pub async fn wallet_binding(
+async fn wallet_binding(
     State(api): State<Arc<Api>>,
     Id(id): Id,
-    client: Client,
-    posted: Posted<Payer>,
+    posted: Posted<Counted<Payer>, BindWalletRequest>,
 ) -> Answered {
-    api.limit("wallet_binding", &posted.caller, client.0)?;
-    let mut fields = Fields::of(posted.body.as_deref(), BIND)?;
-    let asset = fields.required("asset", read::text)?;
-    let sender = fields.required("sender", read::text)?;
-    let (id, asset, sender) = (id.as_str(), asset.as_str(), sender.as_str());
-    let done = api
-        .engine
-        .once(posted.scope(), &posted.once, |tx, context| {
-            async move { Answer::json(200, &wallets::bind(tx, context, id, asset, sender).await?) }
-                .scope_boxed()
-        });
-    done.await.map(answered).map_err(fail)
+    let (id, BindWalletRequest { asset, sender }) = (id.as_str(), &posted.body);
+    let bind = posted.perform(&api, |tx, context| {
+        async move { text(&wallets::bind(tx, context, id, asset, sender).await?) }.scope_boxed()
+    });
+    bind.await
 }
 
-const NOTIFY: &[Field] = &[
-    need("email", Kind::Text),
-    may("locale", Kind::Text),
-    need("session_token", Kind::Text),
-];
+fn email(at: &str, value: Json) -> Read<String> {
+    let email = read::text(at, value)?;
+    match email.len() > EMAIL_CHARS_MAX {
+        true => Err(Refusal::of(Code::EmailInvalid).param(at)),
+        false => Ok(email),
+    }
+}
+
+body! {
+    pub struct NotifyRequest {
+        email: String = email,
+        /// A language tag; default `en`.
+        locale: Option<String> = read::text,
+        /// From the payer's view of this invoice.
+        session_token: String = read::text,
+    }
+}
 
 /// Leave an address for the receipt
 ///
 /// Nothing is sent before a payment arrived. At most 3 different addresses per invoice, from one session.
 #[utoipa::path(
     post, path = "/v1/checkout/invoices/{id}/notify", tag = "Checkout", operation_id = "notifyPayer",
-    params(("id" = String, Path, description = "Invoice id"), words::IdempotencyKey),
-    request_body = words::NotifyRequest,
-    responses((status = 200, description = "What will be sent", body = NoticeView), words::Refusals),
+    params(("id" = String, Path, description = "Invoice id"), IdempotencyKey),
+    request_body = NotifyRequest,
+    responses((status = 200, description = "What will be sent", body = NoticeView), Refusals),
     security(("publishable_key" = []), ("secret_key" = []))
 )]
-pub async fn notify(
+async fn notify(
     State(api): State<Arc<Api>>,
     Id(id): Id,
-    client: Client,
-    posted: Posted<Payer>,
+    posted: Posted<Counted<Payer>, NotifyRequest>,
 ) -> Answered {
-    api.limit("notify", &posted.caller, client.0)?;
-    let mut fields = Fields::of(posted.body.as_deref(), NOTIFY)?;
-    let email = fields.required("email", read::text)?;
-    if email.len() > EMAIL_CHARS_MAX {
-        return Err(Refusal::of(Code::EmailInvalid).param("email").into());
+    let (id, asked) = (id.as_str(), &posted.body);
+    let leave = posted.perform(&api, |tx, context| {
+        async move {
+            let (locale, token) = (asked.locale.as_deref(), &asked.session_token);
+            let left = notify::leave_address(tx, context, id, &asked.email, locale, token);
+            text(&left.await?)
+        }
+        .scope_boxed()
+    });
+    leave.await
+}
+
+/// A transaction's hash, in one of the forms there are.
+#[derive(Clone, Debug)]
+pub struct TxHash(TxHashForm);
+
+impl Typed for TxHash {
+    const JSON: JsonType = JsonType::Text;
+}
+
+impl TxHash {
+    fn param(at: &str, text: String) -> Read<TxHash> {
+        let hash = till_chains::normalise_tx_hash(&text).map(TxHash);
+        hash.ok_or_else(|| {
+            let forms = "0x and 64 hex digits, 64 hex digits, or a Solana signature";
+            read::invalid(at, format!("`{at}` must be a transaction hash: {forms}."))
+        })
     }
-    let locale = fields.optional("locale", read::text)?;
-    let token = fields.required("session_token", read::text)?;
-    let (id, email, locale, token) = (
-        id.as_str(),
-        email.as_str(),
-        locale.as_deref(),
-        token.as_str(),
-    );
-    let done = api
-        .engine
-        .once(posted.scope(), &posted.once, |tx, context| {
-            async move {
-                let view = notify::leave_address(tx, context, id, email, locale, token).await?;
-                Answer::json(200, &view)
-            }
-            .scope_boxed()
-        });
-    done.await.map(answered).map_err(fail)
+}
+
+params! {
+    pub struct LookupParams {
+        /// `0x` and 64 hex digits, 64 hex digits (TRON, Bitcoin), or a Solana signature.
+        #[param(value_type = String)]
+        tx_hash: TxHash = TxHash::param,
+    }
 }
 
 /// Look a transaction up
@@ -160,24 +182,15 @@ pub async fn notify(
 /// Says where its transfers went and whether one is attributed to this invoice. For information only.
 #[utoipa::path(
     get, path = "/v1/checkout/invoices/{id}/lookup", tag = "Checkout", operation_id = "lookupTransaction",
-    params(("id" = String, Path, description = "Invoice id"), words::LookupParams),
-    responses((status = 200, description = "What is known", body = LookupView), words::Refusals),
+    params(("id" = String, Path, description = "Invoice id"), LookupParams, KeyParam),
+    responses((status = 200, description = "What is known", body = LookupView), Refusals),
     security(("publishable_key" = []), ("publishable_key_query" = []), ("secret_key" = []))
 )]
-pub async fn lookup(
+async fn lookup(
     State(api): State<Arc<Api>>,
-    got: Got<Payer>,
+    got: Got<Counted<Payer>, LookupParams>,
     Id(id): Id,
-    client: Client,
 ) -> Answered {
-    api.limit("lookup", &got.caller, client.0)?;
-    let mut query = got.query(&["tx_hash"])?;
-    let hash = query.required("tx_hash", |at, text: String| {
-        till_chains::normalise_tx_hash(&text).ok_or_else(|| {
-            let forms = "0x and 64 hex digits, 64 hex digits, or a Solana signature";
-            read::invalid(at, format!("`{at}` must be a transaction hash: {forms}."))
-        })
-    })?;
-    let view = lookup::lookup(&api.engine, got.scope(), &id, &hash).await;
-    Ok(answer::json(StatusCode::OK, &view.map_err(fail)?))
+    let hash = &got.query.tx_hash.0;
+    shown(&lookup::lookup(&api.engine, got.scope(), &id, hash).await?)
 }

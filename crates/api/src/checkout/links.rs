@@ -3,72 +3,62 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use http::StatusCode;
 use scoped_futures::ScopedFutureExt as _;
-use till_engine::links;
 use till_engine::view::{CheckoutInvoiceView, PayerLinkView};
-
-use super::shown::{merchant, render};
-use crate::face::answers::{Answered, answered};
-use crate::face::callers::{Got, Id, Payer, Posted};
-use crate::face::client::Client;
-use crate::face::state::{Api, fail};
-use crate::face::words;
-use till_http::answer;
-use till_http::fields::{Field, Fields, Kind, may};
+use till_engine::{checkout, links};
 use till_http::read;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::face::request::body;
+use crate::face::{
+    Answered, Api, Counted, Got, Id, IdempotencyKey, KeyParam, Payer, Posted, Refusals, shown, text,
+};
+
+pub fn routes() -> OpenApiRouter<Arc<Api>> {
+    OpenApiRouter::new()
+        .routes(routes!(retrieve))
+        .routes(routes!(create_invoice))
+}
 
 /// Retrieve a payment link as its payer
 #[utoipa::path(
     get, path = "/v1/checkout/links/{slug}", tag = "Checkout", operation_id = "retrieveCheckoutLink",
-    params(("slug" = String, Path, description = "The link's slug"), words::KeyParam),
-    responses((status = 200, description = "The link, and whether it takes payments", body = PayerLinkView), words::Refusals),
+    params(("slug" = String, Path, description = "The link's slug"), KeyParam),
+    responses((status = 200, description = "The link, and whether it takes payments", body = PayerLinkView), Refusals),
     security(("publishable_key" = []), ("publishable_key_query" = []), ("secret_key" = []))
 )]
-pub async fn retrieve(State(api): State<Arc<Api>>, got: Got<Payer>, Id(slug): Id) -> Answered {
-    got.query(&[])?;
-    let view = async {
-        let mut reader = api.engine.db.read().await?;
-        let row = links::find_by_slug(&mut reader, got.scope(), &slug).await?;
-        let merchant = merchant(&mut reader, got.scope()).await?;
-        let now = api.engine.clock.now_ms() + merchant.row.clock_offset_ms;
-        Ok(PayerLinkView::of(
-            &row,
-            merchant.row.display_name.as_deref(),
-            now,
-        ))
-    };
-    Ok(answer::json(StatusCode::OK, &view.await.map_err(fail)?))
+async fn retrieve(State(api): State<Arc<Api>>, got: Got<Payer>, Id(slug): Id) -> Answered {
+    shown(&links::retrieve_by_slug(&api.engine, got.scope(), &slug).await?)
 }
 
-const FROM_LINK: &[Field] = &[may("amount", Kind::Text)];
+body! {
+    pub struct LinkInvoiceRequest {
+        /// Required for payer-chosen links, omitted for fixed ones.
+        amount: Option<String> = read::text,
+    }
+}
 
 /// Create an invoice from a payment link
 #[utoipa::path(
     post, path = "/v1/checkout/links/{slug}/invoices", tag = "Checkout", operation_id = "createLinkInvoice",
-    params(("slug" = String, Path, description = "The link's slug"), words::IdempotencyKey),
-    request_body(content = Option<words::LinkInvoiceRequest>),
-    responses((status = 201, description = "The payer's view", body = CheckoutInvoiceView), words::Refusals),
+    params(("slug" = String, Path, description = "The link's slug"), IdempotencyKey),
+    request_body(content = Option<LinkInvoiceRequest>),
+    responses((status = 201, description = "The payer's view", body = CheckoutInvoiceView), Refusals),
     security(("publishable_key" = []), ("secret_key" = []))
 )]
-pub async fn create_invoice(
+async fn create_invoice(
     State(api): State<Arc<Api>>,
     Id(slug): Id,
-    client: Client,
-    posted: Posted<Payer>,
+    posted: Posted<Counted<Payer>, LinkInvoiceRequest>,
 ) -> Answered {
-    api.limit("link_invoice", &posted.caller, client.0)?;
-    let mut fields = Fields::of(posted.body.as_deref(), FROM_LINK)?;
-    let amount = fields.optional("amount", read::text)?;
-    let (slug, amount) = (slug.as_str(), amount.as_deref());
-    let done = api
-        .engine
-        .once(posted.scope(), &posted.once, |tx, context| {
-            async move {
-                let row = links::create_invoice(tx, context, slug, amount).await?;
-                render(tx, context, &row, 201).await
-            }
-            .scope_boxed()
-        });
-    done.await.map(answered).map_err(fail)
+    let (slug, amount) = (slug.as_str(), posted.body.amount.as_deref());
+    let create = posted.create(&api, |tx, context| {
+        async move {
+            let row = links::create_invoice(tx, context, slug, amount).await?;
+            text(&checkout::shown(tx, context, &row).await?)
+        }
+        .scope_boxed()
+    });
+    create.await
 }

@@ -1,11 +1,27 @@
 //! Payers' pages may be served from anywhere.
 
-use axum::middleware::Next;
+use std::sync::Arc;
+
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse as _, Response};
+use axum::routing::options;
 use http::{HeaderValue, StatusCode, header};
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::face::Api;
+
+/// Lets pages of any origin call these endpoints, and answers the browsers that ask first.
+pub fn allow_any(mut routes: OpenApiRouter<Arc<Api>>) -> OpenApiRouter<Arc<Api>> {
+    let paths: Vec<String> = routes.get_openapi().paths.paths.keys().cloned().collect();
+    for path in paths {
+        routes = routes.route(&path, options(preflight));
+    }
+    routes.layer(from_fn(allow_origin))
+}
 
 /// Any origin may ask, without cookies: the publishable key is all there is.
-pub async fn allow_origins(request: axum::extract::Request, next: Next) -> Response {
+async fn allow_origin(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     headers.insert(
@@ -19,7 +35,7 @@ pub async fn allow_origins(request: axum::extract::Request, next: Next) -> Respo
     response
 }
 
-pub async fn preflight() -> Response {
+async fn preflight() -> Response {
     let headers = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, OPTIONS"),
         (

@@ -1,7 +1,7 @@
 //! The live stream of one invoice: every past event first, then each as it happens.
 
 use std::convert::Infallible;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -12,22 +12,41 @@ use futures::stream;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use till_core::error::{Code, Refusal};
 use till_core::scope::Scope;
-use till_engine::checkout::stream::{StreamItem, Subscription, events_after};
-use till_engine::invoices;
-
-use crate::face::answers::Answered;
-use crate::face::callers::{Got, Id, Payer};
-use crate::face::client::Client;
-use crate::face::state::{Api, StreamOf, fail};
-use crate::face::words;
-use till_http::answer::Failure;
-use till_http::credentials::{Presented, presented};
-use till_http::query::{integer, peek};
+use till_engine::Fail;
+use till_engine::checkout::stream::{StreamItem, Subscription, events_after, follow};
+use till_engine::view::InvoiceEventView;
+use till_http::query::integer;
 use till_http::server::LongLived;
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::places::Place;
+use crate::face::request::params;
+use crate::face::{Answered, Api, Client, Failure, Got, Id, Payer, Refusals};
 
 const HEARTBEAT: Duration = Duration::from_secs(15);
-const STREAMS_PER_CLIENT_MAX: usize = 100;
-const STREAMS_PER_INVOICE_MAX: usize = 200;
+
+pub fn routes() -> OpenApiRouter<Arc<Api>> {
+    OpenApiRouter::new().routes(routes!(events))
+}
+
+params! {
+    pub struct StreamParams {
+        /// Resume after this event number.
+        #[param(minimum = 0)]
+        last_event_id: Option<i64> = integer(0..=i64::MAX),
+    }
+}
+
+/// The key, for the document: event sources of browsers can send it in no other way.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "described here, and read before anything else")]
+struct StreamKey {
+    /// A publishable key, for browsers' EventSource.
+    key: Option<String>,
+}
 
 /// Follow an invoice live
 ///
@@ -35,45 +54,32 @@ const STREAMS_PER_INVOICE_MAX: usize = 200;
 /// complete InvoiceEvent. Resume with `Last-Event-ID` or `last_event_id`.
 #[utoipa::path(
     get, path = "/v1/invoices/{id}/events", tag = "Checkout", operation_id = "streamInvoiceEvents",
-    params(("id" = String, Path, description = "Invoice id"), words::StreamParams),
+    params(("id" = String, Path, description = "Invoice id"), StreamParams, StreamKey),
     responses(
-        (status = 200, description = "The stream", content_type = "text/event-stream", body = words::InvoiceEvent),
-        words::Refusals
+        (status = 200, description = "The stream", content_type = "text/event-stream", body = InvoiceEventView),
+        Refusals
     ),
     security(("secret_key" = []), ("publishable_key" = []), ("publishable_key_query" = []))
 )]
-pub async fn events(
+async fn events(
     State(api): State<Arc<Api>>,
-    got: Got<Payer>,
+    got: Got<Payer, StreamParams>,
     Id(id): Id,
     client: Client,
     headers: HeaderMap,
 ) -> Answered {
-    let mut query = got.query(&["last_event_id"])?;
-    let asked = query.optional("last_event_id", integer(0..=i64::MAX))?;
-    let after = resume_after(&headers, asked)?;
-    let mut reader = api
-        .engine
-        .db
-        .read()
-        .await
-        .map_err(|error| fail(error.into()))?;
-    invoices::find(&mut reader, got.scope(), &id)
-        .await
-        .map_err(fail)?;
-    drop(reader);
-    let place = Place::take(&api, StreamOf::Client(client.0), &id)?;
-    let key = credential(&headers, &got);
+    let after = resume_after(&headers, got.query.last_event_id)?;
+    let subscription = follow(&api.engine, got.scope(), &id).await?;
     let following = Following {
-        subscription: api.engine.hub.subscribe(got.scope(), &id),
+        _place: Place::take(&api, client, &id)?,
         scope: got.scope().clone(),
         stopping: api.stopping.clone(),
         api,
-        key,
+        key: got.key,
         invoice: id,
         after,
         step: Step::Begin,
-        _place: place,
+        subscription,
     };
     let body = Body::from_stream(stream::unfold(following, Following::next));
     let mut response = (StatusCode::OK, body).into_response();
@@ -103,66 +109,6 @@ fn resume_after(headers: &HeaderMap, asked: Option<i64>) -> Result<i64, Refusal>
     })
 }
 
-fn credential(headers: &HeaderMap, got: &Got<Payer>) -> Option<String> {
-    match presented(headers, peek(got.raw_query(), "key")).ok()? {
-        Presented::None => None,
-        Presented::Bearer(key) | Presented::Basic(key) | Presented::Query(key) => Some(key),
-    }
-}
-
-/// A counted place among the open streams, given back when the stream ends.
-struct Place {
-    api: Arc<Api>,
-    counted: [(StreamOf, String); 2],
-}
-
-impl Place {
-    fn take(api: &Arc<Api>, client: StreamOf, invoice: &str) -> Result<Place, Failure> {
-        let counted = [
-            (client, String::new()),
-            (StreamOf::Invoice, invoice.to_owned()),
-        ];
-        let mut streams = api.streams.lock().unwrap_or_else(PoisonError::into_inner);
-        let limits = [STREAMS_PER_CLIENT_MAX, STREAMS_PER_INVOICE_MAX];
-        let full = counted
-            .iter()
-            .zip(limits)
-            .any(|(of, max)| streams.get(of).is_some_and(|open| *open >= max));
-        if full {
-            let message = "Too many live streams are open";
-            return Err(Refusal::new(Code::RateLimited, message)
-                .retry_after(30)
-                .into());
-        }
-        for of in &counted {
-            *streams.entry(of.clone()).or_default() += 1;
-        }
-        drop(streams);
-        Ok(Place {
-            api: Arc::clone(api),
-            counted,
-        })
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let mut streams = self
-            .api
-            .streams
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        for of in &self.counted {
-            if let Some(open) = streams.get_mut(of) {
-                *open -= 1;
-                if *open == 0 {
-                    streams.remove(of);
-                }
-            }
-        }
-    }
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
     Begin,
@@ -179,7 +125,7 @@ enum Woken {
 struct Following {
     api: Arc<Api>,
     scope: Scope,
-    key: Option<String>,
+    key: String,
     invoice: String,
     after: i64,
     step: Step,
@@ -200,8 +146,7 @@ impl Following {
             head = "retry: 3000\n\n";
         }
         loop {
-            // Boxed, like the other question below: a stream waits nearly all of its life and should not hold
-            // room for what it does in between.
+            // Boxed, like the other question below, to keep the future small: thousands of streams wait at a time.
             match Box::pin(self.read()).await {
                 Ok(items) if !items.is_empty() || !head.is_empty() => {
                     let mut text = String::from(head);
@@ -237,24 +182,15 @@ impl Following {
         }
     }
 
-    async fn read(&self) -> Result<Vec<StreamItem>, Failure> {
-        let mut reader = self
-            .api
-            .engine
-            .db
-            .read()
-            .await
-            .map_err(|error| fail(error.into()))?;
-        events_after(&mut reader, &self.scope, &self.invoice, self.after)
-            .await
-            .map_err(fail)
+    async fn read(&self) -> Result<Vec<StreamItem>, Fail> {
+        events_after(&self.api.engine, &self.scope, &self.invoice, self.after).await
     }
 
     /// A key that was rolled meanwhile closes the streams it opened.
     async fn still_allowed(&self) -> bool {
-        match &self.key {
-            Some(key) => !matches!(self.api.caller(key).await, Err(Failure::Refused(_))),
-            None => false,
+        match self.api.caller(&self.key).await {
+            Ok(_) => true,
+            Err(fail) => !Failure::from(fail).is_refusal(),
         }
     }
 }

@@ -1,13 +1,29 @@
 //! The documentation the server carries with it, error pages included: every `doc_url` leads here.
 
+use std::sync::Arc;
+
+use axum::Router;
 use axum::extract::Path;
 use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
 use http::{HeaderValue, header};
 use till_core::error::{Code, Refusal};
 
 use super::docs;
 use super::openapi::openapi_json;
-use crate::face::answers::Answered;
+use crate::face::{Answered, Api};
+
+/// Where the pages are.
+pub fn routes() -> Router<Arc<Api>> {
+    Router::new()
+        .route("/openapi.json", get(openapi))
+        .route("/docs", get(docs_index))
+        .route("/docs/errors", get(docs_errors))
+        .route("/docs/errors/{code}", get(docs_error))
+        .route("/docs/webhooks", get(docs_webhooks))
+        .route("/docs/testing", get(docs_testing))
+        .route("/docs/style.css", get(docs_style))
+}
 
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -25,28 +41,28 @@ fn html(page: String) -> Response {
         .into_response()
 }
 
-pub async fn openapi() -> Response {
+async fn openapi() -> Response {
     ([(header::CONTENT_TYPE, "application/json")], openapi_json()).into_response()
 }
 
-pub async fn docs_index() -> Response {
+async fn docs_index() -> Response {
     html(docs::index_html())
 }
 
-pub async fn docs_errors() -> Response {
+async fn docs_errors() -> Response {
     html(docs::errors_html())
 }
 
-pub async fn docs_error(Path(code): Path<String>) -> Answered {
+async fn docs_error(Path(code): Path<String>) -> Answered {
     let code = Code::parse(&code).ok_or_else(|| Refusal::of(Code::RouteNotFound))?;
     Ok(html(docs::error_html(code)))
 }
 
-pub async fn docs_webhooks() -> Response {
+async fn docs_webhooks() -> Response {
     html(docs::webhooks_html())
 }
 
-pub async fn docs_testing() -> Response {
+async fn docs_testing() -> Response {
     let listed: Vec<(&str, &str, &str)> = till_chains::test_screening()
         .iter()
         .map(|(family, list, address)| (family.namespace(), *list, *address))
@@ -54,7 +70,7 @@ pub async fn docs_testing() -> Response {
     html(docs::testing_html(&listed))
 }
 
-pub async fn docs_style() -> Response {
+async fn docs_style() -> Response {
     (
         [(header::CONTENT_TYPE, "text/css; charset=utf-8")],
         docs::STYLE_CSS,

@@ -1,16 +1,25 @@
 //! Answers, as every handler gives them.
 
-use axum::response::{IntoResponse as _, Response};
+use axum::response::Response;
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
-use till_engine::Answer;
-use till_engine::base::Change;
+use till_engine::{Answer, Fail};
+use till_http::answer;
 use utoipa::ToSchema;
 
-use till_http::answer::{self, Failure};
-use till_http::fields::{Fields, Patch};
+use super::failure::Failure;
 
 pub type Answered = Result<Response, Failure>;
+
+/// What a GET found.
+pub fn shown(view: &impl Serialize) -> Answered {
+    Ok(answer::json(StatusCode::OK, view))
+}
+
+/// What a POST made or changed, as its answer keeps it.
+pub fn text(view: &impl Serialize) -> Result<String, Fail> {
+    serde_json::to_string(view).map_err(Fail::broken)
+}
 
 /// One page of a list, newest first.
 #[derive(Debug, Serialize, ToSchema)]
@@ -23,38 +32,14 @@ pub struct List<T> {
     pub next_cursor: Option<String>,
 }
 
-pub fn list<T: Serialize>(data: Vec<T>, next_cursor: Option<String>) -> Response {
-    answer::json(
-        StatusCode::OK,
-        &List {
-            object: "list",
-            data,
-            next_cursor,
-        },
-    )
-}
-
 /// An answer of the engine; one that was given before says so.
 pub fn answered(done: Answer) -> Response {
     let status = StatusCode::from_u16(done.status).unwrap_or(StatusCode::OK);
-    let mut response = answer::raw_json(status, done.body).into_response();
+    let mut response = answer::raw_json(status, done.body);
     if done.replayed {
         response
             .headers_mut()
             .insert("idempotent-replayed", HeaderValue::from_static("true"));
     }
     response
-}
-
-pub fn change<T>(patch: Patch<T>) -> Change<T> {
-    match patch {
-        Patch::Absent => Change::Keep,
-        Patch::Null => Change::Clear,
-        Patch::Value(value) => Change::Set(value),
-    }
-}
-
-/// Where no body is taken, `{}` is accepted and any field is unknown.
-pub fn no_body(body: Option<&[u8]>) -> Result<(), Failure> {
-    Ok(Fields::of(body, &[]).map(drop)?)
 }

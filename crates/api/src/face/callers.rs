@@ -1,30 +1,29 @@
 //! Who may call, as types in handlers' signatures: a handler that takes a `Secret` cannot be reached with
-//! anything less, and one that takes a `Posted` has its idempotency key.
+//! anything less.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use axum::extract::{FromRequest, FromRequestParts, Path, Request};
-use bytes::Bytes;
+use axum::extract::{FromRequestParts, MatchedPath, Path};
 use http::Method;
 use http::request::Parts;
 use till_core::asset::Mode;
 use till_core::error::{Code, Refusal};
-use till_core::scope::Scope;
 use till_engine::merchants::accounts::{Caller, KeyKind};
-use till_engine::once::{Once, in_use, reused};
-
-use crate::face::state::{Api, fail};
-use till_http::answer::Failure;
-use till_http::body::{self, READ_TIME_LIMIT};
 use till_http::credentials::{KeyMode, KeyShape, Presented, presented};
-use till_http::idempotency::{self, InFlightGuard};
-use till_http::query::{Query, peek};
+use till_http::query::peek;
 
-/// Which keys an endpoint takes.
+use super::client::Client;
+use super::failure::Failure;
+use super::state::Api;
+
+/// Which keys an endpoint takes, and how often.
 pub trait Rights: Send + Sync + 'static {
     /// Whether the key of a GET may come in the query, for browsers' event sources.
     const KEY_IN_QUERY: bool = false;
+
+    /// Whether calls are limited per endpoint, key and client.
+    const COUNTED: bool = false;
 
     fn admit(api: &Api, caller: &Caller) -> Result<(), Refusal>;
 
@@ -42,6 +41,9 @@ pub struct TestSecret;
 
 /// Any key: what payers' pages may ask.
 pub struct Payer;
+
+/// The same, but only so often.
+pub struct Counted<R>(PhantomData<R>);
 
 impl Rights for Secret {
     fn admit(_: &Api, caller: &Caller) -> Result<(), Refusal> {
@@ -84,7 +86,24 @@ impl Rights for Payer {
     }
 }
 
-async fn authenticate<R: Rights>(api: &Api, parts: &Parts) -> Result<Caller, Failure> {
+impl<R: Rights> Rights for Counted<R> {
+    const KEY_IN_QUERY: bool = R::KEY_IN_QUERY;
+    const COUNTED: bool = true;
+
+    fn admit(api: &Api, caller: &Caller) -> Result<(), Refusal> {
+        R::admit(api, caller)
+    }
+
+    fn no_live_mode(api: &Api) -> Refusal {
+        R::no_live_mode(api)
+    }
+}
+
+/// The key that was presented, and whose it is.
+pub(super) async fn authenticate<R: Rights>(
+    api: &Api,
+    parts: &Parts,
+) -> Result<(String, Arc<Caller>), Failure> {
     // A publishable key in the query of what is the merchant's alone is a key, and told what it lacks. A payer's
     // POST must have it in the header, where no log and no history keeps it.
     let query_key = match R::KEY_IN_QUERY && parts.method == Method::POST {
@@ -102,94 +121,18 @@ async fn authenticate<R: Rights>(api: &Api, parts: &Parts) -> Result<Caller, Fai
     }
     let caller = api.caller(&key).await?;
     R::admit(api, &caller)?;
-    Ok(caller)
+    Ok((key, caller))
 }
 
-/// A GET: the caller and the query, unread.
-pub struct Got<R> {
-    pub caller: Caller,
-    query: Option<String>,
-    rights: PhantomData<R>,
-}
-
-impl<R: Rights> Got<R> {
-    /// The query, read against the names this endpoint knows.
-    pub fn query(&self, names: &[&str]) -> Result<Query, Failure> {
-        let mut known = names.to_vec();
-        if R::KEY_IN_QUERY {
-            known.push("key");
-        }
-        Ok(Query::of(self.query.as_deref(), &known)?)
+/// Counts the call, where calls are counted. An endpoint is known by its route.
+pub(super) fn count<R: Rights>(api: &Api, parts: &Parts, caller: &Caller) -> Result<(), Failure> {
+    if !R::COUNTED {
+        return Ok(());
     }
-
-    pub fn raw_query(&self) -> Option<&str> {
-        self.query.as_deref()
-    }
-
-    pub fn scope(&self) -> &Scope {
-        &self.caller.scope
-    }
-}
-
-impl<R: Rights> FromRequestParts<Arc<Api>> for Got<R> {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Got<R>, Failure> {
-        let caller = authenticate::<R>(api, parts).await?;
-        Ok(Got {
-            caller,
-            query: parts.uri.query().map(str::to_owned),
-            rights: PhantomData,
-        })
-    }
-}
-
-/// A POST: the caller, its idempotency key held against a second use at the same time, and the raw body.
-pub struct Posted<R> {
-    pub caller: Caller,
-    pub once: Once,
-    pub body: Option<Bytes>,
-    _held: InFlightGuard<(Scope, String)>,
-    rights: PhantomData<R>,
-}
-
-impl<R: Rights> FromRequest<Arc<Api>> for Posted<R> {
-    type Rejection = Failure;
-
-    async fn from_request(request: Request, api: &Arc<Api>) -> Result<Posted<R>, Failure> {
-        let (parts, content) = request.into_parts();
-        let caller = authenticate::<R>(api, &parts).await?;
-        let key = idempotency::key(&parts.headers)?;
-        let held = api
-            .in_flight
-            .enter((caller.scope.clone(), key.clone()))
-            .ok_or_else(in_use)?;
-        Query::of(parts.uri.query(), &[])?;
-        let body = body::read(&parts.headers, content, READ_TIME_LIMIT).await?;
-        let raw = body.as_deref().unwrap_or_default();
-        let once = Once::new(key, parts.method.as_str(), parts.uri.path(), raw);
-        Ok(Posted {
-            caller,
-            once,
-            body,
-            _held: held,
-            rights: PhantomData,
-        })
-    }
-}
-
-impl<R> Posted<R> {
-    pub fn scope(&self) -> &Scope {
-        &self.caller.scope
-    }
-
-    /// What was read from the request. What is wrong with it is told only while its key is free: a key bound
-    /// to another request is the mistake that comes first.
-    pub async fn read<T>(&self, api: &Api, read: Result<T, Failure>) -> Result<T, Failure> {
-        let Err(wrong) = read else { return read };
-        let reused = reused(&api.engine, self.scope(), &self.once).await;
-        Err(reused.map_err(fail)?.map_or(wrong, Failure::from))
-    }
+    let client = Client::of(api, parts)?;
+    let route = parts.extensions.get::<MatchedPath>();
+    let route = route.map_or(parts.uri.path(), MatchedPath::as_str);
+    Ok(api.limiter.check(route, &caller.key_id, client.0)?)
 }
 
 /// The id in a path. One that cannot be decoded is nobody's id, which is the look-up's to say: after the key

@@ -1,12 +1,23 @@
-//! What every endpoint stands on: who calls, what is shared, how lists are paged and answers given.
+//! What every endpoint stands on: who calls, how requests are read, how lists are paged and answers given.
 
 pub mod answers;
 pub mod callers;
-pub mod client;
-pub mod cursor;
+mod client;
+pub mod errors;
+pub mod failure;
+pub mod got;
+pub mod pager;
+pub mod posted;
+pub mod request;
 pub mod state;
-#[expect(
-    dead_code,
-    reason = "requests are described for the document and never built"
-)]
 pub mod words;
+
+pub use answers::{Answered, List, shown, text};
+pub use callers::{Counted, Id, Payer, Secret, TestSecret};
+pub use client::Client;
+pub use errors::Refusals;
+pub use failure::Failure;
+pub use got::{Got, KeyParam};
+pub use pager::{Listing, PageParams};
+pub use posted::{IdempotencyKey, Posted};
+pub use state::Api;

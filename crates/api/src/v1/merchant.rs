@@ -3,115 +3,127 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use http::StatusCode;
 use scoped_futures::ScopedFutureExt as _;
 use till_core::error::{Code, Refusal};
 use till_core::limits::ASSETS_MAX;
 use till_engine::base::Change;
-use till_engine::base::Merchant;
+use till_engine::merchants::accounts::Caller;
 use till_engine::merchants::secrets;
 use till_engine::merchants::settings::{self, SettingsChange, url_forbidden, url_policy};
 use till_engine::view::{SettingsView, WebhookSecretView};
-use till_engine::{Answer, Fail};
+use till_http::fields::{JsonType, Member, Patch, Presence};
+use till_http::json::Json;
+use till_http::read::{self, Read};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
-use crate::face::answers::{Answered, answered, change, no_body};
-use crate::face::callers::{Got, Posted, Secret};
-use crate::face::state::{Api, fail};
-use crate::face::words;
-use till_http::answer::{self, Failure};
-use till_http::fields::{Field, Fields, Kind, may};
-use till_http::read;
+use crate::face::request::{Body, body, change};
+use crate::face::{
+    Answered, Api, Failure, Got, IdempotencyKey, Posted, Refusals, Secret, shown, text,
+};
+
+pub fn routes() -> OpenApiRouter<Arc<Api>> {
+    OpenApiRouter::new()
+        .routes(routes!(retrieve, update))
+        .routes(routes!(roll_secret))
+}
 
 /// Retrieve the merchant's settings in this mode
 #[utoipa::path(
     get, path = "/v1/merchant/settings", tag = "Merchant", operation_id = "retrieveSettings",
-    responses((status = 200, description = "The settings", body = SettingsView), words::Refusals),
+    responses((status = 200, description = "The settings", body = SettingsView), Refusals),
     security(("secret_key" = []))
 )]
-pub async fn retrieve(State(api): State<Arc<Api>>, got: Got<Secret>) -> Answered {
-    got.query(&[])?;
-    let mut reader = api
-        .engine
-        .db
-        .read()
-        .await
-        .map_err(|error| fail(error.into()))?;
-    let row = till_store::accounts::merchant(&mut reader, got.scope()).await;
-    let row = row
-        .map_err(|error| fail(error.into()))?
-        .ok_or_else(|| Refusal::of(Code::ModeNotConfigured))?;
-    let merchant = Merchant { row };
-    Ok(answer::json(StatusCode::OK, &SettingsView::of(&merchant)))
+async fn retrieve(State(api): State<Arc<Api>>, got: Got<Secret>) -> Answered {
+    shown(&settings::retrieve(&api.engine, got.scope()).await?)
 }
 
-const UPDATE: &[Field] = &[
-    may("display_name", Kind::Text),
-    may("webhook_url", Kind::Text),
-    may("default_assets", Kind::List(&Kind::Text)),
-    may("underpay_tolerance_bps", Kind::Integer),
-    may("manual_review_amount", Kind::Text),
-    // Known only to be refused with a reason of its own.
-    may("registered_destinations", Kind::Any),
-];
+body! {
+    pub struct UpdateSettingsRequest {
+        #[schema(ignore)]
+        registered_destinations: Immutable = Immutable::refuse,
+        #[schema(value_type = Option<String>, max_length = 100)]
+        display_name: Patch<String> = read::text,
+        /// A public https URL; null stops deliveries. In live mode this is changed on the dashboard.
+        #[schema(value_type = Option<String>)]
+        webhook_url: Patch<String> = read::text,
+        #[schema(value_type = Option<Vec<String>>)]
+        default_assets: Patch<Vec<String>> = read::list(ASSETS_MAX, read::text),
+        /// Basis points; 50 means 0.5 %. Applies to new invoices.
+        #[schema(value_type = Option<i32>, minimum = 0, maximum = 10000)]
+        underpay_tolerance_bps: Patch<i64> = read::integer(0..=i64::from(i32::MAX)),
+        /// Decimal string in USD; null turns manual review by amount off.
+        #[schema(value_type = Option<String>)]
+        manual_review_amount: Patch<String> = read::text,
+    }
+}
+
+/// A field that is known only to be refused with a reason of its own.
+#[derive(Debug)]
+pub struct Immutable;
+
+impl Member for Immutable {
+    type Value = Immutable;
+    const JSON: JsonType = JsonType::Any;
+    const PRESENCE: Presence = Presence::Optional;
+
+    fn read(
+        at: &str,
+        sent: Option<Json>,
+        read: impl FnOnce(&str, Json) -> Read<Immutable>,
+    ) -> Read<Immutable> {
+        sent.map_or(Ok(Immutable), |value| read(at, value))
+    }
+}
+
+impl Immutable {
+    fn refuse(at: &str, _: Json) -> Read<Immutable> {
+        Err(Refusal::of(Code::DestinationImmutable).param(at))
+    }
+}
+
+impl Body for SettingsChange {
+    fn read(bytes: Option<&[u8]>) -> Read<SettingsChange> {
+        let request = UpdateSettingsRequest::read(bytes)?;
+        let Immutable = request.registered_destinations;
+        Ok(SettingsChange {
+            display_name: change(request.display_name),
+            webhook_url: change(request.webhook_url),
+            default_assets: change(request.default_assets),
+            underpay_tolerance_bps: change(request.underpay_tolerance_bps),
+            manual_review_amount: change(request.manual_review_amount),
+        })
+    }
+
+    /// As far as it can be judged without a unit of work, which must not wait for DNS.
+    async fn check(&self, api: &Api, caller: &Caller) -> Result<(), Failure> {
+        if caller.scope.mode.is_live() && self.webhook_url != Change::Keep {
+            let refusal = Refusal::of(Code::LiveChangeRequiresDashboard);
+            return Err(refusal.param("webhook_url").into());
+        }
+        settings::check(self, url_policy(api.engine.config.allow_private_webhooks))?;
+        if let Change::Set(url) = &self.webhook_url {
+            api.sender.check(url).await.map_err(url_forbidden)?;
+        }
+        Ok(())
+    }
+}
 
 /// Change the merchant's settings in this mode
 ///
 /// Omitted fields stay as they are; null clears.
 #[utoipa::path(
     post, path = "/v1/merchant/settings", tag = "Merchant", operation_id = "updateSettings",
-    params(words::IdempotencyKey), request_body = words::UpdateSettingsRequest,
-    responses((status = 200, description = "The settings after the change", body = SettingsView), words::Refusals),
+    params(IdempotencyKey), request_body = UpdateSettingsRequest,
+    responses((status = 200, description = "The settings after the change", body = SettingsView), Refusals),
     security(("secret_key" = []))
 )]
-pub async fn update(State(api): State<Arc<Api>>, posted: Posted<Secret>) -> Answered {
-    let read = read_checked(&api, &posted).await;
-    let change = &posted.read(&api, read).await?;
-    let done = api
-        .engine
-        .once(posted.scope(), &posted.once, |tx, context| {
-            async move {
-                let merchant = settings::update(tx, context, change).await?;
-                Answer::json(200, &SettingsView::of(&merchant))
-            }
-            .scope_boxed()
-        });
-    done.await.map(answered).map_err(fail)
-}
-
-/// The change, judged as far as that goes without the database, where DNS must not be waited for.
-async fn read_checked(api: &Api, posted: &Posted<Secret>) -> Result<SettingsChange, Failure> {
-    let change = read_update(posted.body.as_deref())?;
-    if posted.scope().mode.is_live() && change.webhook_url != Change::Keep {
-        return Err(Refusal::of(Code::LiveChangeRequiresDashboard)
-            .param("webhook_url")
-            .into());
-    }
-    let policy = url_policy(api.engine.config.allow_private_webhooks);
-    settings::check(&change, policy)?;
-    if let Change::Set(url) = &change.webhook_url {
-        api.sender.check(url).await.map_err(url_forbidden)?;
-    }
-    Ok(change)
-}
-
-fn read_update(body: Option<&[u8]>) -> Result<SettingsChange, Failure> {
-    let mut fields = Fields::of(body, UPDATE)?;
-    if fields.has("registered_destinations") {
-        return Err(Refusal::of(Code::DestinationImmutable)
-            .param("registered_destinations")
-            .into());
-    }
-    let bps = fields.patch(
-        "underpay_tolerance_bps",
-        read::integer(0..=i64::from(i32::MAX)),
-    )?;
-    Ok(SettingsChange {
-        display_name: change(fields.patch("display_name", read::text)?),
-        webhook_url: change(fields.patch("webhook_url", read::text)?),
-        default_assets: change(fields.patch("default_assets", read::list(ASSETS_MAX, read::text))?),
-        underpay_tolerance_bps: change(bps),
-        manual_review_amount: change(fields.patch("manual_review_amount", read::text)?),
-    })
+async fn update(State(api): State<Arc<Api>>, posted: Posted<Secret, SettingsChange>) -> Answered {
+    let change = &posted.body;
+    let update = posted.perform(&api, |tx, context| {
+        async move { text(&settings::update(tx, context, change).await?) }.scope_boxed()
+    });
+    update.await
 }
 
 /// Replace the webhook secret
@@ -119,26 +131,13 @@ fn read_update(body: Option<&[u8]>) -> Result<SettingsChange, Failure> {
 /// Both secrets sign for 24 hours, the new one first. The new one is readable only here.
 #[utoipa::path(
     post, path = "/v1/merchant/webhook_secret/roll", tag = "Merchant", operation_id = "rollWebhookSecret",
-    params(words::IdempotencyKey),
-    responses((status = 200, description = "The new secret", body = WebhookSecretView), words::Refusals),
+    params(IdempotencyKey),
+    responses((status = 200, description = "The new secret", body = WebhookSecretView), Refusals),
     security(("secret_key" = []))
 )]
-pub async fn roll_secret(State(api): State<Arc<Api>>, posted: Posted<Secret>) -> Answered {
-    posted.read(&api, no_body(posted.body.as_deref())).await?;
-    let done = api
-        .engine
-        .once(posted.scope(), &posted.once, |tx, context| {
-            async move {
-                let secret = secrets::roll(tx, context).await?;
-                Answer::json(
-                    200,
-                    &WebhookSecretView {
-                        object: "webhook_secret",
-                        secret,
-                    },
-                )
-            }
-            .scope_boxed()
-        });
-    done.await.map(answered).map_err(|error: Fail| fail(error))
+async fn roll_secret(State(api): State<Arc<Api>>, posted: Posted<Secret>) -> Answered {
+    let roll = posted.perform(&api, |tx, context| {
+        async move { text(&secrets::roll(tx, context).await?) }.scope_boxed()
+    });
+    roll.await
 }

@@ -1,4 +1,4 @@
-//! What merchants' servers call, a file for each resource.
+//! What merchants' servers call, a file for each resource: its requests, its handlers and its routes.
 
 pub mod invoices;
 pub mod merchant;

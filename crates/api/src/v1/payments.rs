@@ -3,50 +3,46 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use till_core::payment::PaymentStatus;
+use till_engine::invoices;
 use till_engine::view::PaymentView;
-use till_store::payments::PaymentFilter;
+use till_http::query;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
-use crate::face::answers::{Answered, List, list as listed};
-use crate::face::callers::{Got, Secret};
-use crate::face::cursor;
-use crate::face::state::{Api, fail};
-use crate::face::words;
-use till_http::query::one_of;
+use crate::face::request::params;
+use crate::face::words::{PaymentStatus, word_param};
+use crate::face::{Answered, Api, Got, List, Listing, PageParams, Refusals, Secret};
+
+pub fn routes() -> OpenApiRouter<Arc<Api>> {
+    OpenApiRouter::new().routes(routes!(list))
+}
+
+params! {
+    pub struct PaymentFilter {
+        invoice: Option<String> = query::text,
+        #[param(inline)]
+        status: Option<PaymentStatus> = word_param,
+        asset: Option<String> = query::text,
+        tx_hash: Option<String> = query::text,
+    }
+}
 
 /// List payments, newest first
 #[utoipa::path(
     get, path = "/v1/payments", tag = "Payments", operation_id = "listPayments",
-    params(words::PageParams, words::PaymentFilter),
-    responses((status = 200, description = "A page of payments", body = List<PaymentView>), words::Refusals),
+    params(PageParams, PaymentFilter),
+    responses((status = 200, description = "A page of payments", body = List<PaymentView>), Refusals),
     security(("secret_key" = []))
 )]
-pub async fn list(State(api): State<Arc<Api>>, got: Got<Secret>) -> Answered {
-    let mut query = got.query(&["limit", "cursor", "invoice", "status", "asset", "tx_hash"])?;
-    let asked = query.page()?;
-    let status = query.optional("status", one_of(words::PAYMENT_STATUSES))?;
-    let filter = PaymentFilter {
-        invoice: query.text("invoice"),
-        status: status.and_then(PaymentStatus::parse),
-        asset: query.text("asset"),
-        tx_hash: query.text("tx_hash"),
+async fn list(State(api): State<Arc<Api>>, got: Got<Secret, Listing<PaymentFilter>>) -> Answered {
+    let asked = got.filter().clone();
+    let filter = invoices::PaymentFilter {
+        invoice: asked.invoice,
+        status: asked.status.map(|status| status.0),
+        asset: asked.asset,
+        tx_hash: asked.tx_hash,
     };
-    let page = cursor::page(&api.engine, got.scope(), "payments", &asked)?;
-    let mut reader = api
-        .engine
-        .db
-        .read()
-        .await
-        .map_err(|error| fail(error.into()))?;
-    let found = till_store::payments::list(&mut reader, got.scope(), filter, &page).await;
-    let mut rows = found.map_err(|error| fail(error.into()))?;
-    let next = cursor::next(
-        &api.engine,
-        got.scope(),
-        "payments",
-        &asked,
-        &mut rows,
-        |row| &row.id,
-    );
-    Ok(listed(rows.iter().map(PaymentView::of).collect(), next))
+    let pager = got.pager(&api, "payments")?;
+    let found = invoices::list_payments(&api.engine, got.scope(), filter, &pager.page);
+    pager.shown(found.await?)
 }

@@ -3,31 +3,61 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use http::StatusCode;
 use scoped_futures::ScopedFutureExt as _;
 use serde::Serialize;
 use till_core::error::{Code, Refusal};
 use till_core::time;
+use till_engine::settlement;
 use till_engine::test_mode::{self, Advance, Simulation};
 use till_engine::view::{InvoiceView, PaymentView};
-use till_engine::{Answer, settlement};
+use till_http::read::{self, Read};
 use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
-use crate::face::answers::{Answered, answered, no_body};
-use crate::face::callers::{Got, Id, Posted, TestSecret};
-use crate::face::state::{Api, fail};
-use crate::face::words;
-use till_http::answer::{self, Failure};
-use till_http::fields::{Field, Fields, Kind, may};
-use till_http::read;
+use crate::face::request::{Body, body};
+use crate::face::words::{Finality, Moment};
+use crate::face::{
+    Answered, Api, Got, Id, IdempotencyKey, Posted, Refusals, TestSecret, shown, text,
+};
 
-const SIMULATE: &[Field] = &[
-    may("asset", Kind::Text),
-    may("network", Kind::Text),
-    may("amount", Kind::Text),
-    may("finality_steps", Kind::List(&Kind::Text)),
-    may("sender", Kind::Text),
-];
+pub fn routes() -> OpenApiRouter<Arc<Api>> {
+    OpenApiRouter::new()
+        .routes(routes!(simulate_payment))
+        .routes(routes!(reverse_payment))
+        .routes(routes!(clock, advance_clock))
+}
+
+const STEPS_MAX: usize = 4;
+
+body! {
+    pub struct SimulatePaymentRequest {
+        /// Asset code, or a symbol together with `network`. Default: the invoice's first option.
+        asset: Option<String> = read::text,
+        /// CAIP-2 id; must agree with a full asset code.
+        network: Option<String> = read::text,
+        /// Whole tokens. Default: the option's amount due.
+        amount: Option<String> = read::text,
+        /// Levels to walk through, rising. Default: included, final.
+        #[schema(value_type = Option<Vec<Finality>>)]
+        finality_steps: Option<Vec<String>> = read::list(STEPS_MAX, read::text),
+        /// Extension: who sends it, for screening and wallet payments.
+        sender: Option<String> = read::text,
+    }
+}
+
+impl Body for Simulation {
+    fn read(bytes: Option<&[u8]>) -> Read<Simulation> {
+        let request = SimulatePaymentRequest::read(bytes)?;
+        Ok(Simulation {
+            asset: request.asset,
+            network: request.network,
+            amount: request.amount,
+            finality_steps: request.finality_steps,
+            sender: request.sender,
+        })
+    }
+}
 
 /// Simulate a payment
 ///
@@ -35,67 +65,48 @@ const SIMULATE: &[Field] = &[
 #[utoipa::path(
     post, path = "/v1/test_helpers/invoices/{id}/simulate_payment", tag = "Test helpers",
     operation_id = "simulatePayment",
-    params(("id" = String, Path, description = "Invoice id"), words::IdempotencyKey),
-    request_body(content = Option<words::SimulatePaymentRequest>),
-    responses((status = 200, description = "The invoice afterwards", body = InvoiceView), words::Refusals),
+    params(("id" = String, Path, description = "Invoice id"), IdempotencyKey),
+    request_body(content = Option<SimulatePaymentRequest>),
+    responses((status = 200, description = "The invoice afterwards", body = InvoiceView), Refusals),
     security(("secret_key" = []))
 )]
-pub async fn simulate_payment(
+async fn simulate_payment(
     State(api): State<Arc<Api>>,
     Id(id): Id,
-    posted: Posted<TestSecret>,
+    posted: Posted<TestSecret, Simulation>,
 ) -> Answered {
-    let read = read_simulation(posted.body.as_deref());
-    let simulation = posted.read(&api, read).await?;
-    let (id, simulation) = (id.as_str(), &simulation);
-    let done = api
-        .engine
-        .once(posted.scope(), &posted.once, |tx, context| {
-            async move {
-                let row = test_mode::simulate_payment(tx, context, id, simulation).await?;
-                Ok(Answer::new(200, settlement::render(context, &row)?))
-            }
-            .scope_boxed()
-        });
-    done.await.map(answered).map_err(fail)
-}
-
-fn read_simulation(body: Option<&[u8]>) -> Result<Simulation, Failure> {
-    const STEPS_MAX: usize = 4;
-    let mut fields = Fields::of(body, SIMULATE)?;
-    Ok(Simulation {
-        asset: fields.optional("asset", read::text)?,
-        network: fields.optional("network", read::text)?,
-        amount: fields.optional("amount", read::text)?,
-        finality_steps: fields.optional("finality_steps", read::list(STEPS_MAX, read::text))?,
-        sender: fields.optional("sender", read::text)?,
-    })
+    let (id, simulation) = (id.as_str(), &posted.body);
+    let simulate = posted.perform(&api, |tx, context| {
+        async move {
+            let row = test_mode::simulate_payment(tx, context, id, simulation).await?;
+            settlement::render(context, &row)
+        }
+        .scope_boxed()
+    });
+    simulate.await
 }
 
 /// Undo a simulated payment, as a chain reorganisation would
 #[utoipa::path(
     post, path = "/v1/test_helpers/payments/{id}/reverse", tag = "Test helpers", operation_id = "reversePayment",
-    params(("id" = String, Path, description = "Payment id"), words::IdempotencyKey),
-    responses((status = 200, description = "The reversed payment", body = PaymentView), words::Refusals),
+    params(("id" = String, Path, description = "Payment id"), IdempotencyKey),
+    responses((status = 200, description = "The reversed payment", body = PaymentView), Refusals),
     security(("secret_key" = []))
 )]
-pub async fn reverse_payment(
+async fn reverse_payment(
     State(api): State<Arc<Api>>,
     Id(id): Id,
     posted: Posted<TestSecret>,
 ) -> Answered {
-    posted.read(&api, no_body(posted.body.as_deref())).await?;
     let id = id.as_str();
-    let done = api
-        .engine
-        .once(posted.scope(), &posted.once, |tx, context| {
-            async move {
-                let row = test_mode::reverse_payment(tx, context, id).await?;
-                Answer::json(200, &PaymentView::of(&row))
-            }
-            .scope_boxed()
-        });
-    done.await.map(answered).map_err(fail)
+    let reverse = posted.perform(&api, |tx, context| {
+        async move {
+            let row = test_mode::reverse_payment(tx, context, id).await?;
+            text(&PaymentView::of(&row))
+        }
+        .scope_boxed()
+    });
+    reverse.await
 }
 
 /// An account's test clock.
@@ -118,79 +129,65 @@ fn clock_at(now: i64) -> TestClock {
 /// Read the test clock
 #[utoipa::path(
     get, path = "/v1/test_helpers/clock", tag = "Test helpers", operation_id = "retrieveTestClock",
-    responses((status = 200, description = "The clock", body = TestClock), words::Refusals),
+    responses((status = 200, description = "The clock", body = TestClock), Refusals),
     security(("secret_key" = []))
 )]
-pub async fn clock(State(api): State<Arc<Api>>, got: Got<TestSecret>) -> Answered {
-    got.query(&[])?;
-    let mut reader = api
-        .engine
-        .db
-        .read()
-        .await
-        .map_err(|error| fail(error.into()))?;
-    let merchant = till_store::accounts::merchant(&mut reader, got.scope()).await;
-    let merchant = merchant
-        .map_err(|error| fail(error.into()))?
-        .ok_or_else(|| Refusal::of(Code::ModeNotConfigured))?;
-    Ok(answer::json(
-        StatusCode::OK,
-        &clock_at(api.engine.clock.now_ms() + merchant.clock_offset_ms),
-    ))
+async fn clock(State(api): State<Arc<Api>>, got: Got<TestSecret>) -> Answered {
+    let now = test_mode::read_clock(&api.engine, got.scope()).await?;
+    shown(&clock_at(now))
 }
 
-const ADVANCE: &[Field] = &[
-    may("advance_seconds", Kind::Integer),
-    may("advance_to", Kind::Text),
-];
+const ADVANCE_SECONDS_MAX: i64 = 400 * 366 * 24 * 3600;
+
+body! {
+    /// Exactly one of the two.
+    pub struct AdvanceClockRequest {
+        #[schema(minimum = 0)]
+        advance_seconds: Option<i64> = read::integer(0..=ADVANCE_SECONDS_MAX),
+        #[schema(value_type = Option<String>, format = DateTime)]
+        advance_to: Option<Moment> = Moment::read,
+    }
+}
+
+impl Body for Advance {
+    fn read(bytes: Option<&[u8]>) -> Read<Advance> {
+        let request = AdvanceClockRequest::read(bytes)?;
+        match (request.advance_seconds, request.advance_to) {
+            (Some(seconds), None) => Ok(Advance::Seconds(seconds)),
+            (None, Some(to)) => Ok(Advance::To(to.0)),
+            (Some(_), Some(_)) => {
+                let message = "Send advance_seconds or advance_to, not both.";
+                Err(Refusal::new(Code::ParameterInvalid, message).param("advance_to"))
+            }
+            (None, None) => {
+                let message = "`advance_seconds` or `advance_to` is required.";
+                Err(Refusal::new(Code::ParameterMissing, message).param("advance_seconds"))
+            }
+        }
+    }
+}
 
 /// Move the test clock forward
 ///
 /// When it answers, everything that fell due has happened, in order.
 #[utoipa::path(
     post, path = "/v1/test_helpers/clock", tag = "Test helpers", operation_id = "advanceTestClock",
-    params(words::IdempotencyKey), request_body = words::AdvanceClockRequest,
-    responses((status = 200, description = "The clock afterwards", body = TestClock), words::Refusals),
+    params(IdempotencyKey), request_body = AdvanceClockRequest,
+    responses((status = 200, description = "The clock afterwards", body = TestClock), Refusals),
     security(("secret_key" = []))
 )]
-pub async fn advance_clock(State(api): State<Arc<Api>>, posted: Posted<TestSecret>) -> Answered {
-    let read = read_advance(posted.body.as_deref());
-    let advance = &posted.read(&api, read).await?;
-    let done = api
-        .engine
-        .once(posted.scope(), &posted.once, |tx, context| {
-            async move {
-                let now = test_mode::advance_clock(tx, context, advance).await?;
-                Answer::json(200, &clock_at(now))
-            }
-            .scope_boxed()
-        });
-    done.await.map(answered).map_err(fail)
-}
-
-fn read_advance(body: Option<&[u8]>) -> Result<Advance, Failure> {
-    const SECONDS_MAX: i64 = 400 * 366 * 24 * 3600;
-    let mut fields = Fields::of(body, ADVANCE)?;
-    let seconds = fields.optional("advance_seconds", read::integer(0..=SECONDS_MAX))?;
-    let to = fields.optional("advance_to", |at, value| {
-        let text = read::text(at, value)?;
-        time::parse(&text)
-            .ok_or_else(|| read::invalid(at, format!("`{at}` must be an RFC 3339 date-time.")))
-    })?;
-    match (seconds, to) {
-        (Some(seconds), None) => Ok(Advance::Seconds(seconds)),
-        (None, Some(to)) => Ok(Advance::To(to)),
-        (Some(_), Some(_)) => {
-            let message = "Send advance_seconds or advance_to, not both.";
-            Err(Refusal::new(Code::ParameterInvalid, message)
-                .param("advance_to")
-                .into())
+async fn advance_clock(
+    State(api): State<Arc<Api>>,
+    posted: Posted<TestSecret, Advance>,
+) -> Answered {
+    let advance = &posted.body;
+    let done = posted.perform(&api, |tx, context| {
+        async move {
+            text(&clock_at(
+                test_mode::advance_clock(tx, context, advance).await?,
+            ))
         }
-        (None, None) => {
-            let message = "`advance_seconds` or `advance_to` is required.";
-            Err(Refusal::new(Code::ParameterMissing, message)
-                .param("advance_seconds")
-                .into())
-        }
-    }
+        .scope_boxed()
+    });
+    done.await
 }

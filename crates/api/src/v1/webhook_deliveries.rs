@@ -4,64 +4,55 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use scoped_futures::ScopedFutureExt as _;
-use till_core::webhook::DeliveryStatus;
-use till_engine::Answer;
 use till_engine::merchants::deliveries;
 use till_engine::view::DeliveryView;
-use till_store::deliveries::DeliveryFilter;
+use till_http::query;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
-use crate::face::answers::{Answered, List, answered, list as listed, no_body};
-use crate::face::callers::{Got, Id, Posted, Secret};
-use crate::face::cursor;
-use crate::face::state::{Api, fail};
-use crate::face::words;
-use till_http::query::one_of;
+use crate::face::request::params;
+use crate::face::words::{DeliveryStatus, word_param};
+use crate::face::{
+    Answered, Api, Got, Id, IdempotencyKey, List, Listing, PageParams, Posted, Refusals, Secret,
+    text,
+};
+
+pub fn routes() -> OpenApiRouter<Arc<Api>> {
+    OpenApiRouter::new()
+        .routes(routes!(list))
+        .routes(routes!(replay))
+}
+
+params! {
+    pub struct DeliveryFilter {
+        #[param(inline)]
+        status: Option<DeliveryStatus> = word_param,
+        event_type: Option<String> = query::text,
+        event: Option<String> = query::text,
+        invoice: Option<String> = query::text,
+    }
+}
 
 /// List webhook deliveries, newest first
 ///
 /// One object per attempt.
 #[utoipa::path(
     get, path = "/v1/webhook_deliveries", tag = "Webhook deliveries", operation_id = "listWebhookDeliveries",
-    params(words::PageParams, words::DeliveryFilter),
-    responses((status = 200, description = "A page of deliveries", body = List<DeliveryView>), words::Refusals),
+    params(PageParams, DeliveryFilter),
+    responses((status = 200, description = "A page of deliveries", body = List<DeliveryView>), Refusals),
     security(("secret_key" = []))
 )]
-pub async fn list(State(api): State<Arc<Api>>, got: Got<Secret>) -> Answered {
-    let mut query = got.query(&[
-        "limit",
-        "cursor",
-        "status",
-        "event_type",
-        "event",
-        "invoice",
-    ])?;
-    let asked = query.page()?;
-    let status = query.optional("status", one_of(&["pending", "succeeded", "failed"]))?;
-    let filter = DeliveryFilter {
-        status: status.and_then(DeliveryStatus::parse),
-        event_type: query.text("event_type"),
-        event: query.text("event"),
-        subject: query.text("invoice"),
+async fn list(State(api): State<Arc<Api>>, got: Got<Secret, Listing<DeliveryFilter>>) -> Answered {
+    let asked = got.filter().clone();
+    let filter = deliveries::DeliveryFilter {
+        status: asked.status.map(|status| status.0),
+        event_type: asked.event_type,
+        event: asked.event,
+        subject: asked.invoice,
     };
-    let page = cursor::page(&api.engine, got.scope(), "deliveries", &asked)?;
-    let mut reader = api
-        .engine
-        .db
-        .read()
-        .await
-        .map_err(|error| fail(error.into()))?;
-    let found = till_store::deliveries::list(&mut reader, got.scope(), filter, &page).await;
-    let mut rows = found.map_err(|error| fail(error.into()))?;
-    let next = cursor::next(
-        &api.engine,
-        got.scope(),
-        "deliveries",
-        &asked,
-        &mut rows,
-        |row| &row.id,
-    );
-    let views = rows.iter().map(DeliveryView::of).collect();
-    Ok(listed(views, next))
+    let pager = got.pager(&api, "deliveries")?;
+    let found = deliveries::list(&api.engine, got.scope(), filter, &pager.page);
+    pager.shown(found.await?)
 }
 
 /// Deliver an event again
@@ -70,21 +61,14 @@ pub async fn list(State(api): State<Arc<Api>>, got: Got<Secret>) -> Answered {
 #[utoipa::path(
     post, path = "/v1/webhook_deliveries/{id}/replay", tag = "Webhook deliveries",
     operation_id = "replayWebhookDelivery",
-    params(("id" = String, Path, description = "Delivery id"), words::IdempotencyKey),
-    responses((status = 200, description = "The new delivery", body = DeliveryView), words::Refusals),
+    params(("id" = String, Path, description = "Delivery id"), IdempotencyKey),
+    responses((status = 200, description = "The new delivery", body = DeliveryView), Refusals),
     security(("secret_key" = []))
 )]
-pub async fn replay(State(api): State<Arc<Api>>, Id(id): Id, posted: Posted<Secret>) -> Answered {
-    posted.read(&api, no_body(posted.body.as_deref())).await?;
+async fn replay(State(api): State<Arc<Api>>, Id(id): Id, posted: Posted<Secret>) -> Answered {
     let id = id.as_str();
-    let done = api
-        .engine
-        .once(posted.scope(), &posted.once, |tx, context| {
-            async move {
-                let row = deliveries::replay(tx, context, id).await?;
-                Answer::json(200, &DeliveryView::of(&row))
-            }
-            .scope_boxed()
-        });
-    done.await.map(answered).map_err(fail)
+    let replay = posted.perform(&api, |tx, context| {
+        async move { text(&deliveries::replay(tx, context, id).await?) }.scope_boxed()
+    });
+    replay.await
 }

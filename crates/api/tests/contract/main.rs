@@ -7,6 +7,7 @@ mod addresses;
 mod auth;
 mod checkout;
 mod concurrency;
+mod described_requests;
 mod errors;
 mod idempotency;
 mod invoices;

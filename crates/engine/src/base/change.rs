@@ -9,6 +9,16 @@ pub enum Change<T> {
     Set(T),
 }
 
+impl<T> Change<T> {
+    pub fn map<U>(self, of: impl FnOnce(T) -> U) -> Change<U> {
+        match self {
+            Change::Keep => Change::Keep,
+            Change::Clear => Change::Clear,
+            Change::Set(value) => Change::Set(of(value)),
+        }
+    }
+}
+
 impl<T: Clone> Change<T> {
     pub fn apply(&self, field: &mut Option<T>) {
         match self {

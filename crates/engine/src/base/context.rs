@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use till_core::asset::Mode;
-use till_core::error::{Code, Refusal};
 use till_core::scope::Scope;
 use till_store::Queries;
 
@@ -33,14 +32,9 @@ impl<'e> Context<'e> {
         scope: &Scope,
         effects: &'e Effects,
     ) -> Result<Context<'e>, Fail> {
-        let row = till_store::accounts::merchant(q, scope)
-            .await?
-            .ok_or_else(not_configured)?;
-        let merchant = Merchant { row };
+        let merchant = Merchant::load(q, scope).await?;
         let real_now = engine.clock.now_ms();
-        let now = real_now
-            .saturating_add(merchant.row.clock_offset_ms)
-            .min(till_core::time::LATEST_MS);
+        let now = merchant.now(real_now);
         Ok(Context {
             engine,
             scope: scope.clone(),
@@ -68,8 +62,4 @@ impl<'e> Context<'e> {
     pub fn is_live(&self) -> bool {
         self.scope.mode == Mode::Live
     }
-}
-
-pub fn not_configured() -> Refusal {
-    Refusal::of(Code::ModeNotConfigured)
 }

@@ -26,6 +26,24 @@ impl Fail {
     pub fn broken(cause: impl ToString) -> Fail {
         Fail::Broken(cause.to_string(), Location::caller())
     }
+
+    /// What the caller is told, or the cause, for the log alone, where the fault is ours. A database that is
+    /// away is not a defect: the caller may retry.
+    pub fn into_refusal(self) -> Result<Refusal, String> {
+        match self {
+            Fail::Refused(refusal) => Ok(refusal),
+            Fail::Again
+            | Fail::Store(
+                StoreError::Unavailable
+                | StoreError::Busy
+                | StoreError::Serialization
+                | StoreError::LockTimeout,
+                _,
+            ) => Ok(Refusal::of(Code::ServiceUnavailable)),
+            Fail::Store(error, place) => Err(format!("{error} (at {place})")),
+            Fail::Broken(cause, place) => Err(format!("{cause} (at {place})")),
+        }
+    }
 }
 
 impl From<Refusal> for Fail {

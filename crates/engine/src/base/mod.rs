@@ -15,8 +15,8 @@ pub mod wake;
 
 pub use answer::Answer;
 pub use change::Change;
-pub use context::{Context, not_configured};
+pub use context::Context;
 pub use engine::{Engine, EngineConfig};
 pub use fail::Fail;
-pub use merchant::Merchant;
+pub use merchant::{Merchant, not_configured};
 pub use wake::{Effects, Stopping};

@@ -2,16 +2,38 @@
 
 use till_core::asset::Registry;
 use till_core::scope::Scope;
-use till_store::Queries;
 use till_store::invoices::InvoiceRow;
+use till_store::{Queries, Tx};
 
 use super::session;
 use crate::base::fail::Fail;
-use crate::base::{Engine, Merchant};
+use crate::base::{Context, Engine, Merchant};
+use crate::invoices;
 use crate::view::{Capabilities, CheckoutInvoiceView, payer_payments};
 
-/// The payer's view, with a session of its own.
-pub async fn view(
+/// The invoice as its payer sees it.
+pub async fn retrieve(
+    engine: &Engine,
+    scope: &Scope,
+    id: &str,
+) -> Result<CheckoutInvoiceView, Fail> {
+    let mut reader = engine.db.read().await?;
+    let row = invoices::find(&mut reader, scope, id).await?;
+    let merchant = Merchant::load(&mut reader, scope).await?;
+    view(&mut reader, engine, scope, &row, &merchant).await
+}
+
+/// The same inside a unit of work, of the row as it has just become.
+pub async fn shown(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    row: &InvoiceRow,
+) -> Result<CheckoutInvoiceView, Fail> {
+    view(tx, context.engine, &context.scope, row, &context.merchant).await
+}
+
+/// With a session of its own.
+async fn view(
     q: &mut impl Queries,
     engine: &Engine,
     scope: &Scope,

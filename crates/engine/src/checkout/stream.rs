@@ -1,10 +1,10 @@
 //! Live streams of an invoice. A nudge shortens the wait; the database is what is believed.
 
 use till_core::scope::Scope;
-use till_store::Queries;
 
 use crate::base::Engine;
 use crate::base::fail::Fail;
+use crate::invoices;
 use crate::view::stream_event;
 
 pub use crate::base::wake::Subscription;
@@ -22,6 +22,13 @@ pub async fn poll(engine: &Engine) -> Result<(), Fail> {
     Ok(())
 }
 
+/// Begins to follow an invoice. Refused when there is none of that id.
+pub async fn follow(engine: &Engine, scope: &Scope, invoice: &str) -> Result<Subscription, Fail> {
+    let mut reader = engine.db.read().await?;
+    invoices::find(&mut reader, scope, invoice).await?;
+    Ok(engine.hub.subscribe(scope, invoice))
+}
+
 /// One event of a stream, ready to be sent.
 #[derive(Clone, Debug)]
 pub struct StreamItem {
@@ -32,12 +39,13 @@ pub struct StreamItem {
 
 /// What the stream has after `after`, oldest first.
 pub async fn events_after(
-    q: &mut impl Queries,
+    engine: &Engine,
     scope: &Scope,
     invoice: &str,
     after: i64,
 ) -> Result<Vec<StreamItem>, Fail> {
     const AT_MOST: i64 = 200;
+    let q = &mut engine.db.read().await?;
     let events = till_store::events::stream(q, scope, invoice, after, AT_MOST).await?;
     if events.is_empty() {
         return Ok(Vec::new());

@@ -3,11 +3,13 @@
 mod cancel;
 pub mod create;
 pub mod gather;
+mod list;
 pub mod quote;
 pub mod retrieve;
 mod review;
 
 pub use cancel::cancel;
+pub use list::{InvoiceFilter, PaymentFilter, list, list_payments, view};
 pub use review::{Decision, Via, resolve_review};
 
 use till_core::error::Refusal;

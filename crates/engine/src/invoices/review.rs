@@ -19,6 +19,17 @@ pub enum Decision {
     Reject,
 }
 
+impl Decision {
+    pub const ALL: [Decision; 2] = [Decision::Accept, Decision::Reject];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Decision::Accept => "accept",
+            Decision::Reject => "reject",
+        }
+    }
+}
+
 /// Who decides: in live mode a key may not wave a risk through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Via {

@@ -10,17 +10,19 @@ use till_core::id::Kind;
 use till_core::limits::{ACCOUNT_OPEN_LINK_INVOICES_MAX, LINK_OPEN_INVOICES_MAX};
 use till_core::link::{AmountType, LinkPrice, check_price, link_status, payer_amount};
 use till_core::money::{self, Currency, Units};
+use till_core::page::{Page, Paged};
+use till_core::scope::Scope;
 use till_store::invoices::InvoiceRow;
 use till_store::links::LinkRow;
 use till_store::{Metadata, Queries, Tx};
 
 use crate::base::fail::{Fail, missing};
-use crate::base::{Change, Context};
+use crate::base::{Change, Context, Engine, Merchant};
 use crate::invoices::create;
 use crate::invoices::quote::NewInvoice;
 use crate::offers;
 use crate::outbox::{self, Told};
-use crate::view::LinkView;
+use crate::view::{LinkView, PayerLinkView};
 
 /// What a merchant says about a link; on creation, what is not said is empty.
 #[derive(Clone, Debug, Default)]
@@ -185,18 +187,6 @@ async fn announce(
     outbox::record(tx, context, &told).await
 }
 
-pub async fn find(
-    q: &mut impl Queries,
-    scope: &till_core::scope::Scope,
-    id: &str,
-) -> Result<LinkRow, Fail> {
-    let found = match till_core::id::is(Kind::PaymentLink, id) {
-        true => till_store::links::find(q, scope, id).await?,
-        false => None,
-    };
-    found.ok_or_else(|| missing("payment link", id).into())
-}
-
 async fn find_locked(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<LinkRow, Fail> {
     let found = match till_core::id::is(Kind::PaymentLink, id) {
         true => till_store::links::lock(tx, &context.scope, id).await?,
@@ -205,13 +195,52 @@ async fn find_locked(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<Lin
     found.ok_or_else(|| missing("payment link", id).into())
 }
 
-pub async fn find_by_slug(
-    q: &mut impl Queries,
-    scope: &till_core::scope::Scope,
-    slug: &str,
-) -> Result<LinkRow, Fail> {
+async fn find_by_slug(q: &mut impl Queries, scope: &Scope, slug: &str) -> Result<LinkRow, Fail> {
     let found = till_store::links::by_slug(q, scope, slug).await?;
     found.ok_or_else(|| missing("payment link", slug).into())
+}
+
+pub async fn list(
+    engine: &Engine,
+    scope: &Scope,
+    key: Option<&str>,
+    active: Option<bool>,
+    page: &Page,
+) -> Result<Paged<LinkView>, Fail> {
+    let mut reader = engine.db.read().await?;
+    let rows = till_store::links::list(&mut reader, scope, active, &page.and_one()).await?;
+    page.cut(rows, |row| &row.id)
+        .try_map(|row| Ok(LinkView::of(&row, &engine.config.checkout_url, key)?))
+}
+
+/// A link as its merchant sees it; `key` is the publishable key its address carries.
+pub async fn retrieve(
+    engine: &Engine,
+    scope: &Scope,
+    key: Option<&str>,
+    id: &str,
+) -> Result<LinkView, Fail> {
+    let mut reader = engine.db.read().await?;
+    let found = match till_core::id::is(Kind::PaymentLink, id) {
+        true => till_store::links::find(&mut reader, scope, id).await?,
+        false => None,
+    };
+    let row = found.ok_or_else(|| missing("payment link", id))?;
+    Ok(LinkView::of(&row, &engine.config.checkout_url, key)?)
+}
+
+/// A link as its payers see it.
+pub async fn retrieve_by_slug(
+    engine: &Engine,
+    scope: &Scope,
+    slug: &str,
+) -> Result<PayerLinkView, Fail> {
+    let mut reader = engine.db.read().await?;
+    let row = find_by_slug(&mut reader, scope, slug).await?;
+    let merchant = Merchant::load(&mut reader, scope).await?;
+    let now = merchant.now(engine.clock.now_ms());
+    let name = merchant.row.display_name.as_deref();
+    Ok(PayerLinkView::of(&row, name, now))
 }
 
 /// One invoice for one payer: reserves a unit, and holds no address until the payer picks a network.

@@ -209,8 +209,15 @@ pub struct Caller {
     pub publishable_key: Option<String>,
 }
 
+/// Who a key belongs to, and whether it may be used at all.
+pub async fn caller(engine: &Engine, key: &str) -> Result<Caller, Fail> {
+    let mut reader = engine.db.read().await?;
+    let found = till_store::keys::key_by_hash(&mut reader, &hash_key(key)).await?;
+    admit(engine, found.as_ref())
+}
+
 /// Decides about a key that was looked up. Unknown and rolled keys are told apart by nobody.
-pub fn admit(engine: &Engine, found: Option<&KeyRow>) -> Result<Caller, Fail> {
+fn admit(engine: &Engine, found: Option<&KeyRow>) -> Result<Caller, Fail> {
     let invalid = || Refusal::of(Code::ApiKeyInvalid);
     let key = found
         .filter(|key| key.rolled_at.is_none())
@@ -242,11 +249,6 @@ pub fn admit(engine: &Engine, found: Option<&KeyRow>) -> Result<Caller, Fail> {
         kind,
         publishable_key: key.publishable_key.clone(),
     })
-}
-
-pub async fn find_key(engine: &Engine, key: &str) -> Result<Option<KeyRow>, Fail> {
-    let mut reader = engine.db.read().await?;
-    Ok(till_store::keys::key_by_hash(&mut reader, &hash_key(key)).await?)
 }
 
 /// A secret key turned up in a URL: whatever read that URL has it now.

@@ -1,15 +1,33 @@
-//! The delivery log: replaying an event to the endpoint of today.
+//! The delivery log: listed, and an event replayed to the endpoint of today.
 
 use till_core::error::{Code, Refusal};
 use till_core::id::Kind;
+use till_core::page::{Page, Paged};
+use till_core::scope::Scope;
 use till_store::Tx;
 use till_store::deliveries::{DeliveryRow, Message};
 
-use crate::base::Context;
+pub use till_store::deliveries::DeliveryFilter;
+
 use crate::base::fail::{Fail, missing, missing_or_in_mode};
+use crate::base::{Context, Engine};
+use crate::view::DeliveryView;
+
+pub async fn list(
+    engine: &Engine,
+    scope: &Scope,
+    filter: DeliveryFilter,
+    page: &Page,
+) -> Result<Paged<DeliveryView>, Fail> {
+    let mut reader = engine.db.read().await?;
+    let rows = till_store::deliveries::list(&mut reader, scope, filter, &page.and_one()).await?;
+    Ok(page
+        .cut(rows, |row| &row.id)
+        .map(|row| DeliveryView::of(&row)))
+}
 
 /// The same event under the same id, as a new delivery, to the current URL.
-pub async fn replay(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<DeliveryRow, Fail> {
+pub async fn replay(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<DeliveryView, Fail> {
     if !till_core::id::is(Kind::Delivery, id) {
         return Err(missing("webhook delivery", id).into());
     }
@@ -38,5 +56,5 @@ pub async fn replay(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<Deli
     );
     till_store::deliveries::insert(tx, std::slice::from_ref(&new)).await?;
     context.effects.delivery(&context.scope);
-    Ok(new)
+    Ok(DeliveryView::of(&new))
 }

@@ -9,6 +9,7 @@ use till_store::{Queries, Tx};
 
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine};
+use crate::view::WebhookSecretView;
 
 fn purpose(scope: &Scope) -> String {
     format!("webhook_secret/{}/{}", scope.account, scope.mode.as_str())
@@ -25,13 +26,16 @@ pub async fn add(tx: &mut Tx, engine: &Engine, scope: &Scope) -> Result<String, 
     Ok(secret)
 }
 
-pub async fn roll(tx: &mut Tx, context: &Context<'_>) -> Result<String, Fail> {
+pub async fn roll(tx: &mut Tx, context: &Context<'_>) -> Result<WebhookSecretView, Fail> {
     if context.is_live() {
         return Err(Refusal::of(Code::LiveChangeRequiresDashboard).into());
     }
     // Two rolls at once must not both take over from the same secret.
     till_store::accounts::merchant_for_update(tx, &context.scope).await?;
-    add(tx, context.engine, &context.scope).await
+    Ok(WebhookSecretView {
+        object: "webhook_secret",
+        secret: add(tx, context.engine, &context.scope).await?,
+    })
 }
 
 /// The secrets that sign now, the newest first.

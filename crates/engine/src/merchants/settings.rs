@@ -3,12 +3,14 @@
 use till_core::error::{Code, Refusal};
 use till_core::limits::{DISPLAY_NAME_CHARS_MAX, UNDERPAY_TOLERANCE_BPS_MAX, chars};
 use till_core::money;
+use till_core::scope::Scope;
 use till_core::webhook::{UrlPolicy, vet_url};
 use till_store::Tx;
 
 use crate::base::fail::Fail;
-use crate::base::{Change, Context, Merchant};
+use crate::base::{Change, Context, Engine, Merchant};
 use crate::offers;
+use crate::view::SettingsView;
 
 #[derive(Clone, Debug, Default)]
 pub struct SettingsChange {
@@ -83,11 +85,17 @@ fn is_deceptive(c: char) -> bool {
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{061c}')
 }
 
+pub async fn retrieve(engine: &Engine, scope: &Scope) -> Result<SettingsView, Fail> {
+    let mut reader = engine.db.read().await?;
+    let merchant = Merchant::load(&mut reader, scope).await?;
+    Ok(SettingsView::of(&merchant))
+}
+
 pub async fn update(
     tx: &mut Tx,
     context: &Context<'_>,
     change: &SettingsChange,
-) -> Result<Merchant, Fail> {
+) -> Result<SettingsView, Fail> {
     if context.is_live() && change.webhook_url != Change::Keep {
         let refusal = Refusal::of(Code::LiveChangeRequiresDashboard).param("webhook_url");
         return Err(refusal.into());
@@ -114,5 +122,5 @@ pub async fn update(
         Change::Set(bps) => row.underpay_tolerance_bps = bps.try_into().map_err(Fail::broken)?,
     }
     till_store::accounts::update_settings(tx, &row).await?;
-    Ok(Merchant { row })
+    Ok(SettingsView::of(&Merchant { row }))
 }

@@ -1,17 +1,25 @@
 //! The test clock.
 
 use till_core::error::{Code, Refusal};
+use till_core::scope::Scope;
 use till_core::time::{LATEST_MS, SECOND_MS};
 use till_store::Tx;
 
 use crate::base::fail::Fail;
-use crate::base::{Context, not_configured};
+use crate::base::{Context, Engine, Merchant, not_configured};
 use crate::workers::timers;
 
 #[derive(Clone, Debug)]
 pub enum Advance {
     Seconds(i64),
     To(i64),
+}
+
+/// What the account's test clock shows.
+pub async fn read_clock(engine: &Engine, scope: &Scope) -> Result<i64, Fail> {
+    let mut reader = engine.db.read().await?;
+    let merchant = Merchant::load(&mut reader, scope).await?;
+    Ok(merchant.now(engine.clock.now_ms()))
 }
 
 /// Moves the account's test clock forward; everything that falls due on the way happens in its order and at

@@ -14,14 +14,14 @@ use utoipa::ToSchema;
 use super::tokens;
 
 /// A price in a fiat currency.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct FiatAmount {
     /// Major units as a decimal string, never a JSON number.
     #[schema(example = "25.00")]
     pub amount: String,
     /// ISO 4217 code.
     #[schema(example = "USD")]
-    pub currency: &'static str,
+    pub currency: Cow<'static, str>,
 }
 
 /// An amount of one asset.
@@ -56,13 +56,13 @@ pub struct PaymentOptionView {
 }
 
 /// One way to pay that has no address until the payer picks it.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = PendingOption)]
 pub struct PendingOptionView {
-    pub asset: &'static str,
-    pub symbol: &'static str,
-    pub network: &'static str,
-    pub network_name: &'static str,
+    pub asset: Cow<'static, str>,
+    pub symbol: Cow<'static, str>,
+    pub network: Cow<'static, str>,
+    pub network_name: Cow<'static, str>,
     pub amount_due: String,
 }
 
@@ -157,10 +157,10 @@ impl<'a> InvoiceView<'a> {
                     address: deposit.address.clone(),
                 }),
                 None => pending_options.push(PendingOptionView {
-                    asset: &asset.code,
-                    symbol: &asset.symbol,
-                    network: &asset.network,
-                    network_name: &asset.network_name,
+                    asset: Cow::Borrowed(&asset.code),
+                    symbol: Cow::Borrowed(&asset.symbol),
+                    network: Cow::Borrowed(&asset.network),
+                    network_name: Cow::Borrowed(&asset.network_name),
                     amount_due,
                 }),
             }
@@ -173,7 +173,7 @@ impl<'a> InvoiceView<'a> {
             status: Cow::Borrowed(row.status.as_str()),
             amount: FiatAmount {
                 amount: show(Units(row.amount_minor.into()), currency.decimals()),
-                currency: currency.code(),
+                currency: currency.code().into(),
             },
             description: row.description.as_deref(),
             customer_ref: row.customer_ref.as_deref(),

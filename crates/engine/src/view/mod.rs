@@ -9,10 +9,11 @@ mod notice;
 mod payer;
 mod payment;
 mod settings;
+mod streamed;
 
 pub use delivery::DeliveryView;
 pub use derivation::AddressDerivation;
-pub use event::{event_body, event_object, stream_event};
+pub use event::{event_body, event_object};
 pub use invoice::{
     FiatAmount, InvoiceView, PaymentOptionView, PendingOptionView, ReviewView, TokenAmount,
 };
@@ -24,6 +25,7 @@ pub use payer::{
 };
 pub use payment::PaymentView;
 pub use settings::{SettingsView, WebhookSecretView};
+pub use streamed::{InvoiceEventView, StreamedInvoice, stream_event};
 
 use till_core::asset::Registry;
 use till_core::money::{Units, show};

@@ -1,6 +1,9 @@
 //! What a payer may see: where to pay and what arrived, and nothing of the merchant's own notes.
 
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
 use till_core::asset::Registry;
 use till_core::money::show;
 use till_core::payment::PaymentStatus;
@@ -13,25 +16,35 @@ use super::{AddressDerivation, FiatAmount, InvoiceView, PendingOptionView, Token
 use crate::addresses;
 
 /// Who is being paid.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Default, Serialize, ToSchema)]
 pub struct MerchantName {
     #[schema(required)]
     pub display_name: Option<String>,
 }
 
 /// One way to pay, with what the address was computed from.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = CheckoutPaymentOption)]
 pub struct PayerOptionView {
-    pub asset: &'static str,
-    pub symbol: &'static str,
-    pub network: &'static str,
-    pub network_name: &'static str,
+    pub asset: Cow<'static, str>,
+    pub symbol: Cow<'static, str>,
+    pub network: Cow<'static, str>,
+    pub network_name: Cow<'static, str>,
     pub amount_due: String,
     pub address: String,
     /// Recompute the address from this and compare, before showing it to anyone.
     #[schema(required)]
+    #[serde(default, deserialize_with = "unread")]
     pub address_derivation: Option<AddressDerivation>,
+}
+
+/// For what the payer is shown, but not from the merchant's object.
+pub(super) fn unread<'de, D, T>(recorded: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default,
+{
+    IgnoredAny::deserialize(recorded).map(|_| T::default())
 }
 
 /// A payment as the payer sees it.
@@ -137,10 +150,10 @@ impl CheckoutInvoiceView {
                     addresses::derivation(&row.scope.account, option.network, deposit)
                         .map(AddressDerivation)
                 }),
-                asset: option.asset,
-                symbol: option.symbol,
-                network: option.network,
-                network_name: option.network_name,
+                asset: option.asset.into(),
+                symbol: option.symbol.into(),
+                network: option.network.into(),
+                network_name: option.network_name.into(),
                 amount_due: option.amount_due,
                 address: option.address,
             }

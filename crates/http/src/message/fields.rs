@@ -1,8 +1,10 @@
 //! The one reader of request objects.
 //!
-//! A handler declares the shape of its body; `Fields::of` holds the body against all of it before any
-//! value is looked at. So which error wins does not depend on the order in which a handler happens to
+//! A request declares its fields by their Rust types; [`Fields::of`] holds a body against all of them before any
+//! value is looked at. So which error wins does not depend on the order in which fields happen to be
 //! read: unknown fields, then missing ones, then wrong types, then values in the order they are read.
+
+use std::collections::BTreeMap;
 
 use till_core::error::{Code, Refusal};
 
@@ -12,43 +14,51 @@ use super::read::{Read, clip, invalid, wrong_type};
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     name: &'static str,
-    kind: Kind,
+    json: JsonType,
     presence: Presence,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Presence {
+pub enum Presence {
     Required,
     Optional,
 }
 
+/// What a value must be in JSON.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind {
+pub enum JsonType {
     Text,
     Integer,
     Boolean,
     /// Any names, text values.
     Map,
-    List(&'static Kind),
-    Object(&'static [Field]),
-    /// Left to the handler's reader, where a field has more than one form.
+    List(&'static JsonType),
     Any,
 }
 
-pub const fn need(name: &'static str, kind: Kind) -> Field {
-    Field {
-        name,
-        kind,
-        presence: Presence::Required,
-    }
+/// A Rust type and the JSON it is read from.
+pub trait Typed {
+    const JSON: JsonType;
 }
 
-pub const fn may(name: &'static str, kind: Kind) -> Field {
-    Field {
-        name,
-        kind,
-        presence: Presence::Optional,
-    }
+impl Typed for String {
+    const JSON: JsonType = JsonType::Text;
+}
+
+impl Typed for i64 {
+    const JSON: JsonType = JsonType::Integer;
+}
+
+impl Typed for bool {
+    const JSON: JsonType = JsonType::Boolean;
+}
+
+impl Typed for BTreeMap<String, String> {
+    const JSON: JsonType = JsonType::Map;
+}
+
+impl<T: Typed> Typed for Vec<T> {
+    const JSON: JsonType = JsonType::List(&T::JSON);
 }
 
 /// What an update says about a field.
@@ -59,10 +69,81 @@ pub enum Patch<T> {
     Value(T),
 }
 
+/// A field of a request by its Rust type. `T` is required, of `Option<T>` absent and null are the same, and
+/// `Patch<T>` tells absent from null from a value.
+pub trait Member: Sized {
+    type Value;
+    const JSON: JsonType;
+    const PRESENCE: Presence;
+
+    /// `sent` is what came under the name, if anything did.
+    fn read(
+        at: &str,
+        sent: Option<Json>,
+        read: impl FnOnce(&str, Json) -> Read<Self::Value>,
+    ) -> Read<Self>;
+}
+
+impl<T: Typed> Member for T {
+    type Value = T;
+    const JSON: JsonType = T::JSON;
+    const PRESENCE: Presence = Presence::Required;
+
+    fn read(at: &str, sent: Option<Json>, read: impl FnOnce(&str, Json) -> Read<T>) -> Read<T> {
+        match sent {
+            None | Some(Json::Null) => Err(absent(at)),
+            Some(value) => read(at, value),
+        }
+    }
+}
+
+impl<T: Typed> Member for Option<T> {
+    type Value = T;
+    const JSON: JsonType = T::JSON;
+    const PRESENCE: Presence = Presence::Optional;
+
+    fn read(
+        at: &str,
+        sent: Option<Json>,
+        read: impl FnOnce(&str, Json) -> Read<T>,
+    ) -> Read<Option<T>> {
+        match sent {
+            None | Some(Json::Null) => Ok(None),
+            Some(value) => read(at, value).map(Some),
+        }
+    }
+}
+
+impl<T: Typed> Member for Patch<T> {
+    type Value = T;
+    const JSON: JsonType = T::JSON;
+    const PRESENCE: Presence = Presence::Optional;
+
+    fn read(
+        at: &str,
+        sent: Option<Json>,
+        read: impl FnOnce(&str, Json) -> Read<T>,
+    ) -> Read<Patch<T>> {
+        match sent {
+            None => Ok(Patch::Absent),
+            Some(Json::Null) => Ok(Patch::Null),
+            Some(value) => read(at, value).map(Patch::Value),
+        }
+    }
+}
+
+/// The declaration of a field that is read as an `M`.
+pub const fn field<M: Member>(name: &'static str) -> Field {
+    Field {
+        name,
+        json: M::JSON,
+        presence: M::PRESENCE,
+    }
+}
+
+/// The fields of a body whose names and types are right, not yet read.
 #[derive(Debug)]
 pub struct Fields {
-    /// What stands before a name in `param`: empty, or `parent.`.
-    prefix: String,
     members: Vec<(String, Json)>,
     shape: &'static [Field],
 }
@@ -75,89 +156,23 @@ impl Fields {
             None => Vec::new(),
         };
         for check in [unknown, missing, mistyped] {
-            check("", &members, shape)?;
+            check(&members, shape)?;
         }
-        Ok(Fields {
-            prefix: String::new(),
-            members,
-            shape,
-        })
+        Ok(Fields { members, shape })
     }
 
-    pub fn required<T>(
+    pub fn read<M: Member>(
         &mut self,
         name: &'static str,
-        read: impl FnOnce(&str, Json) -> Read<T>,
-    ) -> Read<T> {
-        match self.take(name) {
-            None | Some(Json::Null) => Err(absent(&self.path(name))),
-            Some(value) => read(&self.path(name), value),
-        }
-    }
-
-    /// Absent and null are the same.
-    pub fn optional<T>(
-        &mut self,
-        name: &'static str,
-        read: impl FnOnce(&str, Json) -> Read<T>,
-    ) -> Read<Option<T>> {
-        match self.take(name) {
-            None | Some(Json::Null) => Ok(None),
-            Some(value) => read(&self.path(name), value).map(Some),
-        }
-    }
-
-    /// Absent, null and a value are three things.
-    pub fn patch<T>(
-        &mut self,
-        name: &'static str,
-        read: impl FnOnce(&str, Json) -> Read<T>,
-    ) -> Read<Patch<T>> {
-        match self.take(name) {
-            None => Ok(Patch::Absent),
-            Some(Json::Null) => Ok(Patch::Null),
-            Some(value) => read(&self.path(name), value).map(Patch::Value),
-        }
-    }
-
-    /// The fields of an object inside this one, declared as `Kind::Object`.
-    pub fn nested(&mut self, name: &'static str) -> Read<Option<Fields>> {
-        let Some(shape) = self.shape_of(name) else {
-            return Ok(None);
-        };
-        self.optional(name, |at, value| match value {
-            Json::Object(members) => Ok(Fields {
-                prefix: format!("{at}."),
-                members,
-                shape,
-            }),
-            other => Err(wrong_type(at, "an object", &other)),
-        })
-    }
-
-    /// Whether the client sent the field at all, be it null.
-    pub fn has(&self, name: &str) -> bool {
-        self.members.iter().any(|(sent, _)| sent == name)
-    }
-
-    fn shape_of(&self, name: &str) -> Option<&'static [Field]> {
-        match self.shape.iter().find(|field| field.name == name)?.kind {
-            Kind::Object(shape) => Some(shape),
-            _ => None,
-        }
-    }
-
-    fn take(&mut self, name: &'static str) -> Option<Json> {
+        read: impl FnOnce(&str, Json) -> Read<M::Value>,
+    ) -> Read<M> {
         debug_assert!(
             self.shape.iter().any(|field| field.name == name),
             "`{name}` is read but not declared: every client would be refused"
         );
-        let index = self.members.iter().position(|(sent, _)| sent == name)?;
-        Some(self.members.swap_remove(index).1)
-    }
-
-    fn path(&self, name: &str) -> String {
-        format!("{}{name}", self.prefix)
+        let index = self.members.iter().position(|(sent, _)| sent == name);
+        let sent = index.map(|index| self.members.swap_remove(index).1);
+        M::read(name, sent, read)
     }
 }
 
@@ -167,135 +182,93 @@ fn absent(at: &str) -> Refusal {
 
 type Members = [(String, Json)];
 
-fn unknown(prefix: &str, members: &Members, shape: &[Field]) -> Read<()> {
-    for (name, value) in members {
-        let Some(field) = shape.iter().find(|field| field.name == name) else {
-            let shown = clip(&format!("{prefix}{name}"));
-            return Err(Refusal::new(
-                Code::ParameterUnknown,
-                format!("`{shown}` is not a field of this request."),
-            )
-            .param(shown));
-        };
-        if field.kind.has_fields() {
-            inside(&format!("{prefix}{name}"), value, field.kind, unknown)?;
+fn unknown(members: &Members, shape: &[Field]) -> Read<()> {
+    let known = |name: &str| shape.iter().any(|field| field.name == name);
+    match members.iter().find(|(name, _)| !known(name)) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let shown = clip(name);
+            let message = format!("`{shown}` is not a field of this request.");
+            Err(Refusal::new(Code::ParameterUnknown, message).param(shown))
         }
     }
-    Ok(())
 }
 
-fn missing(prefix: &str, members: &Members, shape: &[Field]) -> Read<()> {
-    for field in shape {
-        let at = || format!("{prefix}{}", field.name);
-        match members.iter().find(|(name, _)| name == field.name) {
-            None | Some((_, Json::Null)) if field.presence == Presence::Required => {
-                return Err(absent(&at()));
-            }
-            Some((_, value)) if field.kind.has_fields() => {
-                inside(&at(), value, field.kind, missing)?;
-            }
-            _ => {}
-        }
-    }
-    Ok(())
+fn sent<'m>(members: &'m Members, field: &Field) -> Option<&'m Json> {
+    let member = members.iter().find(|(name, _)| name == field.name);
+    member.map(|(_, value)| value)
 }
 
-fn mistyped(prefix: &str, members: &Members, shape: &[Field]) -> Read<()> {
+fn missing(members: &Members, shape: &[Field]) -> Read<()> {
     for field in shape {
-        if let Some((_, value)) = members.iter().find(|(name, _)| name == field.name)
-            && *value != Json::Null
-            && !field.kind.is_plainly(value)
+        if field.presence == Presence::Required
+            && matches!(sent(members, field), None | Some(Json::Null))
         {
-            type_of(&format!("{prefix}{}", field.name), value, field.kind)?;
+            return Err(absent(field.name));
         }
     }
     Ok(())
 }
 
-/// Carries a check into the objects inside a value; a value of another type is `mistyped`'s to name.
-fn inside(
-    at: &str,
-    value: &Json,
-    kind: Kind,
-    check: fn(&str, &Members, &[Field]) -> Read<()>,
-) -> Read<()> {
-    match (kind, value) {
-        (Kind::Object(shape), Json::Object(members)) => check(&format!("{at}."), members, shape),
-        (Kind::List(item), Json::Array(items)) => items
-            .iter()
-            .enumerate()
-            .try_for_each(|(index, value)| inside(&format!("{at}[{index}]"), value, *item, check)),
-        _ => Ok(()),
+fn mistyped(members: &Members, shape: &[Field]) -> Read<()> {
+    for field in shape {
+        match sent(members, field) {
+            None | Some(Json::Null) => {}
+            Some(value) => type_of(field.name, value, field.json)?,
+        }
     }
+    Ok(())
 }
 
-fn type_of(at: &str, value: &Json, kind: Kind) -> Read<()> {
-    match (kind, value) {
-        (kind, value) if kind.is_plainly(value) => Ok(()),
-        (Kind::Integer, Json::Number(Number::Other)) => {
+fn type_of(at: &str, value: &Json, json: JsonType) -> Read<()> {
+    match (json, value) {
+        (JsonType::Any, _)
+        | (JsonType::Text, Json::String(_))
+        | (JsonType::Integer, Json::Number(Number::Whole(_)))
+        | (JsonType::Boolean, Json::Bool(_)) => Ok(()),
+        (JsonType::Integer, Json::Number(Number::Other)) => {
             Err(invalid(at, format!("`{}` must be an integer.", clip(at))))
         }
-        (Kind::Object(shape), Json::Object(members)) => mistyped(&format!("{at}."), members, shape),
-        (Kind::Map, Json::Object(members)) => members
+        (JsonType::Map, Json::Object(members)) => members
             .iter()
-            .try_for_each(|(name, value)| type_of(&format!("{at}.{name}"), value, Kind::Text)),
-        (Kind::List(item), Json::Array(items)) => items
+            .try_for_each(|(name, value)| type_of(&format!("{at}.{name}"), value, JsonType::Text)),
+        (JsonType::List(item), Json::Array(items)) => items
             .iter()
             .enumerate()
             .try_for_each(|(index, value)| type_of(&format!("{at}[{index}]"), value, *item)),
-        (kind, value) => Err(wrong_type(at, kind.describe(), value)),
+        (json, value) => Err(wrong_type(at, json.describe(), value)),
     }
 }
 
-impl Kind {
-    /// Needs no look inside: the common case, decided without naming the place.
-    fn is_plainly(self, value: &Json) -> bool {
-        matches!(
-            (self, value),
-            (Kind::Any, _)
-                | (Kind::Text, Json::String(_))
-                | (Kind::Integer, Json::Number(Number::Whole(_)))
-                | (Kind::Boolean, Json::Bool(_))
-        )
-    }
-
-    fn has_fields(self) -> bool {
-        match self {
-            Kind::Object(_) => true,
-            Kind::List(item) => item.has_fields(),
-            _ => false,
-        }
-    }
-
+impl JsonType {
     fn describe(self) -> &'static str {
         match self {
-            Kind::Text => "a string",
-            Kind::Integer => "an integer",
-            Kind::Boolean => "true or false",
-            Kind::Map | Kind::Object(_) => "an object",
-            Kind::List(_) => "a list",
-            Kind::Any => "a value",
+            JsonType::Text => "a string",
+            JsonType::Integer => "an integer",
+            JsonType::Boolean => "true or false",
+            JsonType::Map => "an object",
+            JsonType::List(_) => "a list",
+            JsonType::Any => "a value",
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::read::{amount, boolean, integer, list, metadata, one_of, text, text_max};
+    use super::super::read::{boolean, integer, list, metadata, one_of, text, text_max};
     use super::*;
     use proptest::prelude::*;
 
-    const PRICE: &[Field] = &[need("amount", Kind::Text), need("currency", Kind::Text)];
+    type Map = BTreeMap<String, String>;
+
     const SHAPE: &[Field] = &[
-        need("amount", Kind::Text),
-        need("currency", Kind::Text),
-        may("description", Kind::Text),
-        may("assets", Kind::List(&Kind::Text)),
-        may("metadata", Kind::Map),
-        may("count", Kind::Integer),
-        may("active", Kind::Boolean),
-        may("price", Kind::Object(PRICE)),
-        may("steps", Kind::List(&Kind::Object(PRICE))),
+        field::<String>("amount"),
+        field::<String>("currency"),
+        field::<Option<String>>("description"),
+        field::<Patch<Vec<String>>>("assets"),
+        field::<Option<Map>>("metadata"),
+        field::<Option<i64>>("count"),
+        field::<Option<bool>>("active"),
     ];
 
     #[derive(Debug)]
@@ -303,27 +276,23 @@ mod tests {
         assets: Patch<Vec<String>>,
         description: Option<String>,
         count: Option<i64>,
-        currency_of_price: Option<String>,
     }
 
     fn read(body: &[u8]) -> Read<Order> {
         let mut f = Fields::of(Some(body), SHAPE)?;
-        f.required("amount", amount)?;
-        f.required("currency", one_of(&["USD", "EUR"]))?;
-        let assets = f.patch("assets", list(3, text))?;
-        let description = f.optional("description", text_max(5))?;
-        f.optional("metadata", metadata)?;
-        let count = f.optional("count", integer(1..=9))?;
-        f.optional("active", boolean)?;
-        let currency_of_price = match f.nested("price")? {
-            Some(mut price) => Some(price.required("currency", text_max(3))?),
-            None => None,
-        };
+        f.read::<String>("amount", text_max(9))?;
+        f.read::<String>("currency", |at, value| {
+            one_of(&["USD", "EUR"], |word| word)(at, value).map(str::to_owned)
+        })?;
+        let assets = f.read("assets", list(3, text))?;
+        let description = f.read("description", text_max(5))?;
+        f.read::<Option<Map>>("metadata", metadata)?;
+        let count = f.read("count", integer(1..=9))?;
+        f.read::<Option<bool>>("active", boolean)?;
         Ok(Order {
             assets,
             description,
             count,
-            currency_of_price,
         })
     }
 
@@ -366,24 +335,9 @@ mod tests {
             "count",
         );
         check(
-            r#"{"count":99,"currency":"ZZZ","amount":"x"}"#,
+            r#"{"count":99,"currency":"ZZZ","amount":"1234567890"}"#,
             ParameterInvalid,
             "amount",
-        );
-        check(
-            r#"{"amount":"1","currency":"USD","price":{"amount":1}}"#,
-            ParameterMissing,
-            "price.currency",
-        );
-        check(
-            r#"{"amount":1,"price":{"x":1}}"#,
-            ParameterUnknown,
-            "price.x",
-        );
-        check(
-            r#"{"amount":"1","currency":"USD","steps":[{"amount":"1","currency":"USD"},{"currency":"USD"}]}"#,
-            ParameterMissing,
-            "steps[1].amount",
         );
     }
 
@@ -408,10 +362,6 @@ mod tests {
         check_rest(
             &format!(r#","metadata":{{{}}}"#, pairs.join(",")),
             "metadata",
-        );
-        check_rest(
-            r#","price":{"amount":"1","currency":"EURO"}"#,
-            "price.currency",
         );
     }
 
@@ -451,35 +401,13 @@ mod tests {
             Patch::Value(vec![])
         );
         assert_eq!(order(r#","description":null"#).unwrap().description, None);
-        let price = r#","price":{"amount":"1","currency":"EUR"}"#;
-        assert_eq!(
-            order(price).unwrap().currency_of_price.as_deref(),
-            Some("EUR")
-        );
-    }
-
-    #[test]
-    fn an_amount_is_plain_digits_only() {
-        for good in ["0", "1", "007", "12.50", "0.000000000000000001"] {
-            assert!(super::super::read::is_amount(good), "{good}");
-        }
-        let long = "1".repeat(41);
-        let longer = format!("{}.{}", "1".repeat(20), "1".repeat(21));
-        for bad in [
-            "", "1e5", "1E-7", "+1", "-1", " 1", "1 ", "1,0", "٣", "0x10", "NaN", "-0", "1.", ".5",
-            ".", "1.2.3", &long, &longer,
-        ] {
-            assert!(!super::super::read::is_amount(bad), "{bad}");
-        }
-        assert!(super::super::read::is_amount(&longer[1..]));
     }
 
     #[test]
     fn an_absent_body_is_an_empty_object() {
-        const OPTIONAL: &[Field] = &[may("reason", Kind::Text)];
+        const OPTIONAL: &[Field] = &[field::<Option<String>>("reason")];
         let mut f = Fields::of(None, OPTIONAL).unwrap();
-        assert!(!f.has("reason"));
-        assert_eq!(f.optional("reason", text).unwrap(), None);
+        assert_eq!(f.read::<Option<String>>("reason", text).unwrap(), None);
         let refusal = Fields::of(None, SHAPE).unwrap_err();
         assert_eq!(refusal.param.as_deref(), Some("amount"));
         assert!(Fields::of(Some(b"{}"), &[]).is_ok());
@@ -498,7 +426,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_body_is_read_or_refused(
-            name in "amount|currency|assets|metadata|count|active|price|steps|[a-z]{0,3}",
+            name in "amount|currency|assets|metadata|count|active|[a-z]{0,3}",
             value in r#"[0-9]{1,30}|"[a-z\\u0]{0,6}"|\[("a",?)*\]|\{("a":("b"|1),?)*\}|null|true|-?[0-9]e[0-9]{1,3}"#,
         ) {
             let _ = order(&format!(",\"{name}\":{value}"));

@@ -3,20 +3,13 @@
 use std::ops::RangeInclusive;
 
 use till_core::error::{Code, Refusal};
-use till_core::limits;
 
+use super::fields::Typed;
 use super::read::{Read, choose, clip, invalid, out_of_range, whole_text};
 
 #[derive(Debug, Default)]
 pub struct Query {
     pairs: Vec<(String, String)>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
-    pub limit: u32,
-    /// As sent; what it means is the store's business.
-    pub cursor: Option<String>,
 }
 
 impl Query {
@@ -60,41 +53,51 @@ impl Query {
         Ok(Query { pairs: read })
     }
 
-    pub fn text(&mut self, name: &str) -> Option<String> {
+    fn text(&mut self, name: &str) -> Option<String> {
         let index = self.pairs.iter().position(|(sent, _)| sent == name)?;
         Some(self.pairs.swap_remove(index).1)
     }
 
-    pub fn required<T>(
+    pub fn read<P: Parameter>(
         &mut self,
         name: &str,
-        read: impl FnOnce(&str, String) -> Read<T>,
-    ) -> Read<T> {
-        let value = self.text(name).ok_or_else(|| {
-            Refusal::new(Code::ParameterMissing, format!("`{name}` is required.")).param(name)
-        })?;
-        read(name, value)
+        read: impl FnOnce(&str, String) -> Read<P::Value>,
+    ) -> Read<P> {
+        P::read(name, self.text(name), read)
     }
+}
 
-    pub fn optional<T>(
-        &mut self,
-        name: &str,
+/// A query parameter by its Rust type: `T` is required, `Option<T>` is not.
+pub trait Parameter: Sized {
+    type Value;
+
+    fn read(
+        at: &str,
+        sent: Option<String>,
+        read: impl FnOnce(&str, String) -> Read<Self::Value>,
+    ) -> Read<Self>;
+}
+
+impl<T: Typed> Parameter for T {
+    type Value = T;
+
+    fn read(at: &str, sent: Option<String>, read: impl FnOnce(&str, String) -> Read<T>) -> Read<T> {
+        let value = sent.ok_or_else(|| {
+            Refusal::new(Code::ParameterMissing, format!("`{at}` is required.")).param(at)
+        })?;
+        read(at, value)
+    }
+}
+
+impl<T> Parameter for Option<T> {
+    type Value = T;
+
+    fn read(
+        at: &str,
+        sent: Option<String>,
         read: impl FnOnce(&str, String) -> Read<T>,
     ) -> Read<Option<T>> {
-        self.text(name).map(|value| read(name, value)).transpose()
-    }
-
-    pub fn page(&mut self) -> Read<Page> {
-        let max = i64::from(limits::PAGE_LIMIT_MAX);
-        let limit = match self.optional("limit", integer(1..=max))? {
-            // The reader has bounded it by a u32.
-            Some(limit) => u32::try_from(limit).unwrap_or(limits::PAGE_LIMIT_MAX),
-            None => limits::PAGE_LIMIT_DEFAULT,
-        };
-        Ok(Page {
-            limit,
-            cursor: self.text("cursor"),
-        })
+        sent.map(|value| read(at, value)).transpose()
     }
 }
 
@@ -125,8 +128,17 @@ pub fn integer(range: RangeInclusive<i64>) -> impl Fn(&str, String) -> Read<i64>
     }
 }
 
-pub fn one_of(words: &'static [&'static str]) -> impl Fn(&str, String) -> Read<&'static str> {
-    move |at, value| choose(words, at, &value)
+/// Any text; an empty one is text.
+pub fn text(_: &str, value: String) -> Read<String> {
+    Ok(value)
+}
+
+/// One of these, by the word each is called.
+pub fn one_of<T: Copy>(
+    all: &'static [T],
+    word: fn(T) -> &'static str,
+) -> impl Fn(&str, String) -> Read<T> {
+    move |at, value| choose(all, word, at, &value)
 }
 
 pub fn boolean(at: &str, value: String) -> Read<bool> {
@@ -167,34 +179,31 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn check(raw: &str, expected: Result<Page, (Code, Option<&str>)>) {
-        let read = Query::of(Some(raw), &["limit", "cursor"]).and_then(|mut query| query.page());
-        match (read, expected) {
-            (Ok(page), Ok(expected)) => assert_eq!(page, expected, "{raw}"),
-            (Err(refusal), Err((code, param))) => {
-                assert_eq!(
-                    (refusal.code, refusal.param.as_deref()),
-                    (code, param),
-                    "{raw}"
-                )
-            }
-            (read, expected) => panic!("{raw}: {read:?}, expected {expected:?}"),
-        }
+    type Page = (Option<i64>, Option<String>);
+
+    fn read(raw: &str) -> Read<Page> {
+        let mut query = Query::of(Some(raw), &["limit", "cursor"])?;
+        Ok((
+            query.read("limit", integer(1..=100))?,
+            query.read("cursor", text)?,
+        ))
     }
 
-    fn page(limit: u32, cursor: Option<&str>) -> Result<Page, (Code, Option<&'static str>)> {
-        Ok(Page {
-            limit,
-            cursor: cursor.map(str::to_owned),
-        })
+    fn check(raw: &str, expected: Result<Page, (Code, Option<&str>)>) {
+        let read = read(raw).map_err(|refusal| (refusal.code, refusal.param));
+        let expected = expected.map_err(|(code, param)| (code, param.map(str::to_owned)));
+        assert_eq!(read, expected, "{raw}");
     }
 
     #[test]
-    fn a_page_is_ten_unless_told() {
-        check("", page(10, None));
-        check("limit=1", page(1, None));
-        check("cursor=a%2Bb+c&limit=100&", page(100, Some("a+b c")));
-        check("cursor=", page(10, Some("")));
+    fn values_are_decoded_and_an_empty_one_is_one() {
+        check("", Ok((None, None)));
+        check("limit=1", Ok((Some(1), None)));
+        check(
+            "cursor=a%2Bb+c&limit=100&",
+            Ok((Some(100), Some("a+b c".to_owned()))),
+        );
+        check("cursor=", Ok((None, Some(String::new()))));
     }
 
     #[test]
@@ -255,16 +264,11 @@ mod tests {
     #[test]
     fn required_and_typed_values_name_themselves() {
         let mut query = Query::of(Some("a=true&b=no"), &["a", "b", "c"]).unwrap();
-        assert_eq!(query.optional("a", boolean).unwrap(), Some(true));
-        assert_eq!(
-            query
-                .optional("b", one_of(&["yes"]))
-                .unwrap_err()
-                .param
-                .as_deref(),
-            Some("b")
-        );
-        let refusal = query.required("c", boolean).unwrap_err();
+        assert_eq!(query.read("a", boolean), Ok(Some(true)));
+        let yes = one_of(&["yes"], |word| word);
+        let refusal = query.read::<Option<&str>>("b", yes).unwrap_err();
+        assert_eq!(refusal.param.as_deref(), Some("b"));
+        let refusal = query.read::<bool>("c", boolean).unwrap_err();
         assert_eq!(refusal.code, Code::ParameterMissing);
     }
 
@@ -278,7 +282,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_query_is_read_or_refused(raw in ".{0,60}") {
-            let _ = Query::of(Some(&raw), &["limit", "cursor"]).and_then(|mut query| query.page());
+            let _ = read(&raw);
             let _ = peek(Some(&raw), "key");
         }
 

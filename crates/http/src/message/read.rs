@@ -12,9 +12,6 @@ use super::json::{Json, Number};
 
 pub type Read<T> = Result<T, Refusal>;
 
-/// Digits on both sides of the point together: more than any asset has, few enough to stay cheap.
-pub const AMOUNT_DIGITS_MAX: usize = 40;
-
 /// A name in an error is an echo of what the client sent, so it is cut.
 const PARAM_CHARS_MAX: usize = 100;
 
@@ -75,33 +72,6 @@ pub fn text_len(chars: RangeInclusive<usize>) -> impl Fn(&str, Json) -> Read<Str
     }
 }
 
-/// An amount as the API writes it: plain digits with at most one point. The domain parses it.
-pub fn amount(at: &str, value: Json) -> Read<String> {
-    let text = text(at, value)?;
-    if is_amount(&text) {
-        return Ok(text);
-    }
-    let name = clip(at);
-    Err(invalid(
-        at,
-        format!(
-            "`{name}` must be a decimal number such as \"12.50\", with at most {AMOUNT_DIGITS_MAX} digits."
-        ),
-    ))
-}
-
-pub fn is_amount(text: &str) -> bool {
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    // The length first: a million digits are refused without looking at them.
-    if text.len() > AMOUNT_DIGITS_MAX + 1 {
-        return false;
-    }
-    match text.split_once('.') {
-        Some((whole, fraction)) => digits(whole) && digits(fraction),
-        None => digits(text) && text.len() <= AMOUNT_DIGITS_MAX,
-    }
-}
-
 pub fn boolean(at: &str, value: Json) -> Read<bool> {
     match value {
         Json::Bool(value) => Ok(value),
@@ -130,23 +100,29 @@ pub(super) fn out_of_range(at: &str, range: &RangeInclusive<i64>) -> Refusal {
     )
 }
 
-/// One of the words; the answer is the word itself, so that it can be matched on.
-pub fn one_of(words: &'static [&'static str]) -> impl Fn(&str, Json) -> Read<&'static str> {
+/// One of these, by the word each is called.
+pub fn one_of<T: Copy>(
+    all: &'static [T],
+    word: fn(T) -> &'static str,
+) -> impl Fn(&str, Json) -> Read<T> {
     move |at, value| {
         let text = text(at, value)?;
-        choose(words, at, &text)
+        choose(all, word, at, &text)
     }
 }
 
-pub(super) fn choose(words: &'static [&'static str], at: &str, text: &str) -> Read<&'static str> {
-    words
-        .iter()
-        .find(|word| **word == text)
-        .copied()
-        .ok_or_else(|| {
-            let name = clip(at);
-            invalid(at, format!("`{name}` must be one of {}.", words.join(", ")))
-        })
+pub(super) fn choose<T: Copy>(
+    all: &[T],
+    word: fn(T) -> &'static str,
+    at: &str,
+    text: &str,
+) -> Read<T> {
+    let found = all.iter().copied().find(|one| word(*one) == text);
+    found.ok_or_else(|| {
+        let words: Vec<&str> = all.iter().copied().map(word).collect();
+        let (name, words) = (clip(at), words.join(", "));
+        invalid(at, format!("`{name}` must be one of {words}."))
+    })
 }
 
 /// A list of at most so many items, each read with the same reader under its own name: `assets[1]`.

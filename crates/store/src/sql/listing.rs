@@ -1,16 +1,10 @@
 //! Lists: newest first, by keyset, always within one account and mode.
 
+pub use till_core::page::Page;
 use till_core::scope::Scope;
 
 use crate::sql::table::{Field, Record, select};
 use crate::{Queries, StoreError, Val};
-
-/// One page: rows before `before` (an id), at most `limit`.
-#[derive(Clone, Debug)]
-pub struct Page {
-    pub limit: u32,
-    pub before: Option<String>,
-}
 
 /// A column and the value it must have.
 #[derive(Clone, Debug)]

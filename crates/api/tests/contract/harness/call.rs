@@ -189,11 +189,11 @@ impl Reply {
     }
 
     /// An error in the one shape, with this status, code and param. Answers with its message.
-    pub fn refused(
+    pub fn refused<'p>(
         &self,
         status: u16,
         code: &str,
-        param: impl Into<Option<&'static str>>,
+        param: impl Into<Option<&'p str>>,
     ) -> String {
         let json = self.json();
         let told = format!("{}: {json}", self.path);

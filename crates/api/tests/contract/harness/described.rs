@@ -104,3 +104,82 @@ fn validator(place: &str) -> Arc<Validator> {
     };
     Arc::clone(made.entry(place.to_owned()).or_insert_with(make))
 }
+
+/// An endpoint of the document.
+pub struct Endpoint {
+    /// With something in the place of each id.
+    pub path: String,
+    operation: &'static Value,
+}
+
+/// Every endpoint of that method.
+pub fn endpoints(method: &str) -> Vec<Endpoint> {
+    let paths = DOCUMENT["paths"].as_object().expect("paths");
+    let described = paths.iter().filter_map(|(path, item)| {
+        let path = path.split('/').map(|part| match part.starts_with('{') {
+            true => "some_id",
+            false => part,
+        });
+        Some(Endpoint {
+            path: path.collect::<Vec<_>>().join("/"),
+            operation: item.get(method)?,
+        })
+    });
+    described.collect()
+}
+
+impl Endpoint {
+    pub fn wants_a_key(&self) -> bool {
+        self.operation.get("security").is_some()
+    }
+
+    fn body(&self) -> Value {
+        let place = "/requestBody/content/application~1json/schema";
+        let schema = self.operation.pointer(place);
+        schema.map_or(Value::Null, resolved)
+    }
+
+    /// The fields of its body, with their schemas.
+    pub fn fields(&self) -> Vec<(String, Value)> {
+        let body = self.body();
+        let fields = body["properties"].as_object();
+        let fields = fields.into_iter().flatten();
+        fields
+            .map(|(name, schema)| (name.clone(), resolved(schema)))
+            .collect()
+    }
+
+    pub fn requires(&self, field: &str) -> bool {
+        let body = self.body();
+        let required = body["required"].as_array();
+        required.is_some_and(|required| required.contains(&json!(field)))
+    }
+
+    /// Its query parameters, with their schemas.
+    pub fn parameters(&self) -> Vec<(String, Value)> {
+        let all = self.operation["parameters"].as_array();
+        let in_query = all
+            .into_iter()
+            .flatten()
+            .filter(|parameter| parameter["in"] == "query");
+        let named = |parameter: &Value| {
+            let name = parameter["name"].as_str().expect("a name").to_owned();
+            (name, resolved(&parameter["schema"]))
+        };
+        in_query.map(named).collect()
+    }
+}
+
+/// A schema itself, where there is a reference to it, alone or beside null.
+fn resolved(schema: &Value) -> Value {
+    if let Some(reference) = schema["$ref"].as_str() {
+        let place = reference.strip_prefix('#').expect("in this document");
+        return resolved(DOCUMENT.pointer(place).expect("a schema"));
+    }
+    let choices = schema["oneOf"].as_array();
+    let choice = choices
+        .into_iter()
+        .flatten()
+        .find(|one| one["type"] != "null");
+    choice.map_or_else(|| schema.clone(), resolved)
+}

@@ -132,7 +132,7 @@ pub async fn roll_secret(world: &mut World, m: usize) -> Check {
             .mortal(
                 doom,
                 engine.once(&scope, &once, |tx, context| {
-                    async move { Ok(Answer::new(200, secrets::roll(tx, context).await?)) }
+                    async move { Ok(Answer::new(200, secrets::roll(tx, context).await?.secret)) }
                         .scope_boxed()
                 }),
             )

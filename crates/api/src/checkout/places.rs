@@ -1,0 +1,59 @@
+//! How many live streams may be open, for one client and for one invoice.
+
+use std::sync::{Arc, PoisonError};
+
+use till_core::error::{Code, Refusal};
+
+use crate::face::{Api, Client};
+
+const STREAMS_PER_CLIENT_MAX: usize = 100;
+const STREAMS_PER_INVOICE_MAX: usize = 200;
+
+/// A counted place among the open streams, given back when the stream ends.
+pub struct Place {
+    api: Arc<Api>,
+    counted: [String; 2],
+}
+
+impl Place {
+    pub fn take(api: &Arc<Api>, client: Client, invoice: &str) -> Result<Place, Refusal> {
+        // An address is no id: the two cannot be taken for each other.
+        let counted = [client.0.to_string(), invoice.to_owned()];
+        let limits = [STREAMS_PER_CLIENT_MAX, STREAMS_PER_INVOICE_MAX];
+        let mut streams = api.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        let full = counted
+            .iter()
+            .zip(limits)
+            .any(|(of, max)| streams.get(of).is_some_and(|open| *open >= max));
+        if full {
+            let message = "Too many live streams are open";
+            return Err(Refusal::new(Code::RateLimited, message).retry_after(30));
+        }
+        for of in &counted {
+            *streams.entry(of.clone()).or_default() += 1;
+        }
+        drop(streams);
+        Ok(Place {
+            api: Arc::clone(api),
+            counted,
+        })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut streams = self
+            .api
+            .streams
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        for of in &self.counted {
+            if let Some(open) = streams.get_mut(of) {
+                *open -= 1;
+                if *open == 0 {
+                    streams.remove(of);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Lists, page by page. A cursor is the last id of a page, tagged for its list, account and mode: a forged or
+//! borrowed one is refused.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::Serialize;
+use till_core::error::{Code, Refusal};
+use till_core::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
+use till_core::page::{Page, Paged};
+use till_core::scope::Scope;
+use till_engine::Engine;
+use till_http::query::{Query, integer, text};
+use till_http::read::Read;
+
+use super::answers::{Answered, List, shown};
+use super::got::Got;
+use super::request::{NoParams, Params, params};
+use super::state::Api;
+
+const TAG_BYTES: usize = 10;
+const CURSOR_CHARS_MAX: usize = 200;
+
+params! {
+    pub struct PageParams {
+        #[param(value_type = Option<i32>, minimum = 1, maximum = 100, default = 10)]
+        limit: Option<i64> = integer(1..=i64::from(PAGE_LIMIT_MAX)),
+        /// The previous page's `next_cursor`.
+        cursor: Option<String> = text,
+    }
+}
+
+/// The parameters of a list: which page, of which items.
+#[derive(Clone, Debug)]
+pub struct Listing<F = NoParams> {
+    asked: PageParams,
+    pub filter: F,
+}
+
+impl<F: Params> Params for Listing<F> {
+    fn names(known: &mut Vec<&'static str>) {
+        PageParams::names(known);
+        F::names(known);
+    }
+
+    fn read(query: &mut Query) -> Read<Listing<F>> {
+        Ok(Listing {
+            asked: PageParams::read(query)?,
+            filter: F::read(query)?,
+        })
+    }
+}
+
+/// Pages through one list of one account and mode.
+pub struct Pager<'a> {
+    engine: &'a Engine,
+    purpose: String,
+    /// The page that was asked for.
+    pub page: Page,
+}
+
+impl<R, F> Got<R, Listing<F>> {
+    pub fn filter(&self) -> &F {
+        &self.query.filter
+    }
+
+    /// `list` names it in its cursors.
+    pub fn pager<'a>(&self, api: &'a Api, list: &str) -> Result<Pager<'a>, Refusal> {
+        let Scope { account, mode } = self.scope();
+        let asked = &self.query.asked;
+        // The reader has bounded it by a u32.
+        let limit = asked.limit.map(u32::try_from);
+        let mut pager = Pager {
+            engine: &api.engine,
+            purpose: format!("cursor/{list}/{account}/{}", mode.as_str()),
+            page: Page {
+                limit: limit.map_or(PAGE_LIMIT_DEFAULT, |limit| limit.unwrap_or(PAGE_LIMIT_MAX)),
+                before: None,
+            },
+        };
+        if let Some(cursor) = &asked.cursor {
+            let before = pager.open(cursor).ok_or_else(|| {
+                let message = "cursor is not one that this list gave out";
+                Refusal::new(Code::ParameterInvalid, message).param("cursor")
+            })?;
+            pager.page.before = Some(before);
+        }
+        Ok(pager)
+    }
+}
+
+impl Pager<'_> {
+    /// What was found, and how to go on.
+    pub fn shown<T: Serialize>(&self, found: Paged<T>) -> Answered {
+        shown(&List {
+            object: "list",
+            data: found.items,
+            next_cursor: found.next.map(|id| self.seal(&id)),
+        })
+    }
+
+    fn seal(&self, id: &str) -> String {
+        let tag = self.engine.vault.tag(&self.purpose, id.as_bytes());
+        let mut bytes = tag[..TAG_BYTES].to_vec();
+        bytes.extend_from_slice(id.as_bytes());
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    fn open(&self, cursor: &str) -> Option<String> {
+        if cursor.len() > CURSOR_CHARS_MAX {
+            return None;
+        }
+        let bytes = URL_SAFE_NO_PAD.decode(cursor).ok()?;
+        let (tag, id) = bytes.split_at_checked(TAG_BYTES)?;
+        let id = std::str::from_utf8(id).ok()?;
+        self.engine
+            .vault
+            .is_short_tag(&self.purpose, id.as_bytes(), tag)
+            .then(|| id.to_owned())
+    }
+}

@@ -1,0 +1,127 @@
+//! POSTs: performed once per idempotency key.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use axum::extract::{FromRequest, Request};
+use scoped_futures::{ScopedBoxFuture, ScopedFutureExt as _};
+use till_core::scope::Scope;
+use till_engine::merchants::accounts::Caller;
+use till_engine::once::{Once, in_use, reused};
+use till_engine::{Answer, Context, Fail, Tx};
+use till_http::body::{self, READ_TIME_LIMIT};
+use till_http::idempotency::{self, InFlightGuard};
+use till_http::query::Query;
+use utoipa::IntoParams;
+
+use super::answers::{Answered, answered};
+use super::callers::{Rights, authenticate, count};
+use super::failure::Failure;
+use super::request::{Body, NoBody};
+use super::state::Api;
+
+/// The header of every POST, for the document.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "described here, and read by till_http")]
+pub struct IdempotencyKey {
+    /// 1 to 255 visible ASCII characters. A retry with the same key and body returns the first result.
+    #[param(rename = "Idempotency-Key", min_length = 1, max_length = 255)]
+    idempotency_key: String,
+}
+
+/// A POST: who asks and for what, its idempotency key held against a second use at the same time.
+///
+/// The body is read here, so that no handler can forget which mistake comes first: one in a body is told only
+/// while the key is free, and a key that is bound to another request is told before.
+pub struct Posted<R, B = NoBody> {
+    pub caller: Arc<Caller>,
+    pub once: Once,
+    pub body: B,
+    _held: InFlightGuard<(Scope, String)>,
+    rights: PhantomData<R>,
+}
+
+impl<R: Rights, B: Body> FromRequest<Arc<Api>> for Posted<R, B> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, api: &Arc<Api>) -> Result<Posted<R, B>, Failure> {
+        let (parts, content) = request.into_parts();
+        let (_, caller) = authenticate::<R>(api, &parts).await?;
+        let key = idempotency::key(&parts.headers)?;
+        let held = api
+            .in_flight
+            .enter((caller.scope.clone(), key.clone()))
+            .ok_or_else(in_use)?;
+        Query::of(parts.uri.query(), &[])?;
+        let bytes = body::read(&parts.headers, content, READ_TIME_LIMIT).await?;
+        let raw = bytes.as_deref().unwrap_or_default();
+        let once = Once::new(key, parts.method.as_str(), parts.uri.path(), raw);
+        count::<R>(api, &parts, &caller)?;
+        let body = match read::<B>(api, &caller, bytes.as_deref()).await {
+            Ok(body) => body,
+            // Boxed to keep the future small.
+            Err(wrong) => return Err(Box::pin(first(api, &caller, &once, wrong)).await),
+        };
+        Ok(Posted {
+            caller,
+            once,
+            body,
+            _held: held,
+            rights: PhantomData,
+        })
+    }
+}
+
+async fn read<B: Body>(api: &Api, caller: &Caller, bytes: Option<&[u8]>) -> Result<B, Failure> {
+    let body = B::read(bytes)?;
+    body.check(api, caller).await?;
+    Ok(body)
+}
+
+/// Which mistake is told, of a wrong body and a key that may be bound to another request.
+async fn first(api: &Api, caller: &Caller, once: &Once, wrong: Failure) -> Failure {
+    match reused(&api.engine, &caller.scope, once).await {
+        Ok(None) => wrong,
+        Ok(Some(refusal)) => refusal.into(),
+        Err(fail) => fail.into(),
+    }
+}
+
+impl<R, B> Posted<R, B> {
+    pub fn scope(&self) -> &Scope {
+        &self.caller.scope
+    }
+
+    /// Does what was asked, in one unit of work; the answer, 200, is what `work` gives back.
+    pub async fn perform<'w, W>(&self, api: &Api, work: W) -> Answered
+    where
+        W: for<'t> Fn(&'t mut Tx, &'t Context<'t>) -> ScopedBoxFuture<'w, 't, Result<String, Fail>>
+            + Send
+            + Sync,
+    {
+        self.perform_once(api, 200, &work).await
+    }
+
+    /// The same for what makes something new: 201.
+    pub async fn create<'w, W>(&self, api: &Api, work: W) -> Answered
+    where
+        W: for<'t> Fn(&'t mut Tx, &'t Context<'t>) -> ScopedBoxFuture<'w, 't, Result<String, Fail>>
+            + Send
+            + Sync,
+    {
+        self.perform_once(api, 201, &work).await
+    }
+
+    async fn perform_once<'w, W>(&self, api: &Api, status: u16, work: &W) -> Answered
+    where
+        W: for<'t> Fn(&'t mut Tx, &'t Context<'t>) -> ScopedBoxFuture<'w, 't, Result<String, Fail>>
+            + Send
+            + Sync,
+    {
+        let done = api.engine.once(self.scope(), &self.once, |tx, context| {
+            async move { Ok(Answer::new(status, work(tx, context).await?)) }.scope_boxed()
+        });
+        Ok(answered(done.await?))
+    }
+}

@@ -1,0 +1,119 @@
+//! An invoice's events, as its live stream tells them to the payer.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use till_core::invoice::PayOption;
+use till_core::time;
+use till_store::StoreError;
+use till_store::events::StreamedEvent;
+use utoipa::ToSchema;
+
+use super::event_object;
+use super::payer::unread;
+use super::{
+    AddressDerivation, FiatAmount, MerchantName, PayerOptionView, PayerPaymentView,
+    PendingOptionView, TokenAmount,
+};
+use crate::addresses;
+
+/// One event of an invoice's live stream.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = InvoiceEvent)]
+pub struct InvoiceEventView<'e> {
+    /// The event's number in this invoice's stream, from 1, without gaps.
+    pub id: i64,
+    /// `invoice.created` or `invoice.{status}`.
+    #[schema(example = "invoice.paid")]
+    pub r#type: &'e str,
+    pub invoice_id: &'e str,
+    #[schema(format = DateTime)]
+    pub created_at: String,
+    /// The payer's view of the invoice at that moment.
+    pub invoice: StreamedInvoice,
+}
+
+/// An invoice as its live stream shows it to the payer.
+///
+/// It is read from the event that was recorded for the merchant: of that, exactly what is listed here is shown.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[schema(description = "An invoice as its live stream shows it to the payer.")]
+pub struct StreamedInvoice {
+    pub id: String,
+    #[serde(default, deserialize_with = "unread")]
+    #[schema(required, example = "checkout_invoice")]
+    pub object: Cow<'static, str>,
+    pub livemode: bool,
+    pub status: String,
+    pub amount: FiatAmount,
+    #[schema(required)]
+    pub description: Option<String>,
+    pub payment_options: Vec<PayerOptionView>,
+    pub pending_options: Vec<PendingOptionView>,
+    #[schema(required, format = DateTime)]
+    pub select_by: Option<String>,
+    pub amounts_received: Vec<TokenAmount>,
+    /// Present while partially paid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub amount_remaining: Option<TokenAmount>,
+    /// Present when overpaid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub amount_overpaid: Option<TokenAmount>,
+    #[schema(format = DateTime)]
+    pub expires_at: String,
+    #[schema(format = DateTime)]
+    pub created_at: String,
+    #[schema(required, format = DateTime)]
+    pub paid_at: Option<String>,
+    #[schema(required, format = DateTime)]
+    pub closed_at: Option<String>,
+    #[schema(required)]
+    pub payment_link: Option<String>,
+    #[serde(default, deserialize_with = "unread")]
+    #[schema(required)]
+    pub merchant: MerchantName,
+    #[serde(default, deserialize_with = "unread")]
+    #[schema(required)]
+    pub payments: Vec<PayerPaymentView>,
+}
+
+/// The stream's data. `options` are the invoice's, for what its addresses were computed from.
+pub fn stream_event(
+    event: &StreamedEvent,
+    account: &str,
+    invoice: &str,
+    options: &[PayOption],
+    display_name: Option<&str>,
+) -> Result<String, StoreError> {
+    let corrupt = |error: serde_json::Error| StoreError::corrupt("events", "body", invoice, error);
+    let object = event_object(&event.body).map_err(corrupt)?;
+    let mut shown: StreamedInvoice = serde_json::from_str(object).map_err(corrupt)?;
+    shown.object = "checkout_invoice".into();
+    for option in &mut shown.payment_options {
+        option.address_derivation = derivation(option, account, options);
+    }
+    shown.merchant.display_name = display_name.map(str::to_owned);
+    if let Some(payments) = &event.payments {
+        shown.payments = serde_json::from_str(payments).map_err(corrupt)?;
+    }
+    let event = InvoiceEventView {
+        id: event.stream_seq,
+        r#type: &event.event_type,
+        invoice_id: invoice,
+        created_at: time::show(event.created_at),
+        invoice: shown,
+    };
+    serde_json::to_string(&event).map_err(corrupt)
+}
+
+fn derivation(
+    shown: &PayerOptionView,
+    account: &str,
+    options: &[PayOption],
+) -> Option<AddressDerivation> {
+    let option = options.iter().find(|option| option.asset == shown.asset)?;
+    let deposit = option.deposit.as_ref()?;
+    addresses::derivation(account, &shown.network, deposit).map(AddressDerivation)
+}
