@@ -29,6 +29,8 @@ const LIBRARY_WALLS: &[(&str, &[&str])] = &[
     ("sqlx", &["store"]),
     ("axum", &["api", "http"]),
     ("utoipa", &["api", "engine"]),
+    ("utoipa-axum", &["api"]),
+    ("till-store", &["engine", "till"]),
     ("alloy-primitives", &["chains"]),
     ("bitcoin", &["chains"]),
     ("bs58", &["chains"]),
