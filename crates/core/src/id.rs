@@ -6,10 +6,12 @@
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const BODY_CHARS: usize = 26;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     Account,
     ApiKey,
+    CreditEntry,
+    Customer,
     Delivery,
     Event,
     Invoice,
@@ -17,7 +19,9 @@ pub enum Kind {
     Notice,
     Payment,
     PaymentLink,
+    Refund,
     Request,
+    Subscription,
 }
 
 impl Kind {
@@ -25,6 +29,8 @@ impl Kind {
         match self {
             Kind::Account => "acct_",
             Kind::ApiKey => "key_",
+            Kind::CreditEntry => "cre_",
+            Kind::Customer => "cus_",
             Kind::Delivery => "whd_",
             Kind::Event => "evt_",
             Kind::Invoice => "inv_",
@@ -32,7 +38,9 @@ impl Kind {
             Kind::Notice => "ntc_",
             Kind::Payment => "pay_",
             Kind::PaymentLink => "plink_",
+            Kind::Refund => "rfd_",
             Kind::Request => "req_",
+            Kind::Subscription => "sub_",
         }
     }
 }

@@ -21,6 +21,7 @@ pub mod page;
 pub mod payment;
 pub mod pricing;
 pub mod scope;
+pub mod subject;
 pub mod time;
 pub mod timer;
 pub mod webhook;

@@ -12,6 +12,17 @@ struct StoredPosition {
     settled: Units,
     overpaid: Units,
     refundable: Units,
+    /// Most payments are neither credit nor refunded.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    prepaid_credit: Units,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    refunds_due: Units,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    refunds_sent: Units,
+}
+
+fn is_zero(units: &Units) -> bool {
+    units.is_zero()
 }
 
 impl From<StoredPosition> for Position {
@@ -21,6 +32,9 @@ impl From<StoredPosition> for Position {
             settled: stored.settled,
             overpaid: stored.overpaid,
             refundable: stored.refundable,
+            prepaid_credit: stored.prepaid_credit,
+            refunds_due: stored.refunds_due,
+            refunds_sent: stored.refunds_sent,
         }
     }
 }
@@ -32,6 +46,9 @@ impl From<&Position> for StoredPosition {
             settled: position.settled,
             overpaid: position.overpaid,
             refundable: position.refundable,
+            prepaid_credit: position.prepaid_credit,
+            refunds_due: position.refunds_due,
+            refunds_sent: position.refunds_sent,
         }
     }
 }
@@ -53,6 +70,16 @@ mod tests {
         golden::check::<StoredPosition, _>(
             include_str!("../../golden/payments.position.jsonl"),
             &position,
+        );
+        let refunded = Position {
+            prepaid_credit: Units(7),
+            refunds_due: Units(3),
+            refunds_sent: Units(2),
+            ..position
+        };
+        golden::check::<StoredPosition, _>(
+            include_str!("../../golden/payments.position.refunded.jsonl"),
+            &refunded,
         );
     }
 }
