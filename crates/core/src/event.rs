@@ -1,6 +1,8 @@
 //! Events: what is announced about an invoice, worked out from the difference between before and after.
 
-use crate::invoice::{Assessment, Standing, Status};
+use std::collections::HashMap;
+
+use crate::invoice::{Assessment, Part, Standing, Status};
 use crate::payment::PaymentStatus;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -78,11 +80,11 @@ impl EventType {
     }
 }
 
-/// Something to announce; `payment` is the index of the payment it is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Something to announce; `payment` is the id of the payment it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Announcement {
     pub event: EventType,
-    pub payment: Option<usize>,
+    pub payment: Option<String>,
 }
 
 impl Announcement {
@@ -93,183 +95,95 @@ impl Announcement {
         }
     }
 
-    fn about(event: EventType, payment: usize) -> Announcement {
+    fn about(event: EventType, part: &Part) -> Announcement {
         Announcement {
             event,
-            payment: Some(payment),
+            payment: Some(part.payment.clone()),
         }
     }
 }
 
-/// `before` has one entry per payment of `after`; none for a payment that is new.
+/// A payment as it stood before the change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stood<'a> {
+    pub payment: &'a str,
+    pub status: PaymentStatus,
+    /// It was credited, though it may be held again since.
+    pub credited: bool,
+}
+
+impl Stood<'_> {
+    /// The merchant knows that it is theirs, or that it is to be returned.
+    fn was_told(&self) -> bool {
+        self.credited || self.status == PaymentStatus::Refundable
+    }
+}
+
+/// What the difference between before and after calls for. A payment that did not stand before is new.
 pub fn announce(
     status_before: Status,
-    before: &[Option<PaymentStatus>],
+    before: &[Stood<'_>],
     after: &Assessment,
 ) -> Vec<Announcement> {
+    let before: HashMap<&str, &Stood<'_>> =
+        before.iter().map(|stood| (stood.payment, stood)).collect();
+    let stood = |part: &Part| before.get(part.payment.as_str()).copied();
+    let status_changed = after.status != status_before;
     let mut out = Vec::new();
-    let unseen = matches!(status_before, Status::AwaitingPayment | Status::Expired);
-    let skipped = after.status.is_paid()
-        || matches!(after.status, Status::PartiallyPaid | Status::UnderReview);
-    if unseen && skipped {
+    if skipped_detected(status_before, after) {
         out.push(Announcement::status(Status::Detected));
     }
-    let mut credit_changed = false;
-    for (index, (part, was)) in after.parts.iter().zip(before).enumerate() {
-        let was_posted = was.is_some_and(PaymentStatus::is_posted);
-        if was_posted && part.status == PaymentStatus::Reversed {
-            out.push(Announcement::about(
-                EventType::InvoicePaymentReversed,
-                index,
-            ));
+    for part in &after.parts {
+        // Dust is announced to nobody, unless the invoice is not what it was without it.
+        if is_undone(part, stood(part)) && (!part.dust || status_changed) {
+            out.push(Announcement::about(EventType::InvoicePaymentReversed, part));
         }
-        if !was_posted && part.status == PaymentStatus::Refundable && !part.dust {
-            match part.standing {
+        if is_news_to_return(part, stood(part)) && !part.dust {
+            let event = match part.standing {
                 // Made in time but settled after the invoice was cancelled: nobody else would tell of it.
-                Standing::Late | Standing::Counted => {
-                    out.push(Announcement::about(EventType::InvoiceLatePayment, index))
-                }
-                Standing::WrongAsset => {
-                    out.push(Announcement::about(EventType::InvoiceWrongAsset, index))
-                }
-            }
+                Standing::Late | Standing::Counted => EventType::InvoiceLatePayment,
+                Standing::WrongAsset => EventType::InvoiceWrongAsset,
+            };
+            out.push(Announcement::about(event, part));
         }
-        credit_changed |=
-            (*was == Some(PaymentStatus::Credited)) != (part.status == PaymentStatus::Credited);
     }
+    let is_credit = |status: PaymentStatus| status == PaymentStatus::Credited;
+    let credit_changed = after.parts.iter().any(|part| {
+        let was = stood(part).is_some_and(|stood| is_credit(stood.status));
+        !part.dust && was != is_credit(part.status)
+    });
     // A further short payment or a further excess changes what is owed: the merchant must hear of it.
-    let amount_changed =
-        credit_changed && matches!(after.status, Status::PartiallyPaid | Status::Overpaid);
-    if after.status != status_before || amount_changed {
+    let retold = matches!(after.status, Status::PartiallyPaid | Status::Overpaid);
+    if status_changed || (credit_changed && retold) {
         out.push(Announcement::status(after.status));
     }
     out
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::invoice::Part;
-    use crate::ledger::Position;
-
-    fn after(status: Status, parts: &[(PaymentStatus, Standing)]) -> Assessment {
-        Assessment {
-            status,
-            parts: parts
-                .iter()
-                .map(|(status, standing)| Part {
-                    status: *status,
-                    position: Position::default(),
-                    standing: *standing,
-                    dust: false,
-                })
-                .collect(),
-            received: vec![],
-            remaining: None,
-            overpaid: None,
-            hold: None,
-        }
-    }
-
-    #[track_caller]
-    fn check(before: Status, was: &[Option<PaymentStatus>], after: &Assessment, expected: &[&str]) {
-        let names: Vec<_> = announce(before, was, after)
-            .iter()
-            .map(|a| a.event.as_str())
-            .collect();
-        assert_eq!(names, expected);
-    }
-
-    use PaymentStatus as P;
-    use Standing as S;
-
-    #[test]
-    fn a_payment_first_seen_final_is_detected_and_paid() {
-        let paid = after(Status::Paid, &[(P::Credited, S::Counted)]);
-        check(
-            Status::AwaitingPayment,
-            &[None],
-            &paid,
-            &["invoice.detected", "invoice.paid"],
-        );
-        check(
-            Status::Detected,
-            &[Some(P::Confirming)],
-            &paid,
-            &["invoice.paid"],
-        );
-    }
-
-    #[test]
-    fn a_reversal_is_told_before_the_status_it_leaves() {
-        let gone = after(Status::AwaitingPayment, &[(P::Reversed, S::Counted)]);
-        check(
-            Status::Paid,
-            &[Some(P::Credited)],
-            &gone,
-            &["invoice.payment_reversed", "invoice.awaiting_payment"],
-        );
-        check(
-            Status::Detected,
-            &[Some(P::Pending)],
-            &gone,
-            &["invoice.awaiting_payment"],
-        );
-    }
-
-    #[test]
-    fn a_late_payment_is_told_once_and_the_status_stays() {
-        let late = after(Status::Cancelled, &[(P::Refundable, S::Late)]);
-        check(
-            Status::Cancelled,
-            &[Some(P::Confirming)],
-            &late,
-            &["invoice.late_payment"],
-        );
-        check(Status::Cancelled, &[Some(P::Refundable)], &late, &[]);
-    }
-
-    #[test]
-    fn a_payment_made_before_the_cancellation_and_settled_after_it_is_told_too() {
-        let refundable = after(Status::Cancelled, &[(P::Refundable, S::Counted)]);
-        check(
-            Status::Cancelled,
-            &[Some(P::Confirming)],
-            &refundable,
-            &["invoice.late_payment"],
-        );
-        check(
-            Status::UnderReview,
-            &[Some(P::Held)],
-            &refundable,
-            &["invoice.cancelled"],
-        );
-    }
-
-    #[test]
-    fn a_second_short_payment_is_told_though_the_status_stays() {
-        let short = after(
-            Status::PartiallyPaid,
-            &[(P::Credited, S::Counted), (P::Credited, S::Counted)],
-        );
-        check(
-            Status::PartiallyPaid,
-            &[Some(P::Credited), None],
-            &short,
-            &["invoice.partially_paid"],
-        );
-        check(
-            Status::PartiallyPaid,
-            &[Some(P::Credited), Some(P::Credited)],
-            &short,
-            &[],
-        );
-    }
-
-    #[test]
-    fn confirming_is_streamed_but_never_a_webhook() {
-        let confirming = EventType::InvoiceStatus(Status::Confirming);
-        assert!(confirming.is_streamed() && !confirming.is_webhook());
-        assert!(!EventType::InvoiceLatePayment.is_streamed());
-    }
+/// Seen and settled in one step: whoever follows the invoice hears of the sighting first. What is held without
+/// counting was never going to pay it.
+fn skipped_detected(status_before: Status, after: &Assessment) -> bool {
+    let unseen = matches!(status_before, Status::AwaitingPayment | Status::Expired);
+    let would_pay =
+        |part: &Part| part.standing == Standing::Counted && !part.dust && part.status.is_posted();
+    let seen = match after.status {
+        Status::UnderReview => after.parts.iter().any(would_pay),
+        status => status.is_paid() || status == Status::PartiallyPaid,
+    };
+    unseen && seen
 }
+
+/// It left the chain, and the merchant counts on it.
+fn is_undone(part: &Part, stood: Option<&Stood<'_>>) -> bool {
+    part.status == PaymentStatus::Reversed && stood.is_some_and(Stood::was_told)
+}
+
+/// It is to be returned, and nothing has told of it: neither a credit nor a rejection.
+fn is_news_to_return(part: &Part, stood: Option<&Stood<'_>>) -> bool {
+    part.status == PaymentStatus::Refundable
+        && !part.rejected
+        && !stood.is_some_and(Stood::was_told)
+}
+
+#[cfg(test)]
+mod tests;

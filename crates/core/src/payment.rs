@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ledger::Taken;
 use crate::money::Units;
 
 /// How settled the chain holds a transfer to be. Networks without a level in between skip it.
@@ -67,27 +68,35 @@ impl Hold {
     }
 }
 
-/// What was decided about crediting a payment once it reached the level its policy asks for.
+/// What was decided about a payment once it reached the level its policy asks for. The names are kept in the
+/// database: they may be added to, never changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
+    /// Its sender is on no list, and it does not count: whether its amount needs a person was never asked.
+    Screened,
     Passed,
     Held(Hold),
     Accepted,
+    Rejected,
 }
 
 impl Verdict {
     pub fn show(self) -> String {
         match self {
+            Verdict::Screened => "screened".to_owned(),
             Verdict::Passed => "passed".to_owned(),
             Verdict::Held(hold) => format!("held:{}", hold.as_str()),
             Verdict::Accepted => "accepted".to_owned(),
+            Verdict::Rejected => "rejected".to_owned(),
         }
     }
 
     pub fn parse(text: &str) -> Option<Verdict> {
         match text {
+            "screened" => Some(Verdict::Screened),
             "passed" => Some(Verdict::Passed),
             "accepted" => Some(Verdict::Accepted),
+            "rejected" => Some(Verdict::Rejected),
             _ => text
                 .strip_prefix("held:")
                 .and_then(Hold::parse)
@@ -180,8 +189,12 @@ pub struct Payment {
     pub first_seen_at: i64,
     pub block_time: Option<i64>,
     pub verdict: Option<Verdict>,
-    /// The transfer is not part of the canonical chain (any more).
-    pub reversed: bool,
+    /// When the transfer left the canonical chain; none while it is there. One that returned was never away.
+    pub gone_at: Option<i64>,
+    /// The how-manieth of its invoice's payments to be credited; none while it is not.
+    pub credited: Option<u32>,
+    /// What was taken out of it since it was received.
+    pub taken: Taken,
 }
 
 impl Payment {
@@ -191,12 +204,19 @@ impl Payment {
             .map_or(self.first_seen_at, |block| block.min(self.first_seen_at))
     }
 
+    pub fn is_gone(&self) -> bool {
+        self.gone_at.is_some()
+    }
+
     /// What of it pays the price.
     pub fn counted_units(&self) -> Units {
         Units(self.units.0.saturating_sub(self.suffix.0))
     }
 
     pub fn reached_policy(&self) -> bool {
-        !self.reversed && self.level >= self.credit_at
+        !self.is_gone() && self.level >= self.credit_at
     }
 }
+
+#[cfg(test)]
+mod tests;

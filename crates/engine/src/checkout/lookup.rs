@@ -105,8 +105,8 @@ fn observed(hash: &TxHashForm, invoice: &str, rows: &[PaymentRow]) -> LookupView
             asset: row.asset.clone(),
             amount: show(row.units, decimals),
             to: row.recipient.clone(),
-            attributed: ours && !row.reversed,
-            reason: match (ours, row.reversed) {
+            attributed: ours && row.gone_at.is_none(),
+            reason: match (ours, row.gone_at.is_some()) {
                 (true, false) => None,
                 (true, true) => Some("not_in_the_chain_any_more"),
                 (false, _) => Some("not_for_this_invoice"),

@@ -139,7 +139,7 @@ async fn take_in_one(
     };
     let id = match (held.payments.iter_mut().find(this_transfer), known) {
         (Some(payment), _) => {
-            update(&mut payment.is, observation);
+            update(&mut payment.is, observation, context.now);
             payment.is.id.clone()
         }
         (None, Some(payment)) => {
@@ -324,26 +324,27 @@ fn first_sighting(
         simulated: observation.source == Source::Simulation,
         first_seen_at: context.now,
         credited_at: None,
-        reversed: false,
+        gone_at: None,
+        credit_turn: None,
         position: Position::default(),
         entries: 0,
         suffix: attribution.suffix(),
     };
-    update(&mut row, observation);
+    update(&mut row, observation, context.now);
     Some(row)
 }
 
 /// Puts what was seen now over what was known.
-fn update(row: &mut PaymentRow, observation: &Observation) {
+fn update(row: &mut PaymentRow, observation: &Observation, now: i64) {
     match &observation.sighting {
         Sighting::Removed => {
-            row.reversed = true;
+            row.gone_at = row.gone_at.or(Some(now));
             // Should it come back, it is judged anew: its first verdict was about another block.
             row.verdict = None;
         }
         Sighting::Pending => {
             row.level = Level::Pending;
-            row.reversed = false;
+            row.gone_at = None;
             (row.block_time, row.block_number, row.block_hash) = (None, None, None);
         }
         Sighting::InBlock {
@@ -353,12 +354,12 @@ fn update(row: &mut PaymentRow, observation: &Observation) {
             time,
         } => {
             // The same block seen by a slower source does not take a level back; another block does.
-            let same_block = row.block_hash.as_deref() == Some(hash) && !row.reversed;
+            let same_block = row.block_hash.as_deref() == Some(hash) && row.gone_at.is_none();
             row.level = match same_block {
                 true => row.level.max(*level),
                 false => *level,
             };
-            row.reversed = false;
+            row.gone_at = None;
             (row.block_time, row.block_number) = (Some(*time), Some(*number));
             row.block_hash = Some(hash.clone());
         }

@@ -10,7 +10,8 @@ mod review;
 
 pub use cancel::cancel;
 pub use list::{InvoiceFilter, PaymentFilter, list, list_payments, view};
-pub use review::{Decision, Via, resolve_review};
+pub use review::{Via, resolve_review};
+pub use till_core::invoice::Decision;
 
 use till_core::error::Refusal;
 use till_core::id::Kind;

@@ -3,8 +3,8 @@
 use serde_json::json;
 use till_core::error::{Code, Refusal};
 use till_core::event::EventType;
-use till_core::invoice::Status;
-use till_core::payment::Verdict;
+use till_core::invoice::{Decision, Facts, Question, Undecidable, decide};
+use till_core::payment::PaymentStatus;
 use till_store::Tx;
 use till_store::invoices::InvoiceRow;
 
@@ -13,28 +13,20 @@ use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::settlement::{self, Extra};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
-    Accept,
-    Reject,
-}
-
-impl Decision {
-    pub const ALL: [Decision; 2] = [Decision::Accept, Decision::Reject];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Decision::Accept => "accept",
-            Decision::Reject => "reject",
-        }
-    }
-}
-
 /// Who decides: in live mode a key may not wave a risk through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Via {
     Api,
     Dashboard,
+}
+
+impl Via {
+    fn as_str(self) -> &'static str {
+        match self {
+            Via::Api => "api",
+            Via::Dashboard => "dashboard",
+        }
+    }
 }
 
 pub async fn resolve_review(
@@ -46,39 +38,38 @@ pub async fn resolve_review(
     via: Via,
 ) -> Result<InvoiceRow, Fail> {
     let mut held = find_locked(tx, context, id).await?;
-    if held.assess(context.now).status != Status::UnderReview {
-        return Err(Refusal::of(Code::ReviewNotOpen).into());
-    }
-    let is_held = |verdict: Option<Verdict>| matches!(verdict, Some(Verdict::Held(_)));
-    match decision {
-        Decision::Accept => {
-            let risky = held.payments.iter().any(|payment| {
-                !payment.is.reversed
-                    && matches!(payment.is.verdict, Some(Verdict::Held(hold)) if hold.is_risk())
-            });
-            if risky && context.is_live() && via == Via::Api {
-                return Err(Refusal::of(Code::ReviewRequiresDashboard).into());
-            }
-            for payment in held
-                .payments
-                .iter_mut()
-                .filter(|payment| is_held(payment.is.verdict))
-            {
-                payment.is.verdict = Some(Verdict::Accepted);
-            }
-        }
-        Decision::Reject => held.invoice.is.cancelled_at = Some(context.now),
-    }
-    let (decision, via) = match (decision, via) {
-        (Decision::Accept, Via::Api) => ("accept", "api"),
-        (Decision::Accept, Via::Dashboard) => ("accept", "dashboard"),
-        (Decision::Reject, Via::Api) => ("reject", "api"),
-        (Decision::Reject, Via::Dashboard) => ("reject", "dashboard"),
+    let asked: Vec<String> = held
+        .payments
+        .iter()
+        .filter(|payment| payment.is.status == PaymentStatus::Held)
+        .map(|payment| payment.is.id.clone())
+        .collect();
+    let facts = Facts {
+        terms: &held.terms(),
+        payments: &held.facts(),
+        cancelled_at: held.invoice.is.cancelled_at,
     };
+    let question = Question {
+        decision,
+        payments: &asked,
+        may_accept_risk: via == Via::Dashboard || !context.is_live(),
+    };
+    let verdicts = decide(&facts, context.now, &question).map_err(|why| {
+        Refusal::of(match why {
+            Undecidable::NotOpen => Code::ReviewNotOpen,
+            Undecidable::RiskNeedsPerson => Code::ReviewRequiresDashboard,
+        })
+    })?;
+    held.give(&verdicts);
+    let cancelled_at = &mut held.invoice.is.cancelled_at;
+    if decision == Decision::Reject {
+        *cancelled_at = cancelled_at.or(Some(context.now));
+    }
+    let review = json!({ "decision": decision.as_str(), "reason": reason, "via": via.as_str() });
     let extra = Extra {
         event: EventType::InvoiceReviewResolved,
         name: "review",
-        json: json!({ "decision": decision, "reason": reason, "via": via }).to_string(),
+        json: review.to_string(),
     };
     settlement::settle(tx, context, held, Some(extra)).await
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use till_core::invoice::{Assessment, Facts, Terms, assess};
-use till_core::payment::Payment;
+use till_core::payment::{Payment, Verdict};
 use till_core::scope::Scope;
 use till_store::Tx;
 use till_store::invoices::InvoiceRow;
@@ -77,6 +77,18 @@ impl Held {
     pub fn facts(&self) -> Vec<Payment> {
         let facts = self.payments.iter().map(|payment| payment.is.fact());
         facts.collect()
+    }
+
+    /// Writes verdicts down with the payments they are about.
+    pub fn give(&mut self, verdicts: &[(String, Verdict)]) {
+        let verdicts: HashMap<&str, Verdict> = verdicts
+            .iter()
+            .map(|(payment, verdict)| (payment.as_str(), *verdict))
+            .collect();
+        for payment in &mut self.payments {
+            let given = verdicts.get(payment.is.id.as_str());
+            payment.is.verdict = given.copied().or(payment.is.verdict);
+        }
     }
 
     pub fn assess(&self, now: i64) -> Assessment {

@@ -1,5 +1,7 @@
 //! Whether a payment that reached its level is credited or held.
 
+use std::collections::HashMap;
+
 use till_core::asset::{Mode, Registry};
 use till_core::invoice::{Facts, Terms, judge};
 use till_core::money::Currency;
@@ -12,23 +14,19 @@ use crate::base::Context;
 pub(super) fn pass_verdicts(context: &Context<'_>, terms: &Terms, held: &mut Held) {
     let payments = held.facts();
     let limit = manual_review_minor(context, held.invoice.is.currency);
-    let senders: Vec<Option<Hold>> = held
+    let risks: HashMap<&str, Hold> = held
         .payments
         .iter()
-        .map(|payment| risk_of(&payment.is))
+        .filter_map(|payment| Some((payment.is.id.as_str(), risk_of(&payment.is)?)))
         .collect();
-    let risk = |payment: &Payment| {
-        let index = payments.iter().position(|fact| fact.id == payment.id)?;
-        senders[index]
-    };
+    let risk = |payment: &Payment| risks.get(payment.id.as_str()).copied();
     let facts = Facts {
         terms,
         payments: &payments,
         cancelled_at: held.invoice.is.cancelled_at,
     };
-    for (index, verdict) in judge(&facts, limit, risk) {
-        held.payments[index].is.verdict = Some(verdict);
-    }
+    let verdicts = judge(&facts, limit, risk);
+    held.give(&verdicts);
 }
 
 /// The limit is set in USD; an invoice in another currency is measured by the same figure of its own.

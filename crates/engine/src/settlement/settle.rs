@@ -1,8 +1,10 @@
 //! Facts in, and all that follows from them: worked out without the database, then written together.
 
-use till_core::event::announce;
+use std::collections::HashMap;
+
+use till_core::event::{Stood, announce};
 use till_core::id::Kind;
-use till_core::invoice::{Assessment, Facts, Review, Status, Summary, assess};
+use till_core::invoice::{Assessment, Facts, Part, Review, Status, Summary, assess};
 use till_core::ledger::{self, EntryKind};
 use till_core::payment::PaymentStatus;
 use till_store::Tx;
@@ -86,13 +88,8 @@ fn work_out(change: Change<'_>) -> Result<Settled<'_>, Fail> {
         },
         context.now,
     );
-    let was: Vec<Option<PaymentStatus>> = held
-        .payments
-        .iter()
-        .map(|payment| payment.was.as_ref().map(|was| was.status))
-        .collect();
-    let announcements = announce(before, &was, &after);
-    let entries = move_payments(context, &mut held, &after);
+    let announcements = announce(before, &stood(&held), &after);
+    let entries = move_payments(context, &mut held, &after)?;
     apply(context, &mut held.invoice.is, &after);
     follow::link_unit::apply(&mut held.invoice.is);
     let events = events_of(context, &held, &announcements, extra.as_ref())?;
@@ -107,16 +104,40 @@ fn work_out(change: Change<'_>) -> Result<Settled<'_>, Fail> {
     })
 }
 
+/// The payments as the database has them.
+fn stood(held: &Held) -> Vec<Stood<'_>> {
+    let known = held.payments.iter().filter_map(|it| it.was.as_ref());
+    let stood = known.map(|was| Stood {
+        payment: &was.id,
+        status: was.status,
+        credited: was.credit_turn.is_some(),
+    });
+    stood.collect()
+}
+
 /// Each payment's status and position follow from the assessment; what moved is journalled.
-fn move_payments(context: &Context<'_>, held: &mut Held, after: &Assessment) -> Vec<NewEntry> {
+fn move_payments(
+    context: &Context<'_>,
+    held: &mut Held,
+    after: &Assessment,
+) -> Result<Vec<NewEntry>, Fail> {
+    let parts: HashMap<&str, &Part> = after
+        .parts
+        .iter()
+        .map(|part| (part.payment.as_str(), part))
+        .collect();
     let mut entries = Vec::new();
-    for (payment, part) in held.payments.iter_mut().zip(&after.parts) {
+    for payment in &mut held.payments {
+        let part = parts
+            .get(payment.is.id.as_str())
+            .ok_or_else(|| Fail::broken("a payment was not assessed"))?;
         let was_credited = payment
             .was
             .as_ref()
             .is_some_and(|was| was.status == PaymentStatus::Credited);
         let row = &mut payment.is;
         row.status = part.status;
+        row.credit_turn = part.credited;
         if part.status == PaymentStatus::Credited && !was_credited {
             row.credited_at = Some(context.now);
         }
@@ -137,7 +158,7 @@ fn move_payments(context: &Context<'_>, held: &mut Held, after: &Assessment) -> 
             });
         }
     }
-    entries
+    Ok(entries)
 }
 
 fn apply(context: &Context<'_>, row: &mut InvoiceRow, after: &Assessment) {
@@ -149,11 +170,8 @@ fn apply(context: &Context<'_>, row: &mut InvoiceRow, after: &Assessment) {
     row.summary = Summary {
         received: after.received.clone(),
         remaining: after.remaining.clone(),
-        overpaid: after
-            .overpaid
-            .clone()
-            .filter(|_| after.status == Status::Overpaid),
-        review: review.filter(|_| after.status == Status::UnderReview),
+        overpaid: after.overpaid.clone(),
+        review,
     };
     row.status = after.status;
     let kept_if = |holds: bool, since: Option<i64>| holds.then(|| since.unwrap_or(context.now));

@@ -65,10 +65,11 @@ pub(super) fn events_of(
             push(announcement.event, &render(context, &seen)?, None);
             continue;
         }
-        let payment = match announcement.payment {
-            Some(index) => Some(
-                serde_json::to_string(&PaymentView::of(payments[index])).map_err(Fail::broken)?,
-            ),
+        let about = payments
+            .iter()
+            .find(|payment| announcement.payment.as_ref() == Some(&payment.id));
+        let payment = match about {
+            Some(row) => Some(serde_json::to_string(&PaymentView::of(row)).map_err(Fail::broken)?),
             None => None,
         };
         let payment = payment.as_deref().map(|payment| ("payment", payment));

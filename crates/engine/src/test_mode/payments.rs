@@ -304,7 +304,7 @@ pub async fn reverse_payment(
         sighting: Sighting::Removed,
         source: Source::Simulation,
     };
-    if !payment.reversed {
+    if payment.gone_at.is_none() {
         take_in(tx, context, &[observation]).await?;
     }
     let row = till_store::payments::find(tx, &context.scope, id).await?;

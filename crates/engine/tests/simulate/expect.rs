@@ -2,6 +2,7 @@
 //! over one common denominator, no code of the engine's.
 
 use num_bigint::BigUint;
+use till_core::asset::Registry;
 use till_core::payment::Level;
 
 #[derive(Clone, Debug)]
@@ -51,7 +52,8 @@ pub struct Seen {
     pub first_seen_at: i64,
     /// Number, hash and time.
     pub block: Option<(i64, String, i64)>,
-    pub reversed: bool,
+    /// When it left the chain; none while it is there.
+    pub gone_at: Option<i64>,
     pub verdict: Option<String>,
     pub part: Part,
     pub entries: i64,
@@ -71,8 +73,18 @@ impl Seen {
         self.units.saturating_sub(self.suffix.unwrap_or(0))
     }
 
+    /// It left the chain. Should it come back, it is judged anew.
+    pub fn go(&mut self, now: i64) {
+        self.gone_at = self.gone_at.or(Some(now));
+        self.verdict = None;
+    }
+
+    pub fn is_gone(&self) -> bool {
+        self.gone_at.is_some()
+    }
+
     pub fn reached(&self) -> bool {
-        !self.reversed && self.level >= self.credit_at
+        !self.is_gone() && self.level >= self.credit_at
     }
 }
 
@@ -87,6 +99,9 @@ pub struct Part {
     pub late: bool,
     pub wrong_asset: bool,
     pub dust: bool,
+    pub rejected: bool,
+    /// Its turn among the credited payments; what came first settles first.
+    pub turn: Option<u32>,
 }
 
 impl Part {
@@ -146,19 +161,30 @@ fn narrow(number: &BigUint) -> u128 {
     u128::try_from(number).expect("an amount of a simulated token")
 }
 
-/// Whether each payment counts towards the price: `late` and `wrong_asset` do not.
+/// Worth less than a cent; of what was not asked for, a cent of its own currency.
+fn is_dust(terms: &Terms, seen: &Seen) -> bool {
+    if due(terms, &seen.asset).is_some() {
+        let shares = shares(terms);
+        return !shares.counts(&shares.of(seen));
+    }
+    match Registry::builtin().asset(&seen.asset) {
+        Some(asset) if asset.currency.is_some() => seen.units * 100 < 10u128.pow(asset.decimals),
+        _ => false,
+    }
+}
+
+/// Whether each payment counts towards the price: `late` and `wrong_asset` do not. One that came after the
+/// deadline counts if one that was in time was there when it came, and if it has been credited.
 fn standing(terms: &Terms, payments: &[Seen], cancelled_at: Option<i64>) -> Vec<(bool, bool)> {
-    let shares = shares(terms);
-    let in_time: BigUint = payments
-        .iter()
-        .filter(|seen| !seen.reversed && seen.arrived_at() < terms.deadline())
-        .map(|seen| shares.of(seen))
-        .sum();
-    let kept_open = shares.counts(&in_time);
+    let wrong = |seen: &Seen| due(terms, &seen.asset).is_none();
+    let in_time = |seen: &Seen| seen.arrived_at() < terms.deadline();
+    let keeps_open = |other: &&Seen| in_time(other) && !wrong(other) && !is_dust(terms, other);
     let of = |seen: &Seen| {
-        let wrong = due(terms, &seen.asset).is_none();
-        let after_end = seen.arrived_at() >= terms.deadline() && !kept_open;
-        (!wrong && (after_end || cancelled_at.is_some()), wrong)
+        let there_then = |other: &Seen| other.gone_at.is_none_or(|gone| seen.arrived_at() <= gone);
+        let kept_open = payments.iter().filter(keeps_open).any(there_then);
+        let counts = in_time(seen) || kept_open || seen.part.turn.is_some();
+        let late = !wrong(seen) && (!counts || cancelled_at.is_some());
+        (late, wrong(seen))
     };
     payments.iter().map(of).collect()
 }
@@ -169,7 +195,8 @@ fn by_arrival(payments: &[Seen]) -> Vec<usize> {
     order
 }
 
-/// The verdicts on payments that reached their level and have none yet. A limit is in minor units.
+/// The verdicts on payments that reached their level and have none yet. A limit is in minor units, and measures
+/// all that has reached its level and counts. Dust is never too much.
 pub fn verdicts(
     terms: &Terms,
     payments: &[Seen],
@@ -177,138 +204,180 @@ pub fn verdicts(
     limit: Option<u64>,
     listed: impl Fn(&Seen) -> Option<&'static str>,
 ) -> Vec<(usize, String)> {
-    if cancelled_at.is_some() {
-        return Vec::new();
-    }
     let shares = shares(terms);
-    let standing = standing(terms, payments, None);
-    let mut total = BigUint::ZERO;
-    let mut out = Vec::new();
-    for at in by_arrival(payments) {
-        let seen = &payments[at];
-        if standing[at] != (false, false) || !seen.reached() {
-            continue;
-        }
-        total += shares.of(seen);
-        if seen.verdict.is_some() {
-            continue;
-        }
-        let over = limit.is_some_and(|limit| &total * terms.amount_minor >= &shares.whole * limit);
-        out.push((
-            at,
-            match (listed(seen), over) {
-                (Some(list), _) => format!("held:{list}"),
-                (None, true) => "held:manual_review".to_owned(),
-                (None, false) => "passed".to_owned(),
-            },
-        ));
+    let standing = standing(terms, payments, cancelled_at);
+    let counts = |at: usize| standing[at] == (false, false);
+    let reached = || (0..payments.len()).filter(|at| payments[*at].reached());
+    let total: BigUint = reached()
+        .filter(|at| counts(*at))
+        .map(|at| shares.of(&payments[at]))
+        .sum();
+    let over = limit.is_some_and(|limit| &total * terms.amount_minor >= &shares.whole * limit);
+    let open = reached().filter(|at| match payments[*at].verdict.as_deref() {
+        None => true,
+        Some("screened") => counts(*at),
+        Some(_) => false,
+    });
+    let judge = |at: usize| match listed(&payments[at]) {
+        Some(list) => format!("held:{list}"),
+        None if !counts(at) => "screened".to_owned(),
+        None if over && !is_dust(terms, &payments[at]) => "held:manual_review".to_owned(),
+        None => "passed".to_owned(),
+    };
+    open.map(|at| (at, judge(at))).collect()
+}
+
+/// What one payment is by itself.
+fn alone(seen: &Seen, counts: bool) -> &'static str {
+    match (seen.is_gone(), seen.reached(), seen.level) {
+        (true, _, _) => return "reversed",
+        (_, false, Level::Pending) => return "pending",
+        (_, false, _) => return "confirming",
+        _ => {}
     }
-    out
+    match seen.verdict.as_deref() {
+        Some(verdict) if verdict.starts_with("held:") => "held",
+        Some("rejected") => "refundable",
+        _ if !counts => "refundable",
+        Some("passed" | "accepted") => "credited",
+        _ => "confirming",
+    }
 }
 
 pub fn expect(terms: &Terms, payments: &[Seen], cancelled_at: Option<i64>, now: i64) -> Expected {
     let shares = shares(terms);
     let standing = standing(terms, payments, cancelled_at);
     let mut out = Expected::default();
-    let (mut credited, mut waiting) = (BigUint::ZERO, BigUint::ZERO);
-    let (mut risen, mut complete_at, mut last_asset) = (false, None, None);
+    let (mut credited, mut timely, mut real) = (BigUint::ZERO, BigUint::ZERO, BigUint::ZERO);
+    let mut waiting = BigUint::ZERO;
+    let (mut paid_in, mut sighted, mut risen, mut last_asset) = (false, false, false, None);
     let mut parts = vec![Part::default(); payments.len()];
     for at in by_arrival(payments) {
         let (seen, part) = (&payments[at], &mut parts[at]);
         (part.late, part.wrong_asset) = standing[at];
+        let counts = standing[at] == (false, false);
         let share = shares.of(seen);
-        part.dust = !part.wrong_asset && !shares.counts(&share);
+        part.dust = is_dust(terms, seen);
+        part.rejected = seen.verdict.as_deref() == Some("rejected");
+        part.status = alone(seen, counts);
         if seen.reached() {
             add(&mut out.received, &seen.asset, seen.units);
         }
-        part.status = match (seen.reversed, seen.reached(), seen.level) {
-            (true, _, _) => "reversed",
-            (_, false, Level::Pending) => "pending",
-            (_, false, _) => "confirming",
-            _ if part.late || part.wrong_asset => "refundable",
-            _ => match seen.verdict.as_deref() {
-                Some("passed" | "accepted") => "credited",
-                Some(_) => "held",
-                None => "confirming",
-            },
-        };
+        if counts && !part.dust && !seen.is_gone() {
+            last_asset = Some(seen.asset.clone());
+        }
         match part.status {
-            "refundable" => part.refundable = seen.units,
-            "held" => {
-                part.held = seen.units;
-                let hold = seen
-                    .verdict
-                    .as_deref()
-                    .and_then(|v| v.strip_prefix("held:"));
-                if out
-                    .hold
-                    .as_deref()
-                    .is_none_or(|known| known == "manual_review")
-                {
+            "held" if !part.dust => {
+                sighted |= counts;
+                let hold = seen.verdict.as_deref().unwrap().strip_prefix("held:");
+                if matches!(out.hold.as_deref(), None | Some("manual_review")) {
                     out.hold = hold.map(str::to_owned);
                 }
             }
             "credited" => {
-                let before = credited.clone();
-                credited += share;
-                let over = if before >= shares.whole {
-                    seen.units
-                } else if credited > shares.whole {
-                    let due = due(terms, &seen.asset).unwrap();
-                    narrow(&((&credited - &shares.whole) * due / &shares.whole)).min(seen.units)
-                } else {
-                    0
-                };
-                (part.settled, part.overpaid) = (seen.units - over, over);
-                last_asset = Some(seen.asset.clone());
-                let enough = &shares.whole * (10_000 - terms.tolerance_bps);
-                if complete_at.is_none() && &credited * 10_000u32 >= enough {
-                    complete_at = Some(seen.arrived_at());
+                paid_in |= !part.dust;
+                credited += &share;
+                if !part.dust {
+                    real += &share;
+                }
+                if seen.arrived_at() < terms.deadline() {
+                    timely += share;
                 }
             }
-            "reversed" => {}
-            _ if part.late || part.wrong_asset => {}
-            _ => {
+            "pending" | "confirming" if counts => {
                 waiting += share;
-                risen |= seen.level > seen.first_level;
+                sighted |= !part.dust;
+                risen |= !part.dust && seen.level > seen.first_level;
             }
+            _ => {}
         }
     }
+    split(terms, payments, &mut parts);
+    let enough = |share: &BigUint| {
+        *share > BigUint::ZERO
+            && share * 10_000u32 >= &shares.whole * (10_000 - terms.tolerance_bps)
+    };
     out.overpaid = overpaid(terms, payments, &parts);
-    out.status = if cancelled_at.is_some() {
+    let unheld = if cancelled_at.is_some() {
         "cancelled"
-    } else if out.hold.is_some() {
-        "under_review"
-    } else if let Some(at) = complete_at {
-        match (&out.overpaid, at >= terms.deadline()) {
-            (Some(_), _) => "overpaid",
-            (None, true) => "paid_late",
-            (None, false) => "paid",
+    } else if enough(&credited) {
+        match (
+            out.overpaid.is_some() && real > shares.whole,
+            enough(&timely),
+        ) {
+            (true, _) => "overpaid",
+            (false, false) => "paid_late",
+            (false, true) => "paid",
         }
-    } else if shares.counts(&credited) {
+    } else if paid_in {
         "partially_paid"
-    } else if waiting > BigUint::ZERO && shares.counts(&(&credited + &waiting)) {
+    } else if sighted {
         if risen { "confirming" } else { "detected" }
     } else if now >= terms.deadline() {
         "expired"
     } else {
         "awaiting_payment"
     };
+    out.status = match &out.hold {
+        Some(_) => "under_review",
+        None => unheld,
+    };
+    for (seen, part) in payments.iter().zip(&mut parts) {
+        // What little came to an invoice that nobody paid goes back.
+        if part.status == "credited" && unheld == "expired" {
+            (part.status, part.turn) = ("refundable", None);
+            (part.settled, part.overpaid) = (0, 0);
+        }
+        match part.status {
+            "refundable" => part.refundable = seen.units,
+            "held" => part.held = seen.units,
+            _ => {}
+        }
+    }
     if out.status == "partially_paid"
         && let Some(asset) = last_asset
     {
-        let left = (&shares.whole - &credited) * due(terms, &asset).unwrap();
-        let rounded = (left + &shares.whole - 1u32) / &shares.whole;
-        out.remaining = Some((asset, narrow(&rounded)));
-    }
-    if out.status != "under_review" {
-        out.hold = None;
+        let sent = &credited + &waiting;
+        let left = if enough(&sent) {
+            BigUint::ZERO
+        } else {
+            let left = (&shares.whole - &sent) * due(terms, &asset).unwrap();
+            (left + &shares.whole - 1u32) / &shares.whole
+        };
+        out.remaining = Some((asset, narrow(&left)));
     }
     if out.status != "overpaid" {
         out.overpaid = None;
     }
     out.parts = parts;
     out
+}
+
+/// Whoever was credited first settles first; what goes beyond the price is too much.
+fn split(terms: &Terms, payments: &[Seen], parts: &mut [Part]) {
+    let shares = shares(terms);
+    let mut order = by_arrival(payments);
+    order.retain(|at| parts[*at].status == "credited");
+    order.sort_by_key(|at| payments[*at].part.turn.unwrap_or(u32::MAX));
+    let mut last = payments.iter().filter_map(|seen| seen.part.turn).max();
+    let mut sum = BigUint::ZERO;
+    for at in order {
+        let (seen, part) = (&payments[at], &mut parts[at]);
+        part.turn = seen.part.turn.or_else(|| {
+            last = Some(last.unwrap_or(0) + 1);
+            last
+        });
+        let before = sum.clone();
+        sum += shares.of(seen);
+        part.overpaid = if before >= shares.whole {
+            seen.units
+        } else if sum > shares.whole {
+            narrow(&((&sum - &shares.whole) * due(terms, &seen.asset).unwrap() / &shares.whole))
+        } else {
+            0
+        };
+        part.settled = seen.units - part.overpaid;
+    }
 }
 
 fn add(sums: &mut Vec<(String, u128)>, asset: &str, units: u128) {

@@ -169,13 +169,13 @@ impl Model {
                 credit_at,
                 first_seen_at: now,
                 block: None,
-                reversed: false,
+                gone_at: None,
                 verdict: None,
                 part: Part::default(),
                 entries: 0,
                 credited_at: None,
             };
-            take(&mut new, seen);
+            take(&mut new, seen, now);
             merchant.seen.insert(id.clone(), new);
             merchant.settle(&invoice, now, None, Some(&id));
             return Some(invoice);
@@ -183,18 +183,16 @@ impl Model {
         let invoice = known.invoice.clone();
         if seen.units.0 == 0 {
             // A reorganisation left nothing of it.
-            let known = merchant.seen.get_mut(&id).unwrap();
-            (known.reversed, known.verdict) = (true, None);
+            merchant.seen.get_mut(&id).unwrap().go(now);
             merchant.settle(&invoice, now, None, None);
             return Some(invoice);
         }
         if undoes(known, seen) {
             // What stood in the books is taken back as itself before something else takes its place.
-            let known = merchant.seen.get_mut(&id).unwrap();
-            (known.reversed, known.verdict) = (true, None);
+            merchant.seen.get_mut(&id).unwrap().go(now);
             merchant.settle(&invoice, now, None, None);
         }
-        take(merchant.seen.get_mut(&id).unwrap(), seen);
+        take(merchant.seen.get_mut(&id).unwrap(), seen, now);
         merchant.settle(&invoice, now, None, None);
         Some(invoice)
     }
@@ -237,7 +235,7 @@ impl Model {
 
 /// A transfer that stands in the books is now in another block and not deep enough there, or of another amount.
 fn undoes(known: &Seen, seen: &Observation) -> bool {
-    if known.part.posted() == 0 || known.reversed {
+    if known.part.posted() == 0 || known.is_gone() {
         return false;
     }
     match &seen.sighting {
@@ -250,12 +248,12 @@ fn undoes(known: &Seen, seen: &Observation) -> bool {
     }
 }
 
-fn take(known: &mut Seen, seen: &Observation) {
+fn take(known: &mut Seen, seen: &Observation, now: i64) {
     known.units = seen.units.0;
     match &seen.sighting {
-        Sighting::Removed => (known.reversed, known.verdict) = (true, None),
+        Sighting::Removed => known.go(now),
         Sighting::Pending => {
-            (known.level, known.reversed, known.block) = (Level::Pending, false, None);
+            (known.level, known.gone_at, known.block) = (Level::Pending, None, None);
         }
         Sighting::InBlock {
             level,
@@ -263,13 +261,13 @@ fn take(known: &mut Seen, seen: &Observation) {
             hash,
             time,
         } => {
-            let same = !known.reversed && known.block.as_ref().is_some_and(|b| b.1 == *hash);
+            let same = !known.is_gone() && known.block.as_ref().is_some_and(|b| b.1 == *hash);
             known.level = if same {
                 known.level.max(*level)
             } else {
                 *level
             };
-            known.reversed = false;
+            known.gone_at = None;
             known.block = Some((*number, hash.clone(), *time));
         }
     }
@@ -440,15 +438,21 @@ fn listed(seen: &Seen) -> Option<&'static str> {
 /// Everything that happened between before and after, in the order in which it must be told.
 fn announced(before: &str, was: &[Part], after: &Expected) -> Vec<&'static str> {
     let mut said = Vec::new();
-    let beyond = is_paid(after.status) || matches!(after.status, "partially_paid" | "under_review");
-    if matches!(before, "awaiting_payment" | "expired") && beyond {
+    let pays = |part: &Part| part.posted() > 0 && !part.dust && !part.wrong_asset && !part.late;
+    let seen = match after.status {
+        "under_review" => after.parts.iter().any(pays),
+        status => is_paid(status) || status == "partially_paid",
+    };
+    if matches!(before, "awaiting_payment" | "expired") && seen {
         said.push("invoice.detected");
     }
     for (was, part) in was.iter().zip(&after.parts) {
-        if was.posted() > 0 && part.status == "reversed" {
+        // The merchant was told that it is theirs, or to be returned.
+        let known = was.turn.is_some() || was.status == "refundable";
+        if known && part.status == "reversed" && (!part.dust || before != after.status) {
             said.push("invoice.payment_reversed");
         }
-        if was.posted() == 0 && part.status == "refundable" && !part.dust {
+        if !known && part.status == "refundable" && !part.dust && !part.rejected {
             said.push(match part.wrong_asset {
                 true => "invoice.wrong_asset",
                 false => "invoice.late_payment",
@@ -459,7 +463,7 @@ fn announced(before: &str, was: &[Part], after: &Expected) -> Vec<&'static str> 
     let credit_changed = was
         .iter()
         .zip(&after.parts)
-        .any(|(a, b)| credited(a) != credited(b));
+        .any(|(a, b)| !b.dust && credited(a) != credited(b));
     let retold = credit_changed && matches!(after.status, "partially_paid" | "overpaid");
     if before != after.status || retold {
         said.push(match after.status {

@@ -1,6 +1,6 @@
 //! Invoices.
 
-use till_core::invoice::{PayOption, Status, Summary, Terms};
+use till_core::invoice::{PayOption, Purpose, Status, Summary, Terms};
 use till_core::link::Unit;
 use till_core::money::Currency;
 use till_core::scope::Scope;
@@ -60,6 +60,7 @@ impl InvoiceRow {
             tolerance_bps: self.tolerance_bps,
             expires_at: self.expires_at,
             select_by: self.select_by,
+            purpose: Purpose::Sale,
         }
     }
 }

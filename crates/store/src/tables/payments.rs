@@ -1,6 +1,6 @@
 //! Payments: the facts about transfers that belong to invoices, and what follows from them.
 
-use till_core::ledger::Position;
+use till_core::ledger::{Position, Taken};
 use till_core::money::Units;
 use till_core::payment::{AttributedBy, Level, Payment, PaymentStatus, Verdict};
 use till_core::scope::Scope;
@@ -33,7 +33,10 @@ table! {
         simulated: bool,
         first_seen_at: i64,
         credited_at: Option<i64>,
-        reversed: bool,
+        /// When it left the chain; none while it is there.
+        gone_at: Option<i64>,
+        /// Numbers the credited payments of its invoice in the order in which they were credited.
+        credit_turn: Option<u32>,
         /// Where its units stand in the journal.
         position: Position,
         /// How many entries of the journal brought them there.
@@ -52,7 +55,8 @@ const CHANGING: &[&str] = &[
     "block_hash",
     "block_time",
     "credited_at",
-    "reversed",
+    "gone_at",
+    "credit_turn",
     "position",
     "entries",
 ];
@@ -73,7 +77,13 @@ impl PaymentRow {
             first_seen_at: self.first_seen_at,
             block_time: self.block_time,
             verdict: self.verdict,
-            reversed: self.reversed,
+            gone_at: self.gone_at,
+            credited: self.credit_turn,
+            taken: Taken {
+                refunds_due: self.position.refunds_due,
+                refunds_sent: self.position.refunds_sent,
+                credit_used: Units::ZERO,
+            },
         }
     }
 }

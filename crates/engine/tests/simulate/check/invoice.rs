@@ -90,7 +90,8 @@ fn payment(row: &PaymentRow, seen: &Seen) -> Check {
     )?;
     let verdict = row.verdict.map(till_core::payment::Verdict::show);
     same("verdict", &verdict, &seen.verdict)?;
-    same("reversed", row.reversed, seen.reversed)?;
+    same("gone_at", row.gone_at, seen.gone_at)?;
+    same("turn", row.credit_turn, seen.part.turn)?;
     same("first_seen_at", row.first_seen_at, seen.first_seen_at)?;
     same("credited_at", row.credited_at, seen.credited_at)?;
     let block = (row.block_number, row.block_hash.clone(), row.block_time);

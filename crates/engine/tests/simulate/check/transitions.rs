@@ -33,10 +33,14 @@ pub fn legal(from: &str, to: &str) -> bool {
     }
     match from {
         // Whatever is credited or held was detected before.
-        "awaiting_payment" => matches!(to, "detected" | "confirming" | "expired" | "cancelled"),
+        // Something may be held that would not have counted: late, of another asset, after cancelling.
+        "awaiting_payment" => matches!(
+            to,
+            "detected" | "confirming" | "expired" | "cancelled" | "under_review"
+        ),
         // Seen later than it came: a block in time outdoes our clock.
-        "expired" => matches!(to, "detected" | "confirming"),
-        "cancelled" => false,
+        "expired" => matches!(to, "detected" | "confirming" | "under_review"),
+        "cancelled" => to == "under_review",
         // Only a rejection cancels what was paid.
         "under_review" => to == "cancelled" || BEYOND.contains(&to),
         _ => BEYOND.contains(&to),

@@ -197,14 +197,16 @@ pub fn is_news(merchant: &Merchant, id: &TransferId, seen: &Observation) -> bool
         return !matches!(seen.sighting, Sighting::Removed) && seen.units.0 > 0;
     };
     if seen.units.0 == 0 {
-        return !known.reversed;
+        return !known.is_gone();
     }
     match &seen.sighting {
-        Sighting::Removed => !known.reversed,
-        Sighting::Pending => known.reversed || known.block.is_some() || known.units != seen.units.0,
+        Sighting::Removed => !known.is_gone(),
+        Sighting::Pending => {
+            known.is_gone() || known.block.is_some() || known.units != seen.units.0
+        }
         Sighting::InBlock { level, hash, .. } => {
             let block = known.block.as_ref().map(|block| &block.1);
-            known.reversed
+            known.is_gone()
                 || block != Some(hash)
                 || *level > known.level
                 || known.units != seen.units.0

@@ -13,6 +13,7 @@ use till_engine::{Answer, Engine, Fail};
 
 use crate::chain::TransferId;
 use crate::check;
+use crate::expect::Seen;
 use crate::model::{Kept, Model};
 use crate::world::{Check, World};
 
@@ -379,10 +380,9 @@ fn apply(
         }
         Op::Reverse { id, .. } => {
             let known = model.merchants[m].seen[id].clone();
-            if !known.reversed {
+            if !known.is_gone() {
                 let merchant = &mut model.merchants[m];
-                let gone = merchant.seen.get_mut(id).unwrap();
-                (gone.reversed, gone.verdict) = (true, None);
+                merchant.seen.get_mut(id).unwrap().go(at.business);
                 merchant.settle(&known.invoice, at.business, None, None);
             }
             touch(m, &known.invoice);
@@ -471,28 +471,24 @@ fn review(
     if check::status_at(merchant, id, now) != "under_review" {
         return Err("review_not_open");
     }
-    if accept {
-        let risky = merchant.seen.values().any(|seen| {
-            let verdict = seen.verdict.as_deref().unwrap_or("");
-            seen.invoice == id
-                && !seen.reversed
-                && verdict.starts_with("held:")
-                && verdict != "held:manual_review"
-        });
-        if risky && merchant.scope.mode.is_live() && !dashboard {
-            return Err("review_requires_dashboard");
+    let may = dashboard || !merchant.scope.mode.is_live();
+    let held = |seen: &Seen| seen.invoice == id && seen.part.status == "held";
+    let is_risk = |seen: &Seen| seen.verdict.as_deref() != Some("held:manual_review");
+    let risky = |seen: &Seen| held(seen) && is_risk(seen) && !seen.part.dust;
+    if accept && !may && merchant.seen.values().any(risky) {
+        return Err("review_requires_dashboard");
+    }
+    for seen in merchant.seen.values_mut().filter(|seen| held(seen)) {
+        // A key leaves a listed sender's dust to a person.
+        if !accept {
+            seen.verdict = Some("rejected".into());
+        } else if may || !is_risk(seen) {
+            seen.verdict = Some("accepted".into());
         }
-        for seen in merchant.seen.values_mut().filter(|seen| seen.invoice == id) {
-            if seen
-                .verdict
-                .as_deref()
-                .is_some_and(|verdict| verdict.starts_with("held:"))
-            {
-                seen.verdict = Some("accepted".into());
-            }
-        }
-    } else {
-        merchant.invoices.get_mut(id).unwrap().cancelled_at = Some(now);
+    }
+    if !accept {
+        let invoice = merchant.invoices.get_mut(id).unwrap();
+        invoice.cancelled_at = invoice.cancelled_at.or(Some(now));
     }
     merchant.settle(id, now, Some("invoice.review_resolved"), None);
     Ok(())

@@ -1,0 +1,282 @@
+//! From the facts to the status, to where each payment stands, and to what is still owed.
+
+use std::collections::HashMap;
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{One as _, ToPrimitive as _, Zero as _};
+
+use super::weigh::{Weighed, weigh};
+use super::{Assessment, Facts, Part, Purpose, Status, Terms};
+use crate::ledger::Position;
+use crate::money::Units;
+use crate::payment::{Hold, Level, Payment, PaymentStatus, Verdict};
+
+pub fn assess(facts: &Facts<'_>, now: i64) -> Assessment {
+    let terms = facts.terms;
+    let weighed = weigh(facts);
+    let sums = add_up(terms, &weighed);
+    let credits = credits(terms, &weighed);
+    let overpaid = most_overpaid(terms, &credits);
+    let unheld = unheld_status(facts, &sums, overpaid.is_some(), now);
+    let status = match sums.hold {
+        Some(_) => Status::UnderReview,
+        None => unheld,
+    };
+    // Nothing came of it: what little there is goes back.
+    let given_up = unheld == Status::Expired;
+    let mut in_order: Vec<&Weighed<'_>> = weighed.iter().collect();
+    in_order.sort_by_key(|it| it.index);
+    let turns: HashMap<&str, &Credit<'_>> = credits
+        .iter()
+        .map(|credit| (credit.payment.id.as_str(), credit))
+        .collect();
+    let part = |it: &Weighed<'_>| {
+        let credit = turns.get(it.payment.id.as_str()).copied();
+        part(terms, it, credit.filter(|_| !given_up))
+    };
+    Assessment {
+        status,
+        parts: in_order.into_iter().map(part).collect(),
+        received: received(&weighed),
+        remaining: (status == Status::PartiallyPaid)
+            .then(|| remaining(terms, &weighed, &sums))
+            .flatten(),
+        overpaid: overpaid.filter(|_| status == Status::Overpaid),
+        hold: sums.hold,
+    }
+}
+
+#[derive(Default)]
+struct Sums {
+    /// Shares of the price: credited in all, of it without dust, of it in time; and what is on its way.
+    credited: BigRational,
+    without_dust: BigRational,
+    in_time: BigRational,
+    coming: BigRational,
+    /// Something that is no dust was credited, is on its way, has risen since it was first seen, or is held.
+    paid_in: bool,
+    seen: bool,
+    risen: bool,
+    held: bool,
+    hold: Option<Hold>,
+}
+
+fn add_up(terms: &Terms, weighed: &[Weighed<'_>]) -> Sums {
+    let mut sums = Sums::default();
+    for it in weighed {
+        let payment = it.payment;
+        match outcome(it) {
+            PaymentStatus::Credited => {
+                sums.credited += &it.share;
+                sums.paid_in |= !it.dust;
+                if !it.dust {
+                    sums.without_dust += &it.share;
+                }
+                if payment.arrived_at() < terms.deadline() {
+                    sums.in_time += &it.share;
+                }
+            }
+            PaymentStatus::Pending | PaymentStatus::Confirming if it.creditable => {
+                sums.coming += &it.share;
+                sums.seen |= !it.dust;
+                sums.risen |= !it.dust && payment.level > payment.first_level;
+            }
+            PaymentStatus::Held if !it.dust => {
+                sums.held |= it.creditable;
+                sums.hold = stricter(sums.hold, payment.verdict);
+            }
+            _ => {}
+        }
+    }
+    sums
+}
+
+/// A risk outranks a mere amount: accepting must be judged by the stricter of them.
+fn stricter(known: Option<Hold>, verdict: Option<Verdict>) -> Option<Hold> {
+    match (known, verdict) {
+        (Some(known), _) if known.is_risk() => Some(known),
+        (_, Some(Verdict::Held(hold))) => Some(hold),
+        (known, _) => known,
+    }
+}
+
+/// What one payment is, as far as it is for itself to say.
+fn outcome(it: &Weighed<'_>) -> PaymentStatus {
+    let payment = it.payment;
+    if payment.is_gone() {
+        return PaymentStatus::Reversed;
+    }
+    if !payment.reached_policy() {
+        return match payment.level {
+            Level::Pending => PaymentStatus::Pending,
+            _ => PaymentStatus::Confirming,
+        };
+    }
+    match payment.verdict {
+        Some(Verdict::Held(_)) => PaymentStatus::Held,
+        Some(Verdict::Rejected) => PaymentStatus::Refundable,
+        _ if !it.creditable => PaymentStatus::Refundable,
+        Some(Verdict::Passed | Verdict::Accepted) => PaymentStatus::Credited,
+        // Reached the level but not judged: not credited before somebody looked.
+        Some(Verdict::Screened) | None => PaymentStatus::Confirming,
+    }
+}
+
+/// The status as it would be if nothing were held.
+fn unheld_status(facts: &Facts<'_>, sums: &Sums, overpaid: bool, now: i64) -> Status {
+    let terms = facts.terms;
+    if facts.cancelled_at.is_some() {
+        Status::Cancelled
+    } else if is_enough(terms, &sums.credited) {
+        // Dust makes no excess: it may come before, between or after what was really paid.
+        if overpaid && sums.without_dust > BigRational::one() {
+            Status::Overpaid
+        } else if is_enough(terms, &sums.in_time) {
+            Status::Paid
+        } else {
+            Status::PaidLate
+        }
+    } else if sums.paid_in {
+        Status::PartiallyPaid
+    } else if sums.risen {
+        Status::Confirming
+    } else if sums.seen || sums.held {
+        Status::Detected
+    } else if now >= terms.deadline() {
+        Status::Expired
+    } else {
+        Status::AwaitingPayment
+    }
+}
+
+/// Whether this part of the price pays it. Nothing never does, however much the merchant tolerates.
+fn is_enough(terms: &Terms, share: &BigRational) -> bool {
+    let asked = 10_000 - terms.tolerance_bps.min(10_000);
+    !share.is_zero() && share * BigInt::from(10_000) >= BigRational::from_integer(asked.into())
+}
+
+/// A credited payment: its turn, and what of it settles the invoice or is beyond it.
+struct Credit<'a> {
+    payment: &'a Payment,
+    turn: u32,
+    settled: Units,
+    overpaid: Units,
+}
+
+/// In the order in which they were credited, so that a later one never pushes an earlier one out of what it
+/// settled. Those credited now come last, as they arrived.
+fn credits<'a>(terms: &Terms, weighed: &[Weighed<'a>]) -> Vec<Credit<'a>> {
+    let mut credited: Vec<&Weighed<'_>> = weighed
+        .iter()
+        .filter(|it| outcome(it) == PaymentStatus::Credited)
+        .collect();
+    credited.sort_by_key(|it| it.payment.credited.unwrap_or(u32::MAX));
+    let taken = weighed.iter().filter_map(|it| it.payment.credited).max();
+    let mut next = taken.map_or(1, |last| last + 1);
+    let mut before = BigRational::zero();
+    let credit = |it: &Weighed<'a>| {
+        let after = &before + &it.share;
+        let overpaid = excess(terms, it.payment, &before, &after);
+        before = after;
+        let turn = it.payment.credited.unwrap_or(next);
+        next += u32::from(it.payment.credited.is_none());
+        Credit {
+            payment: it.payment,
+            turn,
+            settled: Units(it.payment.units.0 - overpaid.0),
+            overpaid,
+        }
+    };
+    credited.into_iter().map(credit).collect()
+}
+
+/// What of a payment is beyond the price, rounded in the merchant's favour to the asset's grid.
+fn excess(terms: &Terms, payment: &Payment, before: &BigRational, after: &BigRational) -> Units {
+    let one = BigRational::one();
+    if *before >= one {
+        return payment.units;
+    }
+    let beyond = (after - one).max(BigRational::zero());
+    let due = terms.due(&payment.asset).unwrap_or(Units::ZERO);
+    floor(&(beyond * BigInt::from(due.0)))
+}
+
+fn floor(number: &BigRational) -> Units {
+    Units(number.floor().to_integer().to_u128().unwrap_or(0))
+}
+
+/// `credit` is what it was credited as; a payment that would be and was not goes back to the payer.
+fn part(terms: &Terms, it: &Weighed<'_>, credit: Option<&Credit<'_>>) -> Part {
+    let payment = it.payment;
+    let mut position = Position::default();
+    let (status, credited) = match (outcome(it), credit) {
+        (PaymentStatus::Credited, Some(credit)) => {
+            if terms.purpose == Purpose::TopUp && payment.level == Level::Final {
+                position.prepaid_credit = payment.units;
+            } else {
+                (position.settled, position.overpaid) = (credit.settled, credit.overpaid);
+            }
+            (PaymentStatus::Credited, Some(credit.turn))
+        }
+        (PaymentStatus::Credited | PaymentStatus::Refundable, _) => {
+            position.refundable = payment.units;
+            (PaymentStatus::Refundable, None)
+        }
+        (PaymentStatus::Held, _) => {
+            position.held = payment.units;
+            // Held after it was credited: should it be accepted, it takes its old place.
+            (PaymentStatus::Held, payment.credited)
+        }
+        (status, _) => (status, None),
+    };
+    Part {
+        payment: payment.id.clone(),
+        status,
+        position: position.less(payment.taken),
+        standing: it.standing,
+        dust: it.dust,
+        rejected: payment.verdict == Some(Verdict::Rejected),
+        credited,
+    }
+}
+
+fn received(weighed: &[Weighed<'_>]) -> Vec<(String, Units)> {
+    let reached = weighed.iter().filter(|it| it.payment.reached_policy());
+    sum_by_asset(reached.map(|it| (it.payment.asset.as_str(), it.payment.units)))
+}
+
+fn sum_by_asset<'a>(amounts: impl Iterator<Item = (&'a str, Units)>) -> Vec<(String, Units)> {
+    let mut sums: Vec<(String, Units)> = Vec::new();
+    for (asset, units) in amounts {
+        match sums.iter_mut().find(|(known, _)| known == asset) {
+            Some((_, sum)) => *sum = sum.plus(units),
+            None => sums.push((asset.to_owned(), units)),
+        }
+    }
+    sums
+}
+
+/// What is still to be sent, in the asset last paid in: nothing while what is on its way would be enough.
+fn remaining(terms: &Terms, weighed: &[Weighed<'_>], sums: &Sums) -> Option<(String, Units)> {
+    let counts = |it: &&Weighed<'_>| it.creditable && !it.dust && !it.payment.is_gone();
+    let asset = &weighed.iter().rev().find(counts)?.payment.asset;
+    let expected = &sums.credited + &sums.coming;
+    if is_enough(terms, &expected) {
+        return Some((asset.clone(), Units::ZERO));
+    }
+    let due = BigInt::from(terms.due(asset)?.0);
+    let missing = ((BigRational::one() - expected) * due).ceil();
+    Some((asset.clone(), floor(&missing)))
+}
+
+/// The excess in the asset that holds most of it, measured by what the invoice asked for.
+fn most_overpaid(terms: &Terms, credits: &[Credit<'_>]) -> Option<(String, Units)> {
+    let over = credits.iter().filter(|credit| !credit.overpaid.is_zero());
+    let sums = sum_by_asset(over.map(|it| (it.payment.asset.as_str(), it.overpaid)));
+    let weight = |(asset, units): &(String, Units)| {
+        let due = terms.due(asset).unwrap_or(Units(1));
+        BigRational::new(BigInt::from(units.0), BigInt::from(due.0.max(1)))
+    };
+    sums.into_iter().max_by_key(weight)
+}

@@ -1,0 +1,97 @@
+//! What each payment weighs: whether it counts, for how much of the price, and whether anybody should care.
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{One as _, Zero as _};
+
+use super::{Facts, Standing, Terms};
+use crate::asset::Registry;
+use crate::money::Units;
+use crate::payment::Payment;
+
+pub(super) struct Weighed<'a> {
+    pub payment: &'a Payment,
+    /// Its place among the facts.
+    pub index: usize,
+    pub standing: Standing,
+    /// Its part of the price; nothing for an asset that was not asked for.
+    pub share: BigRational,
+    pub dust: bool,
+    /// Counts towards the price, unless somebody decides otherwise.
+    pub creditable: bool,
+}
+
+/// The payments in the order in which they arrived.
+pub(super) fn weigh<'a>(facts: &Facts<'a>) -> Vec<Weighed<'a>> {
+    let open_until = open_until(facts);
+    let weigh = |(index, payment): (usize, &'a Payment)| {
+        let standing = standing(facts, payment, open_until);
+        Weighed {
+            payment,
+            index,
+            standing,
+            share: share(facts.terms, payment),
+            dust: is_dust(facts.terms, payment),
+            creditable: standing == Standing::Counted && facts.cancelled_at.is_none(),
+        }
+    };
+    let mut weighed: Vec<Weighed<'_>> = facts.payments.iter().enumerate().map(weigh).collect();
+    weighed.sort_by_key(|it| (it.payment.arrived_at(), it.payment.id.as_str()));
+    weighed
+}
+
+fn in_time(terms: &Terms, payment: &Payment) -> bool {
+    payment.arrived_at() < terms.deadline()
+}
+
+/// The last moment at which a payment that was in time, and no dust, was there: until then the invoice takes
+/// more though its time is over. What is still there keeps it open for good.
+fn open_until(facts: &Facts<'_>) -> Option<i64> {
+    let terms = facts.terms;
+    let keeps_open = |payment: &&Payment| {
+        terms.due(&payment.asset).is_some() && in_time(terms, payment) && !is_dust(terms, payment)
+    };
+    let until = |payment: &Payment| payment.gone_at.unwrap_or(i64::MAX);
+    facts.payments.iter().filter(keeps_open).map(until).max()
+}
+
+/// A payment counts when it arrived in time, or while another that was in time was there. What becomes of
+/// that other one does not change it, and what was credited goes on counting.
+fn standing(facts: &Facts<'_>, payment: &Payment, open_until: Option<i64>) -> Standing {
+    if facts.terms.due(&payment.asset).is_none() {
+        return Standing::WrongAsset;
+    }
+    let arrived = payment.arrived_at();
+    let after_cancel = facts.cancelled_at.is_some_and(|at| arrived >= at);
+    let in_time = in_time(facts.terms, payment) || payment.credited.is_some();
+    // What replaces a transfer arrives at the very moment at which the other goes: then that was still there.
+    if !after_cancel && (in_time || open_until.is_some_and(|until| arrived <= until)) {
+        Standing::Counted
+    } else {
+        Standing::Late
+    }
+}
+
+fn share(terms: &Terms, payment: &Payment) -> BigRational {
+    match terms.due(&payment.asset) {
+        Some(due) if !due.is_zero() => {
+            BigRational::new(BigInt::from(payment.counted_units().0), BigInt::from(due.0))
+        }
+        _ => BigRational::zero(),
+    }
+}
+
+/// Worth less than the smallest unit of the invoice's currency. What was not asked for has no price here: a
+/// stablecoin is measured by the cent of its own currency, and nothing else is ever too little.
+fn is_dust(terms: &Terms, payment: &Payment) -> bool {
+    if terms.due(&payment.asset).is_some() {
+        return share(terms, payment) * BigInt::from(terms.amount_minor) < BigRational::one();
+    }
+    let stablecoin = Registry::builtin()
+        .asset(&payment.asset)
+        .filter(|asset| asset.currency.is_some());
+    stablecoin.is_some_and(|asset| {
+        let cent = Units(10u128.pow(asset.decimals.saturating_sub(2)));
+        payment.units < cent
+    })
+}
