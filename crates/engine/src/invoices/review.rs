@@ -46,7 +46,8 @@ pub async fn resolve_review(
     via: Via,
 ) -> Result<InvoiceRow, Fail> {
     let mut held = find_locked(tx, context, id).await?;
-    if held.assess(context.now).status != Status::UnderReview {
+    let now = held.moment(context);
+    if held.assess(now).status != Status::UnderReview {
         return Err(Refusal::of(Code::ReviewNotOpen).into());
     }
     let is_held = |verdict: Option<Verdict>| matches!(verdict, Some(Verdict::Held(_)));
@@ -67,7 +68,7 @@ pub async fn resolve_review(
                 payment.is.verdict = Some(Verdict::Accepted);
             }
         }
-        Decision::Reject => held.invoice.is.cancelled_at = Some(context.now),
+        Decision::Reject => held.invoice.is.cancelled_at = Some(now),
     }
     let (decision, via) = match (decision, via) {
         (Decision::Accept, Via::Api) => ("accept", "api"),

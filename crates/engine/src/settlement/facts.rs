@@ -9,6 +9,7 @@ use till_store::Tx;
 use till_store::invoices::InvoiceRow;
 use till_store::payments::PaymentRow;
 
+use crate::base::Context;
 use crate::base::fail::Fail;
 
 /// A record, and what the database has of it; none for a new one.
@@ -68,6 +69,14 @@ pub async fn hold_many(tx: &mut Tx, invoices: &[(&Scope, &str)]) -> Result<Vec<H
 impl Held {
     pub fn id(&self) -> &str {
         &self.invoice.is.id
+    }
+
+    /// The time at which a change of it happens: now that it is held, and never before what is already known of
+    /// it, which a server whose clock runs ahead may have written.
+    pub fn moment(&self, context: &Context<'_>) -> i64 {
+        let was = self.invoice.was.as_ref();
+        let known = was.map(|was| was.closed_at.unwrap_or(was.created_at));
+        context.by_now().max(known.unwrap_or(context.now))
     }
 
     pub fn terms(&self) -> Terms {
