@@ -1,0 +1,4 @@
+//! Workers, with several servers on one database.
+
+mod webhooks;
+mod world;
