@@ -16,7 +16,7 @@ use till_store::idempotency::NewAnswer;
 use till_store::journal::NewEntry;
 use till_store::keys::NewKey;
 use till_store::leases::{Cooling, LeaseRow};
-use till_store::timers::TimerRow;
+use till_store::timers::{Due, TimerRow};
 use till_store::{Db, Queries, StoreError, Tx, accounts, both_engines};
 use till_store::{deliveries, events, idempotency, journal, keys, leases, timers};
 
@@ -289,30 +289,56 @@ both_engines! {
         assert_eq!(due.iter().map(|timer| &*timer.subject).collect::<Vec<_>>(), ["inv_b", "inv_a"]);
         assert!(timers::due(&mut db.read().await.unwrap(), 4, 9).await.unwrap().is_empty());
         let takes = (0..8).map(|_| {
-            let (db, timer) = (db.clone(), due[1].clone());
+            let (db, due) = (db.clone(), due.clone());
             tokio::spawn(async move {
-                let timer = &timer;
-                db.write(|tx| timers::take(tx, timer).scope_boxed()).await
+                let due = &due;
+                db.write(|tx| timers::take(tx, due).scope_boxed()).await
             })
         });
         let mut taken = 0;
         for take in join_all(takes).await {
-            let take: Result<bool, StoreError> = take.unwrap();
-            taken += usize::from(take.unwrap());
+            let take: Result<Vec<Due>, StoreError> = take.unwrap();
+            taken += take.unwrap().len();
         }
-        assert_eq!(taken, 1);
+        assert_eq!(taken, 2);
     }
 
     async fn a_timer_that_was_moved_is_not_taken_at_its_old_time(db: Db) {
         let (scope, live) = (scope(), live());
         let mut tx = db.begin().await.unwrap();
         timers::set(&mut tx, &[timer(&scope, "inv_a", 10)]).await.unwrap();
-        let old: Vec<TimerRow> = timers::due_for(&mut tx, &scope, 10, 9).await.unwrap();
+        let old: Vec<Due> = timers::due_for(&mut tx, &scope, 10, 9).await.unwrap();
         timers::set(&mut tx, &[timer(&scope, "inv_a", 20)]).await.unwrap();
-        assert!(!timers::take(&mut tx, &old[0]).await.unwrap());
+        assert!(timers::take(&mut tx, &old).await.unwrap().is_empty());
         assert!(timers::due_for(&mut tx, &scope, 19, 9).await.unwrap().is_empty());
         assert!(timers::due_for(&mut tx, &live, 99, 9).await.unwrap().is_empty());
         assert_eq!(timers::due_for(&mut tx, &scope, 20, 9).await.unwrap().len(), 1);
+    }
+
+    async fn a_timer_that_was_put_back_waits_and_is_nobody_elses_hindrance(db: Db) {
+        let scope = scope();
+        let mut tx = db.begin().await.unwrap();
+        timers::set(&mut tx, &[timer(&scope, "inv_a", 1), timer(&scope, "inv_b", 2)]).await.unwrap();
+        let due = timers::due(&mut tx, 10, 9).await.unwrap();
+        assert!(timers::put_back(&mut tx, &due[0], 50).await.unwrap());
+        let subjects = |due: &[Due]| due.iter().map(|timer| timer.subject.clone()).collect::<Vec<_>>();
+        assert_eq!(subjects(&timers::due(&mut tx, 49, 9).await.unwrap()), ["inv_b"]);
+        assert_eq!(subjects(&timers::due_for(&mut tx, &scope, 99, 9).await.unwrap()), ["inv_b"]);
+        let again = timers::due(&mut tx, 50, 9).await.unwrap();
+        assert_eq!(subjects(&again), ["inv_a", "inv_b"]);
+        assert_eq!((again[0].due_at, again[0].attempts), (1, 1));
+        timers::set(&mut tx, &[timer(&scope, "inv_a", 3)]).await.unwrap();
+        assert_eq!(timers::due(&mut tx, 3, 9).await.unwrap()[1].attempts, 0, "set anew, it has not failed");
+    }
+
+    async fn a_timer_of_a_kind_that_only_a_newer_server_knows_is_left_to_it(db: Db) {
+        let scope = scope();
+        let newer = TimerRow { kind: "zz_newer".into(), ..timer(&scope, "inv_a", 1) };
+        let mut tx = db.begin().await.unwrap();
+        timers::set(&mut tx, &[newer, timer(&scope, "inv_b", 2)]).await.unwrap();
+        assert_eq!(timers::due(&mut tx, 9, 9).await.unwrap().len(), 1);
+        assert_eq!(timers::due_for(&mut tx, &scope, 9, 9).await.unwrap().len(), 1);
+        assert_eq!(timers::kinds(&mut tx).await.unwrap(), ["expire_invoice", "zz_newer"]);
     }
 
     async fn what_is_told_of_a_subject_is_first_claimed_in_its_order(db: Db) {

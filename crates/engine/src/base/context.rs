@@ -1,6 +1,6 @@
 //! What every use case is given: whose it is, what time it is there, what the merchant set.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 
 use till_core::asset::Mode;
@@ -36,6 +36,21 @@ impl<'e> Context<'e> {
     ) -> Result<Context<'e>, Fail> {
         let merchant = Merchant::load(q, scope).await?;
         Ok(Context::of(engine, merchant, effects))
+    }
+
+    /// Those of many accounts at once. An account that is not there has none.
+    pub async fn load_many(
+        engine: &'e Engine,
+        q: &mut impl Queries,
+        scopes: &[&Scope],
+        effects: &'e Effects,
+    ) -> Result<HashMap<Scope, Context<'e>>, Fail> {
+        let rows = till_store::accounts::merchants(q, scopes).await?;
+        let contexts = rows.into_iter().map(|row| {
+            let context = Context::of(engine, Merchant { row }, effects);
+            (context.scope.clone(), context)
+        });
+        Ok(contexts.collect())
     }
 
     fn of(engine: &'e Engine, merchant: Merchant, effects: &'e Effects) -> Context<'e> {

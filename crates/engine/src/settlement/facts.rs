@@ -53,6 +53,16 @@ pub async fn hold(tx: &mut Tx, scope: &Scope, invoice: &str) -> Result<Option<He
 /// Those of these invoices that exist, locked in the order of their ids.
 pub async fn hold_many(tx: &mut Tx, invoices: &[(&Scope, &str)]) -> Result<Vec<Held>, Fail> {
     let rows = till_store::invoices::lock_many(tx, invoices).await?;
+    with_payments(tx, rows).await
+}
+
+/// The same, without those that somebody else holds at this moment.
+pub async fn hold_free(tx: &mut Tx, invoices: &[(&Scope, &str)]) -> Result<Vec<Held>, Fail> {
+    let rows = till_store::invoices::lock_free(tx, invoices).await?;
+    with_payments(tx, rows).await
+}
+
+async fn with_payments(tx: &mut Tx, rows: Vec<InvoiceRow>) -> Result<Vec<Held>, Fail> {
     let found: Vec<(&Scope, &str)> = rows.iter().map(|row| (&row.scope, &*row.id)).collect();
     let mut payments: HashMap<String, Vec<Tracked<PaymentRow>>> = HashMap::new();
     for payment in till_store::payments::of_invoices(tx, &found).await? {
