@@ -29,12 +29,17 @@ pub struct Told<'a> {
 }
 
 pub fn make(context: &Context<'_>, told: Told<'_>) -> EventRow {
+    make_at(context, context.now, told)
+}
+
+/// The same for what happened at `at`, in business time.
+pub fn make_at(context: &Context<'_>, at: i64, told: Told<'_>) -> EventRow {
     let id = context.engine.ids.make(Kind::Event);
     let body = event_body(
         &id,
         told.event.as_str(),
         context.is_live(),
-        context.now,
+        at,
         told.invoice,
         told.object,
         told.extra,
@@ -45,7 +50,7 @@ pub fn make(context: &Context<'_>, told: Told<'_>) -> EventRow {
         event_type: told.event,
         subject: Some(told.subject.to_owned()),
         stream_seq: told.stream_seq,
-        created_at: context.now,
+        created_at: at,
         body,
         payments: told.payments.map(str::to_owned),
     }

@@ -16,7 +16,7 @@ use till_store::idempotency::NewAnswer;
 use till_store::journal::NewEntry;
 use till_store::keys::NewKey;
 use till_store::leases::{Cooling, LeaseRow};
-use till_store::timers::TimerRow;
+use till_store::timers::{Due, TimerRow};
 use till_store::{Db, Queries, StoreError, Tx, accounts, both_engines};
 use till_store::{deliveries, events, idempotency, journal, keys, leases, timers};
 
@@ -113,6 +113,14 @@ fn delivery(id: &str, scope: &Scope, due_at: i64) -> DeliveryRow {
         1,
         (1, due_at),
     )
+}
+
+/// Nobody is waited for once the claim has run out.
+fn patience(claim_ms: i64) -> deliveries::Patience {
+    deliveries::Patience {
+        claim_ms,
+        turn_ms: claim_ms,
+    }
 }
 
 fn attempted(id: &str, fence: i64, next_attempt_at: Option<i64>) -> Attempted<'_> {
@@ -281,30 +289,87 @@ both_engines! {
         assert_eq!(due.iter().map(|timer| &*timer.subject).collect::<Vec<_>>(), ["inv_b", "inv_a"]);
         assert!(timers::due(&mut db.read().await.unwrap(), 4, 9).await.unwrap().is_empty());
         let takes = (0..8).map(|_| {
-            let (db, timer) = (db.clone(), due[1].clone());
+            let (db, due) = (db.clone(), due.clone());
             tokio::spawn(async move {
-                let timer = &timer;
-                db.write(|tx| timers::take(tx, timer).scope_boxed()).await
+                let due = &due;
+                db.write(|tx| timers::take(tx, due).scope_boxed()).await
             })
         });
         let mut taken = 0;
         for take in join_all(takes).await {
-            let take: Result<bool, StoreError> = take.unwrap();
-            taken += usize::from(take.unwrap());
+            let take: Result<Vec<Due>, StoreError> = take.unwrap();
+            taken += take.unwrap().len();
         }
-        assert_eq!(taken, 1);
+        assert_eq!(taken, 2);
     }
 
     async fn a_timer_that_was_moved_is_not_taken_at_its_old_time(db: Db) {
         let (scope, live) = (scope(), live());
         let mut tx = db.begin().await.unwrap();
         timers::set(&mut tx, &[timer(&scope, "inv_a", 10)]).await.unwrap();
-        let old: Vec<TimerRow> = timers::due_for(&mut tx, &scope, 10, 9).await.unwrap();
+        let old: Vec<Due> = timers::due_for(&mut tx, &scope, 10, 9).await.unwrap();
         timers::set(&mut tx, &[timer(&scope, "inv_a", 20)]).await.unwrap();
-        assert!(!timers::take(&mut tx, &old[0]).await.unwrap());
+        assert!(timers::take(&mut tx, &old).await.unwrap().is_empty());
         assert!(timers::due_for(&mut tx, &scope, 19, 9).await.unwrap().is_empty());
         assert!(timers::due_for(&mut tx, &live, 99, 9).await.unwrap().is_empty());
         assert_eq!(timers::due_for(&mut tx, &scope, 20, 9).await.unwrap().len(), 1);
+    }
+
+    async fn a_timer_that_was_put_back_waits_and_is_nobody_elses_hindrance(db: Db) {
+        let scope = scope();
+        let mut tx = db.begin().await.unwrap();
+        timers::set(&mut tx, &[timer(&scope, "inv_a", 1), timer(&scope, "inv_b", 2)]).await.unwrap();
+        let due = timers::due(&mut tx, 10, 9).await.unwrap();
+        assert!(timers::put_back(&mut tx, &due[0], 50).await.unwrap());
+        let subjects = |due: &[Due]| due.iter().map(|timer| timer.subject.clone()).collect::<Vec<_>>();
+        assert_eq!(subjects(&timers::due(&mut tx, 49, 9).await.unwrap()), ["inv_b"]);
+        assert_eq!(subjects(&timers::due_for(&mut tx, &scope, 99, 9).await.unwrap()), ["inv_b"]);
+        let again = timers::due(&mut tx, 50, 9).await.unwrap();
+        assert_eq!(subjects(&again), ["inv_a", "inv_b"]);
+        assert_eq!((again[0].due_at, again[0].attempts), (1, 1));
+        timers::set(&mut tx, &[timer(&scope, "inv_a", 3)]).await.unwrap();
+        assert_eq!(timers::due(&mut tx, 3, 9).await.unwrap()[1].attempts, 0, "set anew, it has not failed");
+    }
+
+    async fn a_timer_of_a_kind_that_only_a_newer_server_knows_is_left_to_it(db: Db) {
+        let scope = scope();
+        let newer = TimerRow { kind: "zz_newer".into(), ..timer(&scope, "inv_a", 1) };
+        let mut tx = db.begin().await.unwrap();
+        timers::set(&mut tx, &[newer, timer(&scope, "inv_b", 2)]).await.unwrap();
+        assert_eq!(timers::due(&mut tx, 9, 9).await.unwrap().len(), 1);
+        assert_eq!(timers::due_for(&mut tx, &scope, 9, 9).await.unwrap().len(), 1);
+        assert_eq!(timers::kinds(&mut tx).await.unwrap(), ["expire_invoice", "zz_newer"]);
+    }
+
+    async fn what_is_told_of_a_subject_is_first_claimed_in_its_order(db: Db) {
+        let scope = scope();
+        let about = |id: &str, due_at: i64| DeliveryRow { subject: Some("inv_a".into()), ..delivery(id, &scope, due_at) };
+        // The second was written by a server whose clock is behind.
+        with_deliveries(&db, &[about("whd_a", 5), about("whd_b", 3), about("whd_c", 5)]).await;
+        let mut tx = db.begin().await.unwrap();
+        let ids = |claimed: Vec<deliveries::Claimed>| claimed.into_iter().map(|claimed| claimed.id).collect::<Vec<_>>();
+        let patience = deliveries::Patience { claim_ms: 60, turn_ms: 15 };
+        assert!(ids(deliveries::claim(&mut tx, &scope, 4, patience, 9).await.unwrap()).is_empty(), "the first is not due");
+        assert_eq!(ids(deliveries::claim(&mut tx, &scope, 5, patience, 1).await.unwrap()), Vec::<String>::new(), "not alone");
+        let mut together = ids(deliveries::claim(&mut tx, &scope, 5, patience, 2).await.unwrap());
+        together.sort();
+        assert_eq!(together, ["whd_a", "whd_b"]);
+        assert!(ids(deliveries::claim(&mut tx, &scope, 19, patience, 9).await.unwrap()).is_empty(), "both are under way");
+        deliveries::record(&mut tx, &scope, &[attempted("whd_a", 1, None)]).await.unwrap();
+        assert!(ids(deliveries::claim(&mut tx, &scope, 19, patience, 9).await.unwrap()).is_empty(), "one is under way");
+        assert_eq!(ids(deliveries::claim(&mut tx, &scope, 20, patience, 9).await.unwrap()), ["whd_c"], "long enough");
+    }
+
+    async fn a_first_attempt_that_failed_has_ended(db: Db) {
+        let scope = scope();
+        let about = |id: &str| DeliveryRow { subject: Some("inv_a".into()), ..delivery(id, &scope, 1) };
+        with_deliveries(&db, &[about("whd_a")]).await;
+        let mut tx = db.begin().await.unwrap();
+        deliveries::claim(&mut tx, &scope, 1, patience(60), 9).await.unwrap();
+        deliveries::insert(&mut tx, &[about("whd_b")]).await.unwrap();
+        assert!(deliveries::claim(&mut tx, &scope, 2, patience(60), 9).await.unwrap().is_empty());
+        deliveries::record(&mut tx, &scope, &[attempted("whd_a", 1, Some(99))]).await.unwrap();
+        assert_eq!(deliveries::claim(&mut tx, &scope, 2, patience(60), 9).await.unwrap()[0].id, "whd_b");
     }
 
     async fn a_row_that_cannot_be_read_names_its_table_column_and_id(db: Db) {
@@ -326,18 +391,18 @@ both_engines! {
         let scope = scope();
         with_deliveries(&db, &[delivery("whd_a", &scope, 10)]).await;
         let mut tx = db.begin().await.unwrap();
-        assert!(deliveries::claim(&mut tx, &scope, 9, 100, 9).await.unwrap().is_empty(), "not due");
-        let first = deliveries::claim(&mut tx, &scope, 10, 100, 9).await.unwrap();
+        assert!(deliveries::claim(&mut tx, &scope, 9, patience(91), 9).await.unwrap().is_empty(), "not due");
+        let first = deliveries::claim(&mut tx, &scope, 10, patience(90), 9).await.unwrap();
         assert_eq!((first.len(), first[0].fence, &*first[0].body), (1, 1, "{\"id\":\"evt_a\"}"));
-        assert!(deliveries::claim(&mut tx, &scope, 99, 200, 9).await.unwrap().is_empty(), "claimed");
-        let second = deliveries::claim(&mut tx, &scope, 100, 200, 9).await.unwrap();
+        assert!(deliveries::claim(&mut tx, &scope, 99, patience(101), 9).await.unwrap().is_empty(), "claimed");
+        let second = deliveries::claim(&mut tx, &scope, 100, patience(100), 9).await.unwrap();
         assert_eq!(second[0].fence, 2, "the claim ran out and was taken over");
         assert_eq!(0, deliveries::record(&mut tx, &scope, &[attempted("whd_a", 1, None)]).await.unwrap());
         assert_eq!(1, deliveries::record(&mut tx, &scope, &[attempted("whd_a", 2, None)]).await.unwrap());
         assert_eq!(0, deliveries::record(&mut tx, &scope, &[attempted("whd_a", 2, Some(9))]).await.unwrap(), "recorded once");
         let row = deliveries::find(&mut tx, &scope, "whd_a").await.unwrap().unwrap();
         assert_eq!((row.status, row.next_attempt_at), (DeliveryStatus::Succeeded, None));
-        assert!(deliveries::claim(&mut tx, &scope, 999, 1_000, 9).await.unwrap().is_empty(), "done");
+        assert!(deliveries::claim(&mut tx, &scope, 999, patience(1), 9).await.unwrap().is_empty(), "done");
     }
 
     async fn parallel_claims_share_nothing(db: Db) {
@@ -348,7 +413,7 @@ both_engines! {
             let (db, scope) = (db.clone(), scope.clone());
             tokio::spawn(async move {
                 let scope = &scope;
-                db.write(|tx| deliveries::claim(tx, scope, 5, 100, 10).scope_boxed()).await
+                db.write(|tx| deliveries::claim(tx, scope, 5, patience(95), 10).scope_boxed()).await
             })
         });
         let mut claimed: Vec<String> = Vec::new();
@@ -360,7 +425,7 @@ both_engines! {
         claimed.sort();
         claimed.dedup();
         assert_eq!(claimed.len(), all, "claimed twice");
-        let rest = db.write(|tx| async move { deliveries::claim(tx, &Scope::new("acct_a", Mode::Test), 5, 100, 99).await }.scope_boxed());
+        let rest = db.write(|tx| async move { deliveries::claim(tx, &Scope::new("acct_a", Mode::Test), 5, patience(95), 99).await }.scope_boxed());
         let rest: Result<Vec<_>, StoreError> = rest.await;
         assert_eq!(all + rest.unwrap().len(), 30, "none is lost");
     }

@@ -12,7 +12,7 @@ use bench::load::{Keep, Work, closed, paced};
 use bench::receiver::Receiver;
 use bench::report::{Hundredths, Report, median};
 use bench::server::{Installation, Parts, free_address};
-use bench::{CLIENTS, Engine, Postgres, Res, growth, raw, requests};
+use bench::{CLIENTS, Engine, Postgres, Res, growth, raw, requests, timers};
 
 mod bench {
     pub mod growth;
@@ -22,6 +22,7 @@ mod bench {
     pub mod report;
     pub mod requests;
     pub mod server;
+    pub mod timers;
 
     use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -93,6 +94,9 @@ const STREAMS_BEFORE: usize = 100;
 const STREAMS_PER_CLIENT: usize = 90;
 const STREAMS_PER_INVOICE: usize = 150;
 const SMALL: u64 = 10_000;
+/// Invoices that expire in one measurement, and those that a test clock is moved over.
+const EXPIRING: u64 = 10_000;
+const ON_THE_WAY: u64 = 100_000;
 /// What Svix, a server that does nothing else, drains on a machine like CI's.
 const DELIVERIES_PER_S: u64 = 2_000;
 
@@ -120,6 +124,9 @@ async fn run() -> Res<()> {
     let mut report = Report::default();
     if wanted("speed") {
         speed(&postgres, &mut report).await?;
+    }
+    if wanted("timers") {
+        fall_due(&postgres, &mut report).await?;
     }
     if wanted("rest") {
         at_rest(&mut report).await?;
@@ -292,6 +299,42 @@ async fn one_round(engine: Engine, postgres: &Postgres, speeds: &mut Speeds) -> 
     drop(server);
     if let Some(url) = url {
         postgres.drop(&url).await?;
+    }
+    Ok(())
+}
+
+/// Expiry beside the raw database, and the test clock over many timers.
+async fn fall_due(postgres: &Postgres, report: &mut Report) -> Res<()> {
+    for engine in Engine::ALL {
+        let (mut limits, mut rates) = (Vec::new(), Vec::new());
+        for round in 1..=ROUNDS {
+            let raw = database(engine, postgres).await?;
+            limits.push(timers::expired_raw(raw.clone(), EXPIRING, RAW_CLIENTS).await?);
+            let till = database(engine, postgres).await?;
+            rates.push(timers::expired(till.clone(), EXPIRING).await?);
+            for url in [raw, till].into_iter().flatten() {
+                postgres.drop(&url).await?;
+            }
+            let (raw, till) = (last(&limits), last(&rates));
+            eprintln!(
+                "  round {round}, {}: raw {raw}/s, expired {till}/s",
+                engine.name()
+            );
+        }
+        let raw = ("raw, one transaction each", median(&limits));
+        let work = format!("unpaid invoices expired, {}", engine.name());
+        report.at_least(&work, raw, median(&rates), Hundredths(100));
+        let url = database(engine, postgres).await?;
+        let (took_ms, held_up_ms) = timers::advanced(url.clone(), ON_THE_WAY).await?;
+        if let Some(url) = url {
+            postgres.drop(&url).await?;
+        }
+        let work = format!(
+            "another account held up by a clock over {ON_THE_WAY} timers, {}",
+            engine.name()
+        );
+        report.at_most(&work, held_up_ms, 100, "ms");
+        eprintln!("  the clock took {took_ms} ms");
     }
     Ok(())
 }

@@ -181,13 +181,11 @@ async fn advance_clock(
     posted: Posted<TestSecret, Advance>,
 ) -> Answered {
     let advance = &posted.body;
-    let done = posted.perform(&api, |tx, context| {
-        async move {
-            text(&clock_at(
-                test_mode::advance_clock(tx, context, advance).await?,
-            ))
-        }
-        .scope_boxed()
+    let moved = posted.perform(&api, |tx, context| {
+        async move { text(&clock_at(test_mode::set_goal(tx, context, advance).await?)) }
+            .scope_boxed()
     });
-    done.await
+    let moved = moved.await?;
+    test_mode::reach_goal(&api.engine, posted.scope()).await?;
+    Ok(moved)
 }

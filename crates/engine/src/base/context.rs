@@ -1,6 +1,6 @@
 //! What every use case is given: whose it is, what time it is there, what the merchant set.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 
 use till_core::asset::Mode;
@@ -17,6 +17,8 @@ pub struct Context<'e> {
     pub scope: Scope,
     /// Business time of this account and mode.
     pub now: i64,
+    /// Whether `now` was chosen: what fell due on a test clock happens at its own time.
+    is_chosen: bool,
     /// Real time: webhooks, signatures, idempotency keys.
     pub real_now: i64,
     pub merchant: Merchant,
@@ -33,17 +35,45 @@ impl<'e> Context<'e> {
         effects: &'e Effects,
     ) -> Result<Context<'e>, Fail> {
         let merchant = Merchant::load(q, scope).await?;
+        Ok(Context::of(engine, merchant, effects))
+    }
+
+    /// Those of many accounts at once. An account that is not there has none.
+    pub async fn load_many(
+        engine: &'e Engine,
+        q: &mut impl Queries,
+        scopes: &[&Scope],
+        effects: &'e Effects,
+    ) -> Result<HashMap<Scope, Context<'e>>, Fail> {
+        let rows = till_store::accounts::merchants(q, scopes).await?;
+        let contexts = rows.into_iter().map(|row| {
+            let context = Context::of(engine, Merchant { row }, effects);
+            (context.scope.clone(), context)
+        });
+        Ok(contexts.collect())
+    }
+
+    fn of(engine: &'e Engine, merchant: Merchant, effects: &'e Effects) -> Context<'e> {
         let real_now = engine.clock.now_ms();
-        let now = merchant.now(real_now);
-        Ok(Context {
+        Context {
             engine,
-            scope: scope.clone(),
-            now,
+            scope: merchant.row.scope.clone(),
+            now: merchant.now(real_now),
+            is_chosen: false,
             real_now,
             merchant,
             receives: Mutex::default(),
             effects,
-        })
+        }
+    }
+
+    /// What time it is by now. `now` is when the unit of work began, and it may have waited for a lock since: while
+    /// it did, others may have acted on later times.
+    pub fn by_now(&self) -> i64 {
+        match self.is_chosen {
+            true => self.now,
+            false => self.merchant.now(self.engine.clock.now_ms()).max(self.now),
+        }
     }
 
     /// The same context at another moment of business time, for what fell due in between.
@@ -52,6 +82,7 @@ impl<'e> Context<'e> {
             engine: self.engine,
             scope: self.scope.clone(),
             now,
+            is_chosen: true,
             real_now: self.real_now,
             merchant: self.merchant.clone(),
             receives: Mutex::default(),

@@ -32,7 +32,7 @@ pub async fn pick_option(
         .iter()
         .find(|option| option.asset == asset.code)
         .ok_or_else(not_offered)?;
-    let status = held.assess(context.now).status;
+    let status = held.assess(held.moment(context)).status;
     if status.is_closed() || status == Status::UnderReview {
         return Err(Refusal::of(Code::InvoiceNotAwaitingPayment).into());
     }

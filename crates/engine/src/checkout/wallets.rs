@@ -80,7 +80,7 @@ pub async fn bind(
     let sender = till_chains::parse_address(network, sender).map_err(|error| {
         Refusal::new(Code::SenderInvalid, format!("sender is {error}")).param("sender")
     })?;
-    if held.assess(context.now).status != Status::AwaitingPayment {
+    if held.assess(held.moment(context)).status != Status::AwaitingPayment {
         return Err(Refusal::of(Code::InvoiceNotAwaitingPayment).into());
     }
     let bindings = till_store::bindings::of_invoice(tx, &context.scope, invoice).await?;

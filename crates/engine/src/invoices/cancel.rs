@@ -16,11 +16,12 @@ pub async fn cancel(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<Invo
     if held.invoice.is.status == Status::Cancelled {
         return Ok(held.invoice.is);
     }
-    let status = held.assess(context.now).status;
+    let now = held.moment(context);
+    let status = held.assess(now).status;
     if status != Status::AwaitingPayment {
         let message = format!("The invoice is {} and cannot be cancelled", status.as_str());
         return Err(Refusal::new(Code::InvoiceNotCancellable, message).into());
     }
-    held.invoice.is.cancelled_at = Some(context.now);
+    held.invoice.is.cancelled_at = Some(now);
     settlement::settle(tx, context, held, None).await
 }

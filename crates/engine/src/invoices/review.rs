@@ -38,6 +38,7 @@ pub async fn resolve_review(
     via: Via,
 ) -> Result<InvoiceRow, Fail> {
     let mut held = find_locked(tx, context, id).await?;
+    let now = held.moment(context);
     let asked: Vec<String> = held
         .payments
         .iter()
@@ -54,7 +55,7 @@ pub async fn resolve_review(
         payments: &asked,
         may_accept_risk: via == Via::Dashboard || !context.is_live(),
     };
-    let verdicts = decide(&facts, context.now, &question).map_err(|why| {
+    let verdicts = decide(&facts, now, &question).map_err(|why| {
         Refusal::of(match why {
             Undecidable::NotOpen => Code::ReviewNotOpen,
             Undecidable::RiskNeedsPerson => Code::ReviewRequiresDashboard,
@@ -63,7 +64,7 @@ pub async fn resolve_review(
     held.give(&verdicts);
     let cancelled_at = &mut held.invoice.is.cancelled_at;
     if decision == Decision::Reject {
-        *cancelled_at = cancelled_at.or(Some(context.now));
+        *cancelled_at = cancelled_at.or(Some(now));
     }
     let review = json!({ "decision": decision.as_str(), "reason": reason, "via": via.as_str() });
     let extra = Extra {

@@ -9,6 +9,7 @@ use till_store::Tx;
 use till_store::invoices::InvoiceRow;
 use till_store::payments::PaymentRow;
 
+use crate::base::Context;
 use crate::base::fail::Fail;
 
 /// A record, and what the database has of it; none for a new one.
@@ -52,6 +53,16 @@ pub async fn hold(tx: &mut Tx, scope: &Scope, invoice: &str) -> Result<Option<He
 /// Those of these invoices that exist, locked in the order of their ids.
 pub async fn hold_many(tx: &mut Tx, invoices: &[(&Scope, &str)]) -> Result<Vec<Held>, Fail> {
     let rows = till_store::invoices::lock_many(tx, invoices).await?;
+    with_payments(tx, rows).await
+}
+
+/// The same, without those that somebody else holds at this moment.
+pub async fn hold_free(tx: &mut Tx, invoices: &[(&Scope, &str)]) -> Result<Vec<Held>, Fail> {
+    let rows = till_store::invoices::lock_free(tx, invoices).await?;
+    with_payments(tx, rows).await
+}
+
+async fn with_payments(tx: &mut Tx, rows: Vec<InvoiceRow>) -> Result<Vec<Held>, Fail> {
     let found: Vec<(&Scope, &str)> = rows.iter().map(|row| (&row.scope, &*row.id)).collect();
     let mut payments: HashMap<String, Vec<Tracked<PaymentRow>>> = HashMap::new();
     for payment in till_store::payments::of_invoices(tx, &found).await? {
@@ -68,6 +79,14 @@ pub async fn hold_many(tx: &mut Tx, invoices: &[(&Scope, &str)]) -> Result<Vec<H
 impl Held {
     pub fn id(&self) -> &str {
         &self.invoice.is.id
+    }
+
+    /// The time at which a change of it happens: now that it is held, and never before what is already known of
+    /// it, which a server whose clock runs ahead may have written.
+    pub fn moment(&self, context: &Context<'_>) -> i64 {
+        let was = self.invoice.was.as_ref();
+        let known = was.map(|was| was.closed_at.unwrap_or(was.created_at));
+        context.by_now().max(known.unwrap_or(context.now))
     }
 
     pub fn terms(&self) -> Terms {

@@ -6,6 +6,6 @@ mod judge;
 mod settle;
 mod tell;
 
-pub use facts::{Held, Tracked, hold, hold_many};
+pub use facts::{Held, Tracked, hold, hold_free, hold_many};
 pub use settle::{Change, settle, settle_all};
 pub use tell::{Extra, render};

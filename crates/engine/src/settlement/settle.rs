@@ -31,6 +31,8 @@ pub struct Change<'c> {
 pub(super) struct Settled<'c> {
     pub(super) context: &'c Context<'c>,
     pub(super) held: Held,
+    /// When it happens, in business time.
+    pub(super) at: i64,
     pub(super) before: Status,
     pub(super) entries: Vec<NewEntry>,
     pub(super) events: Vec<EventRow>,
@@ -77,6 +79,7 @@ fn work_out(change: Change<'_>) -> Result<Settled<'_>, Fail> {
         mut held,
         extra,
     } = change;
+    let at = held.moment(context);
     let before = held.invoice.is.status;
     let terms = held.terms();
     judge::pass_verdicts(context, &terms, &mut held);
@@ -86,18 +89,19 @@ fn work_out(change: Change<'_>) -> Result<Settled<'_>, Fail> {
             payments: &held.facts(),
             cancelled_at: held.invoice.is.cancelled_at,
         },
-        context.now,
+        at,
     );
     let announcements = announce(before, &stood(&held), &after);
-    let entries = move_payments(context, &mut held, &after)?;
-    apply(context, &mut held.invoice.is, &after);
+    let entries = move_payments(context, at, &mut held, &after)?;
+    apply(at, &mut held.invoice.is, &after);
     follow::link_unit::apply(&mut held.invoice.is);
-    let events = events_of(context, &held, &announcements, extra.as_ref())?;
+    let events = events_of(context, at, &held, &announcements, extra.as_ref())?;
     let streamed = events.iter().filter(|event| event.stream_seq.is_some());
     held.invoice.is.stream_seq += i64::try_from(streamed.count()).map_err(Fail::broken)?;
     Ok(Settled {
         context,
         held,
+        at,
         before,
         entries,
         events,
@@ -118,6 +122,7 @@ fn stood(held: &Held) -> Vec<Stood<'_>> {
 /// Each payment's status and position follow from the assessment; what moved is journalled.
 fn move_payments(
     context: &Context<'_>,
+    at: i64,
     held: &mut Held,
     after: &Assessment,
 ) -> Result<Vec<NewEntry>, Fail> {
@@ -139,7 +144,7 @@ fn move_payments(
         row.status = part.status;
         row.credit_turn = part.credited;
         if part.status == PaymentStatus::Credited && !was_credited {
-            row.credited_at = Some(context.now);
+            row.credited_at = Some(at);
         }
         if let Some((kind, lines)) = ledger::entry(row.position, part.position) {
             row.entries += 1;
@@ -154,18 +159,15 @@ fn move_payments(
                 reverses: None,
                 asset: row.asset.clone(),
                 lines,
-                created_at: context.now,
+                created_at: at,
             });
         }
     }
     Ok(entries)
 }
 
-fn apply(context: &Context<'_>, row: &mut InvoiceRow, after: &Assessment) {
-    let opened_at = row
-        .summary
-        .review
-        .map_or(context.now, |review| review.opened_at);
+fn apply(at: i64, row: &mut InvoiceRow, after: &Assessment) {
+    let opened_at = row.summary.review.map_or(at, |review| review.opened_at);
     let review = after.hold.map(|hold| Review { hold, opened_at });
     row.summary = Summary {
         received: after.received.clone(),
@@ -174,7 +176,7 @@ fn apply(context: &Context<'_>, row: &mut InvoiceRow, after: &Assessment) {
         review,
     };
     row.status = after.status;
-    let kept_if = |holds: bool, since: Option<i64>| holds.then(|| since.unwrap_or(context.now));
+    let kept_if = |holds: bool, since: Option<i64>| holds.then(|| since.unwrap_or(at));
     row.paid_at = kept_if(after.status.is_paid(), row.paid_at);
     row.closed_at = kept_if(after.status.is_closed(), row.closed_at);
 }
@@ -214,6 +216,7 @@ async fn write(tx: &mut Tx, settled: &[Settled<'_>]) -> Result<(), Fail> {
         .map(|done| Follower {
             context: done.context,
             held: &done.held,
+            at: done.at,
             before: done.before,
         })
         .collect();

@@ -21,6 +21,7 @@ pub struct Extra {
 
 pub(super) fn events_of(
     context: &Context<'_>,
+    at: i64,
     held: &Held,
     announcements: &[Announcement],
     extra: Option<&Extra>,
@@ -49,7 +50,7 @@ pub(super) fn events_of(
             extra,
             payments: stream_seq.map(|_| shown.as_str()),
         };
-        events.push(outbox::make(context, told));
+        events.push(outbox::make_at(context, at, told));
     };
     if let Some(extra) = extra {
         push(extra.event, &object, Some((extra.name, &extra.json)));

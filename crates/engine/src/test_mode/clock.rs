@@ -22,17 +22,15 @@ pub async fn read_clock(engine: &Engine, scope: &Scope) -> Result<i64, Fail> {
     Ok(merchant.now(engine.clock.now_ms()))
 }
 
-/// Moves the account's test clock forward; everything that falls due on the way happens in its order and at
-/// its time, in the same unit of work.
-pub async fn advance_clock(
-    tx: &mut Tx,
-    context: &Context<'_>,
-    advance: &Advance,
-) -> Result<i64, Fail> {
+/// Says where the account's test clock is to go; [`reach_goal`] takes it there. Where it will be is known, and can be
+/// kept under a key, before it sets out: whoever asks again after a failure on the way goes on to the same place. One
+/// that is on its way already goes on from where that leads.
+pub async fn set_goal(tx: &mut Tx, context: &Context<'_>, advance: &Advance) -> Result<i64, Fail> {
     let merchant = till_store::accounts::merchant_for_update(tx, &context.scope)
         .await?
         .ok_or_else(not_configured)?;
-    let now = context.real_now.saturating_add(merchant.clock_offset_ms);
+    let clock = context.real_now.saturating_add(merchant.clock_offset_ms);
+    let now = clock.max(merchant.clock_goal.unwrap_or(clock));
     let target = match advance {
         Advance::Seconds(seconds) => now.saturating_add(seconds.saturating_mul(SECOND_MS)),
         Advance::To(at) => *at,
@@ -47,14 +45,13 @@ pub async fn advance_clock(
     if target < now {
         return Err(invalid("advance_to", "test time never runs backwards").into());
     }
-    let offset_ms = target - context.real_now;
-    till_store::accounts::set_clock_offset(tx, &context.scope, offset_ms).await?;
-    loop {
-        let due = till_store::timers::due_for(tx, &context.scope, target, 1).await?;
-        let Some(timer) = due.first() else { break };
-        timers::fire(tx, &context.at(timer.due_at.max(now)), timer).await?;
-    }
+    till_store::accounts::set_clock_goal(tx, &context.scope, target).await?;
     Ok(target)
+}
+
+/// When this returns, everything that fell due on the way has happened, in its order and at its time.
+pub async fn reach_goal(engine: &Engine, scope: &Scope) -> Result<(), Fail> {
+    timers::reach_goal(engine, scope).await
 }
 
 fn invalid(param: &str, message: &str) -> Refusal {

@@ -3,5 +3,5 @@
 mod clock;
 mod payments;
 
-pub use clock::{Advance, advance_clock, read_clock};
+pub use clock::{Advance, reach_goal, read_clock, set_goal};
 pub use payments::{Simulation, reverse_payment, simulate_payment};

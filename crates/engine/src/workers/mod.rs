@@ -20,6 +20,7 @@ pub fn start(
     stopping: &Stopping,
 ) -> Vec<tokio::task::JoinHandle<()>> {
     const TIMERS: Duration = Duration::from_millis(500);
+    const LOOK: Duration = Duration::from_secs(60);
     const SWEEP: Duration = Duration::from_secs(600);
     vec![
         tokio::spawn(webhooks::run(Arc::clone(engine), sender, stopping.clone())),
@@ -29,6 +30,12 @@ pub fn start(
             stopping.clone(),
             TIMERS,
             Work::Timers,
+        )),
+        tokio::spawn(periodic(
+            Arc::clone(engine),
+            stopping.clone(),
+            LOOK,
+            Work::Look,
         )),
         tokio::spawn(periodic(
             Arc::clone(engine),
@@ -53,6 +60,7 @@ pub fn start_streams(engine: &Arc<Engine>, stopping: &Stopping) -> tokio::task::
 #[derive(Clone, Copy, Debug)]
 enum Work {
     Timers,
+    Look,
     Sweep,
     Streams,
 }
@@ -61,6 +69,7 @@ async fn periodic(engine: Arc<Engine>, mut stopping: Stopping, period: Duration,
     loop {
         let done = match work {
             Work::Timers => timers::run_due(&engine).await.map(drop),
+            Work::Look => timers::look_after(&engine).await,
             Work::Sweep => sweeper::sweep(&engine).await,
             Work::Streams => stream::poll(&engine).await,
         };

@@ -3,15 +3,15 @@
 
 use scoped_futures::ScopedFutureExt as _;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
+use futures::{FutureExt as _, StreamExt as _};
 use till_core::asset::Mode;
 use till_core::id::Kind;
 use till_core::scope::Scope;
@@ -19,7 +19,7 @@ use till_core::time::SECOND_MS;
 use till_core::webhook::{
     EVENT_ID_HEADER, EVENT_TYPE_HEADER, SIGNATURE_HEADER, retry_delay_ms, sign,
 };
-use till_store::deliveries::{Attempted, Claimed, DeliveryRow, Message};
+use till_store::deliveries::{Attempted, Claimed, DeliveryRow, Message, Patience};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
@@ -37,8 +37,13 @@ const CLAIM_MAX: i64 = 64;
 const READY_MIN: usize = 32;
 /// Longer than any attempt may take; a worker that died is taken over after it.
 const CLAIM_MS: i64 = 60 * SECOND_MS;
-/// How long a delivery waits at most for the one before it of the same invoice: well within its claim.
+/// How long a delivery waits at most for the one before it of the same subject, since that one began: well within
+/// its claim.
 const TURN_MS: i64 = 15 * SECOND_MS;
+const PATIENCE: Patience = Patience {
+    claim_ms: CLAIM_MS,
+    turn_ms: TURN_MS,
+};
 const PERIOD: Duration = Duration::from_secs(1);
 
 /// What takes a webhook to where it goes. The simulator's receiver is one too.
@@ -57,7 +62,7 @@ impl Deliver for Sender {
     }
 }
 
-/// Sends everything due now, to one endpoint after the other.
+/// Sends everything due now whose turn it is, to one endpoint after the other.
 pub async fn run_due(engine: &Engine, sender: &impl Deliver) -> Result<(), Fail> {
     for scope in due_scopes(engine).await {
         serve_endpoint(engine, sender, &scope, &Signals::default()).await?;
@@ -114,9 +119,13 @@ pub async fn run(engine: Arc<Engine>, sender: Arc<impl Deliver>, mut stopping: S
                 let served = serve_endpoint(&engine, &*sender, &place.scope, &signals).await;
                 let scope = place.scope.clone();
                 drop(place);
+                // Something may have become due after the last look and before the place was given back.
+                let is_told = signals.more.notified().now_or_never().is_some();
                 match served {
-                    // Something may have become due after the last look and before the place was given back.
-                    Ok(()) => engine.nudges.webhooks(scope),
+                    Ok(Served::Something) => engine.nudges.webhooks(scope),
+                    Ok(Served::Nothing) if is_told => engine.nudges.webhooks(scope),
+                    // What is due waits for another server's attempts: the period is soon enough.
+                    Ok(Served::Nothing) => {}
                     // The period is soon enough: a nudge would make a hot loop of it.
                     Err(fail) => {
                         tracing::error!(account = %scope.account, ?fail, "delivering webhooks failed; it is tried again");
@@ -159,6 +168,12 @@ async fn due_scopes(engine: &Engine) -> Vec<Scope> {
     }
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Served {
+    Something,
+    Nothing,
+}
+
 /// Sends everything due to one endpoint, a bounded number at a time, until nothing is. While requests are
 /// under way the next are claimed and the last recorded: neither the receiver nor the database waits for the
 /// other, and what becomes due meanwhile waits for nothing that hangs.
@@ -167,13 +182,14 @@ async fn serve_endpoint(
     sender: &impl Deliver,
     scope: &Scope,
     signals: &Signals,
-) -> Result<(), Fail> {
+) -> Result<Served, Fail> {
     let mut ready = Ready::default();
     let mut done = Vec::new();
     // At most one of each; a set that may be empty is simply not waited for.
     let (mut claims, mut records) = (FuturesUnordered::new(), FuturesUnordered::new());
     let mut under_way = FuturesUnordered::new();
     let mut claimed_all = Ok(false);
+    let mut served = Served::Nothing;
     loop {
         let may_claim = matches!(claimed_all, Ok(false)) && !signals.last.load(Ordering::Relaxed);
         if may_claim && claims.is_empty() && ready.waiting.len() < READY_MIN {
@@ -188,16 +204,23 @@ async fn serve_endpoint(
             records.push(record(engine, scope, std::mem::take(&mut done)));
         }
         if claims.is_empty() && under_way.is_empty() && records.is_empty() {
-            return claimed_all.map(drop);
+            return claimed_all.map(|_| served);
         }
         // In a fixed order, so that the simulator's runs repeat; what is sent comes last because there is most
         // of it.
         tokio::select! {
             biased;
-            Some(recorded) = records.next() => recorded?,
+            Some(recorded) = records.next() => {
+                recorded?;
+                // Those that came after them may have their turn now.
+                if claimed_all.is_ok() {
+                    claimed_all = Ok(false);
+                }
+            }
             Some(claimed) = claims.next() => match claimed {
                 Ok(Some((endpoint, claimed))) => {
-                    ready.add(endpoint, claimed, engine.clock.now_ms());
+                    served = Served::Something;
+                    ready.add(endpoint, claimed);
                 }
                 Ok(None) => claimed_all = Ok(true),
                 // What was claimed before is still sent and recorded.
@@ -208,6 +231,8 @@ async fn serve_endpoint(
                 done.push(attempted);
             }
             () = signals.more.notified(), if matches!(claimed_all, Ok(true)) => claimed_all = Ok(false),
+            // One whose turn has not come may have waited long enough.
+            () = tokio::time::sleep(PERIOD), if !ready.waiting.is_empty() => {}
         }
     }
 }
@@ -215,39 +240,32 @@ async fn serve_endpoint(
 /// What is claimed and not sent yet, in the order in which it happened.
 #[derive(Default)]
 struct Ready {
-    waiting: VecDeque<Waiting>,
-    /// The invoices of which something is under way.
-    told_of: HashSet<String>,
-}
-
-struct Waiting {
-    endpoint: Arc<Endpoint>,
-    delivery: Claimed,
-    since: i64,
+    waiting: VecDeque<(Arc<Endpoint>, Claimed)>,
+    /// The subjects of which something is under way, and since when.
+    told_of: HashMap<String, i64>,
 }
 
 impl Ready {
-    fn add(&mut self, endpoint: Endpoint, mut claimed: Vec<Claimed>, now: i64) {
+    fn add(&mut self, endpoint: Endpoint, mut claimed: Vec<Claimed>) {
         let endpoint = Arc::new(endpoint);
-        claimed.sort_unstable_by(|a, b| a.event.cmp(&b.event));
+        claimed.sort_unstable_by_key(|delivery| delivery.seq);
+        let claimed = claimed.into_iter();
         self.waiting
-            .extend(claimed.into_iter().map(|delivery| Waiting {
-                endpoint: Arc::clone(&endpoint),
-                delivery,
-                since: now,
-            }));
+            .extend(claimed.map(|delivery| (Arc::clone(&endpoint), delivery)));
     }
 
     /// The next whose turn it is.
     fn next(&mut self, now: i64) -> Option<(Arc<Endpoint>, Claimed)> {
-        let at = self.waiting.iter().position(|waiting| {
-            let subject = waiting.delivery.subject.as_ref();
-            let told_of = subject.is_some_and(|subject| self.told_of.contains(subject));
-            !told_of || now - waiting.since >= TURN_MS
+        let at = self.waiting.iter().position(|(_, delivery)| {
+            let subject = delivery.subject.as_ref();
+            let since = subject.and_then(|subject| self.told_of.get(subject));
+            since.is_none_or(|since| now - since >= TURN_MS)
         })?;
         let next = self.waiting.remove(at)?;
-        self.told_of.extend(next.delivery.subject.clone());
-        Some((next.endpoint, next.delivery))
+        if let Some(subject) = &next.1.subject {
+            self.told_of.insert(subject.clone(), now);
+        }
+        Some(next)
     }
 
     fn finish(&mut self, delivery: &Claimed) {
@@ -272,8 +290,7 @@ async fn claim(engine: &Engine, scope: &Scope) -> Result<Option<(Endpoint, Vec<C
                 let merchant = till_store::accounts::merchant(tx, scope).await?;
                 let url = merchant.and_then(|merchant| merchant.webhook_url);
                 let claimed =
-                    till_store::deliveries::claim(tx, scope, now, now + CLAIM_MS, CLAIM_MAX)
-                        .await?;
+                    till_store::deliveries::claim(tx, scope, now, PATIENCE, CLAIM_MAX).await?;
                 if claimed.is_empty() {
                     return Ok(None);
                 }

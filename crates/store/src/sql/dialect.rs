@@ -233,12 +233,20 @@ impl Db {
     async fn attempt<'e, T, E, F>(&self, work: &F) -> Result<T, E>
     where
         F: for<'t> Fn(&'t mut Tx) -> ScopedBoxFuture<'e, 't, Result<T, E>> + Send + Sync,
-        E: From<StoreError>,
+        T: Send,
+        E: From<StoreError> + Send,
     {
         let mut tx = self.begin().await?;
-        let value = work(&mut tx).await?;
-        tx.commit().await?;
-        Ok(value)
+        match work(&mut tx).await {
+            Ok(value) => {
+                tx.commit().await?;
+                Ok(value)
+            }
+            Err(error) => {
+                tx.roll_back().await;
+                Err(error)
+            }
+        }
     }
 
     pub(crate) async fn back_off(&self, attempt: u32) {

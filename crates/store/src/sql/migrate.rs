@@ -35,6 +35,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     5 => "0005_subjects",
     6 => "0006_chains",
     7 => "0007_payment_facts",
+    8 => "0008_workers",
 ];
 
 const CREATE_ATTEMPTS_MAX: u32 = 8;

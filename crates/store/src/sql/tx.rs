@@ -191,6 +191,14 @@ impl Tx {
         Ok(())
     }
 
+    /// Undoes it before it returns: whoever comes next does not find its locks. (Dropped, it is undone soon after.)
+    pub(crate) async fn roll_back(self) {
+        if let Inner::Postgres(transaction) = self.inner {
+            // A connection that broke has taken the transaction with it.
+            transaction.rollback().await.ok();
+        }
+    }
+
     /// Several statements without arguments.
     pub(crate) async fn batch(&mut self, sql: &str) -> Result<(), StoreError> {
         let sql = raw_sql(AssertSqlSafe(sql));

@@ -40,6 +40,10 @@ enum How {
         conflict: Conflict,
     },
     Update(Set),
+    /// Rows that are there go, by their key.
+    Delete {
+        key: &'static [&'static str],
+    },
 }
 
 /// Rows for one table.
@@ -108,6 +112,19 @@ impl Write {
         }
     }
 
+    /// Rows that hold the key's values. Whether they are still there is for `RETURNING` to say.
+    pub(crate) fn delete(
+        table: &'static str,
+        key: &'static [&'static str],
+        rows: Vec<Vec<Val>>,
+    ) -> Write {
+        Write {
+            table,
+            how: How::Delete { key },
+            rows,
+        }
+    }
+
     /// These columns of whole records.
     pub(crate) fn update_records<'r, T: Record + 'r>(
         key: &[&'static str],
@@ -161,6 +178,7 @@ impl Write {
         match &self.how {
             How::Insert { conflict, .. } => (*conflict != Conflict::Ignore).then_some(count),
             How::Update(set) => set.only.is_empty().then_some(count),
+            How::Delete { .. } => None,
         }
     }
 
@@ -169,6 +187,7 @@ impl Write {
         let width = match &self.how {
             How::Insert { columns, .. } => columns.len(),
             How::Update(set) => set.key.len() + set.columns.len() + set.adding.len(),
+            How::Delete { key } => key.len(),
         };
         match self.rows.iter().all(|row| row.len() == width) {
             true => Ok(width),
@@ -225,6 +244,10 @@ impl Write {
                     let _ = write!(sql, " AND {}", set.only);
                 }
                 sql
+            }
+            How::Delete { key } => {
+                let (table, key) = (self.table, key.join(", "));
+                format!("DELETE FROM {table} WHERE ({key}) IN ({rows})")
             }
         }
     }
@@ -401,6 +424,8 @@ pub enum PerKey {
     One,
     /// One, kept from changing until the unit of work ends, in the order of the keys.
     OneLocked,
+    /// The same, but nothing where somebody else holds the row.
+    OneIfFree,
     Many,
 }
 
@@ -442,6 +467,7 @@ impl LookUp {
         let limit = match self.rows {
             PerKey::One => "LIMIT 1",
             PerKey::OneLocked => "LIMIT 1 FOR UPDATE",
+            PerKey::OneIfFree => "LIMIT 1 FOR UPDATE SKIP LOCKED",
             PerKey::Many => "LIMIT 1000000",
         };
         Ok(format!(
@@ -588,6 +614,19 @@ mod tests {
             one(&update, "").expect("even rows"),
             "UPDATE t SET b = v.column2, c = c + 1 FROM (SELECT * FROM UNNEST($1, $2) AS u (column1, column2)) AS v \
              WHERE t.a = v.column1 AND t.d = 0"
+        );
+    }
+
+    #[test]
+    fn rows_go_by_their_key() {
+        let delete = Write::delete("t", &["a", "b"], rows(2, 2));
+        assert_eq!(
+            chunks(&delete, " RETURNING a").expect("even rows")[0].0,
+            "DELETE FROM t WHERE (a, b) IN (VALUES (?, ?), (?, ?)) RETURNING a"
+        );
+        assert_eq!(
+            one(&delete, "").expect("even rows"),
+            "DELETE FROM t WHERE (a, b) IN (SELECT * FROM UNNEST($1, $2) AS u (column1, column2))"
         );
     }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use till_core::scope::Scope;
 
-use crate::sql::{Field as _, select, table};
-use crate::{Queries, StoreError, Tx, Write, touched, vals};
+use crate::sql::{Field as _, LookUp, PerKey, select, table};
+use crate::{Queries, StoreError, Tx, Val, Write, touched, vals};
 
 table! {
     /// What a merchant set in one mode.
@@ -19,6 +19,8 @@ table! {
         /// By CAIP-2 namespace.
         destinations: BTreeMap<String, String>,
         clock_offset_ms: i64,
+        /// Where the test clock is being moved to, while it is on its way.
+        clock_goal: Option<i64>,
         /// The newest publishable key: checkout links carry it. Read with the row, kept with the keys.
         publishable_key as "(SELECT k.public_key FROM api_keys k WHERE k.account = merchants.account \
              AND k.mode = merchants.mode AND k.kind = 'publishable' AND k.rolled_at IS NULL ORDER BY k.id DESC LIMIT 1)": Option<String>,
@@ -77,6 +79,19 @@ pub async fn merchant(
     q.one(&select_merchant(), &args).await
 }
 
+/// Those of these merchants that exist, in any order.
+pub async fn merchants(
+    q: &mut impl Queries,
+    scopes: &[&Scope],
+) -> Result<Vec<MerchantRow>, StoreError> {
+    let keys: Vec<Vec<Val>> = scopes
+        .iter()
+        .map(|scope| vals![&scope.account, scope.mode.as_str()].into())
+        .collect();
+    let by_scope = LookUp::records::<MerchantRow>(&["account", "mode"], PerKey::One);
+    q.look_up(&by_scope, &keys).await
+}
+
 /// The merchant, locked until the unit of work ends.
 pub async fn merchant_for_update(
     tx: &mut Tx,
@@ -92,18 +107,34 @@ pub async fn update_settings(tx: &mut Tx, merchant: &MerchantRow) -> Result<(), 
     tx.write(&update).await.map(drop)
 }
 
-pub async fn set_clock_offset(
+/// Says where the test clock is to go.
+pub async fn set_clock_goal(tx: &mut Tx, scope: &Scope, goal: i64) -> Result<(), StoreError> {
+    let sql = "UPDATE merchants SET clock_goal = $3 WHERE account = $1 AND mode = $2";
+    let args = vals![&*scope.account, scope.mode.as_str(), goal];
+    touched(tx.run(sql, &args).await?, 1, "merchants")
+}
+
+/// Moves the test clock forward, unless it is further already. `reached` is the goal that it came to, which is then
+/// done with, unless it was set anew meanwhile.
+pub async fn move_clock(
     tx: &mut Tx,
     scope: &Scope,
     offset_ms: i64,
+    reached: Option<i64>,
 ) -> Result<(), StoreError> {
-    let sql = "UPDATE merchants SET clock_offset_ms = $3 WHERE account = $1 AND mode = $2";
-    touched(
-        tx.run(sql, &vals![&*scope.account, scope.mode.as_str(), offset_ms])
-            .await?,
-        1,
-        "merchants",
+    let sql = "UPDATE merchants SET clock_offset_ms = CASE WHEN clock_offset_ms < $3 THEN $3 ELSE clock_offset_ms END, \
+         clock_goal = CASE WHEN clock_goal = $4 THEN NULL ELSE clock_goal END WHERE account = $1 AND mode = $2";
+    let args = vals![&*scope.account, scope.mode.as_str(), offset_ms, reached];
+    touched(tx.run(sql, &args).await?, 1, "merchants")
+}
+
+/// The accounts whose test clock is on its way.
+pub async fn moving_clocks(q: &mut impl Queries) -> Result<Vec<ClockRow>, StoreError> {
+    q.all(
+        "SELECT account, mode, clock_offset_ms FROM merchants WHERE clock_goal IS NOT NULL",
+        &[],
     )
+    .await
 }
 
 #[derive(Clone, Debug, sqlx::FromRow)]

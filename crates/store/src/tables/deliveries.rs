@@ -1,5 +1,7 @@
 //! Webhook deliveries: one row per attempt, claimed by workers for a while and recorded with a fence.
 
+use std::collections::HashMap;
+
 use till_core::scope::Scope;
 use till_core::webhook::DeliveryStatus;
 
@@ -171,33 +173,96 @@ pub struct Claimed {
     pub status: String,
     pub attempt: i64,
     pub fence: i64,
+    /// Rises within a subject in the order in which things happened.
+    pub seq: i64,
     pub body: String,
 }
 
-/// Claims what is due for one endpoint until `claim_until`; a worker that dies lets the claim run out. Found
-/// first and claimed by key then: as one statement, PostgreSQL goes on looking at every row there is when it
+/// How long a claim lasts, and how long the next of a subject waits for a first attempt that does not end.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    pub claim_ms: i64,
+    pub turn_ms: i64,
+}
+
+#[derive(Debug, sqlx::FromRow)]
+struct Candidate {
+    id: String,
+    subject: Option<String>,
+    /// How many of its subject must be tried first; none where the order does not matter.
+    before: Option<i64>,
+}
+
+/// Claims what is due for one endpoint; a worker that dies lets the claim run out. What is told of one subject is
+/// first tried in its order: a first attempt is claimed when the earlier ones of its subject have ended, or began
+/// so long ago that nobody waits for them, or are claimed with it.
+///
+/// Found first and claimed by key then: as one statement, PostgreSQL goes on looking at every row there is when it
 /// was planned while there were few.
 pub async fn claim(
     tx: &mut Tx,
     scope: &Scope,
     now: i64,
-    claim_until: i64,
+    patience: Patience,
     at_most: i64,
 ) -> Result<Vec<Claimed>, StoreError> {
+    let claim_until = now + patience.claim_ms;
+    let due = candidates(tx, scope, now, claim_until - patience.turn_ms, at_most).await?;
     let (account, mode) = (&*scope.account, scope.mode.as_str());
-    let due = format!(
-        "SELECT id FROM deliveries WHERE account = $1 AND mode = $2 AND due_at <= $3 ORDER BY due_at LIMIT $4{}",
-        tx.skip_locked()
-    );
-    let due: Vec<(String,)> = tx.all(&due, &vals![account, mode, now, at_most]).await?;
-    let rows: Vec<Vec<Val>> = due
+    let rows: Vec<Vec<Val>> = in_turn(due)
         .iter()
-        .map(|(id,)| vals![account, mode, id, claim_until].into())
+        .map(|id| vals![account, mode, id, claim_until].into())
         .collect();
     let claims = Write::update("deliveries", KEY, &["due_at"], rows).also("fence = fence + 1");
-    let returning = "id, event, event_type, subject, status, attempt, fence, \
+    let returning = "id, event, event_type, subject, status, attempt, fence, seq, \
          (SELECT body FROM events WHERE events.id = deliveries.event) AS body";
     tx.write_returning(&claims, returning).await
+}
+
+/// What is due and that no unit of another worker has. A claim that ends after `recent` was made so lately that its
+/// attempt is waited for.
+async fn candidates(
+    tx: &mut Tx,
+    scope: &Scope,
+    now: i64,
+    recent: i64,
+    at_most: i64,
+) -> Result<Vec<Candidate>, StoreError> {
+    const FIRST: &str = "d.attempt = 1 AND d.status = 'pending' AND d.subject IS NOT NULL";
+    const EARLIER: &str = "FROM deliveries p WHERE p.subject = d.subject AND p.account = d.account AND p.mode = d.mode \
+         AND p.seq < d.seq AND p.attempt = 1 AND p.status = 'pending'";
+    let sql = format!(
+        "SELECT d.id, d.subject, CASE WHEN {FIRST} THEN (SELECT count(*) {EARLIER} AND (p.fence = 0 OR p.due_at > $4)) \
+         END AS before FROM deliveries d WHERE d.account = $1 AND d.mode = $2 AND d.due_at <= $3 AND NOT ({FIRST} \
+         AND (SELECT p.seq {EARLIER} AND p.fence > 0 AND p.due_at > $4 LIMIT 1) IS NOT NULL) \
+         ORDER BY d.due_at, d.seq LIMIT $5{}",
+        tx.skip_locked()
+    );
+    let args = vals![&*scope.account, scope.mode.as_str(), now, recent, at_most];
+    tx.all(&sql, &args).await
+}
+
+/// Those whose turn it is: all that must be tried before them are among them. One that is missing is in another
+/// worker's hands at this moment, or not due yet.
+fn in_turn(due: Vec<Candidate>) -> Vec<String> {
+    let mut taken: HashMap<String, i64> = HashMap::new();
+    let mut ids = Vec::with_capacity(due.len());
+    let (mut ordered, free): (Vec<_>, Vec<_>) = due
+        .into_iter()
+        .partition(|candidate| candidate.before.is_some());
+    // Of one subject, fewer before it means earlier.
+    ordered.sort_by_key(|candidate| candidate.before);
+    for candidate in ordered {
+        let before = taken
+            .entry(candidate.subject.unwrap_or_default())
+            .or_default();
+        if candidate.before == Some(*before) {
+            *before += 1;
+            ids.push(candidate.id);
+        }
+    }
+    ids.extend(free.into_iter().map(|candidate| candidate.id));
+    ids
 }
 
 /// A failed attempt whose retry began: the retry is a row of its own, so this one is done with.

@@ -112,12 +112,63 @@ pub async fn lock(tx: &mut Tx, scope: &Scope, id: &str) -> Result<Option<Invoice
 /// The same for many, locked in the order of their ids, so that two who lock the same never wait for each other
 /// in a circle.
 pub async fn lock_many(tx: &mut Tx, ids: &[(&Scope, &str)]) -> Result<Vec<InvoiceRow>, StoreError> {
+    locked(tx, ids, PerKey::OneLocked).await
+}
+
+/// The same, without those that somebody else holds: for whoever can come back for them.
+pub async fn lock_free(tx: &mut Tx, ids: &[(&Scope, &str)]) -> Result<Vec<InvoiceRow>, StoreError> {
+    locked(tx, ids, PerKey::OneIfFree).await
+}
+
+async fn locked(
+    tx: &mut Tx,
+    ids: &[(&Scope, &str)],
+    rows: PerKey,
+) -> Result<Vec<InvoiceRow>, StoreError> {
     let mut ids = ids.to_vec();
     ids.sort_by(|a, b| a.1.cmp(b.1));
     ids.dedup();
     let keys: Vec<Vec<Val>> = ids.iter().map(|(scope, id)| key_of(scope, id)).collect();
-    let by_id = LookUp::records::<InvoiceRow>(KEY, PerKey::OneLocked);
-    tx.look_up(&by_id, &keys).await
+    tx.look_up(&LookUp::records::<InvoiceRow>(KEY, rows), &keys)
+        .await
+}
+
+/// An invoice that waits for a payment.
+#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub struct Waiting {
+    pub account: String,
+    pub mode: String,
+    pub id: String,
+    pub expires_at: i64,
+}
+
+const OVERDUE: &str =
+    "SELECT account, mode, id, expires_at FROM invoices WHERE status = 'awaiting_payment'";
+const NO_TIMER: &str = "(SELECT t.due_at FROM timers t WHERE t.account = invoices.account AND t.mode = invoices.mode \
+     AND t.kind = 'expire_invoice' AND t.subject = invoices.id LIMIT 1) IS NULL";
+
+/// Invoices of any account that still wait although their time was over before, and that no timer will look at.
+pub async fn overdue(
+    q: &mut impl Queries,
+    before: i64,
+    at_most: i64,
+) -> Result<Vec<Waiting>, StoreError> {
+    let sql = format!("{OVERDUE} AND expires_at < $1 AND {NO_TIMER} ORDER BY expires_at LIMIT $2");
+    q.all(&sql, &vals![before, at_most]).await
+}
+
+/// The same of one account, whose clock is not the real one.
+pub async fn overdue_of(
+    q: &mut impl Queries,
+    scope: &Scope,
+    before: i64,
+    at_most: i64,
+) -> Result<Vec<Waiting>, StoreError> {
+    let sql = format!(
+        "{OVERDUE} AND account = $1 AND mode = $2 AND expires_at < $3 AND {NO_TIMER} LIMIT $4"
+    );
+    let args = vals![&scope.account, scope.mode.as_str(), before, at_most];
+    q.all(&sql, &args).await
 }
 
 /// What can change about these invoices.

@@ -10,7 +10,7 @@ use super::{CLIENTS, Res, requests};
 /// Rows per statement: PostgreSQL and SQLite both keep a statement's rows in one transaction.
 const CHUNK: u64 = 50_000;
 /// Copied leases take numbers that new ones do not reach.
-const NUMBER_FROM: u64 = 500_000;
+pub const NUMBER_FROM: u64 = 500_000;
 
 pub struct Grown {
     pub installation: Installation,
@@ -71,9 +71,9 @@ fn copies(invoices: u64, padded: &str) -> Vec<String> {
             copy(
                 "invoices",
                 "account, mode, id, status, amount_minor, currency, description, customer_ref, metadata, options, \
-                 tolerance_bps, created_at, expires_at, stream_seq",
+                 tolerance_bps, created_at, expires_at, summary, stream_seq",
                 "account, mode, 'inv_' || {id}, status, amount_minor, currency, description, customer_ref, metadata, \
-                 options, tolerance_bps, created_at, expires_at, stream_seq",
+                 options, tolerance_bps, created_at, expires_at, summary, stream_seq",
                 &mine("id"),
             ),
             copy(
@@ -86,13 +86,13 @@ fn copies(invoices: u64, padded: &str) -> Vec<String> {
             ),
             copy(
                 "events",
-                "id, account, mode, type, invoice, stream_seq, created_at, body",
+                "id, account, mode, type, subject, stream_seq, created_at, body",
                 "'evt_' || {id}, account, mode, type, 'inv_' || {id}, stream_seq, created_at, body",
                 &mine("id"),
             ),
             copy(
                 "deliveries",
-                "account, mode, id, event, event_type, invoice, url, status, attempt, created_at",
+                "account, mode, id, event, event_type, subject, url, status, attempt, created_at",
                 "account, mode, 'whd_' || {id}, 'evt_' || {id}, event_type, 'inv_' || {id}, url, 'succeeded', 1, created_at",
                 &mine("id"),
             ),

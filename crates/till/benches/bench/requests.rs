@@ -64,6 +64,26 @@ pub fn list(key: &str) -> Write {
     })
 }
 
+/// Whether anything still waits for a payment.
+pub fn waiting(key: &str) -> Vec<u8> {
+    format!(
+        "GET /v1/invoices?status=awaiting_payment&limit=1 HTTP/1.1\r\nhost: bench\r\n\
+         authorization: Bearer {key}\r\n\r\n"
+    )
+    .into_bytes()
+}
+
+pub fn advance_clock(key: &str, seconds: u64) -> Vec<u8> {
+    let body = format!(r#"{{"advance_seconds":{seconds}}}"#);
+    let length = body.len();
+    format!(
+        "POST /v1/test_helpers/clock HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer {key}\r\n\
+         idempotency-key: clock\r\ncontent-type: application/json\r\n\
+         content-length: {length}\r\n\r\n{body}"
+    )
+    .into_bytes()
+}
+
 /// The same request at the handler that does nothing but read and write JSON.
 pub fn bare() -> Write {
     Arc::new(|_, request| {

@@ -44,18 +44,29 @@ impl Installation {
             key: String::new(),
             publishable_key: String::new(),
         };
-        let mut command = installation.command("account");
-        let output = command
-            .args(["create", "--name", "Bench", "--json"])
-            .output()?;
-        if !output.status.success() {
-            return Err(String::from_utf8_lossy(&output.stderr).into());
-        }
-        let account: Value = serde_json::from_slice(&output.stdout)?;
+        let account = installation.create_account("Bench")?;
         let text = |name: &str| account["test"][name].as_str().map(str::to_owned);
         installation.key = text("secret_key").ok_or("no secret key")?;
         installation.publishable_key = text("publishable_key").ok_or("no publishable key")?;
         Ok(installation)
+    }
+
+    /// The secret key of one more account.
+    pub fn another_account(&self) -> Res<String> {
+        let account = self.create_account("Other")?;
+        let key = account["test"]["secret_key"].as_str();
+        Ok(key.ok_or("no secret key")?.to_owned())
+    }
+
+    fn create_account(&self, name: &str) -> Res<Value> {
+        let mut command = self.command("account");
+        let output = command
+            .args(["create", "--name", name, "--json"])
+            .output()?;
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into());
+        }
+        Ok(serde_json::from_slice(&output.stdout)?)
     }
 
     pub fn sqlite_file(&self) -> Option<&Path> {

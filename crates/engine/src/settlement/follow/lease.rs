@@ -17,7 +17,7 @@ pub(super) fn writes(settled: &[Follower<'_>]) -> Result<Vec<Write>, Fail> {
         let scope = &done.context.scope;
         for (family, number) in addresses(done)? {
             if done.has_closed() || done.has_reopened() {
-                let free_at = done.context.now + done.context.engine.config.cooldown_ms;
+                let free_at = done.at + done.context.engine.config.cooldown_ms;
                 cooling.push(Cooling {
                     scope: scope.clone(),
                     family,

@@ -17,6 +17,8 @@ use crate::base::fail::Fail;
 pub(super) struct Follower<'s> {
     pub(super) context: &'s Context<'s>,
     pub(super) held: &'s Held,
+    /// When it happens, in business time.
+    pub(super) at: i64,
     /// Its status before the change.
     pub(super) before: Status,
 }

@@ -80,6 +80,14 @@ pub async fn fired(world: &World, real_now: i64) -> Vec<(usize, String)> {
     fired
 }
 
+/// Whether a merchant's clock was told to go further than it has come.
+pub async fn clock_is_on_its_way(world: &World, m: usize) -> bool {
+    let mut reader = world.engine.db.read().await.unwrap();
+    let scope = &world.model.merchants[m].scope;
+    let row = till_store::accounts::merchant(&mut reader, scope).await;
+    row.unwrap().unwrap().clock_goal.is_some()
+}
+
 /// The payment that the test helper just made up.
 pub async fn made_up_payment(world: &World, m: usize) -> Option<PaymentRow> {
     let merchant = &world.model.merchants[m];

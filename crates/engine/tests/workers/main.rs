@@ -1,0 +1,7 @@
+//! Workers: timers, the test clock, and the order of webhooks, with several servers on one database.
+
+mod clock;
+mod timers;
+mod waiting;
+mod webhooks;
+mod world;

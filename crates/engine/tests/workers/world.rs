@@ -1,0 +1,151 @@
+//! Engines on one database, with a clock that stands still and accounts to work with.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use scoped_futures::ScopedFutureExt as _;
+use till_core::asset::Mode;
+use till_core::scope::Scope;
+use till_engine::base::prices::{FixedPrices, Prices};
+use till_engine::base::vault::Vault;
+use till_engine::invoices::create::CreateInvoice;
+use till_engine::invoices::gather::create_all;
+use till_engine::invoices::quote::NewInvoice;
+use till_engine::merchants::accounts::{Modes, create_account};
+use till_engine::once::Once;
+use till_engine::test_mode::{Simulation, simulate_payment};
+use till_engine::testing::{CountingEntropy, StillClock};
+use till_engine::{Engine, EngineConfig};
+use till_store::invoices::InvoiceRow;
+use till_store::{Db, Queries as _, Val};
+
+pub const NOW: i64 = 1_794_712_419_000;
+pub const LIFE_MS: i64 = 3_600_000;
+
+pub struct World {
+    pub engine: Arc<Engine>,
+    pub clock: Arc<StillClock>,
+    pub scope: Scope,
+    pub db: Db,
+}
+
+impl World {
+    pub async fn new(db: Db) -> World {
+        let clock = Arc::new(StillClock::at(NOW));
+        let engine = engine(&db, &clock, 1);
+        let scope = account(&engine).await;
+        World {
+            engine,
+            clock,
+            scope,
+            db,
+        }
+    }
+
+    /// Another server on the same database.
+    pub fn beside(&self, number: u64) -> Arc<Engine> {
+        engine(&self.db, &self.clock, number)
+    }
+
+    pub async fn invoice(&self) -> String {
+        self.invoices(&self.scope, 1).await.remove(0)
+    }
+
+    pub async fn invoices(&self, scope: &Scope, count: usize) -> Vec<String> {
+        let request = || {
+            let random: [u8; 8] = self.engine.ids.random();
+            CreateInvoice {
+                scope: scope.clone(),
+                once: Once::new(format!("key-{random:?}"), "POST", "/v1/invoices", b"{}"),
+                request: NewInvoice {
+                    amount: "25.00".into(),
+                    currency: "USD".into(),
+                    assets: Some(vec!["USDC@eip155:84532".into()]),
+                    description: None,
+                    customer_ref: None,
+                    metadata: BTreeMap::new(),
+                },
+            }
+        };
+        let requests: Vec<CreateInvoice> = (0..count).map(|_| request()).collect();
+        let answers = create_all(&self.engine, &requests).await.into_iter();
+        let id = |answer: till_engine::Answer| {
+            let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+            body["id"].as_str().unwrap().to_owned()
+        };
+        answers.map(|answer| id(answer.unwrap())).collect()
+    }
+
+    pub async fn row(&self, scope: &Scope, invoice: &str) -> InvoiceRow {
+        let mut reader = self.db.read().await.unwrap();
+        let row = till_store::invoices::find(&mut reader, scope, invoice).await;
+        row.unwrap().unwrap()
+    }
+
+    pub async fn status(&self, invoice: &str) -> &'static str {
+        self.row(&self.scope, invoice).await.status.as_str()
+    }
+
+    pub async fn event_types(&self, invoice: &str) -> Vec<String> {
+        let mut reader = self.db.read().await.unwrap();
+        let sql = "SELECT type FROM events WHERE subject = $1 ORDER BY id";
+        let types: Vec<(String,)> = reader.all(sql, &[invoice.into()]).await.unwrap();
+        types.into_iter().map(|(kind,)| kind).collect()
+    }
+
+    pub async fn timers(&self) -> Vec<(String, i64, i64)> {
+        let mut reader = self.db.read().await.unwrap();
+        let sql = "SELECT subject, due_at, attempts FROM timers ORDER BY due_at, subject";
+        reader.all(sql, &[]).await.unwrap()
+    }
+
+    pub async fn run_sql(&self, sql: &str, args: &[Val]) {
+        let mut tx = self.db.begin().await.unwrap();
+        tx.run(sql, args).await.unwrap();
+        tx.commit().await.unwrap();
+    }
+}
+
+pub async fn account(engine: &Engine) -> Scope {
+    let made = create_account(engine, "Shop", Modes::TestOnly, &[]).await;
+    Scope::new(&made.unwrap().id, Mode::Test)
+}
+
+/// A payment made up by the test helper, at these levels.
+pub async fn pay(engine: &Engine, scope: &Scope, invoice: &str, levels: &[&str]) {
+    let steps = levels.iter().map(|level| (*level).to_owned()).collect();
+    let simulation = Simulation {
+        finality_steps: Some(steps),
+        ..Simulation::default()
+    };
+    let simulation = &simulation;
+    let paid = engine.unit(scope, |tx, context| {
+        simulate_payment(tx, context, invoice, simulation).scope_boxed()
+    });
+    paid.await.unwrap();
+}
+
+fn engine(db: &Db, clock: &Arc<StillClock>, seed: u64) -> Arc<Engine> {
+    let config = EngineConfig {
+        public_url: "https://pay.example".into(),
+        checkout_url: "https://pay.example".into(),
+        live_mode: false,
+        demo: false,
+        allow_private_webhooks: false,
+        pool_max: 10_000,
+        cooldown_ms: 86_400_000,
+        bitcoin_gap_limit: 20,
+        life_ms: LIFE_MS,
+        volatile_life_ms: 900_000,
+        select_ms: 900_000,
+        credit_at: BTreeMap::new(),
+    };
+    Arc::new(Engine::new(
+        db.clone(),
+        Arc::clone(clock) as _,
+        Arc::new(CountingEntropy::seeded(seed << 32)),
+        config,
+        Vault::new(&[[7; 32]]).unwrap(),
+        Prices::new(FixedPrices::default(), 60_000),
+    ))
+}
