@@ -17,6 +17,7 @@ pub enum Kind {
     Notice,
     Payment,
     PaymentLink,
+    Refund,
     Request,
 }
 
@@ -32,6 +33,7 @@ impl Kind {
             Kind::Notice => "ntc_",
             Kind::Payment => "pay_",
             Kind::PaymentLink => "plink_",
+            Kind::Refund => "rfd_",
             Kind::Request => "req_",
         }
     }

@@ -1,6 +1,8 @@
 //! Double entry. A line moves an amount from one account group to another, so an entry that does not sum
 //! to zero cannot be written down at all: not here, and not in the database.
 
+use std::cmp::Ordering;
+
 use crate::money::Units;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,23 +47,62 @@ impl Group {
     }
 }
 
-/// Where the units of one payment stand. What is posted adds up to the payment, or to nothing.
+/// Where the units of one payment stand. What is posted adds up to the payment, or to nothing; only what was
+/// promised or sent back outlives a payment that left the chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
     pub held: Units,
     pub settled: Units,
     pub overpaid: Units,
     pub refundable: Units,
+    pub prepaid_credit: Units,
+    pub refunds_due: Units,
+    pub refunds_sent: Units,
 }
 
+/// What was taken out of a payment since it was received.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// Promised by refunds that are not sent yet.
+    pub refunds_due: Units,
+    pub refunds_sent: Units,
+    /// Prepaid credit that has paid for something.
+    pub credit_used: Units,
+}
+
+/// What a refund takes first: what was too much, then what never counted, then what nobody has earned yet.
+const REFUNDED_FROM: &[Group] = &[
+    Group::Overpaid,
+    Group::Refundable,
+    Group::PrepaidCredit,
+    Group::Settled,
+];
+
 impl Position {
-    fn groups(self) -> [(Group, Units); 4] {
+    fn groups(self) -> [(Group, Units); 7] {
         [
             (Group::Held, self.held),
             (Group::Settled, self.settled),
             (Group::Overpaid, self.overpaid),
             (Group::Refundable, self.refundable),
+            (Group::PrepaidCredit, self.prepaid_credit),
+            (Group::RefundsDue, self.refunds_due),
+            (Group::RefundsSent, self.refunds_sent),
         ]
+    }
+
+    fn at(&mut self, group: Group) -> Option<&mut Units> {
+        match group {
+            // The other side of the books: a payment stands against it, never in it.
+            Group::Received => None,
+            Group::Held => Some(&mut self.held),
+            Group::Settled => Some(&mut self.settled),
+            Group::Overpaid => Some(&mut self.overpaid),
+            Group::Refundable => Some(&mut self.refundable),
+            Group::PrepaidCredit => Some(&mut self.prepaid_credit),
+            Group::RefundsDue => Some(&mut self.refunds_due),
+            Group::RefundsSent => Some(&mut self.refunds_sent),
+        }
     }
 
     pub fn total(self) -> Units {
@@ -69,6 +110,71 @@ impl Position {
             .into_iter()
             .fold(Units::ZERO, |sum, (_, units)| sum.plus(units))
     }
+
+    /// What a refund could still take.
+    pub fn may_be_refunded(mut self) -> Units {
+        self.take(REFUNDED_FROM, Units(u128::MAX))
+    }
+
+    /// Takes up to `wanted` out of these groups, in their order, and answers with what it found.
+    fn take(&mut self, groups: &[Group], wanted: Units) -> Units {
+        let mut missing = wanted.0;
+        for group in groups {
+            if let Some(stands) = self.at(*group) {
+                let found = stands.0.min(missing);
+                stands.0 -= found;
+                missing -= found;
+            }
+        }
+        Units(wanted.0 - missing)
+    }
+
+    /// Where a payment stands that would stand here had nothing been taken out of it. No group goes below zero:
+    /// what was refunded of a payment that is gone stays refunded, and the books show who bears it.
+    pub fn less(mut self, taken: Taken) -> Position {
+        let used = self.take(&[Group::PrepaidCredit], taken.credit_used);
+        self.settled = self.settled.plus(used);
+        let refunded = taken.refunds_due.plus(taken.refunds_sent);
+        let found = self.take(REFUNDED_FROM, refunded);
+        // Refunded first and held afterwards, as when a network takes final blocks back.
+        self.take(&[Group::Held], Units(refunded.0 - found.0));
+        (self.refunds_due, self.refunds_sent) = (taken.refunds_due, taken.refunds_sent);
+        self
+    }
+}
+
+/// From which payments a refund of this amount comes, and how much of each. Groups decide, and within a group
+/// the order given. None when that is more than may be refunded.
+pub fn refund_from(payments: &[(&str, Position)], amount: Units) -> Option<Vec<(String, Units)>> {
+    draw(payments, REFUNDED_FROM, amount)
+}
+
+/// Which payments' prepaid credit pays this amount; the oldest come first when they are given first.
+pub fn credit_from(payments: &[(&str, Position)], amount: Units) -> Option<Vec<(String, Units)>> {
+    draw(payments, &[Group::PrepaidCredit], amount)
+}
+
+fn draw(
+    payments: &[(&str, Position)],
+    groups: &[Group],
+    amount: Units,
+) -> Option<Vec<(String, Units)>> {
+    let mut left: Vec<(&str, Position, Units)> = payments
+        .iter()
+        .map(|(id, position)| (*id, *position, Units::ZERO))
+        .collect();
+    let mut missing = amount;
+    for group in groups {
+        for (_, position, drawn) in &mut left {
+            let found = position.take(&[*group], missing);
+            *drawn = drawn.plus(found);
+            missing.0 -= found.0;
+        }
+    }
+    let drawn = left.into_iter().filter(|(.., drawn)| !drawn.is_zero());
+    missing
+        .is_zero()
+        .then(|| drawn.map(|(id, _, drawn)| (id.to_owned(), drawn)).collect())
 }
 
 /// One line of a journal entry: `amount` is debited to one group and credited to another.
@@ -79,6 +185,7 @@ pub struct Line {
     pub amount: Units,
 }
 
+/// Why an entry was made. The names are kept in the database: they may be added to, never changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
     /// A transfer first stands in the books.
@@ -87,15 +194,47 @@ pub enum EntryKind {
     Reclassification,
     /// It left the chain.
     Reversal,
+    /// A refund of it was created.
+    RefundDue,
+    /// The merchant sent that refund.
+    RefundSent,
+    /// A refund was cancelled, or its link expired.
+    RefundReturned,
+    /// It became prepaid credit: a top-up is final, or credit that was set aside was not used after all.
+    PrepaidCredit,
+    /// Prepaid credit paid for something.
+    CreditUsed,
 }
 
 impl EntryKind {
+    pub const ALL: [EntryKind; 8] = [
+        EntryKind::Receipt,
+        EntryKind::Reclassification,
+        EntryKind::Reversal,
+        EntryKind::RefundDue,
+        EntryKind::RefundSent,
+        EntryKind::RefundReturned,
+        EntryKind::PrepaidCredit,
+        EntryKind::CreditUsed,
+    ];
+
     pub fn as_str(self) -> &'static str {
         match self {
             EntryKind::Receipt => "receipt",
             EntryKind::Reclassification => "reclassification",
             EntryKind::Reversal => "reversal",
+            EntryKind::RefundDue => "refund_due",
+            EntryKind::RefundSent => "refund_sent",
+            EntryKind::RefundReturned => "refund_returned",
+            EntryKind::PrepaidCredit => "prepaid_credit",
+            EntryKind::CreditUsed => "credit_used",
         }
+    }
+
+    pub fn parse(text: &str) -> Option<EntryKind> {
+        EntryKind::ALL
+            .into_iter()
+            .find(|kind| kind.as_str() == text)
     }
 }
 
@@ -109,24 +248,42 @@ pub fn entry(before: Position, after: Position) -> Option<(EntryKind, Vec<Line>)
     let mut entering: Vec<(Group, u128)> = Vec::new();
     for ((group, old), (_, new)) in before.groups().into_iter().zip(after.groups()) {
         match new.0.cmp(&old.0) {
-            std::cmp::Ordering::Less => leaving.push((group, old.0 - new.0)),
-            std::cmp::Ordering::Greater => entering.push((group, new.0 - old.0)),
-            std::cmp::Ordering::Equal => {}
+            Ordering::Less => leaving.push((group, old.0 - new.0)),
+            Ordering::Greater => entering.push((group, new.0 - old.0)),
+            Ordering::Equal => {}
         }
     }
-    let sum = |side: &[(Group, u128)]| side.iter().map(|(_, amount)| amount).sum::<u128>();
-    let (out, into) = (sum(&leaving), sum(&entering));
-    if into > out {
-        leaving.push((Group::Received, into - out));
-    } else if out > into {
-        entering.push((Group::Received, out - into));
+    let (old, new) = (before.total().0, after.total().0);
+    match new.cmp(&old) {
+        Ordering::Greater => leaving.push((Group::Received, new - old)),
+        Ordering::Less => entering.push((Group::Received, old - new)),
+        Ordering::Equal => {}
     }
-    let kind = match (before.total().is_zero(), after.total().is_zero()) {
-        (true, _) => EntryKind::Receipt,
-        (_, true) => EntryKind::Reversal,
-        _ => EntryKind::Reclassification,
-    };
-    Some((kind, pair(leaving, entering)))
+    Some((kind(before, after), pair(leaving, entering)))
+}
+
+fn kind(before: Position, after: Position) -> EntryKind {
+    match after.total().cmp(&before.total()) {
+        Ordering::Greater => return EntryKind::Receipt,
+        Ordering::Less => return EntryKind::Reversal,
+        Ordering::Equal => {}
+    }
+    let moved = |of: fn(Position) -> Units| of(after).cmp(&of(before));
+    let due = moved(|position| position.refunds_due);
+    let credit = moved(|position| position.prepaid_credit);
+    if moved(|position| position.refunds_sent).is_gt() {
+        EntryKind::RefundSent
+    } else if due.is_gt() {
+        EntryKind::RefundDue
+    } else if due.is_lt() {
+        EntryKind::RefundReturned
+    } else if credit.is_gt() {
+        EntryKind::PrepaidCredit
+    } else if credit.is_lt() && moved(|position| position.settled).is_gt() {
+        EntryKind::CreditUsed
+    } else {
+        EntryKind::Reclassification
+    }
 }
 
 fn pair(mut leaving: Vec<(Group, u128)>, mut entering: Vec<(Group, u128)>) -> Vec<Line> {
@@ -151,64 +308,4 @@ fn pair(mut leaving: Vec<(Group, u128)>, mut entering: Vec<(Group, u128)>) -> Ve
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn position(held: u128, settled: u128, overpaid: u128, refundable: u128) -> Position {
-        Position {
-            held: Units(held),
-            settled: Units(settled),
-            overpaid: Units(overpaid),
-            refundable: Units(refundable),
-        }
-    }
-
-    #[test]
-    fn a_receipt_debits_received_and_credits_where_it_stands() {
-        let (kind, lines) = entry(Position::default(), position(0, 25, 3, 0)).unwrap();
-        assert_eq!(kind, EntryKind::Receipt);
-        assert!(lines.iter().all(|line| line.debit == Group::Received));
-        assert_eq!(lines.iter().map(|line| line.amount.0).sum::<u128>(), 28);
-    }
-
-    #[test]
-    fn accepting_a_hold_moves_it_without_touching_received() {
-        let (kind, lines) = entry(position(28, 0, 0, 0), position(0, 25, 3, 0)).unwrap();
-        assert_eq!(kind, EntryKind::Reclassification);
-        assert!(
-            lines
-                .iter()
-                .all(|line| line.debit == Group::Held && line.credit != Group::Received)
-        );
-    }
-
-    #[test]
-    fn nothing_moved_means_no_entry() {
-        assert_eq!(entry(position(1, 2, 3, 4), position(1, 2, 3, 4)), None);
-    }
-
-    proptest! {
-        #[test]
-        fn applying_the_lines_gives_the_new_position(
-            before in (0u128..100, 0u128..100, 0u128..100, 0u128..100),
-            after in (0u128..100, 0u128..100, 0u128..100, 0u128..100),
-        ) {
-            let before = position(before.0, before.1, before.2, before.3);
-            let after = position(after.0, after.1, after.2, after.3);
-            let mut credits = std::collections::HashMap::<Group, i128>::new();
-            for (group, units) in before.groups() {
-                credits.insert(group, units.0.cast_signed());
-            }
-            for line in entry(before, after).map(|(_, lines)| lines).unwrap_or_default() {
-                prop_assert!(line.amount.0 > 0 && line.debit != line.credit);
-                *credits.entry(line.debit).or_default() -= line.amount.0.cast_signed();
-                *credits.entry(line.credit).or_default() += line.amount.0.cast_signed();
-            }
-            for (group, units) in after.groups() {
-                prop_assert_eq!(credits[&group], units.0.cast_signed());
-            }
-        }
-    }
-}
+mod tests;

@@ -328,6 +328,8 @@ fn first_sighting(
         position: Position::default(),
         entries: 0,
         suffix: attribution.suffix(),
+        refunds_due: Units::ZERO,
+        refunds_sent: Units::ZERO,
     };
     update(&mut row, observation);
     Some(row)

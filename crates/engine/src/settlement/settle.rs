@@ -120,9 +120,10 @@ fn move_payments(context: &Context<'_>, held: &mut Held, after: &Assessment) -> 
         if part.status == PaymentStatus::Credited && !was_credited {
             row.credited_at = Some(context.now);
         }
-        if let Some((kind, lines)) = ledger::entry(row.position, part.position) {
+        let position = part.position.less(row.taken());
+        if let Some((kind, lines)) = ledger::entry(row.position, position) {
             row.entries += 1;
-            row.position = part.position;
+            row.position = position;
             entries.push(NewEntry {
                 id: context.engine.ids.make(Kind::JournalEntry),
                 scope: context.scope.clone(),

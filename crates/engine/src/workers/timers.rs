@@ -8,6 +8,7 @@ use till_store::timers::TimerRow;
 
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine};
+use crate::refunds;
 use crate::settlement;
 
 const AT_ONCE: i64 = 200;
@@ -68,6 +69,7 @@ pub async fn fire(tx: &mut Tx, context: &Context<'_>, timer: &TimerRow) -> Resul
     }
     match TimerKind::parse(&timer.kind) {
         Some(TimerKind::ExpireInvoice) => expire(tx, context, timer).await,
+        Some(TimerKind::ExpireClaim) => refunds::lapse(tx, context, &timer.subject).await,
         None => Err(Fail::broken(format!(
             "a timer of unknown kind: {}",
             timer.kind

@@ -12,6 +12,12 @@ struct StoredPosition {
     settled: Units,
     overpaid: Units,
     refundable: Units,
+    #[serde(default)]
+    prepaid_credit: Units,
+    #[serde(default)]
+    refunds_due: Units,
+    #[serde(default)]
+    refunds_sent: Units,
 }
 
 impl From<StoredPosition> for Position {
@@ -21,6 +27,9 @@ impl From<StoredPosition> for Position {
             settled: stored.settled,
             overpaid: stored.overpaid,
             refundable: stored.refundable,
+            prepaid_credit: stored.prepaid_credit,
+            refunds_due: stored.refunds_due,
+            refunds_sent: stored.refunds_sent,
         }
     }
 }
@@ -32,6 +41,9 @@ impl From<&Position> for StoredPosition {
             settled: position.settled,
             overpaid: position.overpaid,
             refundable: position.refundable,
+            prepaid_credit: position.prepaid_credit,
+            refunds_due: position.refunds_due,
+            refunds_sent: position.refunds_sent,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Payments: the facts about transfers that belong to invoices, and what follows from them.
 
-use till_core::ledger::Position;
+use till_core::ledger::{Position, Taken};
 use till_core::money::Units;
 use till_core::payment::{AttributedBy, Level, Payment, PaymentStatus, Verdict};
 use till_core::scope::Scope;
@@ -39,6 +39,9 @@ table! {
         /// How many entries of the journal brought them there.
         entries: i64,
         suffix: Units,
+        /// What refunds promised of it, and what they sent.
+        refunds_due: Units,
+        refunds_sent: Units,
     }
 }
 
@@ -55,11 +58,22 @@ const CHANGING: &[&str] = &[
     "reversed",
     "position",
     "entries",
+    "refunds_due",
+    "refunds_sent",
 ];
 
 const KEY: &[&str] = &["account", "mode", "id"];
 
 impl PaymentRow {
+    /// What was taken out of it since it was received.
+    pub fn taken(&self) -> Taken {
+        Taken {
+            refunds_due: self.refunds_due,
+            refunds_sent: self.refunds_sent,
+            credit_used: Units::ZERO,
+        }
+    }
+
     /// The facts, without what was worked out from them.
     pub fn fact(&self) -> Payment {
         Payment {
