@@ -20,6 +20,7 @@ pub mod money;
 pub mod page;
 pub mod payment;
 pub mod pricing;
+pub mod reconciliation;
 pub mod refund;
 pub mod scope;
 pub mod screening;

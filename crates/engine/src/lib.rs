@@ -27,6 +27,7 @@ pub mod merchants;
 pub mod links;
 pub mod refunds;
 
+pub mod books;
 pub mod checkout;
 
 pub mod workers;

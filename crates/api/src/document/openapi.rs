@@ -37,6 +37,7 @@ pub fn endpoints() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::with_openapi(Document::openapi())
         .merge(v1::invoices::routes())
         .merge(v1::refunds::routes())
+        .merge(v1::reconciliation::routes())
         .merge(v1::payments::routes())
         .merge(v1::webhook_deliveries::routes())
         .merge(v1::merchant::routes())

@@ -16,6 +16,7 @@ mod links;
 mod lists;
 mod lookup;
 mod payments;
+mod reconciliation;
 mod refunds;
 mod reviews;
 mod settings;

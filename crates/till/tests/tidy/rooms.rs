@@ -19,7 +19,7 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
             &["settlement"],
             &["intake", "invoices", "merchants"],
             &["links", "refunds"],
-            &["checkout"],
+            &["books", "checkout"],
             &["workers"],
             &["test_mode"],
         ],
