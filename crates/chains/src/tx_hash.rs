@@ -34,6 +34,16 @@ impl TxHashForm {
         Some(bytes)
     }
 
+    /// As a network of this family writes it; none where it can be no transaction of one. Explorers of TRON show
+    /// hashes with `0x`, too.
+    pub fn on(&self, family: Family) -> Option<String> {
+        match (self, family) {
+            (TxHashForm::Evm(hash), Family::Tron) => hash.strip_prefix("0x").map(str::to_owned),
+            (form, family) if form.fits(family) => Some(form.as_str().to_owned()),
+            _ => None,
+        }
+    }
+
     pub fn fits(&self, family: Family) -> bool {
         matches!(
             (self, family),

@@ -105,6 +105,12 @@ pub fn show(units: Units, decimals: u32) -> String {
     }
 }
 
+/// The same for what may be below zero.
+pub fn show_signed(units: i128, decimals: u32) -> String {
+    let sign = if units < 0 { "-" } else { "" };
+    format!("{sign}{}", show(Units(units.unsigned_abs()), decimals))
+}
+
 /// A fiat currency of ISO 4217 that prices can be quoted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Currency(Iso);

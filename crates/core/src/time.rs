@@ -26,6 +26,14 @@ pub fn parse(text: &str) -> Option<i64> {
     (0..=LATEST_MS).contains(&ms).then_some(ms)
 }
 
+/// The same, or a plain date, which is midnight UTC.
+pub fn parse_or_date(text: &str) -> Option<i64> {
+    match text.len() {
+        10 => parse(&format!("{text}T00:00:00Z")),
+        _ => parse(text),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,6 +47,13 @@ mod tests {
             parse("2026-11-15T05:13:39.123+02:00"),
             Some(1_794_712_419_123)
         );
+    }
+
+    #[test]
+    fn a_plain_date_is_midnight_where_it_is_taken() {
+        assert_eq!(parse_or_date("1970-01-02"), Some(DAY_MS));
+        assert_eq!(parse_or_date("1970-01-02T00:00:00Z"), Some(DAY_MS));
+        assert_eq!(parse_or_date("1970-02-30"), None);
     }
 
     #[test]

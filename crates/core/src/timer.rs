@@ -4,14 +4,17 @@
 pub enum TimerKind {
     /// An invoice's time is over.
     ExpireInvoice,
+    /// A refund's link was open long enough.
+    ExpireClaim,
 }
 
 impl TimerKind {
-    pub const ALL: [TimerKind; 1] = [TimerKind::ExpireInvoice];
+    pub const ALL: [TimerKind; 2] = [TimerKind::ExpireInvoice, TimerKind::ExpireClaim];
 
     pub fn as_str(self) -> &'static str {
         match self {
             TimerKind::ExpireInvoice => "expire_invoice",
+            TimerKind::ExpireClaim => "expire_claim",
         }
     }
 

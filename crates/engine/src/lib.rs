@@ -16,6 +16,7 @@ pub mod view;
 pub mod mail;
 pub mod once;
 pub mod outbox;
+pub mod screening;
 
 pub mod settlement;
 
@@ -24,7 +25,9 @@ pub mod invoices;
 pub mod merchants;
 
 pub mod links;
+pub mod refunds;
 
+pub mod books;
 pub mod checkout;
 
 pub mod workers;

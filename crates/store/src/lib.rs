@@ -20,7 +20,7 @@ pub use sql::{
 pub use stored::{Metadata, RefundDetail};
 pub use tables::{
     accounts, bindings, deliveries, events, idempotency, invoices, journal, keys, leases, links,
-    networks, notices, payments, timers, transfers,
+    networks, notices, payments, refunds, screenings, timers, transfers,
 };
 
 /// A statement's arguments, each turned into a [`Val`].

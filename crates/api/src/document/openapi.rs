@@ -11,7 +11,7 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::face::Api;
 use crate::face::errors::ErrorEnvelope;
-use crate::face::words::{DeliveryStatus, InvoiceStatus, PaymentStatus};
+use crate::face::words::{DeliveryStatus, InvoiceStatus, PaymentStatus, RefundStatus};
 use crate::{checkout, health, v1};
 
 #[derive(OpenApi)]
@@ -22,7 +22,13 @@ use crate::{checkout, health, v1};
         description = "Non-custodial crypto payments: invoices, checkout, webhooks, live streams.",
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
-    components(schemas(ErrorEnvelope, InvoiceStatus, PaymentStatus, DeliveryStatus))
+    components(schemas(
+        ErrorEnvelope,
+        InvoiceStatus,
+        PaymentStatus,
+        DeliveryStatus,
+        RefundStatus
+    ))
 )]
 struct Document;
 
@@ -30,6 +36,8 @@ struct Document;
 pub fn endpoints() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::with_openapi(Document::openapi())
         .merge(v1::invoices::routes())
+        .merge(v1::refunds::routes())
+        .merge(v1::reconciliation::routes())
         .merge(v1::payments::routes())
         .merge(v1::webhook_deliveries::routes())
         .merge(v1::merchant::routes())
@@ -81,6 +89,7 @@ fn complete(document: &mut Value) {
     ]);
     refer(schemas, "Invoice", "status", "InvoiceStatus");
     refer(schemas, "Payment", "status", "PaymentStatus");
+    refer(schemas, "Refund", "status", "RefundStatus");
     refer(schemas, "Payment", "finality", "Finality");
     refer(schemas, "WebhookDelivery", "status", "DeliveryStatus");
     refer(schemas, "CheckoutInvoice", "status", "InvoiceStatus");
@@ -156,6 +165,7 @@ fn webhooks() -> Value {
         }
     }});
     let link = json!({ "$ref": "#/components/schemas/PaymentLink" });
+    let refund = json!({ "$ref": "#/components/schemas/Refund" });
     let nothing = json!({});
     let mut all = serde_json::Map::new();
     for event in EventType::all()
@@ -170,8 +180,12 @@ fn webhooks() -> Value {
             EventType::InvoiceReviewResolved => (&review, &["review"]),
             _ => (&nothing, &[]),
         };
-        let about_link = name.starts_with("payment_link.");
-        let mut schema = event_schema(if about_link { &link } else { &invoice }, more, required);
+        let object = match name.split('.').next() {
+            Some("payment_link") => &link,
+            Some("refund") => &refund,
+            _ => &invoice,
+        };
+        let mut schema = event_schema(object, more, required);
         schema["properties"]["type"] = json!({ "type": "string", "const": name });
         let header = |name: &str, description: &str| json!({ "name": name, "in": "header", "required": true, "description": description, "schema": { "type": "string" } });
         all.insert(

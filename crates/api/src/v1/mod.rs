@@ -4,5 +4,7 @@ pub mod invoices;
 pub mod merchant;
 pub mod payment_links;
 pub mod payments;
+pub mod reconciliation;
+pub mod refunds;
 pub mod test_helpers;
 pub mod webhook_deliveries;

@@ -329,6 +329,8 @@ fn first_sighting(
         position: Position::default(),
         entries: 0,
         suffix: attribution.suffix(),
+        refunds_due: Units::ZERO,
+        refunds_sent: Units::ZERO,
     };
     update(&mut row, observation, context.now);
     Some(row)

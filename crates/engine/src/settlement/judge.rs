@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use till_core::asset::{Mode, Registry};
+use till_core::asset::Registry;
 use till_core::invoice::{Facts, Terms, judge};
 use till_core::money::Currency;
 use till_core::payment::{Hold, Payment};
@@ -10,6 +10,7 @@ use till_store::payments::PaymentRow;
 
 use super::facts::Held;
 use crate::base::Context;
+use crate::screening::{self, Screened};
 
 pub(super) fn pass_verdicts(context: &Context<'_>, terms: &Terms, held: &mut Held) {
     let payments = held.facts();
@@ -17,7 +18,10 @@ pub(super) fn pass_verdicts(context: &Context<'_>, terms: &Terms, held: &mut Hel
     let risks: HashMap<&str, Hold> = held
         .payments
         .iter()
-        .filter_map(|payment| Some((payment.is.id.as_str(), risk_of(&payment.is)?)))
+        .filter_map(|payment| {
+            let risk = risk_of(context, &payment.is)?;
+            Some((payment.is.id.as_str(), risk))
+        })
         .collect();
     let risk = |payment: &Payment| risks.get(payment.id.as_str()).copied();
     let facts = Facts {
@@ -38,15 +42,10 @@ fn manual_review_minor(context: &Context<'_>, currency: Currency) -> Option<u64>
     u64::try_from(scaled).ok()
 }
 
-/// Test mode matches documented addresses; the real lists join here when networks are watched.
-fn risk_of(payment: &PaymentRow) -> Option<Hold> {
-    let sender = payment.sender.as_deref()?;
-    let family = Registry::builtin().network(&payment.network)?.family;
-    if payment.scope.mode != Mode::Test {
-        return None;
-    }
-    till_chains::test_screening()
-        .iter()
-        .find(|(listed, _, address)| *listed == family && *address == sender)
-        .and_then(|(_, list, _)| Hold::parse(list))
+/// The sender of every payment is held against the lists. One that they say nothing of is not held for it.
+fn risk_of(context: &Context<'_>, payment: &PaymentRow) -> Option<Hold> {
+    let address = payment.sender.as_deref()?;
+    let network = Registry::builtin().network(&payment.network)?;
+    let screened = Screened { network, address };
+    screening::hold_of(&screening::screen(context, screened))
 }

@@ -146,9 +146,10 @@ fn move_payments(
         if part.status == PaymentStatus::Credited && !was_credited {
             row.credited_at = Some(at);
         }
-        if let Some((kind, lines)) = ledger::entry(row.position, part.position) {
+        let position = part.position.less(row.taken());
+        if let Some((kind, lines)) = ledger::entry(row.position, position) {
             row.entries += 1;
-            row.position = part.position;
+            row.position = position;
             entries.push(NewEntry {
                 id: context.engine.ids.make(Kind::JournalEntry),
                 scope: context.scope.clone(),

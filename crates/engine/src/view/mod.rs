@@ -8,6 +8,7 @@ mod link;
 mod notice;
 mod payer;
 mod payment;
+mod refund;
 mod settings;
 mod streamed;
 
@@ -24,6 +25,9 @@ pub use payer::{
     payer_payments,
 };
 pub use payment::PaymentView;
+pub use refund::{
+    CheckedView, ClaimNetwork, ClaimPayout, ClaimView, PayoutView, RefundView, ScreeningView,
+};
 pub use settings::{SettingsView, WebhookSecretView};
 pub use streamed::{InvoiceEventView, StreamedInvoice, stream_event};
 

@@ -36,6 +36,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     6 => "0006_chains",
     7 => "0007_payment_facts",
     8 => "0008_workers",
+    9 => "0009_refunds",
 ];
 
 const CREATE_ATTEMPTS_MAX: u32 = 8;

@@ -10,6 +10,8 @@ use till_core::invoice::Status;
 use till_core::link::{AmountType, Unit};
 use till_core::money::{Currency, Units};
 use till_core::payment::{AttributedBy, Level, PaymentStatus, Verdict};
+use till_core::refund::{RefundReason, RefundStatus};
+use till_core::screening::Finding;
 use till_core::webhook::DeliveryStatus;
 
 use crate::{Row, StoreError, Val};
@@ -209,9 +211,12 @@ named! {
     DeliveryStatus: as_str, parse;
     EventType: as_str, parse;
     Family: namespace, from_namespace;
+    Finding: as_str, parse;
     Level: as_str, parse;
     Mode: as_str, parse;
     PaymentStatus: as_str, parse;
+    RefundReason: as_str, parse;
+    RefundStatus: as_str, parse;
     Status: as_str, parse;
     Unit: as_str, parse;
     Verdict: show, parse;

@@ -8,6 +8,8 @@ mod metadata;
 mod options;
 mod position;
 mod refund;
+mod screening;
+mod sources;
 mod summary;
 
 pub use metadata::Metadata;

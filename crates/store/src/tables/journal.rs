@@ -3,6 +3,7 @@
 use till_core::ledger::{EntryKind, Line};
 use till_core::scope::Scope;
 
+use crate::sql::{LookUp, PerKey};
 use crate::{Queries, StoreError, Val, Write, vals};
 
 #[derive(Clone, Debug)]
@@ -100,4 +101,75 @@ pub async fn all(q: &mut impl Queries, scope: &Scope) -> Result<Vec<JournalRow>,
          WHERE account = $1 AND mode = $2 ORDER BY entry, line";
     q.all(sql, &vals![&scope.account, scope.mode.as_str()])
         .await
+}
+
+/// A line of the journal, as balances need it.
+#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub struct PostedLine {
+    pub entry: String,
+    pub line: i64,
+    pub subject: String,
+    pub asset: String,
+    pub debit: String,
+    pub credit: String,
+    pub amount: String,
+    pub created_at: i64,
+}
+
+const POSTED: &[&str] = &[
+    "entry",
+    "line",
+    "subject",
+    "asset",
+    "debit",
+    "credit",
+    "amount",
+    "created_at",
+];
+
+/// What was posted before a moment, in the order of time, after the line that was read last.
+pub async fn posted_before(
+    q: &mut impl Queries,
+    scope: &Scope,
+    before: i64,
+    after: Option<&PostedLine>,
+    at_most: i64,
+) -> Result<Vec<PostedLine>, StoreError> {
+    let (at, entry, line) = after.map_or((i64::MIN, "", 0), |last| {
+        (last.created_at, last.entry.as_str(), last.line)
+    });
+    let sql = format!(
+        "SELECT {} FROM journal WHERE account = $1 AND mode = $2 AND created_at < $3 AND created_at >= $4 \
+         AND (created_at, entry, line) > ($4, $5, $6) ORDER BY created_at, entry, line LIMIT $7",
+        POSTED.join(", ")
+    );
+    let args = vals![
+        &scope.account,
+        scope.mode.as_str(),
+        before,
+        at,
+        entry,
+        line,
+        at_most
+    ];
+    q.all(&sql, &args).await
+}
+
+/// Everything that was posted about these subjects.
+pub async fn of_subjects(
+    q: &mut impl Queries,
+    scope: &Scope,
+    subjects: &[&str],
+) -> Result<Vec<PostedLine>, StoreError> {
+    let keys: Vec<Vec<Val>> = subjects
+        .iter()
+        .map(|subject| vals![*subject, &scope.account, scope.mode.as_str()].into())
+        .collect();
+    let by_subject = LookUp {
+        table: "journal",
+        columns: POSTED,
+        key: &["subject", "account", "mode"],
+        rows: PerKey::Many,
+    };
+    q.look_up(&by_subject, &keys).await
 }

@@ -13,5 +13,7 @@ pub mod links;
 pub mod networks;
 pub mod notices;
 pub mod payments;
+pub mod refunds;
+pub mod screenings;
 pub mod timers;
 pub mod transfers;

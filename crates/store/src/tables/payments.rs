@@ -42,6 +42,9 @@ table! {
         /// How many entries of the journal brought them there.
         entries: i64,
         suffix: Units,
+        /// What refunds promised of it, and what they sent.
+        refunds_due: Units,
+        refunds_sent: Units,
     }
 }
 
@@ -59,11 +62,22 @@ const CHANGING: &[&str] = &[
     "credit_turn",
     "position",
     "entries",
+    "refunds_due",
+    "refunds_sent",
 ];
 
 const KEY: &[&str] = &["account", "mode", "id"];
 
 impl PaymentRow {
+    /// What was taken out of it since it was received.
+    pub fn taken(&self) -> Taken {
+        Taken {
+            refunds_due: self.refunds_due,
+            refunds_sent: self.refunds_sent,
+            credit_used: Units::ZERO,
+        }
+    }
+
     /// The facts, without what was worked out from them.
     pub fn fact(&self) -> Payment {
         Payment {

@@ -150,3 +150,18 @@ pub async fn release(
     let sql = "DELETE FROM quarantine WHERE network = $1 AND tx_hash = $2 AND place = $3";
     tx.run(sql, &vals![network, tx_hash, place]).await.map(drop)
 }
+
+/// Transfers to an account's addresses that are nobody's payment, first seen in a period.
+pub async fn unattributed(
+    q: &mut impl Queries,
+    scope: &till_core::scope::Scope,
+    (from, to): (i64, i64),
+) -> Result<Vec<TransferRow>, StoreError> {
+    let sql = format!(
+        "{} WHERE payment IS NULL AND gone = 0 AND first_seen_at >= $3 AND first_seen_at < $4 AND recipient IN \
+         (SELECT address FROM leases WHERE account = $1 AND mode = $2) ORDER BY first_seen_at, tx_hash, place",
+        select::<TransferRow>()
+    );
+    q.all(&sql, &vals![&scope.account, scope.mode.as_str(), from, to])
+        .await
+}

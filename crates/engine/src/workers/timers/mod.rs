@@ -18,6 +18,7 @@ use till_store::{StoreError, Tx};
 
 use crate::base::fail::Fail;
 use crate::base::{Context, Effects, Engine};
+use crate::refunds;
 use expire::{Locked, expire};
 
 const AT_ONCE: usize = 200;
@@ -179,6 +180,17 @@ async fn fire(tx: &mut Tx, due: Vec<(&Context<'_>, &Due)>, locked: Locked) -> Re
     };
     match TimerKind::parse(&first.kind) {
         Some(TimerKind::ExpireInvoice) => expire(tx, due, locked).await,
+        Some(TimerKind::ExpireClaim) => {
+            let mut taken = 0;
+            for (context, timer) in &due {
+                if !till_store::timers::take(tx, &[(*timer).clone()]).await?.is_empty() {
+                    refunds::lapse(tx, context, &timer.subject).await?;
+                    taken += 1;
+                }
+            }
+            let seen = due.len();
+            Ok(Fired { seen, taken })
+        }
         None => Err(Fail::broken(format!("a timer of kind {}", first.kind))),
     }
 }

@@ -1,0 +1,100 @@
+//! Reconciliation: the report, the ledger's balances, and the report as a table.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::Response;
+use http::HeaderValue;
+use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use till_core::time;
+use till_engine::books::{self, Asked, BalancesView, ReportView};
+use till_http::query;
+use till_http::read::{self, Read};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::face::request::params;
+use crate::face::words::Moment;
+use crate::face::{Answered, Api, Got, Refusals, Secret, shown};
+
+pub fn routes() -> OpenApiRouter<Arc<Api>> {
+    OpenApiRouter::new()
+        .routes(routes!(report))
+        .routes(routes!(balances))
+        .routes(routes!(export))
+}
+
+fn moment(at: &str, value: String) -> Read<Moment> {
+    let moment = time::parse_or_date(&value).map(Moment);
+    let message = || format!("`{at}` must be an RFC 3339 date-time or a date.");
+    moment.ok_or_else(|| read::invalid(at, message()))
+}
+
+params! {
+    pub struct PeriodParams {
+        /// The first moment, as an RFC 3339 date-time or a date (midnight UTC). Default: 30 days before `to`.
+        #[param(value_type = Option<String>)]
+        from: Option<Moment> = moment,
+        /// The moment after the last. Default: now. At most 366 days after `from`.
+        #[param(value_type = Option<String>)]
+        to: Option<Moment> = moment,
+        /// Only this asset.
+        asset: Option<String> = query::text,
+    }
+}
+
+impl PeriodParams {
+    fn asked(&self) -> Asked {
+        Asked {
+            from: self.from.map(|at| at.0),
+            to: self.to.map(|at| at.0),
+            asset: self.asset.clone(),
+        }
+    }
+}
+
+/// Compare ledger, chain and invoices of a period
+#[utoipa::path(
+    get, path = "/v1/reconciliation", tag = "Reconciliation", operation_id = "reconcile",
+    params(PeriodParams),
+    responses((status = 200, description = "The report", body = ReportView), Refusals),
+    security(("secret_key" = []))
+)]
+async fn report(State(api): State<Arc<Api>>, got: Got<Secret, PeriodParams>) -> Answered {
+    shown(&books::report(&api.engine, got.scope(), &got.query.asked()).await?)
+}
+
+/// The ledger's balances over a period
+#[utoipa::path(
+    get, path = "/v1/reconciliation/balances", tag = "Reconciliation", operation_id = "ledgerBalances",
+    params(PeriodParams),
+    responses((status = 200, description = "The balances", body = BalancesView), Refusals),
+    security(("secret_key" = []))
+)]
+async fn balances(State(api): State<Arc<Api>>, got: Got<Secret, PeriodParams>) -> Answered {
+    shown(&books::balances(&api.engine, got.scope(), &got.query.asked()).await?)
+}
+
+/// The report as CSV
+#[utoipa::path(
+    get, path = "/v1/reconciliation/export", tag = "Reconciliation", operation_id = "exportReconciliation",
+    params(PeriodParams),
+    responses((status = 200, description = "The report, a row for each figure and discrepancy", body = String, content_type = "text/csv"), Refusals),
+    security(("secret_key" = []))
+)]
+async fn export(State(api): State<Arc<Api>>, got: Got<Secret, PeriodParams>) -> Answered {
+    let report = books::report(&api.engine, got.scope(), &got.query.asked()).await?;
+    let table: String = books::csv(&report).collect();
+    let mut response = Response::new(Body::from(table));
+    let headers = response.headers_mut();
+    headers.insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static("text/csv; charset=utf-8; header=present"),
+    );
+    headers.insert(
+        CONTENT_DISPOSITION,
+        HeaderValue::from_static("attachment; filename=\"reconciliation.csv\""),
+    );
+    Ok(response)
+}

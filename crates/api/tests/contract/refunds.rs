@@ -1,0 +1,271 @@
+//! Refunds: what may be refunded, and what becomes of a refund until it is sent.
+
+use futures::future::join_all;
+use serde_json::{Value, json};
+use till_core::payment::Level;
+
+use crate::claims::{PAYER, claim};
+use crate::harness::{
+    BASE, BTC, LIVE_USDC, NILE, Receiver, Reply, SEPOLIA, Till, data, id, live, text,
+};
+use crate::statuses::{balances, observe, transfer};
+
+pub async fn refund(till: &Till, invoice: &str, body: Value) -> Reply {
+    till.post(&format!("/v1/invoices/{invoice}/refunds"), body)
+        .await
+}
+
+/// An invoice of 25 that received this much.
+pub async fn received(till: &Till, amount: &str) -> String {
+    let invoice = id(&till.invoice().await);
+    till.simulate(&invoice, json!({ "amount": amount })).await;
+    invoice
+}
+
+pub async fn act(till: &Till, refund: &Value, action: &str, body: Value) -> Reply {
+    till.post(&format!("/v1/refunds/{}/{action}", id(refund)), body)
+        .await
+}
+
+pub fn tx(n: u8) -> String {
+    format!("0x{}", hex::encode([n; 32]))
+}
+
+async fn shown(till: &Till, refund: &Value) -> Value {
+    let path = format!("/v1/refunds/{}", id(refund));
+    till.get(&path).await.ok(200)
+}
+
+async fn units(till: &Till, group: &str) -> i128 {
+    let name = format!("{group} {BASE}");
+    let found = balances(till).await.into_iter().find(|(of, _)| *of == name);
+    found.map_or(0, |(_, units)| units)
+}
+
+on_every_engine! {
+    async fn an_empty_body_refunds_exactly_the_excess(world: World) {
+        let till = world.till().await;
+        let invoice = received(&till, "28.5").await;
+        let made = refund(&till, &invoice, json!({})).await.ok(201);
+        let mut names: Vec<_> = made.as_object().unwrap().keys().map(String::as_str).collect();
+        names.sort_unstable();
+        assert_eq!(names, [
+            "amount", "asset", "cancelled_at", "claim_token", "claim_url", "claimed_at", "created_at", "expires_at", "id",
+            "invoice", "livemode", "object", "payout", "reason", "sent_at", "status", "tx_hash",
+        ]);
+        assert!(id(&made).starts_with("rfd_"));
+        assert_eq!((&made["amount"], &made["asset"], &made["status"]), (&json!("3.50"), &json!(BASE), &json!("unclaimed")));
+        let token = text(&made["claim_token"]);
+        assert!(token.len() >= 26 && text(&made["claim_url"]).ends_with(&format!("/r/{token}")));
+        assert_eq!(shown(&till, &made).await, made);
+        assert_eq!((units(&till, "refunds_due").await, units(&till, "overpaid").await, units(&till, "settled").await), (3_500_000, 0, 25_000_000));
+        assert_eq!(till.retrieve(&invoice).await["status"], "overpaid");
+        // The price itself is not given back by asking for the excess again.
+        refund(&till, &invoice, json!({})).await.refused(409, "refund_exceeds_received", None);
+    }
+
+    async fn every_code_of_creating_a_refund(world: World) {
+        let till = world.till().await;
+        let nothing = id(&till.invoice().await);
+        refund(&till, &nothing, json!({})).await.refused(409, "nothing_received", None);
+        refund(&till, &nothing, json!({ "asset": BASE, "amount": "1" })).await.refused(409, "nothing_received", "asset");
+        refund(&till, &nothing, json!({ "asset": BTC, "amount": "1" })).await.refused(400, "asset_not_received", "asset");
+        let paid = received(&till, "25").await;
+        refund(&till, &paid, json!({})).await.refused(400, "amount_required", "amount");
+        refund(&till, &paid, json!({ "asset": NILE, "amount": "1" })).await.refused(409, "nothing_received", "asset");
+        refund(&till, &paid, json!({ "asset": "USDC@eip155:999", "amount": "1" })).await.refused(400, "asset_not_received", "asset");
+        for amount in ["0", "0.000", "-1", "1e2", "", "1.0000001", "x"] {
+            refund(&till, &paid, json!({ "amount": amount })).await.refused(400, "amount_invalid", "amount");
+        }
+        refund(&till, &paid, json!({ "amount": 5 })).await.refused(400, "parameter_invalid", "amount");
+        refund(&till, &paid, json!({ "reason": "because" })).await.refused(400, "parameter_invalid", "reason");
+        refund(&till, &paid, json!({ "network": "x" })).await.refused(400, "parameter_unknown", "network");
+        refund(&till, &paid, json!({ "amount": "25.000001" })).await.refused(409, "refund_exceeds_received", "amount");
+        refund(&till, "inv_nothing", json!({ "amount": "1" })).await.refused(404, "resource_missing", None);
+        refund(&till.another_account().await, &paid, json!({ "amount": "1" })).await.refused(404, "resource_missing", None);
+        let made = refund(&till, &paid, json!({ "amount": "20", "reason": "requested_by_payer" })).await.ok(201);
+        assert_eq!((&made["amount"], &made["reason"]), (&json!("20.00"), &json!("requested_by_payer")));
+        refund(&till, &paid, json!({ "amount": "5.000001" })).await.refused(409, "refund_exceeds_received", "amount");
+        refund(&till, &paid, json!({ "amount": "5" })).await.ok(201);
+    }
+
+    async fn late_and_wrong_payments_are_refunded_in_what_arrived(world: World) {
+        let till = world.till().await;
+        let invoice = id(&till.invoice().await);
+        till.post(&format!("/v1/invoices/{invoice}/cancel"), json!({})).await.ok(200);
+        till.simulate(&invoice, json!({ "amount": "4" })).await;
+        let made = refund(&till, &invoice, json!({ "amount": "4", "reason": "late_payment" })).await.ok(201);
+        assert_eq!((&made["amount"], &made["asset"]), (&json!("4.00"), &json!(BASE)));
+        let strict = till.create(json!({ "amount": "25.00", "currency": "USD", "assets": [BASE] })).await;
+        let now = till_core::time::parse(&text(&strict["created_at"])).unwrap();
+        let wrong = [transfer(&strict, SEPOLIA, 7_000_000, "0xwrong", 0, Level::Final, now)];
+        observe(&till, &till.scope(), &wrong).await;
+        let made = refund(&till, &id(&strict), json!({ "asset": SEPOLIA, "amount": "7", "reason": "wrong_asset" })).await.ok(201);
+        assert_eq!((&made["amount"], &made["asset"]), (&json!("7.00"), &json!(SEPOLIA)));
+    }
+
+    async fn what_is_held_is_refunded_only_after_the_decision(world: World) {
+        let till = world.till().await;
+        till.set(json!({ "manual_review_amount": "1" })).await;
+        let invoice = received(&till, "25").await;
+        refund(&till, &invoice, json!({ "amount": "1" })).await.refused(409, "refund_exceeds_received", "amount");
+        let reject = json!({ "decision": "reject", "reason": "no" });
+        till.post(&format!("/v1/invoices/{invoice}/resolve_review"), reject).await.ok(200);
+        refund(&till, &invoice, json!({ "amount": "25", "reason": "review_rejected" })).await.ok(201);
+        assert_eq!((units(&till, "refunds_due").await, units(&till, "refundable").await), (25_000_000, 0));
+    }
+
+    async fn a_hundred_refunds_of_everything_at_once_make_one(world: World) {
+        let till = world.till().await;
+        let invoice = received(&till, "25").await;
+        let replies = join_all((0..100).map(|_| refund(&till, &invoice, json!({ "amount": "25" })))).await;
+        let made = replies.iter().filter(|reply| reply.status == 201).count();
+        assert_eq!(made, 1);
+        for reply in replies.iter().filter(|reply| reply.status != 201) {
+            reply.refused(409, "refund_exceeds_received", "amount");
+        }
+        assert_eq!((units(&till, "refunds_due").await, units(&till, "settled").await), (25_000_000, 0));
+    }
+
+    async fn a_cancelled_refund_counts_no_more_and_a_sent_one_stays(world: World) {
+        let till = world.till().await;
+        let invoice = received(&till, "25").await;
+        let first = refund(&till, &invoice, json!({ "amount": "25" })).await.ok(201);
+        let cancelled = act(&till, &first, "cancel", json!({})).await.ok(200);
+        assert!(cancelled["status"] == "cancelled" && cancelled["cancelled_at"].is_string());
+        assert_eq!(act(&till, &first, "cancel", json!({})).await.ok(200), cancelled);
+        assert_eq!((units(&till, "refunds_due").await, units(&till, "settled").await), (0, 25_000_000));
+        let second = refund(&till, &invoice, json!({ "amount": "25" })).await.ok(201);
+        act(&till, &second, "mark_sent", json!({ "tx_hash": tx(1) })).await.refused(409, "refund_not_ready", None);
+        claim(&till, &second, "eip155:84532", PAYER).await.ok(200);
+        let sent = act(&till, &second, "mark_sent", json!({ "tx_hash": tx(1) })).await.ok(200);
+        assert_eq!((&sent["status"], &sent["tx_hash"]), (&json!("sent"), &json!(tx(1))));
+        assert!(sent["sent_at"].is_string());
+        act(&till, &second, "cancel", json!({})).await.refused(409, "refund_already_sent", None);
+        act(&till, &second, "mark_sent", json!({ "tx_hash": tx(2) })).await.refused(409, "refund_not_ready", None);
+        assert_eq!((units(&till, "refunds_due").await, units(&till, "refunds_sent").await), (0, 25_000_000));
+        refund(&till, &invoice, json!({ "amount": "0.000001" })).await.refused(409, "refund_exceeds_received", "amount");
+    }
+
+    async fn one_transaction_sends_one_refund(world: World) {
+        let till = world.till().await;
+        let invoice = received(&till, "25").await;
+        let mut ready = Vec::new();
+        for _ in 0..2 {
+            let made = refund(&till, &invoice, json!({ "amount": "5" })).await.ok(201);
+            claim(&till, &made, "eip155:84532", PAYER).await.ok(200);
+            ready.push(made);
+        }
+        for bad in ["", "0x12", "hash"] {
+            act(&till, &ready[0], "mark_sent", json!({ "tx_hash": bad })).await.refused(400, "parameter_invalid", "tx_hash");
+        }
+        act(&till, &ready[0], "mark_sent", json!({ "tx_hash": hex::encode([1; 32]) })).await.refused(400, "parameter_invalid", "tx_hash");
+        act(&till, &ready[0], "mark_sent", json!({})).await.refused(400, "parameter_missing", "tx_hash");
+        let replies = join_all(ready.iter().map(|made| act(&till, made, "mark_sent", json!({ "tx_hash": tx(7) })))).await;
+        assert_eq!(replies.iter().filter(|reply| reply.status == 200).count(), 1);
+        let refused = replies.iter().find(|reply| reply.status != 200).unwrap();
+        refused.refused(409, "refund_not_ready", "tx_hash");
+        act(&till, &json!({ "id": "rfd_nothing" }), "mark_sent", json!({ "tx_hash": tx(7) })).await.refused(404, "resource_missing", None);
+    }
+
+    async fn a_reversal_leaves_the_refund_and_closes_the_door(world: World) {
+        let till = world.till().await;
+        let invoice = received(&till, "25").await;
+        let made = refund(&till, &invoice, json!({ "amount": "25" })).await.ok(201);
+        let payment = id(&till.payments_of(&invoice).await[0]);
+        till.post(&format!("/v1/test_helpers/payments/{payment}/reverse"), json!({})).await.ok(200);
+        assert_eq!(units(&till, "refunds_due").await, 25_000_000);
+        // Another payment of the same size does not make room for a second refund.
+        till.simulate(&invoice, json!({ "amount": "25" })).await;
+        refund(&till, &invoice, json!({ "amount": "1" })).await.refused(409, "refund_exceeds_received", "amount");
+        act(&till, &made, "cancel", json!({})).await.ok(200);
+        refund(&till, &invoice, json!({ "amount": "25" })).await.ok(201);
+        assert_eq!((units(&till, "refunds_due").await, units(&till, "received").await), (25_000_000, -25_000_000));
+    }
+
+    async fn refunds_are_listed_newest_first_and_filtered(world: World) {
+        let till = world.till().await;
+        let (one, two) = (received(&till, "25").await, received(&till, "25").await);
+        let first = refund(&till, &one, json!({ "amount": "1" })).await.ok(201);
+        let second = refund(&till, &two, json!({ "amount": "2" })).await.ok(201);
+        act(&till, &first, "cancel", json!({})).await.ok(200);
+        let ids = |list: Value| data(&list).iter().map(id).collect::<Vec<_>>();
+        let list = |query: &str| format!("/v1/refunds{query}");
+        assert_eq!(ids(till.get(&list("")).await.ok(200)), [id(&second), id(&first)]);
+        assert_eq!(ids(till.get(&list(&format!("?invoice={one}"))).await.ok(200)), [id(&first)]);
+        assert_eq!(ids(till.get(&list("?status=unclaimed")).await.ok(200)), [id(&second)]);
+        let page = till.get(&list("?limit=1")).await.ok(200);
+        let next = text(&page["next_cursor"]);
+        assert_eq!(ids(till.get(&list(&format!("?limit=1&cursor={next}"))).await.ok(200)), [id(&first)]);
+        till.get(&list("?status=open")).await.refused(400, "parameter_invalid", "status");
+        till.get("/v1/refunds/rfd_nothing").await.refused(404, "resource_missing", None);
+        assert!(ids(till.another_account().await.get("/v1/refunds").await.ok(200)).is_empty());
+    }
+
+    async fn a_refund_under_the_same_key_is_the_same_refund(world: World) {
+        let till = world.till().await;
+        let invoice = received(&till, "25").await;
+        let path = format!("/v1/invoices/{invoice}/refunds");
+        let post = |body: Value| till.posting(&path, body).once("one").send();
+        let first = post(json!({ "amount": "25" })).await;
+        let again = post(json!({ "amount": "25" })).await;
+        assert_eq!((first.ok(201), true), (again.ok(201), again.is_replay()));
+        post(json!({ "amount": "24" })).await.refused(409, "idempotency_key_reused", "Idempotency-Key");
+    }
+
+    async fn the_history_of_a_refund_cannot_be_changed(world: World) {
+        let till = world.till().await;
+        let invoice = received(&till, "25").await;
+        let made = refund(&till, &invoice, json!({ "amount": "5" })).await.ok(201);
+        claim(&till, &made, "eip155:84532", PAYER).await.ok(200);
+        act(&till, &made, "mark_sent", json!({ "tx_hash": tx(3) })).await.ok(200);
+        let mut reader = till.engine().db.read().await.unwrap();
+        let history = till_store::refunds::history(&mut reader, &till.scope(), &id(&made)).await.unwrap();
+        let statuses: Vec<_> = history.iter().map(|step| step.status.as_str()).collect();
+        assert_eq!(statuses, ["unclaimed", "ready_to_send", "sent"]);
+        let screened = till_store::screenings::of_subject(&mut reader, &till.scope(), &id(&made)).await.unwrap();
+        assert_eq!(screened.len(), 4, "two lists at the claim, and again when it was marked sent");
+        drop(reader);
+        for sql in ["UPDATE refund_steps SET at = 0", "DELETE FROM refund_steps", "UPDATE screenings SET at = 0", "DELETE FROM screenings"] {
+            let done: Result<_, till_store::StoreError> = till.engine().db.write(|tx| {
+                scoped_futures::ScopedFutureExt::scope_boxed(async move { till_store::Queries::run(tx, sql, &[]).await.map(drop) })
+            }).await;
+            assert!(done.is_err(), "{sql}");
+        }
+    }
+
+    async fn the_claim_is_told_with_the_invoice_and_without_the_token(world: World) {
+        let till = world.till().await;
+        let receiver = Receiver::start().await;
+        till.set(json!({ "webhook_url": receiver.url() })).await;
+        let invoice = received(&till, "25").await;
+        let made = refund(&till, &invoice, json!({ "amount": "5" })).await.ok(201);
+        claim(&till, &made, "eip155:84532", PAYER).await.ok(200);
+        let told = receiver.wait_for_type("refund.claimed").await.json();
+        assert_eq!(told["invoice_id"], json!(invoice));
+        let object = &told["data"]["object"];
+        assert_eq!((&object["id"], &object["status"], &object["payout"]["address"]), (&made["id"], &json!("ready_to_send"), &json!(PAYER)));
+        assert_eq!((&object["claim_token"], &object["claim_url"]), (&Value::Null, &Value::Null));
+        assert!(!told.to_string().contains(&text(&made["claim_token"])));
+    }
+
+    async fn where_money_is_real_nobody_is_cleared_without_a_list(world: World) {
+        let till = world.till_with(live()).await;
+        let post = |path: String, body: Value| till.posting(&path, body).key(till.live_key()).send();
+        let body = json!({ "amount": "25.00", "currency": "USD", "assets": [LIVE_USDC] });
+        let invoice = post("/v1/invoices".into(), body).await.ok(201);
+        let now = till_core::time::parse(&text(&invoice["created_at"])).unwrap();
+        let mut option = invoice["payment_options"][0].clone();
+        option["asset"] = json!(BASE);
+        let seen = transfer(&json!({ "payment_options": [option] }), LIVE_USDC, 25_000_000, &tx(5), 0, Level::Final, now);
+        observe(&till, &till.live_scope(), &[seen]).await;
+        let made = post(format!("/v1/invoices/{}/refunds", id(&invoice)), json!({ "amount": "25" })).await.ok(201);
+        assert_eq!(claim(&till, &made, "eip155:8453", PAYER).await.ok(200)["status"], "in_review");
+        let path = format!("/v1/refunds/{}", id(&made));
+        let seen = till.call("GET", &path).key(till.live_key()).send().await.ok(200);
+        assert_eq!(seen["payout"]["screening"], json!({ "result": "unavailable", "lists": [] }));
+        // A test key is told where it is.
+        let message = till.get(&path).await.refused(404, "resource_missing", None);
+        assert!(message.contains("live"), "{message}");
+    }
+}

@@ -1,0 +1,247 @@
+//! Reconciliation: three views of the same money, worked out apart from each other, and what they disagree about.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Code, Refusal};
+use crate::ledger::Group;
+use crate::limits::{RECONCILIATION_PERIOD_DAYS_DEFAULT, RECONCILIATION_PERIOD_DAYS_MAX};
+use crate::money::Units;
+use crate::time::DAY_MS;
+
+/// From the first moment to just before the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Period {
+    pub from: i64,
+    pub to: i64,
+}
+
+impl Period {
+    /// What was asked for; without an end it ends now, without a beginning it has the usual length.
+    pub fn asked(from: Option<i64>, to: Option<i64>, now: i64) -> Result<Period, Refusal> {
+        let invalid =
+            |message: &'static str| Refusal::new(Code::ParameterInvalid, message).param("from");
+        let to = to.unwrap_or(now);
+        let usual = i64::from(RECONCILIATION_PERIOD_DAYS_DEFAULT) * DAY_MS;
+        let from = from.unwrap_or(to.saturating_sub(usual));
+        if from >= to {
+            return Err(invalid("from must be before to"));
+        }
+        if to - from > i64::from(RECONCILIATION_PERIOD_DAYS_MAX) * DAY_MS {
+            return Err(invalid("a period is at most 366 days long"));
+        }
+        Ok(Period { from, to })
+    }
+
+    pub fn has(self, at: i64) -> bool {
+        (self.from..self.to).contains(&at)
+    }
+
+    /// The equally long period before it.
+    pub fn previous(self) -> Period {
+        Period {
+            from: self.from.saturating_sub(self.to - self.from),
+            to: self.from,
+        }
+    }
+}
+
+/// What the journal's lines come to, per group, in one asset. What entered `received` is debited there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Totals(BTreeMap<&'static str, i128>);
+
+impl Totals {
+    pub fn add(&mut self, debit: Group, credit: Group, amount: Units) {
+        // An asset whose supply does not fit has none that could be received.
+        let amount = i128::try_from(amount.0).unwrap_or(i128::MAX);
+        for (group, amount) in [(debit, -amount), (credit, amount)] {
+            let side = if group == Group::Received { -1 } else { 1 };
+            let sum = self.0.entry(group.as_str()).or_default();
+            *sum = sum.saturating_add(side * amount);
+        }
+    }
+
+    pub fn of(&self, group: Group) -> i128 {
+        self.0.get(group.as_str()).copied().unwrap_or_default()
+    }
+}
+
+/// One invoice's money in one asset, as each view has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Views {
+    /// What the journal has as received.
+    pub ledger: i128,
+    /// What arrived for good on the chain.
+    pub chain: i128,
+    /// What the invoice shows as received.
+    pub invoice: i128,
+    /// What is on its way, and what left the chain again.
+    pub pending: i128,
+    pub reversed: i128,
+    /// What refunds that are open or sent come to.
+    pub refunded: i128,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    Explained,
+    Flagged,
+}
+
+impl Severity {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Severity::Explained => "explained",
+            Severity::Flagged => "flagged",
+        }
+    }
+}
+
+/// Something that the views disagree about, or that somebody should know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Difference {
+    pub kind: &'static str,
+    pub amount: i128,
+    pub severity: Severity,
+    pub detail: &'static str,
+}
+
+/// What the views of one invoice disagree about. Of what was refunded and left the chain afterwards, the journal keeps
+/// what the merchant bears: that is one difference, not two.
+pub fn differences(views: &Views) -> Vec<Difference> {
+    let mut found = Vec::new();
+    let mut add = |kind, amount: i128, severity, detail| {
+        if amount != 0 {
+            found.push(Difference {
+                kind,
+                amount,
+                severity,
+                detail,
+            });
+        }
+    };
+    let beyond = (views.refunded - views.chain).max(0);
+    add(
+        "refunded_beyond_received",
+        beyond,
+        Severity::Flagged,
+        "More is refunded than is there: a payment left the chain after it was refunded.",
+    );
+    let borne = beyond.min((views.ledger - views.chain).max(0));
+    add(
+        "ledger_chain",
+        views.ledger - views.chain - borne,
+        Severity::Flagged,
+        "The journal has received another amount than arrived on the chain.",
+    );
+    add(
+        "invoice_chain",
+        views.invoice - views.chain,
+        Severity::Flagged,
+        "The invoice shows another amount than arrived on the chain.",
+    );
+    add(
+        "pending",
+        views.pending,
+        Severity::Explained,
+        "Seen on the chain and not settled yet.",
+    );
+    add(
+        "reversed",
+        views.reversed,
+        Severity::Explained,
+        "Was on the chain and left it.",
+    );
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_period_has_its_usual_and_its_greatest_length() {
+        let now = 1_000 * DAY_MS;
+        let usual = Period::asked(None, None, now).unwrap();
+        assert_eq!((usual.from, usual.to), (now - 30 * DAY_MS, now));
+        assert!(Period::asked(Some(now - 366 * DAY_MS), None, now).is_ok());
+        for (from, to) in [(now - 366 * DAY_MS - 1, now), (now, now), (now, now - 1)] {
+            let refusal = Period::asked(Some(from), Some(to), now).unwrap_err();
+            assert_eq!(refusal.code, Code::ParameterInvalid);
+        }
+        assert_eq!(usual.previous().to, usual.from);
+        assert_eq!(usual.previous().from, now - 60 * DAY_MS);
+    }
+
+    #[test]
+    fn received_is_what_was_debited_to_it() {
+        let mut totals = Totals::default();
+        totals.add(Group::Received, Group::Settled, Units(25));
+        totals.add(Group::Settled, Group::RefundsDue, Units(5));
+        let of = Group::ALL.map(|group| totals.of(group));
+        assert_eq!(of, [25, 0, 20, 0, 0, 0, 5, 0]);
+    }
+
+    #[track_caller]
+    fn check(views: Views, expected: &[(&str, i128)]) {
+        let found = differences(&views);
+        let found: Vec<_> = found.iter().map(|one| (one.kind, one.amount)).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn views_that_agree_have_no_differences() {
+        let views = Views {
+            ledger: 25,
+            chain: 25,
+            invoice: 25,
+            refunded: 25,
+            ..Views::default()
+        };
+        check(views, &[]);
+    }
+
+    #[test]
+    fn each_difference_is_found_by_itself() {
+        let agree = Views {
+            ledger: 25,
+            chain: 25,
+            invoice: 25,
+            ..Views::default()
+        };
+        check(
+            Views {
+                ledger: 24,
+                ..agree
+            },
+            &[("ledger_chain", -1)],
+        );
+        check(
+            Views {
+                invoice: 27,
+                ..agree
+            },
+            &[("invoice_chain", 2)],
+        );
+        check(
+            Views {
+                pending: 3,
+                ..agree
+            },
+            &[("pending", 3)],
+        );
+        check(
+            Views {
+                reversed: 3,
+                ..agree
+            },
+            &[("reversed", 3)],
+        );
+        let gone = Views {
+            ledger: 25,
+            refunded: 25,
+            reversed: 25,
+            ..Views::default()
+        };
+        check(gone, &[("refunded_beyond_received", 25), ("reversed", 25)]);
+    }
+}

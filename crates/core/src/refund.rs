@@ -1,0 +1,310 @@
+//! Refunds: what may be refunded, where a refund stands, and what its payer may still do.
+
+use crate::error::{Code, Refusal};
+use crate::invoice::{Summary, Terms};
+use crate::ledger::Position;
+use crate::limits::CLAIM_LIFE_DAYS;
+use crate::money::Units;
+use crate::time::DAY_MS;
+
+/// How long a refund's link is open.
+pub const CLAIM_LIFE_MS: i64 = CLAIM_LIFE_DAYS as i64 * DAY_MS;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RefundStatus {
+    /// The payer has not said where to send it. Stays so when the link expires.
+    Unclaimed,
+    ReadyToSend,
+    /// The address is on a list, or could not be held against one: it must not be paid.
+    InReview,
+    Sent,
+    Cancelled,
+}
+
+impl RefundStatus {
+    pub const ALL: [RefundStatus; 5] = [
+        RefundStatus::Unclaimed,
+        RefundStatus::ReadyToSend,
+        RefundStatus::InReview,
+        RefundStatus::Sent,
+        RefundStatus::Cancelled,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RefundStatus::Unclaimed => "unclaimed",
+            RefundStatus::ReadyToSend => "ready_to_send",
+            RefundStatus::InReview => "in_review",
+            RefundStatus::Sent => "sent",
+            RefundStatus::Cancelled => "cancelled",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<RefundStatus> {
+        RefundStatus::ALL
+            .into_iter()
+            .find(|status| status.as_str() == text)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RefundReason {
+    Overpaid,
+    LatePayment,
+    WrongAsset,
+    ReviewRejected,
+    RequestedByPayer,
+    Duplicate,
+    Other,
+}
+
+impl RefundReason {
+    pub const ALL: [RefundReason; 7] = [
+        RefundReason::Overpaid,
+        RefundReason::LatePayment,
+        RefundReason::WrongAsset,
+        RefundReason::ReviewRejected,
+        RefundReason::RequestedByPayer,
+        RefundReason::Duplicate,
+        RefundReason::Other,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RefundReason::Overpaid => "overpaid",
+            RefundReason::LatePayment => "late_payment",
+            RefundReason::WrongAsset => "wrong_asset",
+            RefundReason::ReviewRejected => "review_rejected",
+            RefundReason::RequestedByPayer => "requested_by_payer",
+            RefundReason::Duplicate => "duplicate",
+            RefundReason::Other => "other",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<RefundReason> {
+        RefundReason::ALL
+            .into_iter()
+            .find(|reason| reason.as_str() == text)
+    }
+}
+
+/// What a payment has to do with refunds of its invoice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source<'a> {
+    pub asset: &'a str,
+    /// What arrived for good; nothing when it is not there yet, or no longer.
+    pub received: Units,
+    /// What refunds that are open or sent have taken of it.
+    pub refunded: Units,
+    pub position: Position,
+}
+
+/// What was received in one asset, and what of it a refund may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refundable {
+    pub received: Units,
+    /// What is beyond the price and not refunded yet.
+    pub excess: Units,
+    pub available: Units,
+}
+
+/// A payment that was refunded and left the chain afterwards is made up for by the others: what is refunded never
+/// exceeds what is there.
+pub fn refundable(sources: &[Source<'_>], asset: &str) -> Refundable {
+    let of_asset = || sources.iter().filter(|source| source.asset == asset);
+    let sum = |of: fn(&Source<'_>) -> Units| {
+        of_asset().fold(Units::ZERO, |sum, source| sum.plus(of(source)))
+    };
+    let received = sum(|source| source.received);
+    let refunded = sum(|source| source.refunded);
+    let left = received.0.saturating_sub(refunded.0);
+    let standing = sum(|source| source.position.may_be_refunded());
+    Refundable {
+        received,
+        excess: Units(sum(|source| source.position.overpaid).0.min(left)),
+        available: Units(standing.0.min(left)),
+    }
+}
+
+/// The asset of a refund: the one that was asked for, or the one the invoice was paid in.
+pub fn refund_asset(
+    terms: &Terms,
+    summary: &Summary,
+    sources: &[Source<'_>],
+    asked: Option<&str>,
+) -> Result<String, Refusal> {
+    let received = |asset: &str| !refundable(sources, asset).received.is_zero();
+    let Some(asset) = asked else {
+        let overpaid = summary.overpaid.as_ref().map(|(asset, _)| asset.as_str());
+        let offered = sources
+            .iter()
+            .map(|source| source.asset)
+            .find(|asset| terms.due(asset).is_some() && received(asset));
+        let any = || sources.iter().map(|source| source.asset);
+        let found = overpaid
+            .or(offered)
+            .or_else(|| any().find(|asset| received(asset)));
+        return found
+            .map(str::to_owned)
+            .ok_or_else(|| Refusal::of(Code::NothingReceived));
+    };
+    if received(asset) {
+        Ok(asset.to_owned())
+    } else if terms.due(asset).is_some() {
+        Err(Refusal::of(Code::NothingReceived).param("asset"))
+    } else {
+        Err(Refusal::of(Code::AssetNotReceived).param("asset"))
+    }
+}
+
+/// The amount of a refund: the one that was asked for, or what is left of the excess.
+pub fn refund_amount(
+    of: Refundable,
+    was_overpaid: bool,
+    asked: Option<Units>,
+) -> Result<Units, Refusal> {
+    let amount = match asked {
+        Some(amount) if amount.is_zero() => {
+            return Err(Refusal::of(Code::AmountInvalid).param("amount"));
+        }
+        Some(amount) => amount,
+        None if !of.excess.is_zero() => of.excess,
+        None if was_overpaid => return Err(Refusal::of(Code::RefundExceedsReceived)),
+        None => return Err(Refusal::of(Code::AmountRequired).param("amount")),
+    };
+    if amount > of.available {
+        return Err(Refusal::of(Code::RefundExceedsReceived).param("amount"));
+    }
+    Ok(amount)
+}
+
+/// Whether the payer may still look at the claim: not when it was taken back, or was left alone too long.
+pub fn check_open(status: RefundStatus, expires_at: i64, now: i64) -> Result<(), Refusal> {
+    match status {
+        RefundStatus::Cancelled => Err(Refusal::of(Code::ClaimCancelled)),
+        RefundStatus::Unclaimed if now >= expires_at => Err(Refusal::of(Code::ClaimExpired)),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invoice::PayOption;
+
+    fn source(asset: &str, received: u128, refunded: u128, position: Position) -> Source<'_> {
+        Source {
+            asset,
+            received: Units(received),
+            refunded: Units(refunded),
+            position,
+        }
+    }
+
+    fn settled(units: u128) -> Position {
+        Position {
+            settled: Units(units),
+            ..Position::default()
+        }
+    }
+
+    fn terms(assets: &[&str]) -> Terms {
+        let option = |asset: &&str| PayOption {
+            asset: (*asset).to_owned(),
+            due: Units(10),
+            decimals: 6,
+            deposit: None,
+        };
+        Terms {
+            amount_minor: 10,
+            options: assets.iter().map(option).collect(),
+            tolerance_bps: 0,
+            expires_at: 0,
+            select_by: None,
+        }
+    }
+
+    #[test]
+    fn the_names_of_statuses_and_reasons_read_back() {
+        for status in RefundStatus::ALL {
+            assert_eq!(RefundStatus::parse(status.as_str()), Some(status));
+        }
+        for reason in RefundReason::ALL {
+            assert_eq!(RefundReason::parse(reason.as_str()), Some(reason));
+        }
+    }
+
+    #[test]
+    fn what_was_refunded_of_a_payment_that_is_gone_is_made_up_for_by_the_others() {
+        let gone = source("A", 0, 10, Position::default());
+        let there = source("A", 10, 0, settled(10));
+        assert_eq!(refundable(&[gone, there], "A").available, Units(0));
+        assert_eq!(refundable(&[there], "A").available, Units(10));
+    }
+
+    #[test]
+    fn held_payments_are_received_but_not_refundable() {
+        let held = Position {
+            held: Units(10),
+            ..Position::default()
+        };
+        let of = refundable(&[source("A", 10, 0, held)], "A");
+        assert_eq!((of.received, of.available), (Units(10), Units(0)));
+        let code = refund_amount(of, false, Some(Units(1))).unwrap_err().code;
+        assert_eq!(code, Code::RefundExceedsReceived);
+    }
+
+    #[test]
+    fn the_default_amount_is_what_is_left_of_the_excess() {
+        let of = |excess| Refundable {
+            received: Units(13),
+            excess: Units(excess),
+            available: Units(13),
+        };
+        assert_eq!(refund_amount(of(3), true, None), Ok(Units(3)));
+        let code = |done: Result<Units, Refusal>| done.unwrap_err().code;
+        assert_eq!(
+            code(refund_amount(of(0), true, None)),
+            Code::RefundExceedsReceived
+        );
+        assert_eq!(
+            code(refund_amount(of(0), false, None)),
+            Code::AmountRequired
+        );
+        assert_eq!(
+            code(refund_amount(of(0), false, Some(Units(0)))),
+            Code::AmountInvalid
+        );
+        assert_eq!(
+            code(refund_amount(of(0), false, Some(Units(14)))),
+            Code::RefundExceedsReceived
+        );
+    }
+
+    #[test]
+    fn an_asset_is_refunded_only_where_it_arrived() {
+        let (terms, none) = (terms(&["A", "B"]), Summary::default());
+        let sources = [source("W", 5, 0, settled(5)), source("A", 5, 0, settled(5))];
+        let asset = |sources: &[Source<'_>], asked| refund_asset(&terms, &none, sources, asked);
+        assert_eq!(asset(&sources, None).as_deref(), Ok("A"));
+        assert_eq!(asset(&sources[..1], None).as_deref(), Ok("W"));
+        assert_eq!(asset(&sources, Some("W")).as_deref(), Ok("W"));
+        let code = |done: Result<String, Refusal>| done.unwrap_err().code;
+        assert_eq!(code(asset(&[], None)), Code::NothingReceived);
+        assert_eq!(code(asset(&sources, Some("B"))), Code::NothingReceived);
+        assert_eq!(code(asset(&sources, Some("X"))), Code::AssetNotReceived);
+    }
+
+    #[test]
+    fn a_link_is_closed_by_cancelling_and_by_time_while_nobody_claimed() {
+        let code = |status, now| {
+            check_open(status, 10, now)
+                .err()
+                .map(|refusal| refusal.code)
+        };
+        assert_eq!(code(RefundStatus::Unclaimed, 9), None);
+        assert_eq!(code(RefundStatus::Unclaimed, 10), Some(Code::ClaimExpired));
+        assert_eq!(code(RefundStatus::ReadyToSend, 10), None);
+        assert_eq!(code(RefundStatus::Cancelled, 9), Some(Code::ClaimCancelled));
+    }
+}

@@ -1,0 +1,180 @@
+//! Claims: the payer says where a refund is to be sent. The token alone opens them.
+
+use till_core::asset::{Asset, Network, Registry};
+use till_core::error::{Code, Refusal};
+use till_core::event::EventType;
+use till_core::refund::{RefundStatus, check_open};
+use till_core::scope::Scope;
+use till_core::screening::Finding;
+use till_store::refunds::RefundRow;
+use till_store::{Queries, Tx};
+
+use super::create::hash_token;
+use super::find_locked;
+use crate::base::fail::Fail;
+use crate::base::{Context, Engine, Merchant};
+use crate::outbox::{self, Told};
+use crate::screening::{self, Screened};
+use crate::view::{ClaimNetwork, ClaimView, RefundView};
+
+/// What a token opens: whose refund, and which.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    pub scope: Scope,
+    pub refund: String,
+    /// Names the token where it must not be named.
+    pub digest: String,
+}
+
+#[derive(Clone, Debug)]
+pub struct ClaimRequest {
+    pub network: String,
+    pub address: String,
+}
+
+/// The token is not repeated: whatever it opens, it is a secret.
+fn missing() -> Refusal {
+    Refusal::new(Code::ResourceMissing, "No such refund claim")
+}
+
+pub async fn find_claim(engine: &Engine, token: &str) -> Result<Claim, Fail> {
+    let hash = hash_token(token);
+    let mut reader = engine.db.read().await?;
+    let row = till_store::refunds::by_token(&mut reader, &hash).await?;
+    let row = row.ok_or_else(missing)?;
+    Ok(Claim {
+        scope: row.scope,
+        refund: row.id,
+        digest: hex::encode(hash),
+    })
+}
+
+/// The claim as its payer sees it, while there is something to see.
+pub async fn show_claim(engine: &Engine, claim: &Claim) -> Result<ClaimView, Fail> {
+    let mut reader = engine.db.read().await?;
+    let row = till_store::refunds::find(&mut reader, &claim.scope, &claim.refund).await?;
+    let row = row.ok_or_else(missing)?;
+    let merchant = Merchant::load(&mut reader, &claim.scope).await?;
+    let now = merchant.now(engine.clock.now_ms());
+    check_open(row.status, row.expires_at, now)?;
+    Ok(render(&merchant, &row))
+}
+
+fn render(merchant: &Merchant, row: &RefundRow) -> ClaimView {
+    let networks = networks_of(row)
+        .into_iter()
+        .map(|(network, _)| ClaimNetwork {
+            network: network.id.clone(),
+            network_name: network.name.clone(),
+        });
+    let display_name = merchant.row.display_name.as_deref();
+    ClaimView::of(row, display_name, networks.collect())
+}
+
+/// Where the same token exists in that mode and the amount can be written down: the refund's own network first.
+fn networks_of(row: &RefundRow) -> Vec<(&'static Network, &'static Asset)> {
+    let registry = Registry::builtin();
+    let Some(own) = registry.asset(&row.asset) else {
+        return Vec::new();
+    };
+    let receives = |asset: &&Asset| {
+        asset.code == own.code
+            || (asset.symbol == own.symbol && asset.mode == own.mode && asset.offered)
+    };
+    let fits = |asset: &&Asset| {
+        let lost = own.decimals.saturating_sub(asset.decimals);
+        row.units.0.is_multiple_of(10u128.saturating_pow(lost))
+    };
+    let mut found: Vec<_> = registry
+        .assets()
+        .iter()
+        .filter(|asset| receives(asset) && fits(asset))
+        .filter_map(|asset| Some((registry.network(&asset.network)?, asset)))
+        .collect();
+    found.sort_by_key(|(_, asset)| asset.code != own.code);
+    found
+}
+
+/// The first claim wins; the same again is answered as the first was.
+pub async fn claim(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    claim: &Claim,
+    request: &ClaimRequest,
+) -> Result<ClaimView, Fail> {
+    let (mut row, _held) = find_locked(tx, context, &claim.refund).await?;
+    let network = Registry::builtin().network(&request.network);
+    let network = network
+        .filter(|chosen| networks_of(&row).iter().any(|(of, _)| of.id == chosen.id))
+        .ok_or_else(|| Refusal::of(Code::NetworkUnavailable).param("network"))?;
+    let address = payable(tx, network, &request.address).await?;
+    check_open(row.status, row.expires_at, context.now)?;
+    if row.status == RefundStatus::Sent {
+        return Err(Refusal::of(Code::ClaimAlreadySent).into());
+    }
+    if row.status != RefundStatus::Unclaimed {
+        let chosen = (row.payout_network.as_deref(), row.payout_address.as_deref());
+        return match chosen == (Some(&*network.id), Some(&*address)) {
+            true => Ok(render(&context.merchant, &row)),
+            false => Err(Refusal::of(Code::ClaimAlreadySubmitted).into()),
+        };
+    }
+    let screened = Screened {
+        network,
+        address: &address,
+    };
+    let screening = screening::screen(context, screened);
+    let kept = screening::kept(context, &row.id, screened, &screening);
+    tx.write(&kept).await?;
+    row.status = match screening.result() {
+        Finding::Clear => RefundStatus::ReadyToSend,
+        Finding::Match | Finding::Unavailable => RefundStatus::InReview,
+    };
+    row.claimed_at = Some(context.now);
+    row.payout_network = Some(network.id.clone());
+    row.payout_address = Some(address.clone());
+    row.screening = Some(screening);
+    till_store::refunds::update(tx, &mut row, context.now).await?;
+    announce(tx, context, &row).await?;
+    Ok(render(&context.merchant, &row))
+}
+
+/// An address at which somebody can receive money and spend it: checked in the network's own form, no token's
+/// contract and no deposit address of anybody.
+async fn payable(
+    q: &mut impl Queries,
+    network: &'static Network,
+    text: &str,
+) -> Result<String, Fail> {
+    let invalid = |why: &str| Refusal::new(Code::AddressInvalid, why.to_owned()).param("address");
+    let address = till_chains::parse_address(network, text)
+        .map_err(|error| invalid(&format!("address is {error}")))?;
+    let registry = Registry::builtin();
+    let is_contract = registry.asset_of_contract(&network.id, &address).is_some()
+        || network.factory.as_deref() == Some(&*address);
+    if is_contract {
+        return Err(invalid("address is a contract, from which nobody can spend").into());
+    }
+    let leases = till_store::leases::holders(q, network.family, &address).await?;
+    if !leases.is_empty() {
+        return Err(invalid("address is one that payments are made to").into());
+    }
+    Ok(address)
+}
+
+/// Events are kept as they are sent, so this one goes without the token.
+async fn announce(tx: &mut Tx, context: &Context<'_>, row: &RefundRow) -> Result<(), Fail> {
+    let view = RefundView::of(row, &context.engine.config.checkout_url, None);
+    let object = serde_json::to_string(&view).map_err(Fail::broken)?;
+    let told = Told {
+        event: EventType::RefundClaimed,
+        // Told among the invoice's events, in their order.
+        subject: &row.invoice,
+        invoice: Some(&row.invoice),
+        stream_seq: None,
+        object: &object,
+        extra: None,
+        payments: None,
+    };
+    outbox::record(tx, context, &[outbox::make(context, told)]).await
+}

@@ -1,0 +1,176 @@
+//! Making a refund.
+
+use sha2::{Digest as _, Sha256};
+use till_core::asset::Registry;
+use till_core::error::{Code, Refusal};
+use till_core::id::{self, Kind};
+use till_core::ledger::{Position, refund_from};
+use till_core::money::{self, Units};
+use till_core::refund::{
+    CLAIM_LIFE_MS, RefundReason, RefundStatus, Source, refund_amount, refund_asset, refundable,
+};
+use till_core::timer::TimerKind;
+use till_store::Tx;
+use till_store::refunds::RefundRow;
+use till_store::timers::TimerRow;
+
+use super::{has_lapsed, lapse, render, token_purpose};
+use crate::base::Context;
+use crate::base::fail::Fail;
+use crate::invoices::find_locked;
+use crate::settlement::follow::receipt;
+use crate::settlement::{self, Held};
+use crate::view::{RefundView, TokenAmount};
+
+/// What a merchant says about a new refund.
+#[derive(Clone, Debug, Default)]
+pub struct NewRefund {
+    pub amount: Option<String>,
+    pub asset: Option<String>,
+    pub reason: Option<RefundReason>,
+}
+
+/// 160 random bits.
+const TOKEN_BYTES: usize = 20;
+
+pub(super) fn hash_token(token: &str) -> [u8; 32] {
+    Sha256::digest(token.as_bytes()).into()
+}
+
+pub async fn create(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    invoice: &str,
+    request: &NewRefund,
+) -> Result<RefundView, Fail> {
+    let mut held = find_locked(tx, context, invoice).await?;
+    if lapse_expired(tx, context, invoice).await? {
+        held = find_locked(tx, context, invoice).await?;
+    }
+    let (asset, units) = decide(&held, request)?;
+    let sources = draw(&mut held, &asset, units)?;
+    settlement::settle(tx, context, held, None).await?;
+    let row = new_row(context, invoice, asset, units, sources, request.reason);
+    till_store::refunds::insert(tx, &row, context.now).await?;
+    let timer = TimerRow::new(
+        &context.scope,
+        TimerKind::ExpireClaim,
+        &row.id,
+        row.expires_at,
+    );
+    till_store::timers::set(tx, &[timer]).await?;
+    let view = render(context.engine, &row)?;
+    let refunded = TokenAmount {
+        amount: view.amount.clone(),
+        asset: view.asset.clone(),
+    };
+    receipt::on_refund(tx, context, invoice, &refunded).await?;
+    Ok(view)
+}
+
+/// Links whose time is over stop counting now, whether or not their timers have fired.
+async fn lapse_expired(tx: &mut Tx, context: &Context<'_>, invoice: &str) -> Result<bool, Fail> {
+    let known = till_store::refunds::of_invoice(tx, &context.scope, invoice).await?;
+    let mut any = false;
+    for row in known.iter().filter(|row| has_lapsed(row, context.now)) {
+        lapse(tx, context, &row.id).await?;
+        any = true;
+    }
+    Ok(any)
+}
+
+/// Which asset and how much of it, held against what was received.
+fn decide(held: &Held, request: &NewRefund) -> Result<(String, Units), Refusal> {
+    let registry = Registry::builtin();
+    let not_received = || Refusal::of(Code::AssetNotReceived).param("asset");
+    let asked = match &request.asset {
+        None => None,
+        Some(code) => Some(registry.asset(code).ok_or_else(not_received)?),
+    };
+    let sources: Vec<Source<'_>> = held
+        .payments
+        .iter()
+        .map(|payment| source(&payment.is))
+        .collect();
+    let invoice = &held.invoice.is;
+    let asked = asked.map(|asset| asset.code.as_str());
+    let asset = refund_asset(&held.terms(), &invoice.summary, &sources, asked)?;
+    let decimals = registry.asset(&asset).ok_or_else(not_received)?.decimals;
+    let amount = match &request.amount {
+        None => None,
+        Some(text) => Some(money::parse(text, decimals).map_err(|error| {
+            Refusal::new(Code::AmountInvalid, format!("amount {error}")).param("amount")
+        })?),
+    };
+    let was_overpaid = invoice.summary.overpaid.is_some();
+    let units = refund_amount(refundable(&sources, &asset), was_overpaid, amount)?;
+    Ok((asset, units))
+}
+
+fn source(payment: &till_store::payments::PaymentRow) -> Source<'_> {
+    Source {
+        asset: &payment.asset,
+        received: match payment.status.is_posted() {
+            true => payment.units,
+            false => Units::ZERO,
+        },
+        refunded: payment.refunds_due.plus(payment.refunds_sent),
+        position: payment.position,
+    }
+}
+
+/// Promises the amount out of the invoice's payments, and says which.
+fn draw(held: &mut Held, asset: &str, units: Units) -> Result<Vec<(String, Units)>, Refusal> {
+    let positions: Vec<(&str, Position)> = held
+        .payments
+        .iter()
+        .filter(|payment| payment.is.asset == asset)
+        .map(|payment| (payment.is.id.as_str(), payment.is.position))
+        .collect();
+    let sources = refund_from(&positions, units)
+        .ok_or_else(|| Refusal::of(Code::RefundExceedsReceived).param("amount"))?;
+    for payment in &mut held.payments {
+        let drawn = sources.iter().find(|(id, _)| *id == payment.is.id);
+        if let Some((_, units)) = drawn {
+            payment.is.refunds_due = payment.is.refunds_due.plus(*units);
+        }
+    }
+    Ok(sources)
+}
+
+fn new_row(
+    context: &Context<'_>,
+    invoice: &str,
+    asset: String,
+    units: Units,
+    sources: Vec<(String, Units)>,
+    reason: Option<RefundReason>,
+) -> RefundRow {
+    let engine = context.engine;
+    let id = engine.ids.make(Kind::Refund);
+    let token = id::token(&engine.ids.random::<TOKEN_BYTES>());
+    let purpose = token_purpose(&context.scope, &id);
+    RefundRow {
+        scope: context.scope.clone(),
+        invoice: invoice.to_owned(),
+        asset,
+        units,
+        reason,
+        status: RefundStatus::Unclaimed,
+        sources,
+        token_hash: hash_token(&token).to_vec(),
+        token_sealed: engine.vault.seal(&engine.ids, &purpose, token.as_bytes()),
+        created_at: context.now,
+        expires_at: context.now.saturating_add(CLAIM_LIFE_MS),
+        claimed_at: None,
+        sent_at: None,
+        cancelled_at: None,
+        lapsed_at: None,
+        payout_network: None,
+        payout_address: None,
+        screening: None,
+        tx_hash: None,
+        steps: 0,
+        id,
+    }
+}

@@ -1,0 +1,150 @@
+//! Refunds: made by merchants, claimed by payers, sent from the merchant's own wallet. Whoever changes a refund holds
+//! its invoice, so that what is refunded never exceeds what was received.
+
+mod claims;
+mod create;
+mod sent;
+
+pub use claims::{Claim, ClaimRequest, claim, find_claim, show_claim};
+pub use create::{NewRefund, create};
+pub use sent::{is_tx_hash, mark_sent, screen_again};
+pub use till_store::refunds::RefundFilter;
+
+use till_core::error::{Code, Refusal};
+use till_core::id::Kind;
+use till_core::money::Units;
+use till_core::page::{Page, Paged};
+use till_core::refund::RefundStatus;
+use till_core::scope::Scope;
+use till_store::refunds::RefundRow;
+use till_store::{Queries, Tx};
+
+use crate::base::fail::{Fail, missing, missing_or_in_mode};
+use crate::base::{Context, Engine};
+use crate::settlement::{self, Held};
+use crate::view::RefundView;
+
+fn token_purpose(scope: &Scope, refund: &str) -> String {
+    format!(
+        "claim_token/{}/{}/{refund}",
+        scope.account,
+        scope.mode.as_str()
+    )
+}
+
+/// As its merchant sees it, with the token that was sealed when it was made.
+fn render(engine: &Engine, row: &RefundRow) -> Result<RefundView, Fail> {
+    let purpose = token_purpose(&row.scope, &row.id);
+    let opened = engine.vault.open(&purpose, &row.token_sealed);
+    let token = String::from_utf8(opened.map_err(Fail::broken)?).map_err(Fail::broken)?;
+    Ok(RefundView::of(
+        row,
+        &engine.config.checkout_url,
+        Some(token),
+    ))
+}
+
+async fn find(q: &mut impl Queries, scope: &Scope, id: &str) -> Result<RefundRow, Fail> {
+    if !till_core::id::is(Kind::Refund, id) {
+        return Err(missing("refund", id).into());
+    }
+    if let Some(row) = till_store::refunds::find(q, scope, id).await? {
+        return Ok(row);
+    }
+    let found = till_store::refunds::find(q, &scope.in_other_mode(), id).await?;
+    Err(missing_or_in_mode("refund", id, scope, found).into())
+}
+
+/// The refund and its invoice, locked until the unit of work ends.
+async fn find_locked(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    id: &str,
+) -> Result<(RefundRow, Held), Fail> {
+    let invoice = find(tx, &context.scope, id).await?.invoice;
+    let held = settlement::hold(tx, &context.scope, &invoice).await?;
+    let held = held.ok_or_else(|| Fail::broken("a refund without its invoice"))?;
+    // Read again: whoever held the invoice before us may have changed it.
+    Ok((find(tx, &context.scope, id).await?, held))
+}
+
+pub async fn retrieve(engine: &Engine, scope: &Scope, id: &str) -> Result<RefundView, Fail> {
+    let mut reader = engine.db.read().await?;
+    render(engine, &find(&mut reader, scope, id).await?)
+}
+
+pub async fn list(
+    engine: &Engine,
+    scope: &Scope,
+    filter: RefundFilter,
+    page: &Page,
+) -> Result<Paged<RefundView>, Fail> {
+    let mut reader = engine.db.read().await?;
+    let rows = till_store::refunds::list(&mut reader, scope, filter, &page.and_one()).await?;
+    page.cut(rows, |row| &row.id)
+        .try_map(|row| render(engine, &row))
+}
+
+/// What is not sent can be taken back; doing so again changes nothing.
+pub async fn cancel(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<RefundView, Fail> {
+    let (mut row, mut held) = find_locked(tx, context, id).await?;
+    match row.status {
+        RefundStatus::Sent => return Err(Refusal::of(Code::RefundAlreadySent).into()),
+        RefundStatus::Cancelled => return render(context.engine, &row),
+        RefundStatus::Unclaimed | RefundStatus::ReadyToSend | RefundStatus::InReview => {}
+    }
+    if row.counts() {
+        give_back(&mut held, &row)?;
+        settlement::settle(tx, context, held, None).await?;
+    }
+    row.status = RefundStatus::Cancelled;
+    row.cancelled_at = Some(context.now);
+    till_store::refunds::update(tx, &mut row, context.now).await?;
+    render(context.engine, &row)
+}
+
+/// The timer of a refund's link: one that nobody claimed stops counting.
+pub async fn lapse(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<(), Fail> {
+    let (mut row, mut held) = find_locked(tx, context, id).await?;
+    if !has_lapsed(&row, context.now) {
+        return Ok(());
+    }
+    give_back(&mut held, &row)?;
+    settlement::settle(tx, context, held, None).await?;
+    row.lapsed_at = Some(context.now);
+    Ok(till_store::refunds::update(tx, &mut row, context.now).await?)
+}
+
+/// Whether its link has expired, and nobody has noted it yet.
+fn has_lapsed(row: &RefundRow, now: i64) -> bool {
+    row.status == RefundStatus::Unclaimed && row.counts() && now >= row.expires_at
+}
+
+/// The payments get back what the refund had been promised of them.
+fn give_back(held: &mut Held, row: &RefundRow) -> Result<(), Fail> {
+    change_sources(held, row, |due, _, units| {
+        *due = Units(due.0.checked_sub(units.0)?);
+        Some(())
+    })
+}
+
+/// Changes what is due and what is sent of the payments that a refund comes from.
+fn change_sources(
+    held: &mut Held,
+    row: &RefundRow,
+    change: impl Fn(&mut Units, &mut Units, Units) -> Option<()>,
+) -> Result<(), Fail> {
+    for (id, units) in &row.sources {
+        let payment = held
+            .payments
+            .iter_mut()
+            .find(|payment| payment.is.id == *id);
+        let changed = payment.and_then(|payment| {
+            let payment = &mut payment.is;
+            change(&mut payment.refunds_due, &mut payment.refunds_sent, *units)
+        });
+        changed
+            .ok_or_else(|| Fail::broken(format!("{} does not add up with its payments", row.id)))?;
+    }
+    Ok(())
+}

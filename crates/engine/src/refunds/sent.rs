@@ -1,0 +1,118 @@
+//! Sent: the merchant paid a refund from its own wallet and says by which transaction.
+
+use scoped_futures::ScopedFutureExt as _;
+use till_core::asset::{Network, Registry};
+use till_core::error::{Code, Refusal};
+use till_core::money::Units;
+use till_core::refund::RefundStatus;
+use till_core::scope::Scope;
+use till_core::screening::Finding;
+use till_store::Tx;
+use till_store::refunds::RefundRow;
+
+use super::{change_sources, find, find_locked, render};
+use crate::base::fail::Fail;
+use crate::base::{Context, Engine};
+use crate::screening::{self, Screened};
+use crate::settlement;
+use crate::view::RefundView;
+
+/// Whether a text can be the hash of a transaction, on whichever network.
+pub fn is_tx_hash(text: &str) -> bool {
+    till_chains::normalise_tx_hash(text).is_some()
+}
+
+/// Only what is ready can be sent, once, and by a transaction that sent nothing else.
+pub async fn mark_sent(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    id: &str,
+    tx_hash: &str,
+) -> Result<RefundView, Fail> {
+    let (mut row, mut held) = find_locked(tx, context, id).await?;
+    if row.status != RefundStatus::ReadyToSend {
+        return Err(Refusal::of(Code::RefundNotReady).into());
+    }
+    let (network, _) = payout(&row)?;
+    let form = till_chains::normalise_tx_hash(tx_hash).and_then(|form| form.on(network.family));
+    let tx_hash = form.ok_or_else(|| {
+        let message = format!("tx_hash is no transaction of {}", network.name);
+        Refusal::new(Code::ParameterInvalid, message).param("tx_hash")
+    })?;
+    let scope = &context.scope;
+    if till_store::refunds::is_sent_by(tx, scope, &network.id, &tx_hash).await? {
+        let message = "Another refund was sent by this transaction";
+        return Err(Refusal::new(Code::RefundNotReady, message)
+            .param("tx_hash")
+            .into());
+    }
+    change_sources(&mut held, &row, |due, sent, units| {
+        *due = Units(due.0.checked_sub(units.0)?);
+        *sent = sent.plus(units);
+        Some(())
+    })?;
+    settlement::settle(tx, context, held, None).await?;
+    row.status = RefundStatus::Sent;
+    row.sent_at = Some(context.now);
+    row.tx_hash = Some(tx_hash);
+    match till_store::refunds::update(tx, &mut row, context.now).await {
+        // Another refund took the same transaction between our look and our write.
+        Err(error) if error.violates("refunds_sent_once") => Err(Fail::Again),
+        done => {
+            done?;
+            render(context.engine, &row)
+        }
+    }
+}
+
+/// Looks at a refund's address once more before it counts as sent, in a unit of work of its own: what is found
+/// stays found, though the call that asked is refused.
+pub async fn screen_again(engine: &Engine, scope: &Scope, id: &str) -> Result<(), Fail> {
+    let mut reader = engine.db.read().await?;
+    let row = find(&mut reader, scope, id).await?;
+    drop(reader);
+    if row.status != RefundStatus::ReadyToSend {
+        return Ok(());
+    }
+    let found = engine
+        .unit(scope, |tx, context| {
+            async move { screen_locked(tx, context, id).await }.scope_boxed()
+        })
+        .await?;
+    match found {
+        Finding::Clear | Finding::Match => Ok(()),
+        Finding::Unavailable => {
+            let message = "The lists that addresses are held against cannot be asked now";
+            Err(Refusal::new(Code::ServiceUnavailable, message).into())
+        }
+    }
+}
+
+async fn screen_locked(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<Finding, Fail> {
+    let (mut row, _held) = find_locked(tx, context, id).await?;
+    if row.status != RefundStatus::ReadyToSend {
+        return Ok(Finding::Clear);
+    }
+    let (network, address) = payout(&row)?;
+    let screened = Screened {
+        network,
+        address: &address,
+    };
+    let screening = screening::screen(context, screened);
+    tx.write(&screening::kept(context, &row.id, screened, &screening))
+        .await?;
+    let found = screening.result();
+    if found == Finding::Match {
+        row.status = RefundStatus::InReview;
+        row.screening = Some(screening);
+        till_store::refunds::update(tx, &mut row, context.now).await?;
+    }
+    Ok(found)
+}
+
+fn payout(row: &RefundRow) -> Result<(&'static Network, String), Fail> {
+    let network = row.payout_network.as_deref();
+    let network = network.and_then(|id| Registry::builtin().network(id));
+    let payout = network.zip(row.payout_address.clone());
+    payout.ok_or_else(|| Fail::broken("a refund is ready without an address"))
+}
