@@ -10,6 +10,7 @@ const BODY_CHARS: usize = 26;
 pub enum Kind {
     Account,
     ApiKey,
+    Customer,
     Delivery,
     Event,
     Invoice,
@@ -17,6 +18,7 @@ pub enum Kind {
     Notice,
     Payment,
     PaymentLink,
+    Plan,
     Request,
 }
 
@@ -25,6 +27,7 @@ impl Kind {
         match self {
             Kind::Account => "acct_",
             Kind::ApiKey => "key_",
+            Kind::Customer => "cus_",
             Kind::Delivery => "whd_",
             Kind::Event => "evt_",
             Kind::Invoice => "inv_",
@@ -32,6 +35,7 @@ impl Kind {
             Kind::Notice => "ntc_",
             Kind::Payment => "pay_",
             Kind::PaymentLink => "plink_",
+            Kind::Plan => "plan_",
             Kind::Request => "req_",
         }
     }

@@ -23,9 +23,11 @@ pub mod intake;
 pub mod invoices;
 pub mod merchants;
 
+pub mod customers;
 pub mod links;
 
 pub mod checkout;
+pub mod subscriptions;
 
 pub mod workers;
 

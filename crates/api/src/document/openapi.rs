@@ -11,7 +11,7 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::face::Api;
 use crate::face::errors::ErrorEnvelope;
-use crate::face::words::{DeliveryStatus, InvoiceStatus, PaymentStatus};
+use crate::face::words::{DeliveryStatus, InvoiceStatus, PaymentStatus, PlanStatus};
 use crate::{checkout, health, v1};
 
 #[derive(OpenApi)]
@@ -22,7 +22,13 @@ use crate::{checkout, health, v1};
         description = "Non-custodial crypto payments: invoices, checkout, webhooks, live streams.",
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
-    components(schemas(ErrorEnvelope, InvoiceStatus, PaymentStatus, DeliveryStatus))
+    components(schemas(
+        ErrorEnvelope,
+        InvoiceStatus,
+        PaymentStatus,
+        DeliveryStatus,
+        PlanStatus
+    ))
 )]
 struct Document;
 
@@ -34,6 +40,8 @@ pub fn endpoints() -> OpenApiRouter<Arc<Api>> {
         .merge(v1::webhook_deliveries::routes())
         .merge(v1::merchant::routes())
         .merge(v1::payment_links::routes())
+        .merge(v1::customers::routes())
+        .merge(v1::plans::routes())
         .merge(checkout::routes())
         .merge(v1::test_helpers::routes())
         .merge(health::routes())
@@ -85,6 +93,8 @@ fn complete(document: &mut Value) {
     refer(schemas, "WebhookDelivery", "status", "DeliveryStatus");
     refer(schemas, "CheckoutInvoice", "status", "InvoiceStatus");
     refer(schemas, "StreamedInvoice", "status", "InvoiceStatus");
+    refer(schemas, "Plan", "status", "PlanStatus");
+    refer(schemas, "Plan", "interval", "IntervalUnit");
     refer(schemas, "PaymentLink", "amount_type", "AmountType");
     refer(schemas, "CheckoutPaymentLink", "amount_type", "AmountType");
     fix_object_names(schemas);

@@ -1,5 +1,6 @@
 //! What the outside sees of our things. Events carry these too, so they stand below HTTP.
 
+mod customer;
 mod delivery;
 mod derivation;
 mod event;
@@ -8,9 +9,11 @@ mod link;
 mod notice;
 mod payer;
 mod payment;
+mod plan;
 mod settings;
 mod streamed;
 
+pub use customer::CustomerView;
 pub use delivery::DeliveryView;
 pub use derivation::AddressDerivation;
 pub use event::{event_body, event_object};
@@ -24,6 +27,7 @@ pub use payer::{
     payer_payments,
 };
 pub use payment::PaymentView;
+pub use plan::PlanView;
 pub use settings::{SettingsView, WebhookSecretView};
 pub use streamed::{InvoiceEventView, StreamedInvoice, stream_event};
 

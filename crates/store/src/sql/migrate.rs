@@ -34,6 +34,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     4 => "0004_lighter_writes",
     5 => "0005_subjects",
     6 => "0006_chains",
+    7 => "0007_customers",
 ];
 
 const CREATE_ATTEMPTS_MAX: u32 = 8;

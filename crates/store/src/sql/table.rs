@@ -5,11 +5,13 @@ use sqlx::postgres::PgRow;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, ValueRef as _};
 use till_core::asset::{Family, Mode};
+use till_core::calendar;
 use till_core::event::EventType;
 use till_core::invoice::Status;
 use till_core::link::{AmountType, Unit};
 use till_core::money::{Currency, Units};
 use till_core::payment::{AttributedBy, Level, PaymentStatus, Verdict};
+use till_core::plan::PlanStatus;
 use till_core::webhook::DeliveryStatus;
 
 use crate::{Row, StoreError, Val};
@@ -212,9 +214,12 @@ named! {
     Level: as_str, parse;
     Mode: as_str, parse;
     PaymentStatus: as_str, parse;
+    PlanStatus: as_str, parse;
     Status: as_str, parse;
     Unit: as_str, parse;
     Verdict: show, parse;
+    calendar::Unit: as_str, parse;
+    calendar::Zone: name, parse;
 }
 
 /// A value that cannot be what its column promises, with the place where it stands.

@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod bindings;
+pub mod customers;
 pub mod deliveries;
 pub mod events;
 pub mod idempotency;
@@ -13,5 +14,6 @@ pub mod links;
 pub mod networks;
 pub mod notices;
 pub mod payments;
+pub mod plans;
 pub mod timers;
 pub mod transfers;
