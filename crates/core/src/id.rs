@@ -20,6 +20,7 @@ pub enum Kind {
     Payment,
     PaymentLink,
     Refund,
+    Plan,
     Request,
     Subscription,
 }
@@ -39,6 +40,7 @@ impl Kind {
             Kind::Payment => "pay_",
             Kind::PaymentLink => "plink_",
             Kind::Refund => "rfd_",
+            Kind::Plan => "plan_",
             Kind::Request => "req_",
             Kind::Subscription => "sub_",
         }

@@ -19,6 +19,7 @@ pub mod link;
 pub mod money;
 pub mod page;
 pub mod payment;
+pub mod plan;
 pub mod pricing;
 pub mod reconciliation;
 pub mod refund;

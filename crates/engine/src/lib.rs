@@ -24,11 +24,13 @@ pub mod intake;
 pub mod invoices;
 pub mod merchants;
 
+pub mod customers;
 pub mod links;
 pub mod refunds;
 
 pub mod books;
 pub mod checkout;
+pub mod subscriptions;
 
 pub mod workers;
 

@@ -19,8 +19,8 @@ pub use sql::{
 };
 pub use stored::{Metadata, RefundDetail};
 pub use tables::{
-    accounts, bindings, deliveries, events, idempotency, invoices, journal, keys, leases, links,
-    networks, notices, payments, refunds, screenings, timers, transfers,
+    accounts, bindings, customers, deliveries, events, idempotency, invoices, journal, keys,
+    leases, links, networks, notices, payments, plans, refunds, screenings, timers, transfers,
 };
 
 /// A statement's arguments, each turned into a [`Val`].

@@ -11,7 +11,9 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::face::Api;
 use crate::face::errors::ErrorEnvelope;
-use crate::face::words::{DeliveryStatus, InvoiceStatus, PaymentStatus, RefundStatus};
+use crate::face::words::{
+    DeliveryStatus, InvoiceStatus, PaymentStatus, PlanStatus, RefundStatus,
+};
 use crate::{checkout, health, v1};
 
 #[derive(OpenApi)]
@@ -27,6 +29,7 @@ use crate::{checkout, health, v1};
         InvoiceStatus,
         PaymentStatus,
         DeliveryStatus,
+        PlanStatus,
         RefundStatus
     ))
 )]
@@ -42,6 +45,8 @@ pub fn endpoints() -> OpenApiRouter<Arc<Api>> {
         .merge(v1::webhook_deliveries::routes())
         .merge(v1::merchant::routes())
         .merge(v1::payment_links::routes())
+        .merge(v1::customers::routes())
+        .merge(v1::plans::routes())
         .merge(checkout::routes())
         .merge(v1::test_helpers::routes())
         .merge(health::routes())
@@ -94,6 +99,8 @@ fn complete(document: &mut Value) {
     refer(schemas, "WebhookDelivery", "status", "DeliveryStatus");
     refer(schemas, "CheckoutInvoice", "status", "InvoiceStatus");
     refer(schemas, "StreamedInvoice", "status", "InvoiceStatus");
+    refer(schemas, "Plan", "status", "PlanStatus");
+    refer(schemas, "Plan", "interval", "IntervalUnit");
     refer(schemas, "PaymentLink", "amount_type", "AmountType");
     refer(schemas, "CheckoutPaymentLink", "amount_type", "AmountType");
     fix_object_names(schemas);

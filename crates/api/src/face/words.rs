@@ -1,6 +1,6 @@
 //! The words that stand for something in requests and answers, listed for the document by those who know them.
 
-use till_core::{invoice, link, payment, refund, time, webhook};
+use till_core::{calendar, invoice, link, payment, plan, refund, time, webhook};
 use till_engine::invoices;
 use till_http::fields::{JsonType, Typed};
 use till_http::json::Json;
@@ -77,9 +77,13 @@ words!(InvoiceStatus of invoice::Status, Some("Where an invoice stands."));
 words!(PaymentStatus of payment::PaymentStatus, Some("Where a payment stands."));
 words!(DeliveryStatus of webhook::DeliveryStatus, Some("What became of a delivery attempt."));
 words!(AmountType of link::AmountType, Some("Who sets the amount of a payment link."));
+words!(IntervalUnit of calendar::Unit, Some("What periods are counted in."));
 words!(Decision of invoices::Decision, None::<String>);
 words!(RefundStatus of refund::RefundStatus, Some("Where a refund stands."));
 words!(RefundReason of refund::RefundReason, Some("Why a refund is made."));
+
+pub struct PlanStatus;
+described!(PlanStatus of plan::PlanStatus, Some("Whether a plan takes new subscriptions."));
 
 pub struct Finality;
 described!(Finality of payment::Level, Some("How settled the chain holds a transfer to be."));

@@ -1,10 +1,12 @@
 //! What merchants' servers call, a file for each resource: its requests, its handlers and its routes.
 
+pub mod customers;
 pub mod invoices;
 pub mod merchant;
 pub mod payment_links;
 pub mod payments;
 pub mod reconciliation;
 pub mod refunds;
+pub mod plans;
 pub mod test_helpers;
 pub mod webhook_deliveries;

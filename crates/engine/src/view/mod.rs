@@ -1,5 +1,6 @@
 //! What the outside sees of our things. Events carry these too, so they stand below HTTP.
 
+mod customer;
 mod delivery;
 mod derivation;
 mod event;
@@ -9,9 +10,11 @@ mod notice;
 mod payer;
 mod payment;
 mod refund;
+mod plan;
 mod settings;
 mod streamed;
 
+pub use customer::CustomerView;
 pub use delivery::DeliveryView;
 pub use derivation::AddressDerivation;
 pub use event::{event_body, event_object};
@@ -28,6 +31,7 @@ pub use payment::PaymentView;
 pub use refund::{
     CheckedView, ClaimNetwork, ClaimPayout, ClaimView, PayoutView, RefundView, ScreeningView,
 };
+pub use plan::PlanView;
 pub use settings::{SettingsView, WebhookSecretView};
 pub use streamed::{InvoiceEventView, StreamedInvoice, stream_event};
 

@@ -37,6 +37,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     7 => "0007_payment_facts",
     8 => "0008_workers",
     9 => "0009_refunds",
+    10 => "0010_customers",
 ];
 
 const CREATE_ATTEMPTS_MAX: u32 = 8;

@@ -5,6 +5,7 @@ use sqlx::postgres::PgRow;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, ValueRef as _};
 use till_core::asset::{Family, Mode};
+use till_core::calendar;
 use till_core::event::EventType;
 use till_core::invoice::Status;
 use till_core::link::{AmountType, Unit};
@@ -12,6 +13,7 @@ use till_core::money::{Currency, Units};
 use till_core::payment::{AttributedBy, Level, PaymentStatus, Verdict};
 use till_core::refund::{RefundReason, RefundStatus};
 use till_core::screening::Finding;
+use till_core::plan::PlanStatus;
 use till_core::webhook::DeliveryStatus;
 
 use crate::{Row, StoreError, Val};
@@ -217,9 +219,12 @@ named! {
     PaymentStatus: as_str, parse;
     RefundReason: as_str, parse;
     RefundStatus: as_str, parse;
+    PlanStatus: as_str, parse;
     Status: as_str, parse;
     Unit: as_str, parse;
     Verdict: show, parse;
+    calendar::Unit: as_str, parse;
+    calendar::Zone: name, parse;
 }
 
 /// A value that cannot be what its column promises, with the place where it stands.

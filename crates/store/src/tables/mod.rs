@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod bindings;
+pub mod customers;
 pub mod deliveries;
 pub mod events;
 pub mod idempotency;
@@ -15,5 +16,6 @@ pub mod notices;
 pub mod payments;
 pub mod refunds;
 pub mod screenings;
+pub mod plans;
 pub mod timers;
 pub mod transfers;

@@ -1,0 +1,104 @@
+//! Customers: who subscribes, with an address that only their renewals' reminders use.
+
+use std::collections::BTreeMap;
+
+use till_core::email::parse_email;
+use till_core::error::{Code, Refusal};
+use till_core::id::Kind;
+use till_core::page::{Page, Paged};
+use till_core::scope::Scope;
+use till_store::customers::CustomerRow;
+use till_store::{Metadata, Queries, Tx};
+
+use crate::base::fail::{Fail, missing, missing_or_in_mode};
+use crate::base::{Context, Engine};
+use crate::view::CustomerView;
+
+/// A request for a customer, its shape read but its values unjudged.
+#[derive(Clone, Debug, Default)]
+pub struct NewCustomer {
+    pub name: Option<String>,
+    pub email: Option<String>,
+    pub metadata: BTreeMap<String, String>,
+}
+
+pub async fn create(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    request: &NewCustomer,
+) -> Result<CustomerView, Fail> {
+    let engine = context.engine;
+    let id = engine.ids.make(Kind::Customer);
+    let email = match &request.email {
+        None => None,
+        Some(text) => {
+            Some(parse_email(text).ok_or_else(|| Refusal::of(Code::EmailInvalid).param("email"))?)
+        }
+    };
+    let purpose = purpose(&context.scope, &id);
+    let seal = |email: &String| engine.vault.seal(&engine.ids, &purpose, email.as_bytes());
+    let row = CustomerRow {
+        scope: context.scope.clone(),
+        id: id.clone(),
+        name: request.name.clone(),
+        email: email.as_ref().map(seal),
+        metadata: Metadata::new(&request.metadata),
+        created_at: context.now,
+    };
+    till_store::customers::insert(tx, &row).await?;
+    Ok(CustomerView::of(&row, email)?)
+}
+
+async fn find(q: &mut impl Queries, scope: &Scope, id: &str) -> Result<CustomerRow, Fail> {
+    if !till_core::id::is(Kind::Customer, id) {
+        return Err(missing("customer", id).into());
+    }
+    if let Some(row) = till_store::customers::find(q, scope, id).await? {
+        return Ok(row);
+    }
+    let other = till_store::customers::find(q, &scope.in_other_mode(), id).await?;
+    Err(missing_or_in_mode("customer", id, scope, other).into())
+}
+
+fn render(engine: &Engine, row: &CustomerRow) -> Result<CustomerView, Fail> {
+    Ok(CustomerView::of(row, email_of(engine, row)?)?)
+}
+
+pub async fn list(
+    engine: &Engine,
+    scope: &Scope,
+    page: &Page,
+) -> Result<Paged<CustomerView>, Fail> {
+    let mut reader = engine.db.read().await?;
+    let rows = till_store::customers::list(&mut reader, scope, &page.and_one()).await?;
+    page.cut(rows, |row| &row.id)
+        .try_map(|row| render(engine, &row))
+}
+
+/// The customer as its own page shows it, with what is left of its prepaid credit.
+pub async fn retrieve(engine: &Engine, scope: &Scope, id: &str) -> Result<CustomerView, Fail> {
+    let row = find(&mut engine.db.read().await?, scope, id).await?;
+    Ok(CustomerView {
+        credit: Some(Vec::new()),
+        ..render(engine, &row)?
+    })
+}
+
+/// The address in the clear.
+pub fn email_of(engine: &Engine, row: &CustomerRow) -> Result<Option<String>, Fail> {
+    let Some(sealed) = &row.email else {
+        return Ok(None);
+    };
+    let opened = engine.vault.open(&purpose(&row.scope, &row.id), sealed);
+    let text = String::from_utf8(opened.map_err(Fail::broken)?);
+    text.map(Some).map_err(Fail::broken)
+}
+
+/// Bound to the customer: a ciphertext cannot be moved to another.
+fn purpose(scope: &Scope, id: &str) -> String {
+    format!(
+        "customer_email/{}/{}/{id}",
+        scope.account,
+        scope.mode.as_str()
+    )
+}

@@ -1,0 +1,3 @@
+//! Subscriptions: plans, and who is charged by them.
+
+pub mod plans;
