@@ -190,7 +190,7 @@ pub fn check_open(status: RefundStatus, expires_at: i64, now: i64) -> Result<(),
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::invoice::PayOption;
+    use crate::invoice::{PayOption, Purpose};
 
     fn source(asset: &str, received: u128, refunded: u128, position: Position) -> Source<'_> {
         Source {
@@ -221,6 +221,7 @@ mod tests {
             tolerance_bps: 0,
             expires_at: 0,
             select_by: None,
+            purpose: Purpose::Sale,
         }
     }
 

@@ -11,9 +11,7 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::face::Api;
 use crate::face::errors::ErrorEnvelope;
-use crate::face::words::{
-    DeliveryStatus, InvoiceStatus, PaymentStatus, PlanStatus, RefundStatus,
-};
+use crate::face::words::{DeliveryStatus, InvoiceStatus, PaymentStatus, PlanStatus, RefundStatus};
 use crate::{checkout, health, v1};
 
 #[derive(OpenApi)]

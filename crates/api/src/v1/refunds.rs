@@ -85,8 +85,8 @@ async fn list(State(api): State<Arc<Api>>, got: Got<Secret, Listing<RefundParams
         invoice: got.filter().invoice.clone(),
         status: got.filter().status.map(|status| status.0),
     };
-    let pager = got.pager(&api, "refunds");
-    let found = refunds::list(&api.engine, got.scope(), filter, &pager.page()?);
+    let pager = got.pager(&api, "refunds")?;
+    let found = refunds::list(&api.engine, got.scope(), filter, &pager.page);
     pager.shown(found.await?)
 }
 

@@ -9,8 +9,8 @@ mod link;
 mod notice;
 mod payer;
 mod payment;
-mod refund;
 mod plan;
+mod refund;
 mod settings;
 mod streamed;
 
@@ -28,10 +28,10 @@ pub use payer::{
     payer_payments,
 };
 pub use payment::PaymentView;
+pub use plan::PlanView;
 pub use refund::{
     CheckedView, ClaimNetwork, ClaimPayout, ClaimView, PayoutView, RefundView, ScreeningView,
 };
-pub use plan::PlanView;
 pub use settings::{SettingsView, WebhookSecretView};
 pub use streamed::{InvoiceEventView, StreamedInvoice, stream_event};
 

@@ -11,9 +11,9 @@ use till_core::invoice::Status;
 use till_core::link::{AmountType, Unit};
 use till_core::money::{Currency, Units};
 use till_core::payment::{AttributedBy, Level, PaymentStatus, Verdict};
+use till_core::plan::PlanStatus;
 use till_core::refund::{RefundReason, RefundStatus};
 use till_core::screening::Finding;
-use till_core::plan::PlanStatus;
 use till_core::webhook::DeliveryStatus;
 
 use crate::{Row, StoreError, Val};

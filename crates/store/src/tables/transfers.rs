@@ -94,21 +94,6 @@ pub async fn in_blocks(
     q.all(&sql, &vals![network, after, up_to]).await
 }
 
-/// What an account was sent that is nobody's payment, by recipient.
-pub async fn unattributed(
-    q: &mut impl Queries,
-    recipients: &[&str],
-) -> Result<Vec<TransferRow>, StoreError> {
-    let keys: Vec<Vec<Val>> = recipients
-        .iter()
-        .map(|recipient| vals![*recipient].into())
-        .collect();
-    let by_recipient = LookUp::records::<TransferRow>(&["recipient"], PerKey::Many);
-    let mut found: Vec<TransferRow> = q.look_up(&by_recipient, &keys).await?;
-    found.retain(|transfer| transfer.payment.is_none());
-    Ok(found)
-}
-
 table! {
     /// A transfer that could not be taken in, to be tried again. It holds up nobody.
     #[derive(Clone, Debug, PartialEq, Eq)]

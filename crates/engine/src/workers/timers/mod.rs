@@ -183,7 +183,10 @@ async fn fire(tx: &mut Tx, due: Vec<(&Context<'_>, &Due)>, locked: Locked) -> Re
         Some(TimerKind::ExpireClaim) => {
             let mut taken = 0;
             for (context, timer) in &due {
-                if !till_store::timers::take(tx, &[(*timer).clone()]).await?.is_empty() {
+                if !till_store::timers::take(tx, &[(*timer).clone()])
+                    .await?
+                    .is_empty()
+                {
                     refunds::lapse(tx, context, &timer.subject).await?;
                     taken += 1;
                 }
