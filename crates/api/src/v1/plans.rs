@@ -47,7 +47,7 @@ body! {
         interval: IntervalUnit = word,
         /// At most 365 days, 52 weeks, 12 months or 1 year.
         #[schema(value_type = Option<i32>, minimum = 1, maximum = 365, default = 1)]
-        interval_count: Option<i64> = whole(0, u32::MAX),
+        interval_count: Option<i64> = whole(1, 365),
         #[schema(value_type = Option<i32>, minimum = 0, maximum = 365, default = 0)]
         trial_days: Option<i64> = whole(0, TRIAL_DAYS_MAX),
         /// How long a renewal may stay unpaid before the subscription is past due.

@@ -47,6 +47,6 @@ on_every_engine! {
         let made = customer(&till, json!({ "email": "ada@example.com" })).await;
         let other = till.another_account().await;
         other.get(&format!("/v1/customers/{}", id(&made))).await.refused(404, "resource_missing", None);
-        assert_eq!(data(&other.get("/v1/customers").await.ok(200)), [json!(0); 0]);
+        assert!(data(&other.get("/v1/customers").await.ok(200)).is_empty());
     }
 }

@@ -1,3 +1,5 @@
+//! Whose transfers are, case by case and as properties.
+
 use proptest::prelude::*;
 
 use super::*;

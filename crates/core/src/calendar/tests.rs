@@ -1,3 +1,5 @@
+//! Periods, held against a calendar that somebody else wrote.
+
 use chrono::{
     DateTime, Datelike as _, Days, LocalResult, NaiveDate, NaiveDateTime, Offset as _, TimeDelta,
     TimeZone as _, Utc,

@@ -107,6 +107,7 @@ fn the_names_are_those_of_the_contract() {
             "invoice.wrong_asset",
             "invoice.late_payment",
             "invoice.review_resolved",
+            "refund.claimed",
             "payment_link.created",
             "payment_link.updated",
             "payment_link.deactivated"

@@ -146,10 +146,9 @@ fn move_payments(
         if part.status == PaymentStatus::Credited && !was_credited {
             row.credited_at = Some(at);
         }
-        let position = part.position.less(row.taken());
-        if let Some((kind, lines)) = ledger::entry(row.position, position) {
+        if let Some((kind, lines)) = ledger::entry(row.position, part.position) {
             row.entries += 1;
-            row.position = position;
+            row.position = part.position;
             entries.push(NewEntry {
                 id: context.engine.ids.make(Kind::JournalEntry),
                 scope: context.scope.clone(),

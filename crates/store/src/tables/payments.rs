@@ -69,15 +69,6 @@ const CHANGING: &[&str] = &[
 const KEY: &[&str] = &["account", "mode", "id"];
 
 impl PaymentRow {
-    /// What was taken out of it since it was received.
-    pub fn taken(&self) -> Taken {
-        Taken {
-            refunds_due: self.refunds_due,
-            refunds_sent: self.refunds_sent,
-            credit_used: Units::ZERO,
-        }
-    }
-
     /// The facts, without what was worked out from them.
     pub fn fact(&self) -> Payment {
         Payment {
@@ -94,8 +85,8 @@ impl PaymentRow {
             gone_at: self.gone_at,
             credited: self.credit_turn,
             taken: Taken {
-                refunds_due: self.position.refunds_due,
-                refunds_sent: self.position.refunds_sent,
+                refunds_due: self.refunds_due,
+                refunds_sent: self.refunds_sent,
                 credit_used: Units::ZERO,
             },
         }
