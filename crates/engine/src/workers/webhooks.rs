@@ -13,7 +13,7 @@ use bytes::Bytes;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use till_core::asset::Mode;
-use till_core::id::Kind;
+use till_core::id::IdKind;
 use till_core::scope::Scope;
 use till_core::time::SECOND_MS;
 use till_core::webhook::{
@@ -215,12 +215,12 @@ async fn serve_endpoint(
 /// What is claimed and not sent yet, in the order in which it happened.
 #[derive(Default)]
 struct Ready {
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<WaitingDelivery>,
     /// The invoices of which something is under way.
     told_of: HashSet<String>,
 }
 
-struct Waiting {
+struct WaitingDelivery {
     endpoint: Arc<Endpoint>,
     delivery: Claimed,
     since: i64,
@@ -231,7 +231,7 @@ impl Ready {
         let endpoint = Arc::new(endpoint);
         claimed.sort_unstable_by(|a, b| a.event.cmp(&b.event));
         self.waiting
-            .extend(claimed.into_iter().map(|delivery| Waiting {
+            .extend(claimed.into_iter().map(|delivery| WaitingDelivery {
                 endpoint: Arc::clone(&endpoint),
                 delivery,
                 since: now,
@@ -321,7 +321,7 @@ fn next_attempt(
 ) -> DeliveryRow {
     DeliveryRow::pending(
         scope,
-        engine.ids.make(Kind::Delivery),
+        engine.ids.make(IdKind::Delivery),
         Message {
             event: failed.event.clone(),
             event_type: failed.event_type.clone(),
