@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::get;
 use till_core::error::{Code, Refusal};
-use till_core::id::Kind;
+use till_core::id::IdKind;
 use till_engine::merchants::accounts;
 use till_http::layers::Edge;
 use till_http::server::{self, ServerLimits};
@@ -34,7 +34,7 @@ pub async fn serve(api: Arc<Api>, listener: TcpListener, shutdown: impl Future<O
     let ids = api.engine.ids.clone();
     let mut edge = Edge::new(
         api.config.docs_url.clone(),
-        Arc::new(move || ids.make(Kind::Request)),
+        Arc::new(move || ids.make(IdKind::Request)),
     );
     edge.credential_paths = &["/v1/refund_claims/"];
     edge.exposed = Some(exposed(&api));

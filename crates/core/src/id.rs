@@ -7,7 +7,7 @@ const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const BODY_CHARS: usize = 26;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum IdKind {
     Account,
     ApiKey,
     CreditEntry,
@@ -25,24 +25,24 @@ pub enum Kind {
     Subscription,
 }
 
-impl Kind {
+impl IdKind {
     pub fn prefix(self) -> &'static str {
         match self {
-            Kind::Account => "acct_",
-            Kind::ApiKey => "key_",
-            Kind::CreditEntry => "cre_",
-            Kind::Customer => "cus_",
-            Kind::Delivery => "whd_",
-            Kind::Event => "evt_",
-            Kind::Invoice => "inv_",
-            Kind::JournalEntry => "jrn_",
-            Kind::Notice => "ntc_",
-            Kind::Payment => "pay_",
-            Kind::PaymentLink => "plink_",
-            Kind::Refund => "rfd_",
-            Kind::Plan => "plan_",
-            Kind::Request => "req_",
-            Kind::Subscription => "sub_",
+            IdKind::Account => "acct_",
+            IdKind::ApiKey => "key_",
+            IdKind::CreditEntry => "cre_",
+            IdKind::Customer => "cus_",
+            IdKind::Delivery => "whd_",
+            IdKind::Event => "evt_",
+            IdKind::Invoice => "inv_",
+            IdKind::JournalEntry => "jrn_",
+            IdKind::Notice => "ntc_",
+            IdKind::Payment => "pay_",
+            IdKind::PaymentLink => "plink_",
+            IdKind::Refund => "rfd_",
+            IdKind::Plan => "plan_",
+            IdKind::Request => "req_",
+            IdKind::Subscription => "sub_",
         }
     }
 }
@@ -69,7 +69,7 @@ impl Sequence {
 }
 
 /// UUIDv7: 48 bits of milliseconds, 12 bits of step, 62 bits of randomness.
-pub fn make(kind: Kind, ms: i64, step: u16, random: u64) -> String {
+pub fn make(kind: IdKind, ms: i64, step: u16, random: u64) -> String {
     let high =
         ((ms.max(0).cast_unsigned() & 0xffff_ffff_ffff) << 16) | 0x7000 | u64::from(step & 0xfff);
     let low = (random >> 2) | (0b10 << 62);
@@ -84,7 +84,7 @@ pub fn make(kind: Kind, ms: i64, step: u16, random: u64) -> String {
 }
 
 /// Whether the text has the form of an id of this kind; a cheap filter before a look-up.
-pub fn is(kind: Kind, text: &str) -> bool {
+pub fn is(kind: IdKind, text: &str) -> bool {
     text.strip_prefix(kind.prefix())
         .is_some_and(|body| body.len() == BODY_CHARS && body.bytes().all(|b| ALPHABET.contains(&b)))
 }
@@ -118,7 +118,7 @@ mod tests {
         for now in [5, 5, 5, 9, 8, 8, 10] {
             let (ms, step) = sequence.next(now);
             made.push(make(
-                Kind::Invoice,
+                IdKind::Invoice,
                 ms,
                 step,
                 u64::MAX - made.len() as u64 * 7919,
@@ -127,7 +127,7 @@ mod tests {
         let mut sorted = made.clone();
         sorted.sort();
         assert_eq!(made, sorted);
-        assert!(made.iter().all(|id| is(Kind::Invoice, id)));
+        assert!(made.iter().all(|id| is(IdKind::Invoice, id)));
     }
 
     #[test]
@@ -146,7 +146,7 @@ mod tests {
             "pay_00000000000000000000000000",
             "inv_0000000000000000000000000u",
         ] {
-            assert!(!is(Kind::Invoice, bad), "{bad}");
+            assert!(!is(IdKind::Invoice, bad), "{bad}");
         }
     }
 

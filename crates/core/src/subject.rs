@@ -4,24 +4,24 @@
 
 use std::fmt;
 
-use crate::id::{self, Kind};
+use crate::id::{self, IdKind};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Subject {
     id: String,
-    kind: Kind,
+    kind: IdKind,
 }
 
 impl Subject {
     /// Kinds of things that something can be about.
-    pub const KINDS: [Kind; 7] = [
-        Kind::CreditEntry,
-        Kind::Customer,
-        Kind::Invoice,
-        Kind::Payment,
-        Kind::PaymentLink,
-        Kind::Refund,
-        Kind::Subscription,
+    pub const KINDS: [IdKind; 7] = [
+        IdKind::CreditEntry,
+        IdKind::Customer,
+        IdKind::Invoice,
+        IdKind::Payment,
+        IdKind::PaymentLink,
+        IdKind::Refund,
+        IdKind::Subscription,
     ];
 
     /// None for an id of nothing that things are about.
@@ -37,12 +37,12 @@ impl Subject {
         &self.id
     }
 
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> IdKind {
         self.kind
     }
 
     /// The id, if it is of that kind.
-    pub fn as_kind(&self, kind: Kind) -> Option<&str> {
+    pub fn as_kind(&self, kind: IdKind) -> Option<&str> {
         (self.kind == kind).then_some(self.id.as_str())
     }
 }
@@ -66,13 +66,13 @@ mod tests {
             assert_eq!(subject.to_string(), id);
             assert_eq!(subject.as_kind(kind), Some(id.as_str()));
         }
-        let invoice = Subject::of(&id::make(Kind::Invoice, 7, 0, 9)).unwrap();
-        assert_eq!(invoice.as_kind(Kind::Payment), None);
+        let invoice = Subject::of(&id::make(IdKind::Invoice, 7, 0, 9)).unwrap();
+        assert_eq!(invoice.as_kind(IdKind::Payment), None);
     }
 
     #[test]
     fn nothing_is_about_a_request_or_a_text_that_is_no_id() {
-        for other in ["", "inv_", "inv_1", &id::make(Kind::Request, 7, 0, 9)] {
+        for other in ["", "inv_", "inv_1", &id::make(IdKind::Request, 7, 0, 9)] {
             assert_eq!(Subject::of(other), None, "{other}");
         }
     }

@@ -1,7 +1,7 @@
 //! Events: what is told of a change, written together with it, and sent to the merchant's server.
 
 use till_core::event::EventType;
-use till_core::id::Kind;
+use till_core::id::IdKind;
 use till_store::deliveries::{DeliveryRow, Message};
 use till_store::events::EventRow;
 use till_store::{Tx, Write};
@@ -34,7 +34,7 @@ pub fn make(context: &Context<'_>, told: Told<'_>) -> EventRow {
 
 /// The same for what happened at `at`, in business time.
 pub fn make_at(context: &Context<'_>, at: i64, told: Told<'_>) -> EventRow {
-    let id = context.engine.ids.make(Kind::Event);
+    let id = context.engine.ids.make(IdKind::Event);
     let body = event_body(
         &id,
         told.event.as_str(),
@@ -65,7 +65,7 @@ pub fn delivery(context: &Context<'_>, event: &EventRow) -> Option<DeliveryRow> 
     context.effects.delivery(&context.scope);
     Some(DeliveryRow::pending(
         &context.scope,
-        context.engine.ids.make(Kind::Delivery),
+        context.engine.ids.make(IdKind::Delivery),
         Message {
             event: event.id.clone(),
             event_type: event.event_type.as_str().to_owned(),

@@ -1,12 +1,12 @@
 //! The catalogue: one row per public code. Summaries and remedies are shown to callers and on the
 //! documentation pages; text between backticks is set as code there.
 
-use super::{Kind, Section};
+use super::{ErrorType, Section};
 
 struct Entry {
     wire: &'static str,
     section: Section,
-    kind: Kind,
+    kind: ErrorType,
     status: u16,
     summary: &'static str,
     remedy: &'static str,
@@ -31,7 +31,7 @@ macro_rules! catalogue {
                     $($(Code::$code => &Entry {
                         wire: $wire,
                         section: Section::$section,
-                        kind: Kind::$kind,
+                        kind: ErrorType::$kind,
                         status: $status,
                         summary: $summary,
                         remedy: $remedy,
@@ -58,7 +58,7 @@ impl Code {
         self.entry().section
     }
 
-    pub fn kind(self) -> Kind {
+    pub fn kind(self) -> ErrorType {
         self.entry().kind
     }
 

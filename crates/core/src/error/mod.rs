@@ -11,7 +11,7 @@ use std::fmt;
 
 /// The `type` of an error object: what sort of problem a client has to handle.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Kind {
+pub enum ErrorType {
     InvalidRequest,
     Authentication,
     Permission,
@@ -20,15 +20,15 @@ pub enum Kind {
     Api,
 }
 
-impl Kind {
+impl ErrorType {
     pub fn as_str(self) -> &'static str {
         match self {
-            Kind::InvalidRequest => "invalid_request_error",
-            Kind::Authentication => "authentication_error",
-            Kind::Permission => "permission_error",
-            Kind::Idempotency => "idempotency_error",
-            Kind::RateLimit => "rate_limit_error",
-            Kind::Api => "api_error",
+            ErrorType::InvalidRequest => "invalid_request_error",
+            ErrorType::Authentication => "authentication_error",
+            ErrorType::Permission => "permission_error",
+            ErrorType::Idempotency => "idempotency_error",
+            ErrorType::RateLimit => "rate_limit_error",
+            ErrorType::Api => "api_error",
         }
     }
 }

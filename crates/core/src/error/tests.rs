@@ -196,12 +196,12 @@ fn every_section_is_listed_once_and_in_the_order_of_the_codes() {
 fn the_type_follows_from_the_status_except_for_reused_keys() {
     for &code in Code::ALL {
         let expected = match (code, code.status()) {
-            (Code::IdempotencyKeyReused | Code::IdempotencyKeyInUse, 409) => Kind::Idempotency,
-            (_, 400 | 404 | 405 | 409 | 413 | 415) => Kind::InvalidRequest,
-            (_, 401) => Kind::Authentication,
-            (_, 403) => Kind::Permission,
-            (_, 429) => Kind::RateLimit,
-            (_, 500 | 503) => Kind::Api,
+            (Code::IdempotencyKeyReused | Code::IdempotencyKeyInUse, 409) => ErrorType::Idempotency,
+            (_, 400 | 404 | 405 | 409 | 413 | 415) => ErrorType::InvalidRequest,
+            (_, 401) => ErrorType::Authentication,
+            (_, 403) => ErrorType::Permission,
+            (_, 429) => ErrorType::RateLimit,
+            (_, 500 | 503) => ErrorType::Api,
             (_, other) => panic!("{code:?} has the status {other}, which has no type"),
         };
         assert_eq!(code.kind(), expected, "{code:?}");
@@ -332,12 +332,12 @@ fn summaries_and_remedies_are_sentences_with_balanced_code_marks() {
 #[test]
 fn types_are_spelled_as_on_the_wire() {
     let kinds = [
-        (Kind::InvalidRequest, "invalid_request_error"),
-        (Kind::Authentication, "authentication_error"),
-        (Kind::Permission, "permission_error"),
-        (Kind::Idempotency, "idempotency_error"),
-        (Kind::RateLimit, "rate_limit_error"),
-        (Kind::Api, "api_error"),
+        (ErrorType::InvalidRequest, "invalid_request_error"),
+        (ErrorType::Authentication, "authentication_error"),
+        (ErrorType::Permission, "permission_error"),
+        (ErrorType::Idempotency, "idempotency_error"),
+        (ErrorType::RateLimit, "rate_limit_error"),
+        (ErrorType::Api, "api_error"),
     ];
     for (kind, wire) in kinds {
         assert_eq!(kind.as_str(), wire);

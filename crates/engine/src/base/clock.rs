@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use till_core::id::{Kind, Sequence, make};
+use till_core::id::{IdKind, Sequence, make};
 
 /// Real time. Business time is an account's own and starts from this one.
 pub trait Clock: Send + Sync {
@@ -33,7 +33,7 @@ impl Ids {
         }
     }
 
-    pub fn make(&self, kind: Kind) -> String {
+    pub fn make(&self, kind: IdKind) -> String {
         let random = u64::from_le_bytes(self.random());
         // The lock guards two numbers: a panic elsewhere cannot have left them half-written.
         let (ms, step) = self

@@ -4,7 +4,7 @@
 
 use till_core::email::{mask, parse_email};
 use till_core::error::{Code, Refusal};
-use till_core::id::Kind;
+use till_core::id::IdKind;
 use till_core::limits::NOTIFY_ADDRESSES_MAX;
 use till_store::Tx;
 use till_store::notices::{self, NoticeRow};
@@ -93,7 +93,7 @@ fn receipt_row(
     let (engine, scope) = (context.engine, &context.scope);
     let sealed = address::seal(engine, scope, invoice, email);
     NoticeRow {
-        id: engine.ids.make(Kind::Notice),
+        id: engine.ids.make(IdKind::Notice),
         scope: scope.clone(),
         invoice: invoice.to_owned(),
         kind: "receipt".to_owned(),

@@ -9,7 +9,7 @@ use super::session;
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine, Merchant};
 use crate::invoices;
-use crate::view::{Capabilities, CheckoutInvoiceView, payer_payments};
+use crate::view::{Capabilities, CheckoutInvoiceView, PayerPage, payer_payments};
 
 /// The invoice as its payer sees it.
 pub async fn retrieve(
@@ -52,20 +52,13 @@ async fn view(
         lookup: true,
         exchanges: true,
     };
-    let session_token = session::issue(engine, scope, &row.id);
-    let display_name = merchant.row.display_name.clone();
-    let key = merchant.row.publishable_key.as_deref();
-    let (url, payments) = (
-        &engine.config.checkout_url,
-        payer_payments(&payments.iter().collect::<Vec<_>>()),
-    );
-    Ok(CheckoutInvoiceView::of(
-        row,
-        url,
-        key,
-        payments,
-        display_name,
-        session_token,
+    let page = PayerPage {
+        payments: payer_payments(&payments),
+        display_name: merchant.row.display_name.clone(),
         capabilities,
-    )?)
+        session_token: session::issue(engine, scope, &row.id),
+    };
+    let key = merchant.row.publishable_key.as_deref();
+    let url = &engine.config.checkout_url;
+    Ok(CheckoutInvoiceView::of(row, url, key, page)?)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use till_core::email::parse_email;
 use till_core::error::{Code, Refusal};
-use till_core::id::Kind;
+use till_core::id::IdKind;
 use till_core::page::{Page, Paged};
 use till_core::scope::Scope;
 use till_store::customers::CustomerRow;
@@ -28,7 +28,7 @@ pub async fn create(
     request: &NewCustomer,
 ) -> Result<CustomerView, Fail> {
     let engine = context.engine;
-    let id = engine.ids.make(Kind::Customer);
+    let id = engine.ids.make(IdKind::Customer);
     let email = match &request.email {
         None => None,
         Some(text) => {
@@ -50,7 +50,7 @@ pub async fn create(
 }
 
 async fn find(q: &mut impl Queries, scope: &Scope, id: &str) -> Result<CustomerRow, Fail> {
-    if !till_core::id::is(Kind::Customer, id) {
+    if !till_core::id::is(IdKind::Customer, id) {
         return Err(missing("customer", id).into());
     }
     if let Some(row) = till_store::customers::find(q, scope, id).await? {

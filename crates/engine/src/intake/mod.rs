@@ -2,7 +2,7 @@
 
 use till_core::asset::{Network, Registry};
 use till_core::binding::{self, Candidate};
-use till_core::id::Kind;
+use till_core::id::IdKind;
 use till_core::ledger::Position;
 use till_core::money::Units;
 use till_core::payment::{AttributedBy, Level, PaymentStatus};
@@ -303,7 +303,7 @@ fn first_sighting(
     let engine = context.engine;
     let mut row = PaymentRow {
         scope: context.scope.clone(),
-        id: engine.ids.make(Kind::Payment),
+        id: engine.ids.make(IdKind::Payment),
         invoice: invoice.to_owned(),
         status: PaymentStatus::Pending,
         level,

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use scoped_futures::ScopedFutureExt as _;
 use till_core::asset::Family;
 use till_core::error::Refusal;
-use till_core::id::Kind;
+use till_core::id::IdKind;
 use till_core::invoice::Deposit;
 use till_core::scope::Scope;
 
@@ -122,7 +122,7 @@ async fn draft<'a>(
                 context,
                 request: &request.request,
                 quote,
-                id: engine.ids.make(Kind::Invoice),
+                id: engine.ids.make(IdKind::Invoice),
                 deposits: Vec::new(),
                 scarce: Vec::new(),
             }),

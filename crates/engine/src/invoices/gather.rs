@@ -18,7 +18,7 @@ const WAITING_MAX: usize = 4_096;
 const FEW: usize = 16;
 const MOMENT: Duration = Duration::from_millis(1);
 
-struct Waiting {
+struct WaitingRequest {
     request: CreateInvoice,
     answer: oneshot::Sender<Result<Answer, Fail>>,
 }
@@ -26,7 +26,7 @@ struct Waiting {
 /// Where requests to create invoices queue up. Dropping the last handle ends the tasks behind it.
 #[derive(Clone)]
 pub struct Gatherer {
-    queue: mpsc::Sender<Waiting>,
+    queue: mpsc::Sender<WaitingRequest>,
 }
 
 impl Gatherer {
@@ -49,7 +49,7 @@ impl Gatherer {
         let (answer, answered) = oneshot::channel();
         let gone = |_| Fail::broken("the gatherer has stopped");
         self.queue
-            .send(Waiting { request, answer })
+            .send(WaitingRequest { request, answer })
             .await
             .map_err(|_| gone(()))?;
         answered.await.map_err(|_| gone(()))?
@@ -58,7 +58,7 @@ impl Gatherer {
 
 async fn lane(
     engine: Arc<Engine>,
-    waiting: Arc<Mutex<mpsc::Receiver<Waiting>>>,
+    waiting: Arc<Mutex<mpsc::Receiver<WaitingRequest>>>,
     under_way: Arc<AtomicUsize>,
 ) {
     loop {
@@ -85,7 +85,10 @@ async fn lane(
 
 /// Whoever is there. Those who are few wait a moment for more if others are being written anyway, for whom
 /// they would have to wait all the same: one group instead of two.
-async fn gather(queue: &mut mpsc::Receiver<Waiting>, under_way: &AtomicUsize) -> Vec<Waiting> {
+async fn gather(
+    queue: &mut mpsc::Receiver<WaitingRequest>,
+    under_way: &AtomicUsize,
+) -> Vec<WaitingRequest> {
     let mut batch = Vec::with_capacity(BATCH_MAX);
     queue.recv_many(&mut batch, BATCH_MAX).await;
     if !batch.is_empty() && batch.len() < FEW && under_way.load(Ordering::Relaxed) > 0 {

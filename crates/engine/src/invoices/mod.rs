@@ -14,7 +14,7 @@ pub use review::{Via, resolve_review};
 pub use till_core::invoice::Decision;
 
 use till_core::error::Refusal;
-use till_core::id::Kind;
+use till_core::id::IdKind;
 use till_core::scope::Scope;
 use till_store::invoices::InvoiceRow;
 use till_store::{Queries, Tx};
@@ -29,7 +29,7 @@ pub async fn missing_invoice(
     scope: &Scope,
     id: &str,
 ) -> Result<Refusal, Fail> {
-    if !till_core::id::is(Kind::Invoice, id) {
+    if !till_core::id::is(IdKind::Invoice, id) {
         return Ok(missing("invoice", id));
     }
     let found = till_store::invoices::find(q, &scope.in_other_mode(), id).await?;
@@ -37,7 +37,7 @@ pub async fn missing_invoice(
 }
 
 pub async fn find(q: &mut impl Queries, scope: &Scope, id: &str) -> Result<InvoiceRow, Fail> {
-    if till_core::id::is(Kind::Invoice, id)
+    if till_core::id::is(IdKind::Invoice, id)
         && let Some(row) = till_store::invoices::find(q, scope, id).await?
     {
         return Ok(row);
@@ -46,7 +46,7 @@ pub async fn find(q: &mut impl Queries, scope: &Scope, id: &str) -> Result<Invoi
 }
 
 pub async fn find_locked(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<Held, Fail> {
-    if till_core::id::is(Kind::Invoice, id)
+    if till_core::id::is(IdKind::Invoice, id)
         && let Some(held) = settlement::hold(tx, &context.scope, id).await?
     {
         return Ok(held);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use futures::FutureExt as _;
-use till_core::id::Kind;
+use till_core::id::IdKind;
 use till_core::scope::Scope;
 use till_store::Reader;
 use till_store::invoices::InvoiceRow;
@@ -19,7 +19,7 @@ const WAITING_MAX: usize = 4_096;
 
 type Found = Option<Arc<InvoiceRow>>;
 
-struct Waiting {
+struct WaitingLookup {
     scope: Scope,
     id: String,
     answer: oneshot::Sender<Result<Found, Fail>>,
@@ -29,7 +29,7 @@ struct Waiting {
 /// with whoever is there. Dropping it ends the tasks behind it.
 pub struct Retrievals {
     engine: Arc<Engine>,
-    queue: mpsc::Sender<Waiting>,
+    queue: mpsc::Sender<WaitingLookup>,
 }
 
 impl Retrievals {
@@ -48,12 +48,12 @@ impl Retrievals {
 
     /// The invoice as it is committed now, or why there is none.
     pub async fn find(&self, scope: &Scope, id: &str) -> Result<Arc<InvoiceRow>, Fail> {
-        if till_core::id::is(Kind::Invoice, id)
+        if till_core::id::is(IdKind::Invoice, id)
             && let Some(row) = self.ask(scope, id).await?
         {
             return Ok(row);
         }
-        // Boxed: what is rare makes no room for itself in every request's future.
+        // Boxed to keep the future small: a missing invoice is rare.
         Err(Box::pin(self.missing(scope, id)).await)
     }
 
@@ -67,7 +67,7 @@ impl Retrievals {
 
     async fn ask(&self, scope: &Scope, id: &str) -> Result<Found, Fail> {
         let (answer, answered) = oneshot::channel();
-        let waiting = Waiting {
+        let waiting = WaitingLookup {
             scope: scope.clone(),
             id: id.to_owned(),
             answer,
@@ -78,7 +78,7 @@ impl Retrievals {
     }
 }
 
-async fn lane(engine: Arc<Engine>, waiting: Arc<Mutex<mpsc::Receiver<Waiting>>>) {
+async fn lane(engine: Arc<Engine>, waiting: Arc<Mutex<mpsc::Receiver<WaitingLookup>>>) {
     let mut batch = Vec::with_capacity(BATCH_MAX);
     // Kept from one batch to the next while they follow each other: giving a connection back and taking one
     // anew costs about what a row does.
@@ -114,7 +114,7 @@ async fn lane(engine: Arc<Engine>, waiting: Arc<Mutex<mpsc::Receiver<Waiting>>>)
 async fn look_up(
     engine: &Engine,
     kept: &mut Option<Reader>,
-    batch: &[Waiting],
+    batch: &[WaitingLookup],
 ) -> Vec<Result<Found, Fail>> {
     let asked: Vec<(&Scope, &str)> = batch
         .iter()

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use till_core::error::{Code, Refusal};
 use till_core::event::EventType;
-use till_core::id::Kind;
+use till_core::id::IdKind;
 use till_core::limits::{ACCOUNT_OPEN_LINK_INVOICES_MAX, LINK_OPEN_INVOICES_MAX};
 use till_core::link::{AmountType, LinkPrice, check_price, link_status, payer_amount};
 use till_core::money::{self, Currency, Units};
@@ -57,7 +57,7 @@ pub async fn create(
     };
     let mut row = LinkRow {
         scope: context.scope.clone(),
-        id: engine.ids.make(Kind::PaymentLink),
+        id: engine.ids.make(IdKind::PaymentLink),
         // 128 random bits are 22 characters.
         slug: URL_SAFE_NO_PAD.encode(engine.ids.random::<16>()),
         amount_type: AmountType::Fixed,
@@ -188,7 +188,7 @@ async fn announce(
 }
 
 async fn find_locked(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<LinkRow, Fail> {
-    let found = match till_core::id::is(Kind::PaymentLink, id) {
+    let found = match till_core::id::is(IdKind::PaymentLink, id) {
         true => till_store::links::lock(tx, &context.scope, id).await?,
         false => None,
     };
@@ -221,7 +221,7 @@ pub async fn retrieve(
     id: &str,
 ) -> Result<LinkView, Fail> {
     let mut reader = engine.db.read().await?;
-    let found = match till_core::id::is(Kind::PaymentLink, id) {
+    let found = match till_core::id::is(IdKind::PaymentLink, id) {
         true => till_store::links::find(&mut reader, scope, id).await?,
         false => None,
     };

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest as _, Sha256};
 use till_core::asset::{DEFAULT_TEST_ASSETS, Family, Mode, Registry};
 use till_core::error::{Code, Refusal};
-use till_core::id::{self, Kind};
+use till_core::id::{self, IdKind};
 use till_core::scope::Scope;
 use till_store::Tx;
 use till_store::keys::{KeyRow, NewKey};
@@ -70,7 +70,7 @@ pub async fn create_account(
         .write(move |tx| {
             async move {
                 let now = engine.clock.now_ms();
-                let account = engine.ids.make(Kind::Account);
+                let account = engine.ids.make(IdKind::Account);
                 till_store::accounts::insert_account(tx, &account, name, now).await?;
                 let test = set_up_mode(engine, tx, &Scope::new(&account, Mode::Test), destinations)
                     .await?;
@@ -138,7 +138,7 @@ async fn add_key(
 ) -> Result<String, Fail> {
     let random = id::token(&engine.ids.random::<32>());
     let key = format!("till_{}_{}_{random}", scope.mode.as_str(), kind.short());
-    let id = engine.ids.make(Kind::ApiKey);
+    let id = engine.ids.make(IdKind::ApiKey);
     let hint = format!(
         "{}…{}",
         &key[..key.len() - random.len()],

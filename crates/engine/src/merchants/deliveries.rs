@@ -1,7 +1,7 @@
 //! The delivery log: listed, and an event replayed to the endpoint of today.
 
 use till_core::error::{Code, Refusal};
-use till_core::id::Kind;
+use till_core::id::IdKind;
 use till_core::page::{Page, Paged};
 use till_core::scope::Scope;
 use till_store::Tx;
@@ -28,7 +28,7 @@ pub async fn list(
 
 /// The same event under the same id, as a new delivery, to the current URL.
 pub async fn replay(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<DeliveryView, Fail> {
-    if !till_core::id::is(Kind::Delivery, id) {
+    if !till_core::id::is(IdKind::Delivery, id) {
         return Err(missing("webhook delivery", id).into());
     }
     let Some(old) = till_store::deliveries::find(tx, &context.scope, id).await? else {
@@ -44,7 +44,7 @@ pub async fn replay(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<Deli
         .ok_or_else(|| Refusal::of(Code::WebhookUrlMissing))?;
     let new = DeliveryRow::pending(
         &context.scope,
-        context.engine.ids.make(Kind::Delivery),
+        context.engine.ids.make(IdKind::Delivery),
         Message {
             event: old.event,
             event_type: old.event_type,

@@ -3,7 +3,7 @@
 use sha2::{Digest as _, Sha256};
 use till_core::asset::Registry;
 use till_core::error::{Code, Refusal};
-use till_core::id::{self, Kind};
+use till_core::id::{self, IdKind};
 use till_core::ledger::{Position, refund_from};
 use till_core::money::{self, Units};
 use till_core::refund::{
@@ -147,7 +147,7 @@ fn new_row(
     reason: Option<RefundReason>,
 ) -> RefundRow {
     let engine = context.engine;
-    let id = engine.ids.make(Kind::Refund);
+    let id = engine.ids.make(IdKind::Refund);
     let token = id::token(&engine.ids.random::<TOKEN_BYTES>());
     let purpose = token_purpose(&context.scope, &id);
     RefundRow {

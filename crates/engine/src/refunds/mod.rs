@@ -11,7 +11,7 @@ pub use sent::{is_tx_hash, mark_sent, screen_again};
 pub use till_store::refunds::RefundFilter;
 
 use till_core::error::{Code, Refusal};
-use till_core::id::Kind;
+use till_core::id::IdKind;
 use till_core::money::Units;
 use till_core::page::{Page, Paged};
 use till_core::refund::RefundStatus;
@@ -45,7 +45,7 @@ fn render(engine: &Engine, row: &RefundRow) -> Result<RefundView, Fail> {
 }
 
 async fn find(q: &mut impl Queries, scope: &Scope, id: &str) -> Result<RefundRow, Fail> {
-    if !till_core::id::is(Kind::Refund, id) {
+    if !till_core::id::is(IdKind::Refund, id) {
         return Err(missing("refund", id).into());
     }
     if let Some(row) = till_store::refunds::find(q, scope, id).await? {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use till_core::event::{Stood, announce};
-use till_core::id::Kind;
+use till_core::id::IdKind;
 use till_core::invoice::{Assessment, Facts, Part, Review, Status, Summary, assess};
 use till_core::ledger::{self, EntryKind};
 use till_core::payment::PaymentStatus;
@@ -150,7 +150,7 @@ fn move_payments(
             row.entries += 1;
             row.position = part.position;
             entries.push(NewEntry {
-                id: context.engine.ids.make(Kind::JournalEntry),
+                id: context.engine.ids.make(IdKind::JournalEntry),
                 scope: context.scope.clone(),
                 kind,
                 invoice: Some(row.invoice.clone()),

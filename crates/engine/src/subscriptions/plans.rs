@@ -2,7 +2,7 @@
 
 use till_core::calendar::{Unit, Zone};
 use till_core::error::{Code, Refusal};
-use till_core::id::Kind;
+use till_core::id::IdKind;
 use till_core::money::Currency;
 use till_core::page::{Page, Paged};
 use till_core::plan::{PlanStatus, check_interval};
@@ -48,7 +48,7 @@ pub async fn create(
     };
     let row = PlanRow {
         scope: context.scope.clone(),
-        id: context.engine.ids.make(Kind::Plan),
+        id: context.engine.ids.make(IdKind::Plan),
         status: PlanStatus::Active,
         name: request.name.clone(),
         amount_minor,
@@ -68,7 +68,7 @@ pub async fn create(
 
 /// Archiving an archived plan changes nothing.
 pub async fn archive(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<PlanView, Fail> {
-    let found = match till_core::id::is(Kind::Plan, id) {
+    let found = match till_core::id::is(IdKind::Plan, id) {
         true => till_store::plans::lock(tx, &context.scope, id).await?,
         false => None,
     };
@@ -94,7 +94,7 @@ pub async fn retrieve(engine: &Engine, scope: &Scope, id: &str) -> Result<PlanVi
 }
 
 async fn find(q: &mut impl Queries, scope: &Scope, id: &str) -> Result<PlanRow, Fail> {
-    if till_core::id::is(Kind::Plan, id)
+    if till_core::id::is(IdKind::Plan, id)
         && let Some(row) = till_store::plans::find(q, scope, id).await?
     {
         return Ok(row);
@@ -103,7 +103,7 @@ async fn find(q: &mut impl Queries, scope: &Scope, id: &str) -> Result<PlanRow, 
 }
 
 async fn missing_plan(q: &mut impl Queries, scope: &Scope, id: &str) -> Result<Refusal, Fail> {
-    if !till_core::id::is(Kind::Plan, id) {
+    if !till_core::id::is(IdKind::Plan, id) {
         return Ok(missing("plan", id));
     }
     let other = till_store::plans::find(q, &scope.in_other_mode(), id).await?;

@@ -2,7 +2,7 @@
 
 use till_core::asset::{Asset, Family, Registry};
 use till_core::error::{Code, Refusal};
-use till_core::id::Kind;
+use till_core::id::IdKind;
 use till_core::invoice::{PayOption, Status};
 use till_core::money::{self, Units};
 use till_core::payment::Level;
@@ -282,7 +282,7 @@ pub async fn reverse_payment(
     context: &Context<'_>,
     id: &str,
 ) -> Result<PaymentRow, Fail> {
-    if !till_core::id::is(Kind::Payment, id) {
+    if !till_core::id::is(IdKind::Payment, id) {
         return Err(missing("payment", id).into());
     }
     let Some(payment) = till_store::payments::find(tx, &context.scope, id).await? else {

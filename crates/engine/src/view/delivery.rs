@@ -1,7 +1,7 @@
 //! The merchant's view of a webhook delivery: one object per attempt.
 
 use serde::Serialize;
-use till_core::id::{self, Kind};
+use till_core::id::{self, IdKind};
 use till_core::time;
 use till_store::deliveries::DeliveryRow;
 use utoipa::ToSchema;
@@ -52,7 +52,7 @@ impl DeliveryView {
             invoice: row
                 .subject
                 .clone()
-                .filter(|subject| id::is(Kind::Invoice, subject)),
+                .filter(|subject| id::is(IdKind::Invoice, subject)),
             url: row.url.clone(),
             status: row.status.as_str().to_owned(),
             attempt: row.attempt,

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use till_core::asset::Registry;
+use till_core::asset::{Asset, Registry};
+use till_core::invoice::PayOption;
 use till_core::money::{Units, show};
 use till_core::time;
 use till_store::StoreError;
@@ -22,6 +23,16 @@ pub struct FiatAmount {
     /// ISO 4217 code.
     #[schema(example = "USD")]
     pub currency: Cow<'static, str>,
+}
+
+impl FiatAmount {
+    /// An invoice's price.
+    pub(super) fn price(row: &InvoiceRow) -> FiatAmount {
+        FiatAmount {
+            amount: show(Units(row.amount_minor.into()), row.currency.decimals()),
+            currency: row.currency.code().into(),
+        }
+    }
 }
 
 /// An amount of one asset.
@@ -64,6 +75,37 @@ pub struct PendingOptionView {
     pub network: Cow<'static, str>,
     pub network_name: Cow<'static, str>,
     pub amount_due: String,
+}
+
+impl PendingOptionView {
+    pub(super) fn of(option: &PayOption, asset: &'static Asset) -> PendingOptionView {
+        PendingOptionView {
+            asset: Cow::Borrowed(&asset.code),
+            symbol: Cow::Borrowed(&asset.symbol),
+            network: Cow::Borrowed(&asset.network),
+            network_name: Cow::Borrowed(&asset.network_name),
+            amount_due: show(option.due, option.decimals),
+        }
+    }
+}
+
+/// The asset of one of an invoice's options.
+pub(super) fn asset_of(row: &InvoiceRow, option: &PayOption) -> Result<&'static Asset, StoreError> {
+    let asset = Registry::builtin().asset(&option.asset);
+    asset.ok_or_else(|| StoreError::corrupt("invoices", "options", &row.id, &option.asset))
+}
+
+/// When a network must be picked: never after the invoice ends, whatever an older server wrote.
+pub(super) fn select_by(row: &InvoiceRow) -> Option<String> {
+    row.select_by.map(|at| time::show(at.min(row.expires_at)))
+}
+
+/// Where the payer pays. `key` is the publishable one.
+pub(super) fn checkout_url(checkout_url: &str, row: &InvoiceRow, key: Option<&str>) -> String {
+    match key {
+        Some(key) => format!("{checkout_url}/i/{}?key={key}", row.id),
+        None => format!("{checkout_url}/i/{}", row.id),
+    }
 }
 
 /// Why an invoice waits for a person's decision.
@@ -136,54 +178,40 @@ pub struct InvoiceView<'a> {
 impl<'a> InvoiceView<'a> {
     pub fn of(
         row: &'a InvoiceRow,
-        checkout_url: &str,
+        url: &str,
         key: Option<&str>,
     ) -> Result<InvoiceView<'a>, StoreError> {
-        let registry = Registry::builtin();
-        let (summary, currency) = (&row.summary, row.currency);
+        let summary = &row.summary;
         let (mut payment_options, mut pending_options) = (Vec::new(), Vec::new());
         for option in &row.options {
-            let asset = registry.asset(&option.asset).ok_or_else(|| {
-                StoreError::corrupt("invoices", "options", &row.id, &option.asset)
-            })?;
-            let amount_due = show(option.due, option.decimals);
+            let asset = asset_of(row, option)?;
             match &option.deposit {
                 Some(deposit) => payment_options.push(PaymentOptionView {
                     asset: &asset.code,
                     symbol: &asset.symbol,
                     network: &asset.network,
                     network_name: &asset.network_name,
-                    amount_due,
+                    amount_due: show(option.due, option.decimals),
                     address: deposit.address.clone(),
                 }),
-                None => pending_options.push(PendingOptionView {
-                    asset: Cow::Borrowed(&asset.code),
-                    symbol: Cow::Borrowed(&asset.symbol),
-                    network: Cow::Borrowed(&asset.network),
-                    network_name: Cow::Borrowed(&asset.network_name),
-                    amount_due,
-                }),
+                None => pending_options.push(PendingOptionView::of(option, asset)),
             }
         }
-        let token = |amount: &(String, Units)| tokens(&amount.0, amount.1);
         Ok(InvoiceView {
             id: &row.id,
             object: "invoice",
             livemode: row.scope.mode.is_live(),
             status: Cow::Borrowed(row.status.as_str()),
-            amount: FiatAmount {
-                amount: show(Units(row.amount_minor.into()), currency.decimals()),
-                currency: currency.code().into(),
-            },
+            amount: FiatAmount::price(row),
             description: row.description.as_deref(),
             customer_ref: row.customer_ref.as_deref(),
             metadata: row.metadata.raw()?,
             payment_options,
             pending_options,
-            select_by: row.select_by.map(time::show),
-            amounts_received: summary.received.iter().map(token).collect(),
-            amount_remaining: summary.remaining.as_ref().map(token),
-            amount_overpaid: summary.overpaid.as_ref().map(token),
+            select_by: select_by(row),
+            amounts_received: summary.received.iter().map(tokens).collect(),
+            amount_remaining: summary.remaining.as_ref().map(tokens),
+            amount_overpaid: summary.overpaid.as_ref().map(tokens),
             review: summary.review.map(|review| ReviewView {
                 hold: review.hold.as_str().to_owned(),
                 opened_at: time::show(review.opened_at),
@@ -192,10 +220,7 @@ impl<'a> InvoiceView<'a> {
             created_at: time::show(row.created_at),
             paid_at: row.paid_at.map(time::show),
             closed_at: row.closed_at.map(time::show),
-            checkout_url: match key {
-                Some(key) => format!("{checkout_url}/i/{}?key={key}", row.id),
-                None => format!("{checkout_url}/i/{}", row.id),
-            },
+            checkout_url: checkout_url(url, row, key),
             payment_link: row.payment_link.as_deref(),
             customer: row.customer.as_deref(),
             subscription: row.subscription.as_deref(),

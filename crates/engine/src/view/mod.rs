@@ -24,7 +24,7 @@ pub use invoice::{
 pub use link::{LinkView, PayerLinkView};
 pub use notice::NoticeView;
 pub use payer::{
-    Capabilities, CheckoutInvoiceView, MerchantName, PayerOptionView, PayerPaymentView,
+    Capabilities, CheckoutInvoiceView, MerchantName, PayerOptionView, PayerPage, PayerPaymentView,
     payer_payments,
 };
 pub use payment::PaymentView;
@@ -39,12 +39,12 @@ use till_core::asset::Registry;
 use till_core::money::{Units, show};
 
 /// Whole tokens of an asset; an asset the registry has lost shows its base units.
-pub(crate) fn tokens(asset: &str, units: Units) -> TokenAmount {
+fn tokens((asset, units): &(String, Units)) -> TokenAmount {
     let decimals = Registry::builtin()
         .asset(asset)
         .map_or(0, |asset| asset.decimals);
     TokenAmount {
-        amount: show(units, decimals),
-        asset: asset.to_owned(),
+        amount: show(*units, decimals),
+        asset: asset.clone(),
     }
 }

@@ -4,15 +4,18 @@ use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
-use till_core::asset::Registry;
+use till_core::asset::{Asset, Registry};
+use till_core::invoice::{Deposit, PayOption};
 use till_core::money::show;
 use till_core::payment::PaymentStatus;
+use till_core::time;
 use till_store::StoreError;
 use till_store::invoices::InvoiceRow;
 use till_store::payments::PaymentRow;
 use utoipa::ToSchema;
 
-use super::{AddressDerivation, FiatAmount, InvoiceView, PendingOptionView, TokenAmount};
+use super::invoice::{asset_of, checkout_url, select_by};
+use super::{AddressDerivation, FiatAmount, PendingOptionView, TokenAmount, tokens};
 use crate::addresses;
 
 /// Who is being paid.
@@ -130,57 +133,73 @@ pub struct CheckoutInvoiceView {
     pub session_token: String,
 }
 
+/// What the payer's view has beside the invoice.
+pub struct PayerPage {
+    pub payments: Vec<PayerPaymentView>,
+    pub display_name: Option<String>,
+    pub capabilities: Capabilities,
+    pub session_token: String,
+}
+
 impl CheckoutInvoiceView {
     pub fn of(
         row: &InvoiceRow,
-        checkout_url: &str,
+        url: &str,
         key: Option<&str>,
-        payments: Vec<PayerPaymentView>,
-        display_name: Option<String>,
-        session_token: String,
-        capabilities: Capabilities,
+        page: PayerPage,
     ) -> Result<CheckoutInvoiceView, StoreError> {
-        let view = InvoiceView::of(row, checkout_url, key)?;
-        let options = &row.options;
-        let payment_options = view.payment_options.into_iter().map(|option| {
-            let deposit = options.iter().find(|known| known.asset == option.asset);
-            let deposit = deposit.and_then(|known| known.deposit.as_ref());
-            PayerOptionView {
-                address_derivation: deposit.and_then(|deposit| {
-                    addresses::derivation(&row.scope.account, option.network, deposit)
-                        .map(AddressDerivation)
-                }),
-                asset: option.asset.into(),
-                symbol: option.symbol.into(),
-                network: option.network.into(),
-                network_name: option.network_name.into(),
-                amount_due: option.amount_due,
-                address: option.address,
+        let summary = &row.summary;
+        let (mut payment_options, mut pending_options) = (Vec::new(), Vec::new());
+        for option in &row.options {
+            let asset = asset_of(row, option)?;
+            match &option.deposit {
+                Some(deposit) => payment_options.push(payment_option(row, option, asset, deposit)),
+                None => pending_options.push(PendingOptionView::of(option, asset)),
             }
-        });
+        }
         Ok(CheckoutInvoiceView {
             id: row.id.clone(),
             object: "checkout_invoice",
-            livemode: view.livemode,
+            livemode: row.scope.mode.is_live(),
             status: row.status.as_str().to_owned(),
-            amount: view.amount,
+            amount: FiatAmount::price(row),
             description: row.description.clone(),
-            payment_options: payment_options.collect(),
-            pending_options: view.pending_options,
-            select_by: view.select_by,
-            amounts_received: view.amounts_received,
-            amount_remaining: view.amount_remaining,
-            amount_overpaid: view.amount_overpaid,
-            expires_at: view.expires_at,
-            created_at: view.created_at,
-            paid_at: view.paid_at,
-            closed_at: view.closed_at,
-            checkout_url: view.checkout_url,
+            payment_options,
+            pending_options,
+            select_by: select_by(row),
+            amounts_received: summary.received.iter().map(tokens).collect(),
+            amount_remaining: summary.remaining.as_ref().map(tokens),
+            amount_overpaid: summary.overpaid.as_ref().map(tokens),
+            expires_at: time::show(row.expires_at),
+            created_at: time::show(row.created_at),
+            paid_at: row.paid_at.map(time::show),
+            closed_at: row.closed_at.map(time::show),
+            checkout_url: checkout_url(url, row, key),
             payment_link: row.payment_link.clone(),
-            merchant: MerchantName { display_name },
-            payments,
-            capabilities,
-            session_token,
+            merchant: MerchantName {
+                display_name: page.display_name,
+            },
+            payments: page.payments,
+            capabilities: page.capabilities,
+            session_token: page.session_token,
         })
+    }
+}
+
+fn payment_option(
+    row: &InvoiceRow,
+    option: &PayOption,
+    asset: &'static Asset,
+    deposit: &Deposit,
+) -> PayerOptionView {
+    let derivation = addresses::derivation(&row.scope.account, &asset.network, deposit);
+    PayerOptionView {
+        asset: Cow::Borrowed(&asset.code),
+        symbol: Cow::Borrowed(&asset.symbol),
+        network: Cow::Borrowed(&asset.network),
+        network_name: Cow::Borrowed(&asset.network_name),
+        amount_due: show(option.due, option.decimals),
+        address: deposit.address.clone(),
+        address_derivation: derivation.map(AddressDerivation),
     }
 }

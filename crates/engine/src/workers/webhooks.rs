@@ -13,7 +13,7 @@ use bytes::Bytes;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
 use till_core::asset::Mode;
-use till_core::id::Kind;
+use till_core::id::IdKind;
 use till_core::scope::Scope;
 use till_core::time::SECOND_MS;
 use till_core::webhook::{
@@ -338,7 +338,7 @@ fn next_attempt(
 ) -> DeliveryRow {
     DeliveryRow::pending(
         scope,
-        engine.ids.make(Kind::Delivery),
+        engine.ids.make(IdKind::Delivery),
         Message {
             event: failed.event.clone(),
             event_type: failed.event_type.clone(),

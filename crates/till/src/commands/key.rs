@@ -28,7 +28,7 @@ pub struct New {
     #[arg(long, value_enum)]
     mode: Mode,
     #[arg(long, value_enum)]
-    kind: Kind,
+    kind: KeyKindArg,
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
@@ -51,7 +51,7 @@ enum Mode {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Kind {
+enum KeyKindArg {
     Secret,
     Publishable,
 }
@@ -67,8 +67,8 @@ impl New {
 
     fn kind(&self) -> KeyKind {
         match self.kind {
-            Kind::Secret => KeyKind::Secret,
-            Kind::Publishable => KeyKind::Publishable,
+            KeyKindArg::Secret => KeyKind::Secret,
+            KeyKindArg::Publishable => KeyKind::Publishable,
         }
     }
 }
@@ -99,7 +99,7 @@ pub async fn roll(config: &Config, new: &New) -> Result<(), Failure> {
 async fn engine_for(config: &Config, account: &str) -> Result<Engine, Failure> {
     let engine = compose::engine_without_secrets(config).await?;
     let mut reader = engine.db.read().await?;
-    let found = till_core::id::is(till_core::id::Kind::Account, account)
+    let found = till_core::id::is(till_core::id::IdKind::Account, account)
         && till_store::accounts::account_exists(&mut reader, account).await?;
     drop(reader);
     if found {

@@ -29,7 +29,7 @@ impl fmt::Display for Origin {
 
 /// How a text from the environment or a flag becomes a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum SettingKind {
     Text,
     Flag,
     Number,
@@ -37,31 +37,32 @@ enum Kind {
     Map,
 }
 
-const SETTINGS: &[(&str, &str, Kind)] = &[
-    ("server", "listen", Kind::Text),
-    ("server", "public_url", Kind::Text),
-    ("server", "checkout_url", Kind::Text),
-    ("server", "docs_url", Kind::Text),
-    ("server", "live_mode", Kind::Flag),
-    ("database", "url", Kind::Text),
-    ("secrets", "key_file", Kind::List),
-    ("webhooks", "allow_private_addresses", Kind::Flag),
-    ("webhooks", "trusted_certificates", Kind::List),
-    ("limits", "checkout_per_minute", Kind::Number),
-    ("limits", "trusted_proxies", Kind::List),
-    ("mail", "smtp_url", Kind::Text),
-    ("mail", "from", Kind::Text),
-    ("prices", "fixed", Kind::Map),
-    ("prices", "max_age_s", Kind::Number),
-    ("addresses", "pool_max", Kind::Number),
-    ("addresses", "cooldown_h", Kind::Number),
-    ("addresses", "bitcoin_gap_limit", Kind::Number),
-    ("invoices", "life_min", Kind::Number),
-    ("invoices", "volatile_life_min", Kind::Number),
-    ("invoices", "select_min", Kind::Number),
+const SETTINGS: &[(&str, &str, SettingKind)] = &[
+    ("server", "listen", SettingKind::Text),
+    ("server", "public_url", SettingKind::Text),
+    ("server", "checkout_url", SettingKind::Text),
+    ("server", "docs_url", SettingKind::Text),
+    ("server", "live_mode", SettingKind::Flag),
+    ("database", "url", SettingKind::Text),
+    ("secrets", "key_file", SettingKind::List),
+    ("webhooks", "allow_private_addresses", SettingKind::Flag),
+    ("webhooks", "trusted_certificates", SettingKind::List),
+    ("limits", "checkout_per_minute", SettingKind::Number),
+    ("limits", "trusted_proxies", SettingKind::List),
+    ("mail", "smtp_url", SettingKind::Text),
+    ("mail", "from", SettingKind::Text),
+    ("prices", "fixed", SettingKind::Map),
+    ("prices", "max_age_s", SettingKind::Number),
+    ("addresses", "pool_max", SettingKind::Number),
+    ("addresses", "cooldown_h", SettingKind::Number),
+    ("addresses", "bitcoin_gap_limit", SettingKind::Number),
+    ("invoices", "life_min", SettingKind::Number),
+    ("invoices", "volatile_life_min", SettingKind::Number),
+    ("invoices", "select_min", SettingKind::Number),
 ];
 
-const NETWORK_SETTINGS: &[(&str, Kind)] = &[("rpc", Kind::List), ("credit_at", Kind::Text)];
+const NETWORK_SETTINGS: &[(&str, SettingKind)] =
+    &[("rpc", SettingKind::List), ("credit_at", SettingKind::Text)];
 
 /// Variables are upper case, but these ids are not: what the environment calls them in capitals.
 const MIXED_CASE_NETWORKS: &[&str] = &[
@@ -247,13 +248,13 @@ fn add_set(layers: &mut Layers, given: &str) -> Result<(), ConfigError> {
     Ok(())
 }
 
-fn kind(section: &str, key: &str) -> Option<Kind> {
-    let is_it = |(s, k, _): &&(&str, &str, Kind)| *s == section && *k == key;
+fn kind(section: &str, key: &str) -> Option<SettingKind> {
+    let is_it = |(s, k, _): &&(&str, &str, SettingKind)| *s == section && *k == key;
     SETTINGS.iter().find(is_it).map(|(_, _, kind)| *kind)
 }
 
-fn network_kind(key: &str) -> Option<Kind> {
-    let is_it = |(k, _): &&(&str, Kind)| *k == key;
+fn network_kind(key: &str) -> Option<SettingKind> {
+    let is_it = |(k, _): &&(&str, SettingKind)| *k == key;
     NETWORK_SETTINGS.iter().find(is_it).map(|(_, kind)| *kind)
 }
 
@@ -277,7 +278,12 @@ fn unknown(origin: Origin, key: String) -> ConfigError {
     ConfigError::UnknownSetting { origin, key, hint }
 }
 
-fn from_text(kind: Kind, text: &str, origin: &Origin, key: &str) -> Result<Value, ConfigError> {
+fn from_text(
+    kind: SettingKind,
+    text: &str,
+    origin: &Origin,
+    key: &str,
+) -> Result<Value, ConfigError> {
     let text = text.trim();
     let wrong = |problem: &str| ConfigError::Value {
         origin: origin.clone(),
@@ -285,27 +291,27 @@ fn from_text(kind: Kind, text: &str, origin: &Origin, key: &str) -> Result<Value
         problem: problem.to_owned(),
     };
     match kind {
-        Kind::Text => Ok(Value::String(text.to_owned())),
-        Kind::Flag => match text {
+        SettingKind::Text => Ok(Value::String(text.to_owned())),
+        SettingKind::Flag => match text {
             "true" => Ok(Value::Boolean(true)),
             "false" => Ok(Value::Boolean(false)),
             _ => Err(wrong("must be true or false")),
         },
-        Kind::Number => text
+        SettingKind::Number => text
             .parse()
             .map(Value::Integer)
             .map_err(|_| wrong("must be a whole number")),
-        Kind::List if text.starts_with('[') => literal(text)
+        SettingKind::List if text.starts_with('[') => literal(text)
             .filter(Value::is_array)
             .ok_or_else(|| wrong("is not a list: write a,b or [\"a\", \"b\"]")),
-        Kind::List => Ok(Value::Array(
+        SettingKind::List => Ok(Value::Array(
             text.split(',')
                 .map(str::trim)
                 .filter(|item| !item.is_empty())
                 .map(|item| Value::String(item.to_owned()))
                 .collect(),
         )),
-        Kind::Map => literal(text)
+        SettingKind::Map => literal(text)
             .filter(Value::is_table)
             .ok_or_else(|| wrong("is not a table: write {\"BTC/USD\" = \"50000\"}")),
     }

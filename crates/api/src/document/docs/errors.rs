@@ -1,6 +1,6 @@
 //! The error catalogue as pages: all codes by section, and one page for each.
 
-use till_core::error::{Code, Kind, Section};
+use till_core::error::{Code, ErrorType, Section};
 
 use super::html::{h2, link, list, p, page, prose, sample, table};
 
@@ -105,15 +105,18 @@ fn section_id(section: Section) -> &'static str {
     }
 }
 
-fn retry(kind: Kind) -> &'static str {
+fn retry(kind: ErrorType) -> &'static str {
     match kind {
-        Kind::RateLimit => {
+        ErrorType::RateLimit => {
             "Yes, after the seconds in `Retry-After`, with the same `Idempotency-Key`."
         }
-        Kind::Api => {
+        ErrorType::Api => {
             "Yes, with the same `Idempotency-Key` and growing pauses; nothing is done twice."
         }
-        Kind::InvalidRequest | Kind::Authentication | Kind::Permission | Kind::Idempotency => {
+        ErrorType::InvalidRequest
+        | ErrorType::Authentication
+        | ErrorType::Permission
+        | ErrorType::Idempotency => {
             "Not unchanged: the same request fails again until its cause is gone."
         }
     }

@@ -2,7 +2,7 @@
 
 use till_core::asset::{Family, Registry};
 use till_core::event::EventType;
-use till_core::id::Kind;
+use till_core::id::IdKind;
 use till_core::invoice::{Deposit, PayOption, Status, Summary};
 use till_core::link::Unit;
 use till_core::scope::Scope;
@@ -117,9 +117,10 @@ pub async fn create_link_invoice(
 ) -> Result<InvoiceRow, Fail> {
     let engine = context.engine;
     let quote = quote(context, request)?;
-    let id = engine.ids.make(Kind::Invoice);
+    let id = engine.ids.make(IdKind::Invoice);
     let mut row = row_of(context, request, &quote, &id, quote.options.clone());
-    row.select_by = Some(context.now.saturating_add(engine.config.select_ms));
+    let select_by = context.now.saturating_add(engine.config.select_ms);
+    row.select_by = Some(select_by.min(row.expires_at));
     row.payment_link = Some(link.to_owned());
     row.link_unit = Some(Unit::Reserved);
     let object = crate::settlement::render(context, &row)?;

@@ -1,6 +1,6 @@
 //! Mails follow the invoice: the receipt once it is paid, a notice when something is refunded.
 
-use till_core::id::Kind;
+use till_core::id::IdKind;
 use till_core::scope::Scope;
 use till_store::notices::{self, NoticeRow};
 use till_store::{RefundDetail, Tx, Write};
@@ -36,7 +36,7 @@ pub async fn on_refund(
         return Ok(());
     };
     let notice = NoticeRow {
-        id: context.engine.ids.make(Kind::Notice),
+        id: context.engine.ids.make(IdKind::Notice),
         kind: "refund".to_owned(),
         detail: Some(RefundDetail {
             amount: refunded.amount.clone(),
