@@ -53,7 +53,7 @@ async fn view(
         exchanges: true,
     };
     let page = PayerPage {
-        payments: payer_payments(&payments),
+        payments: payer_payments(&payments.iter().collect::<Vec<_>>()),
         display_name: merchant.row.display_name.clone(),
         capabilities,
         session_token: session::issue(engine, scope, &row.id),

@@ -101,7 +101,7 @@ impl ScreeningView {
 impl RefundView {
     /// `token` is the payer's credential, where it may be shown.
     pub fn of(row: &RefundRow, checkout_url: &str, token: Option<String>) -> RefundView {
-        let amount = tokens(&row.asset, row.units);
+        let amount = tokens(&(row.asset.clone(), row.units));
         RefundView {
             id: row.id.clone(),
             object: "refund",
