@@ -10,25 +10,59 @@ SEEDS ?= 200
 STEP := scripts/step
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup check-fmt check-clippy check-tests check-contracts check-openapi simulate bench openapi fmt deny
+.PHONY: help demo test setup web web-types check-fmt check-clippy check-web check-tests check-contracts check-openapi \
+	check-browser simulate bench openapi fmt deny
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-9s %s\n", $$1, $$2 }'
 
 demo: ## the in-memory demo server; prints its keys and a link to try
 	@scripts/setup build
+	@scripts/setup web && $(MAKE) --no-print-directory web || echo "demo: running without the checkout pages" >&2
 	@$(CARGO) run -q -p till -- demo
 
 test: ## everything CI runs
 	@scripts/setup test
 	@$(STEP) "format" $(MAKE) --no-print-directory check-fmt
+	@$(STEP) "web pages" $(MAKE) --no-print-directory check-web
 	@$(STEP) "clippy" $(MAKE) --no-print-directory check-clippy
 	@$(STEP) "tests on SQLite and PostgreSQL" $(MAKE) --no-print-directory check-tests
 	@$(STEP) "the forwarder" $(MAKE) --no-print-directory check-contracts
 	@$(STEP) "openapi.json is what the code says" $(MAKE) --no-print-directory check-openapi
+	@$(STEP) "web pages in a browser" $(MAKE) --no-print-directory check-browser
 
 setup: ## installs what building and testing need, if missing
 	@scripts/setup test
+
+# What is there and newer than its sources is not made again: the packages, then the pages.
+WEB_PACKAGES := web/node_modules/.package-lock.json
+WEB_PAGES := web/dist/checkout/index.html
+WEB_SOURCES := $(shell find web/checkout/src -type f) web/checkout/index.html web/checkout/vite.config.ts \
+	crates/core/data/networks.json
+
+$(WEB_PACKAGES): web/package.json web/package-lock.json web/.npmrc
+	@npm --prefix web ci --loglevel=error > /dev/null
+	@touch $@
+
+$(WEB_PAGES): $(WEB_PACKAGES) $(WEB_SOURCES)
+	@npm --prefix web run --silent build > /dev/null
+	@touch $@
+
+web: $(WEB_PAGES) ## builds the web pages; the next build of the program embeds them
+
+web-types: ## writes the web pages' types from openapi.json
+	@node web/scripts/api-types.mjs
+
+check-web: web
+	@node web/scripts/api-types.mjs --check
+	@npm --prefix web run --silent check
+	@npm --prefix web run --silent test
+	@npm --prefix web run --silent budget
+
+# Debian's Chromium, and the program that was built from all this.
+check-browser: web
+	@$(CARGO) build -q --locked -p till
+	@scripts/with-smtp scripts/with-anvil npm --prefix web run --silent browser
 
 check-fmt:
 	@$(CARGO) fmt --all -- --check
@@ -58,9 +92,10 @@ bench: ## Till and the limits it is measured against, in one run
 	@scripts/setup test
 	@scripts/with-postgres $(CARGO) bench -q --locked -p till --bench till
 
-openapi: ## writes openapi.json from the code
+openapi: ## writes openapi.json from the code, and the web pages' types from it
 	@$(CARGO) run -q -p till -- openapi > openapi.json.new
 	@mv openapi.json.new openapi.json
+	@$(MAKE) --no-print-directory web-types
 
 fmt: ## formats the code
 	@$(CARGO) fmt --all

@@ -13,5 +13,6 @@ mod document;
 mod server;
 
 pub use document::openapi::openapi_json;
+pub use face::pages::{Files, Pages};
 pub use face::state::{Api, ApiConfig};
 pub use server::serve;

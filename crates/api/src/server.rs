@@ -12,6 +12,7 @@ use till_http::layers::Edge;
 use till_http::server::{self, ServerLimits};
 use tokio::net::TcpListener;
 
+use crate::checkout;
 use crate::document::openapi::endpoints;
 use crate::document::pages;
 use crate::face::{Api, Failure};
@@ -21,6 +22,7 @@ fn router(api: Arc<Api>) -> Router {
     let (endpoints, _) = endpoints().split_for_parts();
     endpoints
         .merge(pages::routes())
+        .merge(checkout::page_routes(api.engine.config.demo))
         .route("/metrics", get(health::metrics))
         .fallback(|| async { Failure::from(Refusal::of(Code::RouteNotFound)) })
         .method_not_allowed_fallback(|| async {
@@ -36,7 +38,7 @@ pub async fn serve(api: Arc<Api>, listener: TcpListener, shutdown: impl Future<O
         api.config.docs_url.clone(),
         Arc::new(move || ids.make(IdKind::Request)),
     );
-    edge.credential_paths = &["/v1/refund_claims/"];
+    edge.credential_paths = &["/v1/refund_claims/", "/checkout/r/"];
     edge.exposed = Some(exposed(&api));
     server::serve(
         listener,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::commands::{account, check, demo, key, migrate, serve};
+use crate::commands::{account, check, checkout, demo, key, migrate, serve};
 use crate::compose;
 use crate::config::{Config, Flags};
 use crate::failure::Failure;
@@ -98,6 +98,12 @@ enum Command {
     /// Make, replace and list API keys
     #[command(subcommand, after_help = "Example: till key list --account acct_…")]
     Key(KeyCommand),
+    /// The checkout pages, for a host of your own
+    #[command(
+        subcommand,
+        after_help = "Example: till checkout export --account acct_… --mode live --to pay"
+    )]
+    Checkout(CheckoutCommand),
     /// Print the OpenAPI 3.1 document
     #[command(after_help = "Example: till openapi > openapi.json")]
     Openapi,
@@ -117,6 +123,14 @@ enum AccountCommand {
                       --destination eip155=0x52908400098527886E0F7030069857D2E4169EE7"
     )]
     Create(account::Create),
+}
+
+#[derive(Debug, Subcommand)]
+#[command(disable_help_subcommand = true)]
+enum CheckoutCommand {
+    /// Write the pages and a config.json that pins the account's destinations
+    #[command(after_help = "Example: till checkout export --account acct_… --mode live --to pay")]
+    Export(checkout::Export),
 }
 
 #[derive(Debug, Subcommand)]
@@ -181,6 +195,11 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Key(KeyCommand::List(list)) => one_thing(&cli.settings, filter, async |config| {
             key::list(&config, &list).await
         }),
+        Command::Checkout(CheckoutCommand::Export(export)) => {
+            one_thing(&cli.settings, filter, async |config| {
+                checkout::export(&config, &export).await
+            })
+        }
         Command::Check => one_thing(&cli.settings, filter, async |config| {
             check::run(&config).await
         }),
@@ -271,7 +290,7 @@ mod tests {
     #[test]
     fn every_help_fits_one_screen_and_shows_an_example() {
         let paths = paths(&Cli::command(), &[]);
-        assert_eq!(paths.len(), 12, "{paths:?}");
+        assert_eq!(paths.len(), 14, "{paths:?}");
         for mut path in paths {
             path.push("--help".to_owned());
             let help = Cli::try_parse_from(&path).unwrap_err().to_string();

@@ -9,5 +9,6 @@ pub mod failure;
 pub mod keyfile;
 pub mod logging;
 pub mod output;
+pub mod pages;
 pub mod server;
 pub mod system;

@@ -22,6 +22,7 @@ use crate::compose;
 use crate::config::{Config, Urls};
 use crate::failure::Failure;
 use crate::logging::Log;
+use crate::pages;
 
 /// What a process runs. Several machines on one database may share the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -116,6 +117,7 @@ pub async fn run(
                 trusted_proxies: config.limits.trusted_proxies.clone(),
                 checkout_per_minute: config.limits.checkout_per_minute,
                 metrics: Some(Arc::new(render)),
+                pages: pages::checkout(),
             };
             let api = Api::new(Arc::clone(&engine), gatherer, sender, settings, stopping);
             till_api::serve(api, listener, told).await;

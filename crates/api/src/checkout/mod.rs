@@ -1,15 +1,21 @@
-//! What payers' pages ask: with a publishable key, from any origin, some of it only so often.
+//! What payers' pages ask: with a publishable key, from any origin, some of it only so often. And the pages
+//! themselves, for merchants who do not put them on a host of their own.
 
 mod claims;
+mod demo;
 mod exchanges;
 mod invoices;
 mod links;
 mod origins;
+mod page_config;
+mod pages;
 mod places;
+mod plain;
 mod stream;
 
 use std::sync::Arc;
 
+use axum::Router;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::face::Api;
@@ -23,4 +29,15 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
         .merge(links::routes())
         .merge(stream::routes());
     origins::allow_any(routes)
+}
+
+/// The pages that payers open, and what only they ask for. The demonstration's test money exists there alone.
+pub fn page_routes(is_demo: bool) -> Router<Arc<Api>> {
+    let routes = pages::routes()
+        .merge(page_config::routes())
+        .merge(plain::routes());
+    match is_demo {
+        true => routes.merge(demo::routes()),
+        false => routes,
+    }
 }

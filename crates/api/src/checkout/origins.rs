@@ -30,7 +30,7 @@ async fn allow_origin(request: Request, next: Next) -> Response {
     );
     headers.insert(
         header::ACCESS_CONTROL_EXPOSE_HEADERS,
-        HeaderValue::from_static("retry-after, x-request-id, idempotent-replayed"),
+        HeaderValue::from_static("date, retry-after, x-request-id, idempotent-replayed"),
     );
     response
 }

@@ -7,6 +7,7 @@ pub mod errors;
 pub mod failure;
 pub mod got;
 pub mod pager;
+pub mod pages;
 pub mod posted;
 pub mod request;
 pub mod state;

@@ -11,6 +11,7 @@ use till_engine::merchants::accounts::{self, Caller};
 use till_engine::outbound::Sender;
 use till_engine::{Engine, Fail};
 
+use super::pages::Pages;
 use till_http::idempotency::InFlight;
 use till_http::rate_limit::RateLimiter;
 
@@ -23,6 +24,8 @@ pub struct ApiConfig {
     pub trusted_proxies: Vec<ipnet::IpNet>,
     pub checkout_per_minute: u32,
     pub metrics: Option<Metrics>,
+    /// The checkout pages, as far as this program was built with them.
+    pub pages: Pages,
 }
 
 pub struct Api {

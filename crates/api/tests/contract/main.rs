@@ -16,6 +16,7 @@ mod invoices;
 mod links;
 mod lists;
 mod lookup;
+mod pages;
 mod payments;
 mod plans;
 mod reconciliation;

@@ -8,5 +8,5 @@ pub mod session;
 pub mod stream;
 pub mod wallets;
 
-pub use page::{retrieve, shown};
+pub use page::{hosted_config, retrieve, shown};
 pub use pick::pick_option;

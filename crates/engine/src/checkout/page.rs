@@ -9,7 +9,7 @@ use super::session;
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine, Merchant};
 use crate::invoices;
-use crate::view::{Capabilities, CheckoutInvoiceView, PayerPage, payer_payments};
+use crate::view::{Capabilities, CheckoutInvoiceView, PageConfig, PayerPage, payer_payments};
 
 /// The invoice as its payer sees it.
 pub async fn retrieve(
@@ -30,6 +30,13 @@ pub async fn shown(
     row: &InvoiceRow,
 ) -> Result<CheckoutInvoiceView, Fail> {
     view(tx, context.engine, &context.scope, row, &context.merchant).await
+}
+
+/// What the page that this server serves pins for a merchant.
+pub async fn hosted_config(engine: &Engine, scope: &Scope) -> Result<PageConfig, Fail> {
+    let mut reader = engine.db.read().await?;
+    let merchant = Merchant::load(&mut reader, scope).await?;
+    Ok(PageConfig::hosted(Some(&merchant), engine.config.demo))
 }
 
 /// With a session of its own.

@@ -4,4 +4,4 @@ mod clock;
 mod payments;
 
 pub use clock::{Advance, reach_goal, read_clock, set_goal};
-pub use payments::{Simulation, reverse_payment, simulate_payment};
+pub use payments::{Simulation, raise_payment, reverse_payment, simulate_payment};

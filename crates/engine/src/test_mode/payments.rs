@@ -6,6 +6,7 @@ use till_core::id::IdKind;
 use till_core::invoice::{PayOption, Status};
 use till_core::money::{self, Units};
 use till_core::payment::Level;
+use till_core::time::SECOND_MS;
 use till_store::Tx;
 use till_store::bindings::BindingRow;
 use till_store::invoices::InvoiceRow;
@@ -276,6 +277,56 @@ fn not_takeable(param: &str, what: &str) -> Refusal {
     invalid(param, &format!("the invoice does not take {what}"))
 }
 
+/// The next level of a payment that was simulated: the network goes on building on it.
+pub async fn raise_payment(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    invoice: &str,
+    tx_hash: &str,
+    level: &str,
+) -> Result<InvoiceRow, Fail> {
+    let held = find_locked(tx, context, invoice).await?;
+    let level = Level::parse(level)
+        .filter(|level| *level > Level::Pending)
+        .ok_or_else(|| invalid("finality", "finality is included, safe or final"))?;
+    let payments =
+        till_store::payments::of_invoice(tx, &context.scope, &held.invoice.is.id).await?;
+    let is_it = |payment: &&PaymentRow| payment.tx_hash == tx_hash && payment.simulated;
+    let payment = payments
+        .iter()
+        .find(is_it)
+        .ok_or_else(|| invalid("tx_hash", "no simulated payment has this tx_hash"))?;
+    let family = Registry::builtin()
+        .asset(&payment.asset)
+        .map_or(Family::Evm, |asset| asset.family);
+    let in_block = Sighting::InBlock {
+        level,
+        number: payment.block_number.unwrap_or(context.now / SECOND_MS),
+        hash: match &payment.block_hash {
+            Some(hash) => hash.clone(),
+            None => random_hash(context, family),
+        },
+        time: payment.block_time.unwrap_or(context.now),
+    };
+    take_in(tx, context, &[seen_again(payment, in_block)]).await?;
+    let row = till_store::invoices::find(tx, &context.scope, invoice).await?;
+    row.ok_or_else(|| Fail::broken("an invoice vanished while its payment rose"))
+}
+
+fn seen_again(payment: &PaymentRow, sighting: Sighting) -> Observation {
+    Observation {
+        network: payment.network.clone(),
+        tx_hash: payment.tx_hash.clone(),
+        place: payment.place,
+        asset: payment.asset.clone(),
+        units: payment.units,
+        sender: payment.sender.clone(),
+        recipient: payment.recipient.clone(),
+        sighting,
+        source: Source::Simulation,
+    }
+}
+
 /// A reorganisation undoes a simulated payment. Doing so again changes nothing.
 pub async fn reverse_payment(
     tx: &mut Tx,
@@ -293,19 +344,9 @@ pub async fn reverse_payment(
     if !payment.simulated {
         return Err(invalid("id", "only a simulated payment can be reversed").into());
     }
-    let observation = Observation {
-        network: payment.network.clone(),
-        tx_hash: payment.tx_hash.clone(),
-        place: payment.place,
-        asset: payment.asset.clone(),
-        units: payment.units,
-        sender: payment.sender.clone(),
-        recipient: payment.recipient.clone(),
-        sighting: Sighting::Removed,
-        source: Source::Simulation,
-    };
     if payment.gone_at.is_none() {
-        take_in(tx, context, &[observation]).await?;
+        let gone = seen_again(&payment, Sighting::Removed);
+        take_in(tx, context, &[gone]).await?;
     }
     let row = till_store::payments::find(tx, &context.scope, id).await?;
     row.ok_or_else(|| Fail::broken("a payment vanished while it was reversed"))

@@ -7,6 +7,7 @@ mod event;
 mod invoice;
 mod link;
 mod notice;
+mod page_config;
 mod payer;
 mod payment;
 mod plan;
@@ -23,6 +24,7 @@ pub use invoice::{
 };
 pub use link::{LinkView, PayerLinkView};
 pub use notice::NoticeView;
+pub use page_config::PageConfig;
 pub use payer::{
     Capabilities, CheckoutInvoiceView, MerchantName, PayerOptionView, PayerPage, PayerPaymentView,
     payer_payments,

@@ -2,6 +2,7 @@
 
 pub mod account;
 pub mod check;
+pub mod checkout;
 pub mod demo;
 pub mod key;
 pub mod migrate;

@@ -3,8 +3,7 @@
 
 import { useState } from 'preact/hooks'
 import { post, segment } from '../api/client.ts'
-import { record, text } from '../api/read.ts'
-import type { Invoice } from '../api/shapes.ts'
+import { type Invoice, invoice as readInvoice } from '../api/shapes.ts'
 import { usePage } from '../page.tsx'
 import { Tokens } from '../parts/amount.tsx'
 import { add } from '../money.ts'
@@ -14,8 +13,6 @@ import type { Store } from './store.ts'
 
 const LEVELS = ['pending', 'included', 'safe', 'final'] as const
 type Level = (typeof LEVELS)[number]
-
-const made = record({ tx_hash: text })
 
 export function Demo({ invoice, store }: { invoice: Invoice; store: Store }) {
   const { api } = usePage()
@@ -32,7 +29,7 @@ export function Demo({ invoice, store }: { invoice: Invoice; store: Store }) {
     setFailed(false)
     try {
       const path = `/checkout/demo/invoices/${segment(invoice.id)}/payments`
-      await post(api, path, { asset: option.asset, amount, finality, tx_hash }, made)
+      await post(api, path, { asset: option.asset, amount, finality, tx_hash }, readInvoice)
       await store.refresh()
     } catch {
       setFailed(true)

@@ -6,7 +6,9 @@ import { createInterface } from 'node:readline'
 import { afterAll } from 'vitest'
 import { host } from './host.ts'
 
-const TILL = process.env.CHECKOUT_TILL ?? fileURLToPath(new URL('../../../../target/debug/till', import.meta.url))
+/** Where cargo put the program. */
+const TARGET = process.env.CARGO_TARGET_DIR ?? fileURLToPath(new URL('../../../../target', import.meta.url))
+const TILL = `${TARGET}/debug/till`
 const PAGES = new URL('../../../dist/checkout/', import.meta.url)
 
 export const BASE = 'USDC@eip155:84532'

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use till_api::{Api, ApiConfig};
+use till_api::{Api, ApiConfig, Pages};
 use till_chains::rpc::Endpoint;
 use till_core::asset::{Family, Mode};
 use till_core::payment::Level;
@@ -66,6 +66,8 @@ pub struct Setup {
     /// Endpoints by network.
     pub rpc: BTreeMap<String, Vec<String>>,
     pub lookup_time: Duration,
+    /// The checkout pages that the server carries.
+    pub pages: Pages,
 }
 
 impl Default for Setup {
@@ -83,6 +85,7 @@ impl Default for Setup {
             trusted_proxies: Vec::new(),
             rpc: BTreeMap::new(),
             lookup_time: PATIENCE / 2,
+            pages: Pages::default(),
         }
     }
 }
@@ -164,6 +167,7 @@ impl Server {
                 trusted_proxies: setup.trusted_proxies.clone(),
                 checkout_per_minute: setup.checkout_per_minute,
                 metrics: None,
+                pages: setup.pages.clone(),
             },
             stopping,
         );
