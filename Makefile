@@ -62,7 +62,8 @@ check-web: web
 # Debian's Chromium, and the program that was built from all this.
 check-browser: web
 	@$(CARGO) build -q --locked -p till
-	@scripts/with-smtp scripts/with-anvil npm --prefix web run --silent browser
+	@TILL_REQUIRE_SMTP=1 TILL_REQUIRE_ANVIL=1 \
+		scripts/with-smtp scripts/with-anvil npm --prefix web run --silent browser
 
 check-fmt:
 	@$(CARGO) fmt --all -- --check

@@ -130,7 +130,7 @@ export function What({ description, price }: { description: string | null; price
         <bdi>{description}</bdi>
       </p>
       <p class="price num">
-        <bdi>{price}</bdi>
+        <bdi class="ltr">{price}</bdi>
       </p>
     </section>
   )

@@ -18,6 +18,10 @@ export function day(at: string): string {
   return new Intl.DateTimeFormat(locale(), form).format(new Date(at))
 }
 
+export function shortDay(at: string): string {
+  return new Intl.DateTimeFormat(locale(), { ...latin, dateStyle: 'medium' }).format(new Date(at))
+}
+
 export function moment(at: string): string {
   const form = { ...latin, dateStyle: 'long', timeStyle: 'short' } as const
   return new Intl.DateTimeFormat(locale(), form).format(new Date(at))

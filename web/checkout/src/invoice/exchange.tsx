@@ -9,7 +9,7 @@ import { usePage } from '../page.tsx'
 import { Tokens } from '../parts/amount.tsx'
 import { Field } from '../parts/field.tsx'
 import { Note } from '../parts/state.tsx'
-import { day } from '../time.ts'
+import { shortDay } from '../time.ts'
 import { Text } from '../words/text.tsx'
 import { t } from '../words/words.ts'
 
@@ -62,7 +62,7 @@ export function Exchange({ network, name, symbol, amount, isRest }: Exchange) {
           <dd>{fee === null ? t('help.fee_unknown') : <Tokens amount={fee} symbol={symbol} />}</dd>
           <dt>{t('help.verified')}</dt>
           <dd>
-            {day(there.verified_at)}
+            {shortDay(there.verified_at)}
             {source && (
               <>
                 {', '}

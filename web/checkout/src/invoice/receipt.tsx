@@ -26,6 +26,13 @@ export function heading(invoice: Invoice): string {
   return t(invoice.status === 'paid_late' ? 'pay.late' : 'pay.paid')
 }
 
+/** The same, with an amount that stays in one line. */
+function Title({ invoice }: { invoice: Invoice }) {
+  const extra = invoice.amount_overpaid
+  if (invoice.status !== 'overpaid' || !extra) return <>{heading(invoice)}</>
+  return <Text word="pay.too_much" amount={<Tokens amount={extra.amount} symbol={symbolOf(extra.asset)} />} />
+}
+
 export function Receipt({ invoice, shop, store }: { invoice: Invoice; shop: string; store: Store }) {
   const { config, query } = usePage()
   const back = returnLink(config, query.get('return_url'))
@@ -34,7 +41,7 @@ export function Receipt({ invoice, shop, store }: { invoice: Invoice; shop: stri
     <>
       <div class="receipt">
         <div class="card">
-          <State tone="ok" glyph={GLYPHS[invoice.status] ?? 'check'} title={heading(invoice)} isFocused>
+          <State tone="ok" glyph={GLYPHS[invoice.status] ?? 'check'} title={<Title invoice={invoice} />} isFocused>
             {invoice.amounts_received.map((one) => (
               <p key={one.asset}>
                 <Hero amount={one.amount} symbol={symbolOf(one.asset)} />

@@ -21,21 +21,24 @@ function restWay(invoice: Invoice, ways: Way[]): Way | null {
   return ways.find((way) => way.asset === rest?.asset) ?? null
 }
 
-/** What has arrived or is on its way in an asset. Other assets have no part in the figures. */
-function receivedOf(invoice: Invoice, asset: string): string {
-  const counted = invoice.payments.filter((one) => one.asset === asset && one.status !== 'reversed' && one.status !== 'refundable')
+const GONE = ['reversed', 'refundable']
+const COMING = ['pending', 'confirming']
+
+/** What came in an asset, but for payments of these kinds. Other assets have no part in the figures. */
+function receivedOf(invoice: Invoice, asset: string, but: string[]): string {
+  const counted = invoice.payments.filter((one) => one.asset === asset && !but.includes(one.status))
   return counted.reduce((sum, one) => add(sum, one.amount), '0')
 }
 
 /** What is still to be sent: never more than is missing after what this page has seen coming. */
 export function remainingOf(invoice: Invoice, way: Way): string {
   const said = invoice.amount_remaining?.amount ?? '0'
-  const missing = subtract(way.amount_due, receivedOf(invoice, way.asset))
+  const missing = subtract(way.amount_due, receivedOf(invoice, way.asset, GONE))
   return compare(said, missing) <= 0 ? said : missing
 }
 
 function Rest({ invoice, way, remaining, isComing }: { invoice: Invoice; way: Way; remaining: string; isComing: boolean }) {
-  const received = receivedOf(invoice, way.asset)
+  const received = receivedOf(invoice, way.asset, isComing ? [...GONE, ...COMING] : GONE)
   const share = thousandths(received, way.amount_due)
   return (
     <div class="stack">
@@ -57,9 +60,11 @@ function Rest({ invoice, way, remaining, isComing }: { invoice: Invoice; way: Wa
           <span>
             {t('pay.received')} <b class="num ltr">{shown(received)}</b>
           </span>
-          <span>
-            {t('pay.to_pay')} <b class="num ltr">{shown(remaining)}</b>
-          </span>
+          {!isComing && (
+            <span>
+              {t('pay.to_pay')} <b class="num ltr">{shown(remaining)}</b>
+            </span>
+          )}
         </div>
       </div>
     </div>

@@ -86,9 +86,11 @@ export function Wallet({ invoice, way, shop, bound, distrust, leave }: Wallet) {
     try {
       const sender = await connect(wallet, way.network)
       const path = `/v1/checkout/invoices/${segment(invoice.id)}/wallet_binding`
-      const binding = await post(api, path, { asset: way.asset, sender }, readBinding)
+      const answer = await post(api, path, { asset: way.asset, sender }, readBinding)
       const asked = { asset: way.asset, network: way.network, amount: way.amount_due, sender }
-      if (!isHonest(binding, asked, config)) return distrust()
+      if (!isHonest(answer, asked, config)) return distrust()
+      // Wallets want to be called by the name they gave.
+      const binding = { ...answer, sender }
       const suffix = suffixLength(binding.amount, way.amount_due)
       bound({ amount: binding.amount, suffix })
       // Digits that must not be edited are shown before the wallet opens.

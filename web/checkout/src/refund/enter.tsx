@@ -76,6 +76,7 @@ export function Enter({ api, token, claim, shop, done, failed }: Enter) {
                 <span>
                   <bdi>{networkName(one.network, one.network_name)}</bdi>
                 </span>
+                {one.network === networkOf(claim.asset) && <small class="dim">{t('refund.paid_here')}</small>}
               </label>
             ))}
           </div>

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { languages } from '../../src/words/words.ts'
 import { ALL, BASE, openShop } from './shop.ts'
-import { heading, look, shotPath, visit } from './visit.ts'
+import { cutOff, heading, look, shotPath, visit } from './visit.ts'
 
 const shop = await openShop()
 
@@ -58,8 +58,7 @@ test('every language fits a small phone, and says nothing that is no word', asyn
     await page.locator('.addr').waitFor()
     const text = (await page.locator('body').textContent()) ?? ''
     expect(text, code).not.toMatch(/\b(pay|help|link|refund)\.[a-z_]+|\{\w+\}|\*/)
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
-    expect(overflow, `${code} scrolls sideways`).toBeLessThanOrEqual(0)
+    expect(await cutOff(page), code).toEqual([])
     await page.screenshot({ path: shotPath(`language-${code}`), fullPage: true })
     await page.evaluate(() => sessionStorage.clear())
   }

@@ -46,7 +46,7 @@ export async function visit(url: string, options: BrowserContextOptions & { allo
     const origin = new URL(request.url()).origin
     if (!/^http:\/\/127\.0\.0\.1:|^null$/.test(origin) && !allowed?.test(request.url())) found.push(`asked ${request.url()}`)
   })
-  page.setDefaultTimeout(10_000)
+  page.setDefaultTimeout(20_000)
   await page.goto(url)
   return { page, context, close: () => context.close() }
 }
@@ -66,11 +66,26 @@ export async function look(page: Page, name: string): Promise<void> {
     await page.screenshot({ path: shotPath(`${name}-${width}`), fullPage: true })
   }
   await page.setViewportSize({ width: 320, height: 640 })
-  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
-  expect(overflow, `${name} scrolls sideways at 320 px`).toBeLessThanOrEqual(0)
+  expect(await cutOff(page), `${name} at 320 px`).toEqual([])
   await page.setViewportSize(PHONE)
   await expectAccessible(page, name)
   expectCalm(page)
+}
+
+/** What would scroll sideways, or is cut off by the card or by the window. */
+export function cutOff(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const width = document.documentElement.clientWidth
+    const found = document.documentElement.scrollWidth > width ? ['the page scrolls sideways'] : []
+    for (const element of document.querySelectorAll('.till *:not(.sr, .lang *, svg, svg *)')) {
+      const { left, right } = element.getBoundingClientRect()
+      if (left < -1 || right > width + 1) found.push(element.outerHTML.slice(0, 80))
+    }
+    for (const part of document.querySelectorAll('.card > *')) {
+      if (part.scrollWidth > part.clientWidth + 1) found.push(part.outerHTML.slice(0, 80))
+    }
+    return found
+  })
 }
 
 async function expectAccessible(page: Page, name: string): Promise<void> {

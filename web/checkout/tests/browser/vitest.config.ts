@@ -1,14 +1,14 @@
 import { mergeConfig } from 'vite'
 import pages from '../../vite.config.ts'
 
-// One browser, one server, one test at a time: two cores have enough to do with that.
+// One browser for all, a server for each file, two files at a time: more than two cores have to do.
 export default mergeConfig(pages, {
   test: {
     include: ['tests/browser/*.test.ts'],
     globalSetup: ['tests/browser/setup.ts'],
-    fileParallelism: false,
+    maxWorkers: 2,
     isolate: false,
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
   },
 })

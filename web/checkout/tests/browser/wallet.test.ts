@@ -128,8 +128,11 @@ const refuse = (code: number) => () => {
   throw new Rpc(code)
 }
 
+let tries = 0
+
 async function tryToPay(answer: Answer, lie?: (route: Route) => Promise<void>) {
-  const made = await shop.invoice([BASE])
+  // Another amount each time: one wallet with two open payments of the same one is another story.
+  const made = await shop.invoice([BASE], `${++tries}.00`)
   const opened = await visit('about:blank')
   const calls = await install(opened.context, answer)
   if (lie) await opened.context.route('**/wallet_binding', lie)
