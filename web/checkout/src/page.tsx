@@ -7,7 +7,7 @@ import type { Config } from './config.ts'
 import { Announcements } from './parts/announce.tsx'
 import { Icon } from './parts/icon.tsx'
 import { Text } from './words/text.tsx'
-import { type Language, languages, locale, t } from './words/words.ts'
+import { asStart, type Language, languages, locale, t } from './words/words.ts'
 
 export interface Page {
   config: Config
@@ -48,7 +48,7 @@ interface Frame {
 export function Frame({ shop, title, isTest, what, aside, runs, isStale = false, children }: Frame) {
   const { config } = usePage()
   useEffect(() => {
-    document.title = `${title} · ${shop}`
+    document.title = `${title} · ${asStart(shop)}`
   }, [title, shop])
   return (
     <>
@@ -98,7 +98,7 @@ function Who({ shop }: { shop: string }) {
     <header class="who">
       {config.logo ? <img class="mark" src={config.logo} alt="" /> : <i class="mark">{initial(shop)}</i>}
       <span>
-        <bdi>{shop}</bdi>
+        <bdi>{asStart(shop)}</bdi>
       </span>
       {offered.length > 1 && (
         <label class="lang">

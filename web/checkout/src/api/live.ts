@@ -3,7 +3,7 @@
 
 import { news } from './shapes.ts'
 
-export interface Follow {
+interface Follow {
   /** The stream's address. */
   url: string
   /** Fetches the invoice; the answer says how soon to ask again without a stream, null for never. */

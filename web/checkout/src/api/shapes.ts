@@ -93,11 +93,7 @@ export const invoice = part<Api.CheckoutInvoice>()({
   session_token: text,
 })
 export type Invoice = ReturnType<typeof invoice>
-export type PaymentOption = ReturnType<typeof paymentOption>
-export type PendingOption = ReturnType<typeof pendingOption>
 export type Payment = ReturnType<typeof payment>
-export type TokenAmount = Api.TokenAmount
-export type Fiat = Api.FiatAmount
 
 /** Of a streamed event only as much as tells whether there is news. */
 export const news = record({

@@ -4,7 +4,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { concat, fromHex, toHex } from './bytes.ts'
 
 /** The address as EIP-55 writes it. */
-export function checksummed(bytes: Uint8Array): string {
+function checksummed(bytes: Uint8Array): string {
   const digits = toHex(bytes)
   const hash = toHex(keccak_256(new TextEncoder().encode(digits)))
   let text = '0x'

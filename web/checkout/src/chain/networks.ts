@@ -3,7 +3,7 @@
 
 import table from 'till:networks'
 
-export type Family = 'evm' | 'tron' | 'bitcoin' | 'solana'
+type Family = 'evm' | 'tron' | 'bitcoin' | 'solana'
 
 export interface Network {
   family: Family

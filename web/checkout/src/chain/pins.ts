@@ -9,7 +9,7 @@ export interface PinConfig {
   factories?: Record<string, string>
 }
 
-export interface Pins {
+interface Pins {
   destinations: string[]
   factory: string | null
 }

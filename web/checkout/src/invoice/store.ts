@@ -19,7 +19,7 @@ export interface Way {
   destination: string | null
 }
 
-export type Shown =
+type Shown =
   | { kind: 'loading' }
   | { kind: 'failed'; why: Refused | null }
   | { kind: 'untrusted'; invoice: Invoice; why: 'mismatch' | 'unpinned' }
@@ -35,7 +35,7 @@ export interface CheckedWay extends Way {
 export const isChecked = (way: Way | null | undefined): way is CheckedWay => way?.address != null && way.destination !== null
 
 /** While one of these holds, an address may be shown and is checked. */
-export const isPayable = (invoice: Invoice) => invoice.status === 'awaiting_payment' || invoice.status === 'partially_paid'
+const isPayable = (invoice: Invoice) => invoice.status === 'awaiting_payment' || invoice.status === 'partially_paid'
 export const isUnderWay = (invoice: Invoice) => invoice.status === 'detected' || invoice.status === 'confirming'
 
 /** Puts an answer and the verdicts on its addresses together. */

@@ -9,12 +9,10 @@ interface Copy {
   /** The bare value: no grouping, no unit. */
   value: string
   label?: string
-  /** What is copied, for those who hear "Copy" without seeing what stands beside it. */
-  what?: string
   class?: string
 }
 
-export function CopyButton({ value, label = t('pay.copy'), what, class: className = '' }: Copy) {
+export function CopyButton({ value, label = t('pay.copy'), class: className = '' }: Copy) {
   const [isDone, setDone] = useState(false)
   useEffect(() => {
     if (!isDone) return
@@ -27,7 +25,7 @@ export function CopyButton({ value, label = t('pay.copy'), what, class: classNam
     announce(t('pay.copied'))
   }
   return (
-    <button type="button" class={`btn ${className} ${isDone ? 'done' : ''}`} onClick={copy} aria-label={what}>
+    <button type="button" class={`btn ${className} ${isDone ? 'done' : ''}`} onClick={copy}>
       <Icon name={isDone ? 'check' : 'copy'} />
       {isDone ? t('pay.copied') : label}
     </button>

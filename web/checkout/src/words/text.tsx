@@ -2,7 +2,7 @@
 // direction inside a text that runs the other way.
 
 import type { ComponentChildren } from 'preact'
-import { template, type Word } from './words.ts'
+import { asStart, template, type Word } from './words.ts'
 
 export function Text({ word, ...values }: { word: Word } & Record<string, ComponentChildren>) {
   const pieces: ComponentChildren[] = []
@@ -16,8 +16,13 @@ export function Text({ word, ...values }: { word: Word } & Record<string, Compon
 }
 
 function fill(stretch: string, values: Record<string, ComponentChildren>): ComponentChildren[] {
-  return stretch.split(/(\{\w+\})/).map((piece) => {
+  return stretch.split(/(\{\w+\})/).map((piece, at, all) => {
     const name = /^\{(\w+)\}$/.exec(piece)?.[1]
-    return name === undefined ? piece : <bdi>{values[name]}</bdi>
+    if (name === undefined) return piece
+    // A shop without a name is called "the shop", which may have to begin a sentence.
+    const isStart = at === 1 && all[0] === ''
+    const value = values[name]
+    return <bdi>{isStart && typeof value === 'string' ? asStart(value) : value}</bdi>
   })
 }
+

@@ -65,16 +65,17 @@ export function chooseLanguage(wanted: readonly string[], offered: readonly stri
   return ours[0] ?? 'en'
 }
 
-export type Vars = Record<string, string>
-
 /** A word as it stands in its file. */
 export function template(word: Word): string {
   const [group = '', key = ''] = word.split('.')
   return loaded.get(group as Group)?.[key] ?? word
 }
 
-export function t(word: Word, vars: Vars = {}): string {
+export function t(word: Word, vars: Record<string, string> = {}): string {
   return template(word)
     .replaceAll('*', '')
     .replace(/\{(\w+)\}/g, (hole, name: string) => vars[name] ?? hole)
 }
+
+/** The name of a shop where a sentence or a title begins: one without a name is called "the shop". */
+export const asStart = (name: string) => (name === t('pay.shop') ? name.charAt(0).toUpperCase() + name.slice(1) : name)

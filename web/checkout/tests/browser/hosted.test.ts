@@ -18,6 +18,16 @@ test('an invoice’s own link opens its checkout, which says who serves it', asy
   await close()
 })
 
+test('a shop without a name is called one', async () => {
+  await shop.call('POST', '/v1/merchant/settings', { display_name: null })
+  const made = await shop.invoice([BASE])
+  const { page, close } = await visit(made.checkout_url)
+  await page.getByText('Checked: this address belongs to the shop.').waitFor()
+  expect(await page.locator('.who > span').textContent()).toBe('The shop')
+  await shop.call('POST', '/v1/merchant/settings', { display_name: 'Northwind Books' })
+  await close()
+})
+
 test('one click pays with test money, and the page turns to paid', async () => {
   const made = await shop.invoice([BASE])
   const { page, close } = await visit(made.checkout_url)
