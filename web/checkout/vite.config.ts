@@ -19,6 +19,7 @@ interface TableNetwork {
 /** What the page needs of the server's table of networks: one list for both. */
 function tables(): Plugin {
   const list = (JSON.parse(read('../../crates/core/data/networks.json')) as { networks: TableNetwork[] }).networks
+  const api = JSON.parse(read('../../openapi.json')) as { components: { schemas: Record<string, { properties?: object }> } }
   const networks = list.map((network) => [
     network.id,
     {
@@ -39,6 +40,7 @@ function tables(): Plugin {
   const made: Record<string, unknown> = {
     'till:networks': Object.fromEntries(networks),
     'till:tokens': Object.fromEntries(tokens),
+    'till:api': { takesWalletProof: 'proof' in (api.components.schemas.BindWalletRequest?.properties ?? {}) },
   }
   return {
     name: 'till-tables',

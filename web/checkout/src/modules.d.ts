@@ -11,6 +11,12 @@ declare module 'till:tokens' {
   export default table
 }
 
+declare module 'till:api' {
+  /** What the API of this version takes, where versions differ. */
+  const api: { takesWalletProof: boolean }
+  export default api
+}
+
 declare module 'till:words' {
   /** What the words of a group are called, in the order that every language has them. */
   export const names: Record<string, string[]>

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Binding } from '../src/api/shapes.ts'
 import { isHonest, suffixLength } from '../src/wallets/binding.ts'
-import { transferData } from '../src/wallets/send.ts'
+import type { Provider, Wallet } from '../src/wallets/discover.ts'
+import { prove, transferData, WalletTrouble } from '../src/wallets/send.ts'
 
 const sender = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const destination = '0x52908400098527886E0F7030069857D2E4169EE7'
@@ -66,4 +67,22 @@ test('the call of the token is the one of ERC-20', () => {
   expect(transferData(destination, '48004213')).toBe(
     '0xa9059cbb00000000000000000000000052908400098527886e0f7030069857d2e4169ee70000000000000000000000000000000000000000000000000000000002dc7c75',
   )
+})
+
+test('a wallet proves a binding by signing its four lines, unless it cannot', async () => {
+  const calls: unknown[] = []
+  const wallet = (request: Provider['request']): Wallet => ({ family: 'evm', id: '1', name: 'x', icon: null, provider: { request } })
+  const signing = wallet(async (call) => {
+    calls.push(call)
+    return '0xsigned'
+  })
+  expect(await prove(signing, 'inv_1', 'USDC@eip155:84532', sender)).toBe('0xsigned')
+  const lines = `Till wallet binding\ninv_1\nUSDC@eip155:84532\n${sender}`
+  expect(calls).toEqual([{ method: 'personal_sign', params: [`0x${Buffer.from(lines).toString('hex')}`, sender] }])
+  const refusing = (code: number) =>
+    wallet(async () => {
+      throw Object.assign(new Error('no'), { code })
+    })
+  expect(await prove(refusing(-32601), 'inv_1', 'USDC@eip155:84532', sender)).toBeNull()
+  await expect(prove(refusing(4001), 'inv_1', 'USDC@eip155:84532', sender)).rejects.toThrow(WalletTrouble)
 })

@@ -1,5 +1,6 @@
 // Paying from a wallet in the browser, straight to the merchant's own destination.
 
+import served from 'till:api'
 import { useEffect, useState } from 'preact/hooks'
 import { post, segment } from '../api/client.ts'
 import { type Binding, binding as readBinding, type Invoice } from '../api/shapes.ts'
@@ -11,7 +12,7 @@ import { Note } from '../parts/state.tsx'
 import { trouble } from '../trouble.ts'
 import { isHonest, suffixLength } from '../wallets/binding.ts'
 import { discover, type Wallet as Found } from '../wallets/discover.ts'
-import { connect, transfer, WalletTrouble } from '../wallets/send.ts'
+import { connect, prove, transfer, WalletTrouble } from '../wallets/send.ts'
 import { Text } from '../words/text.tsx'
 import { t } from '../words/words.ts'
 import type { CheckedWay } from './store.ts'
@@ -86,7 +87,9 @@ export function Wallet({ invoice, way, shop, bound, distrust, leave }: Wallet) {
     try {
       const sender = await connect(wallet, way.network)
       const path = `/v1/checkout/invoices/${segment(invoice.id)}/wallet_binding`
-      const answer = await post(api, path, { asset: way.asset, sender }, readBinding)
+      const proof = served.takesWalletProof ? await prove(wallet, invoice.id, way.asset, sender) : null
+      const body = { asset: way.asset, sender, ...(proof === null ? {} : { proof }) }
+      const answer = await post(api, path, body, readBinding)
       const asked = { asset: way.asset, network: way.network, amount: way.amount_due, sender }
       if (!isHonest(answer, asked, config)) return distrust()
       // Wallets want to be called by the name they gave.

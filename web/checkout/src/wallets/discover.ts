@@ -17,7 +17,11 @@ export interface TronWeb {
       from: string,
     ): Promise<{ result?: { result?: boolean }; transaction?: unknown }>
   }
-  trx: { sign(transaction: unknown): Promise<unknown>; sendRawTransaction(signed: unknown): Promise<{ result?: boolean }> }
+  trx: {
+    sign(transaction: unknown): Promise<unknown>
+    sendRawTransaction(signed: unknown): Promise<{ result?: boolean }>
+    signMessageV2?(message: string): Promise<unknown>
+  }
 }
 
 export interface TronProvider extends Provider {

@@ -1,6 +1,7 @@
 // Talking to a wallet: who it is, which network it is on, and the one transfer it is asked to make.
 
 import type { Binding } from '../api/shapes.ts'
+import { toHex } from '../chain/bytes.ts'
 import type { Provider, TronProvider, TronWeb, Wallet } from './discover.ts'
 
 /** Why a wallet did not do what it was asked. */
@@ -59,6 +60,26 @@ const sameChain = (said: unknown, chainId: string) => typeof said === 'string' &
 function tronWeb(provider: TronProvider): TronWeb {
   if (!provider.tronWeb) throw new WalletTrouble('unfit')
   return provider.tronWeb
+}
+
+/**
+ * The wallet's word that the binding is its own: a signature over four lines (EIP-191, TIP-191). Null from a wallet
+ * that cannot sign; one whose owner declines has declined.
+ */
+export async function prove(wallet: Wallet, invoice: string, asset: string, sender: string): Promise<string | null> {
+  const message = ['Till wallet binding', invoice, asset, sender].join('\n')
+  const hex = `0x${toHex(new TextEncoder().encode(message))}`
+  try {
+    const signed =
+      wallet.family === 'evm'
+        ? await wallet.provider.request({ method: 'personal_sign', params: [hex, sender] })
+        : await tronWeb(wallet.provider).trx.signMessageV2?.(message)
+    return typeof signed === 'string' ? signed : null
+  } catch (error) {
+    const trouble = wrapped(error)
+    if (trouble.why === 'declined') throw trouble
+    return null
+  }
 }
 
 /** `transfer(address,uint256)` of the token. */
