@@ -101,6 +101,23 @@ export type CheckoutPaymentOption = {
   address_derivation: AddressDerivation | null
 }
 
+/** A network on which a refund can be received. */
+export type ClaimNetwork = {
+  network: string
+  network_name: string
+}
+
+/** Where a payer wants a refund. */
+export type ClaimPayout = {
+  network: string
+  address: string
+}
+
+export type ClaimRefundRequest = {
+  network: string
+  address: string
+}
+
 export type ExchangeEntry = {
   exchange: string
   name: string
@@ -183,6 +200,20 @@ export type PendingOption = {
 
 export type PickOptionRequest = {
   asset: string
+}
+
+/** A refund as its payer sees it. What the lists say is the merchant's to know. */
+export type RefundClaim = {
+  object: "refund_claim"
+  status: string
+  amount: string
+  asset: string
+  symbol: string
+  merchant: MerchantName
+  networks: ClaimNetwork[]
+  expires_at: string
+  payout: ClaimPayout | null
+  tx_hash: string | null
 }
 
 /** An invoice as its live stream shows it to the payer. */
