@@ -4,12 +4,14 @@ import { locale, t } from './words/words.ts'
 
 const latin = { numberingSystem: 'latn', calendar: 'gregory' } as const
 
-const isSameDay = (a: Date, b: Date) => a.toDateString() === b.toDateString()
+/** Within this of now an hour can be meant in one way only, also past midnight. */
+const NEAR_MS = 12 * 3_600_000
 
-/** The hour, and the day too when it is another one. */
+/** The hour, and the day too where the hour alone could be another one. */
 export function clock(at: string, nowMs: number): string {
   const time = new Date(at)
-  const day = isSameDay(time, new Date(nowMs)) ? {} : ({ day: 'numeric', month: 'short' } as const)
+  const isNear = Math.abs(time.getTime() - nowMs) < NEAR_MS
+  const day = isNear ? {} : ({ day: 'numeric', month: 'short' } as const)
   return new Intl.DateTimeFormat(locale(), { ...latin, ...day, hour: 'numeric', minute: '2-digit' }).format(time)
 }
 

@@ -10,6 +10,8 @@ interface Follow {
   refresh: () => Promise<void>
   /** The browser says that there is no connection any more. */
   lost: () => void
+  /** When a payment was first seen, which only the stream says. */
+  seen: (at: string) => void
   /** What the page shows, in the words of `mark`: an event that says the same is no news. */
   shown: () => string
   /** How often to ask when no stream is open, and how often beside one. */
@@ -71,6 +73,7 @@ export function follow(on: Follow): () => void {
     try {
       const told = news(JSON.parse((event as MessageEvent<string>).data))
       if (told.id > latest.id) latest = { id: told.id, mark: mark(told.invoice) }
+      if (told.type === 'invoice.detected') on.seen(told.created_at)
     } catch {
       latest.mark = ''
     }

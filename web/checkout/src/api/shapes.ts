@@ -95,11 +95,13 @@ export const invoice = part<Api.CheckoutInvoice>()({
 export type Invoice = ReturnType<typeof invoice>
 export type Payment = ReturnType<typeof payment>
 
-/** Of a streamed event only as much as tells whether there is news. */
+/** Of a streamed event only as much as tells whether there is news, and when a payment was first seen. */
 export const news = record({
   id: (value) => (typeof value === 'number' ? value : 0),
+  type: text,
+  created_at: instant,
   invoice: record({ status: text, payments: list(payment) }),
-}) satisfies Reader<{ id: number; invoice: unknown }>
+}) satisfies Reader<Pick<Api.InvoiceEvent, 'id' | 'type' | 'created_at'>>
 
 export const link = part<Api.CheckoutPaymentLink>()({
   livemode: flag,
@@ -160,15 +162,15 @@ export type Exchange = Api.ExchangeEntry
 
 const CLAIM_STATUSES = ['unclaimed', 'ready_to_send', 'in_review', 'sent', 'cancelled'] as const
 
-export const claim = record({
+export const claim = part<Api.RefundClaim>()({
   status: oneOf(...CLAIM_STATUSES),
   amount: decimal,
   asset: text,
   symbol: text,
   merchant,
-  networks: list(record({ network: text, network_name: text })),
+  networks: list(part<Api.ClaimNetwork>()({ network: text, network_name: text })),
   expires_at: instant,
-  payout: maybe(record({ address: text, network: text })),
+  payout: maybe(part<Api.ClaimPayout>()({ address: text, network: text })),
   tx_hash: maybe(text),
 })
 export type Claim = ReturnType<typeof claim>

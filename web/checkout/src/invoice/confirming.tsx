@@ -1,11 +1,13 @@
 // A payment was seen and is on its way to final.
 
+import { nowMs } from '../api/client.ts'
 import type { Invoice, Payment } from '../api/shapes.ts'
 import { explorerLink, networkName, networks } from '../chain/networks.ts'
 import { networkOf, symbolOf, Tokens, tokens } from '../parts/amount.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { State } from '../parts/state.tsx'
 import { type Step, Track } from '../parts/track.tsx'
+import { clock } from '../time.ts'
 import { Text } from '../words/text.tsx'
 import { t } from '../words/words.ts'
 import type { Store } from './store.ts'
@@ -21,10 +23,11 @@ export function slowest(invoice: Invoice): Payment | null {
   return among.toSorted((a, b) => LEVELS.indexOf(a.finality) - LEVELS.indexOf(b.finality))[0] ?? null
 }
 
-export function steps(payment: Payment, status: Invoice['status']): Step[] {
+export function steps(payment: Payment, status: Invoice['status'], seenAt: string | null = null): Step[] {
   const network = networkOf(payment.asset)
   const level = LEVELS.indexOf(payment.finality)
-  const seen = level < 1 ? t('pay.step_waiting') : t('pay.step_in_block', { network: networkName(network, network) })
+  const where = level < 1 ? t('pay.step_waiting') : t('pay.step_in_block', { network: networkName(network, network) })
+  const seen = seenAt === null ? where : `${where} · ${clock(seenAt, nowMs())}`
   const all = [
     { name: t('pay.step_seen'), text: seen },
     { name: t('pay.step_settling'), text: t('pay.step_building') },
@@ -55,7 +58,7 @@ export function Confirming({ invoice, store }: { invoice: Invoice; store: Store 
             )}
           </p>
         </State>
-        <Track steps={steps(payment, invoice.status)} />
+        <Track steps={steps(payment, invoice.status, store.seenAt())} />
         {invoice.capabilities.notify && <Email invoice={invoice} store={store} />}
       </div>
       {link && (

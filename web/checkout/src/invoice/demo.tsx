@@ -37,7 +37,9 @@ export function Demo({ invoice, store }: { invoice: Invoice; store: Store }) {
   }
   const choice = (word: 'demo.exact' | 'demo.less' | 'demo.more', amount: string) => (
     <button type="button" class="btn wide" onClick={() => pay(amount, 'final', null)}>
-      {t(word)}: <Tokens amount={amount} symbol={option.symbol} />
+      <span>
+        {t(word)}: <Tokens amount={amount} symbol={option.symbol} />
+      </span>
     </button>
   )
   return (

@@ -16,6 +16,7 @@ import { t } from '../words/words.ts'
 import type { CheckedWay } from './store.ts'
 
 const Exchange = lazy('help', async () => (await import('./exchange.tsx')).Exchange)
+const More = lazy('help', async () => (await import('./more.tsx')).More)
 const Wallet = lazy('help', async () => (await import('./wallet.tsx')).Wallet)
 
 type From = 'app' | 'exchange' | 'browser'
@@ -89,6 +90,7 @@ export function Pay({ invoice, way, shop, amount, isRest, change, isFocused, dis
 export const bitcoinUri = (address: string, amount: string) => `bitcoin:${address}?amount=${amount}`
 
 function To({ way, network, shop, amount }: { way: CheckedWay; network: string; shop: string; amount: string }) {
+  const [isOpen, setOpen] = useState(false)
   const isBitcoin = familyOf(way.network) === 'bitcoin'
   const code = isBitcoin ? bitcoinUri(way.address, amount) : way.address
   const holds = isBitcoin ? t('pay.qr_full') : <Text word="pay.qr_bare" amount={<bdi class="num ltr">{shown(amount)}</bdi>} />
@@ -124,6 +126,15 @@ function To({ way, network, shop, amount }: { way: CheckedWay; network: string; 
         <Qr text={code} />
         <p class="small dim">{holds}</p>
       </details>
+      {!isBitcoin && (
+        <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+          <summary>
+            {t('pay.details')}
+            <Icon name="chevron" class="chev" />
+          </summary>
+          {isOpen && <More way={way} amount={amount} />}
+        </details>
+      )}
     </>
   )
 }

@@ -67,6 +67,8 @@ export interface Store {
   refresh: () => Promise<void>
   pick: (asset: string) => Promise<void>
   follow: () => () => void
+  /** When the latest payment was first seen, as far as the stream has said. */
+  seenAt: () => string | null
   /** Shows no address any more: the server was caught saying something wrong. */
   distrust: () => void
   sessionToken: () => string | null
@@ -76,6 +78,7 @@ export function openStore(api: Api, config: Config, id: string, changed: () => v
   const path = `/v1/checkout/invoices/${segment(id)}`
   let shown: Shown = { kind: 'loading' }
   let isStale = false
+  let seenAt: string | null = null
   let asked = 0
   let answered = 0
 
@@ -131,8 +134,13 @@ export function openStore(api: Api, config: Config, id: string, changed: () => v
           isStale = true
           changed()
         },
+        seen: (at) => {
+          seenAt = at
+          changed()
+        },
         shown: () => (shown.kind === 'ready' || shown.kind === 'untrusted' ? mark(shown.invoice) : ''),
       }),
+    seenAt: () => seenAt,
     distrust: () => {
       if (shown.kind === 'ready') shown = { kind: 'untrusted', invoice: shown.invoice, why: 'mismatch' }
       changed()

@@ -147,6 +147,11 @@ export function Wallet({ invoice, way, shop, bound, distrust, leave }: Wallet) {
           <Named wallet={progress.wallet} />
         </button>
       )}
+      {progress.at === 'bound' && (
+        <button type="button" class="btn wide" onClick={restart}>
+          {t('help.another_wallet')}
+        </button>
+      )}
       {progress.at === 'choose' &&
         wallets.map((wallet, at) => (
           <button type="button" key={wallet.id} class={`btn wide ${at === 0 ? 'primary' : ''}`} onClick={() => start(wallet)}>

@@ -22,8 +22,8 @@ interface Enter {
   claim: Claim
   shop: string
   done: (claim: Claim) => void
-  /** The claim is no longer what it was: it is fetched again. */
-  failed: () => void
+  /** The claim is no longer what it was, by this code. */
+  failed: (code: string) => void
 }
 
 export function Enter({ api, token, claim, shop, done, failed }: Enter) {
@@ -118,7 +118,7 @@ interface Look {
   address: string
   back: (why: string | null) => void
   done: (claim: Claim) => void
-  failed: () => void
+  failed: (code: string) => void
 }
 
 function SecondLook({ api, token, claim, network, address, back, done, failed }: Look) {
@@ -138,7 +138,7 @@ function SecondLook({ api, token, claim, network, address, back, done, failed }:
       const code = error instanceof Refused ? error.code : ''
       if (code === 'address_invalid') return back(t('refund.typing_error', { network: name }))
       if (code === 'network_unavailable') return back(t('refund.network_gone'))
-      if (code.startsWith('claim_')) return failed()
+      if (code.startsWith('claim_')) return failed(code)
       setProblem(trouble(error))
     }
     setBusy(false)

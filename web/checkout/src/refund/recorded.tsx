@@ -3,7 +3,7 @@
 import type { Claim } from '../api/shapes.ts'
 import { explorerLink } from '../chain/networks.ts'
 import { networkOf, Tokens } from '../parts/amount.tsx'
-import { State } from '../parts/state.tsx'
+import { Note, State } from '../parts/state.tsx'
 import { Track } from '../parts/track.tsx'
 import { Text } from '../words/text.tsx'
 import { t } from '../words/words.ts'
@@ -13,7 +13,14 @@ import { nameOf } from './enter.tsx'
 export const masked = (address: string) =>
   address.includes('•') || address.length <= 12 ? address : `${address.slice(0, 6)} •••• ${address.slice(-4)}`
 
-export function Recorded({ claim, shop }: { claim: Claim; shop: string }) {
+interface Recorded {
+  claim: Claim
+  shop: string
+  /** The address was sent in after another one. */
+  isTooLate: boolean
+}
+
+export function Recorded({ claim, shop, isTooLate }: Recorded) {
   const amount = <Tokens amount={claim.amount} symbol={claim.symbol} />
   if (claim.status === 'cancelled') {
     return (
@@ -29,6 +36,7 @@ export function Recorded({ claim, shop }: { claim: Claim; shop: string }) {
       <div class="card">
         <State glyph="eye" title={t('refund.in_review')} isFocused>
           <p>{t('refund.in_review_text')}</p>
+          {isTooLate && <Note tone="warn">{t('refund.already')}</Note>}
         </State>
         <Facts claim={claim} />
       </div>
@@ -43,6 +51,7 @@ export function Recorded({ claim, shop }: { claim: Claim; shop: string }) {
           <p class="dim">
             <Text word={isSent ? 'refund.sent_text' : 'refund.recorded_text'} shop={shop} amount={amount} />
           </p>
+          {isTooLate && <Note tone="warn">{t('refund.already')}</Note>}
         </State>
         <Track
           steps={[

@@ -26,6 +26,7 @@ export function RefundPage({ token }: { token: string }) {
   // The token is the credential; no key goes with it.
   const api: Api = { url: page.url, key: null }
   const [loaded, setLoaded] = useState<Loaded>(null)
+  const [isTooLate, setTooLate] = useState(false)
   const load = () =>
     get(api, claimPath(token), readClaim).then(
       (claim) => setLoaded({ claim }),
@@ -42,6 +43,12 @@ export function RefundPage({ token }: { token: string }) {
     const timer = setInterval(() => !document.hidden && void load(), LOOK_MS)
     return () => clearInterval(timer)
   }, [isWaiting])
+
+  /** Somebody else was faster, or the shop changed its mind: the page becomes what the claim is now. */
+  const failed = (code: string) => {
+    setTooLate(code.startsWith('claim_already_'))
+    void load()
+  }
 
   if (loaded === null) return <Loading />
   if ('why' in loaded) {
@@ -70,9 +77,9 @@ export function RefundPage({ token }: { token: string }) {
       }
     >
       {isOpen ? (
-        <Enter api={api} token={token} claim={claim} shop={shop} done={(next) => setLoaded({ claim: next })} failed={load} />
+        <Enter api={api} token={token} claim={claim} shop={shop} done={(next) => setLoaded({ claim: next })} failed={failed} />
       ) : (
-        <Recorded claim={claim} shop={shop} />
+        <Recorded claim={claim} shop={shop} isTooLate={isTooLate} />
       )}
     </Frame>
   )
@@ -84,9 +91,6 @@ function missingWords(why: Refused | null): { title: string; text: string } {
       return { title: t('refund.over'), text: t('refund.ended_text') }
     case 'claim_cancelled':
       return { title: t('refund.taken_back'), text: t('refund.taken_back_text') }
-    case 'claim_already_submitted':
-    case 'claim_already_sent':
-      return { title: t('refund.recorded'), text: t('refund.already') }
     default:
       return { title: t('refund.missing'), text: t('pay.missing_text') }
   }

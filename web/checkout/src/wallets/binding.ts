@@ -1,15 +1,12 @@
 // What the server wants a wallet to send, held against what this page knows by itself.
 
-import tokenTable from 'till:tokens'
 import type { Binding } from '../api/shapes.ts'
 import { readEvm } from '../chain/evm.ts'
 import { familyOf } from '../chain/networks.ts'
 import { type PinConfig, pinsFor } from '../chain/pins.ts'
+import { tokens } from '../chain/tokens.ts'
 import { readTron } from '../chain/tron.ts'
 import { baseUnits, compare, subtract } from '../money.ts'
-
-/** Without a prototype, like the networks. */
-const tokens: typeof tokenTable = Object.assign(Object.create(null), tokenTable)
 
 /** The digits that tell payments apart are always worth less than this. */
 const SUFFIX_BELOW = '0.01'

@@ -29,6 +29,15 @@ test('a payer picks a currency and a network, and gets the amount, the address a
   await page.getByRole('button', { name: 'Copy', exact: true }).click()
   await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe('48.00')
 
+  // For those who want it: the contract, and a link that fills in a wallet's form.
+  await page.getByText('Details').click()
+  await page.getByText('0x036CbD53842c5426634e7929541eC2318f3dCF7e').waitFor({ state: 'detached' })
+  await page.getByText('0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238').waitFor()
+  expect(await page.getByRole('link', { name: 'Open in wallet' }).getAttribute('href')).toBe(
+    `ethereum:0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238@11155111/transfer?address=${option?.address}&uint256=48000000`,
+  )
+  await look(page, 'pay-details')
+
   // What was chosen survives a reload, and can be changed.
   await page.reload()
   await page.locator('.addr').waitFor()
@@ -68,6 +77,7 @@ test('a payment walks through its levels while the page is open, and ends as a r
   await heading(page, 'Payment seen').waitFor()
   expect(await page.locator('.addr').count()).toBe(0)
   expect(await page.getByRole('status').allTextContents()).toContainEqual(expect.stringContaining('Payment seen'))
+  await page.getByText(/Not in a block yet · \d+:\d\d/).waitFor()
   await look(page, 'detected')
   await close()
 })

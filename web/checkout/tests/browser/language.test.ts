@@ -70,6 +70,10 @@ test('dark: the same page at night, with a light tile for the code', async () =>
   const { page, close } = await visit(`${shop.pages}/i/${made.id}`, { colorScheme: 'dark', reducedMotion: 'reduce' })
   await page.locator('.addr').waitFor()
   expect(await page.evaluate(() => getComputedStyle(document.querySelector('.tile') as Element).backgroundColor)).toBe('rgb(255, 255, 255)')
+  // Nothing moves for who asked for that.
+  const moving = await page.evaluate(() => document.getAnimations().length)
+  const durations = await page.evaluate(() => [...new Set([...document.querySelectorAll('*')].map((one) => getComputedStyle(one).transitionDuration))])
+  expect([moving, durations]).toEqual([0, ['0s']])
   await look(page, 'pay-dark')
   await shop.pay(made.id)
   await heading(page, 'Paid').waitFor()

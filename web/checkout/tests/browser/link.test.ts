@@ -97,6 +97,22 @@ test('a link that sold out, or whose last one is being paid for, says so', async
   await second.close()
 })
 
+test('a link with too many open payments asks for a few minutes', async () => {
+  const made = await link({ amount_type: 'fixed', amount: '25.00' })
+  const begin = () => shop.call('POST', `/v1/checkout/links/${made.slug}/invoices`, {})
+  let refused: Error | null = null
+  for (let open = 0; open <= 50 && !refused; open++) await begin().catch((error: Error) => (refused = error))
+  expect(String(refused)).toContain('payment_link_busy')
+  const { page, close } = await visit(at(made))
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await heading(page, 'Not possible this minute').waitFor()
+  await page.getByText('Try again in a few minutes.').waitFor()
+  await look(page, 'link-busy')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await heading(page, 'Pay Northwind Books').waitFor()
+  await close()
+})
+
 test('a link that was taken while its page was open is closed on the spot', async () => {
   const made = await link({ amount_type: 'fixed', amount: '25.00' })
   const { page, close } = await visit(at(made))

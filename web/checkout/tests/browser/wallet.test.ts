@@ -107,6 +107,11 @@ describe.skipIf(!anvil)('on a chain', () => {
     expect((await page.locator('.money').first().textContent())?.trim()).toBe(`${shown} USDC`)
     expect(await page.locator('.money u').textContent()).toBe(shown.slice(5))
     await look(page, 'wallet-suffix')
+    // Whoever wants another wallet gets the list again, and the amount without the digits.
+    await page.getByRole('button', { name: 'Use another wallet' }).click()
+    expect((await page.locator('.money').first().textContent())?.trim()).toBe('48.00 USDC')
+    await page.getByRole('button', { name: 'Pay with Example Wallet' }).click()
+    await page.getByText('Do not edit the amount in your wallet').waitFor()
     await page.getByRole('button', { name: 'Pay with Example Wallet' }).click()
     await page.getByText('Sent by your wallet').waitFor()
     const last = calls.findLast((call) => call.method === 'eth_sendTransaction')?.params?.[0] as { data: string }
