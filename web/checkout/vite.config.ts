@@ -13,6 +13,7 @@ interface TableNetwork {
   safe: { tag?: string } | null
   final: { tag?: string }
   factory: string | null
+  native: { symbol: string; decimals: number }
   tokens: { symbol: string; contract: string; decimals: number; offered: boolean }[]
 }
 
@@ -37,9 +38,12 @@ function tables(): Plugin {
       .filter((token) => token.offered)
       .map(({ symbol, contract, decimals }) => [`${symbol}@${network.id}`, { contract, decimals }]),
   )
+  const evm = list.filter((network) => network.family === 'evm')
+  const coins = evm.map(({ id, native: { symbol, decimals } }) => [id, { name: symbol, symbol, decimals }])
   const made: Record<string, unknown> = {
     'till:networks': Object.fromEntries(networks),
     'till:tokens': Object.fromEntries(tokens),
+    'till:coins': Object.fromEntries(coins),
     'till:api': { takesWalletProof: 'proof' in (api.components.schemas.BindWalletRequest?.properties ?? {}) },
   }
   return {

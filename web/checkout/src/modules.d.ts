@@ -11,6 +11,12 @@ declare module 'till:tokens' {
   export default table
 }
 
+declare module 'till:coins' {
+  /** What fees are paid in, by network: as a wallet wants to hear it. */
+  const table: Record<string, { name: string; symbol: string; decimals: number }>
+  export default table
+}
+
 declare module 'till:api' {
   /** What the API of this version takes, where versions differ. */
   const api: { takesWalletProof: boolean }

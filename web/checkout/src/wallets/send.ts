@@ -1,7 +1,9 @@
 // Talking to a wallet: who it is, which network it is on, and the one transfer it is asked to make.
 
+import coins from 'till:coins'
 import type { Binding } from '../api/shapes.ts'
 import { toHex } from '../chain/bytes.ts'
+import { networks } from '../chain/networks.ts'
 import type { Provider, TronProvider, TronWeb, Wallet } from './discover.ts'
 
 /** Why a wallet did not do what it was asked. */
@@ -42,17 +44,38 @@ export function connect(wallet: Wallet, network: string): Promise<string> {
     const accounts = await wallet.provider.request({ method: 'eth_requestAccounts' })
     const sender = wallet.family === 'evm' ? (accounts as unknown[])[0] : tronWeb(wallet.provider).defaultAddress?.base58
     if (typeof sender !== 'string') throw new WalletTrouble('unfit')
-    await toNetwork(wallet.provider, chainHex(network), wallet.family === 'evm' ? null : wallet.provider.chainId)
+    await toNetwork(wallet.provider, network, wallet.family === 'evm' ? null : wallet.provider.chainId)
     return sender
   })
 }
 
-async function toNetwork(provider: Provider, chainId: string, known: unknown): Promise<void> {
+async function toNetwork(provider: Provider, network: string, known: unknown): Promise<void> {
+  const chainId = chainHex(network)
   const current = known ?? (await provider.request({ method: 'eth_chainId' }))
   if (sameChain(current, chainId)) return
-  await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId }] })
+  try {
+    await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId }] })
+  } catch (error) {
+    if (wrapped(error).why !== 'network') throw error
+    await addNetwork(provider, network, chainId)
+  }
   const now = await provider.request({ method: 'eth_chainId' })
   if (!sameChain(now, chainId)) throw new WalletTrouble('network')
+}
+
+/**
+ * EIP-3085, without a node's address: which node to believe is for the wallet and its owner to say. One that asks for
+ * it anyway leaves its owner to add the network by hand.
+ */
+async function addNetwork(provider: Provider, network: string, chainId: string): Promise<void> {
+  const known = networks[network]
+  if (!known || !coins[network]) throw new WalletTrouble('network')
+  const chain = { chainId, chainName: known.name, nativeCurrency: coins[network], blockExplorerUrls: [new URL(known.explorer).origin] }
+  try {
+    await provider.request({ method: 'wallet_addEthereumChain', params: [chain] })
+  } catch (error) {
+    throw wrapped(error).why === 'declined' ? error : new WalletTrouble('network')
+  }
 }
 
 const sameChain = (said: unknown, chainId: string) => typeof said === 'string' && said.toLowerCase() === chainId

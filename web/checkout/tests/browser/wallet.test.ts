@@ -168,7 +168,22 @@ test('a wallet on another network is switched, or its owner is told to', async (
   )
   await obliging.page.getByText('Sent by your wallet').waitFor()
   await obliging.close()
-  const stubborn = await tryToPay(willing({ eth_chainId: () => '0x1', wallet_switchEthereumChain: refuse(4902) }))
+  let added: unknown
+  let isAdded = false
+  const newcomer = willing({ eth_chainId: () => (isAdded ? '0x14a34' : '0x1'), wallet_switchEthereumChain: refuse(4902) })
+  const learning = await tryToPay((call) => {
+    if (call.method !== 'wallet_addEthereumChain') return newcomer(call)
+    isAdded = true
+    added = call.params
+    return null
+  })
+  await learning.page.getByText('Sent by your wallet').waitFor()
+  const nativeCurrency = { name: 'ETH', symbol: 'ETH', decimals: 18 }
+  expect(added).toEqual([{ chainId: '0x14a34', chainName: 'Base Sepolia', nativeCurrency, blockExplorerUrls: ['https://sepolia.basescan.org'] }])
+  await learning.close()
+  const stubborn = await tryToPay(
+    willing({ eth_chainId: () => '0x1', wallet_switchEthereumChain: refuse(4902), wallet_addEthereumChain: refuse(-32602) }),
+  )
   await stubborn.page.getByText('Switch it to Base Sepolia.').waitFor()
   expect(stubborn.sent()).toBe(false)
   await stubborn.close()
