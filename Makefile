@@ -10,7 +10,7 @@ SEEDS ?= 200
 STEP := scripts/step
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup web web-types check-fmt check-clippy check-web check-tests check-contracts check-openapi \
+.PHONY: help demo test release setup web web-types check-fmt check-clippy check-web check-tests check-contracts check-openapi \
 	check-browser simulate bench openapi fmt deny
 
 help: ## this list
@@ -30,6 +30,11 @@ test: ## everything CI runs
 	@$(STEP) "the forwarder" $(MAKE) --no-print-directory check-contracts
 	@$(STEP) "openapi.json is what the code says" $(MAKE) --no-print-directory check-openapi
 	@$(STEP) "web pages in a browser" $(MAKE) --no-print-directory check-browser
+
+release: ## the program for real use, with its pages
+	@scripts/setup web
+	@$(MAKE) --no-print-directory web
+	@$(CARGO) build --release --locked -p till
 
 setup: ## installs what building and testing need, if missing
 	@scripts/setup test

@@ -1,7 +1,7 @@
 // A merchant's own host: the built pages as plain files under a path of its own, with a config.json.
 
 import { readFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { extname } from 'node:path'
 
@@ -34,6 +34,15 @@ export const policy = (api: string) =>
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join('; ')
+
+/** What any host does: the file, or 404.html, or nothing. */
+export async function files(folder: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const path = new URL(request.url ?? '/', 'http://host').pathname.slice(1)
+  const read = (name: string) => readFile(new URL(name, folder)).catch(() => null)
+  const body = (await read(path)) ?? (await read('404.html'))
+  const type = TYPES[extname(path) || '.html'] ?? 'application/octet-stream'
+  response.writeHead(body ? 200 : 404, { 'content-type': type }).end(body ?? '')
+}
 
 export async function host(folder: URL, config: () => { api: string }): Promise<Host> {
   const server: Server = createServer(async (request, response) => {

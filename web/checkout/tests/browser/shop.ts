@@ -8,7 +8,7 @@ import { host } from './host.ts'
 
 /** Where cargo put the program. */
 const TARGET = process.env.CARGO_TARGET_DIR ?? fileURLToPath(new URL('../../../../target', import.meta.url))
-const TILL = `${TARGET}/debug/till`
+export const TILL = `${TARGET}/debug/till`
 const PAGES = new URL('../../../dist/checkout/', import.meta.url)
 
 export const BASE = 'USDC@eip155:84532'

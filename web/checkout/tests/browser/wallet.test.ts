@@ -221,6 +221,20 @@ test('where there is no wallet, the address is offered instead', async () => {
   await close()
 })
 
+test('a wallet that only stands in its old place is found there', async () => {
+  const made = await shop.invoice([BASE], '77.00')
+  const { page, context, close } = await visit('about:blank')
+  await context.addInitScript((answers) => {
+    const request = async ({ method }: { method: string }) => (answers as Record<string, unknown>)[method] ?? null
+    Object.assign(window, { ethereum: { request } })
+  }, { eth_requestAccounts: [account], eth_chainId: '0x14a34', eth_sendTransaction: `0x${'ab'.repeat(32)}` })
+  await page.goto(at(made.id))
+  await page.getByRole('button', { name: 'Browser wallet' }).click()
+  await page.getByRole('button', { name: 'Pay with Ethereum' }).click()
+  await page.getByText('Sent by your wallet').waitFor()
+  await close()
+})
+
 test('a TRON wallet announces itself by TIP-6963 and signs the same transfer', async () => {
   const made = await shop.invoice([TRON])
   const { page, context, close } = await visit('about:blank')
