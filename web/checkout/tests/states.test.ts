@@ -108,6 +108,17 @@ test('a way that cannot be checked is left out, and the page says that something
   expect(shown.kind === 'ready' && shown.ways.map((way) => way.network)).toEqual([evm.network])
 })
 
+test('a network that could not be checked is not offered for picking either', async () => {
+  const pending = (id: string) => ({ ...example.payment_options[0], network: id, asset: `USDC@${id}` })
+  const networks = [evm.network, 'tron:3448148188', 'tron:728126428', 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', 'eip155:0']
+  const read = invoice({ ...example, payment_options: [], pending_options: networks.map(pending) })
+  const shown = await judge(read, config({ eip155: evm.destination, tron: 'T', solana: 'x' }))
+  // TRON's main network has no factory yet, and nobody knows the last one.
+  expect(shown.kind === 'ready' && shown.ways.map((way) => way.network)).toEqual([evm.network, 'tron:3448148188'])
+  expect(shown).toMatchObject({ kind: 'ready', hidden: 3 })
+  expect(await judge(read, config({}))).toMatchObject({ kind: 'untrusted', why: 'unpinned' })
+})
+
 const payment = (finality: string, status: string, asset = `USDC@${evm.network}`) => ({ asset, amount: '1', tx_hash: `0x${finality}`, finality, status })
 
 test('the payment that has the longest way to go decides what is shown', () => {

@@ -25,13 +25,20 @@ export type Verdict =
 const MISMATCH: Verdict = { kind: 'mismatch' }
 const UNPINNED: Verdict = { kind: 'unpinned' }
 
+/** Whether this page could compute an address on the network, and say whose it is. */
+export function isCheckable(id: string, config: PinConfig): boolean {
+  const family = networks[id]?.family
+  const pins = pinsFor(config, id)
+  if (!family || family === 'solana' || pins.destinations.length === 0) return false
+  return family === 'bitcoin' || pins.factory !== null
+}
+
 export async function verify(offer: Offer, config: PinConfig): Promise<Verdict> {
   const network = networks[offer.network]
   if (offer.asset !== `${offer.symbol}@${offer.network}`) return MISMATCH
-  if (!network || network.family === 'solana') return UNPINNED
+  if (!network || !isCheckable(offer.network, config)) return UNPINNED
   const pins = pinsFor(config, offer.network)
   const derivation = offer.address_derivation
-  if (pins.destinations.length === 0) return UNPINNED
   if (!derivation) return MISMATCH
 
   if (network.family === 'bitcoin') {
@@ -45,7 +52,6 @@ export async function verify(offer: Offer, config: PinConfig): Promise<Verdict> 
 
   const { scheme, read, derive } = network.family === 'evm' ? EVM : await tron()
   if (derivation.scheme !== scheme) return MISMATCH
-  if (pins.factory === null) return UNPINNED
   const { factory, salt, destination } = derivation
   const pinned = pins.destinations.map(read)
   if (factory !== pins.factory || !pinned.includes(destination)) return MISMATCH

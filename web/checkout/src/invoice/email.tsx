@@ -1,7 +1,7 @@
 // One field for who wants the receipt by e-mail.
 
 import { useState } from 'preact/hooks'
-import { post, segment } from '../api/client.ts'
+import { post, Refused, segment } from '../api/client.ts'
 import { type Invoice, type Notice, notice } from '../api/shapes.ts'
 import { usePage } from '../page.tsx'
 import { Field, said } from '../parts/field.tsx'
@@ -24,6 +24,8 @@ export function Email({ invoice, store }: { invoice: Invoice; store: Store }) {
   const [left, setLeft] = useState<Notice | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
   const [isBusy, setBusy] = useState(false)
+  /** The server sends no mail any more. */
+  const [isAway, setAway] = useState(false)
 
   const submit = async (event: Event) => {
     event.preventDefault()
@@ -35,10 +37,12 @@ export function Email({ invoice, store }: { invoice: Invoice; store: Store }) {
       setLeft(await post(api, `/v1/checkout/invoices/${segment(invoice.id)}/notify`, body, notice))
       setProblem(null)
     } catch (error) {
+      setAway(error instanceof Refused && error.code === 'feature_unavailable')
       setProblem(trouble(error, WORDS))
     }
     setBusy(false)
   }
+  if (isAway) return null
   if (left) {
     return (
       <div role="status">

@@ -35,6 +35,12 @@ export function Exchange({ network, name, symbol, amount, isRest }: Exchange) {
   const there = all.find((one) => one.exchange === chosen)?.networks.find((one) => one.network === network)
   const fee = there?.withdrawal_fee ?? null
   const source = safeLink(there?.source_url ?? null)
+  const link = source && (
+    <a href={source} rel="noopener noreferrer" target="_blank">
+      {t('help.source')}
+    </a>
+  )
+  const isKnown = there?.label != null && there.verified_at !== null
   return (
     <div class="stack">
       <Field id="exchange" label={t('help.exchange')}>
@@ -50,7 +56,7 @@ export function Exchange({ network, name, symbol, amount, isRest }: Exchange) {
           </select>
         </div>
       </Field>
-      {there?.label && there.verified_at && (
+      {isKnown && (
         <dl class="facts">
           <dt>{t('help.name_there')}</dt>
           <dd>
@@ -62,15 +68,8 @@ export function Exchange({ network, name, symbol, amount, isRest }: Exchange) {
           <dd>{fee === null ? t('help.fee_unknown') : <Tokens amount={fee} symbol={symbol} />}</dd>
           <dt>{t('help.verified')}</dt>
           <dd>
-            {shortDay(there.verified_at)}
-            {source && (
-              <>
-                {', '}
-                <a href={source} rel="noopener noreferrer" target="_blank">
-                  {t('help.source')}
-                </a>
-              </>
-            )}
+            {shortDay(there.verified_at ?? '')}
+            {link && <>, {link}</>}
           </dd>
         </dl>
       )}
@@ -82,7 +81,7 @@ export function Exchange({ network, name, symbol, amount, isRest }: Exchange) {
         ) : (
           chosen !== '' && (
             <Note tone="plain">
-              <Text word="help.unverified" network={name} />
+              {isKnown ? t('help.fee_check') : <Text word="help.unverified" network={name} />} {!isKnown && link}
             </Note>
           )
         )}

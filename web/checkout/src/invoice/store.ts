@@ -4,7 +4,7 @@
 import { type Api, get, nowMs, post, Refused, segment } from '../api/client.ts'
 import { follow, mark } from '../api/live.ts'
 import { type Invoice, invoice as readInvoice } from '../api/shapes.ts'
-import { type Verdict, verify } from '../chain/verify.ts'
+import { isCheckable, type Verdict, verify } from '../chain/verify.ts'
 import type { Config } from '../config.ts'
 import { recall, remember } from '../keep.ts'
 
@@ -48,11 +48,13 @@ export async function judge(invoice: Invoice, config: Config): Promise<Shown> {
     const verdict = verdicts[at]
     if (verdict?.kind === 'checked') ways.push({ ...option, address: verdict.address, destination: verdict.destination })
   })
-  const hidden = invoice.payment_options.length - ways.length
   const leased = new Set(invoice.payment_options.map((option) => option.asset))
-  for (const option of invoice.pending_options) {
-    if (!leased.has(option.asset)) ways.push({ ...option, address: null, destination: null })
+  const pending = invoice.pending_options.filter((option) => !leased.has(option.asset))
+  for (const option of pending) {
+    // What could not be checked afterwards is not leased in the first place.
+    if (isCheckable(option.network, config)) ways.push({ ...option, address: null, destination: null })
   }
+  const hidden = invoice.payment_options.length + pending.length - ways.length
   if (ways.length === 0) return { kind: 'untrusted', invoice, why: 'unpinned' }
   return { kind: 'ready', invoice, ways, hidden }
 }
@@ -109,7 +111,7 @@ export function openStore(api: Api, config: Config, id: string, changed: () => v
     if (shown.kind !== 'ready') return { alone: SOON_MS, beside: null }
     const { invoice } = shown
     // Levels below the one that credits are not announced, so they are asked for.
-    if (isUnderWay(invoice)) return { alone: SOON_MS, beside: SLOW_MS }
+    if (isUnderWay(invoice)) return { alone: invoice.status === 'detected' ? SOON_MS : SLOW_MS, beside: SLOW_MS }
     if (!isPayable(invoice)) return { alone: SLOW_MS, beside: null }
     // Nor is a second payment when it is first seen, and its payer must not be asked to send it again.
     if (invoice.status === 'partially_paid') return { alone: SOON_MS, beside: 2 * SOON_MS }

@@ -188,6 +188,7 @@ test('whoever pays from an exchange is told what to look for there', async () =>
   await page.getByRole('button', { name: 'Exchange' }).click()
   await page.getByLabel('Your exchange').selectOption({ index: 1 })
   await page.getByText('Nothing is verified about this exchange').waitFor()
+  expect(await page.getByRole('link', { name: 'source' }).count()).toBe(0)
   await look(page, 'exchange-unverified')
   await close()
 })
@@ -197,14 +198,27 @@ test('a verified fee is added to what is to be typed', async () => {
   const { page, close } = await visit(at(made.id))
   // No entry for a test network is verified, so one is.
   await page.route('**/v1/checkout/exchanges*', async (route) => {
-    const networks = [{ network: 'eip155:84532', label: 'Base Mainnet', withdrawal_fee: '0.10', source_url: 'https://exchange.example/fees', verified_at: '2026-10-02T00:00:00Z' }]
-    await route.fulfill({ json: { object: 'list', data: [{ exchange: 'example', name: 'Example Exchange', networks }], next_cursor: null } })
+    const known = { network: 'eip155:84532', label: 'Base Mainnet', withdrawal_fee: '0.10', source_url: 'https://exchange.example/fees', verified_at: '2026-10-02T00:00:00Z' }
+    const data = [
+      { exchange: 'example', name: 'Example Exchange', networks: [known] },
+      { exchange: 'half', name: 'Half-Known Exchange', networks: [{ ...known, withdrawal_fee: null }] },
+      { exchange: 'unknown', name: 'Unknown Exchange', networks: [{ ...known, label: null, withdrawal_fee: null, verified_at: null }] },
+    ]
+    await route.fulfill({ json: { object: 'list', data, next_cursor: null } })
   })
   await page.getByRole('button', { name: 'Exchange' }).click()
   await page.getByLabel('Your exchange').selectOption('example')
   await page.getByText('48.10 USDC').waitFor()
   expect(await heading(page).textContent()).toContain('The shop must receive')
   await look(page, 'exchange')
+
+  // Nothing is said to be verified that is not, and the exchange's own page is a click away.
+  await page.getByLabel('Your exchange').selectOption('half')
+  await page.getByText('Its fee is not verified.').waitFor()
+  expect(await page.locator('.facts').textContent()).toContain('Base Mainnet')
+  await page.getByLabel('Your exchange').selectOption('unknown')
+  await page.getByText('Nothing is verified about this exchange').waitFor()
+  expect(await page.getByRole('link', { name: 'source' }).getAttribute('href')).toBe('https://exchange.example/fees')
   await close()
 })
 
