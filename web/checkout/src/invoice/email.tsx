@@ -68,7 +68,10 @@ export function Email({ invoice, store }: { invoice: Invoice; store: Store }) {
             autocomplete="email"
             placeholder="you@example.com"
             value={email}
-            onInput={(event) => setEmail(event.currentTarget.value)}
+            onInput={(event) => {
+              setEmail(event.currentTarget.value)
+              setProblem(null)
+            }}
           />
           <button type="submit" class="btn" aria-disabled={isBusy}>
             {t('help.submit')}

@@ -65,7 +65,10 @@ export function Lookup({ invoice, isLate = false }: { invoice: Invoice; isLate?:
             spellcheck={false}
             placeholder="0x…"
             value={hash}
-            onInput={(event) => setHash(event.currentTarget.value)}
+            onInput={(event) => {
+              setHash(event.currentTarget.value)
+              setProblem(null)
+            }}
           />
           <button type="submit" class="btn" aria-disabled={isBusy}>
             {t('help.check')}

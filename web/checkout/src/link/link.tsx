@@ -119,7 +119,10 @@ function Open({ slug, link, shop, close }: Open) {
               inputMode="decimal"
               autocomplete="transaction-amount"
               value={amount}
-              onInput={(event) => setAmount(event.currentTarget.value)}
+              onInput={(event) => {
+                setAmount(event.currentTarget.value)
+                setProblem(null)
+              }}
             />
           </Field>
         )}

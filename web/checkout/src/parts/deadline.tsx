@@ -38,8 +38,10 @@ export function Deadline({ at, word, now }: Deadline) {
   return (
     <p class={`due ${remaining < WARN_MS ? 'warn' : ''}`}>
       <Icon name="clock" />
-      <b>{t(word, { time: clock(at, now) })}</b>
-      <span class="dim">{left(remaining)}</span>
+      <span>
+        <b>{t(word, { time: clock(at, now) })}</b>
+        <span class="dim">{left(remaining)}</span>
+      </span>
     </p>
   )
 }

@@ -90,7 +90,10 @@ export function Enter({ api, token, claim, shop, done, failed }: Enter) {
             spellcheck={false}
             placeholder={family ? EXAMPLES[family] : ''}
             value={text}
-            onInput={(event) => setText(event.currentTarget.value)}
+            onInput={(event) => {
+              setText(event.currentTarget.value)
+              setProblem(null)
+            }}
           />
         </Field>
         <Note tone="warn">{t('refund.lost')}</Note>

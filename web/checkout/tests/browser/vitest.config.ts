@@ -10,5 +10,6 @@ export default mergeConfig(pages, {
     isolate: false,
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    teardownTimeout: 60_000,
   },
 })
