@@ -58,11 +58,14 @@ fn missing(words: &Words, failure: Failure) -> Response {
     if !response.status().is_client_error() {
         return response;
     }
-    let body = paragraphs(&[words.get("missing_text")]);
-    html(
-        response.status(),
-        &document(words, words.get("missing"), None, &body),
-    )
+    let body = paragraph(words.get("missing_text"));
+    let page = Page {
+        above: String::new(),
+        title: words.get("missing"),
+        body,
+        again_s: None,
+    };
+    html(response.status(), &page.document(words))
 }
 
 fn html(status: StatusCode, page: &str) -> Response {
@@ -87,53 +90,73 @@ fn invoice(words: &Words, view: &CheckoutInvoiceView) -> String {
         other => (other, None),
     };
     let shop = view.merchant.display_name.as_deref();
-    let mut body = String::new();
+    let mut above = String::new();
     if !view.livemode {
-        body.push_str(&paragraphs(&[words.get("test")]));
+        let _ = write!(above, "<p class=\"band\">{}</p>", escape(words.get("test")));
     }
-    let described = view.description.as_deref().unwrap_or_default();
+    let shop = escape(shop.unwrap_or(words.get("shop")));
+    let _ = write!(above, "<header><bdi>{shop}</bdi></header>");
+    let mut body = String::new();
+    if let Some(described) = &view.description {
+        let _ = write!(
+            body,
+            "<p class=\"what\"><bdi>{}</bdi></p>",
+            escape(described)
+        );
+    }
     let price = format!("{} {}", view.amount.amount, view.amount.currency);
     let facts = [
         (words.get("price"), price.as_str()),
         (words.get("number"), view.id.as_str()),
     ];
-    let _ = write!(
-        body,
-        "<p><bdi>{}</bdi></p><p><bdi>{}</bdi></p>",
-        escape(shop.unwrap_or(words.get("shop"))),
-        escape(described)
-    );
     body.push_str("<dl>");
     for (name, value) in facts {
-        let _ = write!(body, "<dt>{}</dt><dd>{}</dd>", escape(name), escape(value));
+        let (name, value) = (escape(name), escape(value));
+        let _ = write!(body, "<dt>{name}</dt><dd><bdi>{value}</bdi></dd>");
     }
     body.push_str("</dl>");
     if let Some(note) = note {
-        body.push_str(&paragraphs(&[words.get(note)]));
+        body.push_str(&paragraph(words.get(note)));
     }
-    document(words, words.get(status), Some(AGAIN_S), &body)
+    let page = Page {
+        above,
+        title: words.get(status),
+        body,
+        again_s: Some(AGAIN_S),
+    };
+    page.document(words)
 }
 
-fn paragraphs(texts: &[&str]) -> String {
-    texts
-        .iter()
-        .map(|text| format!("<p>{}</p>", escape(text)))
-        .collect()
+fn paragraph(text: &str) -> String {
+    format!("<p>{}</p>", escape(text))
 }
 
-fn document(words: &Words, title: &str, again_s: Option<u32>, body: &str) -> String {
-    let again =
-        again_s.map(|seconds| format!("<meta http-equiv=\"refresh\" content=\"{seconds}\">"));
-    format!(
-        "<!doctype html>\n<html lang=\"{}\" dir=\"{}\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n{}\
-         <title>{title}</title>\n<link rel=\"stylesheet\" href=\"style.css\">\n</head>\n\
-         <body>\n<main>\n<h1>{title}</h1>\n{body}\n</main>\n</body>\n</html>\n",
-        words.language,
-        words.direction(),
-        again.unwrap_or_default(),
-        title = escape(title),
-    )
+struct Page<'a> {
+    /// Who is paid, and that it is a test.
+    above: String,
+    title: &'a str,
+    body: String,
+    again_s: Option<u32>,
+}
+
+impl Page<'_> {
+    fn document(&self, words: &Words) -> String {
+        let again = self
+            .again_s
+            .map(|seconds| format!("<meta http-equiv=\"refresh\" content=\"{seconds}\">\n"));
+        format!(
+            "<!doctype html>\n<html lang=\"{}\" dir=\"{}\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n{}\
+             <title>{title}</title>\n<link rel=\"stylesheet\" href=\"style.css\">\n</head>\n\
+             <body>\n{}\n<main>\n<h1>{title}</h1>\n{}\n</main>\n</body>\n</html>\n",
+            words.language,
+            words.direction(),
+            again.unwrap_or_default(),
+            self.above,
+            self.body,
+            title = escape(self.title),
+        )
+    }
 }
 
 fn escape(text: &str) -> String {
