@@ -293,6 +293,7 @@ on_every_engine! {
         let key = &till.account.test.publishable_key;
         let reply = till.call("GET", "/v1/test_helpers/clock").key(key).send().await;
         reply.refused(409, "test_mode_only", None);
+        assert_eq!(reply.json()["error"]["type"], "invalid_request_error");
         let live = "till_live_sk_0123456789abcdefghijkmnpqrstvwxyz";
         for (method, path) in HELPERS {
             till.call(method, path).key(live).send().await.refused(409, "test_mode_only", None);

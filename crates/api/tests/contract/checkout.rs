@@ -190,6 +190,20 @@ on_every_engine! {
         bind(&till, &invoice, BASE, &wallet(5)).await.refused(409, "invoice_not_awaiting_payment", None);
     }
 
+    async fn a_payment_from_a_binding_that_ended_would_be_nobodys(world: World) {
+        let till = world.till().await;
+        let invoice = till.invoice().await;
+        bind(&till, &invoice, BASE, WALLET).await.ok(200);
+        till.advance(3_601).await;
+        let path = format!("/v1/test_helpers/invoices/{}/simulate_payment", id(&invoice));
+        let simulate = till.posting(&path, json!({ "asset": BASE, "sender": WALLET }));
+        simulate.send().await.refused(400, "parameter_invalid", "sender");
+        assert_eq!(till.payments_of(&id(&invoice)).await, [] as [Value; 0]);
+        // From nobody in particular it arrives at the deposit address, late.
+        till.post(&path, json!({ "asset": BASE })).await.ok(200);
+        assert_eq!(till.payments_of(&id(&invoice)).await.len(), 1);
+    }
+
     async fn too_many_payments_of_one_amount_are_refused(world: World) {
         let till = world.till_with(Setup { checkout_per_minute: 1_000, ..Setup::default() }).await;
         let mut amounts = std::collections::BTreeSet::new();

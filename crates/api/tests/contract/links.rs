@@ -172,6 +172,17 @@ on_every_engine! {
         assert_eq!(used["quantity_used"], 1);
     }
 
+    async fn a_network_is_never_to_be_picked_after_the_invoice_ends(world: World) {
+        let till = world.till().await;
+        let link = link(&till, fixed_with("assets", json!([BTC, BASE]))).await;
+        let invoice = pay_from(&till, &link, json!({})).await;
+        // A volatile asset makes it live 15 minutes, less than there are to pick a network elsewhere.
+        let (select_by, expires_at) = (invoice["select_by"].as_str().unwrap(), invoice["expires_at"].as_str().unwrap());
+        assert!(select_by <= expires_at, "{select_by} {expires_at}");
+        let merchants = till.retrieve(&id(&invoice)).await;
+        assert_eq!(merchants["select_by"], invoice["select_by"]);
+    }
+
     async fn an_unpicked_invoice_expires_at_select_by_and_frees_its_unit(world: World) {
         let till = world.till().await;
         let made = link(&till, fixed_with("quantity_limit", json!(1))).await;

@@ -130,6 +130,18 @@ impl Refusal {
         Refusal { status, ..self }
     }
 
+    /// The class of its code; of its status, where that is not the code's own.
+    pub fn error_type(&self) -> ErrorType {
+        match self.status {
+            status if status == self.code.status() => self.code.kind(),
+            401 => ErrorType::Authentication,
+            403 => ErrorType::Permission,
+            429 => ErrorType::RateLimit,
+            500.. => ErrorType::Api,
+            _ => ErrorType::InvalidRequest,
+        }
+    }
+
     pub fn retry_after(self, s: u32) -> Refusal {
         Refusal {
             retry_after_s: Some(s),

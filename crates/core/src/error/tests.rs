@@ -362,6 +362,9 @@ fn a_refusal_starts_from_its_code_and_keeps_what_is_added() {
 
     let demo = Refusal::of(Code::TestModeOnly).status(409);
     assert_eq!((demo.code, demo.status), (Code::TestModeOnly, 409));
+    assert_eq!(demo.error_type(), ErrorType::InvalidRequest);
+    let elsewhere = Refusal::of(Code::TestModeOnly);
+    assert_eq!(elsewhere.error_type(), ErrorType::Permission);
 
     let limited = Refusal::of(Code::RateLimited).retry_after(7);
     assert_eq!((limited.status, limited.retry_after_s), (429, Some(7)));

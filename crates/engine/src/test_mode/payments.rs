@@ -91,7 +91,11 @@ pub async fn simulate_payment(
             hash.clone_from(&block_hash);
         }
     }
-    take_in(tx, context, &observations).await?;
+    let taken = take_in(tx, context, &observations).await?;
+    if taken.iter().all(Option::is_none) {
+        let message = "a transfer of this sender would be nobody's: its binding has ended";
+        return Err(invalid("sender", message).into());
+    }
     let row = till_store::invoices::find(tx, &context.scope, invoice).await?;
     row.ok_or_else(|| Fail::broken("an invoice vanished while it was paid"))
 }

@@ -137,7 +137,7 @@ pub fn error_body(refusal: &Refusal, docs_url: &str, id: &RequestId) -> Vec<u8> 
     let code = refusal.code.as_str();
     let envelope = Envelope {
         error: Inner {
-            r#type: refusal.code.kind().as_str(),
+            r#type: refusal.error_type().as_str(),
             code,
             message: &refusal.message,
             param: refusal.param.as_deref(),

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use serde_json::Value;
-use till_core::error::Code;
+use till_core::error::{Code, Refusal};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -99,6 +99,15 @@ impl Call {
     pub async fn send_and_leave(self) {
         let mut socket = TcpStream::connect(self.address).await.expect("a server");
         socket.write_all(&self.text()).await.expect("it listens");
+    }
+
+    /// Sends all but the last byte, which is given back.
+    pub async fn send_all_but_one(self) -> (TcpStream, u8) {
+        let mut text = self.text();
+        let last = text.pop().expect("a request has bytes");
+        let mut socket = TcpStream::connect(self.address).await.expect("a server");
+        socket.write_all(&text).await.expect("it listens");
+        (socket, last)
     }
 
     /// The open connection, for streams.
@@ -212,7 +221,8 @@ impl Reply {
         assert_eq!(names, six, "{told}");
         assert_eq!(json.as_object().map(|outer| outer.len()), Some(1), "{told}");
         let known = Code::parse(code).unwrap_or_else(|| panic!("{code} is not in the catalogue"));
-        assert_eq!(error["type"], known.kind().as_str(), "{told}");
+        let class = Refusal::of(known).status(status).error_type();
+        assert_eq!(error["type"], class.as_str(), "{told}");
         assert_eq!(
             error["request_id"].as_str(),
             self.header("x-request-id"),
