@@ -30,3 +30,25 @@ impl Scope {
         }
     }
 }
+
+/// What sort of credential a request comes with. Their idempotency keys are kept apart, so that payers, who hold
+/// the publishable key or a claim's link, cannot touch the merchant's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Credential {
+    /// A secret key.
+    Merchant,
+    /// A publishable key.
+    Payer,
+    /// The token of a refund's claim.
+    Claim,
+}
+
+impl Credential {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Credential::Merchant => "merchant",
+            Credential::Payer => "payer",
+            Credential::Claim => "claim",
+        }
+    }
+}

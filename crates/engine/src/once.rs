@@ -5,24 +5,27 @@ use scoped_futures::{ScopedBoxFuture, ScopedFutureExt as _};
 use sha2::{Digest as _, Sha256};
 use till_core::error::{Code, Refusal};
 use till_core::limits::IDEMPOTENCY_RETENTION_DAYS;
-use till_core::scope::Scope;
+use till_core::scope::{Credential, Scope};
 use till_core::time::DAY_MS;
-use till_store::idempotency::{KeptAnswer, NewAnswer};
+use till_store::idempotency::{self, KeptAnswer, KeyOf, NewAnswer};
 use till_store::{Queries, StoreError, Tx, Write};
 
 use crate::base::fail::Fail;
 use crate::base::{Answer, Context, Engine};
 use crate::view::event_object;
 
-/// A key and what it was used for: the method, the path and the raw body.
+const TABLE: &str = "idempotency_keys";
+
+/// A key, whose it is, and what it was used for: the method, the path and the raw body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Once {
+    pub credential: Credential,
     pub key: String,
     pub fingerprint: [u8; 32],
 }
 
 impl Once {
-    pub fn new(key: String, method: &str, path: &str, body: &[u8]) -> Once {
+    pub fn new(credential: Credential, key: String, method: &str, path: &str, body: &[u8]) -> Once {
         let mut hash = Sha256::new();
         for part in [method.as_bytes(), path.as_bytes()] {
             hash.update((part.len() as u64).to_be_bytes());
@@ -30,14 +33,29 @@ impl Once {
         }
         hash.update(body);
         Once {
+            credential,
             key,
             fingerprint: hash.finalize().into(),
+        }
+    }
+
+    pub fn key_of<'k>(&'k self, scope: &'k Scope) -> KeyOf<'k> {
+        KeyOf::new(scope, self.credential, &self.key)
+    }
+
+    /// What an answer is sealed for. Merchants' keys have always had the shorter form.
+    fn purpose(&self, scope: &Scope) -> String {
+        let (account, mode, key) = (&scope.account, scope.mode.as_str(), &self.key);
+        match self.credential {
+            Credential::Merchant => format!("idempotency/{account}/{mode}/{key}"),
+            other => format!("idempotency_of_{}/{account}/{mode}/{key}", other.as_str()),
         }
     }
 }
 
 impl Engine {
-    /// Runs a use case once per key. A failure leaves no trace and frees the key.
+    /// Runs a use case once per key. The key is claimed first and bound by the commit: a failure leaves no trace
+    /// and frees it, and so does a process that dies.
     pub async fn once<'w, F>(&self, scope: &Scope, once: &Once, work: F) -> Result<Answer, Fail>
     where
         F: for<'t> Fn(&'t mut Tx, &'t Context<'t>) -> ScopedBoxFuture<'w, 't, Result<Answer, Fail>>
@@ -45,41 +63,56 @@ impl Engine {
             + Sync,
     {
         let work = &work;
-        let run = || {
-            self.unit(scope, move |tx, context| {
-                async move {
-                    if let Some(kept) = look_up(tx, context, once).await? {
-                        return Ok(kept);
-                    }
-                    let answer = work(tx, context).await?;
-                    keep(tx, context, &[(scope, once, &answer)]).await?;
-                    Ok(answer)
+        self.unit(scope, move |tx, context| {
+            async move {
+                if let Some(kept) = claim(tx, context, once).await? {
+                    return Ok(kept);
                 }
-                .scope_boxed()
-            })
-        };
-        match run().await {
-            // Another process committed the same key while we worked: ours is undone, theirs is the answer.
-            Err(Fail::Store(error, _)) if is_key_taken(&error) => run().await,
-            Err(Fail::Store(StoreError::LockTimeout, _)) => Err(in_use().into()),
-            done => done,
+                let answer = work(tx, context).await?;
+                fulfil(tx, context, once, &answer).await?;
+                Ok(answer)
+            }
+            .scope_boxed()
+        })
+        .await
+    }
+}
+
+/// Claims the key, or gives back the answer that is bound to it.
+async fn claim(tx: &mut Tx, context: &Context<'_>, once: &Once) -> Result<Option<Answer>, Fail> {
+    let key = once.key_of(&context.scope);
+    let claimed = idempotency::claim(tx, &key, &once.fingerprint, context.real_now).await;
+    if claimed.map_err(key_error)? {
+        return Ok(None);
+    }
+    match kept(tx, context, once).await? {
+        Kept::Answer(answer) => Ok(Some(answer)),
+        Kept::Expired => {
+            idempotency::forget(tx, &key).await?;
+            let claimed = idempotency::claim(tx, &key, &once.fingerprint, context.real_now).await;
+            match claimed.map_err(key_error)? {
+                true => Ok(None),
+                false => Err(Fail::Again),
+            }
         }
+        // It was there a moment ago.
+        Kept::Nothing => Err(Fail::Again),
+    }
+}
+
+/// What a failure to write a key means.
+pub fn key_error(error: StoreError) -> Fail {
+    match error {
+        // Another process bound it meanwhile: its answer is there by now.
+        error if error.violates(TABLE) => Fail::Again,
+        // Another process has it claimed and is at work.
+        error if error.waited_for(TABLE) => in_use().into(),
+        error => error.into(),
     }
 }
 
 pub fn in_use() -> Refusal {
     Refusal::of(Code::IdempotencyKeyInUse).param("Idempotency-Key")
-}
-
-/// What the store says when a key was bound meanwhile.
-pub fn key_taken() -> StoreError {
-    StoreError::Unique {
-        constraint: "idempotency_keys(account,mode,key)".into(),
-    }
-}
-
-pub fn is_key_taken(error: &StoreError) -> bool {
-    error.violates("idempotency_keys")
 }
 
 /// What a key stands for.
@@ -91,35 +124,26 @@ pub enum Kept {
     Nothing,
 }
 
-/// The answer already given under this key, if it was to the same request.
-pub async fn look_up(
-    tx: &mut Tx,
-    context: &Context<'_>,
-    once: &Once,
-) -> Result<Option<Answer>, Fail> {
-    match kept(tx, context, once).await? {
-        Kept::Answer(answer) => Ok(Some(answer)),
-        Kept::Expired => {
-            till_store::idempotency::forget(tx, &context.scope, &once.key).await?;
-            Ok(None)
-        }
-        Kept::Nothing => Ok(None),
-    }
-}
-
 pub async fn kept(q: &mut impl Queries, context: &Context<'_>, once: &Once) -> Result<Kept, Fail> {
-    let kept = till_store::idempotency::kept_answer(q, &context.scope, &once.key).await?;
-    match kept {
+    match idempotency::kept_answer(q, &once.key_of(&context.scope)).await? {
         None => Ok(Kept::Nothing),
         Some(kept) if kept.created_at < oldest_kept(context.real_now) => Ok(Kept::Expired),
         Some(kept) => replay(context.engine, &context.scope, once, &kept).map(Kept::Answer),
     }
 }
 
+/// Frees a key whose answer is past its retention.
+pub async fn forget(tx: &mut Tx, context: &Context<'_>, once: &Once) -> Result<(), Fail> {
+    if kept(tx, context, once).await? == Kept::Expired {
+        idempotency::forget(tx, &once.key_of(&context.scope)).await?;
+    }
+    Ok(())
+}
+
 /// The refusal of a key that is bound to another request.
 pub async fn reused(engine: &Engine, scope: &Scope, once: &Once) -> Result<Option<Refusal>, Fail> {
     let mut reader = engine.db.read().await?;
-    let kept = till_store::idempotency::kept_answer(&mut reader, scope, &once.key).await?;
+    let kept = idempotency::kept_answer(&mut reader, &once.key_of(scope)).await?;
     let oldest = oldest_kept(engine.clock.now_ms());
     Ok(kept
         .filter(|kept| kept.created_at >= oldest && kept.fingerprint != once.fingerprint)
@@ -141,9 +165,7 @@ fn replay(engine: &Engine, scope: &Scope, once: &Once, kept: &KeptAnswer) -> Res
     let body = match &kept.event_body {
         Some(body) => Bytes::from(event_object(body).map_err(Fail::broken)?.to_owned()),
         None => {
-            let opened = engine
-                .vault
-                .open(&purpose(scope, &once.key), &kept.response);
+            let opened = engine.vault.open(&once.purpose(scope), &kept.response);
             Bytes::from(opened.map_err(Fail::broken)?)
         }
     };
@@ -155,55 +177,32 @@ fn replay(engine: &Engine, scope: &Scope, once: &Once, kept: &KeptAnswer) -> Res
     })
 }
 
-/// Binds answers to their keys, encrypted: some of them carry secrets that are shown once.
-pub async fn keep(
+/// Binds the answer to the key, encrypted: some carry secrets that are shown once.
+async fn fulfil(
     tx: &mut Tx,
     context: &Context<'_>,
-    answers: &[(&Scope, &Once, &Answer)],
+    once: &Once,
+    answer: &Answer,
 ) -> Result<(), StoreError> {
-    let engine = context.engine;
-    let rows = answers
-        .iter()
-        .map(|(scope, once, answer)| NewAnswer {
-            scope,
-            key: &once.key,
-            fingerprint: &once.fingerprint,
-            status: answer.status,
-            response: engine
-                .vault
-                .seal(&engine.ids, &purpose(scope, &once.key), &answer.body),
-            event: None,
-        })
-        .collect();
-    tx.write_all(&[in_order(rows, context.real_now)]).await
+    let (engine, scope) = (context.engine, &context.scope);
+    let purpose = once.purpose(scope);
+    let sealed = engine.vault.seal(&engine.ids, &purpose, &answer.body);
+    idempotency::fulfil(tx, &once.key_of(scope), answer.status, sealed).await
 }
 
 /// Rows that bind keys to answers which are the objects of events, by the events' ids.
 pub fn rows_by_event(answers: &[(&Scope, &Once, &Answer, &str)], real_now: i64) -> Write {
-    let rows = answers
+    let mut rows: Vec<NewAnswer<'_>> = answers
         .iter()
         .map(|(scope, once, answer, event)| NewAnswer {
-            scope,
-            key: &once.key,
+            key: once.key_of(scope),
             fingerprint: &once.fingerprint,
             status: answer.status,
             response: Vec::new(),
             event: Some(event),
         })
         .collect();
-    in_order(rows, real_now)
-}
-
-fn in_order(mut rows: Vec<NewAnswer<'_>>, real_now: i64) -> Write {
     // One order for everybody: two processes that bind the same keys wait for each other, never in a circle.
-    rows.sort_by(|a, b| (&a.scope.account, a.key).cmp(&(&b.scope.account, b.key)));
-    till_store::idempotency::rows(rows, real_now)
-}
-
-fn purpose(scope: &Scope, key: &str) -> String {
-    format!(
-        "idempotency/{}/{}/{key}",
-        scope.account,
-        scope.mode.as_str()
-    )
+    rows.sort_by(|a, b| a.key.cmp(&b.key));
+    idempotency::rows(rows, real_now)
 }

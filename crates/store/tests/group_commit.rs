@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::time::Duration;
+
 use common::{ids, put, run, thing, with_things};
 use futures::future::join_all;
 use till_core::asset::Mode;
@@ -203,12 +205,19 @@ async fn a_file_held_by_another_process_is_busy_and_then_free() {
     let other = Db::open(&DbConfig::new(test.config.url.clone()))
         .await
         .unwrap();
+    let hasty = DbConfig {
+        patience: Duration::from_millis(100),
+        ..test.config.clone()
+    };
+    let hasty = Db::open(&hasty).await.unwrap();
     let mut held = other.begin().await.unwrap();
     put(&mut held, &thing("held", 1)).await.unwrap();
-    assert_eq!(test.db.begin().await.err(), Some(StoreError::Busy));
+    assert_eq!(hasty.begin().await.err(), Some(StoreError::Busy));
+    assert_eq!(put_one(2, hasty.clone()).await, Err(StoreError::Busy));
     held.commit().await.unwrap();
     put_one(1, test.db.clone()).await.unwrap();
     assert_eq!(ids(&test.db).await, ["held", "unit 01"]);
+    hasty.close().await;
     other.close().await;
     test.remove().await;
 }

@@ -139,10 +139,10 @@ both_engines! { fresh
         let done: Result<(), StoreError> = db
             .write(|_| {
                 runs.fetch_add(1, Ordering::Relaxed);
-                async { Err(StoreError::LockTimeout) }.scope_boxed()
+                async { Err(StoreError::LockTimeout { of: None }) }.scope_boxed()
             })
             .await;
-        assert_eq!((done, runs.into_inner()), (Err(StoreError::LockTimeout), 1));
+        assert_eq!((done, runs.into_inner()), (Err(StoreError::LockTimeout { of: None }), 1));
 
         let runs = AtomicU32::new(0);
         let done: Result<(), StoreError> = db

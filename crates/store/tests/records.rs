@@ -7,12 +7,12 @@ use scoped_futures::ScopedFutureExt as _;
 use till_core::asset::{Family, Mode};
 use till_core::ledger::{EntryKind, Group, Line};
 use till_core::money::Units;
-use till_core::scope::Scope;
+use till_core::scope::{Credential, Scope};
 use till_core::timer::TimerKind;
 use till_core::webhook::DeliveryStatus;
 use till_store::deliveries::{Attempted, DeliveryRow, Message};
 use till_store::events::EventRow;
-use till_store::idempotency::NewAnswer;
+use till_store::idempotency::{KeyOf, NewAnswer};
 use till_store::journal::NewEntry;
 use till_store::keys::NewKey;
 use till_store::leases::{Cooling, LeaseRow};
@@ -26,6 +26,10 @@ fn scope() -> Scope {
 
 fn live() -> Scope {
     Scope::new("acct_a", Mode::Live)
+}
+
+fn of<'k>(scope: &'k Scope, key: &'k str) -> KeyOf<'k> {
+    KeyOf::new(scope, Credential::Merchant, key)
 }
 
 async fn with_merchant(db: &Db) {
@@ -461,7 +465,7 @@ both_engines! {
 
     async fn rows_of_several_tables_go_in_together_or_not_at_all(db: Db) {
         let scope = scope();
-        let answer = |key: &'static str| NewAnswer { scope: &scope, key, fingerprint: b"f", status: 201, response: Vec::new(), event: Some("evt_a") };
+        let answer = |key: &'static str| NewAnswer { key: of(&scope, key), fingerprint: b"f", status: 201, response: Vec::new(), event: Some("evt_a") };
         let names: Vec<String> = (0..70).map(|n| format!("inv_{n:02}")).collect();
         let many: Vec<_> = names.iter().map(|name| timer(&scope, name, 7)).collect();
         let commits = db.commits();
@@ -469,7 +473,7 @@ both_engines! {
         assert_eq!(db.commits() - commits, 1);
         let mut reader = db.read().await.unwrap();
         assert_eq!(timers::due(&mut reader, 7, 99).await.unwrap().len(), 70);
-        let kept = idempotency::kept_answer(&mut reader, &scope, "a").await.unwrap().unwrap();
+        let kept = idempotency::kept_answer(&mut reader, &of(&scope, "a")).await.unwrap().unwrap();
         assert_eq!(kept.event_body.as_deref(), Some(r#"{"id":"evt_a"}"#), "the event's");
         drop(reader);
 
@@ -479,7 +483,7 @@ both_engines! {
         let mut reader = db.read().await.unwrap();
         assert_eq!(events::stream(&mut reader, &scope, "inv_a", 0, 9).await.unwrap().len(), 1);
         assert_eq!(timers::due(&mut reader, 7, 99).await.unwrap().len(), 70, "not moved");
-        assert!(idempotency::kept_answer(&mut reader, &scope, "b").await.unwrap().is_none());
+        assert!(idempotency::kept_answer(&mut reader, &of(&scope, "b")).await.unwrap().is_none());
         drop(reader);
         db.write_rows(&[]).await.unwrap();
         db.write_rows(&again[..2]).await.unwrap();
@@ -487,7 +491,7 @@ both_engines! {
 
     async fn a_key_that_is_taken_fails_the_whole_unit(db: Db) {
         let scope = scope();
-        let answer = |key: &'static str| NewAnswer { scope: &scope, key, fingerprint: b"f", status: 201, response: b"{}".to_vec(), event: None };
+        let answer = |key: &'static str| NewAnswer { key: of(&scope, key), fingerprint: b"f", status: 201, response: b"{}".to_vec(), event: None };
         let mut tx = db.begin().await.unwrap();
         tx.write_all(&[idempotency::rows(vec![answer("a"), answer("b")], 5)]).await.unwrap();
         tx.commit().await.unwrap();
@@ -496,9 +500,9 @@ both_engines! {
         assert!(taken.violates("idempotency_keys"), "{taken}");
         drop(tx);
         let mut reader = db.read().await.unwrap();
-        assert!(idempotency::kept_answer(&mut reader, &scope, "c").await.unwrap().is_none());
-        assert_eq!(idempotency::kept_answer(&mut reader, &scope, "a").await.unwrap().unwrap().created_at, 5);
-        assert!(idempotency::kept_answer(&mut reader, &live(), "a").await.unwrap().is_none());
+        assert!(idempotency::kept_answer(&mut reader, &of(&scope, "c")).await.unwrap().is_none());
+        assert_eq!(idempotency::kept_answer(&mut reader, &of(&scope, "a")).await.unwrap().unwrap().created_at, 5);
+        assert!(idempotency::kept_answer(&mut reader, &of(&live(), "a")).await.unwrap().is_none());
         drop(reader);
         let mut tx = db.begin().await.unwrap();
         assert_eq!(idempotency::forget_before(&mut tx, 5, 9).await.unwrap(), 0);

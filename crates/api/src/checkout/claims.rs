@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{FromRequest, FromRequestParts as _, Request, State};
 use scoped_futures::ScopedFutureExt as _;
-use till_core::scope::Scope;
+use till_core::scope::Credential;
 use till_engine::Answer;
 use till_engine::once::{Once, in_use, reused};
 use till_engine::refunds::{self, Claim, ClaimRequest};
@@ -18,7 +18,7 @@ use utoipa_axum::routes;
 
 use crate::face::answers::answered;
 use crate::face::request::{Body as _, body};
-use crate::face::{Answered, Api, Failure, Id, IdempotencyKey, Refusals, shown, text};
+use crate::face::{Answered, Api, Failure, HeldKey, Id, IdempotencyKey, Refusals, shown, text};
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::new().routes(routes!(retrieve, claim))
@@ -50,7 +50,7 @@ struct PostedClaim {
     claim: Claim,
     once: Once,
     request: ClaimRequest,
-    _held: InFlightGuard<(Scope, String)>,
+    _held: InFlightGuard<HeldKey>,
 }
 
 impl FromRequest<Arc<Api>> for PostedClaim {
@@ -60,15 +60,15 @@ impl FromRequest<Arc<Api>> for PostedClaim {
         let (mut parts, content) = request.into_parts();
         let Ok(Id(token)) = Id::from_request_parts(&mut parts, api).await;
         let claim = refunds::find_claim(&api.engine, &token).await?;
-        // No key that a merchant can send has a space in it.
         let key = idempotency::key(&parts.headers)?;
-        let key = format!("claim {} {key}", claim.digest);
-        let held = api.in_flight.enter((claim.scope.clone(), key.clone()));
-        let held = held.ok_or_else(in_use)?;
+        let key = format!("{} {key}", claim.digest);
+        let held = (claim.scope.clone(), Credential::Claim, key.clone());
+        let held = api.in_flight.enter(held).ok_or_else(in_use)?;
         Query::of(parts.uri.query(), &[])?;
         let bytes = body::read(&parts.headers, content, READ_TIME_LIMIT).await?;
         let raw = bytes.as_deref().unwrap_or_default();
-        let once = Once::new(key, parts.method.as_str(), parts.uri.path(), raw);
+        let (method, path) = (parts.method.as_str(), parts.uri.path());
+        let once = Once::new(Credential::Claim, key, method, path, raw);
         let request = match ClaimRefundRequest::read(bytes.as_deref()) {
             Ok(request) => request,
             Err(wrong) => {

@@ -21,4 +21,4 @@ pub use failure::Failure;
 pub use got::{Got, KeyParam};
 pub use pager::{Listing, PageParams};
 pub use posted::{IdempotencyKey, Posted};
-pub use state::Api;
+pub use state::{Api, HeldKey};

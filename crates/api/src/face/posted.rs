@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use axum::extract::{FromRequest, Request};
 use scoped_futures::{ScopedBoxFuture, ScopedFutureExt as _};
-use till_core::scope::Scope;
-use till_engine::merchants::accounts::Caller;
+use till_core::scope::{Credential, Scope};
+use till_engine::merchants::accounts::{Caller, KeyKind};
 use till_engine::once::{Once, in_use, reused};
 use till_engine::{Answer, Context, Fail, Tx};
 use till_http::body::{self, READ_TIME_LIMIT};
@@ -18,7 +18,7 @@ use super::answers::{Answered, answered};
 use super::callers::{Rights, authenticate, count};
 use super::failure::Failure;
 use super::request::{Body, NoBody};
-use super::state::Api;
+use super::state::{Api, HeldKey};
 
 /// The header of every POST, for the document.
 #[derive(IntoParams)]
@@ -38,7 +38,7 @@ pub struct Posted<R, B = NoBody> {
     pub caller: Arc<Caller>,
     pub once: Once,
     pub body: B,
-    _held: InFlightGuard<(Scope, String)>,
+    _held: InFlightGuard<HeldKey>,
     rights: PhantomData<R>,
 }
 
@@ -49,14 +49,24 @@ impl<R: Rights, B: Body> FromRequest<Arc<Api>> for Posted<R, B> {
         let (parts, content) = request.into_parts();
         let (_, caller) = authenticate::<R>(api, &parts).await?;
         let key = idempotency::key(&parts.headers)?;
+        let credential = match caller.kind {
+            KeyKind::Secret => Credential::Merchant,
+            KeyKind::Publishable => Credential::Payer,
+        };
         let held = api
             .in_flight
-            .enter((caller.scope.clone(), key.clone()))
+            .enter((caller.scope.clone(), credential, key.clone()))
             .ok_or_else(in_use)?;
         Query::of(parts.uri.query(), &[])?;
         let bytes = body::read(&parts.headers, content, READ_TIME_LIMIT).await?;
         let raw = bytes.as_deref().unwrap_or_default();
-        let once = Once::new(key, parts.method.as_str(), parts.uri.path(), raw);
+        let once = Once::new(
+            credential,
+            key,
+            parts.method.as_str(),
+            parts.uri.path(),
+            raw,
+        );
         count::<R>(api, &parts, &caller)?;
         let body = match read::<B>(api, &caller, bytes.as_deref()).await {
             Ok(body) => body,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use till_core::scope::Scope;
+use till_core::scope::{Credential, Scope};
 use till_engine::base::Stopping;
 use till_engine::invoices::gather::Gatherer;
 use till_engine::invoices::retrieve::Retrievals;
@@ -35,12 +35,15 @@ pub struct Api {
     pub sender: Arc<Sender>,
     pub config: ApiConfig,
     pub stopping: Stopping,
-    pub in_flight: Arc<InFlight<(Scope, String)>>,
+    pub in_flight: Arc<InFlight<HeldKey>>,
     /// How many live streams are open, by what they are counted by.
     pub streams: Mutex<HashMap<String, usize>>,
     pub(super) limiter: RateLimiter,
     keys: Mutex<KnownKeys>,
 }
+
+/// An idempotency key that a request of this process holds.
+pub type HeldKey = (Scope, Credential, String);
 
 /// Keys by their hash.
 type KnownKeys = HashMap<[u8; 32], Arc<KnownKey>>;

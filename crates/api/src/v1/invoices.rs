@@ -11,6 +11,7 @@ use till_core::limits::{
 };
 use till_engine::invoices::create::CreateInvoice;
 use till_engine::invoices::quote::NewInvoice;
+use till_engine::invoices::wanted::Wanted;
 use till_engine::invoices::{self, Via};
 use till_engine::settlement;
 use till_engine::view::InvoiceView;
@@ -85,6 +86,7 @@ async fn create(State(api): State<Arc<Api>>, posted: Posted<Secret, NewInvoice>)
         scope: posted.scope().clone(),
         once: posted.once.clone(),
         request: posted.body,
+        wanted: Wanted::default(),
     };
     Ok(answered(api.gatherer.create(create).await?))
 }

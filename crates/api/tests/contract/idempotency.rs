@@ -2,9 +2,12 @@
 
 use futures::future::join_all;
 use serde_json::{Value, json};
+use till_core::scope::Credential;
 use till_engine::once::Once;
 
-use crate::harness::{Call, NILE, Setup, Till, data, id, live, until};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use crate::harness::{Call, NILE, Reply, Setup, Till, data, id, live, until};
 
 fn body() -> Value {
     json!({ "amount": "25.00", "currency": "USD" })
@@ -99,6 +102,38 @@ on_every_engine! {
             let settings = till.posting("/v1/merchant/settings", wrong).once("k");
             settings.send().await.refused(409, "idempotency_key_reused", "Idempotency-Key");
         }
+    }
+
+    async fn payers_can_neither_burn_nor_probe_nor_hold_the_merchants_keys(world: World) {
+        let till = world.till().await;
+        let invoice = id(&till.invoice().await);
+        let path = format!("/v1/checkout/invoices/{invoice}/payment_option");
+        let publishable = &till.account.test.publishable_key;
+        let pick = |key: &str| till.posting(&path, json!({ "asset": NILE })).once(key);
+        let payer = |key: &str| pick(key).key(publishable);
+        let is_new = |reply: Reply, status: u16| {
+            reply.ok(status);
+            assert!(!reply.is_replay());
+        };
+        is_new(payer("burnt").send().await, 200);
+        is_new(create(&till, "burnt").send().await, 201);
+        is_new(create(&till, "probed").send().await, 201);
+        is_new(payer("probed").send().await, 200);
+        assert!(payer("probed").send().await.is_replay());
+        assert!(create(&till, "burnt").send().await.is_replay());
+        // A secret key at the checkout is still the merchant's.
+        pick("probed").send().await.refused(409, "idempotency_key_reused", "Idempotency-Key");
+
+        let (mut socket, last) = payer("held").send_all_but_one().await;
+        until("the payer's request to hold its key", || async {
+            (payer("held").send().await.code() == "idempotency_key_in_use").then_some(())
+        })
+        .await;
+        is_new(create(&till, "held").send().await, 201);
+        socket.write_u8(last).await.unwrap();
+        let mut said = Vec::new();
+        socket.read_to_end(&mut said).await.unwrap();
+        is_new(Reply::parse(&said, &path), 200);
     }
 
     async fn a_request_that_failed_left_no_trace(world: World) {
@@ -256,16 +291,9 @@ on_every_engine! { postgres
             ("/v1/merchant/settings", json!({ "display_name": "A" }), "s", 200),
         ] {
             let mut tx = other.begin().await.unwrap();
-            let once = Once::new(key.to_owned(), "POST", path, b"");
-            let answer = till_store::idempotency::NewAnswer {
-                scope: &till.scope(),
-                key,
-                fingerprint: &once.fingerprint,
-                status: 201,
-                response: b"{}".to_vec(),
-                event: None,
-            };
-            tx.write_all(&[till_store::idempotency::rows(vec![answer], 0)]).await.unwrap();
+            let once = Once::new(Credential::Merchant, key.to_owned(), "POST", path, b"");
+            let scope = till.scope();
+            till_store::idempotency::claim(&mut tx, &once.key_of(&scope), &once.fingerprint, 0).await.unwrap();
             let call = till.posting(path, body).once(key);
             call.clone().send().await.refused(409, "idempotency_key_in_use", "Idempotency-Key");
             drop(tx);

@@ -17,6 +17,7 @@ mod links;
 mod lists;
 mod lookup;
 mod pages;
+mod patience;
 mod payments;
 mod plans;
 mod reconciliation;

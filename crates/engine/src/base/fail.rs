@@ -27,6 +27,14 @@ impl Fail {
         Fail::Broken(cause.to_string(), Location::caller())
     }
 
+    /// Whether the database is away or overrun, for whatever is asked of it.
+    pub fn is_outage(&self) -> bool {
+        matches!(
+            self,
+            Fail::Store(StoreError::Unavailable | StoreError::Busy, _)
+        )
+    }
+
     /// What the caller is told, or the cause, for the log alone, where the fault is ours. A database that is
     /// away is not a defect: the caller may retry.
     pub fn into_refusal(self) -> Result<Refusal, String> {
@@ -37,7 +45,7 @@ impl Fail {
                 StoreError::Unavailable
                 | StoreError::Busy
                 | StoreError::Serialization
-                | StoreError::LockTimeout,
+                | StoreError::LockTimeout { .. },
                 _,
             ) => Ok(Refusal::of(Code::ServiceUnavailable)),
             Fail::Store(error, place) => Err(format!("{error} (at {place})")),

@@ -12,10 +12,12 @@ use till_core::error::Refusal;
 use till_core::id::IdKind;
 use till_core::invoice::Deposit;
 use till_core::scope::Scope;
+use till_store::idempotency::{BoundKey, KeyOf};
 
 use crate::base::fail::Fail;
 use crate::base::{Answer, Context, Effects, Engine};
 use crate::invoices::quote::{NewInvoice, Quote, quote};
+use crate::invoices::wanted::Wanted;
 use crate::once::{self, Kept, Once};
 use rows::Ready;
 
@@ -27,6 +29,7 @@ pub struct CreateInvoice {
     pub scope: Scope,
     pub once: Once,
     pub request: NewInvoice,
+    pub wanted: Wanted,
 }
 
 type Answers = Vec<Option<Result<Answer, Fail>>>;
@@ -80,11 +83,12 @@ pub async fn create_invoices(
 async fn draft<'a>(
     engine: &'a Engine,
     contexts: &'a HashMap<Scope, Result<Context<'a>, Fail>>,
-    bound: &HashSet<(Scope, String)>,
+    bound: &[BoundKey],
     requests: &'a [CreateInvoice],
     answers: &mut Answers,
 ) -> Result<Vec<Draft<'a>>, Fail> {
-    let mut drafted: HashSet<(&Scope, &str)> = HashSet::with_capacity(requests.len());
+    let bound: HashSet<KeyOf<'_>> = bound.iter().map(BoundKey::key).collect();
+    let mut drafted: HashSet<KeyOf<'_>> = HashSet::with_capacity(requests.len());
     let mut drafts = Vec::with_capacity(requests.len());
     for (index, request) in requests.iter().enumerate() {
         let context = match &contexts[&request.scope] {
@@ -94,7 +98,7 @@ async fn draft<'a>(
                 continue;
             }
         };
-        let key = (request.scope.clone(), request.once.key.clone());
+        let key = request.once.key_of(&request.scope);
         if bound.contains(&key) {
             let mut reader = engine.db.read().await?;
             match once::kept(&mut reader, context, &request.once).await {
@@ -111,9 +115,9 @@ async fn draft<'a>(
                 Ok(Kept::Nothing) => {}
             }
         }
-        if !drafted.insert((&request.scope, &request.once.key)) {
+        if !drafted.insert(key) {
             // Its answer is the earlier one's, which must be bound first: let each request go alone.
-            return Err(once::key_taken().into());
+            return Err(Fail::Again);
         }
         match quote(context, &request.request) {
             Err(refusal) => answers[index] = Some(Err(refusal.into())),
@@ -131,21 +135,13 @@ async fn draft<'a>(
     Ok(drafts)
 }
 
-async fn bound_keys(
-    engine: &Engine,
-    requests: &[CreateInvoice],
-) -> Result<HashSet<(Scope, String)>, Fail> {
-    let keys: Vec<(&Scope, &str)> = requests
+async fn bound_keys(engine: &Engine, requests: &[CreateInvoice]) -> Result<Vec<BoundKey>, Fail> {
+    let keys: Vec<KeyOf<'_>> = requests
         .iter()
-        .map(|request| (&request.scope, request.once.key.as_str()))
+        .map(|request| request.once.key_of(&request.scope))
         .collect();
     let mut reader = engine.db.read().await?;
-    let bound = till_store::idempotency::bound_keys(&mut reader, &keys).await?;
-    let read = |key: till_store::idempotency::KeyInUse| {
-        let mode = till_core::asset::Mode::parse(&key.mode)?;
-        Some((Scope::new(&key.account, mode), key.key))
-    };
-    Ok(bound.into_iter().filter_map(read).collect())
+    Ok(till_store::idempotency::bound_keys(&mut reader, &keys).await?)
 }
 
 /// Frees a key whose answer is past its retention.
@@ -153,7 +149,7 @@ async fn forget(engine: &Engine, request: &CreateInvoice) -> Result<(), Fail> {
     let once = &request.once;
     engine
         .unit(&request.scope, move |tx, context| {
-            async move { once::look_up(tx, context, once).await.map(drop) }.scope_boxed()
+            async move { once::forget(tx, context, once).await }.scope_boxed()
         })
         .await
 }
@@ -192,7 +188,8 @@ async fn write(
     if drafts.iter().all(|draft| draft.scarce.is_empty()) {
         let ready: Vec<Ready<'_>> = drafts.iter().map(Ready::from).collect();
         let batch = rows::assemble(engine, requests, &ready)?;
-        engine.db.write_rows(&batch.writes).await?;
+        let written = engine.db.write_rows(&batch.writes).await;
+        written.map_err(once::key_error)?;
         return Ok(batch.answered().collect());
     }
     let written = engine
@@ -202,7 +199,7 @@ async fn write(
                 effects.clear();
                 let (ready, refused) = deposits::allocate(tx, drafts).await?;
                 let batch = rows::assemble(engine, requests, &ready)?;
-                tx.write_all(&batch.writes).await?;
+                tx.write_all(&batch.writes).await.map_err(once::key_error)?;
                 Ok::<_, Fail>((batch, refused))
             }
             .scope_boxed()

@@ -6,17 +6,23 @@ use std::time::Duration;
 
 use till_store::StoreError;
 use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::time::{sleep, timeout};
 
 use crate::base::fail::Fail;
 use crate::base::{Answer, Engine};
 use crate::invoices::create::{CreateInvoice, create_invoices};
-use crate::once;
+use crate::invoices::wanted::Held;
 
 const BATCH_MAX: usize = 64;
 const WAITING_MAX: usize = 4_096;
 /// So few are worth waiting a moment for more.
 const FEW: usize = 16;
 const MOMENT: Duration = Duration::from_millis(1);
+/// How long a request waits to be written. What is being written by then is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long that may take. Both together are less than the time in which HTTP wants an answer: nothing is to be
+/// written for whoever was told that it was not.
+const WRITING_TIME_MAX: Duration = Duration::from_secs(20);
 
 struct WaitingRequest {
     request: CreateInvoice,
@@ -45,7 +51,19 @@ impl Gatherer {
         Gatherer { queue }
     }
 
+    /// The invoice's answer, or a failure after which nothing more will come of the request.
     pub async fn create(&self, request: CreateInvoice) -> Result<Answer, Fail> {
+        let wanted = request.wanted.clone();
+        let asking = self.ask(request);
+        tokio::pin!(asking);
+        match timeout(PATIENCE, &mut asking).await {
+            Ok(answer) => answer,
+            Err(_) if wanted.give_up().await => Err(StoreError::Unavailable.into()),
+            Err(_) => asking.await,
+        }
+    }
+
+    async fn ask(&self, request: CreateInvoice) -> Result<Answer, Fail> {
         let (answer, answered) = oneshot::channel();
         let gone = |_| Fail::broken("the gatherer has stopped");
         self.queue
@@ -67,8 +85,10 @@ async fn lane(
             return;
         }
         let _under_way = UnderWay::begin(&under_way);
-        let (requests, answers): (Vec<_>, Vec<_>) = batch
+        let batch = batch
             .into_iter()
+            .filter(|waiting| !waiting.answer.is_closed());
+        let (requests, answers): (Vec<_>, Vec<_>) = batch
             .map(|waiting| (waiting.request, waiting.answer))
             .unzip();
         // A panic in one batch must not end the lane: its requests see a closed channel, the next go on.
@@ -92,7 +112,7 @@ async fn gather(
     let mut batch = Vec::with_capacity(BATCH_MAX);
     queue.recv_many(&mut batch, BATCH_MAX).await;
     if !batch.is_empty() && batch.len() < FEW && under_way.load(Ordering::Relaxed) > 0 {
-        tokio::time::sleep(MOMENT).await;
+        sleep(MOMENT).await;
         while batch.len() < BATCH_MAX
             && let Ok(waiting) = queue.try_recv()
         {
@@ -118,12 +138,19 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-/// Creates all of them together, and each alone when together does not go.
+/// Creates all of them together, and each alone when together does not go because of one of them.
 pub async fn create_all(engine: &Engine, requests: &[CreateInvoice]) -> Vec<Result<Answer, Fail>> {
     if requests.len() > 1
-        && let Ok(answers) = create_together(engine, requests).await
+        && let Some(held) = hold_all(requests).await
     {
-        return answers;
+        match in_time(create_together(engine, requests)).await {
+            Ok(answers) => {
+                held.into_iter().for_each(Held::answered);
+                return answers;
+            }
+            Err(fail) if fail.is_outage() => return vec![Err(fail); requests.len()],
+            Err(_) => {}
+        }
     }
     let mut answers = Vec::with_capacity(requests.len());
     for request in requests {
@@ -132,18 +159,41 @@ pub async fn create_all(engine: &Engine, requests: &[CreateInvoice]) -> Vec<Resu
     answers
 }
 
+/// None when somebody gave up meanwhile.
+async fn hold_all(requests: &[CreateInvoice]) -> Option<Vec<Held>> {
+    let mut held = Vec::with_capacity(requests.len());
+    for request in requests {
+        held.push(request.wanted.hold().await?);
+    }
+    Some(held)
+}
+
 async fn create_alone(engine: &Engine, request: &CreateInvoice) -> Result<Answer, Fail> {
     let create = async || {
         let answers = create_together(engine, std::slice::from_ref(request)).await?;
         let answer = answers.into_iter().next();
         answer.unwrap_or_else(|| Err(Fail::broken("no answer")))
     };
-    match create().await {
-        // Another process bound the key meanwhile: its answer is there by now.
-        Err(Fail::Store(error, _)) if once::is_key_taken(&error) => create().await,
-        Err(Fail::Store(StoreError::LockTimeout, _)) => Err(once::in_use().into()),
-        done => done,
-    }
+    let Some(held) = request.wanted.hold().await else {
+        return Err(StoreError::Unavailable.into());
+    };
+    let create = async {
+        match create().await {
+            // Another process bound the key meanwhile: its answer is there by now.
+            Err(Fail::Again) => create().await,
+            done => done,
+        }
+    };
+    let answer = in_time(create).await;
+    held.answered();
+    answer
+}
+
+async fn in_time<T>(writing: impl Future<Output = Result<T, Fail>>) -> Result<T, Fail> {
+    let late = |_| Err(StoreError::Unavailable.into());
+    timeout(WRITING_TIME_MAX, writing)
+        .await
+        .unwrap_or_else(late)
 }
 
 async fn create_together(

@@ -7,6 +7,7 @@ mod list;
 pub mod quote;
 pub mod retrieve;
 mod review;
+pub mod wanted;
 
 pub use cancel::cancel;
 pub use list::{InvoiceFilter, PaymentFilter, list, list_payments, view};

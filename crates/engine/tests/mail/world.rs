@@ -6,13 +6,14 @@ use std::sync::Arc;
 use scoped_futures::ScopedFutureExt as _;
 use till_core::asset::Mode;
 use till_core::error::Code;
-use till_core::scope::Scope;
+use till_core::scope::{Credential, Scope};
 use till_engine::base::prices::{FixedPrices, Prices};
 use till_engine::base::vault::Vault;
 use till_engine::checkout::{notify, session};
 use till_engine::invoices::create::CreateInvoice;
 use till_engine::invoices::gather::create_all;
 use till_engine::invoices::quote::NewInvoice;
+use till_engine::invoices::wanted::Wanted;
 use till_engine::merchants::accounts::{Modes, create_account};
 use till_engine::once::Once;
 use till_engine::smtp::Mailer;
@@ -79,7 +80,13 @@ impl World {
         let random: [u8; 8] = self.engine.ids.random();
         let request = CreateInvoice {
             scope: self.scope.clone(),
-            once: Once::new(format!("key-{random:?}"), "POST", "/v1/invoices", b"{}"),
+            once: Once::new(
+                Credential::Merchant,
+                format!("key-{random:?}"),
+                "POST",
+                "/v1/invoices",
+                b"{}",
+            ),
             request: NewInvoice {
                 amount: "25.00".into(),
                 currency: "USD".into(),
@@ -88,6 +95,7 @@ impl World {
                 customer_ref: Some("CANARY customer_ref".into()),
                 metadata: BTreeMap::from([("key".into(), "CANARY metadata".into())]),
             },
+            wanted: Wanted::default(),
         };
         let answer = create_all(&self.engine, &[request])
             .await

@@ -3,6 +3,7 @@
 use std::task::Poll;
 
 use scoped_futures::ScopedFutureExt as _;
+use till_core::scope::Credential;
 use till_engine::once::Once;
 use till_engine::test_mode::{Advance, reach_goal, set_goal};
 use till_engine::{Answer, Engine, Fail};
@@ -13,7 +14,8 @@ use crate::world::{LIFE_MS, NOW, World};
 const INVOICES: usize = 150;
 
 async fn advance(engine: &Engine, world: &World, key: &str, seconds: i64) -> Result<Answer, Fail> {
-    let once = Once::new(key.to_owned(), "POST", "/v1/test_helpers/clock", b"");
+    let (key, path) = (key.to_owned(), "/v1/test_helpers/clock");
+    let once = Once::new(Credential::Merchant, key, "POST", path, b"");
     let advance = &Advance::Seconds(seconds);
     let moved = engine.once(&world.scope, &once, |tx, context| {
         async move {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use scoped_futures::ScopedFutureExt as _;
 use till_core::asset::Mode;
-use till_core::scope::Scope;
+use till_core::scope::{Credential, Scope};
 use till_engine::base::prices::{FixedPrices, Prices};
 use till_engine::base::vault::Vault;
 use till_engine::invoices::create::CreateInvoice;
 use till_engine::invoices::gather::create_all;
 use till_engine::invoices::quote::NewInvoice;
+use till_engine::invoices::wanted::Wanted;
 use till_engine::merchants::accounts::{Modes, create_account};
 use till_engine::once::Once;
 use till_engine::test_mode::{Simulation, simulate_payment};
@@ -54,9 +55,10 @@ impl World {
     pub async fn invoices(&self, scope: &Scope, count: usize) -> Vec<String> {
         let request = || {
             let random: [u8; 8] = self.engine.ids.random();
+            let key = format!("key-{random:?}");
             CreateInvoice {
                 scope: scope.clone(),
-                once: Once::new(format!("key-{random:?}"), "POST", "/v1/invoices", b"{}"),
+                once: Once::new(Credential::Merchant, key, "POST", "/v1/invoices", b"{}"),
                 request: NewInvoice {
                     amount: "25.00".into(),
                     currency: "USD".into(),
@@ -65,6 +67,7 @@ impl World {
                     customer_ref: None,
                     metadata: BTreeMap::new(),
                 },
+                wanted: Wanted::default(),
             }
         };
         let requests: Vec<CreateInvoice> = (0..count).map(|_| request()).collect();

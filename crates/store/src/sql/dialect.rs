@@ -21,8 +21,7 @@ use crate::sql::reader::Source;
 use crate::sql::tx::{Steps, write_postgres, write_sqlite};
 use crate::{Reader, Retryable, StoreError, Tx, Write};
 
-/// How long to wait for a connection, or for one's turn at SQLite's writer.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a reader waits while SQLite tidies up after a process that died.
 const SQLITE_BUSY_TIMEOUT: Duration = Duration::from_millis(5_000);
 /// Every commit looks through what the writer has cached: more of it does not make it faster.
 const SQLITE_CACHE_KIB: u32 = 16_384;
@@ -52,6 +51,9 @@ pub struct DbConfig {
     pub readers_max: u32,
     /// For PostgreSQL; SQLite has one writer.
     pub writers_max: u32,
+    /// How long to wait for a connection, for one's turn at SQLite's writer, and for another process that has
+    /// that writer. Callers count on it: who waits for a unit of work is answered not much later.
+    pub patience: Duration,
     /// For SQLite: how many pages of 4 KiB its write-ahead log may have before it is to begin anew.
     pub log_pages_max: u32,
 }
@@ -62,6 +64,7 @@ impl DbConfig {
             url: url.into(),
             readers_max: 8,
             writers_max: 8,
+            patience: Duration::from_secs(5),
             log_pages_max: 4_000,
         }
     }
@@ -77,6 +80,7 @@ struct Inner {
     steps: Arc<Steps>,
     /// How often units were tried again; spreads those that collided.
     retries: AtomicU64,
+    patience: Duration,
 }
 
 enum Backend {
@@ -120,6 +124,7 @@ impl Db {
             commits,
             steps: Arc::default(),
             retries: AtomicU64::new(0),
+            patience: config.patience,
         })))
     }
 
@@ -147,7 +152,7 @@ impl Db {
         let steps = Arc::clone(&self.0.steps);
         match &self.0.backend {
             Backend::Sqlite { writer, .. } => {
-                let unit = Unit::begin(writer, Some(ACQUIRE_TIMEOUT)).await?;
+                let unit = Unit::begin(writer, Some(self.0.patience)).await?;
                 Ok(Tx::sqlite(unit, commits, steps))
             }
             // No limit: nothing but this process can hold it up, and simulated time passes as it likes.
@@ -217,7 +222,7 @@ impl Db {
         steps.take_one().await;
         match &self.0.backend {
             Backend::Sqlite { writer, .. } => {
-                write_sqlite(writer, Some(ACQUIRE_TIMEOUT), writes).await?;
+                write_sqlite(writer, Some(self.0.patience), writes).await?;
             }
             Backend::Memory { writer } => write_sqlite(writer, None, writes).await?,
             Backend::Postgres { writers, .. } => {
@@ -307,6 +312,8 @@ async fn open_sqlite(config: &DbConfig, commits: &Arc<AtomicU64>) -> Result<Back
     let writing = options
         .clone()
         .create_if_missing(true)
+        // A unit of work that finds the writer taken is tried again so often.
+        .busy_timeout(config.patience / WRITE_ATTEMPTS_MAX)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .pragma("wal_autocheckpoint", SQLITE_CHECKPOINT_PAGES.to_string());
@@ -327,7 +334,7 @@ async fn open_sqlite(config: &DbConfig, commits: &Arc<AtomicU64>) -> Result<Back
     };
     let readers = SqlitePoolOptions::new()
         .max_connections(config.readers_max.max(1))
-        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .acquire_timeout(config.patience)
         .test_before_acquire(false)
         .max_lifetime(None)
         .idle_timeout(None)
@@ -379,7 +386,7 @@ async fn open_postgres(config: &DbConfig) -> Result<Backend, StoreError> {
     let pool = |connections_max: u32| {
         PgPoolOptions::new()
             .max_connections(connections_max.max(1))
-            .acquire_timeout(ACQUIRE_TIMEOUT)
+            .acquire_timeout(config.patience)
             .test_before_acquire(false)
     };
     // Two pools, so that neither those who write nor those who read can starve the other.

@@ -16,9 +16,10 @@ pub enum StoreError {
     /// order of the key; see [`StoreError::violates`].
     #[error("a unique key is taken: {constraint}")]
     Unique { constraint: String },
-    /// Another unit held a row for longer than the wait allowed.
-    #[error("a row stayed locked by another unit of work")]
-    LockTimeout,
+    /// Another unit held a row for longer than the wait allowed. `of` is the table or index it was waited for in,
+    /// where the engine says so.
+    #[error("a row of {} stayed locked by another unit of work", .of.as_deref().unwrap_or("some table"))]
+    LockTimeout { of: Option<String> },
     /// No connection, or one that broke. If it broke during a commit, the outcome is not known.
     #[error("the database is not available")]
     Unavailable,
@@ -72,6 +73,18 @@ impl StoreError {
     }
 }
 
+impl StoreError {
+    /// Whether a row of this table stayed locked, or a key of it was being taken by another unit for too long.
+    pub fn waited_for(&self, table: &str) -> bool {
+        let StoreError::LockTimeout { of: Some(of) } = self else {
+            return false;
+        };
+        // Indexes are called after their tables.
+        let rest = of.strip_prefix(table);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+    }
+}
+
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> StoreError {
         let unavailable = |cause: &dyn std::fmt::Display| {
@@ -112,9 +125,11 @@ fn from_database(error: &dyn DatabaseError) -> Option<StoreError> {
     }
     let code = error.code().unwrap_or_default();
     match error.try_downcast_ref::<PgDatabaseError>() {
-        Some(_) => match &*code {
+        Some(said) => match &*code {
             "40001" | "40P01" => Some(StoreError::Serialization),
-            "55P03" => Some(StoreError::LockTimeout),
+            "55P03" => Some(StoreError::LockTimeout {
+                of: said.r#where().and_then(relation),
+            }),
             // A statement or idle transaction that ran out of time, a server that became a read-only standby.
             "57014" | "25P03" | "25006" => None,
             code if ["08", "53", "57", "58"]
@@ -161,6 +176,13 @@ fn postgres_key(table: Option<&str>, detail: Option<&str>) -> Option<String> {
         Some(columns) => format!("{table}({columns})"),
         None => table.to_owned(),
     })
+}
+
+/// `while locking tuple (0,1) in relation "invoices"` names what was waited for last, in every language the
+/// server may speak.
+fn relation(context: &str) -> Option<String> {
+    let line = context.lines().next()?;
+    line.rsplit('"').nth(1).map(str::to_owned)
 }
 
 /// `UNIQUE constraint failed: t.a, t.b`, or `UNIQUE constraint failed: index 'name'` for an expression.
@@ -226,6 +248,19 @@ mod tests {
         assert!(!error.violates("refund"));
         assert!(!error.violates("refunds(account_id)"));
         assert!(!StoreError::Busy.violates("refunds"));
+    }
+
+    #[test]
+    fn a_wait_is_known_by_what_was_waited_for() {
+        let context = "while inserting index tuple (0,7) in relation \"idempotency_keys_pkey\"\nSQL statement";
+        let waited = StoreError::LockTimeout {
+            of: relation(context),
+        };
+        assert!(waited.waited_for("idempotency_keys"));
+        assert!(!waited.waited_for("keys"));
+        assert!(!waited.waited_for("invoices"));
+        assert!(!StoreError::LockTimeout { of: None }.waited_for("invoices"));
+        assert_eq!(relation("while doing something"), None);
     }
 
     #[test]

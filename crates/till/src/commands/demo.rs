@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 use till_core::asset::Mode;
-use till_core::scope::Scope;
+use till_core::scope::{Credential, Scope};
 use till_engine::invoices::create::CreateInvoice;
 use till_engine::invoices::gather::Gatherer;
 use till_engine::invoices::quote::NewInvoice;
+use till_engine::invoices::wanted::Wanted;
 use till_engine::merchants::accounts::{Modes, NewAccount, create_account};
 use till_engine::once::Once;
 
@@ -100,13 +101,20 @@ async fn show(
 async fn example_checkout(gatherer: &Gatherer, account: &str) -> Result<String, Failure> {
     let request = CreateInvoice {
         scope: Scope::new(account, Mode::Test),
-        once: Once::new("till-demo".to_owned(), "POST", "/v1/invoices", b""),
+        once: Once::new(
+            Credential::Merchant,
+            "till-demo".to_owned(),
+            "POST",
+            "/v1/invoices",
+            b"",
+        ),
         request: NewInvoice {
             amount: "25.00".to_owned(),
             currency: "USD".to_owned(),
             description: Some("A demo order".to_owned()),
             ..NewInvoice::default()
         },
+        wanted: Wanted::default(),
     };
     let answer = gatherer.create(request).await?;
     let invoice: serde_json::Value = serde_json::from_slice(&answer.body)

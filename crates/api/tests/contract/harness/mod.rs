@@ -130,6 +130,10 @@ impl World {
         }
     }
 
+    pub fn is_in_memory(&self) -> bool {
+        self.db.dialect() == till_store::Dialect::SqliteMemory
+    }
+
     pub fn is_postgres(&self) -> bool {
         self.db.dialect() == till_store::Dialect::Postgres
     }

@@ -27,7 +27,9 @@ pub async fn reach_goal(engine: &Engine, scope: &Scope) -> Result<(), Fail> {
             Ok(Step::There) => return Ok(()),
             Ok(Step::OnItsWay) => size = (size * 2).min(STEP_MAX),
             // Nothing is lost: asked again, it goes on from here.
-            Err(fail @ Fail::Store(StoreError::Unavailable | StoreError::LockTimeout, _)) => {
+            Err(
+                fail @ Fail::Store(StoreError::Unavailable | StoreError::LockTimeout { .. }, _),
+            ) => {
                 return Err(fail);
             }
             Err(_) if size > 1 => size /= 2,

@@ -104,7 +104,9 @@ async fn fire_apart(engine: &Engine, timers: &[Due]) -> Result<Done, Fail> {
                 return Err(fail);
             }
             // Somebody holds rows of one of the accounts: the others go on, and its own come back.
-            (Fail::Store(StoreError::LockTimeout, _), _) => left.extend(other_accounts(timers)),
+            (Fail::Store(StoreError::LockTimeout { .. }, _), _) => {
+                left.extend(other_accounts(timers))
+            }
             (fail, [timer]) => {
                 put_back(engine, timer, &fail).await?;
                 done.put_back += 1;

@@ -2,7 +2,7 @@
 //! client that lost its answer asks again, and the answer says which of the two times the work was done.
 
 use scoped_futures::ScopedFutureExt as _;
-use till_core::scope::Scope;
+use till_core::scope::{Credential, Scope};
 use till_engine::checkout::{self, wallets};
 use till_engine::links::{self, LinkChange};
 use till_engine::once::Once;
@@ -125,7 +125,13 @@ pub async fn again(world: &mut World) -> Check {
 
 async fn exec(engine: &Engine, scope: &Scope, key: &str, ask: &Ask) -> Result<Answer, Fail> {
     let text = format!("{ask:?}");
-    let once = Once::new(key.to_owned(), "POST", "/v1/x", text.as_bytes());
+    let once = Once::new(
+        Credential::Merchant,
+        key.to_owned(),
+        "POST",
+        "/v1/x",
+        text.as_bytes(),
+    );
     engine
         .once(scope, &once, |tx, context| {
             async move {

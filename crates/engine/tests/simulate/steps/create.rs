@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use till_core::asset::{Asset, Family, Registry};
+use till_core::scope::Credential;
 use till_engine::base::clock::Clock as _;
 use till_engine::invoices::create::CreateInvoice;
 use till_engine::invoices::gather::create_all;
 use till_engine::invoices::quote::NewInvoice;
+use till_engine::invoices::wanted::Wanted;
 use till_engine::once::Once;
 use till_engine::{Answer, Fail};
 
@@ -69,12 +71,14 @@ async fn send(world: &mut World, requests: Vec<Request>) -> Check {
         .map(|request| CreateInvoice {
             scope: world.model.merchants[request.m].scope.clone(),
             once: Once::new(
+                Credential::Merchant,
                 request.key.clone(),
                 "POST",
                 "/v1/invoices",
                 request.text().as_bytes(),
             ),
             request: request.new.clone(),
+            wanted: Wanted::default(),
         })
         .collect();
     let engine = std::sync::Arc::clone(&world.engine);

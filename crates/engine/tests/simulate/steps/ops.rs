@@ -240,9 +240,15 @@ fn agree(answer: &Result<Answer, Fail>, expected: &Result<(), &'static str>) -> 
 }
 
 async fn exec(engine: &Engine, scope: &till_core::scope::Scope, op: &Op) -> Result<Answer, Fail> {
-    let once = op
-        .key()
-        .map(|(key, what)| Once::new(key.to_owned(), "POST", "/v1/invoices/x", what.as_bytes()));
+    let once = op.key().map(|(key, what)| {
+        Once::new(
+            till_core::scope::Credential::Merchant,
+            key.to_owned(),
+            "POST",
+            "/v1/invoices/x",
+            what.as_bytes(),
+        )
+    });
     let silent = Answer::new(200, "");
     match op {
         Op::Observe { seen, .. } | Op::ObserveElsewhere { seen, .. } => {

@@ -5,6 +5,7 @@ use scoped_futures::ScopedFutureExt as _;
 use till_core::asset::Registry;
 use till_core::money::{Units, show};
 use till_core::payment::Level;
+use till_core::scope::Credential;
 use till_engine::Answer;
 use till_engine::base::clock::Clock as _;
 use till_engine::intake::{Observation, Sighting, Source};
@@ -123,7 +124,13 @@ pub async fn roll_secret(world: &mut World, m: usize) -> Check {
     let scope = world.model.merchants[m].scope.clone();
     world.keys_made += 1;
     let key = format!("roll-{}", world.keys_made);
-    let once = Once::new(key.clone(), "POST", "/v1/webhook_secret/roll", b"");
+    let once = Once::new(
+        Credential::Merchant,
+        key.clone(),
+        "POST",
+        "/v1/webhook_secret/roll",
+        b"",
+    );
     let doom = world.doom();
     let mut answer = None;
     for doom in [doom, None] {
