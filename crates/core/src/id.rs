@@ -22,6 +22,7 @@ pub enum IdKind {
     Refund,
     Plan,
     Request,
+    ReviewDecision,
     Subscription,
 }
 
@@ -42,6 +43,7 @@ impl IdKind {
             IdKind::Refund => "rfd_",
             IdKind::Plan => "plan_",
             IdKind::Request => "req_",
+            IdKind::ReviewDecision => "rvd_",
             IdKind::Subscription => "sub_",
         }
     }

@@ -15,7 +15,7 @@ use crate::payment::{Hold, Payment, PaymentStatus};
 
 pub use assess::assess;
 pub use judge::{finality_violation, judge};
-pub use review::{Decision, Question, Undecidable, decide};
+pub use review::{Decision, Question, Undecidable, Via, decide};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {

@@ -20,7 +20,8 @@ pub use sql::{
 pub use stored::{Metadata, RefundDetail};
 pub use tables::{
     accounts, bindings, customers, deliveries, events, idempotency, invoices, journal, keys,
-    leases, links, networks, notices, payments, plans, refunds, screenings, timers, transfers,
+    leases, links, networks, notices, payments, plans, refunds, reviews, screenings, timers,
+    transfers,
 };
 
 /// A statement's arguments, each turned into a [`Val`].

@@ -12,7 +12,7 @@ use till_core::limits::{
 use till_engine::invoices::create::CreateInvoice;
 use till_engine::invoices::quote::NewInvoice;
 use till_engine::invoices::wanted::Wanted;
-use till_engine::invoices::{self, Via};
+use till_engine::invoices::{self, Resolve, Via};
 use till_engine::settlement;
 use till_engine::view::InvoiceView;
 use till_http::query;
@@ -169,10 +169,18 @@ async fn resolve_review(
     Id(id): Id,
     posted: Posted<Secret, ResolveReviewRequest>,
 ) -> Answered {
-    let (id, decision, reason) = (&id, posted.body.decision.0, &posted.body.reason);
+    let held = invoices::held_payments(&api.engine, posted.scope(), &id).await?;
+    let asked = &Resolve {
+        decision: posted.body.decision.0,
+        reason: &posted.body.reason,
+        via: Via::Api,
+        by: &posted.caller.key_id,
+        payments: &held,
+    };
+    let id = &id;
     let resolve = posted.perform(&api, |tx, context| {
         async move {
-            let row = invoices::resolve_review(tx, context, id, decision, reason, Via::Api).await?;
+            let row = invoices::resolve_review(tx, context, id, asked).await?;
             settlement::render(context, &row)
         }
         .scope_boxed()

@@ -16,6 +16,7 @@ mod invoices;
 mod links;
 mod lists;
 mod lookup;
+mod money;
 mod pages;
 mod patience;
 mod payments;

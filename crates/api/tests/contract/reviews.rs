@@ -9,14 +9,14 @@ use till_engine::Fail;
 use crate::harness::{BASE, LIVE_USDC, NILE, Till, address, id, live, text};
 use crate::statuses::{balances, observe, transfer};
 
-fn listed(family: Family, list: &str) -> &'static str {
+pub fn listed(family: Family, list: &str) -> &'static str {
     let entry = till_chains::test_screening()
         .iter()
         .find(|(f, l, _)| (*f, *l) == (family, list));
     entry.expect("the list is documented").2
 }
 
-async fn decide(till: &Till, invoice: &str, decision: &str) -> crate::harness::Reply {
+pub async fn decide(till: &Till, invoice: &str, decision: &str) -> crate::harness::Reply {
     let body = json!({ "decision": decision, "reason": "looked at it" });
     till.post(&format!("/v1/invoices/{invoice}/resolve_review"), body)
         .await

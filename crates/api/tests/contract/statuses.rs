@@ -9,7 +9,7 @@ use till_engine::intake::{Observation, Sighting, Source, take_in};
 
 use crate::harness::{BASE, BTC, NILE, SEPOLIA, Setup, Till, address, id, text};
 
-fn tokens(amount: &str, asset: &str) -> Value {
+pub fn tokens(amount: &str, asset: &str) -> Value {
     json!({ "amount": amount, "asset": asset })
 }
 
@@ -33,7 +33,7 @@ pub async fn balances(till: &Till) -> Vec<(String, i128)> {
     sums.into_iter().filter(|(_, sum)| *sum != 0).collect()
 }
 
-fn books(entries: &[(&str, &str, i128)]) -> Vec<(String, i128)> {
+pub fn books(entries: &[(&str, &str, i128)]) -> Vec<(String, i128)> {
     let mut books: Vec<_> = entries
         .iter()
         .map(|(group, asset, units)| (format!("{group} {asset}"), *units))

@@ -26,6 +26,28 @@ impl Decision {
     }
 }
 
+/// Where a decision is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Via {
+    Api,
+    Dashboard,
+}
+
+impl Via {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Via::Api => "api",
+            Via::Dashboard => "dashboard",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Via> {
+        [Via::Api, Via::Dashboard]
+            .into_iter()
+            .find(|via| via.as_str() == text)
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
     pub decision: Decision,

@@ -11,8 +11,8 @@ pub mod wanted;
 
 pub use cancel::cancel;
 pub use list::{InvoiceFilter, PaymentFilter, list, list_payments, view};
-pub use review::{Via, resolve_review};
-pub use till_core::invoice::Decision;
+pub use review::{Resolve, held_payments, resolve_review};
+pub use till_core::invoice::{Decision, Via};
 
 use till_core::error::Refusal;
 use till_core::id::IdKind;

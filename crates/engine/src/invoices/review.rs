@@ -3,57 +3,64 @@
 use serde_json::json;
 use till_core::error::{Code, Refusal};
 use till_core::event::EventType;
-use till_core::invoice::{Decision, Facts, Question, Undecidable, decide};
-use till_core::payment::PaymentStatus;
+use till_core::id::IdKind;
+use till_core::invoice::{Decision, Facts, Question, Undecidable, Via, decide};
+use till_core::payment::{PaymentStatus, Verdict};
+use till_core::scope::Scope;
 use till_store::Tx;
 use till_store::invoices::InvoiceRow;
+use till_store::reviews::{self, ReviewDecisionRow};
 
 use super::find_locked;
-use crate::base::Context;
 use crate::base::fail::Fail;
+use crate::base::{Context, Engine};
 use crate::settlement::{self, Extra};
 
-/// Who decides: in live mode a key may not wave a risk through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Via {
-    Api,
-    Dashboard,
+/// A decision as it was asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Resolve<'a> {
+    pub decision: Decision,
+    pub reason: &'a str,
+    pub via: Via,
+    /// The key or the member who decides.
+    pub by: &'a str,
+    /// The payments that were held when it was asked for. What is held since then stays so.
+    pub payments: &'a [String],
 }
 
-impl Via {
-    fn as_str(self) -> &'static str {
-        match self {
-            Via::Api => "api",
-            Via::Dashboard => "dashboard",
-        }
-    }
+/// The payments of an invoice that wait for a decision now. Asked before the unit of work, which may have to wait
+/// while more of them arrive.
+pub async fn held_payments(
+    engine: &Engine,
+    scope: &Scope,
+    invoice: &str,
+) -> Result<Vec<String>, Fail> {
+    let mut reader = engine.db.read().await?;
+    let payments = till_store::payments::of_invoice(&mut reader, scope, invoice).await?;
+    let held = payments
+        .into_iter()
+        .filter(|payment| payment.status == PaymentStatus::Held);
+    Ok(held.map(|payment| payment.id).collect())
 }
 
 pub async fn resolve_review(
     tx: &mut Tx,
     context: &Context<'_>,
     id: &str,
-    decision: Decision,
-    reason: &str,
-    via: Via,
+    asked: &Resolve<'_>,
 ) -> Result<InvoiceRow, Fail> {
     let mut held = find_locked(tx, context, id).await?;
     let now = held.moment(context);
-    let asked: Vec<String> = held
-        .payments
-        .iter()
-        .filter(|payment| payment.is.status == PaymentStatus::Held)
-        .map(|payment| payment.is.id.clone())
-        .collect();
     let facts = Facts {
         terms: &held.terms(),
         payments: &held.facts(),
         cancelled_at: held.invoice.is.cancelled_at,
     };
     let question = Question {
-        decision,
-        payments: &asked,
-        may_accept_risk: via == Via::Dashboard || !context.is_live(),
+        decision: asked.decision,
+        payments: asked.payments,
+        // With real money a key may not wave a risk through.
+        may_accept_risk: asked.via == Via::Dashboard || !context.is_live(),
     };
     let verdicts = decide(&facts, now, &question).map_err(|why| {
         Refusal::of(match why {
@@ -63,14 +70,40 @@ pub async fn resolve_review(
     })?;
     held.give(&verdicts);
     let cancelled_at = &mut held.invoice.is.cancelled_at;
-    if decision == Decision::Reject {
+    if asked.decision == Decision::Reject {
         *cancelled_at = cancelled_at.or(Some(now));
     }
-    let review = json!({ "decision": decision.as_str(), "reason": reason, "via": via.as_str() });
+    reviews::insert(tx, &record(context, id, asked, &verdicts, now)).await?;
+    let review = json!({
+        "decision": asked.decision.as_str(), "reason": asked.reason, "via": asked.via.as_str()
+    });
     let extra = Extra {
         event: EventType::InvoiceReviewResolved,
         name: "review",
         json: review.to_string(),
     };
     settlement::settle(tx, context, held, Some(extra)).await
+}
+
+fn record(
+    context: &Context<'_>,
+    invoice: &str,
+    asked: &Resolve<'_>,
+    verdicts: &[(String, Verdict)],
+    now: i64,
+) -> ReviewDecisionRow {
+    ReviewDecisionRow {
+        scope: context.scope.clone(),
+        id: context.engine.ids.make(IdKind::ReviewDecision),
+        subject: invoice.to_owned(),
+        decision: asked.decision,
+        reason: asked.reason.to_owned(),
+        via: asked.via,
+        decided_by: asked.by.to_owned(),
+        decided_at: now,
+        payments: verdicts
+            .iter()
+            .map(|(payment, _)| payment.clone())
+            .collect(),
+    }
 }

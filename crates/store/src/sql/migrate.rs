@@ -39,6 +39,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     9 => "0009_refunds",
     10 => "0010_customers",
     12 => "0012_key_credentials",
+    13 => "0013_review_decisions",
 ];
 
 const CREATE_ATTEMPTS_MAX: u32 = 8;
@@ -313,6 +314,42 @@ mod tests {
             assert!(is_current(&db, &[ONE, TWO]).await.unwrap());
             let three: Result<Vec<(String,)>, _> = db.read().await.unwrap().all("SELECT id FROM three", &[]).await;
             assert!(three.is_err());
+        }
+
+        async fn payments_from_before_their_going_and_their_turn_were_kept_stay_what_they_were(db: Db) {
+            apply(&db, &MIGRATIONS[..6], 7).await.unwrap();
+            let row = |id: &str, status: &str, verdict: &str, reversed: i64| format!(
+                "INSERT INTO payments (account, mode, id, invoice, status, level, first_level, credit_at, verdict, asset, network, \
+                 units, tx_hash, place, recipient, attributed_by, simulated, first_seen_at, reversed, position, entries, suffix) \
+                 VALUES ('a', 'test', '{id}', 'i', '{status}', 'final', 'final', 'final', {verdict}, 'x', 'n', '1', '{id}', 0, 'r', \
+                 'deposit_address', 0, 5, {reversed}, '{{}}', 0, '0')"
+            );
+            let mut tx = db.begin().await.unwrap();
+            let invoice = "INSERT INTO invoices (account, mode, id, status, amount_minor, currency, metadata, options, tolerance_bps, \
+                 created_at, expires_at, stream_seq) VALUES ('a', 'test', 'i', 'paid', 1, 'USD', '{}', '[]', 0, 1, 9, 0)";
+            for sql in [
+                invoice,
+                &row("credited", "credited", "'passed'", 0),
+                &row("gone", "reversed", "NULL", 1),
+                &row("held", "held", "'held:sanctions'", 0),
+                &row("rejected", "refundable", "'held:sanctions'", 0),
+                &row("late", "refundable", "NULL", 0),
+            ] {
+                tx.run(sql, &[]).await.unwrap();
+            }
+            tx.commit().await.unwrap();
+            db.migrate(8).await.unwrap();
+            let sql = "SELECT id, verdict, gone_at, credit_turn FROM payments ORDER BY id";
+            type Found = (String, Option<String>, Option<i64>, Option<i64>);
+            let rows: Vec<Found> = db.read().await.unwrap().all(sql, &[]).await.unwrap();
+            let found = |id: &str, verdict: Option<&str>, gone_at, turn| (id.to_owned(), verdict.map(str::to_owned), gone_at, turn);
+            assert_eq!(rows, [
+                found("credited", Some("passed"), None, Some(0)),
+                found("gone", None, Some(5), None),
+                found("held", Some("held:sanctions"), None, None),
+                found("late", None, None, None),
+                found("rejected", Some("rejected"), None, None),
+            ]);
         }
 
         async fn the_schema_of_this_program_applies(db: Db) {

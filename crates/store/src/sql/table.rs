@@ -7,7 +7,7 @@ use sqlx::{Row as _, ValueRef as _};
 use till_core::asset::{Family, Mode};
 use till_core::calendar;
 use till_core::event::EventType;
-use till_core::invoice::Status;
+use till_core::invoice::{Decision, Status, Via};
 use till_core::link::{AmountType, Unit};
 use till_core::money::{Currency, Units};
 use till_core::payment::{AttributedBy, Level, PaymentStatus, Verdict};
@@ -210,6 +210,7 @@ named! {
     AmountType: as_str, parse;
     AttributedBy: as_str, parse;
     Currency: code, parse;
+    Decision: as_str, parse;
     DeliveryStatus: as_str, parse;
     EventType: as_str, parse;
     Family: namespace, from_namespace;
@@ -223,6 +224,7 @@ named! {
     Status: as_str, parse;
     Unit: as_str, parse;
     Verdict: show, parse;
+    Via: as_str, parse;
     calendar::Unit: as_str, parse;
     calendar::Zone: name, parse;
 }

@@ -16,6 +16,7 @@ pub mod notices;
 pub mod payments;
 pub mod plans;
 pub mod refunds;
+pub mod reviews;
 pub mod screenings;
 pub mod timers;
 pub mod transfers;

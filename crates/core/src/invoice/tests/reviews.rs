@@ -42,6 +42,9 @@ fn the_names_are_those_of_the_contract() {
     assert_eq!(Decision::parse("approve"), None);
     assert_eq!(Decision::Accept.as_str(), "accept");
     assert_eq!(Decision::Reject.as_str(), "reject");
+    assert_eq!(Via::parse("api"), Some(Via::Api));
+    assert_eq!(Via::parse("dashboard"), Some(Via::Dashboard));
+    assert_eq!(Via::parse("mail"), None);
 }
 
 #[test]

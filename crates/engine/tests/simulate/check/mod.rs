@@ -171,6 +171,9 @@ async fn counts(world: &World, merchant: &Merchant) -> Check {
     let mut reader = world.engine.db.read().await.unwrap();
     let of_invoices = merchant.invoices.values().map(|it| it.events.len());
     let events = of_invoices.sum::<usize>() + merchant.link_events;
+    let told = merchant.invoices.values().flat_map(|it| &it.events);
+    let decisions = told.filter(|event| event.kind == "invoice.review_resolved");
+    let decisions = decisions.count();
     let since = world.real_now() - crate::model::KEPT_MS;
     let keys = merchant
         .keys
@@ -190,6 +193,7 @@ async fn counts(world: &World, merchant: &Merchant) -> Check {
         ("payment_links", "$3 = $3", merchant.links.len()),
         ("wallet_bindings", "$3 = $3", merchant.bindings.len()),
         ("timers", "$3 = $3", timers),
+        ("review_decisions", "$3 = $3", decisions),
         ("idempotency_keys", "created_at >= $3", keys),
     ] {
         let sql = format!(

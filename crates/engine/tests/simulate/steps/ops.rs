@@ -4,7 +4,7 @@
 use scoped_futures::ScopedFutureExt as _;
 use till_engine::base::Change;
 use till_engine::intake::{Observation, Sighting, take_in};
-use till_engine::invoices::{self, Decision, Via};
+use till_engine::invoices::{self, Decision, Resolve, Via};
 use till_engine::merchants::settings::{self, SettingsChange};
 use till_engine::once::Once;
 use till_engine::settlement::render;
@@ -301,13 +301,18 @@ async fn exec(engine: &Engine, scope: &till_core::scope::Scope, op: &Op) -> Resu
             } else {
                 Decision::Reject
             };
-            let via = if *dashboard { Via::Dashboard } else { Via::Api };
+            let held = invoices::held_payments(engine, scope, invoice).await?;
+            let asked = &Resolve {
+                decision,
+                reason: "why",
+                via: if *dashboard { Via::Dashboard } else { Via::Api },
+                by: "somebody",
+                payments: &held,
+            };
             engine
                 .once(scope, &once.unwrap(), |tx, context| {
                     async move {
-                        let row =
-                            invoices::resolve_review(tx, context, invoice, decision, "why", via)
-                                .await?;
+                        let row = invoices::resolve_review(tx, context, invoice, asked).await?;
                         Ok(Answer::new(200, render(context, &row)?))
                     }
                     .scope_boxed()
