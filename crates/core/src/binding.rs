@@ -10,11 +10,7 @@ pub const SUFFIXES_MAX: u128 = 100;
 /// The amount due, or the next free amount above it: less than one cent more, on the asset's grid.
 /// None when too many payments of this amount are open.
 pub fn exact_amount(due: Units, decimals: u32, taken: &HashSet<Units>) -> Option<(Units, Units)> {
-    let cent = if decimals > 2 {
-        10u128.pow(decimals - 2)
-    } else {
-        1
-    };
+    let cent = 10u128.pow(decimals.saturating_sub(2));
     (0..SUFFIXES_MAX.min(cent))
         .map(|suffix| (Units(due.0 + suffix), Units(suffix)))
         .find(|(amount, _)| !taken.contains(amount))

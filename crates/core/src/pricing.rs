@@ -105,6 +105,40 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_price_has_at_most_18_decimals() {
+        let of = |decimals: usize| Price::parse(&format!("0.{}1", "0".repeat(decimals - 1)));
+        let (digits, scale) = (1, 18);
+        assert_eq!(of(18), Some(Price { digits, scale }));
+        assert_eq!(of(19), None);
+    }
+
+    #[test]
+    fn an_amount_is_positive_in_the_decimals_of_its_currency_and_no_more_than_a_price() {
+        let of = |text| price_minor("amount", text, usd()).map_err(|refusal| refusal.message);
+        assert_eq!(of("0.01"), Ok(1));
+        assert_eq!(of("9999999999999.99"), Ok(999_999_999_999_999));
+        for (bad, message) in [
+            ("10000000000000.00", "amount is too large"),
+            ("200000000000000000000.00", "amount is too large"),
+            ("0.00", "amount must be greater than zero"),
+        ] {
+            assert_eq!(of(bad), Err(message.into()), "{bad}");
+        }
+        let refusal = price_minor("min_amount", "0.001", usd()).unwrap_err();
+        assert_eq!(refusal.param.as_deref(), Some("min_amount"));
+        assert_eq!(refusal.code, Code::ParameterInvalid);
+    }
+
+    #[test]
+    fn no_more_is_due_than_an_amount_can_hold() {
+        // One cent in an asset of 55 decimals, at a price that makes it 2^120 units, and at a little more.
+        let digits = u128::try_from(BigUint::from(10u8).pow(73) >> 120u32).unwrap() + 1;
+        let due = |digits| at_price(1, usd(), 55, Price { digits, scale: 20 });
+        assert_eq!(due(digits), None);
+        assert_eq!(due(digits + 7), Some(Units((1 << 120) - 1)));
+    }
+
     proptest! {
         #[test]
         fn the_amount_due_is_worth_at_least_the_price(minor in 1u64..1_000_000_000_000, digits in 1u128..10_000_000_000) {

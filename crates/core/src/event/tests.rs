@@ -113,6 +113,10 @@ fn the_names_are_those_of_the_contract() {
             "payment_link.deactivated"
         ]
     );
+    for event in EventType::all() {
+        assert_eq!(EventType::parse(event.as_str()), Some(event));
+    }
+    assert_eq!(EventType::parse("invoice.opened"), None);
 }
 
 #[test]

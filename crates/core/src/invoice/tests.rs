@@ -198,6 +198,17 @@ fn a_sighting_detects_and_a_rising_level_confirms() {
 }
 
 #[test]
+fn two_sightings_are_no_less_than_one() {
+    let both = |level| {
+        let first = pay("p", A, 5_000_000, level, 10);
+        [first, pay("q", B, 5_000_000, level, 11)]
+    };
+    check(&both(Level::Included), 20, Status::Detected);
+    check(&both(Level::Included), 2_000, Status::Detected);
+    check(&both(Level::Safe), 20, Status::Confirming);
+}
+
+#[test]
 fn each_payment_says_how_far_it_is() {
     let of = |payment: Payment| {
         let parts = seen(&[payment], 20).parts;

@@ -112,11 +112,17 @@ fn dust_on_an_invoice_that_expires_is_refundable() {
         first_seen_at: 500,
         ..late
     };
-    let held = seen(&[speck("p", 10), timely], 1_600);
+    let held = seen(&[speck("p", 10), timely.clone()], 1_600);
     assert_eq!(
         statuses(&held),
         [PaymentStatus::Credited, PaymentStatus::Held]
     );
+    let other = Payment {
+        id: "s".to_owned(),
+        ..timely.clone()
+    };
+    let held = seen(&[speck("p", 10), timely, other], 1_600);
+    assert_eq!(held.parts[0].status, PaymentStatus::Credited, "nor two");
 }
 
 #[test]

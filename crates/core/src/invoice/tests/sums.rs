@@ -60,6 +60,16 @@ fn two_assets_add_up_by_their_shares() {
 }
 
 #[test]
+fn what_costs_nothing_pays_nothing() {
+    let mut terms = terms();
+    terms.options[1].due = Units(0);
+    let payments = [pay("p", B, 5_000_000, Level::Final, 10)];
+    let assessment = assessed(&terms, &payments, None, 20);
+    assert_eq!(assessment.status, Status::AwaitingPayment);
+    assert_eq!(assessment.parts[0].position, position(5_000_000, 0));
+}
+
+#[test]
 fn less_than_one_unit_too_much_is_no_excess() {
     let mut terms = terms();
     terms.options[1].due = Units(50_000);
@@ -199,6 +209,11 @@ fn what_remains_is_what_is_still_to_be_sent() {
         remaining(&[first.clone(), gone(&coming(B, 15_000_000), 30)]),
         left(A, 15_000_000),
         "it went away, and is not the last paid in"
+    );
+    assert_eq!(
+        remaining(&[first.clone(), pay("w", EURC, 4_000_000, Level::Final, 30)]),
+        left(A, 15_000_000),
+        "what was not asked for is not what the payer pays in"
     );
     assert_eq!(
         remaining(&[coming(A, 4_000_000)]),
