@@ -24,7 +24,10 @@ demo: ## the in-memory demo server; prints its keys and a link to try
 test: ## everything CI runs
 	@scripts/setup test
 	@$(STEP) "format" $(MAKE) --no-print-directory check-fmt
-	@$(STEP) "web pages" $(MAKE) --no-print-directory check-web
+	@$(STEP) "web pages are built" $(MAKE) --no-print-directory web
+	@$(STEP) "their API types are what openapi.json says" node web/scripts/api-types.mjs --check
+	@$(STEP) "their types and tests" $(MAKE) --no-print-directory check-web
+	@$(STEP) "their budget" npm --prefix web run --silent budget
 	@$(STEP) "clippy" $(MAKE) --no-print-directory check-clippy
 	@$(STEP) "tests on SQLite and PostgreSQL" $(MAKE) --no-print-directory check-tests
 	@$(STEP) "the forwarder" $(MAKE) --no-print-directory check-contracts
@@ -59,10 +62,8 @@ web-types: ## writes the web pages' types from openapi.json
 	@node web/scripts/api-types.mjs
 
 check-web: web
-	@node web/scripts/api-types.mjs --check
 	@npm --prefix web run --silent check
 	@npm --prefix web run --silent test
-	@npm --prefix web run --silent budget
 
 # Debian's Chromium, and the program that was built from all this.
 check-browser: web
