@@ -72,17 +72,20 @@ test('the call of the token is the one of ERC-20', () => {
 test('a wallet proves a binding by signing its four lines, unless it cannot', async () => {
   const calls: unknown[] = []
   const wallet = (request: Provider['request']): Wallet => ({ family: 'evm', id: '1', name: 'x', icon: null, provider: { request } })
+  const signature = `0x${'1b'.repeat(65)}`
   const signing = wallet(async (call) => {
     calls.push(call)
-    return '0xsigned'
+    return signature
   })
-  expect(await prove(signing, 'inv_1', 'USDC@eip155:84532', sender)).toBe('0xsigned')
+  expect(await prove(signing, 'inv_1', 'USDC@eip155:84532', sender)).toBe(signature)
   const lines = `Till wallet binding\ninv_1\nUSDC@eip155:84532\n${sender}`
   expect(calls).toEqual([{ method: 'personal_sign', params: [`0x${Buffer.from(lines).toString('hex')}`, sender] }])
   const refusing = (code: number) =>
     wallet(async () => {
       throw Object.assign(new Error('no'), { code })
     })
+  // A contract's word, which only the chain could check.
+  expect(await prove(wallet(async () => `${signature}00`), 'inv_1', 'USDC@eip155:84532', sender)).toBeNull()
   expect(await prove(refusing(-32601), 'inv_1', 'USDC@eip155:84532', sender)).toBeNull()
   await expect(prove(refusing(4001), 'inv_1', 'USDC@eip155:84532', sender)).rejects.toThrow(WalletTrouble)
 })

@@ -2,7 +2,7 @@
 
 import served from 'till:api'
 import { useEffect, useState } from 'preact/hooks'
-import { post, segment } from '../api/client.ts'
+import { post, Refused, segment } from '../api/client.ts'
 import { type Binding, binding as readBinding, type Invoice } from '../api/shapes.ts'
 import { familyOf, networkName } from '../chain/networks.ts'
 import { usePage } from '../page.tsx'
@@ -81,15 +81,23 @@ export function Wallet({ invoice, way, shop, bound, distrust, leave }: Wallet) {
     await transfer(wallet, binding)
     setProgress({ at: 'sent' })
   }
+  /** A contract's signature is not its own key's: such a wallet is bound without one, where the server lets it. */
+  const bind = async (sender: string, proof: string | null): Promise<Binding> => {
+    const path = `/v1/checkout/invoices/${segment(invoice.id)}/wallet_binding`
+    const body = { asset: way.asset, sender }
+    if (proof === null) return post(api, path, body, readBinding)
+    return post(api, path, { ...body, proof }, readBinding).catch((error) => {
+      if (error instanceof Refused && error.code === 'sender_invalid') return bind(sender, null)
+      throw error
+    })
+  }
   const start = async (wallet: Found) => {
     setProblem(null)
     setProgress({ at: 'asking' })
     try {
       const sender = await connect(wallet, way.network)
-      const path = `/v1/checkout/invoices/${segment(invoice.id)}/wallet_binding`
       const proof = served.takesWalletProof ? await prove(wallet, invoice.id, way.asset, sender) : null
-      const body = { asset: way.asset, sender, ...(proof === null ? {} : { proof }) }
-      const answer = await post(api, path, body, readBinding)
+      const answer = await bind(sender, proof)
       const asked = { asset: way.asset, network: way.network, amount: way.amount_due, sender }
       if (!isHonest(answer, asked, config)) return distrust()
       // Wallets want to be called by the name they gave.

@@ -85,6 +85,9 @@ function tronWeb(provider: TronProvider): TronWeb {
   return provider.tronWeb
 }
 
+/** 65 bytes: what a key signs. Contracts sign at other lengths, and prove nothing by it here. */
+const SIGNATURE = /^(0x)?[0-9a-fA-F]{130}$/
+
 /**
  * The wallet's word that the binding is its own: a signature over four lines (EIP-191, TIP-191). Null from a wallet
  * that cannot sign; one whose owner declines has declined.
@@ -97,7 +100,7 @@ export async function prove(wallet: Wallet, invoice: string, asset: string, send
       wallet.family === 'evm'
         ? await wallet.provider.request({ method: 'personal_sign', params: [hex, sender] })
         : await tronWeb(wallet.provider).trx.signMessageV2?.(message)
-    return typeof signed === 'string' ? signed : null
+    return typeof signed === 'string' && SIGNATURE.test(signed) ? signed : null
   } catch (error) {
     const trouble = wrapped(error)
     if (trouble.why === 'declined') throw trouble
