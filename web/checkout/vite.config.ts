@@ -124,7 +124,7 @@ export default defineConfig({
           groups: [
             { name: 'page', tags: ['$initial'], priority: 3 },
             { name: 'base58', test: /@scure.base|hashes.(sha2|_md)|chain.tron/, priority: 2 },
-            { name: 'help', test: /src.invoice.(email|lookup|exchange|more)|parts.field/, priority: 1 },
+            { name: 'help', test: /src.invoice.(email|lookup|exchange|more|gone)|parts.field/, priority: 1 },
           ],
         },
       },

@@ -167,13 +167,14 @@ test('what became of a transaction is said by the transfer that matters most', (
     attributed: false,
     transfers: reasons.map((reason) => ({ asset: 'USDC@eip155:84532', amount: '1', attributed: reason === null, reason })),
   })
-  expect(verdict(found('not_for_this_invoice', null))).toEqual(['ok', 'help.yours'])
-  expect(verdict(found('not_for_this_invoice', 'not_observed_yet'))).toEqual(['info', 'help.yours_soon'])
-  expect(verdict(found('asset_not_offered'))).toEqual(['warn', 'help.other_currency'])
-  expect(verdict(found('not_in_the_chain_any_more'))).toEqual(['warn', 'help.gone'])
-  expect(verdict(found('not_for_this_invoice'))).toEqual(['warn', 'help.elsewhere'])
-  expect(verdict(found())).toEqual(['warn', 'help.elsewhere'])
-  expect(verdict({ ...found(), found: false })).toEqual(['plain', 'help.not_found'])
+  expect(verdict(found('not_for_this_invoice', null), false)).toEqual(['ok', 'help.yours'])
+  expect(verdict(found('not_for_this_invoice', 'not_observed_yet'), false)).toEqual(['info', 'help.yours_soon'])
+  expect(verdict(found(null), true)).toEqual(['info', 'help.yours_late'])
+  expect(verdict(found('asset_not_offered'), false)).toEqual(['warn', 'help.other_currency'])
+  expect(verdict(found('not_in_the_chain_any_more'), false)).toEqual(['warn', 'help.gone'])
+  expect(verdict(found('not_for_this_invoice'), false)).toEqual(['warn', 'help.elsewhere'])
+  expect(verdict(found(), false)).toEqual(['warn', 'help.elsewhere'])
+  expect(verdict({ ...found(), found: false }, false)).toEqual(['plain', 'help.not_found'])
 })
 
 test('a recorded address is shown without its middle', () => {

@@ -16,6 +16,7 @@ import { Partial } from './rest.tsx'
 import { tabTitle, useAnnouncements } from './said.ts'
 import { isUnderWay, openStore, type Settled, type Store } from './store.ts'
 
+const Gone = lazy('help', async () => (await import('./gone.tsx')).Gone)
 const Demo = lazy('demo', async () => (await import('./demo.tsx')).Demo)
 
 export function InvoicePage({ id }: { id: string }) {
@@ -54,6 +55,7 @@ function Ready({ shown, store }: { shown: Settled; store: Store }) {
       what={<What description={invoice.description} price={price(invoice.amount.amount, invoice.amount.currency, locale())} />}
       aside={<Aside isOpen={isOpen} hasMoney={invoice.payments.length > 0} />}
     >
+      {isOpen && invoice.payments.some((payment) => payment.status === 'reversed') && <Gone />}
       <Main shown={shown} store={store} shop={shop} now={now} deadline={deadline} isOver={isOver} />
       {config.isDemo && (isOpen || isUnderWay(invoice)) && <Demo invoice={invoice} store={store} />}
     </Frame>

@@ -22,9 +22,10 @@ const REASONS: Record<string, [Tone, Word]> = {
 /** Which of a transaction's transfers matters most to the payer. */
 const ORDER = ['not_observed_yet', 'asset_not_offered', 'not_in_the_chain_any_more']
 
-export function verdict(found: Found): [Tone, Word] {
+export function verdict(found: Found, isLate: boolean): [Tone, Word] {
   if (!found.found) return ['plain', 'help.not_found']
-  if (found.attributed || found.transfers.some((one) => one.attributed)) return ['ok', 'help.yours']
+  const isTheirs = found.attributed || found.transfers.some((one) => one.attributed)
+  if (isTheirs) return isLate ? ['info', 'help.yours_late'] : ['ok', 'help.yours']
   const reason = ORDER.find((name) => found.transfers.some((one) => one.reason === name))
   return (reason && REASONS[reason]) || ['warn', 'help.elsewhere']
 }
@@ -51,8 +52,10 @@ export function Lookup({ invoice, isLate = false }: { invoice: Invoice; isLate?:
     }
     setBusy(false)
   }
-  const [tone, word] = found ? verdict(found) : (['plain', 'help.not_found'] as const)
+  const [tone, word] = found ? verdict(found, isLate) : (['plain', 'help.not_found'] as const)
   const link = found?.network ? explorerLink(found.network, hash.trim()) : null
+  // What came for an order that was over is there, whether or not anybody looks for it.
+  const hasLate = isLate && !found && invoice.payments.some((payment) => payment.status === 'refundable')
   const hint = `${t('help.lookup_hint')} ${isLate ? t('help.lookup_late') : ''}`
   return (
     <form onSubmit={submit} noValidate class="stack">
@@ -76,6 +79,11 @@ export function Lookup({ invoice, isLate = false }: { invoice: Invoice; isLate?:
         </div>
       </Field>
       <div role="status">
+        {hasLate && (
+          <Note tone="info" glyph="clock">
+            {t('help.yours_late')}
+          </Note>
+        )}
         {found && (
           <Note tone={tone} glyph={tone === 'ok' ? 'check' : tone === 'warn' ? 'alert' : 'clock'}>
             {t(word)}{' '}

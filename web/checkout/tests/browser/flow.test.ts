@@ -93,6 +93,20 @@ test('a payment that is settling says so', async () => {
   await close()
 })
 
+test('a payment that goes away again is said to, before anybody sends twice', async () => {
+  const made = await shop.invoice([BASE])
+  const { page, close } = await visit(at(made.id))
+  await page.locator('.addr').waitFor()
+  await shop.pay(made.id, { finality_steps: ['included'] })
+  await heading(page, 'Payment seen').waitFor()
+  const list = await shop.call<{ data: { id: string }[] }>('GET', `/v1/payments?invoice=${made.id}`)
+  await shop.call('POST', `/v1/test_helpers/payments/${list.data[0]?.id}/reverse`)
+  await page.getByText('Look in your wallet before you send anything.').waitFor()
+  expect(await page.locator('.addr').textContent()).toBe(made.payment_options[0]?.address)
+  await look(page, 'gone-again')
+  await close()
+})
+
 test('a receipt says what was paid, prints alone, and leads back to the shop', async () => {
   const made = await shop.invoice([BITCOIN])
   const { page, close } = await visit(at(made.id))

@@ -32,6 +32,12 @@ test('an invoice that expired says not to send, and what to do with money that w
   await heading(page, 'Time is over').waitFor()
   expect(await page.getByRole('alert').allTextContents()).toContainEqual(expect.stringContaining('Do not send money'))
   await look(page, 'expired')
+
+  // What comes all the same is the payer's to ask for.
+  await shop.pay(made.id)
+  await page.reload()
+  await page.getByText('it came too late for this order').waitFor()
+  await look(page, 'expired-late')
   await close()
 })
 
