@@ -1,12 +1,13 @@
 // A payment that was seen and left the network again. It may come back: whoever sends once more pays twice.
 
-import { Note } from '../parts/state.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { t } from '../words/words.ts'
 
 export function Gone() {
   return (
-    <div role="alert">
-      <Note tone="warn">{t('help.taken_away')}</Note>
-    </div>
+    <p class="strip" role="alert">
+      <Icon name="alert" />
+      {t('help.taken_away')}
+    </p>
   )
 }
