@@ -1,11 +1,14 @@
 // Wallets in the browser: one that sends on a real chain (anvil), and those that refuse, differ or lie.
 
 import type { BrowserContext, Route } from 'playwright-core'
+import served from 'till:api'
 import { describe, expect, test } from 'vitest'
 import { BASE, openShop, TRON } from './shop.ts'
 import { heading, look, visit } from './visit.ts'
 
 const shop = await openShop()
+/** One that binds no wallet without its signature. */
+const strict = served.takesWalletProof ? await openShop({ TILL_WALLETS_REQUIRE_PROOF: 'true' }) : null
 const at = (id: string) => `${shop.pages}/i/${id}`
 const anvil = process.env.TILL_TEST_ANVIL
 if (!anvil && process.env.TILL_REQUIRE_ANVIL === '1') throw new Error('TILL_REQUIRE_ANVIL is 1 but TILL_TEST_ANVIL names no chain')
@@ -116,6 +119,35 @@ describe.skipIf(!anvil)('on a chain', () => {
     await page.getByText('Sent by your wallet').waitFor()
     const last = calls.findLast((call) => call.method === 'eth_sendTransaction')?.params?.[0] as { data: string }
     expect(BigInt(`0x${last.data.slice(-64)}`).toString()).toBe(units)
+    await close()
+  })
+})
+
+describe.runIf(anvil && strict)('where a wallet must prove that it is the payer’s', () => {
+  const open = async (answer: Answer) => {
+    const made = await strict?.invoice([BASE])
+    const opened = await visit('about:blank')
+    const calls = await install(opened.context, answer)
+    await opened.page.goto(`${strict?.pages}/i/${made?.id}`)
+    await opened.page.getByRole('button', { name: 'Browser wallet' }).click()
+    await opened.page.getByRole('button', { name: 'Pay with Example Wallet' }).click()
+    return { ...opened, calls }
+  }
+
+  test('it signs, and is bound', async () => {
+    const { page, calls, close } = await open(onAnvil)
+    await page.getByText('Sent by your wallet').waitFor()
+    expect(calls.map((call) => call.method)).toContain('personal_sign')
+    await close()
+  })
+
+  test('one that cannot sign is not, and nothing is sent', async () => {
+    const { page, calls, close } = await open((call) => {
+      if (call.method === 'personal_sign') throw new Rpc(-32601)
+      return onAnvil(call)
+    })
+    await page.getByText('This wallet cannot pay here').waitFor()
+    expect(calls.map((call) => call.method)).not.toContain('eth_sendTransaction')
     await close()
   })
 })
