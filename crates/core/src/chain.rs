@@ -32,6 +32,16 @@ impl Tips {
         }
     }
 
+    /// What is left of the tips when the blocks from a height on are replaced.
+    #[must_use]
+    pub fn below(self, height: i64) -> Tips {
+        let below = |tip: Option<i64>| tip.map(|tip| tip.min(height - 1));
+        Tips {
+            safe: below(self.safe),
+            last_final: below(self.last_final),
+        }
+    }
+
     /// What a source says now, over what was known: a tip never goes back, and what is final is safe.
     #[must_use]
     pub fn risen_to(self, safe: Option<i64>, last_final: Option<i64>) -> Tips {
@@ -171,6 +181,15 @@ mod tests {
             [Level::Final, Level::Safe, Level::Safe, Level::Included]
         );
         assert_eq!(Tips::default().level_at(0), Level::Included);
+    }
+
+    #[test]
+    fn what_stood_on_replaced_blocks_is_taken_off_the_tips() {
+        let tips = Tips::default().risen_to(Some(7), Some(5));
+        let cut = tips.below(7);
+        assert_eq!((cut.safe, cut.last_final), (Some(6), Some(5)));
+        assert_eq!(tips.below(8), tips);
+        assert_eq!(cut.level_at(7), Level::Included, "a sibling begins anew");
     }
 
     #[test]

@@ -12,9 +12,12 @@ use till_store::payments::PaymentRow;
 use crate::base::Context;
 use crate::base::fail::Fail;
 
-/// A record, and what the database has of it; none for a new one.
+/// A record as it changes, step by step.
 #[derive(Clone, Debug)]
 pub struct Tracked<T> {
+    /// What the database has; none for a new one.
+    stored: Option<T>,
+    /// What it was before this step; none for one that is new in it.
     pub was: Option<T>,
     pub is: T,
 }
@@ -22,6 +25,7 @@ pub struct Tracked<T> {
 impl<T: Clone + PartialEq> Tracked<T> {
     pub fn known(record: T) -> Tracked<T> {
         Tracked {
+            stored: Some(record.clone()),
             was: Some(record.clone()),
             is: record,
         }
@@ -29,13 +33,26 @@ impl<T: Clone + PartialEq> Tracked<T> {
 
     pub fn new(record: T) -> Tracked<T> {
         Tracked {
+            stored: None,
             was: None,
             is: record,
         }
     }
 
+    pub fn stored(&self) -> Option<&T> {
+        self.stored.as_ref()
+    }
+
+    pub fn is_new(&self) -> bool {
+        self.stored.is_none()
+    }
+
     pub fn is_changed(&self) -> bool {
-        self.was.as_ref() != Some(&self.is)
+        self.stored.as_ref() != Some(&self.is)
+    }
+
+    fn next_step(&mut self) {
+        self.was = Some(self.is.clone());
     }
 }
 
@@ -77,6 +94,14 @@ async fn with_payments(tx: &mut Tx, rows: Vec<InvoiceRow>) -> Result<Vec<Held>, 
 }
 
 impl Held {
+    /// What is so now is what the next step begins with.
+    pub(super) fn next_step(&mut self) {
+        self.invoice.next_step();
+        for payment in &mut self.payments {
+            payment.next_step();
+        }
+    }
+
     pub fn id(&self) -> &str {
         &self.invoice.is.id
     }

@@ -3,9 +3,11 @@
 pub mod facts;
 pub mod follow;
 mod judge;
+pub mod reopen;
 mod settle;
 mod tell;
+pub mod wallets;
 
 pub use facts::{Held, Tracked, hold, hold_free, hold_many};
-pub use settle::{Change, settle, settle_all};
+pub use settle::{Change, Settling, commit, settle, settle_all};
 pub use tell::{Extra, render};

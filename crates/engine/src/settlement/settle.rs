@@ -4,38 +4,71 @@ use std::collections::HashMap;
 
 use till_core::event::{Stood, announce};
 use till_core::id::IdKind;
-use till_core::invoice::{Assessment, Facts, Part, Review, Status, Summary, assess};
+use till_core::invoice::{Assessment, Facts, Part, Review, Summary, assess};
 use till_core::ledger::{self, EntryKind};
 use till_core::payment::PaymentStatus;
-use till_store::Tx;
 use till_store::events::EventRow;
 use till_store::invoices::InvoiceRow;
 use till_store::journal::NewEntry;
+use till_store::{Tx, Write};
 
 use super::facts::Held;
 use super::follow::Follower;
 use super::tell::{Extra, events_of};
-use super::{follow, judge};
+use super::{follow, judge, reopen};
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox;
 
-/// An invoice whose facts have changed, or whose time has.
-pub struct Change<'c> {
+/// An invoice whose facts change, in one step or several, until all that follows is written.
+pub struct Settling<'c> {
     pub context: &'c Context<'c>,
     pub held: Held,
-    pub extra: Option<Extra>,
+    /// When it happens, in business time.
+    pub at: i64,
+    entries: Vec<NewEntry>,
+    events: Vec<EventRow>,
+    /// Whether some step made it wait again.
+    pub has_reopened: bool,
 }
 
-/// What follows from a change.
-pub(super) struct Settled<'c> {
-    pub(super) context: &'c Context<'c>,
-    pub(super) held: Held,
-    /// When it happens, in business time.
-    pub(super) at: i64,
-    pub(super) before: Status,
-    pub(super) entries: Vec<NewEntry>,
-    pub(super) events: Vec<EventRow>,
+impl<'c> Settling<'c> {
+    pub fn new(context: &'c Context<'c>, held: Held) -> Settling<'c> {
+        Settling {
+            context,
+            at: held.moment(context),
+            held,
+            entries: Vec::new(),
+            events: Vec::new(),
+            has_reopened: false,
+        }
+    }
+
+    /// Works out what the facts now say: what differs from the step before is told and journalled.
+    pub fn step(&mut self, extra: Option<&Extra>) -> Result<(), Fail> {
+        let (context, at, held) = (self.context, self.at, &mut self.held);
+        let before = held.invoice.is.status;
+        let terms = held.terms();
+        judge::pass_verdicts(context, &terms, held);
+        let facts = Facts {
+            terms: &terms,
+            payments: &held.facts(),
+            cancelled_at: held.invoice.is.cancelled_at,
+        };
+        let after = assess(&facts, at);
+        let announcements = announce(before, &stood(held), &after);
+        self.entries
+            .extend(move_payments(context, at, held, &after)?);
+        apply(at, &mut held.invoice.is, &after);
+        follow::link_unit::apply(&mut held.invoice.is);
+        let events = events_of(context, at, held, &announcements, extra)?;
+        let streamed = events.iter().filter(|event| event.stream_seq.is_some());
+        held.invoice.is.stream_seq += i64::try_from(streamed.count()).map_err(Fail::broken)?;
+        self.events.extend(events);
+        self.has_reopened |= before.is_closed() && !after.status.is_closed();
+        held.next_step();
+        Ok(())
+    }
 }
 
 /// Works out what the facts now say and writes the difference.
@@ -54,14 +87,37 @@ pub async fn settle(
     settled.ok_or_else(|| Fail::broken("a change was settled without a result"))
 }
 
-/// The same for many invoices, of many accounts, in a few statements.
+/// An invoice whose facts have changed, or whose time has.
+pub struct Change<'c> {
+    pub context: &'c Context<'c>,
+    pub held: Held,
+    pub extra: Option<Extra>,
+}
+
+/// The same for many invoices at once.
 pub async fn settle_all(tx: &mut Tx, changes: Vec<Change<'_>>) -> Result<Vec<InvoiceRow>, Fail> {
-    let mut settled: Vec<Settled<'_>> = changes
-        .into_iter()
-        .map(work_out)
-        .collect::<Result<_, _>>()?;
+    let mut settled = Vec::with_capacity(changes.len());
+    for mut change in changes {
+        if reopen::is_due(change.context, &change.held) {
+            reopen::renew(tx, change.context, &mut change.held).await?;
+        }
+        let mut settling = Settling::new(change.context, change.held);
+        settling.step(change.extra.as_ref())?;
+        settled.push(settling);
+    }
+    commit(tx, settled, []).await
+}
+
+/// Writes what was worked out for many invoices, of many accounts, and whatever else belongs to it, in one trip.
+pub async fn commit(
+    tx: &mut Tx,
+    mut settled: Vec<Settling<'_>>,
+    others: impl IntoIterator<Item = Write>,
+) -> Result<Vec<InvoiceRow>, Fail> {
     name_reversed(tx, &mut settled).await?;
-    write(tx, &settled).await?;
+    let mut writes = writes(&settled)?;
+    writes.extend(others);
+    tx.write_all(&till_store::merged(writes)).await?;
     for done in &settled {
         if !done.events.is_empty() {
             done.context.effects.stream(done.held.id());
@@ -73,42 +129,7 @@ pub async fn settle_all(tx: &mut Tx, changes: Vec<Change<'_>>) -> Result<Vec<Inv
         .collect())
 }
 
-fn work_out(change: Change<'_>) -> Result<Settled<'_>, Fail> {
-    let Change {
-        context,
-        mut held,
-        extra,
-    } = change;
-    let at = held.moment(context);
-    let before = held.invoice.is.status;
-    let terms = held.terms();
-    judge::pass_verdicts(context, &terms, &mut held);
-    let after = assess(
-        &Facts {
-            terms: &terms,
-            payments: &held.facts(),
-            cancelled_at: held.invoice.is.cancelled_at,
-        },
-        at,
-    );
-    let announcements = announce(before, &stood(&held), &after);
-    let entries = move_payments(context, at, &mut held, &after)?;
-    apply(at, &mut held.invoice.is, &after);
-    follow::link_unit::apply(&mut held.invoice.is);
-    let events = events_of(context, at, &held, &announcements, extra.as_ref())?;
-    let streamed = events.iter().filter(|event| event.stream_seq.is_some());
-    held.invoice.is.stream_seq += i64::try_from(streamed.count()).map_err(Fail::broken)?;
-    Ok(Settled {
-        context,
-        held,
-        at,
-        before,
-        entries,
-        events,
-    })
-}
-
-/// The payments as the database has them.
+/// The payments as they were before this step.
 fn stood(held: &Held) -> Vec<Stood<'_>> {
     let known = held.payments.iter().filter_map(|it| it.was.as_ref());
     let stood = known.map(|was| Stood {
@@ -181,22 +202,37 @@ fn apply(at: i64, row: &mut InvoiceRow, after: &Assessment) {
     row.closed_at = kept_if(after.status.is_closed(), row.closed_at);
 }
 
-/// An entry that takes back says which one.
-async fn name_reversed(tx: &mut Tx, settled: &mut [Settled<'_>]) -> Result<(), Fail> {
-    let entries = settled.iter_mut().flat_map(|done| &mut done.entries);
-    for entry in entries.filter(|entry| entry.kind == EntryKind::Reversal) {
-        let (scope, subject) = (&entry.scope, &entry.subject);
-        entry.reverses = till_store::journal::last_entry(tx, scope, subject).await?;
+/// An entry that takes back says which one: of the same change, or the last that was written.
+async fn name_reversed(tx: &mut Tx, settled: &mut [Settling<'_>]) -> Result<(), Fail> {
+    for done in settled {
+        for at in 0..done.entries.len() {
+            let (earlier, rest) = done.entries.split_at_mut(at);
+            let entry = &mut rest[0];
+            if entry.kind != EntryKind::Reversal {
+                continue;
+            }
+            let same_change = earlier
+                .iter()
+                .rfind(|other| other.subject == entry.subject)
+                .map(|other| other.id.clone());
+            entry.reverses = match same_change {
+                Some(id) => Some(id),
+                None => till_store::journal::last_entry(tx, &entry.scope, &entry.subject).await?,
+            };
+        }
     }
     Ok(())
 }
 
-/// Everything in one trip: payments, journal, invoices, what follows them, events.
-async fn write(tx: &mut Tx, settled: &[Settled<'_>]) -> Result<(), Fail> {
+/// Payments, journal, invoices, what follows them, events.
+fn writes(settled: &[Settling<'_>]) -> Result<Vec<Write>, Fail> {
     let payments = || settled.iter().flat_map(|done| &done.held.payments);
-    let is_new = |payment: &&super::facts::Tracked<_>| payment.was.is_none();
-    let new = payments().filter(is_new).map(|payment| &payment.is);
-    let moved = payments().filter(|payment| !is_new(payment) && payment.is_changed());
+    let new = payments()
+        .filter(|payment| payment.is_new())
+        .map(|payment| &payment.is);
+    let moved = payments()
+        .filter(|payment| !payment.is_new() && payment.is_changed())
+        .map(|payment| &payment.is);
     let entries: Vec<NewEntry> = settled
         .iter()
         .flat_map(|done| done.entries.clone())
@@ -204,12 +240,13 @@ async fn write(tx: &mut Tx, settled: &[Settled<'_>]) -> Result<(), Fail> {
     let invoices = settled
         .iter()
         .map(|done| &done.held.invoice)
-        .filter(|invoice| invoice.is_changed());
+        .filter(|invoice| invoice.is_changed())
+        .map(|invoice| &invoice.is);
     let mut writes = vec![
         till_store::payments::rows(new),
-        till_store::payments::updates(moved.map(|payment| &payment.is))?,
+        till_store::payments::updates(moved)?,
         till_store::journal::rows(&entries),
-        till_store::invoices::updates(invoices.map(|invoice| &invoice.is))?,
+        till_store::invoices::updates(invoices)?,
     ];
     let followers: Vec<Follower<'_>> = settled
         .iter()
@@ -217,12 +254,12 @@ async fn write(tx: &mut Tx, settled: &[Settled<'_>]) -> Result<(), Fail> {
             context: done.context,
             held: &done.held,
             at: done.at,
-            before: done.before,
+            waited: done.has_reopened,
         })
         .collect();
     writes.extend(follow::writes(&followers)?);
     for done in settled {
         writes.extend(outbox::writes(done.context, &done.events)?);
     }
-    Ok(tx.write_all(&till_store::merged(writes)).await?)
+    Ok(writes)
 }

@@ -21,6 +21,8 @@ table! {
         safe_height: Option<i64>,
         final_height: Option<i64>,
         frozen_at: Option<i64>,
+        /// The lowest final block that was replaced.
+        frozen_from: Option<i64>,
         frozen_reason: Option<String>,
     }
 }
@@ -36,11 +38,13 @@ impl NetworkRow {
 
 /// What a leader's step changes.
 const CHANGING: &[&str] = &[
+    "heard_at",
     "cursor_height",
     "cursor_hash",
     "safe_height",
     "final_height",
     "frozen_at",
+    "frozen_from",
     "frozen_reason",
 ];
 

@@ -62,6 +62,13 @@ pub fn facts<'r>(transfers: impl IntoIterator<Item = &'r TransferRow>) -> Write 
     Write::records(transfers).on_conflict(Conflict::Replace { key: KEY, columns })
 }
 
+/// What these mean. The facts, which a leader wrote, stay.
+pub fn meanings<'r>(transfers: impl IntoIterator<Item = &'r TransferRow>) -> Write {
+    let columns = &["payment", "reason"];
+    Write::records(transfers).on_conflict(Conflict::Replace { key: KEY, columns })
+}
+
+/// What nobody but the caller knows of, with what it means.
 pub fn facts_and_meaning<'r>(transfers: impl IntoIterator<Item = &'r TransferRow>) -> Write {
     let columns = FACTS_AND_MEANING;
     Write::records(transfers).on_conflict(Conflict::Replace { key: KEY, columns })
@@ -108,32 +115,42 @@ table! {
     }
 }
 
-pub async fn quarantine(tx: &mut Tx, row: &QuarantineRow) -> Result<(), StoreError> {
-    let write = Write::records([row]).on_conflict(Conflict::Replace {
-        key: KEY,
-        columns: &["error", "attempts", "retry_at"],
-    });
-    tx.write(&write).await.map(drop)
+impl QuarantineRow {
+    pub fn identity(&self) -> (&str, &str, i64) {
+        (&self.network, &self.tx_hash, self.place)
+    }
 }
 
+/// Puts these aside, or back. Since when they are aside stays.
+pub fn quarantines<'r>(rows: impl IntoIterator<Item = &'r QuarantineRow>) -> Write {
+    Write::records(rows).on_conflict(Conflict::Replace {
+        key: KEY,
+        columns: &["error", "attempts", "retry_at"],
+    })
+}
+
+/// Those whose time has come. On a frozen network only what is in the replaced blocks: it is to be held.
 pub async fn quarantined(
     q: &mut impl Queries,
     now: i64,
     at_most: i64,
 ) -> Result<Vec<QuarantineRow>, StoreError> {
     let sql = format!(
-        "{} WHERE retry_at <= $1 ORDER BY retry_at LIMIT $2",
+        "{} WHERE retry_at <= $1 AND NOT EXISTS (SELECT 1 FROM networks n JOIN transfers t ON t.network = n.id \
+         WHERE n.id = quarantine.network AND n.frozen_at IS NOT NULL AND t.tx_hash = quarantine.tx_hash \
+         AND t.place = quarantine.place AND (t.height IS NULL OR t.height < n.frozen_from)) \
+         ORDER BY retry_at LIMIT $2",
         select::<QuarantineRow>()
     );
     q.all(&sql, &vals![now, at_most]).await
 }
 
-pub async fn release(
-    tx: &mut Tx,
-    (network, tx_hash, place): (&str, &str, i64),
-) -> Result<(), StoreError> {
+pub async fn release(tx: &mut Tx, identities: &[(&str, &str, i64)]) -> Result<(), StoreError> {
     let sql = "DELETE FROM quarantine WHERE network = $1 AND tx_hash = $2 AND place = $3";
-    tx.run(sql, &vals![network, tx_hash, place]).await.map(drop)
+    for (network, tx_hash, place) in identities {
+        tx.run(sql, &vals![*network, *tx_hash, *place]).await?;
+    }
+    Ok(())
 }
 
 /// Transfers to an account's addresses that are nobody's payment, first seen in a period.

@@ -8,7 +8,7 @@ pub(super) fn writes(settled: &[Follower<'_>]) -> Option<Write> {
     let closed: Vec<_> = settled
         .iter()
         .filter(|done| done.has_closed())
-        .map(|done| (&done.context.scope, done.held.id()))
+        .map(|done| (&done.context.scope, done.held.id(), done.context.now))
         .collect();
     (!closed.is_empty()).then(|| till_store::bindings::closing(&closed))
 }

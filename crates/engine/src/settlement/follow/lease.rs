@@ -1,9 +1,10 @@
 //! Leases follow the invoice: closed, its addresses begin to cool down; reopened, it takes them back. A Bitcoin
-//! address that was paid lets its pool grow.
+//! address that was credited lets its pool grow: a sighting does not, for it costs nobody anything.
 
 use std::collections::BTreeMap;
 
 use till_core::asset::{Family, Registry};
+use till_core::invoice::Deposit;
 use till_store::Write;
 use till_store::leases::{Cooling, PaidNumber};
 
@@ -15,9 +16,10 @@ pub(super) fn writes(settled: &[Follower<'_>]) -> Result<Vec<Write>, Fail> {
     let mut paid: BTreeMap<(&str, &'static str), PaidNumber> = BTreeMap::new();
     for done in settled {
         let scope = &done.context.scope;
-        for (family, number) in addresses(done)? {
+        for (family, deposit) in addresses(done) {
+            let number = i64::try_from(deposit.number).map_err(Fail::broken)?;
             if done.has_closed() || done.has_reopened() {
-                let free_at = done.at + done.context.engine.config.cooldown_ms;
+                let free_at = done.at + cooldown_ms(done, deposit);
                 cooling.push(Cooling {
                     scope: scope.clone(),
                     family,
@@ -26,7 +28,7 @@ pub(super) fn writes(settled: &[Follower<'_>]) -> Result<Vec<Write>, Fail> {
                     free_at: done.has_closed().then_some(free_at),
                 });
             }
-            if family == Family::Bitcoin && is_first_seen(done, family) {
+            if family == Family::Bitcoin && is_credited(done, deposit) {
                 let key = (&*scope.account, scope.mode.as_str());
                 let highest = paid.entry(key).or_insert_with(|| PaidNumber {
                     scope: scope.clone(),
@@ -45,8 +47,8 @@ pub(super) fn writes(settled: &[Follower<'_>]) -> Result<Vec<Write>, Fail> {
 }
 
 /// The invoice's address of each family.
-fn addresses(done: &Follower<'_>) -> Result<Vec<(Family, i64)>, Fail> {
-    let mut families: Vec<(Family, i64)> = Vec::new();
+fn addresses<'s>(done: &Follower<'s>) -> Vec<(Family, &'s Deposit)> {
+    let mut families: Vec<(Family, &Deposit)> = Vec::new();
     for option in &done.held.invoice.is.options {
         let family = Registry::builtin()
             .asset(&option.asset)
@@ -54,16 +56,29 @@ fn addresses(done: &Follower<'_>) -> Result<Vec<(Family, i64)>, Fail> {
         if let (Some(family), Some(deposit)) = (family, &option.deposit)
             && !families.iter().any(|(known, _)| *known == family)
         {
-            let number = i64::try_from(deposit.number).map_err(Fail::broken)?;
-            families.push((family, number));
+            families.push((family, deposit));
         }
     }
-    Ok(families)
+    families
 }
 
-fn is_first_seen(done: &Follower<'_>, family: Family) -> bool {
+/// An address that nothing was sent to rests for a shorter time.
+fn cooldown_ms(done: &Follower<'_>, deposit: &Deposit) -> i64 {
+    let config = &done.context.engine.config;
+    let mut payments = done.held.payments.iter();
+    let is_unpaid = !payments.any(|payment| payment.is.recipient == deposit.address);
+    match is_unpaid {
+        true => config.unpaid_cooldown_ms,
+        false => config.cooldown_ms,
+    }
+}
+
+/// Whether a payment to the address has reached the level at which the policy credits.
+fn is_credited(done: &Follower<'_>, deposit: &Deposit) -> bool {
     done.held.payments.iter().any(|payment| {
-        let network = Registry::builtin().network(&payment.is.network);
-        payment.was.is_none() && network.is_some_and(|network| network.family == family)
+        let payment = &payment.is;
+        payment.recipient == deposit.address
+            && payment.gone_at.is_none()
+            && payment.level >= payment.credit_at
     })
 }

@@ -25,7 +25,7 @@ pub(super) fn writes(settled: &[Follower<'_>]) -> Vec<Write> {
         let (Some(link), Some(now)) = (&invoice.is.payment_link, invoice.is.link_unit) else {
             continue;
         };
-        let was = invoice.was.as_ref().and_then(|was| was.link_unit);
+        let was = invoice.stored().and_then(|stored| stored.link_unit);
         let (used, reserved) = Unit::moves(was.unwrap_or(Unit::Reserved), now);
         let sum = moves.entry(link).or_insert_with(|| UnitMove {
             scope: invoice.is.scope.clone(),

@@ -19,8 +19,8 @@ pub(super) struct Follower<'s> {
     pub(super) held: &'s Held,
     /// When it happens, in business time.
     pub(super) at: i64,
-    /// Its status before the change.
-    pub(super) before: Status,
+    /// Some step on the way made it wait again, whatever came after.
+    pub(super) waited: bool,
 }
 
 impl Follower<'_> {
@@ -28,16 +28,22 @@ impl Follower<'_> {
         self.held.invoice.is.status
     }
 
+    /// Its status before all that changed.
+    fn before(&self) -> Status {
+        let stored = self.held.invoice.stored();
+        stored.map_or(self.status(), |stored| stored.status)
+    }
+
     fn has_closed(&self) -> bool {
-        self.status().is_closed() && !self.before.is_closed()
+        self.status().is_closed() && (self.waited || !self.before().is_closed())
     }
 
     fn has_reopened(&self) -> bool {
-        !self.status().is_closed() && self.before.is_closed()
+        !self.status().is_closed() && self.before().is_closed()
     }
 
     fn is_paid_now(&self) -> bool {
-        self.status().is_paid() && !self.before.is_paid()
+        self.status().is_paid() && !self.before().is_paid()
     }
 }
 

@@ -1,0 +1,271 @@
+//! Whose transfers are: by the address they went to, or else by who sent exactly how much to a merchant's own destination.
+
+use std::collections::{HashMap, HashSet};
+
+use till_core::asset::{Family, Mode, Registry};
+use till_core::attribution::{Binding, Lease, by_binding, by_lease};
+use till_core::money::Units;
+use till_core::payment::AttributedBy;
+use till_core::scope::Scope;
+use till_store::Tx;
+use till_store::bindings::BindingRow;
+use till_store::leases::LeaseRow;
+
+use super::{Identity, Observation, Sighting, Source};
+use crate::base::fail::Fail;
+use crate::base::{Context, Effects, Engine};
+
+/// What a transfer was recognised by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    DepositAddress,
+    WalletBinding { suffix: Units },
+}
+
+impl By {
+    pub(super) fn name(self) -> AttributedBy {
+        match self {
+            By::DepositAddress => AttributedBy::DepositAddress,
+            By::WalletBinding { .. } => AttributedBy::WalletBinding,
+        }
+    }
+
+    pub(super) fn suffix(self) -> Units {
+        match self {
+            By::DepositAddress => Units::ZERO,
+            By::WalletBinding { suffix } => suffix,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub(super) scope: Scope,
+    pub(super) invoice: String,
+    pub(super) by: By,
+    /// When we first knew of the transfer, in the account's business time.
+    pub(super) first_seen_at: i64,
+}
+
+/// Why a transfer is nobody's payment; kept with it for reconciliation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    NoLease,
+    /// Two invoices fit equally well.
+    Ambiguous,
+    /// A merchant empties one of its deposit addresses: that is no payment, whoever gets it.
+    Sweep,
+}
+
+impl Reason {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Reason::NoLease => "no_lease",
+            Reason::Ambiguous => "ambiguous",
+            Reason::Sweep => "sweep",
+        }
+    }
+}
+
+/// The accounts that a batch may concern, each in its own time.
+pub(super) type Contexts<'e> = HashMap<Scope, Context<'e>>;
+
+/// Everything that deciding about a batch of transfers needs, read in a few statements.
+pub(super) struct Known {
+    leases: HashMap<String, Vec<LeaseRow>>,
+    bindings: HashMap<BindingKey, Vec<BindingRow>>,
+    /// When those that are known were first seen, in real time.
+    first_seen: HashMap<(String, String, i64), i64>,
+}
+
+/// Destination, sender, asset, units.
+type BindingKey = (String, String, String, Units);
+
+fn binding_key(observation: &Observation) -> Option<BindingKey> {
+    Some((
+        observation.recipient.clone(),
+        observation.sender.clone()?,
+        observation.asset.clone(),
+        observation.units,
+    ))
+}
+
+impl Known {
+    pub(super) async fn read(tx: &mut Tx, observations: &[&Observation]) -> Result<Known, Fail> {
+        let senders = observations.iter().filter_map(|it| it.sender.as_deref());
+        let mut addresses: Vec<&str> = observations.iter().map(|it| &*it.recipient).collect();
+        addresses.extend(senders);
+        addresses.sort_unstable();
+        addresses.dedup();
+        let mut leases: HashMap<String, Vec<LeaseRow>> = HashMap::new();
+        for lease in till_store::leases::of_addresses(tx, &addresses).await? {
+            leases.entry(lease.address.clone()).or_default().push(lease);
+        }
+        let keys: HashSet<BindingKey> = observations
+            .iter()
+            .copied()
+            .filter_map(binding_key)
+            .collect();
+        let keys: Vec<BindingKey> = keys.into_iter().collect();
+        let mut bindings: HashMap<BindingKey, Vec<BindingRow>> = HashMap::new();
+        for row in till_store::bindings::fitting_many(tx, &keys).await? {
+            let key = (
+                row.destination.clone(),
+                row.sender.clone(),
+                row.asset.clone(),
+                row.units,
+            );
+            bindings.entry(key).or_default().push(row);
+        }
+        let identities: Vec<Identity<'_>> = observations.iter().map(|it| it.identity()).collect();
+        let facts = till_store::transfers::find_many(tx, &identities).await?;
+        let first_seen = facts
+            .into_iter()
+            .map(|fact| ((fact.network, fact.tx_hash, fact.place), fact.first_seen_at))
+            .collect();
+        Ok(Known {
+            leases,
+            bindings,
+            first_seen,
+        })
+    }
+
+    /// When we first knew of a transfer, in an account's business time.
+    fn first_seen_at(&self, context: &Context<'_>, observation: &Observation) -> i64 {
+        let (network, tx_hash, place) = observation.identity();
+        let identity = (network.to_owned(), tx_hash.to_owned(), place);
+        let seen = self.first_seen.get(&identity);
+        seen.map_or(context.now, |seen| {
+            context.merchant.now(*seen).min(context.now)
+        })
+    }
+
+    /// When a transfer was made, in an account's business time. A block's time is real: where a test clock was moved,
+    /// the business time at which the transfer was first seen stands for it.
+    fn made_at(&self, context: &Context<'_>, observation: &Observation) -> i64 {
+        let is_moved =
+            observation.source == Source::Chain && context.merchant.row.clock_offset_ms != 0;
+        match &observation.sighting {
+            Sighting::InBlock { time, .. } if !is_moved => (*time).min(context.now),
+            _ => self.first_seen_at(context, observation),
+        }
+    }
+
+    /// The accounts that any of it leads to.
+    pub(super) fn scopes(&self) -> impl Iterator<Item = &Scope> {
+        let leases = self.leases.values().flatten().map(|lease| &lease.scope);
+        let bindings = self.bindings.values().flatten().map(|row| &row.scope);
+        leases.chain(bindings)
+    }
+
+    fn leases_of(&self, address: &str, family: Family) -> Vec<&LeaseRow> {
+        let all = self.leases.get(address).into_iter().flatten();
+        all.filter(|lease| lease.family == family).collect()
+    }
+
+    pub(super) fn attribute(
+        &self,
+        contexts: &Contexts<'_>,
+        observation: &Observation,
+    ) -> Result<Found, Reason> {
+        let network = Registry::builtin()
+            .network(&observation.network)
+            .ok_or(Reason::NoLease)?;
+        let is_ours = |address: &String| !self.leases_of(address, network.family).is_empty();
+        if observation.sender.as_ref().is_some_and(is_ours) {
+            return Err(Reason::Sweep);
+        }
+        let mut leases = self.leases_of(&observation.recipient, network.family);
+        leases.retain(|lease| lease.scope.mode == network.mode);
+        if let Some(owner) = leases.first().map(|lease| lease.scope.clone()) {
+            // An address is one account's: it is derived from that account's id, or from a key that only it has.
+            leases.retain(|lease| lease.scope == owner);
+            let context = contexts.get(&owner).ok_or(Reason::NoLease)?;
+            let at = self.made_at(context, observation);
+            let tenures: Vec<Lease> = leases
+                .iter()
+                .map(|lease| Lease {
+                    leased_at: lease.leased_at,
+                    free_at: lease.free_at,
+                })
+                .collect();
+            let index = by_lease(&tenures, at).ok_or(Reason::NoLease)?;
+            return Ok(Found {
+                scope: owner,
+                invoice: leases[index].invoice.clone(),
+                by: By::DepositAddress,
+                first_seen_at: self.first_seen_at(context, observation),
+            });
+        }
+        self.by_binding(contexts, observation, network.mode)
+    }
+
+    /// Two accounts may share a destination, each in its own time: when both have a binding that fits, it is neither's.
+    fn by_binding(
+        &self,
+        contexts: &Contexts<'_>,
+        observation: &Observation,
+        mode: Mode,
+    ) -> Result<Found, Reason> {
+        let key = binding_key(observation).ok_or(Reason::NoLease)?;
+        let rows = self.bindings.get(&key).into_iter().flatten();
+        let mut of_accounts: HashMap<&Scope, Vec<&BindingRow>> = HashMap::new();
+        for row in rows.filter(|row| row.scope.mode == mode) {
+            of_accounts.entry(&row.scope).or_default().push(row);
+        }
+        if of_accounts.is_empty() {
+            return Err(Reason::NoLease);
+        }
+        let fitting = of_accounts
+            .into_iter()
+            .filter_map(|(scope, rows)| self.fitting(contexts.get(scope)?, &rows, observation));
+        let fitting: Vec<&BindingRow> = fitting.collect();
+        let [row] = fitting[..] else {
+            return Err(Reason::Ambiguous);
+        };
+        let context = contexts.get(&row.scope).ok_or(Reason::NoLease)?;
+        Ok(Found {
+            scope: row.scope.clone(),
+            invoice: row.invoice.clone(),
+            by: By::WalletBinding { suffix: row.suffix },
+            first_seen_at: self.first_seen_at(context, observation),
+        })
+    }
+
+    fn fitting<'r>(
+        &self,
+        context: &Context<'_>,
+        rows: &[&'r BindingRow],
+        observation: &Observation,
+    ) -> Option<&'r BindingRow> {
+        let bindings: Vec<Binding<'_>> = rows
+            .iter()
+            .map(|row| Binding {
+                invoice: &row.invoice,
+                created_at: row.created_at,
+                expires_at: row.expires_at,
+                closed_at: row.closed_at,
+            })
+            .collect();
+        let at = self.made_at(context, observation);
+        let first_seen_at = self.first_seen_at(context, observation);
+        by_binding(&bindings, at, first_seen_at).map(|index| rows[index])
+    }
+}
+
+/// Loads the accounts that are not there yet. One that is gone concerns nobody.
+pub(super) async fn load_contexts<'e>(
+    tx: &mut Tx,
+    engine: &'e Engine,
+    effects: &'e Effects,
+    scopes: impl Iterator<Item = &Scope>,
+    contexts: &mut Contexts<'e>,
+) -> Result<(), Fail> {
+    let mut wanted: Vec<&Scope> = scopes
+        .filter(|scope| !contexts.contains_key(scope))
+        .collect();
+    wanted.sort_by(|a, b| (&a.account, a.mode.as_str()).cmp(&(&b.account, b.mode.as_str())));
+    wanted.dedup();
+    contexts.extend(Context::load_many(engine, tx, &wanted, effects).await?);
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! What a network's leader reports goes in here: blocks, tips and the transfers in them. Facts and what follows from them
+//! for invoices are one unit of work, which checks that the leader still leads.
+
+use scoped_futures::ScopedFutureExt as _;
+use till_core::time::SECOND_MS;
+
+use super::door::{Door, take_in};
+use super::quarantine::{is_outage, retry, waiting};
+use super::record::{Recorded, record, thawed};
+pub use super::step::{Seen, Step, Tip};
+use crate::base::fail::Fail;
+use crate::base::{Effects, Engine};
+
+/// How long a leader that is not heard of is waited for.
+const LEASE_MS: i64 = 15 * SECOND_MS;
+
+/// What became of a leader's step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advanced {
+    Done,
+    /// Somebody else leads meanwhile: nothing was written.
+    Fenced,
+    /// Nothing is credited on this network until an operator has looked.
+    Frozen,
+    /// It does not hang together with what is known: nothing was written.
+    Loose,
+}
+
+/// Leads a network from now on: none while another leader was heard of lately. The epoch fences the one before.
+pub async fn lead(engine: &Engine, network: &str, owner: &str) -> Result<Option<i64>, Fail> {
+    let now = engine.clock.now_ms();
+    let leading = engine.db.write(move |tx| {
+        async move {
+            let stale_before = now - LEASE_MS;
+            let epoch = till_store::networks::lead(tx, network, owner, now, stale_before);
+            Ok::<_, Fail>(epoch.await?)
+        }
+        .scope_boxed()
+    });
+    leading.await
+}
+
+/// Takes a leader's step in. Where some transfer's invoice cannot be settled, the facts are kept by themselves, and every
+/// transfer is tried alone.
+pub async fn advance(engine: &Engine, step: &Step) -> Result<Advanced, Fail> {
+    let fail = match unit(engine, Work::Step(step), Then::TakeIn).await {
+        Err(fail) if !is_outage(&fail) => fail,
+        done => return done,
+    };
+    tracing::error!(network = %step.network, ?fail, "a step cannot be taken in whole; its transfers are tried alone");
+    let done = unit(engine, Work::Step(step), Then::PutAside(&fail)).await?;
+    retry(engine).await?;
+    Ok(done)
+}
+
+/// An operator has looked: what replaced the final blocks is the chain now. What was in the replaced ones is gone until
+/// it is read again.
+pub async fn thaw(engine: &Engine, network: &str) -> Result<(), Fail> {
+    unit(engine, Work::Thaw(network), Then::TakeIn)
+        .await
+        .map(drop)
+}
+
+#[derive(Clone, Copy)]
+enum Work<'w> {
+    Step(&'w Step),
+    Thaw(&'w str),
+}
+
+/// What is done with the transfers that changed.
+#[derive(Clone, Copy)]
+enum Then<'f> {
+    TakeIn,
+    PutAside(&'f Fail),
+}
+
+async fn unit(engine: &Engine, work: Work<'_>, then: Then<'_>) -> Result<Advanced, Fail> {
+    let effects = Effects::default();
+    let effects_ref = &effects;
+    let written = engine.db.write(move |tx| {
+        async move {
+            effects_ref.clear();
+            let recorded = match work {
+                Work::Step(step) => record(tx, engine, step).await?,
+                Work::Thaw(network) => thawed(tx, network).await?,
+            };
+            let (news, advanced) = match recorded {
+                Recorded::Fenced => return Ok(Advanced::Fenced),
+                Recorded::Loose => return Ok(Advanced::Loose),
+                Recorded::News(news) => (news, Advanced::Done),
+                Recorded::Frozen(news) => (news, Advanced::Frozen),
+            };
+            let door = Door {
+                engine,
+                effects: effects_ref,
+                only: None,
+            };
+            match then {
+                Then::TakeIn => drop(take_in(tx, door, &news).await?),
+                Then::PutAside(why) => {
+                    let rows = waiting(&news, why, engine.clock.now_ms());
+                    tx.write(&rows).await?;
+                }
+            }
+            Ok::<_, Fail>(advanced)
+        }
+        .scope_boxed()
+    });
+    let advanced = written.await?;
+    engine.tell(&effects);
+    Ok(advanced)
+}

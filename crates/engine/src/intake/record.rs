@@ -1,0 +1,318 @@
+//! The facts of a leader's step: which blocks there are, what is in them, and what that changes for transfers.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use till_core::chain::{Block, Joint, Tips, join};
+use till_core::payment::Level;
+use till_store::Tx;
+use till_store::networks::{BlockRow, NetworkRow};
+use till_store::transfers::TransferRow;
+
+use super::step::{Seen, Step, Tip};
+use super::{Identity, Observation, Sighting, Source};
+use crate::base::Engine;
+use crate::base::fail::Fail;
+
+/// How many blocks below the last final one are kept, to notice when a final one is replaced.
+const WINDOW_BELOW_FINAL: i64 = 64;
+
+/// What the door is to be told, in order.
+pub(super) enum Recorded {
+    News(Vec<Observation>),
+    /// Somebody else leads meanwhile.
+    Fenced,
+    /// The step does not hang together with what is known.
+    Loose,
+    /// The network is frozen, or was just now: what was credited in replaced blocks is to be held.
+    Frozen(Vec<Observation>),
+}
+
+/// Writes a leader's step, and says what it changes for transfers.
+pub(super) async fn record(tx: &mut Tx, engine: &Engine, step: &Step) -> Result<Recorded, Fail> {
+    let network = till_store::networks::lock(tx, &step.network).await?;
+    let Some(mut network) = network.filter(|network| network.epoch == step.epoch) else {
+        return Ok(Recorded::Fenced);
+    };
+    if network.frozen_at.is_some() {
+        return Ok(Recorded::Frozen(Vec::new()));
+    }
+    let window = till_store::networks::window(tx, &step.network).await?;
+    let replaced_from = match join(&window, &step.blocks, network.tips()) {
+        Joint::Extends => None,
+        Joint::Replaces { from } => Some(from),
+        Joint::ReplacesFinal { from } => return freeze(tx, engine, network, from).await,
+        Joint::Loose => return Ok(Recorded::Loose),
+    };
+    let chain = joined(step, &window, replaced_from);
+    let Some(placed) = place(step, &chain) else {
+        return Ok(Recorded::Loose);
+    };
+    let mut replaced = Vec::new();
+    if let Some(from) = replaced_from {
+        replaced = till_store::transfers::in_blocks(tx, &step.network, from - 1, i64::MAX).await?;
+    }
+    let mut facts = news(tx, step, placed, replaced, engine.clock.now_ms()).await?;
+    facts.extend(dropped(tx, step, &facts).await?);
+    // A block that replaces a safe one is not safe itself before somebody says so.
+    let before = replaced_from.map_or(network.tips(), |from| network.tips().below(from));
+    let believed = |tip: &Option<Tip>| {
+        let tip = tip.as_ref()?;
+        let block = chain.get(&tip.height)?;
+        (block.hash == tip.hash).then_some(tip.height)
+    };
+    let after = before.risen_to(believed(&step.safe), believed(&step.last_final));
+    if let Some(head) = step.blocks.last() {
+        network.cursor_height = Some(head.height);
+        network.cursor_hash = Some(head.hash.clone());
+    }
+    (network.safe_height, network.final_height) = (after.safe, after.last_final);
+    network.heard_at = Some(engine.clock.now_ms());
+    let below = after.last_final.map(|tip| tip - WINDOW_BELOW_FINAL);
+    till_store::networks::forget_blocks(tx, &step.network, replaced_from, below).await?;
+    let blocks: Vec<BlockRow> = step
+        .blocks
+        .iter()
+        .map(|block| BlockRow::new(&step.network, block))
+        .collect();
+    let writes = [
+        till_store::networks::updates(&network)?,
+        till_store::networks::blocks(&blocks),
+        till_store::transfers::facts(&facts),
+    ];
+    tx.write_all(&writes).await?;
+    let mut changed = facts;
+    changed.extend(risen(tx, &step.network, before, after).await?);
+    Ok(Recorded::News(told(&network, changed)))
+}
+
+/// The blocks by height, once the step's have taken their places.
+fn joined<'s>(
+    step: &'s Step,
+    window: &'s [Block],
+    replaced_from: Option<i64>,
+) -> HashMap<i64, &'s Block> {
+    let kept = |block: &&Block| replaced_from.is_none_or(|from| block.height < from);
+    let blocks = window.iter().filter(kept).chain(&step.blocks);
+    blocks.map(|block| (block.height, block)).collect()
+}
+
+/// Each transfer of a step and its block; none while it waits for one.
+type Placed<'s> = BTreeMap<(&'s str, i64), (&'s Seen, Option<&'s Block>)>;
+
+/// Nothing where one is said to be in a block that is not there.
+fn place<'s>(step: &'s Step, chain: &HashMap<i64, &'s Block>) -> Option<Placed<'s>> {
+    let mut placed = Placed::new();
+    for seen in &step.transfers {
+        let block = match seen.height {
+            None => None,
+            Some(height) => Some(*chain.get(&height)?),
+        };
+        let identity = (&*seen.tx_hash, seen.place);
+        // Said twice, a block outdoes the wait for one.
+        if placed
+            .get(&identity)
+            .is_none_or(|(_, before)| before.is_none())
+        {
+            placed.insert(identity, (seen, block));
+        }
+    }
+    Some(placed)
+}
+
+/// The transfers that are new, have moved, or whose block was replaced, as they are now.
+async fn news(
+    tx: &mut Tx,
+    step: &Step,
+    placed: Placed<'_>,
+    replaced: Vec<TransferRow>,
+    now: i64,
+) -> Result<Vec<TransferRow>, Fail> {
+    let identities: Vec<Identity<'_>> = placed
+        .keys()
+        .map(|(tx_hash, place)| (&*step.network, *tx_hash, *place))
+        .collect();
+    let known = till_store::transfers::find_many(tx, &identities).await?;
+    let known: HashMap<Identity<'_>, &TransferRow> =
+        known.iter().map(|fact| (fact.identity(), fact)).collect();
+    let replaced_ids: HashSet<Identity<'_>> = replaced.iter().map(TransferRow::identity).collect();
+    let mut facts = Vec::with_capacity(placed.len() + replaced.len());
+    for ((tx_hash, place), (seen, block)) in &placed {
+        let identity = (&*step.network, *tx_hash, *place);
+        let stands = known
+            .get(&identity)
+            .filter(|_| !replaced_ids.contains(&identity));
+        // What is in a block stays what it is there, and who still sees it waiting is behind.
+        let is_old = stands.is_some_and(|fact| {
+            let is_there = fact.block_hash.is_some();
+            is_there && block.is_none_or(|block| fact.block_hash.as_ref() == Some(&block.hash))
+        });
+        if !is_old {
+            facts.push(fact_of(&step.network, seen, *block, now));
+        }
+    }
+    let seen_again: HashSet<(String, i64)> = facts
+        .iter()
+        .map(|fact| (fact.tx_hash.clone(), fact.place))
+        .collect();
+    // What a replaced block had and no new one has is nowhere; should it come back, it is the same transfer.
+    for old in replaced {
+        if !seen_again.contains(&(old.tx_hash.clone(), old.place)) {
+            facts.push(gone(old));
+        }
+    }
+    Ok(facts)
+}
+
+/// Those that waited in vain, unless the same step says where they are.
+async fn dropped(
+    tx: &mut Tx,
+    step: &Step,
+    facts: &[TransferRow],
+) -> Result<Vec<TransferRow>, Fail> {
+    let identities: Vec<Identity<'_>> = step
+        .dropped
+        .iter()
+        .map(|(tx_hash, place)| (&*step.network, &**tx_hash, *place))
+        .collect();
+    let told: HashSet<Identity<'_>> = facts.iter().map(TransferRow::identity).collect();
+    let known = till_store::transfers::find_many(tx, &identities).await?;
+    let waited = |fact: &TransferRow| {
+        fact.block_hash.is_none() && !fact.gone && !told.contains(&fact.identity())
+    };
+    Ok(known.into_iter().filter(waited).map(gone).collect())
+}
+
+fn fact_of(network: &str, seen: &Seen, block: Option<&Block>, now: i64) -> TransferRow {
+    TransferRow {
+        network: network.to_owned(),
+        tx_hash: seen.tx_hash.clone(),
+        place: seen.place,
+        asset: seen.asset.clone(),
+        units: seen.units,
+        sender: seen.sender.clone(),
+        recipient: seen.recipient.clone(),
+        simulated: false,
+        first_seen_at: now,
+        height: seen.height,
+        block_hash: block.map(|block| block.hash.clone()),
+        block_time: block.map(|block| block.time),
+        gone: false,
+        payment: None,
+        unattributed: None,
+    }
+}
+
+fn gone(fact: TransferRow) -> TransferRow {
+    TransferRow {
+        height: None,
+        block_hash: None,
+        block_time: None,
+        gone: true,
+        ..fact
+    }
+}
+
+/// What is in the blocks that a tip has passed.
+async fn risen(
+    tx: &mut Tx,
+    network: &str,
+    before: Tips,
+    after: Tips,
+) -> Result<Vec<TransferRow>, Fail> {
+    let mut found = Vec::new();
+    for (from, to) in [
+        (before.safe, after.safe),
+        (before.last_final, after.last_final),
+    ] {
+        if let Some(to) = to.filter(|to| from.is_none_or(|from| from < *to)) {
+            let from = from.unwrap_or(i64::MIN);
+            found.extend(till_store::transfers::in_blocks(tx, network, from, to).await?);
+        }
+    }
+    Ok(found)
+}
+
+/// Each once, what is in no block first, the others as the chain has them.
+fn told(network: &NetworkRow, mut changed: Vec<TransferRow>) -> Vec<Observation> {
+    changed.sort_by(|a, b| a.identity().cmp(&b.identity()));
+    changed.dedup_by(|a, b| a.identity() == b.identity());
+    changed.sort_by_key(|fact| fact.height);
+    let observe = |fact: &TransferRow| observe(Some(network), fact);
+    changed.iter().map(observe).collect()
+}
+
+/// A final block was replaced: nothing more is credited there until an operator has looked, and what was credited in the
+/// replaced blocks is held.
+async fn freeze(
+    tx: &mut Tx,
+    engine: &Engine,
+    mut network: NetworkRow,
+    from: i64,
+) -> Result<Recorded, Fail> {
+    let reason = format!("the block at height {from}, which was final, was replaced");
+    tracing::error!(network = %network.id, reason, "the network is frozen");
+    metrics::counter!("till_network_freezes_total", "network" => network.id.clone()).increment(1);
+    network.frozen_at = Some(engine.clock.now_ms());
+    network.frozen_from = Some(from);
+    network.frozen_reason = Some(reason);
+    tx.write(&till_store::networks::updates(&network)?).await?;
+    let disputed = till_store::transfers::in_blocks(tx, &network.id, from - 1, i64::MAX).await?;
+    Ok(Recorded::Frozen(told(&network, disputed)))
+}
+
+/// Ends a freeze: the blocks that were replaced are forgotten, and the tips stand where both chains agree.
+pub(super) async fn thawed(tx: &mut Tx, network: &str) -> Result<Recorded, Fail> {
+    let network = till_store::networks::lock(tx, network).await?;
+    let Some((mut network, from)) = network.and_then(|row| row.frozen_from.map(|from| (row, from)))
+    else {
+        return Ok(Recorded::News(Vec::new()));
+    };
+    let replaced = till_store::transfers::in_blocks(tx, &network.id, from - 1, i64::MAX).await?;
+    let facts: Vec<TransferRow> = replaced.into_iter().map(gone).collect();
+    (
+        network.frozen_at,
+        network.frozen_from,
+        network.frozen_reason,
+    ) = (None, None, None);
+    let agreed = network.tips().below(from);
+    (network.safe_height, network.final_height) = (agreed.safe, agreed.last_final);
+    till_store::networks::forget_blocks(tx, &network.id, Some(from), None).await?;
+    let writes = [
+        till_store::networks::updates(&network)?,
+        till_store::transfers::facts(&facts),
+    ];
+    tx.write_all(&writes).await?;
+    Ok(Recorded::News(told(&network, facts)))
+}
+
+/// A fact as the door is told it: its level is where its block stands against the network's tips.
+pub(super) fn observe(network: Option<&NetworkRow>, fact: &TransferRow) -> Observation {
+    let frozen_from = network.and_then(|network| network.frozen_from);
+    let sighting = match (&fact.block_hash, fact.height, fact.block_time) {
+        _ if fact.gone => Sighting::Removed,
+        (_, Some(number), _) if frozen_from.is_some_and(|from| from <= number) => {
+            Sighting::Disputed
+        }
+        (Some(hash), Some(number), Some(time)) => Sighting::InBlock {
+            level: network.map_or(Level::Included, |network| network.tips().level_at(number)),
+            number,
+            hash: hash.clone(),
+            time,
+        },
+        _ => Sighting::Pending,
+    };
+    Observation {
+        network: fact.network.clone(),
+        tx_hash: fact.tx_hash.clone(),
+        place: fact.place,
+        asset: fact.asset.clone(),
+        units: fact.units,
+        sender: fact.sender.clone(),
+        recipient: fact.recipient.clone(),
+        sighting,
+        source: match fact.simulated {
+            true => Source::Simulation,
+            false => Source::Chain,
+        },
+    }
+}

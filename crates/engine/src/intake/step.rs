@@ -1,0 +1,42 @@
+//! A network as its leader has read it.
+
+use till_core::chain::Block;
+use till_core::money::Units;
+
+/// What a leader has read, checked for completeness.
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub network: String,
+    /// The epoch in which it leads.
+    pub epoch: i64,
+    /// On top of a known block, by height.
+    pub blocks: Vec<Block>,
+    /// The transfers in these blocks or in known ones, and those that wait for a block.
+    pub transfers: Vec<Seen>,
+    /// Transfers that waited for a block and that nobody knows of any more, by transaction and place in it. Says nothing
+    /// about one that is in a block.
+    pub dropped: Vec<(String, i64)>,
+    /// Believed only where they are blocks of the chain that is known.
+    pub safe: Option<Tip>,
+    pub last_final: Option<Tip>,
+}
+
+/// The last block that a chain says is settled to some degree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tip {
+    pub height: i64,
+    pub hash: String,
+}
+
+/// A transfer in a block, or waiting for one.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub tx_hash: String,
+    pub place: i64,
+    pub asset: String,
+    pub units: Units,
+    pub sender: Option<String>,
+    pub recipient: String,
+    /// None while it waits for a block.
+    pub height: Option<i64>,
+}

@@ -1,0 +1,80 @@
+//! The exact amounts that wallets are told to send for an invoice.
+
+use till_core::asset::{Asset, Registry};
+use till_core::binding::exact_amount;
+use till_core::error::{Code, Refusal};
+use till_store::Tx;
+use till_store::bindings::BindingRow;
+
+use super::facts::Held;
+use crate::base::Context;
+use crate::base::fail::Fail;
+
+/// Tells a wallet what to send: what it was told last, unless another invoice has that amount now, or the amount
+/// due, or a little more. None when every such amount is taken.
+pub async fn tell(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    held: &Held,
+    asset: &Asset,
+    sender: &str,
+    last: Option<&BindingRow>,
+) -> Result<Option<BindingRow>, Fail> {
+    let due = held
+        .terms()
+        .due(&asset.code)
+        .ok_or_else(|| Fail::broken("a wallet was bound to what is not offered"))?;
+    let destination = context
+        .merchant
+        .destination(asset.family)
+        .ok_or_else(|| Refusal::of(Code::FeatureUnavailable))?
+        .to_owned();
+    let taken = till_store::bindings::open_amounts(tx, &destination, sender, &asset.code).await?;
+    let again = last
+        .filter(|last| last.destination == destination && !taken.contains(&last.units))
+        .map(|last| (last.units, last.suffix));
+    let Some((units, suffix)) = again.or_else(|| exact_amount(due, asset.decimals, &taken)) else {
+        return Ok(None);
+    };
+    let row = BindingRow {
+        scope: context.scope.clone(),
+        invoice: held.id().to_owned(),
+        asset: asset.code.clone(),
+        network: asset.network.clone(),
+        sender: sender.to_owned(),
+        turn: last.map_or(0, |last| last.turn + 1),
+        destination,
+        units,
+        suffix,
+        created_at: context.now,
+        expires_at: held.terms().deadline(),
+        open: true,
+        closed_at: None,
+    };
+    match till_store::bindings::insert(tx, &row).await {
+        // Another invoice took the same amount between our look and our write: look again from the start.
+        Err(error) if error.violates("wallet_bindings") => Err(Fail::Again),
+        done => {
+            done?;
+            Ok(Some(row))
+        }
+    }
+}
+
+/// The wallets of an invoice that waits again after a reversal are bound again. One for which no amount is left
+/// stays closed; asked again, it is told so.
+pub(super) async fn rebind(tx: &mut Tx, context: &Context<'_>, held: &Held) -> Result<(), Fail> {
+    let known = till_store::bindings::of_invoice(tx, &context.scope, held.id()).await?;
+    for (at, row) in known.iter().enumerate() {
+        let is_same =
+            |other: &BindingRow| (&other.sender, &other.asset) == (&row.sender, &row.asset);
+        let is_last = !known[at + 1..].iter().any(is_same);
+        if let Some(asset) = Registry::builtin().asset(&row.asset)
+            && is_last
+            && !row.open
+        {
+            tell(tx, context, held, asset, &row.sender, Some(row)).await?;
+        }
+    }
+    Ok(())
+}
