@@ -1,8 +1,6 @@
-//! Ground truth: what really is on a chain. The engine learns of it only through observations.
+//! Ground truth: what really is on a chain, which all accounts share. The engine learns of it only from a leader.
 
-use till_core::money::Units;
-use till_core::payment::Level;
-use till_engine::intake::{Observation, Sighting, Source};
+use till_core::chain::Block;
 
 use crate::rng::Rng;
 
@@ -28,14 +26,6 @@ pub struct Transfer {
     pub sender: Option<String>,
     pub recipient: String,
     pub at: Whereabouts,
-    /// Known to the server from elsewhere: the test helper made it up.
-    pub source: Source,
-}
-
-#[derive(Clone, Debug)]
-struct Block {
-    hash: String,
-    time: i64,
 }
 
 /// A branch that lost, kept so that it can win again.
@@ -46,13 +36,13 @@ struct Branch {
     placed: Vec<(TransferId, i64, u128)>,
 }
 
-/// One network as one account and mode sees it: its blocks carry the times of that account's clock.
+/// One network. Its blocks carry real times, whatever the accounts' test clocks say.
 #[derive(Clone, Debug)]
 pub struct Chain {
     pub network: String,
-    blocks: Vec<Block>,
-    safe: i64,
-    last_final: i64,
+    pub blocks: Vec<Block>,
+    pub safe: i64,
+    pub last_final: i64,
     pub transfers: Vec<Transfer>,
     lost: Option<Branch>,
     hashes: u64,
@@ -71,16 +61,19 @@ impl Chain {
         }
     }
 
-    fn tip(&self) -> i64 {
+    pub fn tip(&self) -> i64 {
         i64::try_from(self.blocks.len()).unwrap() - 1
     }
 
-    fn new_block(&mut self, time: i64) -> Block {
+    fn add_block(&mut self, time: i64) {
         self.hashes += 1;
-        Block {
+        let parent = self.blocks.last().map(|block| block.hash.clone());
+        self.blocks.push(Block {
+            height: self.tip() + 1,
             hash: format!("{}#{}", self.network, self.hashes),
+            parent: parent.unwrap_or_default(),
             time,
-        }
+        });
     }
 
     pub fn mine(&mut self, rng: &mut Rng, now: i64) {
@@ -90,8 +83,7 @@ impl Chain {
             2..=5 => now - rng.between(0, 3 * 3_600_000),
             _ => now - rng.between(0, 20_000),
         };
-        let block = self.new_block(time);
-        self.blocks.push(block);
+        self.add_block(time);
         let tip = self.tip();
         for transfer in &mut self.transfers {
             if transfer.at == Whereabouts::Mempool && rng.percent(75) {
@@ -109,10 +101,14 @@ impl Chain {
         (self.safe, self.last_final) = (self.tip(), self.tip());
     }
 
-    /// The last `depth` blocks are replaced. What was in them comes in another, waits again, or is gone.
-    pub fn reorganise(&mut self, rng: &mut Rng, depth: usize) {
-        let from = self.blocks.len().saturating_sub(depth);
-        if from == self.blocks.len() {
+    /// The last `depth` blocks are replaced, final ones only when finality is broken. What was in them comes in another,
+    /// waits again, or is gone.
+    pub fn reorganise(&mut self, rng: &mut Rng, depth: usize, breaks_finality: bool) {
+        let mut from = self.blocks.len().saturating_sub(depth).max(1);
+        if !breaks_finality {
+            from = from.max(usize::try_from(self.last_final + 1).unwrap());
+        }
+        if from >= self.blocks.len() {
             return;
         }
         let lost = self.blocks.split_off(from);
@@ -122,8 +118,7 @@ impl Chain {
         for time in times {
             // A sibling may well carry the same time.
             let time = if rng.percent(50) { time } else { time + 1_000 };
-            let block = self.new_block(time);
-            self.blocks.push(block);
+            self.add_block(time);
         }
         let tip = self.tip();
         for transfer in &mut self.transfers {
@@ -157,7 +152,13 @@ impl Chain {
         let Some(branch) = self.lost.take() else {
             return;
         };
-        if branch.from > self.blocks.len() {
+        let is_final = i64::try_from(branch.from).unwrap() <= self.last_final;
+        let parent = branch.from.checked_sub(1).map(|at| self.blocks.get(at));
+        let joins = match parent {
+            None => true,
+            Some(parent) => parent.is_some_and(|it| it.hash == branch.blocks[0].parent),
+        };
+        if is_final || !joins {
             return;
         }
         let first = i64::try_from(branch.from).unwrap();
@@ -178,39 +179,5 @@ impl Chain {
         }
         self.safe = self.safe.min(first - 1);
         self.last_final = self.last_final.min(first - 1);
-    }
-
-    /// What an honest source says about a transfer at this moment.
-    pub fn observe(&self, transfer: &Transfer) -> Observation {
-        let sighting = match transfer.at {
-            Whereabouts::Mempool => Sighting::Pending,
-            Whereabouts::Gone => Sighting::Removed,
-            Whereabouts::Block(number) => {
-                let block = &self.blocks[usize::try_from(number).unwrap()];
-                Sighting::InBlock {
-                    level: if number <= self.last_final {
-                        Level::Final
-                    } else if number <= self.safe {
-                        Level::Safe
-                    } else {
-                        Level::Included
-                    },
-                    number,
-                    hash: block.hash.clone(),
-                    time: block.time,
-                }
-            }
-        };
-        Observation {
-            network: transfer.id.network.clone(),
-            tx_hash: transfer.id.tx.clone(),
-            place: transfer.id.place,
-            asset: transfer.asset.clone(),
-            units: Units(transfer.units),
-            sender: transfer.sender.clone(),
-            recipient: transfer.recipient.clone(),
-            sighting,
-            source: transfer.source,
-        }
     }
 }

@@ -43,6 +43,7 @@ pub struct Seen {
     pub asset: String,
     pub network: String,
     pub sender: Option<String>,
+    pub recipient: String,
     pub units: u128,
     /// What of the units only tells a wallet's payment from others; none without a binding.
     pub suffix: Option<u128>,
@@ -50,6 +51,8 @@ pub struct Seen {
     pub first_level: Level,
     pub credit_at: Level,
     pub first_seen_at: i64,
+    /// The account's clock was moved then: a block's time says nothing.
+    pub by_sight: bool,
     /// Number, hash and time.
     pub block: Option<(i64, String, i64)>,
     /// When it left the chain; none while it is there.
@@ -63,7 +66,7 @@ pub struct Seen {
 impl Seen {
     pub fn arrived_at(&self) -> i64 {
         match &self.block {
-            Some((_, _, time)) if *time < self.first_seen_at => *time,
+            Some((_, _, time)) if *time < self.first_seen_at && !self.by_sight => *time,
             _ => self.first_seen_at,
         }
     }
@@ -330,7 +333,11 @@ pub fn expect(terms: &Terms, payments: &[Seen], cancelled_at: Option<i64>, now: 
         }
         match part.status {
             "refundable" => part.refundable = seen.units,
-            "held" => part.held = seen.units,
+            "held" => {
+                part.held = seen.units;
+                // What was credited before it was doubted keeps its turn.
+                part.turn = seen.part.turn;
+            }
             _ => {}
         }
     }

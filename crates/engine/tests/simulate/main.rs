@@ -7,6 +7,7 @@ mod chain;
 mod check;
 mod expect;
 mod model;
+mod net;
 mod receiver;
 mod rng;
 mod steps;

@@ -1,17 +1,21 @@
 //! What the server must hold, kept beside it: merchants, invoices, transfers as they were observed, leases,
 //! events and idempotency keys. It follows each step by the contract alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use till_core::asset::Registry;
 use till_core::payment::Level;
 use till_core::scope::Scope;
-use till_engine::intake::{Observation, Sighting};
+use till_engine::intake::{Observation, Sighting, Source};
 
-use crate::chain::{Chain, TransferId};
+use crate::chain::TransferId;
 use crate::expect::{Expected, Part, Seen, Terms, expect, verdicts};
+use crate::net::Net;
 
 pub const COOLDOWN_MS: i64 = 20 * 60_000;
+pub const UNPAID_COOLDOWN_MS: i64 = 8 * 60_000;
+/// How far a block's clock may be behind ours.
+const SLACK_MS: i64 = 120_000;
 pub const KEPT_MS: i64 = 30 * 24 * 3_600_000;
 
 #[derive(Clone, Debug)]
@@ -62,12 +66,14 @@ pub struct Binding {
     pub asset: String,
     pub network: String,
     pub sender: String,
+    pub turn: i64,
     pub destination: String,
     pub units: u128,
     pub suffix: u128,
     pub created_at: i64,
     pub expires_at: i64,
     pub open: bool,
+    pub closed_at: Option<i64>,
 }
 
 #[derive(Clone, Debug)]
@@ -78,6 +84,8 @@ pub struct Lease {
     pub leased_at: i64,
     pub free_at: Option<i64>,
     pub freed: bool,
+    /// By a payer.
+    pub picked: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -101,17 +109,25 @@ pub struct Merchant {
     pub invoices: BTreeMap<String, Invoice>,
     pub seen: BTreeMap<TransferId, Seen>,
     pub leases: Vec<Lease>,
+    /// What the server has leased to whom: where an invoice gets another address, the model learns it here.
+    pub leased_now: BTreeMap<(String, String), String>,
+    /// Bitcoin addresses that were credited.
+    pub credited: BTreeSet<String>,
     pub pool_max: i64,
-    pub chains: Vec<Chain>,
     pub keys: BTreeMap<String, Kept>,
     pub links: BTreeMap<String, Link>,
     pub link_events: usize,
     pub bindings: Vec<Binding>,
+    /// What this step has brought, in its order.
+    pub fresh: Vec<TransferId>,
+    /// The invoices that this step touched: their status before it, and whether they waited again on the way.
+    pub moved: BTreeMap<String, (&'static str, bool)>,
 }
 
 #[derive(Clone, Debug)]
 pub struct Model {
     pub merchants: Vec<Merchant>,
+    pub nets: BTreeMap<String, Net>,
     pub credit_at: BTreeMap<String, Level>,
 }
 
@@ -128,106 +144,189 @@ impl Model {
         self.credit_at.get(network).copied().unwrap_or(Level::Final)
     }
 
-    /// An observation reaches the server. `payment` is the id the server knows it by, if it took it in.
-    /// Answers which invoice it touched.
+    /// What the chain says now of a transfer, which was first seen at a moment of real time. `payment` is the id that the
+    /// server knows it by. Answers whose invoice it touched.
     pub fn observe(
         &mut self,
-        m: usize,
         seen: &Observation,
         payment: Option<&str>,
-        now: i64,
-    ) -> Option<String> {
-        let credit_at = self.level_for(&seen.network);
-        let bound = self.bound(m, seen, now);
-        let merchant = &mut self.merchants[m];
+        real_now: i64,
+        first_seen_at: i64,
+    ) -> Option<(usize, String)> {
         let id = TransferId {
             network: seen.network.clone(),
             tx: seen.tx_hash.clone(),
             place: seen.place,
         };
-        let Some(known) = merchant.seen.get(&id) else {
-            if seen.units.0 == 0 {
-                return None;
-            }
-            let leased = merchant.holder(seen, now).map(|invoice| (invoice, None));
-            let (invoice, suffix) = leased.or(bound)?;
-            let level = match &seen.sighting {
-                Sighting::Removed => return None,
-                Sighting::Pending => Level::Pending,
-                Sighting::InBlock { level, .. } => *level,
-            };
-            let mut new = Seen {
-                payment: payment.unwrap_or("none").to_owned(),
-                invoice: invoice.clone(),
-                asset: seen.asset.clone(),
-                network: seen.network.clone(),
-                sender: seen.sender.clone(),
-                units: seen.units.0,
-                suffix,
-                level,
-                first_level: level,
-                credit_at,
-                first_seen_at: now,
-                block: None,
-                gone_at: None,
-                verdict: None,
-                part: Part::default(),
-                entries: 0,
-                credited_at: None,
-            };
-            take(&mut new, seen, now);
-            merchant.seen.insert(id.clone(), new);
-            merchant.settle(&invoice, now, None, Some(&id));
-            return Some(invoice);
+        let owner = self
+            .merchants
+            .iter()
+            .position(|it| it.seen.contains_key(&id));
+        let Some(m) = owner else {
+            return self.first(id, seen, payment, real_now, first_seen_at);
         };
+        let now = real_now + self.merchants[m].offset_ms;
+        let known = self.merchants[m].seen.get_mut(&id).unwrap();
         let invoice = known.invoice.clone();
-        if seen.units.0 == 0 {
+        if let Sighting::Disputed = seen.sighting {
+            if known.part.status == "credited" {
+                known.verdict = Some("held:finality_violation".into());
+            }
+        } else if seen.units.0 == 0 {
             // A reorganisation left nothing of it.
-            merchant.seen.get_mut(&id).unwrap().go(now);
-            merchant.settle(&invoice, now, None, None);
-            return Some(invoice);
+            known.go(now);
+        } else {
+            if undoes(known, seen) {
+                // What stood in the books is taken back as itself before something else takes its place.
+                known.go(now);
+                self.settle(m, &invoice, now);
+            }
+            take(self.merchants[m].seen.get_mut(&id).unwrap(), seen, now);
         }
-        if undoes(known, seen) {
-            // What stood in the books is taken back as itself before something else takes its place.
-            merchant.seen.get_mut(&id).unwrap().go(now);
-            merchant.settle(&invoice, now, None, None);
+        self.settle(m, &invoice, now);
+        Some((m, invoice))
+    }
+
+    fn first(
+        &mut self,
+        id: TransferId,
+        seen: &Observation,
+        payment: Option<&str>,
+        real_now: i64,
+        first_seen_at: i64,
+    ) -> Option<(usize, String)> {
+        let level = match &seen.sighting {
+            Sighting::Removed | Sighting::Disputed => return None,
+            Sighting::Pending => Level::Pending,
+            Sighting::InBlock { level, .. } => *level,
+        };
+        let is_ours = |address: &String| {
+            let mut leases = self.merchants.iter().flat_map(|it| &it.leases);
+            leases.any(|lease| lease.address == *address)
+        };
+        // Nobody pays by emptying an address.
+        if seen.units.0 == 0 || seen.sender.as_ref().is_some_and(is_ours) {
+            return None;
         }
-        take(merchant.seen.get_mut(&id).unwrap(), seen, now);
-        merchant.settle(&invoice, now, None, None);
-        Some(invoice)
+        let found = (0..self.merchants.len()).find_map(|m| {
+            let invoice = self.merchants[m].holder(seen, real_now, first_seen_at)?;
+            Some((m, invoice, None))
+        });
+        let leased = |merchant: &Merchant| {
+            let mut leases = merchant.leases.iter();
+            leases.any(|lease| lease.address == seen.recipient)
+        };
+        let bound = match self.merchants.iter().any(leased) {
+            true => None,
+            false => self.bound(seen, real_now, first_seen_at),
+        };
+        let (m, invoice, suffix) = found.or(bound)?;
+        let credit_at = self.level_for(&seen.network);
+        let merchant = &mut self.merchants[m];
+        let now = real_now + merchant.offset_ms;
+        let mut new = Seen {
+            payment: payment.unwrap_or("none").to_owned(),
+            invoice: invoice.clone(),
+            asset: seen.asset.clone(),
+            network: seen.network.clone(),
+            sender: seen.sender.clone(),
+            recipient: seen.recipient.clone(),
+            units: seen.units.0,
+            suffix,
+            level,
+            first_level: level,
+            credit_at,
+            first_seen_at: first_seen_at + merchant.offset_ms,
+            by_sight: merchant.is_moved(seen),
+            block: None,
+            gone_at: None,
+            verdict: None,
+            part: Part::default(),
+            entries: 0,
+            credited_at: None,
+        };
+        take(&mut new, seen, now);
+        merchant.seen.insert(id.clone(), new);
+        merchant.fresh.push(id);
+        self.settle(m, &invoice, now);
+        Some((m, invoice))
+    }
+
+    /// The same as a merchant's alone, and what concerns others too: an invoice that waits again tells its wallets
+    /// what to send, which must not be what another's was told meanwhile.
+    pub fn settle(&mut self, m: usize, invoice: &str, now: i64) {
+        let waited = |model: &Model| model.merchants[m].moved.get(invoice).map(|it| it.1);
+        let before = waited(self);
+        self.merchants[m].settle(invoice, now, None);
+        if waited(self) == Some(true) && before != Some(true) {
+            self.rebind(m, invoice, now);
+        }
+    }
+
+    /// A step is over: what follows invoices follows them.
+    pub fn rest(&mut self, real_now: i64) {
+        for merchant in &mut self.merchants {
+            let now = real_now + merchant.offset_ms;
+            merchant.rest(now);
+        }
+    }
+
+    fn rebind(&mut self, m: usize, invoice: &str, now: i64) {
+        let own = self.merchants[m].bindings.iter();
+        let closed: Vec<Binding> = own.filter(|it| it.invoice == invoice).cloned().collect();
+        for last in &closed {
+            let later = |it: &&Binding| {
+                (&it.sender, &it.asset) == (&last.sender, &last.asset) && it.turn > last.turn
+            };
+            if last.open || closed.iter().any(|it| later(&it)) {
+                continue;
+            }
+            let everybody = self.merchants.iter().flat_map(|it| &it.bindings);
+            let taken: Vec<u128> = everybody
+                .filter(|it| it.open && it.asset == last.asset && it.sender == last.sender)
+                .filter(|it| it.destination == last.destination)
+                .map(|it| it.units)
+                .collect();
+            let terms = &self.merchants[m].invoices[invoice].terms;
+            let offer = terms.offers.iter().find(|it| it.asset == last.asset);
+            let due = offer.unwrap().due;
+            let decimals = Registry::builtin().asset(&last.asset).unwrap().decimals;
+            let suffixes = 0..100.min(10u128.pow(decimals.saturating_sub(2)));
+            let free = std::iter::once(last.suffix)
+                .chain(suffixes)
+                .find(|suffix| !taken.contains(&(due + suffix)));
+            if let Some(suffix) = free {
+                let again = Binding {
+                    units: due + suffix,
+                    suffix,
+                    turn: last.turn + 1,
+                    created_at: now,
+                    expires_at: terms.deadline(),
+                    open: true,
+                    closed_at: None,
+                    ..last.clone()
+                };
+                self.merchants[m].bindings.push(again);
+            }
+        }
     }
 }
 
 impl Model {
-    /// Whose wallet sent exactly this in time: the one binding that fits, or the one of them that is still open.
-    /// A transfer shows no account, so everybody's bindings are looked at; another's is nobody's here.
-    fn bound(&self, m: usize, seen: &Observation, now: i64) -> Option<(String, Option<u128>)> {
+    /// Whose wallet sent exactly this in time, each account in its own time; nobody's when it fits two of them.
+    fn bound(
+        &self,
+        seen: &Observation,
+        real_now: i64,
+        first_seen_at: i64,
+    ) -> Option<(usize, String, Option<u128>)> {
         let mode = Registry::builtin().network(&seen.network)?.mode;
-        let at = match &seen.sighting {
-            Sighting::InBlock { time, .. } => now.min(*time),
-            _ => now,
-        };
-        let fits = |binding: &&Binding| {
-            Some(&binding.sender) == seen.sender.as_ref()
-                && binding.asset == seen.asset
-                && binding.destination == seen.recipient
-                && binding.units == seen.units.0
-                && (binding.created_at..binding.expires_at).contains(&at)
-        };
-        let mut fitting: Vec<(usize, &Binding)> = Vec::new();
-        for (owner, merchant) in self.merchants.iter().enumerate() {
-            if merchant.scope.mode == mode {
-                let of_owner = merchant.bindings.iter().filter(fits);
-                fitting.extend(of_owner.map(|binding| (owner, binding)));
-            }
-        }
-        if fitting.iter().any(|(_, binding)| binding.open) {
-            fitting.retain(|(_, binding)| binding.open);
-        }
-        match fitting.as_slice() {
-            [(owner, binding)] if *owner == m => {
-                Some((binding.invoice.clone(), Some(binding.suffix)))
-            }
+        let of_mode = (0..self.merchants.len()).filter(|m| self.merchants[*m].scope.mode == mode);
+        let fitting: Vec<(usize, &Binding)> = of_mode
+            .filter_map(|m| Some((m, self.merchants[m].bound(seen, real_now, first_seen_at)?)))
+            .collect();
+        match fitting[..] {
+            [(m, binding)] => Some((m, binding.invoice.clone(), Some(binding.suffix))),
             _ => None,
         }
     }
@@ -239,8 +338,8 @@ fn undoes(known: &Seen, seen: &Observation) -> bool {
         return false;
     }
     match &seen.sighting {
-        Sighting::Removed => false,
-        Sighting::Pending => true,
+        // Whoever still sees it waiting is behind: only another block undoes a block.
+        Sighting::Removed | Sighting::Pending | Sighting::Disputed => false,
         Sighting::InBlock { level, hash, .. } => {
             let elsewhere = known.block.as_ref().map(|block| &block.1) != Some(hash);
             elsewhere && (*level < known.credit_at || seen.units.0 != known.units)
@@ -249,9 +348,11 @@ fn undoes(known: &Seen, seen: &Observation) -> bool {
 }
 
 fn take(known: &mut Seen, seen: &Observation, now: i64) {
-    known.units = seen.units.0;
+    let is_stale = known.block.is_some() && !known.is_gone();
     match &seen.sighting {
-        Sighting::Removed => known.go(now),
+        Sighting::Removed => return known.go(now),
+        Sighting::Disputed => return,
+        Sighting::Pending if is_stale => return,
         Sighting::Pending => {
             (known.level, known.gone_at, known.block) = (Level::Pending, None, None);
         }
@@ -271,6 +372,7 @@ fn take(known: &mut Seen, seen: &Observation, now: i64) {
             known.block = Some((*number, hash.clone(), *time));
         }
     }
+    known.units = seen.units.0;
 }
 
 impl Merchant {
@@ -280,22 +382,100 @@ impl Merchant {
         (kept.at >= real_now - KEPT_MS).then_some(kept)
     }
 
-    /// Who held the address when the transfer was made; before the first lease, the first.
-    fn holder(&self, seen: &Observation, now: i64) -> Option<String> {
+    /// Block times are real, and a moved clock does not move them: then it counts when a transfer was first seen.
+    fn is_moved(&self, seen: &Observation) -> bool {
+        seen.source == Source::Chain && self.offset_ms != 0
+    }
+
+    /// When a transfer was made, in business time.
+    fn made_at(&self, seen: &Observation, real_now: i64, first_seen_at: i64) -> i64 {
+        match &seen.sighting {
+            Sighting::InBlock { time, .. } if !self.is_moved(seen) => {
+                (real_now + self.offset_ms).min(*time)
+            }
+            _ => first_seen_at + self.offset_ms,
+        }
+    }
+
+    /// The binding that held the amount then, two minutes of grace before it was made included where nobody else had it;
+    /// or else that of the only invoice that could still be paid so. Never one made after the transfer was seen.
+    fn bound(&self, seen: &Observation, real_now: i64, first_seen_at: i64) -> Option<&Binding> {
+        let at = self.made_at(seen, real_now, first_seen_at);
+        let alike = |binding: &&Binding| {
+            Some(&binding.sender) == seen.sender.as_ref()
+                && binding.asset == seen.asset
+                && binding.destination == seen.recipient
+                && binding.units == seen.units.0
+        };
+        let mut bindings: Vec<&Binding> = self.bindings.iter().filter(alike).collect();
+        bindings.sort_by_key(|it| (it.created_at, &it.invoice, it.turn));
+        let mut fitting: Vec<&Binding> = Vec::new();
+        for (place, binding) in bindings.iter().enumerate() {
+            let made = binding.created_at;
+            let before = bindings[..place].iter();
+            let others_until = before
+                .map(|it| it.closed_at.unwrap_or(made).min(made))
+                .max();
+            let from = (made - SLACK_MS).max(others_until.unwrap_or(i64::MIN));
+            let is_known = first_seen_at + self.offset_ms < made;
+            if !is_known && (from..binding.expires_at).contains(&at) {
+                fitting.push(binding);
+            }
+        }
+        let held = |binding: &Binding| binding.closed_at.is_none_or(|closed| at < closed);
+        if fitting.iter().any(|binding| held(binding)) {
+            fitting.retain(|binding| held(binding));
+        }
+        let last = fitting.last().copied()?;
+        let same = |other: &&Binding| other.invoice == last.invoice;
+        fitting.iter().all(same).then_some(last)
+    }
+
+    /// Who held the address when the transfer was made, or last: from two minutes before its lease, where nobody
+    /// held it then.
+    fn holder(&self, seen: &Observation, real_now: i64, first_seen_at: i64) -> Option<String> {
         let network = Registry::builtin().network(&seen.network)?;
         if network.mode != self.scope.mode {
             return None;
         }
-        let at = match &seen.sighting {
-            Sighting::InBlock { time, .. } => now.min(*time),
-            _ => now,
-        };
-        let mut of_address = self.leases.iter().filter(|lease| {
+        let at = self.made_at(seen, real_now, first_seen_at);
+        let of_address = self.leases.iter().filter(|lease| {
             lease.family == network.family.namespace() && lease.address == seen.recipient
         });
-        let first = of_address.clone().next()?;
-        let then = of_address.rfind(|lease| lease.leased_at <= at);
-        Some(then.unwrap_or(first).invoice.clone())
+        let (mut holder, mut taken_until) = (None, i64::MIN);
+        for lease in of_address {
+            let from = (lease.leased_at - SLACK_MS).max(taken_until.min(lease.leased_at));
+            if from <= at {
+                holder = Some(lease.invoice.clone());
+            }
+            taken_until = lease.free_at.unwrap_or(i64::MAX);
+        }
+        holder
+    }
+
+    /// An invoice that waits again and whose address is another's by now has got a fresh one, or none.
+    fn relet(&mut self, invoice_id: &str, now: i64) {
+        let offers = &mut self.invoices.get_mut(invoice_id).unwrap().terms.offers;
+        let families: BTreeSet<&'static str> = offers.iter().map(|offer| offer.family).collect();
+        for family in families {
+            let mut own = offers.iter().filter(|offer| offer.family == family);
+            let address = own.next().unwrap().address.clone();
+            let kept = |lease: &Lease| {
+                !lease.freed && lease.address == address && lease.invoice == invoice_id
+            };
+            if address.is_empty() || self.leases.iter().any(kept) {
+                continue;
+            }
+            let key = (invoice_id.to_owned(), family.to_owned());
+            let fresh = self.leased_now.get(&key).cloned().unwrap_or_default();
+            for offer in offers.iter_mut().filter(|offer| offer.family == family) {
+                offer.address.clone_from(&fresh);
+                if !fresh.is_empty() {
+                    // Should it not have been free, the table of leases differs from the model's.
+                    let _ = crate::check::answers::lease(&mut self.leases, offer, invoice_id, now);
+                }
+            }
+        }
     }
 
     /// Units of a link that are paid for, and units that are spoken for.
@@ -313,27 +493,22 @@ impl Merchant {
         units
     }
 
-    /// This invoice's payments, those known first by their ids, then the new one.
-    pub fn payments_of(&self, invoice: &str, new: Option<&TransferId>) -> Vec<TransferId> {
+    /// This invoice's payments, those known first by their ids, then the new ones as they came.
+    pub fn payments_of(&self, invoice: &str) -> Vec<TransferId> {
         let mut ids: Vec<TransferId> = self
             .seen
             .iter()
             .filter(|(_, seen)| seen.invoice == invoice)
             .map(|(id, _)| id.clone())
             .collect();
-        ids.sort_by_key(|id| (new == Some(id), self.seen[id].payment.clone()));
+        let turn = |id: &TransferId| self.fresh.iter().position(|fresh| fresh == id);
+        ids.sort_by_key(|id| (turn(id), self.seen[id].payment.clone()));
         ids
     }
 
     /// The facts changed, or time did: what follows, and what must be announced.
-    pub fn settle(
-        &mut self,
-        invoice_id: &str,
-        now: i64,
-        extra: Option<&str>,
-        new: Option<&TransferId>,
-    ) {
-        let ids = self.payments_of(invoice_id, new);
+    pub fn settle(&mut self, invoice_id: &str, now: i64, extra: Option<&str>) {
+        let ids = self.payments_of(invoice_id);
         let mut facts: Vec<Seen> = ids.iter().map(|id| self.seen[id].clone()).collect();
         let invoice = self.invoices.get_mut(invoice_id).unwrap();
         let limit = self
@@ -344,10 +519,19 @@ impl Merchant {
         for (at, verdict) in verdicts(&invoice.terms, &facts, invoice.cancelled_at, limit, listed) {
             facts[at].verdict = Some(verdict);
         }
-        let after = expect(&invoice.terms, &facts, invoice.cancelled_at, now);
+        let mut after = expect(&invoice.terms, &facts, invoice.cancelled_at, now);
+        let moved = self.moved.entry(invoice_id.to_owned());
+        let (stood, waited) = moved.or_insert((invoice.now.status, false));
+        // What it had is still its own when it was closed only on the way.
+        if is_closed(stood) && is_closed(invoice.now.status) && !is_closed(after.status) && !*waited
+        {
+            *waited = true;
+            self.relet(invoice_id, now);
+            let invoice = &self.invoices[invoice_id];
+            after = expect(&invoice.terms, &facts, invoice.cancelled_at, now);
+        }
+        let invoice = self.invoices.get_mut(invoice_id).unwrap();
         let before = std::mem::replace(&mut invoice.now, after.clone());
-        // Whatever happened to its timer before: an invoice that waits has one.
-        invoice.timer |= after.status == "awaiting_payment";
         let mut said: Vec<&str> = extra.into_iter().collect();
         let was: Vec<Part> = facts.iter().map(|seen| seen.part).collect();
         said.extend(announced(before.status, &was, &after));
@@ -372,17 +556,46 @@ impl Merchant {
         {
             self.links.get_mut(link).unwrap().may_exceed = true;
         }
-        if !is_closed(before.status) && is_closed(after.status) {
-            let own = |binding: &&mut Binding| binding.invoice == invoice_id;
-            for binding in self.bindings.iter_mut().filter(own) {
-                binding.open = false;
+    }
+
+    /// A step is over: timers, leases and bindings follow the invoices that it touched.
+    pub fn rest(&mut self, now: i64) {
+        self.fresh.clear();
+        for (id, (before, waited)) in std::mem::take(&mut self.moved) {
+            let invoice = self.invoices.get_mut(&id).unwrap();
+            let after = invoice.now.status;
+            // Whatever happened to its timer before: an invoice that waits has one.
+            invoice.timer |= after == "awaiting_payment";
+            let shown: Vec<String> = invoice
+                .terms
+                .offers
+                .iter()
+                .map(|offer| offer.address.clone())
+                .collect();
+            let closed = is_closed(after) && (waited || !is_closed(before));
+            let reopened = !is_closed(after) && is_closed(before);
+            if closed {
+                let own = |binding: &&mut Binding| binding.invoice == id && binding.open;
+                for binding in self.bindings.iter_mut().filter(own) {
+                    (binding.open, binding.closed_at) = (false, Some(now));
+                }
             }
-        }
-        if is_closed(before.status) != is_closed(after.status) {
-            let free_at = is_closed(after.status).then_some(now + COOLDOWN_MS);
-            let own = |lease: &&mut Lease| lease.invoice == invoice_id && !lease.freed;
+            let own = |lease: &&mut Lease| lease.invoice == id && !lease.freed;
             for lease in self.leases.iter_mut().filter(own) {
-                lease.free_at = free_at;
+                if (closed || reopened) && shown.contains(&lease.address) {
+                    let mut seen = self.seen.values().filter(|seen| seen.invoice == id);
+                    let rest = match seen.any(|seen| seen.recipient == lease.address) {
+                        true => COOLDOWN_MS,
+                        false => UNPAID_COOLDOWN_MS,
+                    };
+                    lease.free_at = closed.then_some(now + rest);
+                }
+            }
+            for seen in self.seen.values().filter(|seen| seen.invoice == id) {
+                let bitcoin = seen.network.starts_with("bip122");
+                if seen.reached() && bitcoin && shown.contains(&seen.recipient) {
+                    self.credited.insert(seen.recipient.clone());
+                }
             }
         }
     }
@@ -398,7 +611,8 @@ impl Merchant {
         due.sort();
         for (due_at, id) in &due {
             self.invoices.get_mut(id).unwrap().timer = false;
-            self.settle(id, at(*due_at), None, None);
+            self.settle(id, at(*due_at), None);
+            self.rest(at(*due_at));
         }
         due.into_iter().map(|(_, id)| id).collect()
     }

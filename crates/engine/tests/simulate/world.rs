@@ -17,7 +17,8 @@ use till_engine::testing::{CountingEntropy, StillClock};
 use till_engine::{Engine, EngineConfig};
 use till_store::{Db, DbConfig};
 
-use crate::model::{COOLDOWN_MS, Merchant, Model};
+use crate::chain::Chain;
+use crate::model::{COOLDOWN_MS, Merchant, Model, UNPAID_COOLDOWN_MS};
 use crate::receiver::Receiver;
 use crate::rng::Rng;
 use crate::steps::ask::Ask;
@@ -50,6 +51,10 @@ pub struct World {
     pub engine: Arc<Engine>,
     pub receiver: Arc<Receiver>,
     pub model: Model,
+    /// What really is on the networks.
+    pub chains: Vec<Chain>,
+    /// The epochs in which two processes believe they lead, by network.
+    pub epochs: BTreeMap<(String, usize), i64>,
     pool_max: i64,
     pub keys_made: u64,
     pub transactions_made: u64,
@@ -101,8 +106,11 @@ impl World {
             engine,
             model: Model {
                 merchants: Vec::new(),
+                nets: BTreeMap::new(),
                 credit_at,
             },
+            chains: Vec::new(),
+            epochs: BTreeMap::new(),
             pool_max,
             keys_made: 0,
             transactions_made: 0,
@@ -121,21 +129,16 @@ impl World {
         world
     }
 
-    /// Both test modes take the documented example destinations, as new accounts do.
+    /// Both test modes take the documented examples, as new accounts do.
     async fn add_account(&mut self, name: &str, live: &[Family]) {
         let mut destinations = Vec::new();
-        for family in [Family::Evm, Family::Tron, Family::Bitcoin] {
-            let example = till_chains::example_destination(family).to_owned();
-            if live.contains(&family) {
-                let text = if family == Family::Bitcoin {
-                    LIVE_XPUB
-                } else {
-                    &example
-                };
-                let own = till_chains::parse_destination(family, Mode::Live, text).unwrap();
-                destinations.push((family, Mode::Live, own));
-            }
-            destinations.push((family, Mode::Test, example));
+        for family in live.iter().copied() {
+            let text = match family {
+                Family::Bitcoin => LIVE_XPUB,
+                _ => till_chains::example_destination(family),
+            };
+            let own = till_chains::parse_destination(family, Mode::Live, text).unwrap();
+            destinations.push((family, Mode::Live, own));
         }
         let made = accounts::create_account(&self.engine, name, Modes::TestAndLive, &destinations)
             .await
@@ -165,12 +168,15 @@ impl World {
                 invoices: BTreeMap::new(),
                 seen: BTreeMap::new(),
                 leases: Vec::new(),
+                leased_now: BTreeMap::new(),
+                credited: BTreeSet::new(),
                 pool_max: self.pool_max,
-                chains: Vec::new(),
                 keys: BTreeMap::new(),
                 links: BTreeMap::new(),
                 link_events: 0,
                 bindings: Vec::new(),
+                fresh: Vec::new(),
+                moved: BTreeMap::new(),
             });
         }
     }
@@ -283,6 +289,8 @@ fn engine(
         allow_private_webhooks: false,
         pool_max,
         cooldown_ms: COOLDOWN_MS,
+        unpaid_cooldown_ms: UNPAID_COOLDOWN_MS,
+        require_wallet_proof: false,
         bitcoin_gap_limit: GAP_LIMIT,
         life_ms: LIFE_MS,
         volatile_life_ms: VOLATILE_LIFE_MS,

@@ -195,7 +195,7 @@ pub fn lease(leases: &mut Vec<Lease>, offer: &Offer, id: &str, now: i64) -> Chec
     let of_address =
         |lease: &&mut Lease| (lease.family, &lease.address) == (offer.family, &offer.address);
     for lease in leases.iter_mut().filter(of_address) {
-        if lease.invoice == id {
+        if lease.invoice == id && !lease.freed {
             return Ok(());
         }
         if !lease.freed && lease.free_at.is_none_or(|at| at > now) {
@@ -210,6 +210,7 @@ pub fn lease(leases: &mut Vec<Lease>, offer: &Offer, id: &str, now: i64) -> Chec
         leased_at: now,
         free_at: None,
         freed: false,
+        picked: false,
     });
     Ok(())
 }

@@ -40,7 +40,8 @@ pub async fn check(world: &World, merchant: &Merchant) -> Check {
     )?;
     for row in rows {
         let own = |it: &&Binding| {
-            (&it.invoice, &it.asset, &it.sender) == (&row.invoice, &row.asset, &row.sender)
+            (&it.invoice, &it.asset, &it.sender, it.turn)
+                == (&row.invoice, &row.asset, &row.sender, row.turn)
         };
         let expected = merchant.bindings.iter().find(own);
         let found = Binding {
@@ -50,10 +51,12 @@ pub async fn check(world: &World, merchant: &Merchant) -> Check {
             asset: row.asset,
             network: row.network,
             sender: row.sender,
+            turn: row.turn,
             destination: row.destination,
             created_at: row.created_at,
             expires_at: row.expires_at,
             open: row.open,
+            closed_at: row.closed_at,
         };
         same("a binding", Some(&found), expected)?;
     }

@@ -57,7 +57,7 @@ pub async fn check(world: &World, merchant: &Merchant, id: &str) -> Check {
     let rows = till_store::payments::of_invoice(&mut reader, &merchant.scope, id)
         .await
         .unwrap();
-    let ids = merchant.payments_of(id, None);
+    let ids = merchant.payments_of(id);
     same("the number of payments", rows.len(), ids.len())?;
     for row in &rows {
         let id = TransferId {

@@ -1,6 +1,8 @@
 //! Deposit addresses: one invoice at a time, a rest in between, and never further ahead of what was paid
 //! than a wallet looks. (I06, I15)
 
+use std::collections::BTreeMap;
+
 use till_store::Queries as _;
 
 use super::{of, same};
@@ -86,20 +88,38 @@ fn numbers<'a>(merchant: &'a Merchant, family: &'a str) -> impl Iterator<Item = 
     known.into_iter()
 }
 
-/// The highest number of an address that something was sent to on Bitcoin.
+/// The highest number of a Bitcoin address that was credited.
 fn last_paid_number(merchant: &Merchant) -> i64 {
-    let paid = merchant
-        .seen
-        .values()
-        .filter(|seen| seen.network.starts_with("bip122"));
-    let number = |address: &String| numbers(merchant, "bip122").position(|known| known == address);
-    paid.filter_map(|seen| {
-        let offers = &merchant.invoices[&seen.invoice].terms.offers;
-        let offer = offers.iter().find(|offer| offer.family == "bip122")?;
-        number(&offer.address)
-    })
-    .max()
-    .map_or(-1, |number| i64::try_from(number).unwrap())
+    let credited = |address: &&String| merchant.credited.contains(*address);
+    let last = numbers(merchant, "bip122").collect::<Vec<_>>();
+    last.iter()
+        .rposition(credited)
+        .map_or(-1, |number| i64::try_from(number).unwrap())
+}
+
+/// The same for a payer's pick: of what a Bitcoin wallet looks ahead, payers get half.
+pub fn available_to_payers(merchant: &Merchant, family: &str, now: i64) -> i64 {
+    let beyond = last_paid_number(merchant);
+    let ahead = |lease: &&Lease| {
+        let number = numbers(merchant, family).position(|known| *known == lease.address);
+        i64::try_from(number.unwrap()).unwrap() > beyond
+    };
+    let of_family = || {
+        merchant
+            .leases
+            .iter()
+            .filter(|it| it.family == family && !it.freed)
+    };
+    let rests = |lease: &&Lease| lease.free_at.is_none_or(|at| at > now);
+    let picked = of_family()
+        .filter(|it| it.picked)
+        .filter(rests)
+        .filter(ahead);
+    if family != "bip122" || picked.count() < usize::try_from(GAP_LIMIT / 2).unwrap() {
+        return available(merchant, family, now);
+    }
+    let cooled = of_family().filter(|it| !rests(it)).filter(|it| !ahead(it));
+    i64::try_from(cooled.count()).unwrap()
 }
 
 /// How many addresses of a family could be handed out at a moment.
@@ -113,4 +133,13 @@ pub fn available(merchant: &Merchant, family: &str, now: i64) -> i64 {
         end = end.min(last_paid_number(merchant) + 1 + GAP_LIMIT);
     }
     i64::try_from(cooled.count()).unwrap() + (end - made).max(0)
+}
+
+/// Which address each invoice holds, as the server has it.
+pub async fn leased_now(world: &World, merchant: &Merchant) -> BTreeMap<(String, String), String> {
+    let mut reader = world.engine.db.read().await.unwrap();
+    let sql = "SELECT invoice, family, address FROM leases WHERE account = $1 AND mode = $2 AND freed = 0";
+    let rows: Vec<(String, String, String)> = reader.all(sql, &of(&merchant.scope)).await.unwrap();
+    let by_invoice = |(invoice, family, address)| ((invoice, family), address);
+    rows.into_iter().map(by_invoice).collect()
 }

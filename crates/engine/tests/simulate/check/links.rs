@@ -9,7 +9,7 @@ use till_store::Queries as _;
 
 use super::{answers, of, same};
 use crate::expect::{Expected, Offer, Terms};
-use crate::model::{Invoice, Link, Merchant, is_paid};
+use crate::model::{Invoice, Lease, Link, Merchant, is_paid};
 use crate::world::{Check, LIFE_MS, SELECT_MS, VOLATILE_LIFE_MS, World};
 
 /// The tables by themselves: what links count is what their invoices are.
@@ -179,9 +179,14 @@ pub fn picked(
         answers::lease(&mut merchant.leases, of_family, id, now)?;
     }
     if new {
+        let own = |lease: &&mut Lease| lease.invoice == id && lease.family == offer.family;
+        merchant.leases.iter_mut().rfind(own).unwrap().picked = true;
         invoice.timer = true;
         // Whoever was bound before may now pay as long as everybody.
-        let own = merchant.bindings.iter_mut().filter(|it| it.invoice == id);
+        let own = merchant
+            .bindings
+            .iter_mut()
+            .filter(|it| it.invoice == id && it.open);
         own.for_each(|binding| binding.expires_at = invoice.terms.expires_at);
     }
     Ok(())

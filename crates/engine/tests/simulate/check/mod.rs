@@ -8,12 +8,11 @@ mod events;
 mod invoice;
 pub mod leases;
 pub mod links;
+pub mod nets;
 pub mod rest;
 pub mod transitions;
 
 use till_core::scope::Scope;
-use till_engine::Engine;
-use till_engine::intake::Observation;
 use till_store::payments::PaymentRow;
 use till_store::{Queries as _, Val};
 
@@ -40,25 +39,12 @@ pub fn and(scope: &Scope, more: impl Into<Val>) -> [Val; 3] {
     [account, mode, more.into()]
 }
 
-/// The ids by which the server knows these transfers.
-pub async fn payment_ids(engine: &Engine, seen: &[Observation]) -> Vec<Option<String>> {
-    let mut ids = Vec::new();
-    let mut reader = engine.db.read().await.unwrap();
-    for seen in seen {
-        let (network, tx) = (&seen.network, &seen.tx_hash);
-        let known = [(network.as_str(), tx.as_str(), seen.place)];
-        let found = till_store::payments::by_identity(&mut reader, &known).await;
-        ids.push(found.unwrap().pop().map(|row| row.id));
-    }
-    ids
-}
-
 /// The status that the facts give at a moment.
 pub fn status_at(merchant: &Merchant, id: &str, now: i64) -> &'static str {
     let Some(invoice) = merchant.invoices.get(id) else {
         return "";
     };
-    let ids = merchant.payments_of(id, None);
+    let ids = merchant.payments_of(id);
     let facts: Vec<Seen> = ids.iter().map(|id| merchant.seen[id].clone()).collect();
     expect(&invoice.terms, &facts, invoice.cancelled_at, now).status
 }
@@ -105,6 +91,9 @@ pub async fn made_up_payment(world: &World, m: usize) -> Option<PaymentRow> {
 pub async fn touched(world: &World, model: &Model, touched: &Touched) -> Check {
     for m in &touched.merchants {
         merchant_row(world, &model.merchants[*m]).await?;
+    }
+    for network in &touched.networks {
+        nets::check(world, model, network).await?;
     }
     let mut invoices = touched.invoices.clone();
     invoices.sort();
@@ -161,6 +150,9 @@ pub async fn all(world: &mut World) -> Check {
         for id in merchant.invoices.keys() {
             one(world, &model, m, id).await?;
         }
+    }
+    for network in model.nets.keys() {
+        nets::check(world, &model, network).await?;
     }
     books::only_grew(world).await?;
     deliveries::received(world)

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use till_engine::intake::Sighting;
 use till_store::Queries as _;
 
 use super::{and, same};
-use crate::model::Lease;
+use crate::chain::Whereabouts;
 use crate::world::{Check, World};
 
 pub async fn nothing_is_due(world: &World) -> Check {
@@ -34,27 +33,18 @@ pub async fn nothing_is_due(world: &World) -> Check {
     Ok(())
 }
 
-/// Every final transfer to an address of ours stands in the books once, with its own amount; nothing else does.
+/// Every final transfer that is somebody's stands in the books once, with its own amount; nothing else does.
 pub fn books_are_the_chains(world: &World) -> Check {
     for (m, merchant) in world.model.merchants.iter().enumerate() {
         let (mut on_chain, mut in_books) = (BTreeMap::new(), BTreeMap::new());
-        for chain in &merchant.chains {
-            for transfer in &chain.transfers {
-                // What fits no lease and no binding is nobody's; the model says which does.
-                let leased = |lease: &Lease| lease.address == transfer.recipient;
-                if !merchant.leases.iter().any(leased) && !merchant.seen.contains_key(&transfer.id)
-                {
-                    continue;
-                }
-                let there = matches!(chain.observe(transfer).sighting, Sighting::InBlock { .. });
-                let sum: &mut u128 = on_chain.entry(transfer.asset.clone()).or_default();
-                *sum += if there { transfer.units } else { 0 };
-                let posted = merchant
-                    .seen
-                    .get(&transfer.id)
-                    .map_or(0, |seen| seen.part.posted());
-                *in_books.entry(transfer.asset.clone()).or_default() += posted;
-            }
+        for transfer in world.chains.iter().flat_map(|chain| &chain.transfers) {
+            let Some(seen) = merchant.seen.get(&transfer.id) else {
+                continue;
+            };
+            let there = matches!(transfer.at, Whereabouts::Block(_));
+            let sum: &mut u128 = on_chain.entry(transfer.asset.clone()).or_default();
+            *sum += if there { transfer.units } else { 0 };
+            *in_books.entry(transfer.asset.clone()).or_default() += seen.part.posted();
         }
         same(&format!("m{m}: the books"), in_books, on_chain)?;
     }

@@ -156,7 +156,13 @@ async fn exec(engine: &Engine, scope: &Scope, key: &str, ask: &Ask) -> Result<An
                         asset,
                         sender,
                     } => {
-                        let bound = wallets::bind(tx, context, invoice, asset, sender).await?;
+                        let request = wallets::NewBinding {
+                            invoice,
+                            asset,
+                            sender,
+                            proof: None,
+                        };
+                        let bound = wallets::bind(tx, context, &request).await?;
                         Answer::json(200, &bound)
                     }
                 }

@@ -2,13 +2,11 @@
 
 use till_core::asset::Registry;
 use till_engine::base::clock::Clock as _;
-use till_engine::intake::{Observation, Sighting, Source};
 
 use super::Step;
 use super::ops::Op;
 use crate::chain::{Chain, Transfer, TransferId, Whereabouts};
 use crate::expect::Offer;
-use crate::model::Merchant;
 use crate::world::World;
 
 /// An invoice, rather a new one than an old one.
@@ -79,24 +77,21 @@ pub fn transfer(world: &mut World, m: usize) {
             sender,
             recipient: offer.address,
             at: Whereabouts::Mempool,
-            source: Source::Chain,
         };
-        let chain = chain_of(&mut world.model.merchants[m], &asset.1);
-        chain.transfers.push(transfer);
+        chain_of(&mut world.chains, &asset.1)
+            .transfers
+            .push(transfer);
     }
     world.note(format!("m{m} is sent {tx}"));
 }
 
-pub fn chain_of<'a>(merchant: &'a mut Merchant, network: &str) -> &'a mut Chain {
-    let known = merchant
-        .chains
-        .iter()
-        .position(|chain| chain.network == network);
+pub fn chain_of<'a>(chains: &'a mut Vec<Chain>, network: &str) -> &'a mut Chain {
+    let known = chains.iter().position(|chain| chain.network == network);
     let at = known.unwrap_or_else(|| {
-        merchant.chains.push(Chain::new(network));
-        merchant.chains.len() - 1
+        chains.push(Chain::new(network));
+        chains.len() - 1
     });
-    &mut merchant.chains[at]
+    &mut chains[at]
 }
 
 /// Mostly what was asked for, at times another asset or network that the address also exists on.
@@ -146,11 +141,10 @@ fn sender(world: &mut World, family: &str) -> Option<String> {
     }
 }
 
-/// Blocks come on every network of the merchant; a reorganisation is one network's misfortune.
-pub fn move_chain(world: &mut World, m: usize, step: Step) {
-    let now = world.now(m);
-    let World { model, rng, .. } = world;
-    let chains = &mut model.merchants[m].chains;
+/// Blocks come on every network; a reorganisation is one network's misfortune.
+pub fn move_chain(world: &mut World, step: Step) {
+    let now = world.real_now();
+    let World { chains, rng, .. } = world;
     if chains.is_empty() {
         return;
     }
@@ -160,90 +154,64 @@ pub fn move_chain(world: &mut World, m: usize, step: Step) {
         Step::Finalise => chains.iter_mut().for_each(|chain| chain.finalise(rng)),
         Step::Reorganise => {
             let depth = 1 + rng.below(4);
-            chains[at].reorganise(rng, depth);
+            chains[at].reorganise(rng, depth, false);
+        }
+        Step::BreakFinality => {
+            let depth = 2 + rng.below(6);
+            chains[at].reorganise(rng, depth, true);
         }
         _ => chains[at].flip_back(),
     }
     let network = chains[at].network.clone();
-    world.note(format!("{step:?} m{m} {network}"));
+    world.note(format!("{step:?} {network}"));
 }
 
-/// What sources report: rather what changed, at times what is known already, at times out of date.
-pub fn observations(world: &mut World, m: usize) -> Option<Op> {
-    let merchant = &world.model.merchants[m];
-    let mut news: Vec<Observation> = Vec::new();
-    let mut old: Vec<Observation> = Vec::new();
-    for chain in &merchant.chains {
-        for transfer in &chain.transfers {
-            let seen = chain.observe(transfer);
-            match is_news(merchant, &transfer.id, &seen) {
-                true => news.push(seen),
-                false => old.push(seen),
-            }
-        }
-    }
-    let mut told = Vec::new();
-    for _ in 0..world.rng.between(1, 6) {
-        let from = if world.rng.percent(85) { &news } else { &old };
-        if !from.is_empty() {
-            told.push(world.rng.pick(from).clone());
-        }
-    }
-    (!told.is_empty()).then_some(Op::Observe { m, seen: told })
-}
-
-pub fn is_news(merchant: &Merchant, id: &TransferId, seen: &Observation) -> bool {
-    let Some(known) = merchant.seen.get(id) else {
-        return !matches!(seen.sighting, Sighting::Removed) && seen.units.0 > 0;
+/// A merchant empties one of its deposit addresses: to its destination, or by mistake to another invoice's address.
+pub fn empty_address(world: &mut World, m: usize) {
+    let leases = &world.model.merchants[m].leases;
+    let evm: Vec<String> = leases
+        .iter()
+        .filter(|lease| lease.family == "eip155")
+        .map(|lease| lease.address.clone())
+        .collect();
+    let bindings = world.model.merchants[m].bindings.clone();
+    let Some(id) = invoice(world, m).filter(|_| !evm.is_empty()) else {
+        return;
     };
-    if seen.units.0 == 0 {
-        return !known.is_gone();
-    }
-    match &seen.sighting {
-        Sighting::Removed => !known.is_gone(),
-        Sighting::Pending => {
-            known.is_gone() || known.block.is_some() || known.units != seen.units.0
-        }
-        Sighting::InBlock { level, hash, .. } => {
-            let block = known.block.as_ref().map(|block| &block.1);
-            known.is_gone()
-                || block != Some(hash)
-                || *level > known.level
-                || known.units != seen.units.0
-        }
-    }
-}
-
-/// Another merchant's transfer. Bitcoin is left out: both test accounts have the example's addresses.
-pub fn elsewhere(world: &mut World, m: usize) -> Option<Op> {
-    let owner = world.rng.below(world.model.merchants.len());
-    if owner == m {
-        return None;
-    }
-    let mut seen = Vec::new();
-    let leases = &world.model.merchants[owner].leases;
-    for chain in &world.model.merchants[owner].chains {
-        if !chain.network.starts_with("bip122") {
-            // Both accounts have the example's destination: a wallet's transfer may be either's.
-            let leased = |transfer: &&Transfer| {
-                leases
-                    .iter()
-                    .any(|lease| lease.address == transfer.recipient)
-            };
-            seen.extend(
-                chain
-                    .transfers
-                    .iter()
-                    .filter(leased)
-                    .map(|transfer| chain.observe(transfer)),
-            );
-        }
-    }
-    if seen.is_empty() {
-        return None;
-    }
-    let seen = vec![world.rng.pick(&seen).clone()];
-    Some(Op::ObserveElsewhere { m, owner, seen })
+    let offers = world.model.merchants[m].invoices[&id].terms.offers.clone();
+    let Some(offer) = offers.iter().find(|it| it.family == "eip155") else {
+        return;
+    };
+    let asset = Registry::builtin().asset(&offer.asset).unwrap();
+    let sender = world.rng.pick(&evm).clone();
+    let to_another = world.rng.percent(40) && !offer.address.is_empty();
+    let told = bindings.iter().find(|it| it.asset == offer.asset);
+    let (recipient, units) = match told {
+        _ if to_another => (offer.address.clone(), offer.due),
+        Some(binding) => (binding.destination.clone(), binding.units),
+        None => (
+            till_chains::example_destination(asset.family).to_owned(),
+            offer.due,
+        ),
+    };
+    world.transactions_made += 1;
+    let tx = format!("tx-{}", world.transactions_made);
+    let transfer = Transfer {
+        id: TransferId {
+            network: asset.network.clone(),
+            tx: tx.clone(),
+            place: 0,
+        },
+        asset: asset.code.clone(),
+        units,
+        sender: Some(sender),
+        recipient,
+        at: Whereabouts::Mempool,
+    };
+    chain_of(&mut world.chains, &asset.network)
+        .transfers
+        .push(transfer);
+    world.note(format!("m{m} empties an address by {tx}"));
 }
 
 /// A simulated payment to undo.

@@ -3,6 +3,7 @@
 pub mod ask;
 mod choose;
 pub mod create;
+mod follow;
 mod ops;
 mod payers;
 pub mod quiet;
@@ -22,8 +23,11 @@ enum Step {
     Finalise,
     Reorganise,
     FlipBack,
-    Observe,
-    ObserveElsewhere,
+    BreakFinality,
+    Lead,
+    Follow,
+    Thaw,
+    EmptyAddress,
     SimulatePayment,
     ReversePayment,
     Cancel,
@@ -54,8 +58,11 @@ const WEIGHTS: &[(u64, Step)] = &[
     (9, Step::Finalise),
     (4, Step::Reorganise),
     (2, Step::FlipBack),
-    (28, Step::Observe),
-    (2, Step::ObserveElsewhere),
+    (1, Step::BreakFinality),
+    (3, Step::Lead),
+    (36, Step::Follow),
+    (3, Step::Thaw),
+    (3, Step::EmptyAddress),
     (4, Step::SimulatePayment),
     (2, Step::ReversePayment),
     (5, Step::Cancel),
@@ -88,15 +95,23 @@ pub async fn step(world: &mut World) -> Check {
             choose::transfer(world, m);
             Ok(())
         }
-        Step::Mine | Step::Finalise | Step::Reorganise | Step::FlipBack => {
-            choose::move_chain(world, m, step);
+        Step::Mine | Step::Finalise | Step::Reorganise | Step::FlipBack | Step::BreakFinality => {
+            choose::move_chain(world, step);
             Ok(())
         }
-        Step::Observe => match choose::observations(world, m) {
+        Step::EmptyAddress => {
+            choose::empty_address(world, m);
+            Ok(())
+        }
+        Step::Lead => match follow::lead(world) {
             Some(op) => ops::perform(world, op).await,
             None => Ok(()),
         },
-        Step::ObserveElsewhere => match choose::elsewhere(world, m) {
+        Step::Follow => match follow::follow(world) {
+            Some(op) => ops::perform(world, op).await,
+            None => Ok(()),
+        },
+        Step::Thaw => match follow::thaw(world) {
             Some(op) => ops::perform(world, op).await,
             None => Ok(()),
         },

@@ -1,9 +1,11 @@
 //! Steps that are one unit of work each: they happen wholly or not at all, also when the process dies in
 //! the middle. What the server answers must be what the model says.
 
+use std::collections::BTreeMap;
+
 use scoped_futures::ScopedFutureExt as _;
 use till_engine::base::Change;
-use till_engine::intake::{Observation, Sighting, take_in};
+use till_engine::intake::chain;
 use till_engine::invoices::{self, Decision, Resolve, Via};
 use till_engine::merchants::settings::{self, SettingsChange};
 use till_engine::once::Once;
@@ -11,6 +13,7 @@ use till_engine::settlement::render;
 use till_engine::test_mode::{self, Advance};
 use till_engine::{Answer, Engine, Fail};
 
+use super::follow;
 use crate::chain::TransferId;
 use crate::check;
 use crate::expect::Seen;
@@ -19,15 +22,17 @@ use crate::world::{Check, World};
 
 #[derive(Clone, Debug)]
 pub enum Op {
-    Observe {
-        m: usize,
-        seen: Vec<Observation>,
+    /// A process leads a network from now on.
+    Lead {
+        network: String,
+        process: usize,
     },
-    /// A unit of one merchant is handed another's transfers.
-    ObserveElsewhere {
-        m: usize,
-        owner: usize,
-        seen: Vec<Observation>,
+    /// A leader tells what it has read.
+    Follow {
+        step: chain::Step,
+    },
+    Thaw {
+        network: String,
     },
     Reverse {
         m: usize,
@@ -62,18 +67,27 @@ pub enum Op {
 pub struct Touched {
     pub merchants: Vec<usize>,
     pub invoices: Vec<(usize, String)>,
+    pub networks: Vec<String>,
 }
 
 impl Op {
     fn merchant(&self) -> usize {
         match self {
-            Op::Observe { m, .. }
-            | Op::ObserveElsewhere { m, .. }
-            | Op::Reverse { m, .. }
+            // Nobody's own.
+            Op::Lead { .. } | Op::Follow { .. } | Op::Thaw { .. } => 0,
+            Op::Reverse { m, .. }
             | Op::Cancel { m, .. }
             | Op::Review { m, .. }
             | Op::Settings { m, .. }
             | Op::Advance { m, .. } => *m,
+        }
+    }
+
+    fn network(&self) -> Option<&str> {
+        match self {
+            Op::Lead { network, .. } | Op::Thaw { network } => Some(network),
+            Op::Follow { step } => Some(&step.network),
+            _ => None,
         }
     }
 
@@ -93,36 +107,10 @@ impl Op {
 
     fn show(&self) -> String {
         match self {
-            Op::Observe { m, seen } | Op::ObserveElsewhere { m, seen, .. } => {
-                let told: Vec<String> = seen.iter().map(show).collect();
-                let name = if matches!(self, Op::Observe { .. }) {
-                    ""
-                } else {
-                    " elsewhere"
-                };
-                format!("m{m} observes{name} {}", told.join("; "))
-            }
+            Op::Follow { step } => follow::show(step),
             other => format!("{other:?}"),
         }
     }
-}
-
-pub fn show(seen: &Observation) -> String {
-    let sighting = match &seen.sighting {
-        Sighting::Pending => "pending".to_owned(),
-        Sighting::Removed => "removed".to_owned(),
-        Sighting::InBlock {
-            level, hash, time, ..
-        } => format!("{} in {hash} at {time}", level.as_str()),
-    };
-    format!(
-        "{}/{} {} {} to {} {sighting}",
-        seen.tx_hash,
-        seen.place,
-        seen.units.0,
-        seen.asset,
-        &seen.recipient[seen.recipient.len() - 6..]
-    )
 }
 
 /// Does the step on the server and in the model and compares; if the process dies, finds out what it left.
@@ -151,9 +139,21 @@ pub async fn perform(world: &mut World, op: Op) -> Check {
             done = Some(there.map(|()| Answer::new(200, "")));
         }
     }
-    let payments = check::payment_ids(&world.engine, observed(&op)).await;
+    let networks: Vec<String> = op.network().map(str::to_owned).into_iter().collect();
+    let payments = match networks.first() {
+        Some(network) => check::nets::payments(world, network).await,
+        None => BTreeMap::new(),
+    };
+    if !networks.is_empty() || matches!(op, Op::Reverse { .. }) {
+        for m in 0..world.model.merchants.len() {
+            let leased = check::leases::leased_now(world, &world.model.merchants[m]).await;
+            world.model.merchants[m].leased_now = leased;
+        }
+    }
     let mut after = world.model.clone();
-    let (expected, touched) = apply(&mut after, &op, &payments, at);
+    let (expected, mut touched) = apply(&mut after, &op, &payments, at);
+    after.rest(at.real);
+    touched.networks = networks;
     let line = format!("{} -> {}", op.show(), outcome(done.as_ref()));
     world.note(line);
     if let Some(Err(Fail::Refused(refusal))) = &done {
@@ -162,6 +162,11 @@ pub async fn perform(world: &mut World, op: Op) -> Check {
     match done {
         Some(answer) => {
             agree(&answer, &expected)?;
+            if let (Op::Lead { network, process }, Ok(answer)) = (&op, &answer) {
+                let epoch = String::from_utf8(answer.body.to_vec()).unwrap();
+                let epoch = epoch.parse().unwrap();
+                world.epochs.insert((network.clone(), *process), epoch);
+            }
             if let (Some((key, _)), Ok(answer)) = (op.key(), &answer) {
                 let kept = after.merchants[m].keys.get_mut(key);
                 check::answers::follow(kept, answer)?;
@@ -205,7 +210,8 @@ async fn retry(world: &mut World, op: &Op, key: &str) -> Check {
     };
     let engine = std::sync::Arc::clone(&world.engine);
     let answer = exec(&engine, &scope, op).await;
-    let (expected, touched) = apply(&mut world.model, op, &[], at);
+    let (expected, touched) = apply(&mut world.model, op, &BTreeMap::new(), at);
+    world.model.rest(at.real);
     world.note(format!("again -> {}", outcome(Some(&answer))));
     agree(&answer, &expected)?;
     if let Ok(answer) = &answer {
@@ -213,13 +219,6 @@ async fn retry(world: &mut World, op: &Op, key: &str) -> Check {
     }
     let model = world.model.clone();
     check::touched(world, &model, &touched).await
-}
-
-fn observed(op: &Op) -> &[Observation] {
-    match op {
-        Op::Observe { seen, .. } => seen,
-        _ => &[],
-    }
 }
 
 fn outcome(done: Option<&Result<Answer, Fail>>) -> String {
@@ -235,6 +234,7 @@ fn agree(answer: &Result<Answer, Fail>, expected: &Result<(), &'static str>) -> 
     match (answer, expected) {
         (Ok(_), Ok(())) => Ok(()),
         (Err(Fail::Refused(refusal)), Err(code)) if refusal.code.as_str() == *code => Ok(()),
+        (Err(Fail::Broken(cause, _)), Err(code)) if cause == code => Ok(()),
         (answer, expected) => Err(format!("answered {answer:?}, expected {expected:?}")),
     }
 }
@@ -251,17 +251,18 @@ async fn exec(engine: &Engine, scope: &till_core::scope::Scope, op: &Op) -> Resu
     });
     let silent = Answer::new(200, "");
     match op {
-        Op::Observe { seen, .. } | Op::ObserveElsewhere { seen, .. } => {
-            let taken = engine
-                .unit(scope, |tx, context| {
-                    take_in(tx, context, seen).scope_boxed()
-                })
-                .await?;
-            if matches!(op, Op::ObserveElsewhere { .. }) && taken.iter().any(Option::is_some) {
-                return Err(Fail::broken("another merchant's transfer was taken in"));
+        Op::Lead { network, process } => {
+            let owner = follow::owner(*process);
+            match chain::lead(engine, network, &owner).await? {
+                Some(epoch) => Ok(Answer::new(200, epoch.to_string())),
+                None => Err(Fail::broken("led by another")),
             }
-            Ok(silent)
         }
+        Op::Follow { step } => match chain::advance(engine, step).await? {
+            chain::Advanced::Done => Ok(silent),
+            other => Err(Fail::broken(format!("{other:?}"))),
+        },
+        Op::Thaw { network } => chain::thaw(engine, network).await.map(|()| silent),
         Op::Reverse { id, .. } => {
             let mut reader = engine.db.read().await?;
             let known = [(id.network.as_str(), id.tx.as_str(), id.place)];
@@ -370,7 +371,7 @@ pub struct Moment {
 fn apply(
     model: &mut Model,
     op: &Op,
-    payments: &[Option<String>],
+    payments: &BTreeMap<TransferId, String>,
     at: Moment,
 ) -> (Result<(), &'static str>, Touched) {
     let mut touched = Touched::default();
@@ -383,21 +384,18 @@ fn apply(
         return (again.then_some(()).ok_or("idempotency_key_reused"), touched);
     }
     let result = match op {
-        Op::Observe { seen, .. } => {
-            for (seen, payment) in seen.iter().zip(payments) {
-                if let Some(invoice) = model.observe(m, seen, payment.as_deref(), at.business) {
-                    touch(m, &invoice);
-                }
-            }
-            Ok(())
+        Op::Lead { network, process } => {
+            let led = model.lead(network, &follow::owner(*process), at.real);
+            led.map(drop).ok_or("led by another")
         }
-        Op::ObserveElsewhere { owner, seen, .. } => {
-            for seen in seen {
-                let holders = model.merchants[*owner].leases.iter();
-                for lease in holders.filter(|lease| lease.address == seen.recipient) {
-                    touch(*owner, &lease.invoice);
-                }
-            }
+        Op::Follow { step } => {
+            let (result, settled) = model.follow(step, payments, at.real);
+            settled.iter().for_each(|(m, invoice)| touch(*m, invoice));
+            result
+        }
+        Op::Thaw { network } => {
+            let settled = model.thaw(network, payments, at.real);
+            settled.iter().for_each(|(m, invoice)| touch(*m, invoice));
             Ok(())
         }
         Op::Reverse { id, .. } => {
@@ -405,7 +403,7 @@ fn apply(
             if !known.is_gone() {
                 let merchant = &mut model.merchants[m];
                 merchant.seen.get_mut(id).unwrap().go(at.business);
-                merchant.settle(&known.invoice, at.business, None, None);
+                model.settle(m, &known.invoice, at.business);
             }
             touch(m, &known.invoice);
             Ok(())
@@ -477,7 +475,7 @@ fn cancel(model: &mut Model, m: usize, id: &str, now: i64) -> Result<(), &'stati
         return Err("invoice_not_cancellable");
     }
     invoice.cancelled_at = Some(now);
-    merchant.settle(id, now, None, None);
+    merchant.settle(id, now, None);
     Ok(())
 }
 
@@ -512,6 +510,6 @@ fn review(
         let invoice = merchant.invoices.get_mut(id).unwrap();
         invoice.cancelled_at = invoice.cancelled_at.or(Some(now));
     }
-    merchant.settle(id, now, Some("invoice.review_resolved"), None);
+    merchant.settle(id, now, Some("invoice.review_resolved"));
     Ok(())
 }

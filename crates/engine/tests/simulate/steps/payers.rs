@@ -232,7 +232,8 @@ pub async fn pick(world: &mut World, m: usize) -> Check {
     let closed = crate::model::is_closed(status) || status == "under_review";
     let expected = if closed {
         Err("invoice_not_awaiting_payment")
-    } else if offer.address.is_empty() && check::leases::available(merchant, offer.family, now) == 0
+    } else if offer.address.is_empty()
+        && check::leases::available_to_payers(merchant, offer.family, now) == 0
     {
         Err("deposit_addresses_exhausted")
     } else {

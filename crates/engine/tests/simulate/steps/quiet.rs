@@ -1,30 +1,25 @@
 //! The end: chains settle, sources tell everything, receivers are well again, time passes. Then the books
 //! must say what the chains say, and every merchant must have heard everything.
 
-use std::collections::BTreeSet;
-
-use till_engine::intake::Observation;
-
-use super::choose::is_news;
 use super::ops::{Op, perform};
-use super::work;
-use crate::chain::{TransferId, Whereabouts};
+use super::{follow, work};
+use crate::chain::{Transfer, Whereabouts};
 use crate::check;
 use crate::expect::Seen;
-use crate::model::{Invoice, Lease};
+use crate::model::Invoice;
+use crate::net::LEASE_MS;
 use crate::world::{Check, World};
 
 pub async fn come_to_rest(world: &mut World) -> Check {
-    for m in 0..world.model.merchants.len() {
-        let now = world.now(m);
-        let World { model, rng, .. } = world;
-        for chain in &mut model.merchants[m].chains {
-            while chain.transfers.iter().any(|t| t.at == Whereabouts::Mempool) {
-                chain.mine(rng, now);
-            }
-            chain.finalise_all();
+    for at in 0..world.chains.len() {
+        let now = world.real_now();
+        let World { chains, rng, .. } = world;
+        let chain = &mut chains[at];
+        while chain.transfers.iter().any(|t| t.at == Whereabouts::Mempool) {
+            chain.mine(rng, now);
         }
-        tell_all(world, m).await?;
+        chain.finalise_all();
+        tell_all(world, at).await?;
     }
     world.clock.advance(2 * crate::world::LIFE_MS);
     work::timers(world).await?;
@@ -68,32 +63,41 @@ pub async fn come_to_rest(world: &mut World) -> Check {
     check::deliveries::all_received(world).await
 }
 
-async fn tell_all(world: &mut World, m: usize) -> Check {
-    // What is nobody's stays news however often it is told.
-    let mut told: BTreeSet<TransferId> = BTreeSet::new();
+/// A leader that sees everything, until the server has seen it too.
+async fn tell_all(world: &mut World, at: usize) -> Check {
     loop {
-        let merchant = &world.model.merchants[m];
-        let mut news: Vec<Observation> = Vec::new();
-        for chain in &merchant.chains {
-            for transfer in &chain.transfers {
-                let seen = chain.observe(transfer);
-                if !is_news(merchant, &transfer.id, &seen) {
-                    continue;
-                }
-                let leased = |lease: &Lease| lease.address == transfer.recipient;
-                let known = merchant.seen.contains_key(&transfer.id);
-                let first = told.insert(transfer.id.clone());
-                if first || known || merchant.leases.iter().any(leased) {
-                    news.push(seen);
-                }
-            }
-        }
-        if news.is_empty() {
+        let chain = world.chains[at].clone();
+        let network = chain.network.clone();
+        let net = world.model.nets.get(&network).cloned().unwrap_or_default();
+        let told = |transfer: &Transfer| match transfer.at {
+            Whereabouts::Block(height) => net.facts.get(&transfer.id).is_some_and(|fact| {
+                fact.block
+                    .as_ref()
+                    .is_some_and(|block| block.height == height)
+            }),
+            _ => net.facts.get(&transfer.id).is_none_or(|fact| fact.gone),
+        };
+        let is_all = net.blocks == chain.blocks
+            && net.last_final == chain.tip()
+            && chain.transfers.iter().all(told);
+        if is_all {
             return Ok(());
         }
-        for seen in news.chunks(8) {
-            let seen = seen.to_vec();
-            perform(world, Op::Observe { m, seen }).await?;
-        }
+        let epoch = world.epochs.get(&(network.clone(), 0)).copied();
+        let op = match epoch.filter(|epoch| *epoch == net.epoch) {
+            _ if net.frozen_from.is_some() => Op::Thaw { network },
+            Some(epoch) => Op::Follow {
+                step: follow::whole(&chain, &net, epoch),
+            },
+            None => {
+                // Nobody else is heard of any more.
+                world.clock.advance(LEASE_MS + 1);
+                Op::Lead {
+                    network,
+                    process: 0,
+                }
+            }
+        };
+        perform(world, op).await?;
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use till_core::asset::{Family, Registry};
-use till_engine::intake::Source;
 
 use super::ask::{Ask, ask};
 use super::choose;
@@ -74,7 +73,9 @@ async fn one_bind(world: &mut World, m: usize, invoice: &str, code: &str, number
     let now = done.at.business;
     let merchant = &world.model.merchants[m];
     let of_invoice = || merchant.bindings.iter().filter(|it| it.invoice == invoice);
-    let known = of_invoice().find(|it| it.sender == sender && it.asset == code);
+    let told = of_invoice().filter(|it| it.sender == sender && it.asset == code);
+    let turn = told.clone().count();
+    let known = told.clone().find(|it| it.open);
     let mut wallets: BTreeSet<&str> = BTreeSet::new();
     for binding in of_invoice().filter(|it| it.network == asset.network) {
         wallets.insert(&binding.sender);
@@ -99,12 +100,14 @@ async fn one_bind(world: &mut World, m: usize, invoice: &str, code: &str, number
         asset: code.to_owned(),
         network: asset.network.clone(),
         sender,
+        turn: i64::try_from(turn).unwrap(),
         destination: till_chains::example_destination(asset.family).to_owned(),
         units: 0,
         suffix: 0,
         created_at: now,
         expires_at: merchant.invoices[invoice].terms.deadline(),
         open: true,
+        closed_at: None,
     };
     check::bindings::bound(world, m, known, told, &view)?;
     check::bindings::check(world, &world.model.merchants[m]).await
@@ -145,9 +148,8 @@ pub fn pay_by_wallet(world: &mut World, m: usize) {
         sender: Some(sender),
         recipient: binding.destination.clone(),
         at: Whereabouts::Mempool,
-        source: Source::Chain,
     };
-    let chain = choose::chain_of(&mut world.model.merchants[m], &binding.network);
+    let chain = choose::chain_of(&mut world.chains, &binding.network);
     chain.transfers.push(transfer);
     world.note(format!(
         "m{m} is sent {tx} by a wallet for {}",

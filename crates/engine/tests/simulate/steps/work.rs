@@ -50,7 +50,8 @@ pub async fn timers(world: &mut World) -> Check {
         let merchant = &mut world.model.merchants[m];
         for (_, id) in early.iter().filter(|(of, _)| *of == m) {
             merchant.invoices.get_mut(id).unwrap().timer = false;
-            merchant.settle(id, before + merchant.offset_ms, None, None);
+            merchant.settle(id, before + merchant.offset_ms, None);
+            merchant.rest(before + merchant.offset_ms);
             touched.invoices.push((m, id.clone()));
         }
         let fired = merchant.fire_timers(now, |_| now);
@@ -199,7 +200,7 @@ pub async fn simulate_payment(world: &mut World, m: usize) -> Check {
     let offer = world.rng.pick(&offers).clone();
     let asset = Registry::builtin().asset(&offer.asset).unwrap();
     let left = match &world.model.merchants[m].invoices[&invoice].now.remaining {
-        Some((asset, left)) if *asset == offer.asset => *left,
+        Some((asset, left)) if *asset == offer.asset && *left > 0 => *left,
         _ => offer.due,
     };
     let units = *world
@@ -263,9 +264,13 @@ pub async fn simulate_payment(world: &mut World, m: usize) -> Check {
             },
             source: Source::Simulation,
         };
-        let touched_invoice = world.model.observe(m, &seen, Some(&row.id), now);
-        touched.invoices.extend(touched_invoice.map(|id| (m, id)));
+        let real_now = world.real_now();
+        let settled = world
+            .model
+            .observe(&seen, Some(&row.id), real_now, real_now);
+        touched.invoices.extend(settled);
     }
+    world.model.rest(world.real_now());
     let model = world.model.clone();
     check::touched(world, &model, &touched).await
 }
