@@ -12,9 +12,10 @@ use bench::load::{Keep, Work, closed, paced};
 use bench::receiver::Receiver;
 use bench::report::{Hundredths, Report, median};
 use bench::server::{Installation, Parts, free_address};
-use bench::{CLIENTS, Engine, Postgres, Res, growth, raw, requests, timers};
+use bench::{CLIENTS, Engine, Postgres, Res, door, growth, raw, requests, timers};
 
 mod bench {
+    pub mod door;
     pub mod growth;
     pub mod load;
     pub mod raw;
@@ -127,6 +128,9 @@ async fn run() -> Res<()> {
     }
     if wanted("timers") {
         fall_due(&postgres, &mut report).await?;
+    }
+    if wanted("door") {
+        come_in(&postgres, &mut report).await?;
     }
     if wanted("rest") {
         at_rest(&mut report).await?;
@@ -335,6 +339,31 @@ async fn fall_due(postgres: &Postgres, report: &mut Report) -> Res<()> {
         );
         report.at_most(&work, held_up_ms, 100, "ms");
         eprintln!("  the clock took {took_ms} ms");
+    }
+    Ok(())
+}
+
+/// Payments through the door beside the raw database.
+async fn come_in(postgres: &Postgres, report: &mut Report) -> Res<()> {
+    for engine in Engine::ALL {
+        let (mut limits, mut rates) = (Vec::new(), Vec::new());
+        for round in 1..=ROUNDS {
+            let raw = database(engine, postgres).await?;
+            limits.push(door::settled_raw(raw.clone(), EXPIRING, RAW_CLIENTS).await?);
+            let till = database(engine, postgres).await?;
+            rates.push(door::settled(till.clone(), EXPIRING).await?);
+            for url in [raw, till].into_iter().flatten() {
+                postgres.drop(&url).await?;
+            }
+            let (raw, till) = (last(&limits), last(&rates));
+            eprintln!(
+                "  round {round}, {}: raw {raw}/s, settled {till}/s",
+                engine.name()
+            );
+        }
+        let raw = ("raw, one transaction each", median(&limits));
+        let work = format!("transfers settled through the door, {}", engine.name());
+        report.at_least(&work, raw, median(&rates), Hundredths(100));
     }
     Ok(())
 }
