@@ -1,8 +1,35 @@
 //! Addresses for test mode, documented so that anyone can try things without owning anything.
 
+use alloy_primitives::keccak256;
 use till_core::asset::Family;
 
-/// A destination that a new test account starts with. Whoever sends real money there loses it.
+use crate::AddressError;
+use crate::bitcoin::account::BitcoinAccount;
+
+/// The destination that a new test account starts with: the documented example, for Bitcoin a key below it, because
+/// there the key alone makes the addresses and no two accounts may have the same.
+pub fn example_destination_of(family: Family, account: &str) -> Result<String, AddressError> {
+    let example = example_destination(family);
+    match family {
+        Family::Bitcoin => {
+            let example = BitcoinAccount::parse(example)?;
+            Ok(example.descendant(&example_path(account))?.canonical())
+        }
+        _ => Ok(example.to_owned()),
+    }
+}
+
+/// Where below the example key a test account's own is: `keccak256("till/example-account/v1" ‖ 0 ‖ account)`, its
+/// first 16 bytes as four numbers, big end first, each without its highest bit.
+fn example_path(account: &str) -> [u32; 4] {
+    let hash = keccak256(format!("till/example-account/v1\0{account}")).0;
+    std::array::from_fn(|at| {
+        let bytes: [u8; 4] = std::array::from_fn(|byte| hash[4 * at + byte]);
+        u32::from_be_bytes(bytes) & 0x7fff_ffff
+    })
+}
+
+/// The documented examples. Whoever sends real money there loses it.
 pub fn example_destination(family: Family) -> &'static str {
     match family {
         // From EIP-55, and the same 20 bytes in TRON's form.
@@ -67,7 +94,6 @@ pub fn test_screening() -> &'static [(Family, &'static str, &'static str)] {
 #[cfg(test)]
 mod tests {
     use alloy_primitives::hex;
-    use alloy_primitives::keccak256;
     use bitcoin::{Address, KnownHrp, WitnessProgram, WitnessVersion};
     use till_core::asset::{Mode, Registry};
 
@@ -115,6 +141,25 @@ mod tests {
                 .unwrap();
             assert_eq!(parse_address(network, address).as_deref(), Ok(*address));
         }
+    }
+
+    #[test]
+    fn every_test_account_has_a_bitcoin_key_of_its_own_below_the_example() {
+        let of = |account| example_destination_of(Family::Bitcoin, account).unwrap();
+        let ada = of("acct_0000000000000000000000000a");
+        assert_eq!(
+            example_path("acct_0000000000000000000000000a"),
+            [874_743_838, 448_128_268, 923_904_930, 319_218_333]
+        );
+        assert_eq!(
+            ada,
+            "tpubDD2frKMotzqSSTaRAxAsLZTnx3ECCTEcdRY2MP9yJS6GJet3CPjN4SHMp4fmMYrwg4jHWYshQH1j74PyWjxEmST3sXTK8w4Cy5Ji1sFo5Vx"
+        );
+        assert_ne!(ada, of("acct_0000000000000000000000000b"));
+        let parsed = parse_destination(Family::Bitcoin, Mode::Test, &ada);
+        assert_eq!(parsed, Ok(ada));
+        let evm = example_destination_of(Family::Evm, "acct_0000000000000000000000000a");
+        assert_eq!(evm.as_deref(), Ok(example_destination(Family::Evm)));
     }
 
     #[test]

@@ -16,31 +16,6 @@ pub fn exact_amount(due: Units, decimals: u32, taken: &HashSet<Units>) -> Option
         .find(|(amount, _)| !taken.contains(amount))
 }
 
-/// A binding that a transfer's sender, destination, asset and amount fit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Candidate {
-    pub created_at: i64,
-    pub expires_at: i64,
-    pub open: bool,
-}
-
-/// Which candidate a transfer made at `at` belongs to. When two fit equally well it belongs to neither.
-pub fn attribute(candidates: &[Candidate], at: i64) -> Option<usize> {
-    let in_time = |candidate: &Candidate| candidate.created_at <= at && at < candidate.expires_at;
-    let fitting: Vec<usize> = (0..candidates.len())
-        .filter(|index| in_time(&candidates[*index]))
-        .collect();
-    let open: Vec<usize> = fitting
-        .iter()
-        .copied()
-        .filter(|index| candidates[*index].open)
-        .collect();
-    match (open.as_slice(), fitting.as_slice()) {
-        ([only], _) | ([], [only]) => Some(*only),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,21 +48,5 @@ mod tests {
             exact_amount(Units(100), 2, &HashSet::from([Units(100)])),
             None
         );
-    }
-
-    #[test]
-    fn time_and_openness_decide_and_ambiguity_decides_nothing() {
-        let candidate = |created_at, expires_at, open| Candidate {
-            created_at,
-            expires_at,
-            open,
-        };
-        let early = candidate(0, 10, false);
-        let late = candidate(5, 20, true);
-        assert_eq!(attribute(&[early, late], 3), Some(0));
-        assert_eq!(attribute(&[early, late], 7), Some(1));
-        assert_eq!(attribute(&[early, late], 20), None);
-        let other = candidate(2, 10, false);
-        assert_eq!(attribute(&[early, other], 3), None);
     }
 }

@@ -229,14 +229,14 @@ both_engines! {
         // Cooled down, it may be leased again, and then belongs to the later invoice.
         let mut tx = db.begin().await.unwrap();
         cool(&mut tx, "inv_a", 100).await;
-        assert!(leases::take_cooled(&mut tx, &scope, Family::Evm, 99, 9).await.unwrap().is_empty());
-        let cooled = leases::take_cooled(&mut tx, &scope, Family::Evm, 100, 9).await.unwrap();
+        assert!(leases::take_cooled(&mut tx, &scope, Family::Evm, 99, 9, i64::MAX).await.unwrap().is_empty());
+        let cooled = leases::take_cooled(&mut tx, &scope, Family::Evm, 100, 9, i64::MAX).await.unwrap();
         assert_eq!(cooled.iter().map(|free| free.number).collect::<Vec<_>>(), [0]);
         let next = LeaseRow { leased_at: 100, ..lease(&scope, Family::Evm, 0, "inv_c") };
         leases::insert(&mut tx, &[next]).await.unwrap();
         // The invoice that had it before has no more say in it.
         cool(&mut tx, "inv_a", 1).await;
-        assert!(leases::take_cooled(&mut tx, &scope, Family::Evm, 999, 9).await.unwrap().is_empty());
+        assert!(leases::take_cooled(&mut tx, &scope, Family::Evm, 999, 9, i64::MAX).await.unwrap().is_empty());
         tx.commit().await.unwrap();
         let holders = leases::holders(&mut db.read().await.unwrap(), Family::Evm, "0xA").await.unwrap();
         assert_eq!(holders[0].invoice, "inv_c");

@@ -101,10 +101,12 @@ pub fn engine_config(
         allow_private_webhooks: config.webhooks.allow_private_addresses,
         pool_max: i64::from(config.addresses.pool_max),
         cooldown_ms: i64::from(config.addresses.cooldown_h) * HOUR_MS,
+        unpaid_cooldown_ms: i64::from(config.addresses.unpaid_cooldown_h) * HOUR_MS,
         bitcoin_gap_limit: i64::from(config.addresses.bitcoin_gap_limit),
         life_ms: i64::from(config.invoices.life_min) * MINUTE_MS,
         volatile_life_ms: i64::from(config.invoices.volatile_life_min) * MINUTE_MS,
         select_ms: i64::from(config.invoices.select_min) * MINUTE_MS,
+        require_wallet_proof: config.wallets.require_proof,
         credit_at: credit_at(config)?,
     })
 }

@@ -8,7 +8,7 @@ use till_chains::TxHashForm;
 use till_core::error::{Code, Refusal};
 use till_core::limits::EMAIL_CHARS_MAX;
 use till_engine::checkout::lookup::{self, LookupView};
-use till_engine::checkout::wallets::{self, BindingView};
+use till_engine::checkout::wallets::{self, BindingView, NewBinding};
 use till_engine::checkout::{self, notify};
 use till_engine::view::{CheckoutInvoiceView, NoticeView};
 use till_http::fields::{JsonType, Typed};
@@ -79,8 +79,13 @@ body! {
     pub struct BindWalletRequest {
         /// One of the invoice's options, on an EVM or TRON network.
         asset: String = read::text,
-        /// The connected wallet's address, as it shows it.
+        /// The connected wallet's address, as it shows it. Not a deposit address, a merchant's destination, or
+        /// the contract of a token or factory.
         sender: String = read::text,
+        /// The wallet's signature (EIP-191, on TRON TIP-191; 65 bytes in hexadecimal) over four lines:
+        /// `Till wallet binding`, the invoice's id, and `asset` and `sender` as they are sent here. Must be right if it is
+        /// there; a server with `wallets.require_proof` binds no wallet without it.
+        proof: Option<String> = read::text,
     }
 }
 
@@ -99,9 +104,14 @@ async fn wallet_binding(
     Id(id): Id,
     posted: Posted<Counted<Payer>, BindWalletRequest>,
 ) -> Answered {
-    let (id, BindWalletRequest { asset, sender }) = (id.as_str(), &posted.body);
+    let request = &NewBinding {
+        invoice: &id,
+        asset: &posted.body.asset,
+        sender: &posted.body.sender,
+        proof: posted.body.proof.as_deref(),
+    };
     let bind = posted.perform(&api, |tx, context| {
-        async move { text(&wallets::bind(tx, context, id, asset, sender).await?) }.scope_boxed()
+        async move { text(&wallets::bind(tx, context, request).await?) }.scope_boxed()
     });
     bind.await
 }

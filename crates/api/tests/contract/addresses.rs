@@ -5,8 +5,16 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 use till_chains::Derivation;
 use till_core::asset::{Family, Mode};
+use till_core::payment::Level;
+use till_engine::Fail;
+use till_engine::intake::Source;
+use till_engine::merchants::accounts::{Modes, NewAccount, create_account};
 
 use crate::harness::{BASE, BTC, NILE, SEPOLIA, Setup, Till, address, id, text};
+use crate::statuses::{observe, transfer};
+
+/// m/84'/0'/0' of the mnemonic in BIP84's test vectors.
+const ZPUB: &str = "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs";
 
 fn on(assets: &[&str]) -> Value {
     json!({ "amount": "25.00", "currency": "USD", "assets": assets })
@@ -56,7 +64,8 @@ on_every_engine! {
                 Derivation::Bitcoin { account_xpub, .. } => account_xpub,
                 Derivation::Solana { destination, .. } => destination,
             };
-            assert!(Family::ALL.iter().any(|f| till_chains::example_destination(*f) == family), "{family}");
+            let own = |f: &Family| till_chains::example_destination_of(*f, &till.account.id).unwrap();
+            assert!(Family::ALL.iter().any(|f| own(f) == *family), "{family}");
         }
     }
 
@@ -113,6 +122,146 @@ on_every_engine! {
         till.simulate(&id(&first), json!({})).await;
         till.create(on(&[BTC])).await;
         exhausted(&till, &[BTC]).await;
+    }
+
+    async fn unconfirmed_bitcoin_moves_no_gap(world: World) {
+        let till = world.till_with(Setup { bitcoin_gap_limit: 2, ..Setup::default() }).await;
+        let first = till.create(on(&[BTC])).await;
+        till.create(on(&[BTC])).await;
+        for steps in [json!(["pending"]), json!(["pending", "included"])] {
+            till.simulate(&id(&first), json!({ "finality_steps": steps })).await;
+            exhausted(&till, &[BTC]).await;
+        }
+        till.simulate(&id(&first), json!({})).await;
+        till.create(on(&[BTC])).await;
+        exhausted(&till, &[BTC]).await;
+    }
+
+    async fn an_address_that_nothing_was_sent_to_rests_for_a_shorter_time(world: World) {
+        let till = world.till_with(Setup { bitcoin_gap_limit: 1, unpaid_cooldown_ms: 1_800_000, ..Setup::default() }).await;
+        let first = till.create(on(&[BTC])).await;
+        till.post(&format!("/v1/invoices/{}/cancel", id(&first)), json!({})).await.ok(200);
+        till.advance(1_799).await;
+        exhausted(&till, &[BTC]).await;
+        till.advance(2).await;
+        let second = till.create(on(&[BTC])).await;
+        assert_eq!(address(&second, BTC), address(&first, BTC));
+        till.simulate(&id(&second), json!({ "amount": "0.0001", "finality_steps": ["pending"] })).await;
+        let payment = till.payments_of(&id(&second)).await[0].clone();
+        till.post(&format!("/v1/test_helpers/payments/{}/reverse", id(&payment)), json!({})).await.ok(200);
+        till.advance(900).await;
+        assert_eq!(till.retrieve(&id(&second)).await["status"], "expired");
+        till.advance(3_500).await;
+        exhausted(&till, &[BTC]).await;
+        till.advance(200).await;
+        till.create(on(&[BTC])).await;
+    }
+
+    async fn payers_picks_leave_the_merchant_half_of_the_bitcoin_gap(world: World) {
+        let till = world.till_with(Setup { bitcoin_gap_limit: 6, ..Setup::default() }).await;
+        let body = json!({ "amount_type": "fixed", "currency": "USD", "amount": "5.00", "assets": [BTC, BASE] });
+        let link = till.post("/v1/payment_links", body).await.ok(201);
+        let pick = async |asset: &str| {
+            let path = format!("/v1/checkout/links/{}/invoices", text(&link["slug"]));
+            let invoice = till.post(&path, json!({})).await.ok(201);
+            till.post(&format!("/v1/checkout/invoices/{}/payment_option", id(&invoice)), json!({ "asset": asset })).await
+        };
+        let mut picked = Vec::new();
+        for _ in 0..3 {
+            picked.push(pick(BTC).await.ok(200));
+        }
+        pick(BTC).await.refused(409, "deposit_addresses_exhausted", None);
+        pick(BASE).await.ok(200);
+        for _ in 0..3 {
+            till.create(on(&[BTC])).await;
+        }
+        exhausted(&till, &[BTC]).await;
+        // What a payer paid for is no longer ahead of anything.
+        till.simulate(&id(&picked[2]), json!({})).await;
+        pick(BTC).await.ok(200);
+    }
+
+    async fn no_two_accounts_have_a_bitcoin_address_in_common(world: World) {
+        let till = world.till().await;
+        let other = till.another_account().await;
+        let (mine, theirs) = (till.create(on(&[BTC])).await, other.create(on(&[BTC])).await);
+        assert_ne!(address(&mine, BTC), address(&theirs, BTC));
+        let xpub = till_chains::example_destination_of(Family::Bitcoin, &till.account.id).unwrap();
+        let settings = till.get("/v1/merchant/settings").await.ok(200);
+        assert_eq!(settings["registered_destinations"]["bip122"], xpub.as_str());
+        till.simulate(&id(&mine), json!({})).await;
+        assert_eq!(other.retrieve(&id(&theirs)).await["status"], "awaiting_payment");
+    }
+
+    async fn one_account_key_belongs_to_one_account_and_mode(world: World) {
+        let till = world.till().await;
+        let make = async |key: &str, mode: Mode| {
+            let own = till_chains::parse_destination(Family::Bitcoin, mode, key).unwrap();
+            let destinations = [(Family::Bitcoin, mode, own)];
+            create_account(till.engine(), "again", Modes::TestAndLive, &destinations).await
+        };
+        let taken = |made: Result<NewAccount, Fail>| {
+            let Err(Fail::Refused(refusal)) = made else { panic!("{made:?}") };
+            assert_eq!(refusal.code.as_str(), "destination_invalid");
+        };
+        make(ZPUB, Mode::Live).await.unwrap();
+        taken(make(ZPUB, Mode::Live).await);
+        let own = till_chains::example_destination_of(Family::Bitcoin, &till.account.id).unwrap();
+        taken(make(&own, Mode::Test).await);
+        // At once, too: the database holds it.
+        let documented = till_chains::example_destination(Family::Bitcoin);
+        let (one, two) = tokio::join!(make(documented, Mode::Test), make(documented, Mode::Test));
+        match (one, two) {
+            (Ok(_), lost) | (lost, Ok(_)) => taken(lost),
+            both => panic!("{both:?}"),
+        }
+    }
+
+    async fn an_invoice_reopened_after_its_address_went_to_another_gets_a_fresh_one(world: World) {
+        let till = world.till_with(Setup { cooldown_ms: 60_000, ..Setup::default() }).await;
+        let first = till.create(on(&[BASE, NILE])).await;
+        till.simulate(&id(&first), json!({ "asset": BASE })).await;
+        till.advance(61).await;
+        let second = till.create(on(&[BASE])).await;
+        assert_eq!(address(&second, BASE), address(&first, BASE));
+        let payment = till.payments_of(&id(&first)).await[0].clone();
+        till.post(&format!("/v1/test_helpers/payments/{}/reverse", id(&payment)), json!({})).await.ok(200);
+        let reopened = till.retrieve(&id(&first)).await;
+        assert_eq!(reopened["status"], "awaiting_payment");
+        assert_ne!(address(&reopened, BASE), address(&second, BASE));
+        // What nobody took meanwhile is kept.
+        assert_eq!(address(&reopened, NILE), address(&first, NILE));
+        let told = till.events(&id(&first)).await;
+        let last = &told.last().unwrap()["data"]["object"];
+        assert_eq!(address(last, BASE), address(&reopened, BASE));
+        assert_eq!(till.simulate(&id(&first), json!({ "asset": BASE })).await["status"], "paid");
+        assert_eq!(till.retrieve(&id(&second)).await["status"], "awaiting_payment");
+        // Its own is nobody else's while it waits.
+        let third = till.create(on(&[BASE])).await;
+        assert!(![address(&reopened, BASE), address(&second, BASE)].contains(&address(&third, BASE)));
+    }
+
+    async fn a_block_s_whole_seconds_lie_before_the_lease_they_belong_to(world: World) {
+        let till = world.till_with(Setup { cooldown_ms: 60_000, pool_max: 1, ..Setup::default() }).await;
+        let first = till.create(on(&[BASE])).await;
+        let made = till_core::time::parse(&text(&first["created_at"])).unwrap();
+        let tx = |byte: &str| format!("0x{}", byte.repeat(32));
+        let seen = transfer(&first, BASE, 25_000_000, &tx("b1"), 0, Level::Final, made / 1_000 * 1_000 - 1_000);
+        observe(&till, &till.scope(), &[seen]).await;
+        assert_eq!(till.retrieve(&id(&first)).await["status"], "paid");
+        till.advance(100).await;
+        // The address is free for 40 seconds and more when it is leased again: those are the second's.
+        let second = till.create(on(&[BASE])).await;
+        let made = till_core::time::parse(&text(&second["created_at"])).unwrap();
+        let mut seen = transfer(&second, BASE, 25_000_000, &tx("b2"), 0, Level::Final, made / 1_000 * 1_000 - 30_000);
+        // On a chain of the account's own time: a real one's blocks do not follow a test clock.
+        seen.source = Source::Simulation;
+        observe(&till, &till.scope(), &[seen]).await;
+        assert_eq!(till.retrieve(&id(&second)).await["status"], "paid");
+        let mut seen = transfer(&second, BASE, 5_000_000, &tx("b3"), 0, Level::Final, made - 90_000);
+        seen.source = Source::Simulation;
+        observe(&till, &till.scope(), &[seen]).await;
+        assert_eq!(till.retrieve(&id(&first)).await["status"], "overpaid");
     }
 
     async fn a_chain_without_a_payout_address_is_not_offered(world: World) {

@@ -28,4 +28,5 @@ mod settings;
 mod statuses;
 mod stream;
 mod test_helpers;
+mod wallets;
 mod webhooks;

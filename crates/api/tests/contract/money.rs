@@ -308,7 +308,7 @@ on_every_engine! { postgres
         let (caller, scope) = (&till, till.scope());
         let meanwhile = till.engine().unit(&scope, |tx, context| {
             async move {
-                take_in(tx, context, std::slice::from_ref(second)).await?;
+                take_in(tx, crate::statuses::door(context), std::slice::from_ref(second)).await?;
                 // The invoice is ours until this unit ends: the decision has been asked for, and waits.
                 let path = format!("/v1/invoices/{invoice_id}/resolve_review");
                 let asked = caller.posting(&path, json!({ "decision": "accept", "reason": "the first" })).send();

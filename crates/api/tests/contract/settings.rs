@@ -12,7 +12,7 @@ on_every_engine! {
     async fn a_new_account_has_the_documented_settings(world: World) {
         let till = world.till().await;
         let settings = till.get(PATH).await.ok(200);
-        let destinations = |family: Family| till_chains::example_destination(family);
+        let destinations = |family: Family| till_chains::example_destination_of(family, &till.account.id).unwrap();
         assert_eq!(settings, json!({
             "object": "merchant_settings", "livemode": false, "display_name": null, "webhook_url": null,
             "default_assets": [BASE, SEPOLIA, NILE], "underpay_tolerance_bps": 0, "manual_review_amount": null,

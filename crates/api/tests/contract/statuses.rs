@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use till_core::money::Units;
 use till_core::payment::Level;
 use till_engine::Fail;
-use till_engine::intake::{Observation, Sighting, Source, take_in};
+use till_engine::base::Context;
+use till_engine::intake::{Door, Observation, Sighting, Source, Taken, take_in};
 
 use crate::harness::{BASE, BTC, NILE, SEPOLIA, Setup, Till, address, id, text};
 
@@ -70,16 +71,26 @@ pub fn transfer(
     }
 }
 
+/// The door for one account's transfers alone.
+pub fn door<'c>(context: &'c Context<'_>) -> Door<'c> {
+    Door {
+        engine: context.engine,
+        effects: context.effects,
+        only: Some(&context.scope),
+    }
+}
+
 pub async fn observe(
     till: &Till,
     scope: &till_core::scope::Scope,
     seen: &[Observation],
 ) -> Vec<Option<String>> {
     let done = till.engine().unit(scope, |tx, context| {
-        async move { take_in(tx, context, seen).await }.scope_boxed()
+        take_in(tx, door(context), seen).scope_boxed()
     });
-    let done: Result<_, Fail> = done.await;
-    done.unwrap()
+    let done: Result<Vec<Taken>, Fail> = done.await;
+    let payment = |taken: &Taken| taken.payment().map(str::to_owned);
+    done.unwrap().iter().map(payment).collect()
 }
 
 on_every_engine! {

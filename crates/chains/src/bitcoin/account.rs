@@ -87,6 +87,24 @@ impl BitcoinAccount {
         self.account.to_string()
     }
 
+    /// What the addresses depend on: the public key and the chain code. The same key may be written with other
+    /// words about where it comes from, and for either kind of network.
+    pub fn material(&self) -> String {
+        let key = hex::encode(self.account.public_key.serialize());
+        format!("{key}{}", hex::encode(self.account.chain_code.to_bytes()))
+    }
+
+    /// The key at these numbers below this one, written as an account key of its own.
+    pub fn descendant(&self, numbers: &[u32]) -> Result<BitcoinAccount, AddressError> {
+        let mut account = self.account;
+        for number in numbers {
+            account = child(&account, *number)?;
+        }
+        (account.depth, account.child_number) = (self.account.depth, self.account.child_number);
+        let receiving = child(&account, 0)?;
+        Ok(BitcoinAccount { account, receiving })
+    }
+
     /// P2WPKH of the child `0/number`.
     pub fn address(&self, number: u64) -> Result<String, AddressError> {
         let number = u32::try_from(number).map_err(|_| AddressError::NumberTooLarge)?;

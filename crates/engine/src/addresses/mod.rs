@@ -47,11 +47,33 @@ pub async fn allocate(
     let (scope, family) = (&context.scope, network.family);
     let wanted = i64::try_from(wanted).map_err(Fail::broken)?;
     let pool = till_store::leases::lock_pool(tx, scope, family).await?;
-    let cooled = till_store::leases::take_cooled(tx, scope, family, context.now, wanted).await?;
+    let (now, any) = (context.now, i64::MAX);
+    let cooled = till_store::leases::take_cooled(tx, scope, family, now, wanted, any).await?;
     let mut numbers: Vec<i64> = cooled.iter().map(|free| free.number).collect();
     let fresh = wanted - i64::try_from(numbers.len()).unwrap_or(0);
     numbers.extend(grow(tx, context, family, &pool, fresh).await?);
     derive(context, network, &numbers)
+}
+
+/// An address for a payer who picked a network, if there is one for payers. Of the numbers that a Bitcoin wallet
+/// looks ahead, picks get at most half: anybody may pick, and the merchant's own invoices must not run dry of it.
+pub async fn allocate_picked(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    network: &Network,
+) -> Result<Option<Deposit>, Fail> {
+    let (scope, family, now) = (&context.scope, network.family, context.now);
+    if family == Family::Bitcoin {
+        let pool = till_store::leases::lock_pool(tx, scope, family).await?;
+        let paid = pool.last_paid_number;
+        let picked = till_store::leases::count_picked(tx, scope, family, paid, now).await?;
+        if picked >= (context.engine.config.bitcoin_gap_limit / 2).max(1) {
+            let cooled = till_store::leases::take_cooled(tx, scope, family, now, 1, paid).await?;
+            let numbers: Vec<i64> = cooled.iter().map(|free| free.number).collect();
+            return Ok(derive(context, network, &numbers)?.pop());
+        }
+    }
+    Ok(allocate(tx, context, network, 1).await?.pop())
 }
 
 /// Up to `wanted` numbers that were never used; the caller holds the pool.

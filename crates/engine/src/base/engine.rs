@@ -25,10 +25,14 @@ pub struct EngineConfig {
     pub allow_private_webhooks: bool,
     pub pool_max: i64,
     pub cooldown_ms: i64,
+    /// The same for an address that nothing was sent to.
+    pub unpaid_cooldown_ms: i64,
     pub bitcoin_gap_limit: i64,
     pub life_ms: i64,
     pub volatile_life_ms: i64,
     pub select_ms: i64,
+    /// A wallet is bound only with its signature.
+    pub require_wallet_proof: bool,
     /// Networks credited below `final`, by CAIP-2 id.
     pub credit_at: BTreeMap<String, Level>,
 }

@@ -40,11 +40,9 @@ pub async fn pick_option(
         return Ok(held.invoice.is);
     }
     let network = registry.network(&asset.network).ok_or_else(not_offered)?;
-    let deposit = crate::addresses::allocate(tx, context, network, 1)
-        .await?
-        .pop();
+    let deposit = crate::addresses::allocate_picked(tx, context, network).await?;
     let deposit = deposit.ok_or_else(|| crate::addresses::exhausted(&network.name))?;
-    let lease = LeaseRow::new(
+    let mut lease = LeaseRow::new(
         &context.scope,
         asset.family,
         i64::try_from(deposit.number).map_err(Fail::broken)?,
@@ -52,6 +50,7 @@ pub async fn pick_option(
         invoice,
         context.now,
     );
+    lease.picked = true;
     till_store::leases::insert(tx, std::slice::from_ref(&lease)).await?;
     let row = &mut held.invoice.is;
     for option in &mut row.options {

@@ -1,11 +1,12 @@
 //! Wallet payments: a payer's own wallet sends straight to the merchant's destination, and is told apart from
 //! others by who sends and exactly how much.
 
+mod payer;
+
 use std::collections::BTreeSet;
 
 use serde::Serialize;
 use till_core::asset::{Asset, Registry};
-use till_core::binding::exact_amount;
 use till_core::error::{Code, Refusal};
 use till_core::invoice::Status;
 use till_core::limits::WALLET_BINDINGS_MAX;
@@ -18,6 +19,7 @@ use utoipa::ToSchema;
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::invoices::find_locked;
+use crate::settlement::wallets;
 
 /// What a connected wallet must send.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -60,37 +62,41 @@ impl BindingView {
     }
 }
 
+/// A request to bind a wallet, its values unjudged.
+#[derive(Clone, Copy, Debug)]
+pub struct NewBinding<'r> {
+    pub invoice: &'r str,
+    pub asset: &'r str,
+    pub sender: &'r str,
+    /// The wallet's signature that it is the payer's.
+    pub proof: Option<&'r str>,
+}
+
 /// Binds a wallet to the invoice; the same wallet again gets the same binding.
 pub async fn bind(
     tx: &mut Tx,
     context: &Context<'_>,
-    invoice: &str,
-    asset: &str,
-    sender: &str,
+    request: &NewBinding<'_>,
 ) -> Result<BindingView, Fail> {
-    let held = find_locked(tx, context, invoice).await?;
+    let held = find_locked(tx, context, request.invoice).await?;
     let registry = Registry::builtin();
     let not_offered = || Refusal::of(Code::AssetNotOffered).param("asset");
-    let asset = registry.asset(asset).ok_or_else(not_offered)?;
-    let due = held.terms().due(&asset.code).ok_or_else(not_offered)?;
+    let asset = registry.asset(request.asset).ok_or_else(not_offered)?;
+    held.terms().due(&asset.code).ok_or_else(not_offered)?;
     let network = registry
         .network(&asset.network)
         .filter(|network| network.wallet_payments())
         .ok_or_else(|| Refusal::of(Code::WalletUnsupported).param("asset"))?;
-    let sender = till_chains::parse_address(network, sender).map_err(|error| {
-        Refusal::new(Code::SenderInvalid, format!("sender is {error}")).param("sender")
-    })?;
+    let sender = payer::own_wallet(tx, context, network, request).await?;
     if held.assess(held.moment(context)).status != Status::AwaitingPayment {
         return Err(Refusal::of(Code::InvoiceNotAwaitingPayment).into());
     }
-    let bindings = till_store::bindings::of_invoice(tx, &context.scope, invoice).await?;
-    if let Some(known) = bindings
-        .iter()
-        .find(|known| known.sender == sender && known.asset == asset.code)
-    {
-        return Ok(BindingView::of(known, asset));
+    let known = till_store::bindings::of_invoice(tx, &context.scope, request.invoice).await?;
+    let told = |known: &&BindingRow| known.sender == sender && known.asset == asset.code;
+    if let Some(open) = known.iter().filter(told).find(|known| known.open) {
+        return Ok(BindingView::of(open, asset));
     }
-    let wallets: BTreeSet<&str> = bindings
+    let wallets: BTreeSet<&str> = known
         .iter()
         .filter(|known| known.network == asset.network)
         .map(|known| known.sender.as_str())
@@ -98,33 +104,9 @@ pub async fn bind(
     if !wallets.contains(sender.as_str()) && wallets.len() >= WALLET_BINDINGS_MAX as usize {
         return Err(Refusal::of(Code::WalletBindingLimit).into());
     }
-    let destination = context
-        .merchant
-        .destination(asset.family)
-        .ok_or_else(|| Refusal::of(Code::FeatureUnavailable))?
-        .to_owned();
-    let taken = till_store::bindings::open_amounts(tx, &destination, &sender, &asset.code).await?;
-    let (units, suffix) = exact_amount(due, asset.decimals, &taken)
+    let last = known.iter().rfind(told);
+    let row = wallets::tell(tx, context, &held, asset, &sender, last)
+        .await?
         .ok_or_else(|| Refusal::of(Code::UniqueAmountUnavailable))?;
-    let row = BindingRow {
-        scope: context.scope.clone(),
-        invoice: invoice.to_owned(),
-        asset: asset.code.clone(),
-        network: asset.network.clone(),
-        sender,
-        destination,
-        units,
-        suffix,
-        created_at: context.now,
-        expires_at: held.terms().deadline(),
-        open: true,
-    };
-    match till_store::bindings::insert(tx, &row).await {
-        // Another invoice took the same amount between our look and our write: look again from the start.
-        Err(error) if error.violates("wallet_bindings") => Err(Fail::Again),
-        done => {
-            done?;
-            Ok(BindingView::of(&row, asset))
-        }
-    }
+    Ok(BindingView::of(&row, asset))
 }

@@ -13,7 +13,7 @@ use till_store::keys::{KeyRow, NewKey};
 
 use crate::base::Engine;
 use crate::base::fail::Fail;
-use crate::merchants::secrets;
+use crate::merchants::{destinations, secrets};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum KeyKind {
@@ -58,7 +58,7 @@ pub enum Modes {
     TestAndLive,
 }
 
-/// `destinations` are canonical addresses by family; none means the documented examples in test mode.
+/// `destinations` are canonical addresses by family; none of test mode means the documented examples there.
 pub async fn create_account(
     engine: &Engine,
     name: &str,
@@ -96,19 +96,19 @@ async fn set_up_mode(
     engine: &Engine,
     tx: &mut Tx,
     scope: &Scope,
-    destinations: &[(Family, Mode, String)],
+    given: &[(Family, Mode, String)],
 ) -> Result<ModeKeys, Fail> {
     let named = |family: Family, address: &str| (family.namespace().to_owned(), address.to_owned());
-    let mut own: BTreeMap<String, String> = destinations
+    let mut own: BTreeMap<String, String> = given
         .iter()
         .filter(|(_, mode, _)| *mode == scope.mode)
         .map(|(family, _, address)| named(*family, address))
         .collect();
-    if destinations.is_empty() && scope.mode == Mode::Test {
-        own = Family::ALL
-            .into_iter()
-            .map(|family| named(family, till_chains::example_destination(family)))
-            .collect();
+    if own.is_empty() && scope.mode == Mode::Test {
+        for family in Family::ALL {
+            let example = till_chains::example_destination_of(family, &scope.account);
+            own.extend([named(family, &example.map_err(Fail::broken)?)]);
+        }
     }
     let defaults: Vec<String> = DEFAULT_TEST_ASSETS
         .into_iter()
@@ -122,6 +122,7 @@ async fn set_up_mode(
         .collect();
     let defaults = (!defaults.is_empty()).then_some(defaults);
     till_store::accounts::insert_merchant(tx, scope, defaults, &own).await?;
+    destinations::register(tx, scope, &own).await?;
     Ok(ModeKeys {
         secret_key: add_key(engine, tx, scope, KeyKind::Secret).await?,
         publishable_key: add_key(engine, tx, scope, KeyKind::Publishable).await?,

@@ -2,5 +2,6 @@
 
 pub mod accounts;
 pub mod deliveries;
+pub mod destinations;
 pub mod secrets;
 pub mod settings;

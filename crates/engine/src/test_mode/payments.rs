@@ -14,7 +14,7 @@ use till_store::payments::PaymentRow;
 
 use crate::base::Context;
 use crate::base::fail::{Fail, missing, missing_or_in_mode};
-use crate::intake::{Observation, Sighting, Source, take_in};
+use crate::intake::{Door, Observation, Sighting, Source, take_in};
 use crate::invoices::find_locked;
 
 #[derive(Clone, Debug, Default)]
@@ -91,9 +91,9 @@ pub async fn simulate_payment(
             hash.clone_from(&block_hash);
         }
     }
-    let taken = take_in(tx, context, &observations).await?;
-    if taken.iter().all(Option::is_none) {
-        let message = "a transfer of this sender would be nobody's: its binding has ended";
+    let taken = take_in(tx, door(context), &observations).await?;
+    if taken.iter().any(|taken| taken.payment().is_none()) {
+        let message = "a transfer from this sender would be nobody's payment";
         return Err(invalid("sender", message).into());
     }
     let row = till_store::invoices::find(tx, &context.scope, invoice).await?;
@@ -115,7 +115,8 @@ async fn binding_of(
         return Ok(None);
     }
     let bindings = till_store::bindings::of_invoice(tx, &context.scope, invoice).await?;
-    for binding in bindings {
+    // The last first: what the wallet was told last is what it sends.
+    for binding in bindings.into_iter().rev() {
         let same = Some(binding.sender.as_str()) == sender && binding.asset == asset;
         let units = binding.units;
         if same && sent.is_none_or(|sent| sent == units) {
@@ -281,6 +282,15 @@ fn not_takeable(param: &str, what: &str) -> Refusal {
     invalid(param, &format!("the invoice does not take {what}"))
 }
 
+/// The door for this account's transfers alone.
+fn door<'c>(context: &'c Context<'_>) -> Door<'c> {
+    Door {
+        engine: context.engine,
+        effects: context.effects,
+        only: Some(&context.scope),
+    }
+}
+
 /// The next level of a payment that was simulated: the network goes on building on it.
 pub async fn raise_payment(
     tx: &mut Tx,
@@ -312,7 +322,7 @@ pub async fn raise_payment(
         },
         time: payment.block_time.unwrap_or(context.now),
     };
-    take_in(tx, context, &[seen_again(payment, in_block)]).await?;
+    take_in(tx, door(context), &[seen_again(payment, in_block)]).await?;
     let row = till_store::invoices::find(tx, &context.scope, invoice).await?;
     row.ok_or_else(|| Fail::broken("an invoice vanished while its payment rose"))
 }
@@ -350,7 +360,7 @@ pub async fn reverse_payment(
     }
     if payment.gone_at.is_none() {
         let gone = seen_again(&payment, Sighting::Removed);
-        take_in(tx, context, &[gone]).await?;
+        take_in(tx, door(context), &[gone]).await?;
     }
     let row = till_store::payments::find(tx, &context.scope, id).await?;
     row.ok_or_else(|| Fail::broken("a payment vanished while it was reversed"))

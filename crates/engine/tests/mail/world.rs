@@ -49,6 +49,8 @@ impl World {
             allow_private_webhooks: false,
             pool_max: 1_000,
             cooldown_ms: 86_400_000,
+            unpaid_cooldown_ms: 86_400_000,
+            require_wallet_proof: false,
             bitcoin_gap_limit: 20,
             life_ms: 3_600_000,
             volatile_life_ms: 900_000,

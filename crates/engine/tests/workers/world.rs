@@ -137,6 +137,8 @@ fn engine(db: &Db, clock: &Arc<StillClock>, seed: u64) -> Arc<Engine> {
         allow_private_webhooks: false,
         pool_max: 10_000,
         cooldown_ms: 86_400_000,
+        unpaid_cooldown_ms: 86_400_000,
+        require_wallet_proof: false,
         bitcoin_gap_limit: 20,
         life_ms: LIFE_MS,
         volatile_life_ms: 900_000,

@@ -38,6 +38,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     8 => "0008_workers",
     9 => "0009_refunds",
     10 => "0010_customers",
+    11 => "0011_addresses",
     12 => "0012_key_credentials",
     13 => "0013_review_decisions",
 ];

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use till_core::money::Units;
 use till_core::scope::Scope;
 
-use crate::sql::{select, table};
-use crate::{Queries, StoreError, Tx, Write, vals};
+use crate::sql::{LookUp, PerKey, select, table};
+use crate::{Queries, StoreError, Tx, Val, Write, vals};
 
 table! {
     #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ table! {
         asset: String,
         network: String,
         sender: String,
+        /// How often this wallet was told an amount for this invoice before.
+        turn: i64,
         destination: String,
         units: Units,
         /// The part of the units that only tells this payment from others of the same amount.
@@ -22,6 +24,8 @@ table! {
         created_at: i64,
         expires_at: i64,
         open: bool,
+        /// When the amount became free for another.
+        closed_at: Option<i64>,
     }
 }
 
@@ -36,7 +40,7 @@ pub async fn of_invoice(
     invoice: &str,
 ) -> Result<Vec<BindingRow>, StoreError> {
     let sql = format!(
-        "{} WHERE account = $1 AND mode = $2 AND invoice = $3 ORDER BY created_at, sender",
+        "{} WHERE account = $1 AND mode = $2 AND invoice = $3 ORDER BY turn, created_at, sender",
         select::<BindingRow>()
     );
     q.all(&sql, &vals![&*scope.account, scope.mode.as_str(), invoice])
@@ -69,7 +73,7 @@ pub async fn fitting(
     units: Units,
 ) -> Result<Vec<BindingRow>, StoreError> {
     let sql = format!(
-        "{} WHERE destination = $1 AND sender = $2 AND asset = $3 AND units = $4 ORDER BY created_at, invoice",
+        "{} WHERE destination = $1 AND sender = $2 AND asset = $3 AND units = $4 ORDER BY created_at, invoice, turn",
         select::<BindingRow>()
     );
     q.all(
@@ -79,6 +83,24 @@ pub async fn fitting(
     .await
 }
 
+/// The same for many transfers, each by destination, sender, asset and units.
+pub async fn fitting_many(
+    q: &mut impl Queries,
+    transfers: &[(String, String, String, Units)],
+) -> Result<Vec<BindingRow>, StoreError> {
+    let keys: Vec<Vec<Val>> = transfers
+        .iter()
+        .map(|(destination, sender, asset, units)| {
+            vals![destination, sender, asset, units.0.to_string()].into()
+        })
+        .collect();
+    let fitting =
+        LookUp::records::<BindingRow>(&["destination", "sender", "asset", "units"], PerKey::Many);
+    let mut found: Vec<BindingRow> = q.look_up(&fitting, &keys).await?;
+    found.sort_by(|a, b| (a.created_at, &a.invoice).cmp(&(b.created_at, &b.invoice)));
+    Ok(found)
+}
+
 /// The invoice may be paid for longer than it said when its wallets were bound.
 pub async fn extend(
     tx: &mut Tx,
@@ -86,23 +108,21 @@ pub async fn extend(
     invoice: &str,
     expires_at: i64,
 ) -> Result<(), StoreError> {
-    let sql = "UPDATE wallet_bindings SET expires_at = $4 WHERE account = $1 AND mode = $2 AND invoice = $3";
+    let sql = "UPDATE wallet_bindings SET expires_at = $4 WHERE account = $1 AND mode = $2 AND invoice = $3 AND open = 1";
     let args = vals![&*scope.account, scope.mode.as_str(), invoice, expires_at];
     tx.run(sql, &args).await.map(drop)
 }
 
-/// Frees the amounts of invoices that expect no payment any more.
-pub fn closing(invoices: &[(&Scope, &str)]) -> Write {
+/// Frees the amounts of invoices that expect no payment any more, and when they stopped.
+pub fn closing(invoices: &[(&Scope, &str, i64)]) -> Write {
     let rows = invoices
         .iter()
-        .map(|(scope, invoice)| vals![&scope.account, scope.mode.as_str(), *invoice].into())
+        .map(|(scope, invoice, at)| {
+            vals![&scope.account, scope.mode.as_str(), *invoice, *at].into()
+        })
         .collect();
-    Write::update(
-        "wallet_bindings",
-        &["account", "mode", "invoice"],
-        &[],
-        rows,
-    )
-    .also("open = 0")
-    .only("wallet_bindings.open = 1")
+    let key = ["account", "mode", "invoice"];
+    Write::update("wallet_bindings", &key, &["closed_at"], rows)
+        .also("open = 0")
+        .only("wallet_bindings.open = 1")
 }

@@ -3,10 +3,12 @@
 //! Whoever allocates holds the pool's row until the unit of work ends, so two allocations of one pool never
 //! overlap; the partial unique index holds even if somebody forgets.
 
+use std::collections::HashSet;
+
 use till_core::asset::Family;
 use till_core::scope::Scope;
 
-use crate::sql::{select, table};
+use crate::sql::{LookUp, PerKey, select, table};
 use crate::{Queries, StoreError, Tx, Val, Write, touched, vals};
 
 #[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
@@ -19,6 +21,7 @@ pub struct PoolRow {
 pub struct FreeAddress {
     pub number: i64,
     pub address: String,
+    free_at: i64,
 }
 
 /// Makes the pool if it is new, and locks it.
@@ -38,33 +41,85 @@ pub async fn lock_pool(tx: &mut Tx, scope: &Scope, family: Family) -> Result<Poo
         .ok_or_else(|| StoreError::Other("an address pool vanished while being made".into()))
 }
 
-/// Ends the leases of up to `at_most` cooled addresses and hands the addresses back, the longest free first.
+/// Ends the leases of up to `at_most` cooled addresses and hands the addresses back, the longest free first. With
+/// numbers up to `highest` only.
 pub async fn take_cooled(
     tx: &mut Tx,
     scope: &Scope,
     family: Family,
     now: i64,
     at_most: i64,
+    highest: i64,
 ) -> Result<Vec<FreeAddress>, StoreError> {
     let (account, mode, family) = (&*scope.account, scope.mode.as_str(), family.namespace());
     // Found first and ended by key then: as one statement, PostgreSQL goes on looking at every lease there is
     // when it was planned while there were few.
-    let cooled = "SELECT number, address FROM leases WHERE account = $1 AND mode = $2 AND family = $3 \
-         AND freed = 0 AND free_at IS NOT NULL AND free_at <= $4 ORDER BY free_at, number LIMIT $5";
-    let args = vals![account, mode, family, now, at_most];
+    let cooled = "SELECT number, address, free_at FROM leases WHERE account = $1 AND mode = $2 AND family = $3 \
+         AND freed = 0 AND free_at IS NOT NULL AND free_at <= $4 AND number <= $5 ORDER BY free_at, number LIMIT $6";
+    let args = vals![account, mode, family, now, highest, at_most];
     let mut free: Vec<FreeAddress> = tx.all(cooled, &args).await?;
     free.sort_by_key(|address| address.number);
     let rows: Vec<Vec<Val>> = free
         .iter()
-        .map(|free| vals![account, mode, family, free.number].into())
+        .map(|free| vals![account, mode, family, free.number, free.free_at].into())
         .collect();
-    let key = ["account", "mode", "family", "number"];
+    let count = rows.len() as u64;
+    // What was looked at must still be so: an invoice that was reopened meanwhile has taken its address back.
+    let key = ["account", "mode", "family", "number", "free_at"];
     let ends = Write::update("leases", &key, &[], rows)
         .also("freed = 1")
         .only("leases.freed = 0");
-    let ended = tx.write(&ends).await?;
-    touched(ended, free.len() as u64, "leases")?;
-    Ok(free)
+    match tx.write(&ends).await? == count {
+        true => Ok(free),
+        false => Err(StoreError::Serialization),
+    }
+}
+
+/// How many addresses beyond number `beyond` payers' picks hold, those that cool down included.
+pub async fn count_picked(
+    q: &mut impl Queries,
+    scope: &Scope,
+    family: Family,
+    beyond: i64,
+    now: i64,
+) -> Result<i64, StoreError> {
+    let sql = "SELECT number FROM leases WHERE account = $1 AND mode = $2 AND family = $3 AND number > $4 \
+         AND freed = 0 AND picked = 1 AND (free_at IS NULL OR free_at > $5)";
+    let (account, mode) = (&*scope.account, scope.mode.as_str());
+    let args = vals![account, mode, family.namespace(), beyond, now];
+    let held: Vec<(i64,)> = q.all(sql, &args).await?;
+    Ok(i64::try_from(held.len()).unwrap_or(i64::MAX))
+}
+
+/// Which invoice an address is leased to, or was last; none before its first lease.
+pub async fn invoice_of(
+    q: &mut impl Queries,
+    scope: &Scope,
+    family: Family,
+    number: i64,
+) -> Result<Option<String>, StoreError> {
+    let sql = "SELECT invoice FROM leases WHERE account = $1 AND mode = $2 AND family = $3 AND number = $4 AND freed = 0";
+    let (account, mode) = (&*scope.account, scope.mode.as_str());
+    let args = vals![account, mode, family.namespace(), number];
+    let found: Option<(String,)> = q.one(sql, &args).await?;
+    Ok(found.map(|(invoice,)| invoice))
+}
+
+/// Those of these addresses that are or ever were deposit addresses, whoever's. Not scoped: a transfer's sender
+/// knows no account.
+pub async fn ours(q: &mut impl Queries, addresses: &[&str]) -> Result<HashSet<String>, StoreError> {
+    let keys: Vec<Vec<Val>> = addresses
+        .iter()
+        .map(|address| vals![*address].into())
+        .collect();
+    let leased = LookUp {
+        table: "leases",
+        columns: &["address"],
+        key: &["address"],
+        rows: PerKey::One,
+    };
+    let found: Vec<(String,)> = q.look_up(&leased, &keys).await?;
+    Ok(found.into_iter().map(|(address,)| address).collect())
 }
 
 /// Whether an address of the family has cooled down and waits to be leased again.
@@ -136,6 +191,8 @@ table! {
         /// When the address may be leased again; none while the invoice is open.
         free_at: Option<i64>,
         freed: bool,
+        /// By a payer, not by the merchant.
+        picked: bool,
     }
 }
 
@@ -148,6 +205,16 @@ const NEW: &[&str] = &[
     "address",
     "invoice",
     "leased_at",
+];
+const NEW_PICKED: &[&str] = &[
+    "account",
+    "mode",
+    "family",
+    "number",
+    "address",
+    "invoice",
+    "leased_at",
+    "picked",
 ];
 
 impl LeaseRow {
@@ -168,12 +235,14 @@ impl LeaseRow {
             leased_at,
             free_at: None,
             freed: false,
+            picked: false,
         }
     }
 }
 
 pub async fn insert(tx: &mut Tx, leases: &[LeaseRow]) -> Result<(), StoreError> {
-    tx.write_all(&[rows(leases)?]).await
+    tx.write_all(&[Write::some_columns(NEW_PICKED, leases)?])
+        .await
 }
 
 pub fn rows(leases: &[LeaseRow]) -> Result<Write, StoreError> {
@@ -208,6 +277,21 @@ pub fn coolings(coolings: &[Cooling]) -> Write {
         .collect();
     let key = ["account", "mode", "family", "number", "invoice"];
     Write::update("leases", &key, &["free_at"], rows).only("leases.freed = 0")
+}
+
+/// Every lease of these addresses, whoever's they are. Not scoped: a transfer knows an address and nothing else.
+pub async fn of_addresses(
+    q: &mut impl Queries,
+    addresses: &[&str],
+) -> Result<Vec<LeaseRow>, StoreError> {
+    let keys: Vec<Vec<Val>> = addresses
+        .iter()
+        .map(|address| vals![*address].into())
+        .collect();
+    let by_address = LookUp::records::<LeaseRow>(&["address"], PerKey::Many);
+    let mut found: Vec<LeaseRow> = q.look_up(&by_address, &keys).await?;
+    found.sort_by(|a, b| (a.leased_at, &a.invoice).cmp(&(b.leased_at, &b.invoice)));
+    Ok(found)
 }
 
 /// Who held an address, latest first. Not scoped: an observation knows an address and nothing else.

@@ -4,6 +4,7 @@ pub mod accounts;
 pub mod bindings;
 pub mod customers;
 pub mod deliveries;
+pub mod destinations;
 pub mod events;
 pub mod idempotency;
 pub mod invoices;

@@ -32,6 +32,8 @@ table! {
         attributed_by: AttributedBy,
         simulated: bool,
         first_seen_at: i64,
+        /// Its account's test clock was moved when it was first seen: what a block's clock says tells nothing then.
+        by_sight: bool,
         credited_at: Option<i64>,
         /// When it left the chain; none while it is there.
         gone_at: Option<i64>,
@@ -80,7 +82,7 @@ impl PaymentRow {
             first_level: self.first_level,
             credit_at: self.credit_at,
             first_seen_at: self.first_seen_at,
-            block_time: self.block_time,
+            block_time: self.block_time.filter(|_| !self.by_sight),
             verdict: self.verdict,
             gone_at: self.gone_at,
             credited: self.credit_turn,

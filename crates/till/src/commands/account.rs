@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde::Serialize;
-use till_chains::{AddressError, example_destination, parse_destination};
+use till_chains::{AddressError, parse_destination};
 use till_core::asset::{Family, Mode};
 use till_core::limits::{DISPLAY_NAME_CHARS_MAX, chars};
 use till_engine::merchants::accounts::{ModeKeys, Modes, NewAccount, create_account};
@@ -159,13 +159,6 @@ fn by_mode(given: &[Destination], modes: Modes) -> Result<Vec<(Family, Mode, Str
             ));
         }
     }
-    // An account whose only destination is live can still be tried out.
-    if !given.is_empty() && destinations.iter().all(|(_, mode, _)| *mode == Mode::Live) {
-        let examples = Family::ALL
-            .into_iter()
-            .map(|family| (family, Mode::Test, example_destination(family).to_owned()));
-        destinations.extend(examples);
-    }
     Ok(destinations)
 }
 
@@ -211,10 +204,9 @@ mod tests {
     }
 
     #[test]
-    fn an_account_with_a_live_destination_alone_keeps_the_examples_in_test_mode() {
+    fn a_live_destination_alone_leaves_test_mode_to_the_account_s_own_examples() {
         let all = given(&[ZPUB], Modes::TestAndLive).unwrap();
-        let test = all.iter().filter(|(_, mode, _)| *mode == Mode::Test);
-        assert_eq!(test.count(), Family::ALL.len());
+        assert!(all.iter().all(|(_, mode, _)| *mode == Mode::Live));
     }
 
     #[test]

@@ -55,10 +55,12 @@ const SETTINGS: &[(&str, &str, SettingKind)] = &[
     ("prices", "max_age_s", SettingKind::Number),
     ("addresses", "pool_max", SettingKind::Number),
     ("addresses", "cooldown_h", SettingKind::Number),
+    ("addresses", "unpaid_cooldown_h", SettingKind::Number),
     ("addresses", "bitcoin_gap_limit", SettingKind::Number),
     ("invoices", "life_min", SettingKind::Number),
     ("invoices", "volatile_life_min", SettingKind::Number),
     ("invoices", "select_min", SettingKind::Number),
+    ("wallets", "require_proof", SettingKind::Flag),
 ];
 
 const NETWORK_SETTINGS: &[(&str, SettingKind)] =

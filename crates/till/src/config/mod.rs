@@ -37,6 +37,7 @@ pub struct Config {
     pub prices: Prices,
     pub addresses: Addresses,
     pub invoices: Invoices,
+    pub wallets: Wallets,
     /// By CAIP-2 id, as the operator wrote it. Whether the id exists is the registry's to say.
     pub networks: BTreeMap<String, Network>,
 }
@@ -93,6 +94,8 @@ pub struct Prices {
 pub struct Addresses {
     pub pool_max: u32,
     pub cooldown_h: u32,
+    /// For an address that nothing was sent to.
+    pub unpaid_cooldown_h: u32,
     pub bitcoin_gap_limit: u32,
 }
 
@@ -101,6 +104,12 @@ pub struct Invoices {
     pub life_min: u32,
     pub volatile_life_min: u32,
     pub select_min: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wallets {
+    /// A payer's wallet is bound only with its signature.
+    pub require_proof: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Default)]

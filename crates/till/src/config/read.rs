@@ -12,7 +12,7 @@ use url::Url;
 use super::layers::{Given, Layers, Origin};
 use super::{
     Addresses, Config, ConfigError, CreditAt, Database, Invoices, Limits, Mail, Network, Prices,
-    Secrets, Server, Webhooks,
+    Secrets, Server, Wallets, Webhooks,
 };
 
 const LISTEN_DEFAULT: &str = "127.0.0.1:4242";
@@ -52,12 +52,16 @@ pub(super) fn config(layers: Layers) -> Result<Config, ConfigError> {
         // Bitcoin's unhardened child numbers end at 2^31.
         pool_max: s.number("addresses.pool_max", 1_000_000, 1..=0x7fff_ffff)?,
         cooldown_h: s.number("addresses.cooldown_h", 168, 1..=87_600)?,
+        unpaid_cooldown_h: s.number("addresses.unpaid_cooldown_h", 24, 1..=87_600)?,
         bitcoin_gap_limit: s.number("addresses.bitcoin_gap_limit", 20, 1..=10_000)?,
     };
     let invoices = Invoices {
         life_min: s.number("invoices.life_min", 60, 1..=525_600)?,
         volatile_life_min: s.number("invoices.volatile_life_min", 15, 1..=525_600)?,
         select_min: s.number("invoices.select_min", 30, 1..=525_600)?,
+    };
+    let wallets = Wallets {
+        require_proof: s.flag("wallets.require_proof")?,
     };
     debug_assert!(settings.0.is_empty(), "a known setting is read by nobody");
     Ok(Config {
@@ -70,6 +74,7 @@ pub(super) fn config(layers: Layers) -> Result<Config, ConfigError> {
         prices,
         addresses,
         invoices,
+        wallets,
         networks: networks(layers.networks)?,
     })
 }

@@ -77,12 +77,16 @@ fn without_anything_the_documented_defaults_apply() {
         addresses: Addresses {
             pool_max: 1_000_000,
             cooldown_h: 168,
+            unpaid_cooldown_h: 24,
             bitcoin_gap_limit: 20,
         },
         invoices: Invoices {
             life_min: 60,
             volatile_life_min: 15,
             select_min: 30,
+        },
+        wallets: Wallets {
+            require_proof: false,
         },
         networks: BTreeMap::new(),
     };
@@ -115,11 +119,14 @@ max_age_s = 7
 [addresses]
 pool_max = 3
 cooldown_h = 1
+unpaid_cooldown_h = 8
 bitcoin_gap_limit = 2
 [invoices]
 life_min = 4
 volatile_life_min = 5
 select_min = 6
+[wallets]
+require_proof = true
 [networks."eip155:8453"]
 rpc = ["https://one.example/key", "http://two.example"]
 credit_at = "safe"
@@ -148,10 +155,12 @@ const FULL_SETTINGS: &[(&str, &str)] = &[
     ("prices.max_age_s", "7"),
     ("addresses.pool_max", "3"),
     ("addresses.cooldown_h", "1"),
+    ("addresses.unpaid_cooldown_h", "8"),
     ("addresses.bitcoin_gap_limit", "2"),
     ("invoices.life_min", "4"),
     ("invoices.volatile_life_min", "5"),
     ("invoices.select_min", "6"),
+    ("wallets.require_proof", "true"),
     (
         "networks.eip155:8453.rpc",
         "https://one.example/key,http://two.example",

@@ -29,6 +29,7 @@ export type AmountType = "fixed" | "payer_chosen"
 export type BindWalletRequest = {
   asset: string
   sender: string
+  proof?: string | null
 }
 
 /** What the payer's page can offer for this invoice. */

@@ -56,6 +56,9 @@ pub struct Setup {
     pub url_policy: UrlPolicy,
     pub pool_max: i64,
     pub bitcoin_gap_limit: i64,
+    pub cooldown_ms: i64,
+    pub unpaid_cooldown_ms: i64,
+    pub require_wallet_proof: bool,
     pub credit_at: BTreeMap<String, Level>,
     /// None: the documented examples in test mode, and an EVM address in live mode.
     pub destinations: Option<Vec<(Family, Mode, String)>>,
@@ -78,6 +81,9 @@ impl Default for Setup {
             url_policy: UrlPolicy::PrivateAllowed,
             pool_max: 10_000,
             bitcoin_gap_limit: 20,
+            cooldown_ms: 3_600_000,
+            unpaid_cooldown_ms: 3_600_000,
+            require_wallet_proof: false,
             credit_at: BTreeMap::new(),
             destinations: None,
             checkout_per_minute: 60,
@@ -222,7 +228,9 @@ fn engine(db: Db, clock: &Arc<TestClock>, setup: &Setup, base: &str) -> Engine {
         demo: setup.demo,
         allow_private_webhooks: setup.url_policy == UrlPolicy::PrivateAllowed,
         pool_max: setup.pool_max,
-        cooldown_ms: 3_600_000,
+        cooldown_ms: setup.cooldown_ms,
+        unpaid_cooldown_ms: setup.unpaid_cooldown_ms,
+        require_wallet_proof: setup.require_wallet_proof,
         bitcoin_gap_limit: setup.bitcoin_gap_limit,
         life_ms: 3_600_000,
         volatile_life_ms: 900_000,
@@ -271,16 +279,8 @@ fn sender(setup: &Setup) -> Sender {
 
 async fn new_account(engine: &Engine, setup: &Setup) -> NewAccount {
     let destinations = setup.destinations.clone().unwrap_or_else(|| {
-        let example = |family, mode| {
-            let address = till_chains::example_destination(family).to_owned();
-            (family, mode, address)
-        };
-        let mut all: Vec<_> = Family::ALL
-            .into_iter()
-            .map(|family| example(family, Mode::Test))
-            .collect();
-        all.push(example(Family::Evm, Mode::Live));
-        all
+        let evm = till_chains::example_destination(Family::Evm).to_owned();
+        vec![(Family::Evm, Mode::Live, evm)]
     });
     accounts::create_account(engine, "merchant", Modes::TestAndLive, &destinations)
         .await

@@ -77,6 +77,30 @@ fn the_example_is_the_test_account_of_the_published_mnemonic() {
 }
 
 #[test]
+fn a_descendant_is_the_wallet_s_own_key_further_down_written_as_an_account() {
+    let account = BitcoinAccount::parse(example_destination(Family::Bitcoin)).unwrap();
+    let below = account.descendant(&[3, 1, 4, 1]).unwrap();
+    assert_eq!(BitcoinAccount::parse(&below.canonical()), Ok(below.clone()));
+    let spendable = public(NetworkKind::Test, "m/84'/1'/0'/3/1/4/1/0/7");
+    let address = Address::p2wpkh(&spendable.to_pub(), KnownHrp::Testnets).to_string();
+    assert_eq!(below.address(7), Ok(address));
+}
+
+#[test]
+fn the_material_is_the_same_however_a_key_is_written() {
+    let key = public(NetworkKind::Main, "m/84'/0'/0'");
+    let mut disguised = key;
+    disguised.parent_fingerprint = [9; 4].into();
+    disguised.network = NetworkKind::Test;
+    let material = |key: &Xpub| BitcoinAccount::parse(&key.to_string()).unwrap().material();
+    assert_eq!(material(&key), material(&disguised));
+    assert_ne!(
+        material(&key),
+        material(&public(NetworkKind::Main, "m/84'/0'/1'"))
+    );
+}
+
+#[test]
 fn a_private_key_is_recognised_and_refused() {
     for (network, path) in [
         (NetworkKind::Main, "m/84'/0'/0'"),

@@ -1,5 +1,5 @@
 //! A look, now and then, at what the timers alone would leave: invoices that wait past their time without one,
-//! timers that only a newer server knows, and test clocks that nobody moves on.
+//! timers that only a newer server knows, transfers that could not be taken in, and test clocks that nobody moves on.
 
 use scoped_futures::ScopedFutureExt as _;
 use till_core::asset::Mode;
@@ -12,6 +12,7 @@ use till_store::timers::TimerRow;
 use super::reach_goal;
 use crate::base::Engine;
 use crate::base::fail::Fail;
+use crate::intake;
 
 /// The timers' own time to do it.
 const OVERDUE_MS: i64 = 60 * SECOND_MS;
@@ -26,6 +27,7 @@ pub async fn look_after(engine: &Engine) -> Result<(), Fail> {
         );
         metrics::counter!("till_timers_missing_total").increment(armed);
     }
+    intake::retry(engine).await?;
     let mut reader = engine.db.read().await?;
     for kind in till_store::timers::kinds(&mut reader).await? {
         if TimerKind::parse(&kind).is_none() {

@@ -11,7 +11,7 @@ fn an_unknown_key_is_named_with_what_exists_beside_it() {
     check_file_error(
         "[maill]\nfrom = 'x'",
         "configuration file: unknown setting `maill`; the sections are server, database, secrets, \
-         webhooks, limits, mail, prices, addresses, invoices, networks",
+         webhooks, limits, mail, prices, addresses, invoices, wallets, networks",
     );
     check_file_error(
         "[networks.'eip155:1']\nurl = 'x'",
@@ -152,6 +152,11 @@ fn every_value_is_checked_and_the_error_says_where_and_how() {
         "must be between 1 and 2147483647",
     );
     check("addresses.cooldown_h", "0", "must be between 1 and 87600");
+    check(
+        "addresses.unpaid_cooldown_h",
+        "0",
+        "must be between 1 and 87600",
+    );
     check(
         "addresses.bitcoin_gap_limit",
         "0",

@@ -1,0 +1,178 @@
+//! Whose wallet may be bound, and that what it was told never pays for somebody else.
+
+use serde_json::{Value, json};
+use till_chains::testing::Wallet;
+use till_core::asset::{Family, Registry};
+use till_core::money::Units;
+use till_core::payment::Level;
+use till_engine::intake::{Observation, Sighting, Source};
+
+use crate::harness::{BASE, NILE, Reply, Setup, Till, address, id, text};
+
+const WALLET: &str = "0x1111111111111111111111111111111111111111";
+
+async fn bind(till: &Till, invoice: &Value, body: Value) -> Reply {
+    let path = format!("/v1/checkout/invoices/{}/wallet_binding", id(invoice));
+    till.post(&path, body).await
+}
+
+async fn bound(till: &Till, invoice: &Value) -> Value {
+    let body = json!({ "asset": BASE, "sender": WALLET });
+    bind(till, invoice, body).await.ok(200)
+}
+
+async fn refused_sender(till: &Till, invoice: &Value, asset: &str, sender: &str) {
+    let reply = bind(till, invoice, json!({ "asset": asset, "sender": sender })).await;
+    reply.refused(400, "parameter_invalid", "sender");
+}
+
+async fn reverse(till: &Till, invoice: &Value) {
+    let payment = till.payments_of(&id(invoice)).await[0].clone();
+    let path = format!("/v1/test_helpers/payments/{}/reverse", id(&payment));
+    till.post(&path, json!({})).await.ok(200);
+}
+
+/// What a wallet sends as it was told, seen in a block of the second `time`.
+fn sent(binding: &Value, tx: u8, time: i64) -> Observation {
+    Observation {
+        network: text(&binding["network"]),
+        tx_hash: format!("0x{}", hex::encode([tx; 32])),
+        place: 0,
+        asset: text(&binding["asset"]),
+        units: Units(text(&binding["amount_base_units"]).parse().unwrap()),
+        sender: Some(text(&binding["sender"])),
+        recipient: text(&binding["destination"]),
+        sighting: Sighting::InBlock {
+            level: Level::Final,
+            number: 5,
+            hash: format!("0x{}", "fa".repeat(32)),
+            time,
+        },
+        source: Source::Chain,
+    }
+}
+
+fn payer() -> Wallet {
+    Wallet::of([7; 32]).unwrap()
+}
+
+fn signed(text: &str, network: &str) -> String {
+    format!("0x{}", hex::encode(payer().sign(network, text)))
+}
+
+on_every_engine! {
+    async fn what_is_ours_or_a_contract_is_nobody_s_wallet(world: World) {
+        let till = world.till_with(Setup { checkout_per_minute: 1_000, ..Setup::default() }).await;
+        let other = till.another_account().await;
+        let invoice = till.invoice().await;
+        let own = till.invoice().await;
+        let theirs = other.invoice().await;
+        let past = till.invoice().await;
+        till.post(&format!("/v1/invoices/{}/cancel", id(&past)), json!({})).await.ok(200);
+        till.advance(100_000).await;
+        let invoice_after = till.invoice().await;
+        for (invoice, deposit) in [(&invoice_after, &own), (&invoice_after, &theirs), (&invoice_after, &past), (&invoice_after, &invoice)] {
+            refused_sender(&till, invoice, BASE, &address(deposit, BASE)).await;
+            refused_sender(&till, invoice, BASE, &address(deposit, BASE).to_lowercase()).await;
+            refused_sender(&till, invoice, NILE, &address(deposit, NILE)).await;
+        }
+        for (asset, family) in [(BASE, Family::Evm), (NILE, Family::Tron)] {
+            refused_sender(&till, &invoice_after, asset, till_chains::example_destination(family)).await;
+            let registry = Registry::builtin();
+            let network = registry.network(&registry.asset(asset).unwrap().network).unwrap();
+            refused_sender(&till, &invoice_after, asset, network.factory.as_deref().unwrap()).await;
+            let tokens = registry.assets().iter().filter(|token| token.family == family);
+            for contract in tokens.filter_map(|token| token.contract.as_deref()) {
+                refused_sender(&till, &invoice_after, asset, contract).await;
+            }
+        }
+        for (asset, zero) in [(BASE, format!("0x{}", "0".repeat(40))), (NILE, "T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb".to_owned())] {
+            let reply = bind(&till, &invoice_after, json!({ "asset": asset, "sender": zero })).await;
+            reply.refused(400, "sender_invalid", "sender");
+        }
+        bound(&till, &invoice_after).await;
+    }
+
+    async fn a_wallet_of_a_reopened_invoice_is_told_another_amount_when_its_own_is_taken(world: World) {
+        let till = world.till().await;
+        let first = till.invoice().await;
+        let told = bound(&till, &first).await;
+        till.simulate(&id(&first), json!({ "asset": BASE })).await;
+        let second = till.invoice().await;
+        assert_eq!(bound(&till, &second).await["amount"], told["amount"]);
+        reverse(&till, &first).await;
+        assert_eq!(till.retrieve(&id(&first)).await["status"], "awaiting_payment");
+        let again = bound(&till, &first).await;
+        assert_eq!(again["amount"], "25.000001");
+        let paid = till.simulate(&id(&first), json!({ "asset": BASE, "sender": WALLET })).await;
+        assert_eq!((&paid["status"], &paid["amounts_received"][0]["amount"]), (&json!("paid"), &again["amount"]));
+        assert_eq!(till.retrieve(&id(&second)).await["status"], "awaiting_payment");
+    }
+
+    async fn a_wallet_of_a_reopened_invoice_keeps_its_amount_when_nobody_has_it(world: World) {
+        let till = world.till().await;
+        let first = till.invoice().await;
+        let told = bound(&till, &first).await;
+        till.simulate(&id(&first), json!({ "asset": BASE })).await;
+        reverse(&till, &first).await;
+        // Without asking again, too: the binding is open, so nobody else is told the same.
+        let second = till.invoice().await;
+        assert_eq!(bound(&till, &second).await["amount"], "25.000001");
+        assert_eq!(bound(&till, &first).await["amount"], told["amount"]);
+        let paid = till.simulate(&id(&first), json!({ "asset": BASE, "sender": WALLET })).await;
+        assert_eq!(paid["status"], "paid");
+    }
+
+    async fn a_block_s_whole_seconds_lie_before_the_binding_they_belong_to(world: World) {
+        let till = world.till().await;
+        let invoice = till.invoice().await;
+        let binding = bound(&till, &invoice).await;
+        let made = till_core::time::parse(&text(&invoice["created_at"])).unwrap();
+        let second = made / 1_000 * 1_000 - 1_000;
+        let seen = sent(&binding, 0xa1, second);
+        crate::statuses::observe(&till, &till.scope(), &[seen]).await;
+        assert_eq!(till.retrieve(&id(&invoice)).await["status"], "paid");
+        // Two minutes and more before, it was somebody else's business.
+        let late = till.invoice().await;
+        let binding = bound(&till, &late).await;
+        let seen = sent(&binding, 0xa2, second - 240_000);
+        assert_eq!(crate::statuses::observe(&till, &till.scope(), &[seen]).await, [None]);
+    }
+
+    async fn a_proof_is_the_wallet_s_signature_of_this_very_binding(world: World) {
+        let till = world.till_with(Setup { require_wallet_proof: true, ..Setup::default() }).await;
+        let invoice = till.invoice().await;
+        let evm = till_chains::evm::address::display(&payer().address());
+        let tron = till_chains::tron::address::display(&payer().address());
+        let lines = |invoice: &str, asset: &str, sender: &str| format!("Till wallet binding\n{invoice}\n{asset}\n{sender}");
+        let own = id(&invoice);
+        let refused = async |body: Value| {
+            bind(&till, &invoice, body).await.refused(400, "sender_invalid", "sender");
+        };
+        refused(json!({ "asset": BASE, "sender": evm })).await;
+        refused(json!({ "asset": BASE, "sender": evm, "proof": "0x12" })).await;
+        let right = signed(&lines(&own, BASE, &evm), "Ethereum");
+        refused(json!({ "asset": BASE, "sender": WALLET, "proof": right })).await;
+        for wrong in [lines("inv_x", BASE, &evm), lines(&own, NILE, &evm), lines(&own, BASE, WALLET)] {
+            refused(json!({ "asset": BASE, "sender": evm, "proof": signed(&wrong, "Ethereum") })).await;
+        }
+        refused(json!({ "asset": BASE, "sender": evm, "proof": signed(&lines(&own, BASE, &evm), "TRON") })).await;
+        let binding = bind(&till, &invoice, json!({ "asset": BASE, "sender": evm, "proof": right })).await.ok(200);
+        assert_eq!(binding["sender"], evm.as_str());
+        // As the request has it: in lower case when the request is.
+        let lower = evm.to_lowercase();
+        let proof = signed(&lines(&own, BASE, &lower), "Ethereum");
+        bind(&till, &invoice, json!({ "asset": BASE, "sender": lower, "proof": proof })).await.ok(200);
+        let proof = signed(&lines(&own, NILE, &tron), "TRON");
+        bind(&till, &invoice, json!({ "asset": NILE, "sender": tron, "proof": proof })).await.ok(200);
+    }
+
+    async fn a_proof_that_nobody_asked_for_must_be_right_all_the_same(world: World) {
+        let till = world.till().await;
+        let invoice = till.invoice().await;
+        let proof = signed("Till wallet binding", "Ethereum");
+        bind(&till, &invoice, json!({ "asset": BASE, "sender": WALLET, "proof": proof })).await
+            .refused(400, "sender_invalid", "sender");
+        bound(&till, &invoice).await;
+    }
+}

@@ -1,0 +1,73 @@
+//! Whose wallet may be bound: a payer's own. Not one of ours, not a merchant's, not a contract that others use.
+
+use till_core::asset::{Network, Registry};
+use till_core::error::{Code, Refusal};
+use till_store::Tx;
+
+use super::NewBinding;
+use crate::base::Context;
+use crate::base::fail::Fail;
+
+fn invalid(why: impl std::fmt::Display) -> Refusal {
+    Refusal::new(Code::SenderInvalid, format!("sender is {why}")).param("sender")
+}
+
+/// The sender in canonical form, once nothing speaks against it.
+pub(super) async fn own_wallet(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    network: &Network,
+    request: &NewBinding<'_>,
+) -> Result<String, Fail> {
+    let sender = till_chains::parse_address(network, request.sender).map_err(invalid)?;
+    let known = |message: &str| {
+        let message = format!("sender is {message}: connect the wallet that will pay");
+        Fail::from(Refusal::new(Code::ParameterInvalid, message).param("sender"))
+    };
+    if is_contract(network, &sender) {
+        return Err(known("a token or factory contract"));
+    }
+    // What leaves a deposit address is a merchant emptying it; it must never look like a payment.
+    if !till_store::leases::ours(tx, &[&sender]).await?.is_empty() {
+        return Err(known("a deposit address"));
+    }
+    if till_store::destinations::is_registered(tx, network.family, &sender).await? {
+        return Err(known("a merchant's own address"));
+    }
+    prove(context, network, request, &sender)?;
+    Ok(sender)
+}
+
+/// Tokens and factories of every network of the family: an address is often the same thing on several.
+fn is_contract(network: &Network, sender: &str) -> bool {
+    let registry = Registry::builtin();
+    let of_family = |other: &&Network| other.family == network.family;
+    let mut factories = registry.networks().iter().filter(of_family);
+    let mut tokens = registry.assets().iter();
+    factories.any(|other| other.factory.as_deref() == Some(sender))
+        || tokens.any(|asset| {
+            asset.family == network.family && asset.contract.as_deref() == Some(sender)
+        })
+}
+
+/// A proof that is there must be right; whether it must be there is the operator's choice.
+fn prove(
+    context: &Context<'_>,
+    network: &Network,
+    request: &NewBinding<'_>,
+    sender: &str,
+) -> Result<(), Refusal> {
+    let Some(proof) = request.proof else {
+        return match context.engine.config.require_wallet_proof {
+            true => Err(invalid("not proven: this server asks for proof")),
+            false => Ok(()),
+        };
+    };
+    let message = till_chains::binding_message(request.invoice, request.asset, request.sender);
+    match till_chains::signer(network.family, &message, proof) {
+        Some(signer) if signer == sender => Ok(()),
+        _ => Err(invalid(
+            "not proven: proof is not its signature of this binding",
+        )),
+    }
+}
