@@ -119,6 +119,46 @@ fn a_reversal_gives_back_to_received_what_stood() {
 }
 
 #[test]
+fn only_the_difference_moves() {
+    check(
+        position(4, 0, 7, 0),
+        position(0, 9, 2, 0),
+        EntryKind::Reclassification,
+        &[
+            (Group::Overpaid, Group::Settled, 5),
+            (Group::Held, Group::Settled, 4),
+        ],
+    );
+    check(
+        position(9, 0, 2, 0),
+        position(0, 4, 7, 0),
+        EntryKind::Reclassification,
+        &[
+            (Group::Held, Group::Overpaid, 5),
+            (Group::Held, Group::Settled, 4),
+        ],
+    );
+    check(
+        position(5, 0, 0, 0),
+        position(0, 25, 0, 0),
+        EntryKind::Receipt,
+        &[
+            (Group::Received, Group::Settled, 20),
+            (Group::Held, Group::Settled, 5),
+        ],
+    );
+    check(
+        position(25, 0, 0, 0),
+        position(0, 5, 0, 0),
+        EntryKind::Reversal,
+        &[
+            (Group::Held, Group::Received, 20),
+            (Group::Held, Group::Settled, 5),
+        ],
+    );
+}
+
+#[test]
 fn nothing_moved_means_no_entry() {
     assert_eq!(entry(position(1, 2, 3, 4), position(1, 2, 3, 4)), None);
 }

@@ -56,6 +56,14 @@ fn the_names_are_those_that_were_ever_kept() {
         assert_eq!(verdict.show(), name);
         assert_eq!(Verdict::parse(name), Some(verdict));
     }
+    for (by, name) in [
+        (AttributedBy::DepositAddress, "deposit_address"),
+        (AttributedBy::WalletBinding, "wallet_binding"),
+    ] {
+        assert_eq!(by.as_str(), name);
+        assert_eq!(AttributedBy::parse(name), Some(by));
+    }
+    assert_eq!(AttributedBy::parse("memo"), None);
 }
 
 #[test]
