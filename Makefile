@@ -11,7 +11,7 @@ STEP := scripts/step
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test release setup web web-types check-fmt check-clippy check-web check-tests check-contracts check-openapi \
-	check-browser simulate bench openapi fmt deny
+	check-browser simulate bench openapi fmt deny mutants
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-9s %s\n", $$1, $$2 }'
@@ -111,3 +111,7 @@ deny: ## licences, doubles, sources and (with a network) advisories; builds carg
 	@command -v cargo-deny > /dev/null || $(CARGO) install -q --locked cargo-deny
 	@$(CARGO) deny check licenses bans sources
 	@$(CARGO) deny check advisories || echo "advisories: not checked, or something to read above" >&2
+
+mutants: ## breaks the rules of the core in every small way; builds cargo-mutants the first time
+	@command -v cargo-mutants > /dev/null || $(CARGO) install -q --locked cargo-mutants
+	@scripts/mutants
