@@ -191,6 +191,8 @@ struct Candidate {
     subject: Option<String>,
     /// How many of its subject must be tried first; none where the order does not matter.
     before: Option<i64>,
+    /// How often it was claimed: one that was is not waited for any more, or it would not be due.
+    fence: i64,
 }
 
 /// Claims what is due for one endpoint; a worker that dies lets the claim run out. What is told of one subject is
@@ -232,7 +234,7 @@ async fn candidates(
     const EARLIER: &str = "FROM deliveries p WHERE p.subject = d.subject AND p.account = d.account AND p.mode = d.mode \
          AND p.seq < d.seq AND p.attempt = 1 AND p.status = 'pending'";
     let sql = format!(
-        "SELECT d.id, d.subject, CASE WHEN {FIRST} THEN (SELECT count(*) {EARLIER} AND (p.fence = 0 OR p.due_at > $4)) \
+        "SELECT d.id, d.subject, d.fence, CASE WHEN {FIRST} THEN (SELECT count(*) {EARLIER} AND (p.fence = 0 OR p.due_at > $4)) \
          END AS before FROM deliveries d WHERE d.account = $1 AND d.mode = $2 AND d.due_at <= $3 AND NOT ({FIRST} \
          AND (SELECT p.seq {EARLIER} AND p.fence > 0 AND p.due_at > $4 LIMIT 1) IS NOT NULL) \
          ORDER BY d.due_at, d.seq LIMIT $5{}",
@@ -257,7 +259,8 @@ fn in_turn(due: Vec<Candidate>) -> Vec<String> {
             .entry(candidate.subject.unwrap_or_default())
             .or_default();
         if candidate.before == Some(*before) {
-            *before += 1;
+            // Whoever counts those before it counts this one only if nobody had begun it.
+            *before += i64::from(candidate.fence == 0);
             ids.push(candidate.id);
         }
     }
@@ -335,4 +338,35 @@ pub async fn record(
     let records =
         Write::update("deliveries", &key, &results, rows).only("deliveries.status = 'pending'");
     tx.write(&records).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(id: &str, before: i64, fence: i64) -> Candidate {
+        Candidate {
+            id: id.to_owned(),
+            subject: Some("inv_1".to_owned()),
+            before: Some(before),
+            fence,
+        }
+    }
+
+    #[test]
+    fn what_a_dead_worker_had_begun_lets_nothing_overtake_what_follows_it() {
+        // The first was claimed and its claim ran out: nobody counts it, and it is claimed again with the others.
+        let due = vec![
+            candidate("created", 0, 1),
+            candidate("detected", 0, 0),
+            candidate("paid", 1, 0),
+        ];
+        assert_eq!(in_turn(due), ["created", "detected", "paid"]);
+    }
+
+    #[test]
+    fn one_that_is_missing_holds_up_those_behind_it() {
+        let due = vec![candidate("paid", 1, 0), candidate("refunded", 2, 0)];
+        assert!(in_turn(due).is_empty());
+    }
 }

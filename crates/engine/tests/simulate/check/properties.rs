@@ -1,0 +1,157 @@
+//! What must be true of the tables whatever happened before: no model, no history, none of the engine's rules. A model that
+//! repeats the engine's mistakes agrees with them; these do not.
+
+use std::collections::BTreeMap;
+
+use num_bigint::BigUint;
+use till_core::payment::Level;
+use till_store::Queries as _;
+
+use crate::model::Merchant;
+use crate::world::{Check, World};
+
+pub async fn check(world: &World) -> Check {
+    for (what, sql) in NEVER {
+        let mut reader = world.engine.db.read().await.unwrap();
+        let found: Vec<(String,)> = reader.all(sql, &[]).await.unwrap();
+        if let Some((first,)) = found.first() {
+            return Err(format!("{what}: {first}, and {} in all", found.len()));
+        }
+    }
+    for (m, merchant) in world.model.merchants.iter().enumerate() {
+        limits(world, m, merchant).await?;
+    }
+    webhooks_in_order(world).await
+}
+
+/// Each finds what may never be there.
+const NEVER: [(&str, &str); 9] = [
+    (
+        "a transfer that is neither somebody's nor nobody's, or both",
+        "SELECT tx_hash FROM transfers t WHERE gone = 0 AND units <> '0' AND (payment IS NULL) = (reason IS NULL) \
+         AND NOT EXISTS (SELECT 1 FROM quarantine q WHERE (q.network, q.tx_hash, q.place) = (t.network, t.tx_hash, t.place))",
+    ),
+    (
+        "a payment without its transfer, or of more than it",
+        "SELECT id FROM payments p WHERE gone_at IS NULL AND NOT EXISTS (SELECT 1 FROM transfers t WHERE t.payment = p.id \
+         AND (t.network, t.tx_hash, t.place) = (p.network, p.tx_hash, p.place) AND t.units = p.units AND t.gone = 0)",
+    ),
+    (
+        "a payment that no block has at the level it is said to have",
+        "SELECT p.id FROM payments p JOIN transfers t ON t.payment = p.id JOIN networks n ON n.id = t.network \
+         WHERE p.gone_at IS NULL AND t.simulated = 0 AND n.frozen_at IS NULL AND ((p.level = 'final' \
+         AND (t.height IS NULL OR n.final_height IS NULL OR t.height > n.final_height)) OR (p.level = 'safe' \
+         AND (t.height IS NULL OR n.safe_height IS NULL OR t.height > n.safe_height)))",
+    ),
+    (
+        "a sweep that pays",
+        "SELECT id FROM payments WHERE sender IN (SELECT address FROM leases)",
+    ),
+    (
+        "two payments of one transfer",
+        "SELECT tx_hash FROM payments GROUP BY network, tx_hash, place HAVING count(*) > 1",
+    ),
+    (
+        "received other than once and whole",
+        "SELECT p.id FROM payments p JOIN (SELECT subject, SUM(CASE WHEN debit = 'received' THEN CAST(amount AS REAL) \
+         WHEN credit = 'received' THEN -CAST(amount AS REAL) ELSE 0 END) AS posted FROM journal GROUP BY subject) j \
+         ON j.subject = p.id WHERE j.posted <> 0 AND j.posted <> CAST(p.units AS REAL)",
+    ),
+    (
+        "money of a transfer that is gone",
+        "SELECT p.id FROM payments p JOIN (SELECT subject, SUM(CASE WHEN debit = 'received' THEN CAST(amount AS REAL) \
+         WHEN credit = 'received' THEN -CAST(amount AS REAL) ELSE 0 END) AS posted FROM journal GROUP BY subject) j \
+         ON j.subject = p.id WHERE p.gone_at IS NOT NULL AND j.posted <> 0",
+    ),
+    (
+        "settled money that left in silence",
+        "SELECT j.entry FROM journal j WHERE j.debit = 'settled' AND j.kind <> 'reversal' \
+         AND NOT EXISTS (SELECT 1 FROM events e WHERE e.subject = j.invoice AND e.created_at = j.created_at) \
+         AND NOT EXISTS (SELECT 1 FROM review_decisions r WHERE r.subject = j.invoice AND r.decided_at = j.created_at)",
+    ),
+    (
+        "an invoice that waits without a timer",
+        "SELECT i.id FROM invoices i WHERE i.status = 'awaiting_payment' AND NOT EXISTS (SELECT 1 FROM timers t \
+         WHERE t.account = i.account AND t.mode = i.mode AND t.kind = 'expire_invoice' AND t.subject = i.id)",
+    ),
+];
+
+type Credited = (String, String, String, String, String, i64);
+
+/// What was credited without anybody looking, since the limit was set, is worth less than the limit.
+async fn limits(world: &World, m: usize, merchant: &Merchant) -> Check {
+    let Some(cents) = merchant.review_cents else {
+        return Ok(());
+    };
+    let since = world.limit_set.get(&m).copied().unwrap_or(i64::MIN);
+    let mut reader = world.engine.db.read().await.unwrap();
+    let sql = "SELECT invoice, asset, units, suffix, level, credited_at FROM payments WHERE account = $1 AND mode = $2 \
+         AND status = 'credited' AND verdict = 'passed'";
+    let rows: Vec<Credited> = reader.all(sql, &super::of(&merchant.scope)).await.unwrap();
+    // In minor units, over the product of what is due in each asset.
+    let mut sums: BTreeMap<String, BigUint> = BTreeMap::new();
+    for (invoice, asset, units, suffix, level, credited_at) in rows {
+        let terms = &merchant.invoices[&invoice].terms;
+        let offer = terms.offers.iter().find(|offer| offer.asset == asset);
+        let Some(offer) = offer.filter(|_| credited_at > since) else {
+            continue;
+        };
+        if Level::parse(&level).is_none() {
+            return Err(format!("a level that is none: {level}"));
+        }
+        let number = |text: &str| text.parse::<u128>().map_err(|_| "units that are no number");
+        let counted = number(&units)?.saturating_sub(number(&suffix)?);
+        let whole: BigUint = terms
+            .offers
+            .iter()
+            .map(|it| BigUint::from(it.due))
+            .product();
+        let worth = BigUint::from(counted) * terms.amount_minor * (&whole / offer.due);
+        // What is worth less than a cent is never too much.
+        if worth >= whole {
+            *sums.entry(invoice).or_default() += worth;
+        }
+    }
+    for (invoice, worth) in sums {
+        let known = &merchant.invoices[&invoice];
+        let whole: BigUint = known
+            .terms
+            .offers
+            .iter()
+            .map(|it| BigUint::from(it.due))
+            .product();
+        let limit = cents * 10u64.pow(known.currency_decimals) / 100;
+        if worth >= whole * limit {
+            return Err(format!("{invoice} was credited beyond the limit unseen"));
+        }
+    }
+    Ok(())
+}
+
+/// Of one invoice, what happened first is tried first. What a process claimed and died with comes when its claim is over.
+async fn webhooks_in_order(world: &World) -> Check {
+    let mut reader = world.engine.db.read().await.unwrap();
+    let sql = "SELECT event, subject FROM deliveries WHERE subject LIKE 'inv%' GROUP BY event, subject ORDER BY MIN(seq)";
+    let events: Vec<(String, String)> = reader.all(sql, &[]).await.unwrap();
+    let tried = world.receiver.first_tries();
+    let mut last: BTreeMap<&str, usize> = BTreeMap::new();
+    for (event, subject) in events
+        .iter()
+        .filter(|(event, _)| !world.unordered.contains(event))
+    {
+        let Some(turn) = tried.get(event).copied() else {
+            continue;
+        };
+        if let Some(before) = last.insert(subject, turn)
+            && before > turn
+        {
+            let sql = "SELECT event, event_type, seq, attempt, status, fence, attempted_at, created_at FROM deliveries WHERE subject = $1 ORDER BY seq";
+            let rows: Vec<(String, String, i64, i64, String, i64, Option<i64>, i64)> = reader.all(sql, &[subject.as_str().into()]).await.unwrap();
+            for row in &rows { eprintln!("{row:?} tried {:?} unordered {}", tried.get(&row.0), world.unordered.contains(&row.0)); }
+            return Err(format!(
+                "{event} of {subject} was tried before an earlier one"
+            ));
+        }
+    }
+    Ok(())
+}
