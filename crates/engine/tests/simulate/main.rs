@@ -24,6 +24,7 @@ const STEPS: usize = 400;
 /// The tests share the seeds out among them, so that the runner can use every core.
 const SHARES: u64 = 4;
 const CHECK_ALL_EVERY: usize = 25;
+const PROPERTIES_EVERY: usize = 5;
 
 fn seeds() -> Range<u64> {
     let Ok(text) = std::env::var("TILL_TEST_SEEDS") else {
@@ -67,12 +68,18 @@ fn simulate(seed: u64, steps: usize) -> Result<Done, String> {
             if done.is_ok() {
                 done = check::bindings::tables(&world).await;
             }
+            if done.is_ok() && step % PROPERTIES_EVERY == PROPERTIES_EVERY - 1 {
+                done = check::properties::check(&world).await;
+            }
             if done.is_ok() && step % every == every - 1 {
                 done = check::all(&mut world).await;
             }
             done.map_err(|wrong| report(&world, seed, step, &wrong))?;
         }
-        let done = steps::quiet::come_to_rest(&mut world).await;
+        let mut done = steps::quiet::come_to_rest(&mut world).await;
+        if done.is_ok() {
+            done = check::properties::check(&world).await;
+        }
         done.map_err(|wrong| report(&world, seed, steps, &wrong))?;
         Ok(Done {
             trace: world.trace_hash(),

@@ -31,6 +31,8 @@ struct Inbox {
     marks: BTreeMap<String, String>,
     bodies: BTreeMap<String, Bytes>,
     acknowledged: BTreeSet<String>,
+    /// The turn in which each event was first tried.
+    tried: BTreeMap<String, usize>,
     wrongs: Vec<String>,
 }
 
@@ -84,6 +86,10 @@ impl Receiver {
         self.inbox.lock().unwrap().acknowledged.clone()
     }
 
+    pub fn first_tries(&self) -> BTreeMap<String, usize> {
+        self.inbox.lock().unwrap().tried.clone()
+    }
+
     /// What was wrong with anything that arrived.
     pub fn wrongs(&self) -> Vec<String> {
         self.inbox.lock().unwrap().wrongs.clone()
@@ -91,15 +97,17 @@ impl Receiver {
 
     fn take(&self, url: &str, headers: &[(&'static str, String)], body: Bytes) -> Option<Mood> {
         let mut inbox = self.inbox.lock().unwrap();
-        let mood = inbox.moods.get(url).copied().unwrap_or(Mood::Healthy);
-        if mood == Mood::Down {
-            return None;
-        }
         let header = |name: &str| {
             let found = headers.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| value.clone()).unwrap_or_default()
         };
         let (id, kind) = (header(EVENT_ID_HEADER), header(EVENT_TYPE_HEADER));
+        let turn = inbox.tried.len();
+        inbox.tried.entry(id.clone()).or_insert(turn);
+        let mood = inbox.moods.get(url).copied().unwrap_or(Mood::Healthy);
+        if mood == Mood::Down {
+            return None;
+        }
         let mut wrong = |what: String| inbox.wrongs.push(format!("{url} got {kind} {id}: {what}"));
         let text = String::from_utf8_lossy(&body).into_owned();
         let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();

@@ -9,6 +9,7 @@ mod invoice;
 pub mod leases;
 pub mod links;
 pub mod nets;
+pub mod properties;
 pub mod rest;
 pub mod transitions;
 

@@ -171,12 +171,26 @@ pub async fn perform(world: &mut World, op: Op) -> Check {
                 let kept = after.merchants[m].keys.get_mut(key);
                 check::answers::follow(kept, answer)?;
             }
+            if let Op::Settings {
+                review_cents: Some(_),
+                ..
+            } = &op
+            {
+                world.limit_set.insert(m, at.business);
+            }
             world.model = after;
         }
         None => {
             match check::touched(world, &after, &touched).await {
                 Ok(()) => {
                     world.visit("killed when done");
+                    if let Op::Settings {
+                        review_cents: Some(_),
+                        ..
+                    } = &op
+                    {
+                        world.limit_set.insert(m, at.business);
+                    }
                     world.model = after;
                 }
                 Err(not_done) => {

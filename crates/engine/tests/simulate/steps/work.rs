@@ -73,7 +73,10 @@ pub async fn deliver(world: &mut World) -> Check {
     world.note(format!("deliver: {} posts so far", receiver.posts()));
     match done {
         Some(done) => done.map_err(|fail| format!("deliver: {fail:?}"))?,
-        None => world.restart().await,
+        None => {
+            check::deliveries::unorder(world).await;
+            world.restart().await;
+        }
     }
     check::deliveries::excuse(world).await;
     check::deliveries::received(world)
