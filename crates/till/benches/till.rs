@@ -12,7 +12,7 @@ use bench::load::{Keep, Work, closed, paced};
 use bench::receiver::Receiver;
 use bench::report::{Hundredths, Report, median};
 use bench::server::{Installation, Parts, free_address};
-use bench::{CLIENTS, Engine, Postgres, Res, door, growth, raw, requests, timers};
+use bench::{CLIENTS, Engine, Postgres, Res, door, engines, growth, raw, requests, rounds, timers};
 
 mod bench {
     pub mod door;
@@ -49,6 +49,20 @@ mod bench {
         }
     }
 
+    /// Those that are measured; `BENCH_ENGINE` names one of them.
+    pub fn engines() -> impl Iterator<Item = Engine> {
+        let only = std::env::var("BENCH_ENGINE").unwrap_or_default();
+        let wanted =
+            move |engine: &Engine| only.is_empty() || engine.name().eq_ignore_ascii_case(&only);
+        Engine::ALL.into_iter().filter(wanted)
+    }
+
+    /// How often each is measured.
+    pub fn rounds() -> usize {
+        let rounds = std::env::var("BENCH_ROUNDS").ok();
+        rounds.and_then(|rounds| rounds.parse().ok()).unwrap_or(3)
+    }
+
     /// A server on which every measurement gets a database of its own.
     pub struct Postgres {
         url: String,
@@ -81,7 +95,6 @@ mod bench {
     }
 }
 
-const ROUNDS: usize = 3;
 const RAW_CLIENTS: usize = 32;
 const WARM: Duration = Duration::from_millis(700);
 const TIME: Duration = Duration::from_secs(3);
@@ -141,8 +154,9 @@ async fn run() -> Res<()> {
     println!();
     report.print();
     println!(
-        "\n{} s; medians of {ROUNDS} rounds, limit and Till by turns",
-        begun.elapsed().as_secs()
+        "\n{} s; medians of {} rounds, limit and Till by turns",
+        begun.elapsed().as_secs(),
+        rounds()
     );
     Ok(())
 }
@@ -162,10 +176,12 @@ struct Speeds {
 
 async fn speed(postgres: &Postgres, report: &mut Report) -> Res<()> {
     let mut bare = Vec::new();
-    let mut speeds = [Speeds::default(), Speeds::default()];
-    for round in 1..=ROUNDS {
+    let mut speeds: Vec<(Engine, Speeds)> = engines()
+        .map(|engine| (engine, Speeds::default()))
+        .collect();
+    for round in 1..=rounds() {
         bare.push(bare_axum().await?);
-        for (engine, speeds) in Engine::ALL.into_iter().zip(&mut speeds) {
+        for (engine, speeds) in &mut speeds {
             match engine {
                 Engine::Sqlite => {
                     speeds.raw.push(raw_sqlite(raw::Sqlite::Plain).await?);
@@ -173,7 +189,7 @@ async fn speed(postgres: &Postgres, report: &mut Report) -> Res<()> {
                 }
                 Engine::Postgres => speeds.raw.push(raw_postgres(postgres).await?),
             }
-            one_round(engine, postgres, speeds).await?;
+            one_round(*engine, postgres, speeds).await?;
             eprintln!(
                 "  round {round}, {}: raw {}/s, create {}/s (p50 {} µs), retrieve {}/s of {}/s, deliver {}/s, p99 {} µs",
                 engine.name(),
@@ -187,34 +203,32 @@ async fn speed(postgres: &Postgres, report: &mut Report) -> Res<()> {
             );
         }
     }
-    let [sqlite, pg] = &speeds;
-    let raw = ("raw_pg_separate", median(&pg.raw));
-    report.at_least(
-        "create, PostgreSQL",
-        raw,
-        median(&pg.create),
-        Hundredths(150),
-    );
-    let raw = ("raw_sqlite_grouped", median(&sqlite.raw));
-    report.at_least(
-        "create, SQLite FULL",
-        raw,
-        median(&sqlite.create),
-        Hundredths(40),
-    );
-    let tuned = ("raw_sqlite_grouped, tuned", median(&sqlite.tuned));
-    report.beside("create, SQLite FULL", tuned, median(&sqlite.create));
-    for (engine, speeds) in Engine::ALL.into_iter().zip(&speeds) {
-        let bare = ("bare_axum", median(&bare));
-        let work = format!("retrieve, {}", engine.name());
-        report.at_least(&work, bare, median(&speeds.retrieve), Hundredths(25));
-        let work = format!("webhooks out, {}", engine.name());
-        let svix = ("fixed", DELIVERIES_PER_S);
-        report.at_least(&work, svix, median(&speeds.deliver), Hundredths(100));
-        let work = format!("p99 of create at half rate, {}", engine.name());
-        report.at_most(&work, median(&speeds.p99_us), 25_000, "µs");
+    for (engine, speeds) in &speeds {
+        compare(*engine, speeds, median(&bare), report);
     }
     Ok(())
+}
+
+fn compare(engine: Engine, speeds: &Speeds, bare: u64, report: &mut Report) {
+    let (work, limit, target) = match engine {
+        Engine::Sqlite => ("create, SQLite FULL", "raw_sqlite_grouped", 40),
+        Engine::Postgres => ("create, PostgreSQL", "raw_pg_separate", 150),
+    };
+    let create = median(&speeds.create);
+    let raw = (limit, median(&speeds.raw));
+    report.at_least(work, raw, create, Hundredths(target));
+    if engine == Engine::Sqlite {
+        let tuned = ("raw_sqlite_grouped, tuned", median(&speeds.tuned));
+        report.beside(work, tuned, create);
+    }
+    let work = format!("retrieve, {}", engine.name());
+    let retrieve = median(&speeds.retrieve);
+    report.at_least(&work, ("bare_axum", bare), retrieve, Hundredths(25));
+    let work = format!("webhooks out, {}", engine.name());
+    let svix = ("fixed", DELIVERIES_PER_S);
+    report.at_least(&work, svix, median(&speeds.deliver), Hundredths(100));
+    let work = format!("p99 of create at half rate, {}", engine.name());
+    report.at_most(&work, median(&speeds.p99_us), 25_000, "µs");
 }
 
 fn last(rounds: &[u64]) -> u64 {
@@ -309,9 +323,9 @@ async fn one_round(engine: Engine, postgres: &Postgres, speeds: &mut Speeds) -> 
 
 /// Expiry beside the raw database, and the test clock over many timers.
 async fn fall_due(postgres: &Postgres, report: &mut Report) -> Res<()> {
-    for engine in Engine::ALL {
+    for engine in engines() {
         let (mut limits, mut rates) = (Vec::new(), Vec::new());
-        for round in 1..=ROUNDS {
+        for round in 1..=rounds() {
             let raw = database(engine, postgres).await?;
             limits.push(timers::expired_raw(raw.clone(), EXPIRING, RAW_CLIENTS).await?);
             let till = database(engine, postgres).await?;
@@ -345,9 +359,9 @@ async fn fall_due(postgres: &Postgres, report: &mut Report) -> Res<()> {
 
 /// Payments through the door beside the raw database.
 async fn come_in(postgres: &Postgres, report: &mut Report) -> Res<()> {
-    for engine in Engine::ALL {
+    for engine in engines() {
         let (mut limits, mut rates) = (Vec::new(), Vec::new());
-        for round in 1..=ROUNDS {
+        for round in 1..=rounds() {
             let raw = database(engine, postgres).await?;
             limits.push(door::settled_raw(raw.clone(), EXPIRING, RAW_CLIENTS).await?);
             let till = database(engine, postgres).await?;
@@ -384,12 +398,12 @@ async fn at_rest(report: &mut Report) -> Res<()> {
     first.stop().await?;
 
     let (mut starts, mut memory) = (Vec::new(), Vec::new());
-    for round in 0..ROUNDS {
+    for round in 0..rounds() {
         let server = installation.serve(Parts::All).await?;
         starts.push(u64::try_from(server.start_time.as_millis())?);
         tokio::time::sleep(Duration::from_secs(1)).await;
         memory.push(server.memory_kib()?);
-        if round + 1 < ROUNDS {
+        if round + 1 < rounds() {
             server.stop().await?;
             continue;
         }
@@ -428,11 +442,11 @@ async fn grow(postgres: &Postgres, report: &mut Report) -> Res<()> {
         Ok(_) => 1_000_000,
         Err(_) => 100_000,
     };
-    for engine in Engine::ALL {
+    for engine in engines() {
         let small = growth::grown(database(engine, postgres).await?, SMALL).await?;
         let grown = growth::grown(database(engine, postgres).await?, large).await?;
         let mut rates = [[const { Vec::<u64>::new() }; 4], [const { Vec::new() }; 4]];
-        for round in 0..ROUNDS {
+        for round in 0..rounds() {
             for (grown, rates) in [&small, &grown].into_iter().zip(&mut rates) {
                 let measured = growth::measure(grown, round, GROWTH_TIME).await?;
                 for (rates, rate) in rates.iter_mut().zip(measured) {

@@ -41,6 +41,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     11 => "0011_addresses",
     12 => "0012_key_credentials",
     13 => "0013_review_decisions",
+    14 => "0014_few_of_many",
 ];
 
 const CREATE_ATTEMPTS_MAX: u32 = 8;

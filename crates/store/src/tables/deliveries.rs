@@ -223,6 +223,9 @@ pub async fn claim(
 
 /// What is due and that no unit of another worker has. A claim that ends after `recent` was made so lately that its
 /// attempt is waited for.
+///
+/// Both looks at a subject ask `WAITED_FOR`: with `p.due_at > $4` on its own, PostgreSQL finds the index of what is due
+/// good enough as long as it knows little of the table, and reads an account's whole queue for every row of it.
 async fn candidates(
     tx: &mut Tx,
     scope: &Scope,
@@ -233,10 +236,11 @@ async fn candidates(
     const FIRST: &str = "d.attempt = 1 AND d.status = 'pending' AND d.subject IS NOT NULL";
     const EARLIER: &str = "FROM deliveries p WHERE p.subject = d.subject AND p.account = d.account AND p.mode = d.mode \
          AND p.seq < d.seq AND p.attempt = 1 AND p.status = 'pending'";
+    const WAITED_FOR: &str = "(p.fence = 0 OR p.due_at > $4)";
     let sql = format!(
-        "SELECT d.id, d.subject, d.fence, CASE WHEN {FIRST} THEN (SELECT count(*) {EARLIER} AND (p.fence = 0 OR p.due_at > $4)) \
-         END AS before FROM deliveries d WHERE d.account = $1 AND d.mode = $2 AND d.due_at <= $3 AND NOT ({FIRST} \
-         AND (SELECT p.seq {EARLIER} AND p.fence > 0 AND p.due_at > $4 LIMIT 1) IS NOT NULL) \
+        "SELECT d.id, d.subject, d.fence, CASE WHEN {FIRST} THEN (SELECT count(*) {EARLIER} AND {WAITED_FOR}) END AS before \
+         FROM deliveries d WHERE d.account = $1 AND d.mode = $2 AND d.due_at <= $3 \
+         AND NOT ({FIRST} AND (SELECT p.seq {EARLIER} AND {WAITED_FOR} AND p.fence > 0 LIMIT 1) IS NOT NULL) \
          ORDER BY d.due_at, d.seq LIMIT $5{}",
         tx.skip_locked()
     );

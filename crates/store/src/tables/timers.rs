@@ -141,7 +141,8 @@ pub async fn due(q: &mut impl Queries, now: i64, at_most: i64) -> Result<Vec<Due
     q.all(&sql, &vals![now, at_most, AGAIN_MAX]).await
 }
 
-/// What is due for one account whose clock is not the real one, without what was put back.
+/// What is due for one account whose clock is not the real one, without what was put back. The earliest first; those
+/// that are due at the same moment come as the index has them, because to sort them is to read them all.
 pub async fn due_for(
     q: &mut impl Queries,
     scope: &Scope,
@@ -150,7 +151,7 @@ pub async fn due_for(
 ) -> Result<Vec<Due>, StoreError> {
     let sql = format!(
         "SELECT {COLUMNS} FROM timers WHERE account = $1 AND mode = $2 AND due_at <= $3 AND retry_at IS NULL \
-         AND kind IN ({}) ORDER BY due_at, kind, subject LIMIT $4",
+         AND kind IN ({}) ORDER BY due_at LIMIT $4",
         known_kinds()
     );
     let args = vals![&scope.account, scope.mode.as_str(), now, at_most];

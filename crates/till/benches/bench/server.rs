@@ -13,6 +13,7 @@ use super::Res;
 use super::load::Client;
 use super::requests;
 
+/// The build that is measured, unless `BENCH_TILL` names another, say an older one to compare with.
 const TILL: &str = env!("CARGO_BIN_EXE_till");
 const START_TIME_MAX: Duration = Duration::from_secs(20);
 const STOP_TIME_MAX: Duration = Duration::from_secs(20);
@@ -74,7 +75,8 @@ impl Installation {
     }
 
     fn command(&self, name: &str) -> Command {
-        let mut command = Command::new(TILL);
+        let till = std::env::var_os("BENCH_TILL");
+        let mut command = Command::new(till.as_deref().unwrap_or(TILL.as_ref()));
         let key_file = self.folder.path().join("till.key");
         command
             .arg(name)

@@ -8,7 +8,7 @@ use till_store::timers::Due;
 use till_store::{StoreError, Tx};
 
 use super::expire::Locked;
-use super::{fire, fires_with_others, put_back};
+use super::{fire, fires_with_others, in_order, put_back};
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine, not_configured};
 
@@ -52,7 +52,8 @@ async fn step(tx: &mut Tx, context: &Context<'_>, size: i64) -> Result<Step, Fai
     let Some(goal) = merchant.ok_or_else(not_configured)?.clock_goal else {
         return Ok(Step::There);
     };
-    let due = till_store::timers::due_for(tx, &context.scope, goal, size).await?;
+    let mut due = till_store::timers::due_for(tx, &context.scope, goal, size).await?;
+    in_order(&mut due);
     let alike = due
         .chunk_by(|a, b| fires_with_others(a) && fires_with_others(b))
         .next()

@@ -179,9 +179,16 @@ pub async fn roll_secret(world: &mut World, m: usize) -> Check {
 }
 
 pub async fn sweep(world: &mut World) -> Check {
-    let done = sweeper::sweep(&world.engine).await;
+    let (doom, engine) = (world.doom(), std::sync::Arc::clone(&world.engine));
+    let done = world.mortal(doom, sweeper::sweep(&engine)).await;
     world.note("sweep".into());
-    done.map_err(|fail| format!("sweep: {fail:?}"))
+    match done {
+        Some(done) => done.map_err(|fail| format!("sweep: {fail:?}")),
+        None => {
+            world.restart().await;
+            Ok(())
+        }
+    }
 }
 
 /// A payment that the server makes up itself: its transaction is known only afterwards.
@@ -227,24 +234,38 @@ pub async fn simulate_payment(world: &mut World, m: usize) -> Check {
     };
     let scope = world.model.merchants[m].scope.clone();
     let (simulation, id) = (&simulation, invoice.as_str());
-    let done = world
-        .engine
-        .unit(&scope, |tx, context| {
-            test_mode::simulate_payment(tx, context, id, simulation).scope_boxed()
-        })
-        .await;
+    let (doom, engine) = (world.doom(), std::sync::Arc::clone(&world.engine));
+    let simulated = engine.unit(&scope, |tx, context| {
+        test_mode::simulate_payment(tx, context, id, simulation).scope_boxed()
+    });
+    let at = world.real_now();
+    let done = world.mortal(doom, simulated).await;
+    if done.is_none() {
+        world.restart().await;
+    }
     world.note(format!(
         "m{m} simulates {units} {} {levels:?} for {invoice}",
         offer.asset
     ));
-    done.map_err(|fail| format!("simulate_payment: {fail:?}"))?;
     let Some(row) = check::made_up_payment(world, m).await else {
-        return Err("a simulated payment left no trace".into());
+        // Killed before it was written: then nothing of it is there.
+        let touched = Touched {
+            invoices: vec![(m, invoice)],
+            ..Touched::default()
+        };
+        let model = world.model.clone();
+        return match done {
+            None => check::touched(world, &model, &touched).await,
+            Some(done) => Err(format!("simulate_payment left no trace: {done:?}")),
+        };
     };
+    if let Some(Err(fail)) = done {
+        return Err(format!("simulate_payment: {fail:?}"));
+    }
     if row.recipient != offer.address || row.units != Units(units) {
         return Err(format!("a simulated payment of another sort: {row:?}"));
     }
-    let now = world.now(m);
+    let now = at + world.model.merchants[m].offset_ms;
     let mut touched = Touched::default();
     for level in levels {
         let seen = Observation {
