@@ -460,13 +460,11 @@ impl Merchant {
         for family in families {
             let mut own = offers.iter().filter(|offer| offer.family == family);
             let address = own.next().unwrap().address.clone();
-            let kept = |lease: &Lease| {
-                !lease.freed && lease.address == address && lease.invoice == invoice_id
-            };
-            if address.is_empty() || self.leases.iter().any(kept) {
+            // Which of several that wait again at once gets what has cooled down is the server's choice.
+            let key = (invoice_id.to_owned(), family.to_owned());
+            if address.is_empty() || self.leased_now.get(&key) == Some(&address) {
                 continue;
             }
-            let key = (invoice_id.to_owned(), family.to_owned());
             let fresh = self.leased_now.get(&key).cloned().unwrap_or_default();
             for offer in offers.iter_mut().filter(|offer| offer.family == family) {
                 offer.address.clone_from(&fresh);

@@ -99,5 +99,6 @@ async fn tell_all(world: &mut World, at: usize) -> Check {
             }
         };
         perform(world, op).await?;
+        check::all(world).await?;
     }
 }
