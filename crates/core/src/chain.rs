@@ -66,6 +66,16 @@ pub enum Joint {
     Loose,
 }
 
+/// What of `new` is not known yet: a source that begins anew tells again what it has told.
+pub fn unknown<'b>(known: &[Block], new: &'b [Block]) -> &'b [Block] {
+    let is_known = |block: &Block| {
+        let same = |other: &Block| (other.height, &other.hash) == (block.height, &block.hash);
+        known.iter().any(same)
+    };
+    let begin = new.iter().rposition(is_known).map_or(0, |last| last + 1);
+    &new[begin..]
+}
+
 /// `known` is the window and `new` what comes on top of one of its blocks, both by height. Without a window, anything
 /// that hangs together is a beginning.
 pub fn join(known: &[Block], new: &[Block], tips: Tips) -> Joint {
@@ -161,6 +171,18 @@ mod tests {
         let mut gap = blocks(14, "d", "e f");
         gap[1].height += 1;
         assert_eq!(joined(&gap, 11), Joint::Loose);
+    }
+
+    #[test]
+    fn what_is_told_again_is_not_new() {
+        let known = blocks(10, "z", "a b c d");
+        assert_eq!(unknown(&known, &blocks(10, "z", "a b c d")), []);
+        assert_eq!(unknown(&known, &blocks(11, "a", "b c")), []);
+        assert_eq!(unknown(&known, &blocks(9, "y", "z a b")), []);
+        let more = blocks(12, "b", "c d e");
+        assert_eq!(unknown(&known, &more), &more[2..]);
+        let others = blocks(12, "b", "c2 d2");
+        assert_eq!(unknown(&known, &others), others);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use till_core::chain::{Block, Joint, Tips, join};
+use till_core::chain::{Block, Joint, Tips, join, unknown};
 use till_core::payment::Level;
 use till_store::Tx;
 use till_store::networks::{BlockRow, NetworkRow};
@@ -37,13 +37,14 @@ pub(super) async fn record(tx: &mut Tx, engine: &Engine, step: &Step) -> Result<
         return Ok(Recorded::Frozen(Vec::new()));
     }
     let window = till_store::networks::window(tx, &step.network).await?;
-    let replaced_from = match join(&window, &step.blocks, network.tips()) {
+    let blocks = unknown(&window, &step.blocks);
+    let replaced_from = match join(&window, blocks, network.tips()) {
         Joint::Extends => None,
         Joint::Replaces { from } => Some(from),
         Joint::ReplacesFinal { from } => return freeze(tx, engine, network, from).await,
         Joint::Loose => return Ok(Recorded::Loose),
     };
-    let chain = joined(step, &window, replaced_from);
+    let chain = joined(blocks, &window, replaced_from);
     let Some(placed) = place(step, &chain) else {
         return Ok(Recorded::Loose);
     };
@@ -61,7 +62,7 @@ pub(super) async fn record(tx: &mut Tx, engine: &Engine, step: &Step) -> Result<
         (block.hash == tip.hash).then_some(tip.height)
     };
     let after = before.risen_to(believed(&step.safe), believed(&step.last_final));
-    if let Some(head) = step.blocks.last() {
+    if let Some(head) = blocks.last() {
         network.cursor_height = Some(head.height);
         network.cursor_hash = Some(head.hash.clone());
     }
@@ -69,8 +70,7 @@ pub(super) async fn record(tx: &mut Tx, engine: &Engine, step: &Step) -> Result<
     network.heard_at = Some(engine.clock.now_ms());
     let below = after.last_final.map(|tip| tip - WINDOW_BELOW_FINAL);
     till_store::networks::forget_blocks(tx, &step.network, replaced_from, below).await?;
-    let blocks: Vec<BlockRow> = step
-        .blocks
+    let blocks: Vec<BlockRow> = blocks
         .iter()
         .map(|block| BlockRow::new(&step.network, block))
         .collect();
@@ -87,12 +87,12 @@ pub(super) async fn record(tx: &mut Tx, engine: &Engine, step: &Step) -> Result<
 
 /// The blocks by height, once the step's have taken their places.
 fn joined<'s>(
-    step: &'s Step,
+    new: &'s [Block],
     window: &'s [Block],
     replaced_from: Option<i64>,
 ) -> HashMap<i64, &'s Block> {
     let kept = |block: &&Block| replaced_from.is_none_or(|from| block.height < from);
-    let blocks = window.iter().filter(kept).chain(&step.blocks);
+    let blocks = window.iter().filter(kept).chain(new);
     blocks.map(|block| (block.height, block)).collect()
 }
 
