@@ -152,6 +152,16 @@ pub struct Registry {
 }
 
 impl Registry {
+    /// Whether an address is a token's contract or a factory on some network of the family: an address is often the same
+    /// thing on several, and nobody's wallet.
+    pub fn is_contract(&self, family: Family, address: &str) -> bool {
+        let of_family = |network: &&Network| network.family == family;
+        let mut factories = self.networks().iter().filter(of_family);
+        let mut tokens = self.assets().iter().filter(|asset| asset.family == family);
+        factories.any(|network| network.factory.as_deref() == Some(address))
+            || tokens.any(|asset| asset.contract.as_deref() == Some(address))
+    }
+
     pub fn builtin() -> &'static Registry {
         static BUILTIN: OnceLock<Registry> = OnceLock::new();
         BUILTIN.get_or_init(|| {

@@ -150,10 +150,11 @@ fn unheld_status(facts: &Facts<'_>, sums: &Sums, overpaid: bool, now: i64) -> St
     }
 }
 
-/// Whether this part of the price pays it. Nothing never does, however much the merchant tolerates.
+/// Whether this part of the price pays it. Less than a cent never does, however much the merchant tolerates.
 fn is_enough(terms: &Terms, share: &BigRational) -> bool {
     let asked = 10_000 - terms.tolerance_bps.min(10_000);
-    !share.is_zero() && share * BigInt::from(10_000) >= BigRational::from_integer(asked.into())
+    let is_dust = share * BigInt::from(terms.amount_minor) < BigRational::one();
+    !is_dust && share * BigInt::from(10_000) >= BigRational::from_integer(asked.into())
 }
 
 /// A credited payment: its turn, and what of it settles the invoice or is beyond it.

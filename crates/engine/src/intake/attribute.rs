@@ -200,7 +200,7 @@ impl Known {
         self.by_binding(contexts, observation, network.mode)
     }
 
-    /// Two accounts may share a destination, each in its own time: when both have a binding that fits, it is neither's.
+    /// Two accounts may share a destination, each in its own time: when both have a binding that fits alike, it is neither's.
     fn by_binding(
         &self,
         contexts: &Contexts<'_>,
@@ -219,9 +219,12 @@ impl Known {
         let fitting = of_accounts
             .into_iter()
             .filter_map(|(scope, rows)| self.fitting(contexts.get(scope)?, &rows, observation));
-        let fitting: Vec<&BindingRow> = fitting.collect();
-        let [row] = fitting[..] else {
-            return Err(Reason::Ambiguous);
+        let fitting: Vec<(&BindingRow, bool)> = fitting.collect();
+        // One that holds the amount goes before those that once did, whoever's they are.
+        let holding: Vec<&BindingRow> = fitting.iter().filter(|it| it.1).map(|it| it.0).collect();
+        let row = match (&holding[..], &fitting[..]) {
+            ([row], _) | ([], [(row, _)]) => *row,
+            _ => return Err(Reason::Ambiguous),
         };
         let context = contexts.get(&row.scope).ok_or(Reason::NoLease)?;
         Ok(Found {
@@ -232,12 +235,13 @@ impl Known {
         })
     }
 
+    /// The account's binding that fits, and whether it held the amount then.
     fn fitting<'r>(
         &self,
         context: &Context<'_>,
         rows: &[&'r BindingRow],
         observation: &Observation,
-    ) -> Option<&'r BindingRow> {
+    ) -> Option<(&'r BindingRow, bool)> {
         let bindings: Vec<Binding<'_>> = rows
             .iter()
             .map(|row| Binding {
@@ -249,7 +253,8 @@ impl Known {
             .collect();
         let at = self.made_at(context, observation);
         let first_seen_at = self.first_seen_at(context, observation);
-        by_binding(&bindings, at, first_seen_at).map(|index| rows[index])
+        let row = rows[by_binding(&bindings, at, first_seen_at)?];
+        Some((row, row.closed_at.is_none_or(|closed| at < closed)))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use till_chains::bitcoin::account::BitcoinAccount;
-use till_core::asset::Family;
+use till_core::asset::{Family, Registry};
 use till_core::error::{Code, Refusal};
 use till_core::scope::Scope;
 use till_store::Tx;
@@ -21,6 +21,10 @@ pub async fn register(
     let row = |(namespace, destination): (&String, &String)| {
         let family = Family::from_namespace(namespace)
             .ok_or_else(|| Fail::broken("a destination of an unknown family"))?;
+        if Registry::builtin().is_contract(family, destination) {
+            let message = "This is a token or factory contract: what is forwarded there is lost";
+            return Err(Refusal::new(Code::DestinationInvalid, message).into());
+        }
         let account_key = match family {
             Family::Bitcoin => {
                 let key = BitcoinAccount::parse(destination).map_err(Fail::broken)?;

@@ -14,7 +14,7 @@ use till_store::payments::PaymentRow;
 
 use crate::base::Context;
 use crate::base::fail::{Fail, missing, missing_or_in_mode};
-use crate::intake::{Door, Observation, Sighting, Source, take_in};
+use crate::intake::{Door, Observation, Sighting, Source, Taken, take_in};
 use crate::invoices::find_locked;
 
 #[derive(Clone, Debug, Default)]
@@ -95,6 +95,12 @@ pub async fn simulate_payment(
     if taken.iter().any(|taken| taken.payment().is_none()) {
         let message = "a transfer from this sender would be nobody's payment";
         return Err(invalid("sender", message).into());
+    }
+    let payment = taken.last().and_then(Taken::payment).unwrap_or_default();
+    let paid = till_store::payments::find(tx, &context.scope, payment).await?;
+    if paid.is_some_and(|paid| paid.invoice != invoice) {
+        let message = "the invoice's address has gone to another since it ended";
+        return Err(invalid("asset", message).into());
     }
     let row = till_store::invoices::find(tx, &context.scope, invoice).await?;
     row.ok_or_else(|| Fail::broken("an invoice vanished while it was paid"))

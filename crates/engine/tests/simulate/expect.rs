@@ -297,8 +297,7 @@ pub fn expect(terms: &Terms, payments: &[Seen], cancelled_at: Option<i64>, now: 
     }
     split(terms, payments, &mut parts);
     let enough = |share: &BigUint| {
-        *share > BigUint::ZERO
-            && share * 10_000u32 >= &shares.whole * (10_000 - terms.tolerance_bps)
+        shares.counts(share) && share * 10_000u32 >= &shares.whole * (10_000 - terms.tolerance_bps)
     };
     out.overpaid = overpaid(terms, payments, &parts);
     let unheld = if cancelled_at.is_some() {

@@ -322,9 +322,16 @@ impl Model {
     ) -> Option<(usize, String, Option<u128>)> {
         let mode = Registry::builtin().network(&seen.network)?.mode;
         let of_mode = (0..self.merchants.len()).filter(|m| self.merchants[*m].scope.mode == mode);
-        let fitting: Vec<(usize, &Binding)> = of_mode
+        let mut fitting: Vec<(usize, &Binding)> = of_mode
             .filter_map(|m| Some((m, self.merchants[m].bound(seen, real_now, first_seen_at)?)))
             .collect();
+        let holds = |(m, binding): &(usize, &Binding)| {
+            let at = self.merchants[*m].made_at(seen, real_now, first_seen_at);
+            binding.closed_at.is_none_or(|closed| at < closed)
+        };
+        if fitting.iter().any(holds) {
+            fitting.retain(holds);
+        }
         match fitting[..] {
             [(m, binding)] => Some((m, binding.invoice.clone(), Some(binding.suffix))),
             _ => None,

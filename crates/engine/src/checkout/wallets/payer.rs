@@ -24,7 +24,7 @@ pub(super) async fn own_wallet(
         let message = format!("sender is {message}: connect the wallet that will pay");
         Fail::from(Refusal::new(Code::ParameterInvalid, message).param("sender"))
     };
-    if is_contract(network, &sender) {
+    if Registry::builtin().is_contract(network.family, &sender) {
         return Err(known("a token or factory contract"));
     }
     // What leaves a deposit address is a merchant emptying it; it must never look like a payment.
@@ -36,18 +36,6 @@ pub(super) async fn own_wallet(
     }
     prove(context, network, request, &sender)?;
     Ok(sender)
-}
-
-/// Tokens and factories of every network of the family: an address is often the same thing on several.
-fn is_contract(network: &Network, sender: &str) -> bool {
-    let registry = Registry::builtin();
-    let of_family = |other: &&Network| other.family == network.family;
-    let mut factories = registry.networks().iter().filter(of_family);
-    let mut tokens = registry.assets().iter();
-    factories.any(|other| other.factory.as_deref() == Some(sender))
-        || tokens.any(|asset| {
-            asset.family == network.family && asset.contract.as_deref() == Some(sender)
-        })
 }
 
 /// A proof that is there must be right; whether it must be there is the operator's choice.
