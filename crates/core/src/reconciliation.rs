@@ -77,6 +77,8 @@ pub struct Views {
     /// What is on its way, and what left the chain again.
     pub pending: i128,
     pub reversed: i128,
+    /// What of it a review has yet to decide about.
+    pub held: i128,
     /// What refunds that are open or sent come to.
     pub refunded: i128,
 }
@@ -127,18 +129,28 @@ pub fn differences(views: &Views) -> Vec<Difference> {
         "More is refunded than is there: a payment left the chain after it was refunded.",
     );
     let borne = beyond.min((views.ledger - views.chain).max(0));
-    add(
-        "ledger_chain",
-        views.ledger - views.chain - borne,
-        Severity::Flagged,
-        "The journal has received another amount than arrived on the chain.",
-    );
-    add(
-        "invoice_chain",
-        views.invoice - views.chain,
-        Severity::Flagged,
-        "The invoice shows another amount than arrived on the chain.",
-    );
+    let ledger = views.ledger - borne;
+    if ledger == views.invoice {
+        add(
+            "chain",
+            ledger - views.chain,
+            Severity::Flagged,
+            "The journal and the invoice agree on another amount than arrived on the chain.",
+        );
+    } else {
+        add(
+            "ledger_chain",
+            ledger - views.chain,
+            Severity::Flagged,
+            "The journal has received another amount than arrived on the chain.",
+        );
+        add(
+            "invoice_chain",
+            views.invoice - views.chain,
+            Severity::Flagged,
+            "The invoice shows another amount than arrived on the chain.",
+        );
+    }
     add(
         "pending",
         views.pending,
@@ -150,6 +162,12 @@ pub fn differences(views: &Views) -> Vec<Difference> {
         views.reversed,
         Severity::Explained,
         "Was on the chain and left it.",
+    );
+    add(
+        "held",
+        views.held,
+        Severity::Explained,
+        "Received, and held until a review decides about it.",
     );
     found
 }
@@ -229,6 +247,8 @@ mod tests {
             },
             &[("pending", 3)],
         );
+        check(Views { held: 3, ..agree }, &[("held", 3)]);
+        check(Views { chain: 24, ..agree }, &[("chain", 1)]);
         check(
             Views {
                 reversed: 3,
