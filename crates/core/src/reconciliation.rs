@@ -81,6 +81,8 @@ pub struct Views {
     pub held: i128,
     /// What refunds that are open or sent come to.
     pub refunded: i128,
+    /// What of that was taken out of payments that left the chain since: the journal keeps it.
+    pub kept: i128,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,8 +109,8 @@ pub struct Difference {
     pub detail: &'static str,
 }
 
-/// What the views of one invoice disagree about. Of what was refunded and left the chain afterwards, the journal keeps
-/// what the merchant bears: that is one difference, not two.
+/// What the views of one invoice disagree about. What was refunded and left the chain afterwards stays in the journal:
+/// that is one difference, not two.
 pub fn differences(views: &Views) -> Vec<Difference> {
     let mut found = Vec::new();
     let mut add = |kind, amount: i128, severity, detail| {
@@ -128,8 +130,13 @@ pub fn differences(views: &Views) -> Vec<Difference> {
         Severity::Flagged,
         "More is refunded than is there: a payment left the chain after it was refunded.",
     );
-    let borne = beyond.min((views.ledger - views.chain).max(0));
-    let ledger = views.ledger - borne;
+    add(
+        "refunded_and_reversed",
+        views.kept - beyond.min(views.kept),
+        Severity::Explained,
+        "A payment left the chain after it was refunded; the journal keeps that, and others make up for it.",
+    );
+    let ledger = views.ledger - views.kept;
     if ledger == views.invoice {
         add(
             "chain",
@@ -259,9 +266,38 @@ mod tests {
         let gone = Views {
             ledger: 25,
             refunded: 25,
+            kept: 25,
             reversed: 25,
             ..Views::default()
         };
         check(gone, &[("refunded_beyond_received", 25), ("reversed", 25)]);
+        // Another payment has arrived since.
+        let made_up_for = Views {
+            ledger: 40,
+            chain: 15,
+            invoice: 15,
+            ..gone
+        };
+        check(
+            made_up_for,
+            &[
+                ("refunded_beyond_received", 10),
+                ("refunded_and_reversed", 15),
+                ("reversed", 25),
+            ],
+        );
+        // The journal forgot to take back what nobody refunded.
+        check(
+            Views {
+                kept: 20,
+                refunded: 20,
+                ..gone
+            },
+            &[
+                ("refunded_beyond_received", 20),
+                ("ledger_chain", 5),
+                ("reversed", 25),
+            ],
+        );
     }
 }

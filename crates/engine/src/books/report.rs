@@ -1,7 +1,7 @@
 //! The report: the journal, the chain and the invoices of a period, each added up by itself, and their differences.
 //! It is walked through some invoices at a time, so that no period is too long for the memory.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use till_core::chain::Tips;
@@ -129,6 +129,7 @@ impl Walk {
     /// Adds some invoices up, and says what each view has of each.
     fn add<'r>(&mut self, rows: &'r [BookRow], refunds: &'r [RefundRow]) -> InvoiceViews<'r> {
         let mut views = InvoiceViews::new();
+        let mut gone: HashSet<&str> = HashSet::new();
         let (mut invoice, mut payment) = ("", "");
         for row in rows {
             if row.invoice != invoice {
@@ -139,7 +140,9 @@ impl Walk {
                 && id != payment
             {
                 payment = id;
-                add_chain(&self.tips, &mut views, row);
+                if add_chain(&self.tips, &mut views, row) == Some(PaymentStatus::Reversed) {
+                    gone.insert(id);
+                }
             }
             add_line(&mut self.assets, &mut views, row);
         }
@@ -148,6 +151,11 @@ impl Walk {
             let units = wide(refund.units);
             let of = views.entry((&refund.invoice, &refund.asset)).or_default();
             of.refunded += units;
+            let of_gone = refund
+                .sources
+                .iter()
+                .filter(|(payment, _)| gone.contains(&**payment));
+            of.kept += of_gone.map(|(_, units)| wide(*units)).sum::<i128>();
             let sums = self.assets.entry(refund.asset.clone()).or_default();
             match refund.status {
                 RefundStatus::Sent => sums.refunds_sent += units,
@@ -211,11 +219,13 @@ fn add_invoice<'r>(assets: &mut Assets, views: &mut InvoiceViews<'r>, row: &'r B
     }
 }
 
-/// What arrived on the chain, from what was observed there.
-fn add_chain<'r>(tips: &HashMap<String, Tips>, views: &mut InvoiceViews<'r>, row: &'r BookRow) {
-    let Some((asset, units, status)) = arrived(tips, row) else {
-        return;
-    };
+/// What arrived on the chain, from what was observed there, and where it is now.
+fn add_chain<'r>(
+    tips: &HashMap<String, Tips>,
+    views: &mut InvoiceViews<'r>,
+    row: &'r BookRow,
+) -> Option<PaymentStatus> {
+    let (asset, units, status) = arrived(tips, row)?;
     let of = views.entry((&row.invoice, asset)).or_default();
     let units = wide(units);
     match status {
@@ -228,6 +238,7 @@ fn add_chain<'r>(tips: &HashMap<String, Tips>, views: &mut InvoiceViews<'r>, row
     if status == PaymentStatus::Held {
         of.held += units;
     }
+    Some(status)
 }
 
 /// The asset, the amount and where it is: by the transfer and its network's tips where they are known, and by the payment

@@ -2,8 +2,9 @@
 
 use till_engine::lists::{Content, Format, ListConfig, Source, read};
 use till_engine::outbound::Fetcher;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::receiver::answering;
+use crate::receiver::{Receiver, serve};
 use crate::tls;
 
 async fn fetch(url: String, format: Format) -> Result<Content, String> {
@@ -16,6 +17,24 @@ async fn fetch(url: String, format: Format) -> Result<Content, String> {
     read(&list, &fetcher)
         .await
         .map_err(|error| error.to_string())
+}
+
+/// Answers a request that has no body, and hangs up.
+async fn answering(answer: String) -> Receiver {
+    serve(move |mut stream| {
+        let answer = answer.clone();
+        async move {
+            let mut said = Vec::new();
+            while !said.ends_with(b"\r\n\r\n") {
+                match stream.read_u8().await {
+                    Ok(byte) => said.push(byte),
+                    Err(_) => return,
+                }
+            }
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    })
+    .await
 }
 
 async fn answered(answer: String, format: Format) -> Result<Content, String> {
@@ -46,12 +65,7 @@ async fn a_list_is_fetched_and_named_by_its_content() {
 #[tokio::test]
 async fn an_answer_that_breaks_off_is_no_shorter_list() {
     let cut = "HTTP/1.1 200 OK\r\ncontent-length: 900\r\nconnection: close\r\n\r\n0xab\n";
-    let receiver = crate::receiver::serve(move |mut stream| async move {
-        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-        let _ = stream.read(&mut [0; 4096]).await;
-        let _ = stream.write_all(cut.as_bytes()).await;
-    })
-    .await;
+    let receiver = answering(cut.to_owned()).await;
     let error = fetch(receiver.url(), Format::Plain).await.unwrap_err();
     assert!(error.contains("broke off"), "{error}");
     let endless = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n0xab\n".to_owned();
