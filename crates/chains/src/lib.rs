@@ -7,6 +7,7 @@ pub mod evm;
 pub mod examples;
 pub mod lookup;
 pub mod proof;
+pub mod registers;
 pub mod rpc;
 pub mod solana;
 pub mod testing;

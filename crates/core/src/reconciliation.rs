@@ -77,8 +77,12 @@ pub struct Views {
     /// What is on its way, and what left the chain again.
     pub pending: i128,
     pub reversed: i128,
+    /// What of it a review has yet to decide about.
+    pub held: i128,
     /// What refunds that are open or sent come to.
     pub refunded: i128,
+    /// What of that was taken out of payments that left the chain since: the journal keeps it.
+    pub kept: i128,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,8 +109,8 @@ pub struct Difference {
     pub detail: &'static str,
 }
 
-/// What the views of one invoice disagree about. Of what was refunded and left the chain afterwards, the journal keeps
-/// what the merchant bears: that is one difference, not two.
+/// What the views of one invoice disagree about. What was refunded and left the chain afterwards stays in the journal:
+/// that is one difference, not two.
 pub fn differences(views: &Views) -> Vec<Difference> {
     let mut found = Vec::new();
     let mut add = |kind, amount: i128, severity, detail| {
@@ -126,19 +130,34 @@ pub fn differences(views: &Views) -> Vec<Difference> {
         Severity::Flagged,
         "More is refunded than is there: a payment left the chain after it was refunded.",
     );
-    let borne = beyond.min((views.ledger - views.chain).max(0));
     add(
-        "ledger_chain",
-        views.ledger - views.chain - borne,
-        Severity::Flagged,
-        "The journal has received another amount than arrived on the chain.",
+        "refunded_and_reversed",
+        views.kept - beyond.min(views.kept),
+        Severity::Explained,
+        "A payment left the chain after it was refunded; the journal keeps that, and others make up for it.",
     );
-    add(
-        "invoice_chain",
-        views.invoice - views.chain,
-        Severity::Flagged,
-        "The invoice shows another amount than arrived on the chain.",
-    );
+    let ledger = views.ledger - views.kept;
+    if ledger == views.invoice {
+        add(
+            "chain",
+            ledger - views.chain,
+            Severity::Flagged,
+            "The journal and the invoice agree on another amount than arrived on the chain.",
+        );
+    } else {
+        add(
+            "ledger_chain",
+            ledger - views.chain,
+            Severity::Flagged,
+            "The journal has received another amount than arrived on the chain.",
+        );
+        add(
+            "invoice_chain",
+            views.invoice - views.chain,
+            Severity::Flagged,
+            "The invoice shows another amount than arrived on the chain.",
+        );
+    }
     add(
         "pending",
         views.pending,
@@ -150,6 +169,12 @@ pub fn differences(views: &Views) -> Vec<Difference> {
         views.reversed,
         Severity::Explained,
         "Was on the chain and left it.",
+    );
+    add(
+        "held",
+        views.held,
+        Severity::Explained,
+        "Received, and held until a review decides about it.",
     );
     found
 }
@@ -229,6 +254,8 @@ mod tests {
             },
             &[("pending", 3)],
         );
+        check(Views { held: 3, ..agree }, &[("held", 3)]);
+        check(Views { chain: 24, ..agree }, &[("chain", 1)]);
         check(
             Views {
                 reversed: 3,
@@ -239,9 +266,38 @@ mod tests {
         let gone = Views {
             ledger: 25,
             refunded: 25,
+            kept: 25,
             reversed: 25,
             ..Views::default()
         };
         check(gone, &[("refunded_beyond_received", 25), ("reversed", 25)]);
+        // Another payment has arrived since.
+        let made_up_for = Views {
+            ledger: 40,
+            chain: 15,
+            invoice: 15,
+            ..gone
+        };
+        check(
+            made_up_for,
+            &[
+                ("refunded_beyond_received", 10),
+                ("refunded_and_reversed", 15),
+                ("reversed", 25),
+            ],
+        );
+        // The journal forgot to take back what nobody refunded.
+        check(
+            Views {
+                kept: 20,
+                refunded: 20,
+                ..gone
+            },
+            &[
+                ("refunded_beyond_received", 20),
+                ("ledger_chain", 5),
+                ("reversed", 25),
+            ],
+        );
     }
 }

@@ -6,6 +6,8 @@ pub mod nodes;
 pub mod outbound;
 pub mod smtp;
 
+pub mod lists;
+
 pub mod base;
 
 pub mod addresses;

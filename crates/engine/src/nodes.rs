@@ -1,5 +1,5 @@
-//! The operator's nodes, asked for what our own observations do not know. For information: what they say is
-//! shown and never written.
+//! The operator's nodes, asked for what our own observations do not know: what a transaction moved, which is shown and
+//! never written, and whether a register on the chain names an address.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,6 +9,7 @@ use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use till_chains::TxHashForm;
 use till_chains::lookup::{self, Moved};
+use till_chains::registers::{self, Register};
 use till_chains::rpc::{Endpoint, RpcClient, RpcError};
 use till_core::asset::Network;
 use till_net::TlsError;
@@ -94,14 +95,50 @@ impl Nodes {
         timeout(self.time, first).await.ok().flatten()
     }
 
+    /// Whether anybody can be asked about this network.
+    pub fn know(&self, network: &Network) -> bool {
+        self.networks.contains_key(&network.id)
+    }
+
+    /// Whether a register names an address: the first node that answers is believed. None when nobody answers.
+    pub async fn names(
+        &self,
+        network: &Network,
+        register: &Register,
+        address: &str,
+    ) -> Option<bool> {
+        let nodes = self.networks.get(&network.id)?;
+        let share = self.share(nodes);
+        let _turn = timeout(self.time, self.asking.acquire()).await.ok()?.ok()?;
+        for node in nodes {
+            let asked = async {
+                self.vouch(network, node).await?;
+                registers::names(&self.rpc, &node.endpoint, network, register, address).await
+            };
+            let answer = timeout(share, asked).await;
+            match answer.unwrap_or(Err(RpcError::Timeout(share))) {
+                Ok(answer) => return Some(answer),
+                Err(error) => {
+                    let register = register.name;
+                    tracing::warn!(network = network.id, endpoint = %node.endpoint, register, %error, "a register did not answer");
+                }
+            }
+        }
+        None
+    }
+
+    /// One that hangs leaves the others their share.
+    fn share(&self, nodes: &[Node]) -> Duration {
+        self.time / u32::try_from(nodes.len().max(1)).unwrap_or(u32::MAX)
+    }
+
     async fn ask(
         &self,
         network: &Network,
         nodes: &[Node],
         hash: &TxHashForm,
     ) -> Option<Vec<Moved>> {
-        // One that hangs leaves the others their share.
-        let share = self.time / u32::try_from(nodes.len().max(1)).unwrap_or(u32::MAX);
+        let share = self.share(nodes);
         for node in nodes {
             let answer = timeout(share, self.ask_node(network, node, hash)).await;
             match answer.unwrap_or(Err(RpcError::Timeout(share))) {
@@ -121,6 +158,11 @@ impl Nodes {
         node: &Node,
         hash: &TxHashForm,
     ) -> Result<Option<Vec<Moved>>, RpcError> {
+        self.vouch(network, node).await?;
+        lookup::look_up(&self.rpc, &node.endpoint, network, hash).await
+    }
+
+    async fn vouch(&self, network: &Network, node: &Node) -> Result<(), RpcError> {
         if !node.vouched.load(Ordering::Relaxed) {
             if !lookup::is_of_network(&self.rpc, &node.endpoint, network).await? {
                 let other = "it is on another network".to_owned();
@@ -128,6 +170,6 @@ impl Nodes {
             }
             node.vouched.store(true, Ordering::Relaxed);
         }
-        lookup::look_up(&self.rpc, &node.endpoint, network, hash).await
+        Ok(())
     }
 }

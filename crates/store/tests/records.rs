@@ -18,7 +18,7 @@ use till_store::keys::NewKey;
 use till_store::leases::{Cooling, LeaseRow};
 use till_store::timers::{Due, TimerRow};
 use till_store::{Db, Queries, StoreError, Tx, accounts, both_engines};
-use till_store::{deliveries, events, idempotency, journal, keys, leases, timers};
+use till_store::{deliveries, events, idempotency, journal, keys, leases, sums, timers};
 
 fn scope() -> Scope {
     Scope::new("acct_a", Mode::Test)
@@ -83,8 +83,23 @@ async fn cool(tx: &mut Tx, invoice: &str, free_at: i64) {
     tx.write(&leases::coolings(&[cooling])).await.unwrap();
 }
 
-async fn append(tx: &mut Tx, entries: &[NewEntry]) -> Result<u64, StoreError> {
-    tx.write(&journal::rows(entries)).await
+async fn append(tx: &mut Tx, entries: &[NewEntry]) -> Result<(), StoreError> {
+    tx.write_all(&sums::posted(entries)?).await
+}
+
+/// The sums before a day, as day, credited group and amount.
+async fn summed(db: &Db, day: i64) -> Vec<(i64, Group, u128)> {
+    let mut reader = db.read().await.unwrap();
+    let rows = sums::before(&mut reader, &scope(), day, None, 100).await;
+    let shown = |row: &sums::SumRow| (row.day, row.credit, row.amount.0);
+    rows.unwrap().iter().map(shown).collect()
+}
+
+async fn fold(db: &Db) -> usize {
+    let mut tx = db.begin().await.unwrap();
+    let folded = sums::fold(&mut tx, 100).await.unwrap();
+    tx.commit().await.unwrap();
+    folded
 }
 
 fn timer(scope: &Scope, invoice: &str, due_at: i64) -> TimerRow {
@@ -186,6 +201,26 @@ both_engines! {
         assert_eq!(rows.iter().map(|row| &*row.amount).collect::<Vec<_>>(), ["25", "25"]);
         assert!(journal::all(&mut reader, &live()).await.unwrap().is_empty());
         assert_eq!(journal::last_entry(&mut reader, &scope(), "pay_a").await.unwrap().as_deref(), Some("jrn_a"));
+    }
+
+    async fn sums_come_to_what_was_posted_however_often_they_are_folded(db: Db) {
+        let post = async |id: &str, payment: &str, step: i64, day: i64| {
+            let mut tx = db.begin().await.unwrap();
+            let entry = NewEntry { created_at: day * 86_400_000 + 5, ..entry(id, payment, step) };
+            let other = NewEntry { id: format!("{id}x"), subject: format!("{payment}x"), ..entry.clone() };
+            append(&mut tx, &[entry, other]).await.unwrap();
+            tx.commit().await.unwrap();
+        };
+        post("jrn_a", "pay_a", 1, 3).await;
+        post("jrn_b", "pay_a", 2, 3).await;
+        post("jrn_c", "pay_a", 3, 4).await;
+        assert_eq!(summed(&db, 9).await, [(3, Group::Settled, 50), (3, Group::Settled, 50), (4, Group::Settled, 50)]);
+        assert_eq!((fold(&db).await, fold(&db).await), (3, 0));
+        assert_eq!(summed(&db, 9).await, [(3, Group::Settled, 100), (4, Group::Settled, 50)]);
+        assert_eq!(summed(&db, 4).await, [(3, Group::Settled, 100)]);
+        post("jrn_d", "pay_a", 4, 3).await;
+        assert_eq!(fold(&db).await, 1);
+        assert_eq!(summed(&db, 9).await, [(3, Group::Settled, 150), (4, Group::Settled, 50)]);
     }
 
     async fn the_same_step_of_a_payment_is_posted_once(db: Db) {

@@ -6,15 +6,18 @@
     reason = "measuring time is what this program is for"
 )]
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use bench::load::{Keep, Work, closed, paced};
 use bench::receiver::Receiver;
 use bench::report::{Hundredths, Report, median};
 use bench::server::{Installation, Parts, free_address};
-use bench::{CLIENTS, Engine, Postgres, Res, door, engines, growth, raw, requests, rounds, timers};
+use bench::{
+    CLIENTS, Engine, Postgres, Res, books, door, engines, growth, raw, requests, rounds, timers,
+};
 
 mod bench {
+    pub mod books;
     pub mod door;
     pub mod growth;
     pub mod load;
@@ -147,6 +150,9 @@ async fn run() -> Res<()> {
     }
     if wanted("rest") {
         at_rest(&mut report).await?;
+    }
+    if wanted("books") {
+        a_year(&postgres, &mut report).await?;
     }
     if wanted("growth") {
         grow(&postgres, &mut report).await?;
@@ -433,6 +439,54 @@ async fn at_rest(report: &mut Report) -> Res<()> {
         report.at_most("memory per open stream", each, 20, "KiB");
         report.at_most("start on an existing database", median(&starts), 100, "ms");
         drop(open);
+    }
+    Ok(())
+}
+
+/// Balances and reconciliation of a year; `BENCH_INVOICES` makes it a smaller one.
+async fn a_year(postgres: &Postgres, report: &mut Report) -> Res<()> {
+    let invoices: u64 = match std::env::var("BENCH_INVOICES") {
+        Ok(count) => count.parse()?,
+        Err(_) => 1_000_000,
+    };
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
+    let a_year_ago = i64::try_from(now.as_millis())? - 366 * till_core::time::DAY_MS + 60_000;
+    let from = till_core::time::show(a_year_ago);
+    for engine in engines() {
+        let url = database(engine, postgres).await?;
+        let (installation, server) = books::year(url.clone(), invoices).await?;
+        for (path, target_ms) in [
+            ("/v1/reconciliation/balances", 1_000),
+            ("/v1/reconciliation", 10_000),
+        ] {
+            let path = format!("{path}?from={from}");
+            let mut times = Vec::new();
+            for _ in 0..rounds() {
+                let (took, bytes) = books::asked(&installation, &server, &path).await?;
+                eprintln!(
+                    "  {}: {path} took {took} ms for {bytes} bytes",
+                    engine.name()
+                );
+                times.push(took);
+            }
+            let name = path.split(['/', '?']).nth(3).unwrap_or_default();
+            let work = format!(
+                "{name} of a year with {invoices} invoices, {}",
+                engine.name()
+            );
+            report.at_most(&work, median(&times), target_ms, "ms");
+        }
+        let memory = server.memory_kib()? / 1024;
+        report.at_most(
+            &format!("memory after both, {}", engine.name()),
+            memory,
+            150,
+            "MiB",
+        );
+        server.stop().await?;
+        if let Some(url) = url {
+            postgres.drop(&url).await?;
+        }
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::commands::{account, check, checkout, demo, key, migrate, serve};
+use crate::commands::{account, check, checkout, demo, key, migrate, screening, serve};
 use crate::compose;
 use crate::config::{Config, Flags};
 use crate::failure::Failure;
@@ -104,6 +104,9 @@ enum Command {
         after_help = "Example: till checkout export --account acct_… --mode live --to pay"
     )]
     Checkout(CheckoutCommand),
+    /// Say how old and large the screening lists are
+    #[command(subcommand, after_help = "Example: till screening status")]
+    Screening(ScreeningCommand),
     /// Print the OpenAPI 3.1 document
     #[command(after_help = "Example: till openapi > openapi.json")]
     Openapi,
@@ -145,6 +148,14 @@ enum KeyCommand {
     /// List an account's keys by their hints
     #[command(after_help = "Example: till key list --account acct_…")]
     List(key::List),
+}
+
+#[derive(Debug, Subcommand)]
+#[command(disable_help_subcommand = true)]
+enum ScreeningCommand {
+    /// Show each list's edition, size and age
+    #[command(after_help = "Example: till screening status --json")]
+    Status(screening::Status),
 }
 
 pub fn main() -> ExitCode {
@@ -198,6 +209,11 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Checkout(CheckoutCommand::Export(export)) => {
             one_thing(&cli.settings, filter, async |config| {
                 checkout::export(&config, &export).await
+            })
+        }
+        Command::Screening(ScreeningCommand::Status(status)) => {
+            one_thing(&cli.settings, filter, async |config| {
+                screening::status(&config, &status).await
             })
         }
         Command::Check => one_thing(&cli.settings, filter, async |config| {
@@ -290,7 +306,7 @@ mod tests {
     #[test]
     fn every_help_fits_one_screen_and_shows_an_example() {
         let paths = paths(&Cli::command(), &[]);
-        assert_eq!(paths.len(), 14, "{paths:?}");
+        assert_eq!(paths.len(), 16, "{paths:?}");
         for mut path in paths {
             path.push("--help".to_owned());
             let help = Cli::try_parse_from(&path).unwrap_err().to_string();

@@ -2,6 +2,7 @@
 //! know is refused here, before anything starts.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use till_core::webhook::UrlPolicy;
 use till_engine::base::clock::{Clock, Entropy};
 use till_engine::base::prices::{FixedPrices, Prices};
 use till_engine::base::vault::Vault;
+use till_engine::lists::{Format, ListConfig, Lists, ListsConfig, Source};
 use till_engine::nodes::Nodes;
 use till_engine::outbound::{Sender, SenderConfig, SenderError};
 use till_engine::smtp::Mailer;
@@ -48,13 +50,39 @@ pub async fn engine(
     purpose: Purpose,
 ) -> Result<Arc<Engine>, Failure> {
     let (settings, prices) = (engine_config(config, urls, purpose)?, prices(config)?);
-    let (mailer, nodes) = (mailer(config)?, nodes(config)?);
+    let (mailer, nodes, lists) = (mailer(config)?, nodes(config)?, lists(config)?);
     let clock = SystemClock::start();
     let db = database::open_migrated(&config.database, &clock).await?;
     let keys = keys(config, &db).await?;
     let engine = build(db, clock, settings, &keys, prices)?;
     check_keys(&engine).await?;
-    Ok(Arc::new(engine.with_mailer(mailer).with_nodes(nodes)))
+    let engine = engine.with_mailer(mailer).with_nodes(nodes);
+    Ok(Arc::new(engine.with_lists(Some(lists))))
+}
+
+/// What addresses are held against.
+pub fn lists(config: &Config) -> Result<Lists, Failure> {
+    let screening = &config.screening;
+    let mut lists = Vec::new();
+    for list in &screening.lists {
+        let unknown = || Failure::new("configuration: screening.lists has an unknown format");
+        lists.push(ListConfig {
+            name: list.name.clone(),
+            source: match list.source.contains("://") {
+                true => Source::Url(list.source.clone()),
+                false => Source::File(list.source.clone().into()),
+            },
+            format: Format::parse(&list.format).ok_or_else(unknown)?,
+        });
+    }
+    let settings = ListsConfig {
+        lists,
+        refresh_ms: i64::from(screening.refresh_h) * HOUR_MS,
+        max_age_ms: i64::from(screening.max_age_h) * HOUR_MS,
+        on_chain: screening.on_chain,
+        trusted_certificates_pem: trusted_certificates(config)?,
+    };
+    Lists::new(settings).map_err(|error| Failure::new(format!("screening.lists: {error}")))
 }
 
 /// None where no mail server is configured: what needs one then answers that it is unavailable.
@@ -260,6 +288,23 @@ fn random_key() -> Key {
     key
 }
 
+fn trusted_certificates(config: &Config) -> Result<Vec<Vec<u8>>, Failure> {
+    let read = |path: &PathBuf| {
+        std::fs::read(path).map_err(|error| {
+            Failure::new(format!(
+                "webhooks.trusted_certificates: {} cannot be read: {error}",
+                path.display()
+            ))
+        })
+    };
+    config
+        .webhooks
+        .trusted_certificates
+        .iter()
+        .map(read)
+        .collect()
+}
+
 /// Who delivers webhooks. It must not be talked into calling this very server.
 pub fn sender(config: &Config, own: Option<std::net::SocketAddr>) -> Result<Sender, Failure> {
     let webhooks = &config.webhooks;
@@ -267,19 +312,9 @@ pub fn sender(config: &Config, own: Option<std::net::SocketAddr>) -> Result<Send
         true => UrlPolicy::PrivateAllowed,
         false => UrlPolicy::Public,
     };
-    let mut trusted_certificates_pem = Vec::new();
-    for path in &webhooks.trusted_certificates {
-        let pem = std::fs::read(path).map_err(|error| {
-            Failure::new(format!(
-                "webhooks.trusted_certificates: {} cannot be read: {error}",
-                path.display()
-            ))
-        })?;
-        trusted_certificates_pem.push(pem);
-    }
     let settings = SenderConfig {
         policy,
-        trusted_certificates_pem,
+        trusted_certificates_pem: trusted_certificates(config)?,
         own_addresses: own.into_iter().collect(),
         deadline: Duration::from_millis(u64::from(WEBHOOK_ANSWER_MS_MAX)),
     };

@@ -111,6 +111,7 @@ pub async fn run(
         None => told.await,
         Some((listener, _)) => {
             tasks.push(workers::start_streams(&engine, &stopping));
+            tasks.push(workers::start_following(&engine, &stopping));
             let render = move || metrics.render();
             let settings = ApiConfig {
                 docs_url: urls.docs,

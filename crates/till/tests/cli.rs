@@ -624,3 +624,52 @@ fn openapi_prints_the_document() {
     assert!(text(&document, "/openapi").starts_with("3.1"));
     assert!(document.pointer("/paths/~1v1~1invoices/post").is_some());
 }
+
+#[test]
+fn lists_are_checked_read_and_shown_with_their_age_and_size() {
+    let place = Place::new();
+    let list = place.write(
+        "own.txt",
+        "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed # somebody\n",
+    );
+    let config = place.write(
+        "till.toml",
+        &format!(
+            "[[screening.lists]]\nname = \"own\"\nsource = {:?}\nformat = \"plain\"\n",
+            list.to_str().unwrap()
+        ),
+    );
+    let config = ["--config", config.to_str().unwrap()];
+    let till = |args: &[&str]| place.till(&[args, &config[..]].concat());
+    till(&["migrate"]).ok();
+    let status = || till(&["screening", "status", "--json"]).json();
+    assert_eq!(text(&status(), "/0/state"), "missing");
+    let checked = till(&["check"]).ok().stdout;
+    assert!(
+        checked.contains("1 addresses; no server has read it yet"),
+        "{checked}"
+    );
+    let server = place.serve(&config);
+    let metrics = || String::from_utf8(server.client("").get("/metrics").unwrap().body).unwrap();
+    until("the list is read", || {
+        metrics().contains("till_screening_list_addresses{list=\"own\"} 1")
+    });
+    assert!(metrics().contains("till_screening_list_age_seconds{list=\"own\"}"));
+    assert_eq!(text(&status(), "/0/state"), "fresh");
+    assert_eq!(status().pointer("/0/addresses").unwrap(), 1);
+    server.stop();
+    place.write("own.txt", "no address at all");
+    let done = till(&["check"]);
+    assert_eq!(done.status, Some(1));
+    assert!(
+        done.stdout.contains("FAIL screening list own"),
+        "{}",
+        done.stdout
+    );
+    assert!(
+        till(&["screening", "status"])
+            .ok()
+            .stdout
+            .contains("own (plain): fresh")
+    );
+}

@@ -99,9 +99,10 @@ impl FromRequest<Arc<Api>> for PostedClaim {
 )]
 async fn claim(State(api): State<Arc<Api>>, posted: PostedClaim) -> Answered {
     let (claim, request) = (&posted.claim, &posted.request);
+    let answers = &refunds::ask(&api.engine, claim, request).await?;
     let done = api.engine.once(&claim.scope, &posted.once, |tx, context| {
         async move {
-            let claimed = refunds::claim(tx, context, claim, request).await?;
+            let claimed = refunds::claim(tx, context, claim, request, answers).await?;
             Ok(Answer::new(200, text(&claimed)?))
         }
         .scope_boxed()

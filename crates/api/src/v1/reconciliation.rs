@@ -1,14 +1,16 @@
 //! Reconciliation: the report, the ledger's balances, and the report as a table.
 
+use std::io;
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
+use futures::stream;
 use http::HeaderValue;
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use till_core::time;
-use till_engine::books::{self, Asked, BalancesView, ReportView};
+use till_engine::books::{self, Asked, BalancesView, Form, Pieces, ReportView};
 use till_http::query;
 use till_http::read::{self, Read};
 use utoipa_axum::router::OpenApiRouter;
@@ -62,7 +64,7 @@ impl PeriodParams {
     security(("secret_key" = []))
 )]
 async fn report(State(api): State<Arc<Api>>, got: Got<Secret, PeriodParams>) -> Answered {
-    shown(&books::report(&api.engine, got.scope(), &got.query.asked()).await?)
+    streamed(&api, &got, Form::Json, "application/json").await
 }
 
 /// The ledger's balances over a period
@@ -84,17 +86,35 @@ async fn balances(State(api): State<Arc<Api>>, got: Got<Secret, PeriodParams>) -
     security(("secret_key" = []))
 )]
 async fn export(State(api): State<Arc<Api>>, got: Got<Secret, PeriodParams>) -> Answered {
-    let report = books::report(&api.engine, got.scope(), &got.query.asked()).await?;
-    let table: String = books::csv(&report).collect();
-    let mut response = Response::new(Body::from(table));
-    let headers = response.headers_mut();
-    headers.insert(
-        CONTENT_TYPE,
-        HeaderValue::from_static("text/csv; charset=utf-8; header=present"),
-    );
-    headers.insert(
+    let kind = "text/csv; charset=utf-8; header=present";
+    let mut response = streamed(&api, &got, Form::Csv, kind).await?;
+    response.headers_mut().insert(
         CONTENT_DISPOSITION,
         HeaderValue::from_static("attachment; filename=\"reconciliation.csv\""),
     );
+    Ok(response)
+}
+
+/// The report in pieces. What goes wrong before the first is answered as an error; afterwards the answer breaks off.
+async fn streamed(
+    api: &Api,
+    got: &Got<Secret, PeriodParams>,
+    form: Form,
+    kind: &'static str,
+) -> Answered {
+    let asked = got.query.asked();
+    let pieces = Pieces::of(&api.engine, got.scope(), &asked, form).await?;
+    let body = stream::try_unfold(pieces, |mut pieces| async move {
+        match pieces.next().await {
+            Ok(piece) => Ok(piece.map(|piece| (piece, pieces))),
+            Err(fail) => {
+                tracing::error!(?fail, "a reconciliation broke off");
+                Err(io::Error::other("the report broke off"))
+            }
+        }
+    });
+    let mut response = Response::new(Body::from_stream(body));
+    let kind = HeaderValue::from_static(kind);
+    response.headers_mut().insert(CONTENT_TYPE, kind);
     Ok(response)
 }

@@ -105,7 +105,9 @@ on_every_engine! {
         let contract = registry.asset(BASE).unwrap().contract.clone().unwrap();
         let zero = format!("0x{}", "0".repeat(40));
         let wrong = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Beaed";
-        for bad in ["", "x", &zero, wrong, TRON_PAYER, &own, &own.to_lowercase(), &contract] {
+        let elsewhere = registry.asset("USDC@eip155:1").unwrap().contract.clone().unwrap();
+        let merchants = till_chains::example_destination(Family::Evm);
+        for bad in ["", "x", &zero, wrong, TRON_PAYER, &own, &own.to_lowercase(), &contract, &elsewhere, merchants] {
             claim(&till, &made, "eip155:84532", bad).await.refused(400, "address_invalid", "address");
         }
         for network in ["eip155:1", "eip155:999", "tron:3448148188", "", "base"] {
@@ -169,6 +171,47 @@ on_every_engine! {
         assert_eq!(open(&till, &second).await.ok(200)["status"], "ready_to_send");
         assert_eq!(act(&till, &made, "cancel", json!({})).await.ok(200)["status"], "cancelled");
         refund(&till, &invoice, json!({ "amount": "1" })).await.refused(409, "refund_exceeds_received", "amount");
+    }
+
+    async fn a_link_noted_as_expired_is_closed_also_where_the_clock_is_behind(world: World) {
+        let till = world.till().await;
+        let invoice = received(&till, "25").await;
+        let made = refund(&till, &invoice, json!({ "amount": "25" })).await.ok(201);
+        till.advance(31 * 86_400).await;
+        // What a server sees whose clock has not reached the link's end.
+        crate::reconciliation::run(&till, "UPDATE refunds SET expires_at = expires_at + 86400000000").await;
+        let second = refund(&till, &invoice, json!({ "amount": "25" })).await.ok(201);
+        open(&till, &made).await.refused(409, "claim_expired", None);
+        claim(&till, &made, "eip155:84532", PAYER).await.refused(409, "claim_expired", None);
+        claim(&till, &second, "eip155:84532", PAYER).await.ok(200);
+    }
+
+    async fn a_claim_a_cancel_and_a_sending_at_once_leave_one_story(world: World) {
+        let till = world.till().await;
+        for _ in 0..4 {
+            let made = made(&till).await;
+            let (body, hash) = (json!({}), json!({ "tx_hash": tx(4) }));
+            let (claimed, cancelled, sent) = futures::join!(
+                claim(&till, &made, "eip155:84532", PAYER),
+                act(&till, &made, "cancel", body),
+                act(&till, &made, "mark_sent", hash),
+            );
+            let seen = shown(&till, &made).await;
+            match text(&seen["status"]).as_str() {
+                "cancelled" => {
+                    cancelled.ok(200);
+                    sent.refused(409, "refund_not_ready", None);
+                    assert_eq!((&seen["sent_at"], &seen["tx_hash"]), (&Value::Null, &Value::Null));
+                }
+                "sent" => {
+                    claimed.ok(200);
+                    sent.ok(200);
+                    cancelled.refused(409, "refund_already_sent", None);
+                    return;
+                }
+                other => panic!("{other}"),
+            }
+        }
     }
 
     async fn a_cancelled_claim_is_closed(world: World) {

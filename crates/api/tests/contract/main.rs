@@ -24,6 +24,7 @@ mod plans;
 mod reconciliation;
 mod refunds;
 mod reviews;
+mod screening;
 mod settings;
 mod statuses;
 mod stream;

@@ -1,6 +1,7 @@
 //! Reconciliation: the three views, the balances, the table, and exactly the discrepancies that are there.
 
 use serde_json::{Value, json};
+use till_core::asset::Family;
 use till_core::money::Units;
 use till_store::transfers::TransferRow;
 use till_store::{Queries, StoreError};
@@ -36,7 +37,7 @@ fn kinds(report: &Value) -> Vec<(String, String, String)> {
     kinds
 }
 
-async fn run(till: &Till, sql: &str) {
+pub async fn run(till: &Till, sql: &str) {
     let done: Result<(), StoreError> = till
         .engine()
         .db
@@ -47,6 +48,73 @@ async fn run(till: &Till, sql: &str) {
         })
         .await;
     done.expect("the statement runs");
+}
+
+async fn write(till: &Till, transfers: &[TransferRow]) {
+    let write = till_store::transfers::facts_and_meaning(transfers);
+    let write = &write;
+    let done: Result<(), StoreError> = till
+        .engine()
+        .db
+        .write(|tx| {
+            scoped_futures::ScopedFutureExt::scope_boxed(
+                async move { tx.write(write).await.map(drop) },
+            )
+        })
+        .await;
+    done.expect("the transfers are written");
+}
+
+/// A transfer of the transaction with that number.
+fn moved(number: u8, place: i64, recipient: &str, units: u128) -> TransferRow {
+    TransferRow {
+        network: "eip155:84532".to_owned(),
+        tx_hash: tx(number),
+        place,
+        asset: BASE.to_owned(),
+        units: Units(units),
+        sender: None,
+        recipient: recipient.to_owned(),
+        simulated: false,
+        first_seen_at: 0,
+        height: None,
+        block_hash: None,
+        block_time: None,
+        gone: false,
+        payment: None,
+        unattributed: None,
+    }
+}
+
+/// The chain turns out to have another amount than was taken in.
+async fn observe_otherwise(till: &Till, invoice: &str, units: u128) {
+    let payment = till.payments_of(invoice).await.remove(0);
+    let row = TransferRow {
+        network: text(&payment["network"]),
+        tx_hash: text(&payment["tx_hash"]),
+        simulated: true,
+        payment: Some(id(&payment)),
+        ..moved(
+            0,
+            payment["index"].as_i64().unwrap(),
+            &text(&payment["to"]),
+            units,
+        )
+    };
+    write(till, &[row]).await;
+}
+
+/// An invoice of which this much was refunded and marked sent by the transaction with that number.
+async fn sent_by(till: &Till, amount: &str, number: u8) -> String {
+    let invoice = received(till, "25").await;
+    let made = refund(till, &invoice, json!({ "amount": amount }))
+        .await
+        .ok(201);
+    claim(till, &made, "eip155:84532", PAYER).await.ok(200);
+    act(till, &made, "mark_sent", json!({ "tx_hash": tx(number) }))
+        .await
+        .ok(200);
+    invoice
 }
 
 on_every_engine! {
@@ -79,46 +147,92 @@ on_every_engine! {
         let posted_wrong = received(&till, "25").await;
         run(&till, &format!("UPDATE payments SET units = '24000000' WHERE invoice = '{posted_wrong}'")).await;
         run(&till, &format!("UPDATE invoices SET summary = replace(summary, '25000000', '24000000') WHERE id = '{posted_wrong}'")).await;
+        run(&till, "UPDATE transfers SET units = '24000000' WHERE payment IN (SELECT id FROM payments WHERE units = '24000000')").await;
+        let observed_wrong = received(&till, "25").await;
+        observe_otherwise(&till, &observed_wrong, 22_000_000).await;
         let gone = received(&till, "25").await;
         refund(&till, &gone, json!({ "amount": "7" })).await.ok(201);
         let payment = id(&till.payments_of(&gone).await[0]);
         till.post(&format!("/v1/test_helpers/payments/{payment}/reverse"), json!({})).await.ok(200);
         let waiting = id(&till.invoice().await);
         till.simulate(&waiting, json!({ "amount": "9", "finality_steps": ["included"] })).await;
-        let stray = TransferRow {
-            network: "eip155:84532".to_owned(),
-            tx_hash: tx(8),
-            place: 3,
-            asset: BASE.to_owned(),
-            units: Units(2_000_000),
-            sender: None,
-            recipient: address(&till.invoice().await, BASE),
-            simulated: false,
-            first_seen_at: till.engine().clock.now_ms() - 1,
-            height: None,
-            block_hash: None,
-            block_time: None,
-            gone: false,
-            payment: None,
-            unattributed: Some("no_lease".to_owned()),
-        };
-        let stray = &stray;
-        let done: Result<(), StoreError> = till.engine().db.write(|tx| {
-            scoped_futures::ScopedFutureExt::scope_boxed(async move { tx.write(&till_store::transfers::facts_and_meaning([stray])).await.map(drop) })
-        }).await;
-        done.unwrap();
+        let held = id(&till.invoice().await);
+        let listed = till_chains::test_screening().iter().find(|(family, ..)| *family == Family::Evm).unwrap().2;
+        till.simulate(&held, json!({ "amount": "11", "sender": listed })).await;
+        let account = till.scope().account;
+        run(&till, &format!("INSERT INTO journal (entry, line, account, mode, kind, invoice, subject, step, asset, debit, credit, amount, created_at) \
+            SELECT 'jrn_none', 0, '{account}', 'test', 'receipt', NULL, 'pay_none', 1, '{BASE}', 'received', 'settled', '4000000', max(created_at) FROM journal")).await;
+        let elsewhere = sent_by(&till, "6", 21).await;
+        let short = sent_by(&till, "5", 22).await;
+        let right = sent_by(&till, "5", 23).await;
+        let unseen = sent_by(&till, "5", 24).await;
+        write(&till, &[
+            moved(21, 0, "0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb", 6_000_000),
+            moved(22, 0, PAYER, 4_999_999),
+            moved(23, 1, PAYER, 2_000_000),
+            moved(23, 4, PAYER, 3_000_000),
+        ]).await;
+        let first_seen_at = till.engine().clock.now_ms() - 1;
+        let stray = TransferRow { first_seen_at, unattributed: Some("no_lease".to_owned()), ..moved(8, 3, &address(&till.invoice().await, BASE), 2_000_000) };
+        write(&till, &[stray]).await;
         let seen = report(&till, "").await;
         let expected = [
+            ("chain", "3.00", "flagged"),
+            ("held", "11.00", "explained"),
             ("invoice_chain", "1.00", "flagged"),
             ("ledger_chain", "1.00", "flagged"),
             ("pending", "9.00", "explained"),
+            ("refund_not_paid", "0.000001", "flagged"),
+            ("refund_not_paid", "6.00", "flagged"),
             ("refunded_beyond_received", "7.00", "flagged"),
             ("reversed", "25.00", "explained"),
             ("unattributed", "2.00", "flagged"),
+            ("unknown_payment", "4.00", "flagged"),
         ].map(|(kind, amount, severity)| (kind.to_owned(), amount.to_owned(), severity.to_owned()));
-        assert_eq!(kinds(&seen), expected);
-        let nobodys = seen["discrepancies"].as_array().unwrap().iter().find(|one| one["kind"] == "unattributed").unwrap();
+        assert_eq!(kinds(&seen), expected, "not {right}, which was paid in two parts, nor {unseen}, which nobody observed");
+        let all = seen["discrepancies"].as_array().unwrap();
+        let one = |kind: &str| all.iter().find(|one| one["kind"] == kind).unwrap();
+        let nobodys = one("unattributed");
         assert_eq!((&nobodys["tx_hash"], &nobodys["index"], &nobodys["invoice"]), (&json!(tx(8)), &json!(3), &Value::Null));
+        for (kind, invoice) in [("invoice_chain", &shown_wrong), ("ledger_chain", &posted_wrong), ("chain", &observed_wrong), ("refunded_beyond_received", &gone), ("pending", &waiting), ("held", &held)] {
+            assert_eq!(one(kind)["invoice"], json!(invoice), "{kind}");
+        }
+        let unpaid: Vec<_> = all.iter().filter(|one| one["kind"] == "refund_not_paid").map(|one| text(&one["invoice"])).collect();
+        assert!(unpaid.contains(&elsewhere) && unpaid.contains(&short), "{unpaid:?}");
+        assert_eq!(figure(&seen, "chain", "unattributed"), "2.00");
+    }
+
+    async fn only_what_was_asked_about_is_reported(world: World) {
+        let till = world.till().await;
+        let invoice = id(&till.invoice().await);
+        till.simulate(&invoice, json!({ "amount": "9", "finality_steps": ["included"] })).await;
+        assert_eq!(kinds(&report(&till, &format!("?asset={BASE}")).await).len(), 1);
+        assert_eq!(report(&till, &format!("?asset={NILE}")).await["discrepancies"], json!([]));
+        assert_eq!(report(&till, "?from=2020-01-01&to=2020-02-01").await["discrepancies"], json!([]));
+        assert_eq!(report(&till.another_account().await, "").await["discrepancies"], json!([]));
+    }
+
+    async fn balances_are_the_same_before_and_after_folding(world: World) {
+        let till = world.till().await;
+        received(&till, "25").await;
+        let invoice = received(&till, "28").await;
+        refund(&till, &invoice, json!({})).await.ok(201);
+        till.advance(3 * 86_400).await;
+        received(&till, "25").await;
+        let clock = till.get("/v1/test_helpers/clock").await.ok(200);
+        let now = till_core::time::parse(&text(&clock["now"])).unwrap();
+        let to = till_core::time::show(now + 1);
+        let path = format!("/v1/reconciliation/balances?to={to}");
+        let before = till.get(&path).await.ok(200);
+        till_engine::workers::sums::fold(till.engine()).await.unwrap();
+        assert_eq!(till.get(&path).await.ok(200), before);
+        let row = before["balances"].as_array().unwrap().iter().find(|row| row["account"] == "received").unwrap();
+        assert_eq!((&row["opening"], &row["closing"]), (&json!("0.00"), &json!("78.00")));
+        // At midnight, where whole days end.
+        let midnight = till_core::time::show((now / 86_400_000) * 86_400_000);
+        let seen = till.get(&format!("/v1/reconciliation/balances?to={midnight}")).await.ok(200);
+        let row = seen["balances"].as_array().unwrap().iter().find(|row| row["account"] == "received").unwrap();
+        assert_eq!(row["closing"], "53.00");
     }
 
     async fn balances_open_move_and_close(world: World) {
@@ -178,10 +292,9 @@ on_every_engine! {
         let body = String::from_utf8(reply.body.clone()).unwrap();
         let lines: Vec<_> = body.split("\r\n").collect();
         assert_eq!(lines[0], "section,asset,item,amount,severity,invoice,network,tx_hash,index,detail");
-        assert_eq!(lines[1], format!("ledger,{BASE},received,0.00,,,,,,"));
+        assert!(lines[1].starts_with(&format!("discrepancies,{BASE},reversed,25.00,explained,{gone},,,,")), "{}", lines[1]);
+        assert_eq!(lines[2], format!("ledger,{BASE},received,0.00,,,,,,"));
         assert!(lines.iter().any(|line| *line == format!("chain,{BASE},reversed,25.00,,,,,,")));
-        let last = lines[lines.len() - 2];
-        assert!(last.starts_with(&format!("discrepancies,{BASE},reversed,25.00,explained,{gone},,,,")), "{last}");
-        assert_eq!((lines.len(), lines[lines.len() - 1]), (1 + 8 + 4 + 4 + 1 + 1, ""));
+        assert_eq!((lines.len(), lines[lines.len() - 1]), (1 + 1 + 8 + 4 + 4 + 1, ""));
     }
 }

@@ -11,6 +11,7 @@ use super::numbers::Numbers;
 use super::prices::Prices;
 use super::vault::Vault;
 use super::wake::{Effects, Hub, Nudges};
+use crate::lists::Lists;
 use crate::nodes::Nodes;
 use crate::smtp::Mailer;
 
@@ -52,6 +53,8 @@ pub struct Engine {
     pub mailer: Option<Mailer>,
     /// None when no network's endpoints are configured.
     pub nodes: Option<Nodes>,
+    /// What addresses are held against; none where only the documented ones of test mode are.
+    pub lists: Option<Lists>,
 }
 
 impl Engine {
@@ -76,6 +79,7 @@ impl Engine {
             nudges: Nudges::default(),
             mailer: None,
             nodes: None,
+            lists: None,
         }
     }
 
@@ -87,6 +91,11 @@ impl Engine {
     #[must_use]
     pub fn with_nodes(self, nodes: Option<Nodes>) -> Engine {
         Engine { nodes, ..self }
+    }
+
+    #[must_use]
+    pub fn with_lists(self, lists: Option<Lists>) -> Engine {
+        Engine { lists, ..self }
     }
 
     pub fn tell(&self, effects: &Effects) {

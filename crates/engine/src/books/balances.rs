@@ -1,4 +1,5 @@
-//! Balances: what each group of the ledger held when a period began and ended, and what moved it.
+//! Balances: what each group of the ledger held when a period began and ended, and what moved it. Whole days come from
+//! the journal's sums, and only the days that a period cuts through from its lines.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +7,17 @@ use serde::Serialize;
 use till_core::ledger::Group;
 use till_core::reconciliation::Totals;
 use till_core::scope::Scope;
-use till_core::time;
+use till_core::time::{self, DAY_MS};
+use till_store::Reader;
+use till_store::sums::day_of;
 use utoipa::ToSchema;
 
-use super::{Asked, Question, ROWS_AT_ONCE, moved, shown};
+use super::{Asked, Question, moved, shown};
 use crate::base::Engine;
 use crate::base::fail::Fail;
+
+/// How many rows are read at a time.
+const ROWS_AT_ONCE: i64 = 5_000;
 
 /// The ledger's balances over a period.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -43,46 +49,40 @@ pub struct BalanceView {
     pub previous_period: String,
 }
 
+/// What the journal came to before some moment, by asset.
 #[derive(Default)]
-struct Sums {
-    opening: Totals,
-    postings: Totals,
-    previous: Totals,
+struct Before {
+    at: i64,
+    assets: BTreeMap<String, Totals>,
+}
+
+impl Before {
+    fn of(&self, asset: &str, group: Group) -> i128 {
+        self.assets.get(asset).map_or(0, |totals| totals.of(group))
+    }
 }
 
 pub async fn balances(engine: &Engine, scope: &Scope, asked: &Asked) -> Result<BalancesView, Fail> {
     let question = Question::of(engine, scope, asked).await?;
-    let (period, previous) = (question.period, question.period.previous());
-    let mut sums: BTreeMap<String, Sums> = BTreeMap::new();
+    let period = question.period;
+    let mut moments = [period.previous().from, period.from, period.to].map(|at| Before {
+        at,
+        ..Before::default()
+    });
     let mut reader = engine.db.read().await?;
-    let mut last = None;
-    loop {
-        let at_most = ROWS_AT_ONCE * 10;
-        let lines = till_store::journal::posted_before(
-            &mut reader,
-            scope,
-            period.to,
-            last.as_ref(),
-            at_most,
-        );
-        let lines = lines.await?;
-        for line in lines.iter().filter(|line| question.is_about(&line.asset)) {
-            let (debit, credit, amount) = moved(line)?;
-            let of_asset = sums.entry(line.asset.clone()).or_default();
-            match period.has(line.created_at) {
-                true => of_asset.postings.add(debit, credit, amount),
-                false => of_asset.opening.add(debit, credit, amount),
-            }
-            if previous.has(line.created_at) {
-                of_asset.previous.add(debit, credit, amount);
-            }
-        }
-        match lines.into_iter().next_back() {
-            None => break,
-            found => last = found,
-        }
+    add_days(&mut reader, scope, &mut moments).await?;
+    for moment in &mut moments {
+        add_last_day(&mut reader, scope, moment).await?;
     }
-    let rows = sums.iter().flat_map(|(asset, sums)| rows(asset, sums));
+    let [earlier, opening, closing] = moments;
+    let rows = closing
+        .assets
+        .keys()
+        .filter(|asset| question.is_about(asset));
+    let rows = rows.flat_map(|asset| {
+        let row = |group| row(asset, group, [&earlier, &opening, &closing]);
+        Group::ALL.map(row)
+    });
     Ok(BalancesView {
         object: "ledger_balances",
         from: time::show(period.from),
@@ -91,16 +91,72 @@ pub async fn balances(engine: &Engine, scope: &Scope, asked: &Asked) -> Result<B
     })
 }
 
-fn rows<'a>(asset: &'a str, sums: &'a Sums) -> impl Iterator<Item = BalanceView> + 'a {
-    Group::ALL.into_iter().map(move |group| {
-        let (opening, postings) = (sums.opening.of(group), sums.postings.of(group));
-        BalanceView {
-            asset: asset.to_owned(),
-            account: group.as_str(),
-            opening: shown(asset, opening),
-            postings: shown(asset, postings),
-            closing: shown(asset, opening + postings),
-            previous_period: shown(asset, sums.previous.of(group)),
+/// The days that ended before each moment.
+async fn add_days(
+    reader: &mut Reader,
+    scope: &Scope,
+    moments: &mut [Before; 3],
+) -> Result<(), Fail> {
+    let end = moments.iter().map(|moment| day_of(moment.at)).max();
+    let mut last = None;
+    loop {
+        let rows = till_store::sums::before(
+            reader,
+            scope,
+            end.unwrap_or_default(),
+            last.as_ref(),
+            ROWS_AT_ONCE,
+        );
+        let rows = rows.await?;
+        for row in &rows {
+            let after = moments
+                .iter_mut()
+                .filter(|moment| row.day < day_of(moment.at));
+            for moment in after {
+                let totals = moment.assets.entry(row.asset.clone()).or_default();
+                totals.add(row.debit, row.credit, row.amount);
+            }
         }
-    })
+        match rows.into_iter().next_back() {
+            None => return Ok(()),
+            found => last = found,
+        }
+    }
+}
+
+/// What was posted on the moment's own day, before it.
+async fn add_last_day(reader: &mut Reader, scope: &Scope, moment: &mut Before) -> Result<(), Fail> {
+    let since = day_of(moment.at).saturating_mul(DAY_MS);
+    let mut last = None;
+    loop {
+        let lines = till_store::journal::posted_between(
+            reader,
+            scope,
+            (since, moment.at),
+            last.as_ref(),
+            ROWS_AT_ONCE,
+        );
+        let lines = lines.await?;
+        for line in &lines {
+            let (debit, credit, amount) = moved(line)?;
+            let totals = moment.assets.entry(line.asset.clone()).or_default();
+            totals.add(debit, credit, amount);
+        }
+        match lines.into_iter().next_back() {
+            None => return Ok(()),
+            found => last = found,
+        }
+    }
+}
+
+fn row(asset: &str, group: Group, moments: [&Before; 3]) -> BalanceView {
+    let [earlier, opening, closing] = moments.map(|moment| moment.of(asset, group));
+    BalanceView {
+        asset: asset.to_owned(),
+        account: group.as_str(),
+        opening: shown(asset, opening),
+        postings: shown(asset, closing - opening),
+        closing: shown(asset, closing),
+        previous_period: shown(asset, opening - earlier),
+    }
 }

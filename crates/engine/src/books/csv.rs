@@ -1,36 +1,34 @@
 //! The report as a table: a row for each figure and each discrepancy (RFC 4180).
 
-use super::report::{DiscrepancyView, Figure, ReportView};
+use super::views::{AssetView, DiscrepancyView, Figure};
 
 const HEAD: [&str; 10] = [
     "section", "asset", "item", "amount", "severity", "invoice", "network", "tx_hash", "index",
     "detail",
 ];
 
-/// The rows, each with its end of line.
-pub fn csv(report: &ReportView) -> impl Iterator<Item = String> + '_ {
-    let figures = report.assets.iter().flat_map(|asset| {
-        let of = |section: &'static str, figures: &'_ [Figure]| {
-            let row = |figure: &Figure| {
-                let cells = [section, &asset.asset, figure.item, &figure.amount];
-                line(cells.into_iter().chain([""; 6]))
-            };
-            figures.iter().map(row).collect::<Vec<_>>()
-        };
-        [
-            of("ledger", &asset.ledger),
-            of("chain", &asset.chain),
-            of("invoices", &asset.invoices),
-        ]
-        .concat()
-    });
-    let discrepancies = report.discrepancies.iter().map(discrepancy);
-    std::iter::once(line(HEAD))
-        .chain(figures)
-        .chain(discrepancies)
+/// Rows have their ends of line.
+pub(super) fn head() -> String {
+    line(HEAD)
 }
 
-fn discrepancy(one: &DiscrepancyView) -> String {
+pub(super) fn figures(asset: &AssetView) -> String {
+    let of = |section: &'static str, figures: &[Figure]| {
+        let row = |figure: &Figure| {
+            let cells = [section, &asset.asset, figure.item, &figure.amount];
+            line(cells.into_iter().chain([""; 6]))
+        };
+        figures.iter().map(row).collect::<String>()
+    };
+    [
+        of("ledger", &asset.ledger),
+        of("chain", &asset.chain),
+        of("invoices", &asset.invoices),
+    ]
+    .concat()
+}
+
+pub(super) fn discrepancy(one: &DiscrepancyView) -> String {
     let text = |cell: &Option<String>| cell.clone().unwrap_or_default();
     let cells = [
         "discrepancies".to_owned(),
@@ -55,10 +53,14 @@ fn line<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
 /// What a spreadsheet would run is text for it, and what the form needs is quoted. An amount below zero is a number.
 fn cell(text: &str) -> String {
     let is_number = text.strip_prefix('-').is_some_and(|rest| {
-        rest.bytes()
-            .all(|byte| byte.is_ascii_digit() || byte == b'.')
+        rest.starts_with(|c: char| c.is_ascii_digit())
+            && rest
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'.')
     });
-    let runs = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_number;
+    // Full-width signs are read like their narrow twins.
+    const RUNS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\0', '＝', '＋', '－', '＠'];
+    let runs = text.starts_with(RUNS) && !is_number;
     let text = match runs {
         true => format!("'{text}"),
         false => text.to_owned(),
@@ -82,6 +84,10 @@ mod tests {
             ("@x", "'@x"),
             ("-x", "'-x"),
             ("-1.50", "-1.50"),
+            ("-", "'-"),
+            ("-.", "'-."),
+            ("＝1+1", "'＝1+1"),
+            ("\tx", "'\tx"),
             ("a,b", "\"a,b\""),
             ("say \"x\"", "\"say \"\"x\"\"\""),
             ("=a,b", "\"'=a,b\""),

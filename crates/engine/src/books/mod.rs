@@ -3,11 +3,15 @@
 
 mod balances;
 mod csv;
+mod pieces;
 mod report;
+mod sent;
+mod views;
 
 pub use balances::{BalanceView, BalancesView, balances};
-pub use csv::csv;
-pub use report::{AssetView, DiscrepancyView, Figure, ReportView, report};
+pub use pieces::{Form, Pieces};
+pub use report::Walk;
+pub use views::{AssetView, DiscrepancyView, Figure, ReportView};
 
 use till_core::asset::Registry;
 use till_core::error::{Code, Refusal};
@@ -19,9 +23,6 @@ use till_store::journal::PostedLine;
 
 use crate::base::fail::Fail;
 use crate::base::{Engine, Merchant};
-
-/// How many rows are read at a time.
-const ROWS_AT_ONCE: i64 = 500;
 
 /// What a merchant asks the books about.
 #[derive(Clone, Debug, Default)]
@@ -75,4 +76,8 @@ fn moved(line: &PostedLine) -> Result<(Group, Group, Units), Fail> {
     let group = |text: &str| Group::parse(text).ok_or_else(wrong);
     let amount: u128 = line.amount.parse().map_err(|_| wrong())?;
     Ok((group(&line.debit)?, group(&line.credit)?, Units(amount)))
+}
+
+fn wide(units: Units) -> i128 {
+    i128::try_from(units.0).unwrap_or(i128::MAX)
 }

@@ -1,252 +1,306 @@
 //! The report: the journal, the chain and the invoices of a period, each added up by itself, and their differences.
+//! It is walked through some invoices at a time, so that no period is too long for the memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
-use serde::Serialize;
+use till_core::chain::Tips;
 use till_core::ledger::Group;
 use till_core::money::Units;
 use till_core::payment::PaymentStatus;
-use till_core::reconciliation::{Difference, Severity, Totals, Views, differences};
+use till_core::reconciliation::{Period, Severity, Totals, Views, differences};
 use till_core::refund::RefundStatus;
 use till_core::scope::Scope;
-use till_core::time;
-use till_store::Reader;
-use till_store::invoices::InvoiceRow;
-use till_store::journal::PostedLine;
-use till_store::payments::PaymentRow;
+use till_store::books::{BookRow, Orphan};
 use till_store::refunds::RefundRow;
 use till_store::transfers::TransferRow;
-use utoipa::ToSchema;
 
-use super::{Asked, Question, ROWS_AT_ONCE, moved, shown};
+use super::views::{AssetView, Assets, DiscrepancyView};
+use super::{Asked, Question, sent, shown, wide};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 
-/// Three views of a period, and what they disagree about.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(as = Reconciliation)]
-pub struct ReportView {
-    #[schema(example = "reconciliation", pattern = "^reconciliation$")]
-    pub object: &'static str,
-    #[schema(format = DateTime)]
-    pub from: String,
-    #[schema(format = DateTime)]
-    pub to: String,
-    pub assets: Vec<AssetView>,
-    pub discrepancies: Vec<DiscrepancyView>,
+const INVOICES_AT_ONCE: i64 = 1_000;
+const ROWS_AT_ONCE: i64 = 1_000;
+
+/// Where a walk has got to.
+enum Stage {
+    Invoices { after: String },
+    Orphans,
+    Unattributed { after: Option<Box<TransferRow>> },
+    Done,
 }
 
-/// One asset, as each view has it.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(as = ReconciledAsset)]
-pub struct AssetView {
-    pub asset: String,
-    /// What was posted about the period's invoices, by account group.
-    pub ledger: Vec<Figure>,
-    /// What arrived on chains for them, and what arrived for nobody.
-    pub chain: Vec<Figure>,
-    /// What they show, and their refunds.
-    pub invoices: Vec<Figure>,
+pub struct Walk {
+    engine: Arc<Engine>,
+    scope: Scope,
+    question: Question,
+    tips: HashMap<String, Tips>,
+    assets: Assets,
+    stage: Stage,
 }
-
-/// A sum.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct Figure {
-    pub item: &'static str,
-    pub amount: String,
-}
-
-/// Something that the views disagree about.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(as = Discrepancy)]
-pub struct DiscrepancyView {
-    pub asset: String,
-    /// `refunded_beyond_received`, `ledger_chain`, `invoice_chain`, `pending`, `reversed` or `unattributed`.
-    pub kind: &'static str,
-    pub amount: String,
-    /// `explained` or `flagged`.
-    pub severity: &'static str,
-    #[schema(required)]
-    pub invoice: Option<String>,
-    #[schema(required)]
-    pub network: Option<String>,
-    #[schema(required)]
-    pub tx_hash: Option<String>,
-    #[schema(required)]
-    pub index: Option<i64>,
-    pub detail: String,
-}
-
-/// The sums of one asset.
-#[derive(Default)]
-struct Sums {
-    ledger: Totals,
-    chain: Views,
-    unattributed: i128,
-    overpaid: i128,
-    refunds_open: i128,
-    refunds_sent: i128,
-}
-
-type Assets = BTreeMap<String, Sums>;
 
 /// By invoice and asset.
 type InvoiceViews<'r> = BTreeMap<(&'r str, &'r str), Views>;
 
-pub async fn report(engine: &Engine, scope: &Scope, asked: &Asked) -> Result<ReportView, Fail> {
-    let question = Question::of(engine, scope, asked).await?;
-    let period = (question.period.from, question.period.to);
-    let mut reader = engine.db.read().await?;
-    let (mut assets, mut found) = (Assets::new(), Vec::new());
-    let mut after = String::new();
-    loop {
-        let page =
-            till_store::invoices::made_between(&mut reader, scope, period, &after, ROWS_AT_ONCE);
-        let page = page.await?;
-        let Some(last) = page.last() else { break };
-        after.clone_from(&last.id);
-        let rows = Rows::of(&mut reader, scope, &page).await?;
-        let views = views_of(&page, &rows)?;
-        add(&mut assets, &page, &rows, &views)?;
-        let asked = views
-            .iter()
-            .filter(|((_, asset), _)| question.is_about(asset));
-        for ((invoice, asset), of) in asked {
-            found.extend(disagreements(invoice, asset, of));
-        }
-    }
-    for transfer in till_store::transfers::unattributed(&mut reader, scope, period).await? {
-        if question.is_about(&transfer.asset) {
-            let sums = assets.entry(transfer.asset.clone()).or_default();
-            sums.unattributed += wide(transfer.units);
-            found.push(nobodys(&transfer));
-        }
-    }
-    assets.retain(|asset, _| question.is_about(asset));
-    Ok(ReportView {
-        object: "reconciliation",
-        from: time::show(period.0),
-        to: time::show(period.1),
-        assets: assets
-            .iter()
-            .map(|(asset, sums)| view(asset, sums))
-            .collect(),
-        discrepancies: found,
-    })
-}
-
-fn wide(units: Units) -> i128 {
-    i128::try_from(units.0).unwrap_or(i128::MAX)
-}
-
-/// What belongs to some invoices, each view's rows by themselves.
-struct Rows {
-    payments: Vec<PaymentRow>,
-    lines: Vec<PostedLine>,
-    refunds: Vec<RefundRow>,
-}
-
-impl Rows {
-    async fn of(reader: &mut Reader, scope: &Scope, page: &[InvoiceRow]) -> Result<Rows, Fail> {
-        let ids: Vec<(&Scope, &str)> = page.iter().map(|row| (scope, &*row.id)).collect();
-        let names: Vec<&str> = page.iter().map(|row| &*row.id).collect();
-        let payments = till_store::payments::of_invoices(reader, &ids).await?;
-        let subjects: Vec<&str> = payments.iter().map(|payment| &*payment.id).collect();
-        let lines = till_store::journal::of_subjects(reader, scope, &subjects).await?;
-        let refunds = till_store::refunds::of_invoices(reader, scope, &names).await?;
-        Ok(Rows {
-            payments,
-            lines,
-            refunds,
+impl Walk {
+    pub async fn begin(engine: &Arc<Engine>, scope: &Scope, asked: &Asked) -> Result<Walk, Fail> {
+        let question = Question::of(engine, scope, asked).await?;
+        let mut reader = engine.db.read().await?;
+        let tips = till_store::books::tips(&mut reader).await?;
+        Ok(Walk {
+            engine: Arc::clone(engine),
+            scope: scope.clone(),
+            question,
+            tips: tips.into_iter().collect(),
+            assets: Assets::new(),
+            stage: Stage::Invoices {
+                after: String::new(),
+            },
         })
     }
-}
 
-/// Each invoice's money in each asset, as each view has it.
-fn views_of<'r>(page: &'r [InvoiceRow], rows: &'r Rows) -> Result<InvoiceViews<'r>, Fail> {
-    let mut views = InvoiceViews::new();
-    let mut invoice_of: BTreeMap<&str, &str> = BTreeMap::new();
-    for payment in &rows.payments {
-        invoice_of.insert(&payment.id, &payment.invoice);
-        let of = views.entry((&payment.invoice, &payment.asset)).or_default();
-        let units = wide(payment.units);
-        match payment.status {
-            PaymentStatus::Pending | PaymentStatus::Confirming => of.pending += units,
-            PaymentStatus::Reversed => of.reversed += units,
-            PaymentStatus::Credited | PaymentStatus::Held | PaymentStatus::Refundable => {
-                of.chain += units;
+    pub fn period(&self) -> Period {
+        self.question.period
+    }
+
+    /// The sums of what was walked through.
+    pub fn assets(&self) -> impl Iterator<Item = AssetView> + '_ {
+        let assets = self.assets.iter();
+        assets
+            .filter(move |(asset, _)| self.question.is_about(asset))
+            .map(|(asset, sums)| AssetView::of(asset, sums))
+    }
+
+    /// The discrepancies of the next part; none when the whole was walked through. Connections are held only here.
+    pub async fn next(&mut self) -> Result<Option<Vec<DiscrepancyView>>, Fail> {
+        let found = match std::mem::replace(&mut self.stage, Stage::Done) {
+            Stage::Invoices { after } => self.invoices(&after).await?,
+            Stage::Orphans => self.orphans().await?,
+            Stage::Unattributed { after } => self.unattributed(after.as_deref()).await?,
+            Stage::Done => return Ok(None),
+        };
+        let asked = |one: &DiscrepancyView| self.question.is_about(&one.asset);
+        Ok(Some(found.into_iter().filter(asked).collect()))
+    }
+
+    fn between(&self) -> (i64, i64) {
+        (self.question.period.from, self.question.period.to)
+    }
+
+    async fn invoices(&mut self, after: &str) -> Result<Vec<DiscrepancyView>, Fail> {
+        let (scope, between) = (&self.scope, self.between());
+        let mut reader = self.engine.db.read().await?;
+        let rows =
+            till_store::books::of_period(&mut reader, scope, between, after, INVOICES_AT_ONCE);
+        let rows = rows.await?;
+        let Some(last) = rows.last() else {
+            self.stage = Stage::Orphans;
+            return Ok(Vec::new());
+        };
+        let refunds = till_store::refunds::of_invoices_between(
+            &mut reader,
+            scope,
+            (after, last.invoice.as_str()),
+        );
+        let refunds = refunds.await?;
+        let sent: Vec<_> = refunds.iter().filter_map(sent::transaction).collect();
+        let observed = till_store::books::moved_by(&mut reader, &sent).await?;
+        drop(reader);
+        self.stage = Stage::Invoices {
+            after: last.invoice.clone(),
+        };
+        let views = self.add(&rows, &refunds);
+        let mut found = Vec::new();
+        for ((invoice, asset), views) in &views {
+            let differences = differences(views);
+            found.extend(
+                differences
+                    .iter()
+                    .map(|one| DiscrepancyView::of(invoice, asset, one)),
+            );
+        }
+        let of_period = |refund: &&RefundRow| has(&rows, &refund.invoice);
+        let refunds = refunds.iter().filter(of_period);
+        found.extend(refunds.filter_map(|refund| sent::unpaid(refund, &observed)));
+        Ok(found)
+    }
+
+    /// Adds some invoices up, and says what each view has of each.
+    fn add<'r>(&mut self, rows: &'r [BookRow], refunds: &'r [RefundRow]) -> InvoiceViews<'r> {
+        let mut views = InvoiceViews::new();
+        let mut gone: HashSet<&str> = HashSet::new();
+        let (mut invoice, mut payment) = ("", "");
+        for row in rows {
+            if row.invoice != invoice {
+                (invoice, payment) = (row.invoice.as_str(), "");
+                add_invoice(&mut self.assets, &mut views, row);
+            }
+            if let Some(id) = row.payment.as_deref()
+                && id != payment
+            {
+                payment = id;
+                if add_chain(&self.tips, &mut views, row) == Some(PaymentStatus::Reversed) {
+                    gone.insert(id);
+                }
+            }
+            add_line(&mut self.assets, &mut views, row);
+        }
+        let counting = |refund: &&RefundRow| refund.counts() && has(rows, &refund.invoice);
+        for refund in refunds.iter().filter(counting) {
+            let units = wide(refund.units);
+            let of = views.entry((&refund.invoice, &refund.asset)).or_default();
+            of.refunded += units;
+            let of_gone = refund
+                .sources
+                .iter()
+                .filter(|(payment, _)| gone.contains(&**payment));
+            of.kept += of_gone.map(|(_, units)| wide(*units)).sum::<i128>();
+            let sums = self.assets.entry(refund.asset.clone()).or_default();
+            match refund.status {
+                RefundStatus::Sent => sums.refunds_sent += units,
+                _ => sums.refunds_open += units,
             }
         }
-    }
-    for line in &rows.lines {
-        let (debit, credit, amount) = moved(line)?;
-        let invoice = invoice_of.get(&*line.subject).copied().unwrap_or_default();
-        let mut received = Totals::default();
-        received.add(debit, credit, amount);
-        let of = views.entry((invoice, &line.asset)).or_default();
-        of.ledger += received.of(Group::Received);
-    }
-    for row in page {
-        for (asset, units) in &row.summary.received {
-            views.entry((&row.id, asset)).or_default().invoice += wide(*units);
+        for ((_, asset), of) in &views {
+            let sums = &mut self.assets.entry((*asset).to_owned()).or_default().views;
+            sums.chain += of.chain;
+            sums.invoice += of.invoice;
+            sums.pending += of.pending;
+            sums.reversed += of.reversed;
         }
+        views
     }
-    for refund in rows.refunds.iter().filter(|refund| refund.counts()) {
-        let of = views.entry((&refund.invoice, &refund.asset)).or_default();
-        of.refunded += wide(refund.units);
+
+    async fn orphans(&mut self) -> Result<Vec<DiscrepancyView>, Fail> {
+        let mut reader = self.engine.db.read().await?;
+        let found =
+            till_store::books::orphans(&mut reader, &self.scope, self.between(), ROWS_AT_ONCE);
+        let found = found.await?;
+        self.stage = Stage::Unattributed { after: None };
+        Ok(found.iter().map(nothings).collect())
     }
-    Ok(views)
+
+    async fn unattributed(
+        &mut self,
+        after: Option<&TransferRow>,
+    ) -> Result<Vec<DiscrepancyView>, Fail> {
+        let mut reader = self.engine.db.read().await?;
+        let (scope, between) = (&self.scope, self.between());
+        let found =
+            till_store::transfers::unattributed(&mut reader, scope, between, after, ROWS_AT_ONCE);
+        let found = found.await?;
+        for transfer in &found {
+            let sums = self.assets.entry(transfer.asset.clone()).or_default();
+            sums.unattributed += wide(transfer.units);
+        }
+        if let Some(last) = found.last() {
+            self.stage = Stage::Unattributed {
+                after: Some(Box::new(last.clone())),
+            };
+        }
+        Ok(found.iter().map(nobodys).collect())
+    }
 }
 
-/// Adds some invoices up.
-fn add(
-    assets: &mut Assets,
-    page: &[InvoiceRow],
-    rows: &Rows,
-    views: &InvoiceViews<'_>,
-) -> Result<(), Fail> {
-    for line in &rows.lines {
-        let (debit, credit, amount) = moved(line)?;
-        let sums = assets.entry(line.asset.clone()).or_default();
-        sums.ledger.add(debit, credit, amount);
+/// Rows come by their invoices' ids.
+fn has(rows: &[BookRow], invoice: &str) -> bool {
+    rows.binary_search_by(|row| row.invoice.as_str().cmp(invoice))
+        .is_ok()
+}
+
+/// What an invoice shows.
+fn add_invoice<'r>(assets: &mut Assets, views: &mut InvoiceViews<'r>, row: &'r BookRow) {
+    for (asset, units) in &row.summary.received {
+        views.entry((&row.invoice, asset)).or_default().invoice += wide(*units);
     }
-    for (asset, units) in page.iter().filter_map(|row| row.summary.overpaid.as_ref()) {
+    if let Some((asset, units)) = &row.summary.overpaid {
         assets.entry(asset.clone()).or_default().overpaid += wide(*units);
     }
-    for refund in rows.refunds.iter().filter(|refund| refund.counts()) {
-        let sums = assets.entry(refund.asset.clone()).or_default();
-        match refund.status {
-            RefundStatus::Sent => sums.refunds_sent += wide(refund.units),
-            _ => sums.refunds_open += wide(refund.units),
-        }
-    }
-    for ((_, asset), of) in views {
-        let sums = &mut assets.entry((*asset).to_owned()).or_default().chain;
-        sums.chain += of.chain;
-        sums.invoice += of.invoice;
-        sums.pending += of.pending;
-        sums.reversed += of.reversed;
-    }
-    Ok(())
 }
 
-fn disagreements<'v>(
-    invoice: &'v str,
-    asset: &'v str,
-    views: &Views,
-) -> impl Iterator<Item = DiscrepancyView> + 'v {
-    let view = move |one: Difference| DiscrepancyView {
-        asset: asset.to_owned(),
-        kind: one.kind,
-        amount: shown(asset, one.amount),
-        severity: one.severity.as_str(),
-        invoice: Some(invoice.to_owned()),
+/// What arrived on the chain, from what was observed there, and where it is now.
+fn add_chain<'r>(
+    tips: &HashMap<String, Tips>,
+    views: &mut InvoiceViews<'r>,
+    row: &'r BookRow,
+) -> Option<PaymentStatus> {
+    let (asset, units, status) = arrived(tips, row)?;
+    let of = views.entry((&row.invoice, asset)).or_default();
+    let units = wide(units);
+    match status {
+        PaymentStatus::Pending | PaymentStatus::Confirming => of.pending += units,
+        PaymentStatus::Reversed => of.reversed += units,
+        PaymentStatus::Credited | PaymentStatus::Held | PaymentStatus::Refundable => {
+            of.chain += units;
+        }
+    }
+    if status == PaymentStatus::Held {
+        of.held += units;
+    }
+    Some(status)
+}
+
+/// The asset, the amount and where it is: by the transfer and its network's tips where they are known, and by the payment
+/// where the transfer was simulated or taken in before transfers were kept.
+fn arrived<'r>(
+    tips: &HashMap<String, Tips>,
+    row: &'r BookRow,
+) -> Option<(&'r str, Units, PaymentStatus)> {
+    let status = row.status?;
+    let Some(asset) = row.seen_asset.as_deref() else {
+        return Some((row.asset.as_deref()?, row.units?, status));
+    };
+    let units = row.seen_units?;
+    if row.seen_gone == Some(true) {
+        return Some((asset, units, PaymentStatus::Reversed));
+    }
+    let tips = row.network.as_ref().and_then(|network| tips.get(network));
+    let Some(tips) = tips.filter(|_| row.simulated == Some(false)) else {
+        return Some((asset, units, status));
+    };
+    let level = row.seen_height.map(|height| tips.level_at(height));
+    let is_there = level
+        .zip(row.credit_at)
+        .is_some_and(|(at, credit_at)| at >= credit_at);
+    let status = match (is_there, status) {
+        (false, _) => PaymentStatus::Confirming,
+        (true, PaymentStatus::Held) => PaymentStatus::Held,
+        (true, _) => PaymentStatus::Credited,
+    };
+    Some((asset, units, status))
+}
+
+/// What the journal has.
+fn add_line<'r>(assets: &mut Assets, views: &mut InvoiceViews<'r>, row: &'r BookRow) {
+    let groups = row.debit.zip(row.credit).zip(row.amount);
+    let (Some(asset), Some(((debit, credit), amount))) = (row.line_asset.as_deref(), groups) else {
+        return;
+    };
+    let sums = assets.entry(asset.to_owned()).or_default();
+    sums.ledger.add(debit, credit, amount);
+    let mut line = Totals::default();
+    line.add(debit, credit, amount);
+    let of = views.entry((&row.invoice, asset)).or_default();
+    of.ledger += line.of(Group::Received);
+}
+
+fn nothings(line: &Orphan) -> DiscrepancyView {
+    let amount = line.amount.parse().unwrap_or_default();
+    DiscrepancyView {
+        asset: line.asset.clone(),
+        kind: "unknown_payment",
+        amount: shown(&line.asset, amount),
+        severity: Severity::Flagged.as_str(),
+        invoice: line.invoice.clone(),
         network: None,
         tx_hash: None,
         index: None,
-        detail: one.detail.to_owned(),
-    };
-    differences(views).into_iter().map(view)
+        detail: format!(
+            "{} moves {} to {} for {}, which is no payment.",
+            line.entry, line.debit, line.credit, line.subject
+        ),
+    }
 }
 
 fn nobodys(transfer: &TransferRow) -> DiscrepancyView {
@@ -261,29 +315,5 @@ fn nobodys(transfer: &TransferRow) -> DiscrepancyView {
         tx_hash: Some(transfer.tx_hash.clone()),
         index: Some(transfer.place),
         detail: format!("Arrived at an address of this account and is nobody's: {why}."),
-    }
-}
-
-fn view(asset: &str, sums: &Sums) -> AssetView {
-    let figure = |item, units| Figure {
-        item,
-        amount: shown(asset, units),
-    };
-    let ledger = Group::ALL.map(|group| figure(group.as_str(), sums.ledger.of(group)));
-    AssetView {
-        asset: asset.to_owned(),
-        ledger: ledger.into(),
-        chain: vec![
-            figure("final", sums.chain.chain),
-            figure("pending", sums.chain.pending),
-            figure("reversed", sums.chain.reversed),
-            figure("unattributed", sums.unattributed),
-        ],
-        invoices: vec![
-            figure("received", sums.chain.invoice),
-            figure("overpaid", sums.overpaid),
-            figure("refunds_open", sums.refunds_open),
-            figure("refunds_sent", sums.refunds_sent),
-        ],
     }
 }

@@ -1,11 +1,12 @@
-//! The only place that opens sockets to hosts a merchant chose.
+//! The only place that opens sockets to hosts a merchant chose, and to those that an operator's lists come from.
 //!
-//! What holds here: no connection is attempted before its address has been vetted, the address that
+//! What holds here for a merchant's: no connection is attempted before its address has been vetted, the address that
 //! was vetted is the address that is connected to, no redirect is followed, and an answer costs us
 //! at most [`Sender`]'s deadline in time and a few kilobytes in memory.
 
 mod answer;
 mod connect;
+mod fetch;
 mod gate;
 mod resolve;
 
@@ -25,6 +26,7 @@ use answer::Answer;
 use gate::Gate;
 
 pub use answer::Outcome;
+pub use fetch::Fetcher;
 pub use resolve::{Addresses, Resolve, SystemResolver};
 pub use till_net::TlsError as SenderError;
 

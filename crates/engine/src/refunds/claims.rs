@@ -14,7 +14,7 @@ use super::find_locked;
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine, Merchant};
 use crate::outbox::{self, Told};
-use crate::screening::{self, Screened};
+use crate::screening::{self, Answers, Screened};
 use crate::view::{ClaimNetwork, ClaimView, RefundView};
 
 /// What a token opens: whose refund, and which.
@@ -56,7 +56,7 @@ pub async fn show_claim(engine: &Engine, claim: &Claim) -> Result<ClaimView, Fai
     let row = row.ok_or_else(missing)?;
     let merchant = Merchant::load(&mut reader, &claim.scope).await?;
     let now = merchant.now(engine.clock.now_ms());
-    check_open(row.status, row.expires_at, now)?;
+    check_open(row.status, row.closes_at(), now)?;
     Ok(render(&merchant, &row))
 }
 
@@ -95,20 +95,45 @@ fn networks_of(row: &RefundRow) -> Vec<(&'static Network, &'static Asset)> {
     found
 }
 
+/// What the chain says of the address that a payer gives, asked before the claim is made.
+pub async fn ask(engine: &Engine, claim: &Claim, request: &ClaimRequest) -> Result<Answers, Fail> {
+    let mut reader = engine.db.read().await?;
+    let row = till_store::refunds::find(&mut reader, &claim.scope, &claim.refund).await?;
+    drop(reader);
+    let row = row.filter(|row| row.status == RefundStatus::Unclaimed);
+    let chosen = row.and_then(|row| chosen(&row, &request.network));
+    let Some((network, asset)) = chosen else {
+        return Ok(Answers::new());
+    };
+    let Ok(address) = till_chains::parse_address(network, &request.address) else {
+        return Ok(Answers::new());
+    };
+    let address = &*address;
+    Ok(screening::ask(engine, Screened { network, address }, asset).await)
+}
+
+/// The network that a payer names, if the refund can be received there, and the asset that it is there.
+fn chosen(row: &RefundRow, network: &str) -> Option<(&'static Network, &'static Asset)> {
+    let network = Registry::builtin().network(network)?;
+    networks_of(row)
+        .into_iter()
+        .find(|(of, _)| of.id == network.id)
+}
+
 /// The first claim wins; the same again is answered as the first was.
 pub async fn claim(
     tx: &mut Tx,
     context: &Context<'_>,
     claim: &Claim,
     request: &ClaimRequest,
+    answers: &Answers,
 ) -> Result<ClaimView, Fail> {
-    let (mut row, _held) = find_locked(tx, context, &claim.refund).await?;
-    let network = Registry::builtin().network(&request.network);
-    let network = network
-        .filter(|chosen| networks_of(&row).iter().any(|(of, _)| of.id == chosen.id))
+    let (mut row, held) = find_locked(tx, context, &claim.refund).await?;
+    let now = held.moment(context);
+    check_open(row.status, row.closes_at(), now)?;
+    let (network, _) = chosen(&row, &request.network)
         .ok_or_else(|| Refusal::of(Code::NetworkUnavailable).param("network"))?;
-    let address = payable(tx, network, &request.address).await?;
-    check_open(row.status, row.expires_at, context.now)?;
+    let address = payable(tx, context, network, &request.address).await?;
     if row.status == RefundStatus::Sent {
         return Err(Refusal::of(Code::ClaimAlreadySent).into());
     }
@@ -123,43 +148,55 @@ pub async fn claim(
         network,
         address: &address,
     };
-    let screening = screening::screen(context, screened);
+    let screening = screening::screen(context, screened, answers);
     let kept = screening::kept(context, &row.id, screened, &screening);
-    tx.write(&kept).await?;
+    tx.write(&till_store::screenings::rows([&kept])).await?;
     row.status = match screening.result() {
         Finding::Clear => RefundStatus::ReadyToSend,
         Finding::Match | Finding::Unavailable => RefundStatus::InReview,
     };
-    row.claimed_at = Some(context.now);
+    row.claimed_at = Some(now);
     row.payout_network = Some(network.id.clone());
     row.payout_address = Some(address.clone());
     row.screening = Some(screening);
-    till_store::refunds::update(tx, &mut row, context.now).await?;
+    till_store::refunds::update(tx, &mut row, now).await?;
     announce(tx, context, &row).await?;
     Ok(render(&context.merchant, &row))
 }
 
-/// An address at which somebody can receive money and spend it: checked in the network's own form, no token's
-/// contract and no deposit address of anybody.
+/// An address at which a payer can receive money and spend it: checked in the network's own form, no known contract,
+/// no deposit address of anybody, and not where the merchant is paid.
 async fn payable(
     q: &mut impl Queries,
+    context: &Context<'_>,
     network: &'static Network,
     text: &str,
 ) -> Result<String, Fail> {
     let invalid = |why: &str| Refusal::new(Code::AddressInvalid, why.to_owned()).param("address");
     let address = till_chains::parse_address(network, text)
         .map_err(|error| invalid(&format!("address is {error}")))?;
-    let registry = Registry::builtin();
-    let is_contract = registry.asset_of_contract(&network.id, &address).is_some()
-        || network.factory.as_deref() == Some(&*address);
-    if is_contract {
+    if is_contract(network, &address) {
         return Err(invalid("address is a contract, from which nobody can spend").into());
     }
     let leases = till_store::leases::holders(q, network.family, &address).await?;
     if !leases.is_empty() {
         return Err(invalid("address is one that payments are made to").into());
     }
+    if context.merchant.destination(network.family) == Some(&*address) {
+        return Err(invalid("address is the merchant's own").into());
+    }
     Ok(address)
+}
+
+/// A token's contract or a factory, on this network or on one whose addresses look alike: a contract that is known
+/// there is nobody's wallet here.
+fn is_contract(network: &Network, address: &str) -> bool {
+    let registry = Registry::builtin();
+    let alike = |of: &&Network| of.family == network.family;
+    registry.networks().iter().filter(alike).any(|of| {
+        of.factory.as_deref() == Some(address)
+            || registry.asset_of_contract(&of.id, address).is_some()
+    })
 }
 
 /// Events are kept as they are sent, so this one goes without the token.

@@ -44,14 +44,20 @@ pub async fn create(
     request: &NewRefund,
 ) -> Result<RefundView, Fail> {
     let mut held = find_locked(tx, context, invoice).await?;
-    if lapse_expired(tx, context, invoice).await? {
+    let now = held.moment(context);
+    if lapse_expired(tx, context, invoice, now).await? {
         held = find_locked(tx, context, invoice).await?;
     }
     let (asset, units) = decide(&held, request)?;
     let sources = draw(&mut held, &asset, units)?;
     settlement::settle(tx, context, held, None).await?;
-    let row = new_row(context, invoice, asset, units, sources, request.reason);
-    till_store::refunds::insert(tx, &row, context.now).await?;
+    let drawn = Drawn {
+        asset,
+        units,
+        sources,
+    };
+    let row = new_row(context, invoice, drawn, request.reason, now);
+    till_store::refunds::insert(tx, &row, now).await?;
     let timer = TimerRow::new(
         &context.scope,
         TimerKind::ExpireClaim,
@@ -69,10 +75,15 @@ pub async fn create(
 }
 
 /// Links whose time is over stop counting now, whether or not their timers have fired.
-async fn lapse_expired(tx: &mut Tx, context: &Context<'_>, invoice: &str) -> Result<bool, Fail> {
+async fn lapse_expired(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    invoice: &str,
+    now: i64,
+) -> Result<bool, Fail> {
     let known = till_store::refunds::of_invoice(tx, &context.scope, invoice).await?;
     let mut any = false;
-    for row in known.iter().filter(|row| has_lapsed(row, context.now)) {
+    for row in known.iter().filter(|row| has_lapsed(row, now)) {
         lapse(tx, context, &row.id).await?;
         any = true;
     }
@@ -138,13 +149,19 @@ fn draw(held: &mut Held, asset: &str, units: Units) -> Result<Vec<(String, Units
     Ok(sources)
 }
 
-fn new_row(
-    context: &Context<'_>,
-    invoice: &str,
+/// What was promised, and out of which payments.
+struct Drawn {
     asset: String,
     units: Units,
     sources: Vec<(String, Units)>,
+}
+
+fn new_row(
+    context: &Context<'_>,
+    invoice: &str,
+    drawn: Drawn,
     reason: Option<RefundReason>,
+    now: i64,
 ) -> RefundRow {
     let engine = context.engine;
     let id = engine.ids.make(IdKind::Refund);
@@ -153,15 +170,15 @@ fn new_row(
     RefundRow {
         scope: context.scope.clone(),
         invoice: invoice.to_owned(),
-        asset,
-        units,
+        asset: drawn.asset,
+        units: drawn.units,
         reason,
         status: RefundStatus::Unclaimed,
-        sources,
+        sources: drawn.sources,
         token_hash: hash_token(&token).to_vec(),
         token_sealed: engine.vault.seal(&engine.ids, &purpose, token.as_bytes()),
-        created_at: context.now,
-        expires_at: context.now.saturating_add(CLAIM_LIFE_MS),
+        created_at: now,
+        expires_at: now.saturating_add(CLAIM_LIFE_MS),
         claimed_at: None,
         sent_at: None,
         cancelled_at: None,

@@ -5,7 +5,7 @@ mod claims;
 mod create;
 mod sent;
 
-pub use claims::{Claim, ClaimRequest, claim, find_claim, show_claim};
+pub use claims::{Claim, ClaimRequest, ask, claim, find_claim, show_claim};
 pub use create::{NewRefund, create};
 pub use sent::{is_tx_hash, mark_sent, screen_again};
 pub use till_store::refunds::RefundFilter;
@@ -93,26 +93,28 @@ pub async fn cancel(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<Refu
         RefundStatus::Cancelled => return render(context.engine, &row),
         RefundStatus::Unclaimed | RefundStatus::ReadyToSend | RefundStatus::InReview => {}
     }
+    let now = held.moment(context);
     if row.counts() {
         give_back(&mut held, &row)?;
         settlement::settle(tx, context, held, None).await?;
     }
     row.status = RefundStatus::Cancelled;
-    row.cancelled_at = Some(context.now);
-    till_store::refunds::update(tx, &mut row, context.now).await?;
+    row.cancelled_at = Some(now);
+    till_store::refunds::update(tx, &mut row, now).await?;
     render(context.engine, &row)
 }
 
 /// The timer of a refund's link: one that nobody claimed stops counting.
 pub async fn lapse(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<(), Fail> {
     let (mut row, mut held) = find_locked(tx, context, id).await?;
-    if !has_lapsed(&row, context.now) {
+    let now = held.moment(context);
+    if !has_lapsed(&row, now) {
         return Ok(());
     }
     give_back(&mut held, &row)?;
     settlement::settle(tx, context, held, None).await?;
-    row.lapsed_at = Some(context.now);
-    Ok(till_store::refunds::update(tx, &mut row, context.now).await?)
+    row.lapsed_at = Some(now);
+    Ok(till_store::refunds::update(tx, &mut row, now).await?)
 }
 
 /// Whether its link has expired, and nobody has noted it yet.

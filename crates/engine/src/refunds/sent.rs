@@ -1,7 +1,7 @@
 //! Sent: the merchant paid a refund from its own wallet and says by which transaction.
 
 use scoped_futures::ScopedFutureExt as _;
-use till_core::asset::{Network, Registry};
+use till_core::asset::{Asset, Network, Registry};
 use till_core::error::{Code, Refusal};
 use till_core::money::Units;
 use till_core::refund::RefundStatus;
@@ -13,7 +13,7 @@ use till_store::refunds::RefundRow;
 use super::{change_sources, find, find_locked, render};
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine};
-use crate::screening::{self, Screened};
+use crate::screening::{self, Answers, Screened};
 use crate::settlement;
 use crate::view::RefundView;
 
@@ -33,6 +33,7 @@ pub async fn mark_sent(
     if row.status != RefundStatus::ReadyToSend {
         return Err(Refusal::of(Code::RefundNotReady).into());
     }
+    let now = held.moment(context);
     let (network, _) = payout(&row)?;
     let form = till_chains::normalise_tx_hash(tx_hash).and_then(|form| form.on(network.family));
     let tx_hash = form.ok_or_else(|| {
@@ -53,9 +54,9 @@ pub async fn mark_sent(
     })?;
     settlement::settle(tx, context, held, None).await?;
     row.status = RefundStatus::Sent;
-    row.sent_at = Some(context.now);
+    row.sent_at = Some(now);
     row.tx_hash = Some(tx_hash);
-    match till_store::refunds::update(tx, &mut row, context.now).await {
+    match till_store::refunds::update(tx, &mut row, now).await {
         // Another refund took the same transaction between our look and our write.
         Err(error) if error.violates("refunds_sent_once") => Err(Fail::Again),
         done => {
@@ -74,9 +75,22 @@ pub async fn screen_again(engine: &Engine, scope: &Scope, id: &str) -> Result<()
     if row.status != RefundStatus::ReadyToSend {
         return Ok(());
     }
+    let (network, address) = payout(&row)?;
+    let (screened, asset) = (
+        Screened {
+            network,
+            address: &address,
+        },
+        received_as(&row, network),
+    );
+    let answers = match asset {
+        Some(asset) => screening::ask(engine, screened, asset).await,
+        None => Answers::new(),
+    };
+    let answers = &answers;
     let found = engine
         .unit(scope, |tx, context| {
-            async move { screen_locked(tx, context, id).await }.scope_boxed()
+            async move { screen_locked(tx, context, id, answers).await }.scope_boxed()
         })
         .await?;
     match found {
@@ -88,8 +102,13 @@ pub async fn screen_again(engine: &Engine, scope: &Scope, id: &str) -> Result<()
     }
 }
 
-async fn screen_locked(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<Finding, Fail> {
-    let (mut row, _held) = find_locked(tx, context, id).await?;
+async fn screen_locked(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    id: &str,
+    answers: &Answers,
+) -> Result<Finding, Fail> {
+    let (mut row, held) = find_locked(tx, context, id).await?;
     if row.status != RefundStatus::ReadyToSend {
         return Ok(Finding::Clear);
     }
@@ -98,16 +117,23 @@ async fn screen_locked(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<F
         network,
         address: &address,
     };
-    let screening = screening::screen(context, screened);
-    tx.write(&screening::kept(context, &row.id, screened, &screening))
-        .await?;
+    let screening = screening::screen(context, screened, answers);
+    let kept = screening::kept(context, &row.id, screened, &screening);
+    tx.write(&till_store::screenings::rows([&kept])).await?;
     let found = screening.result();
     if found == Finding::Match {
         row.status = RefundStatus::InReview;
         row.screening = Some(screening);
-        till_store::refunds::update(tx, &mut row, context.now).await?;
+        till_store::refunds::update(tx, &mut row, held.moment(context)).await?;
     }
     Ok(found)
+}
+
+/// What the payer gets: the same token, on the network that was chosen.
+fn received_as(row: &RefundRow, network: &Network) -> Option<&'static Asset> {
+    let registry = Registry::builtin();
+    let own = registry.asset(&row.asset)?;
+    registry.asset_on(&own.symbol, &network.id)
 }
 
 fn payout(row: &RefundRow) -> Result<(&'static Network, String), Fail> {

@@ -1,12 +1,14 @@
 //! Screening: an address held against every list there is. A list that says nothing clears nobody.
 
-use till_core::asset::{Mode, Network};
+use futures::future::join_all;
+use till_chains::registers;
+use till_core::asset::{Asset, Mode, Network};
 use till_core::payment::Hold;
 use till_core::screening::{Checked, Finding, Screening};
-use till_store::Write;
 use till_store::screenings::ScreeningRow;
 
-use crate::base::Context;
+use crate::base::{Context, Engine};
+use crate::lists::Moment;
 
 /// An address on a network, in canonical form.
 #[derive(Clone, Copy, Debug)]
@@ -15,14 +17,71 @@ pub struct Screened<'a> {
     pub address: &'a str,
 }
 
-/// What all lists say of an address. Test mode has the documented ones; where money is real and no list is
-/// configured, nobody is cleared.
-pub fn screen(context: &Context<'_>, screened: Screened<'_>) -> Screening {
-    let lists = match context.scope.mode {
+/// What was answered on the chain: a register's name and its finding.
+pub type Answers = Vec<(&'static str, Finding)>;
+
+/// Asks the issuer of an asset and the network's oracle about an address, where the network has an endpoint. Waits
+/// for nodes, so never inside a unit of work.
+pub async fn ask(engine: &Engine, screened: Screened<'_>, asset: &Asset) -> Answers {
+    let is_on = engine
+        .lists
+        .as_ref()
+        .is_some_and(|lists| lists.config.on_chain);
+    let nodes = engine.nodes.as_ref().filter(|_| is_on);
+    let Some(nodes) = nodes.filter(|nodes| nodes.know(screened.network)) else {
+        return Answers::new();
+    };
+    let registers = registers::of(screened.network, asset);
+    let asked = registers.iter().map(|register| async {
+        let named = nodes.names(screened.network, register, screened.address);
+        let finding = match named.await {
+            Some(true) => Finding::Match,
+            Some(false) => Finding::Clear,
+            None => Finding::Unavailable,
+        };
+        (register.name, finding)
+    });
+    join_all(asked).await
+}
+
+/// What all lists say of an address, and what was answered on the chain. Test mode has the documented lists besides;
+/// where money is real and no list is configured, nobody is cleared.
+pub fn screen(context: &Context<'_>, screened: Screened<'_>, answers: &Answers) -> Screening {
+    let mut lists = match context.scope.mode {
         Mode::Test => documented(context, screened),
         Mode::Live => Vec::new(),
     };
+    lists.extend(configured(context, screened));
+    if lists.is_empty() {
+        // What is asked on the chain is asked besides the lists, and does not stand for them.
+        lists.push(Checked {
+            list: Hold::Sanctions.as_str().to_owned(),
+            version: None,
+            finding: Finding::Unavailable,
+            checked_at: context.now,
+        });
+    }
+    lists.extend(answers.iter().map(|(list, finding)| Checked {
+        list: (*list).to_owned(),
+        version: None,
+        finding: *finding,
+        checked_at: context.now,
+    }));
     Screening { lists }
+}
+
+/// The operator's lists.
+fn configured(context: &Context<'_>, screened: Screened<'_>) -> Vec<Checked> {
+    let Some(lists) = &context.engine.lists else {
+        return Vec::new();
+    };
+    let (config, held) = (&lists.config, lists.held());
+    let now = Moment {
+        business: context.now,
+        real: context.real_now,
+    };
+    let check = |list| held.check(list, screened.address, config.max_age_ms, now);
+    config.lists.iter().map(check).collect()
 }
 
 /// The lists of test mode, each with its documented addresses.
@@ -56,29 +115,27 @@ pub fn hold_of(screening: &Screening) -> Option<Hold> {
         .iter()
         .find(|list| list.finding == Finding::Match)?;
     // A list of an operator's own is a list of sanctions.
-    Some(match Hold::parse(&matched.list) {
-        Some(Hold::Blacklist) => Hold::Blacklist,
+    Some(match matched.list.as_str() {
+        registers::ISSUER => Hold::Blacklist,
+        list if Hold::parse(list) == Some(Hold::Blacklist) => Hold::Blacklist,
         _ => Hold::Sanctions,
     })
 }
 
-/// The rows that keep a screening, to be written with what came of it.
+/// The row that keeps a screening, to be written with what came of it.
 pub fn kept(
     context: &Context<'_>,
     subject: &str,
     screened: Screened<'_>,
     screening: &Screening,
-) -> Write {
-    let row = |checked: &Checked| ScreeningRow {
+) -> ScreeningRow {
+    ScreeningRow {
         scope: context.scope.clone(),
         subject: subject.to_owned(),
         network: screened.network.id.clone(),
         address: screened.address.to_owned(),
-        list: checked.list.clone(),
-        version: checked.version.clone(),
-        result: checked.finding,
-        at: checked.checked_at,
-    };
-    let rows: Vec<ScreeningRow> = screening.lists.iter().map(row).collect();
-    till_store::screenings::rows(&rows)
+        result: screening.result(),
+        screening: screening.clone(),
+        at: context.now,
+    }
 }

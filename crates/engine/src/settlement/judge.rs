@@ -5,32 +5,47 @@ use std::collections::HashMap;
 use till_core::asset::Registry;
 use till_core::invoice::{Facts, Terms, judge};
 use till_core::money::Currency;
-use till_core::payment::{Hold, Payment};
+use till_core::payment::{Payment, Verdict};
 use till_store::payments::PaymentRow;
+use till_store::screenings::ScreeningRow;
 
 use super::facts::Held;
 use crate::base::Context;
-use crate::screening::{self, Screened};
+use crate::screening::{self, Answers, Screened};
 
-pub(super) fn pass_verdicts(context: &Context<'_>, terms: &Terms, held: &mut Held) {
+/// Judges what was not judged yet, and says what the lists said of the senders: who was judged stays on record.
+pub(super) fn pass_verdicts(
+    context: &Context<'_>,
+    terms: &Terms,
+    held: &mut Held,
+) -> Vec<ScreeningRow> {
     let payments = held.facts();
     let limit = manual_review_minor(context, held.invoice.is.currency);
-    let risks: HashMap<&str, Hold> = held
+    let screened: HashMap<&str, ScreeningRow> = held
         .payments
         .iter()
-        .filter_map(|payment| {
-            let risk = risk_of(context, &payment.is)?;
-            Some((payment.is.id.as_str(), risk))
-        })
+        .filter(|payment| !is_settled(payment.is.verdict))
+        .filter_map(|payment| Some((payment.is.id.as_str(), screen(context, &payment.is)?)))
         .collect();
-    let risk = |payment: &Payment| risks.get(payment.id.as_str()).copied();
+    let risk = |payment: &Payment| screening::hold_of(&screened.get(&*payment.id)?.screening);
     let facts = Facts {
         terms,
         payments: &payments,
         cancelled_at: held.invoice.is.cancelled_at,
     };
     let verdicts = judge(&facts, limit, risk);
+    let mut screened = screened;
+    let kept = verdicts
+        .iter()
+        .filter_map(|(payment, _)| screened.remove(&**payment))
+        .collect();
     held.give(&verdicts);
+    kept
+}
+
+/// Whether nobody will ask for a verdict any more. What was only screened is judged when it counts.
+fn is_settled(verdict: Option<Verdict>) -> bool {
+    !matches!(verdict, None | Some(Verdict::Screened))
 }
 
 /// The limit is set in USD; an invoice in another currency is measured by the same figure of its own.
@@ -43,9 +58,10 @@ fn manual_review_minor(context: &Context<'_>, currency: Currency) -> Option<u64>
 }
 
 /// The sender of every payment is held against the lists. One that they say nothing of is not held for it.
-fn risk_of(context: &Context<'_>, payment: &PaymentRow) -> Option<Hold> {
+fn screen(context: &Context<'_>, payment: &PaymentRow) -> Option<ScreeningRow> {
     let address = payment.sender.as_deref()?;
     let network = Registry::builtin().network(&payment.network)?;
     let screened = Screened { network, address };
-    screening::hold_of(&screening::screen(context, screened))
+    let screening = screening::screen(context, screened, &Answers::new());
+    Some(screening::kept(context, &payment.id, screened, &screening))
 }

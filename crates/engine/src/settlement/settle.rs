@@ -10,6 +10,7 @@ use till_core::payment::PaymentStatus;
 use till_store::events::EventRow;
 use till_store::invoices::InvoiceRow;
 use till_store::journal::NewEntry;
+use till_store::screenings::ScreeningRow;
 use till_store::{Tx, Write};
 
 use super::facts::Held;
@@ -27,6 +28,8 @@ pub struct Settling<'c> {
     /// When it happens, in business time.
     pub at: i64,
     entries: Vec<NewEntry>,
+    /// What the lists said of senders.
+    screened: Vec<ScreeningRow>,
     events: Vec<EventRow>,
     /// Whether some step made it wait again.
     pub has_reopened: bool,
@@ -39,6 +42,7 @@ impl<'c> Settling<'c> {
             at: held.moment(context),
             held,
             entries: Vec::new(),
+            screened: Vec::new(),
             events: Vec::new(),
             has_reopened: false,
         }
@@ -49,7 +53,8 @@ impl<'c> Settling<'c> {
         let (context, at, held) = (self.context, self.at, &mut self.held);
         let before = held.invoice.is.status;
         let terms = held.terms();
-        judge::pass_verdicts(context, &terms, held);
+        let screened = judge::pass_verdicts(context, &terms, held);
+        self.screened.extend(screened);
         let facts = Facts {
             terms: &terms,
             payments: &held.facts(),
@@ -245,9 +250,10 @@ fn writes(settled: &[Settling<'_>]) -> Result<Vec<Write>, Fail> {
     let mut writes = vec![
         till_store::payments::rows(new),
         till_store::payments::updates(moved)?,
-        till_store::journal::rows(&entries),
+        till_store::screenings::rows(settled.iter().flat_map(|done| &done.screened)),
         till_store::invoices::updates(invoices)?,
     ];
+    writes.extend(till_store::sums::posted(&entries)?);
     let followers: Vec<Follower<'_>> = settled
         .iter()
         .map(|done| Follower {

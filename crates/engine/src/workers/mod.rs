@@ -1,6 +1,8 @@
 //! Workers: reconcilers that look at what is committed, do the next step, and can be killed at any instant.
 
+pub mod lists;
 pub mod mail;
+pub mod sums;
 pub mod sweeper;
 pub mod timers;
 pub mod webhooks;
@@ -22,6 +24,8 @@ pub fn start(
     const TIMERS: Duration = Duration::from_millis(500);
     const LOOK: Duration = Duration::from_secs(60);
     const SWEEP: Duration = Duration::from_secs(600);
+    const LISTS: Duration = Duration::from_secs(60);
+    const FOLD: Duration = Duration::from_secs(10);
     vec![
         tokio::spawn(webhooks::run(Arc::clone(engine), sender, stopping.clone())),
         tokio::spawn(mail::run(Arc::clone(engine), stopping.clone())),
@@ -43,6 +47,18 @@ pub fn start(
             SWEEP,
             Work::Sweep,
         )),
+        tokio::spawn(periodic(
+            Arc::clone(engine),
+            stopping.clone(),
+            LISTS,
+            Work::Lists,
+        )),
+        tokio::spawn(periodic(
+            Arc::clone(engine),
+            stopping.clone(),
+            FOLD,
+            Work::Fold,
+        )),
     ]
 }
 
@@ -57,11 +73,25 @@ pub fn start_streams(engine: &Arc<Engine>, stopping: &Stopping) -> tokio::task::
     ))
 }
 
+/// A process that only answers requests screens addresses too: it follows what the others read.
+pub fn start_following(engine: &Arc<Engine>, stopping: &Stopping) -> tokio::task::JoinHandle<()> {
+    const FOLLOW: Duration = Duration::from_secs(15);
+    tokio::spawn(periodic(
+        Arc::clone(engine),
+        stopping.clone(),
+        FOLLOW,
+        Work::FollowLists,
+    ))
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Work {
     Timers,
     Look,
     Sweep,
+    Lists,
+    FollowLists,
+    Fold,
     Streams,
 }
 
@@ -71,6 +101,9 @@ async fn periodic(engine: Arc<Engine>, mut stopping: Stopping, period: Duration,
             Work::Timers => timers::run_due(&engine).await.map(drop),
             Work::Look => timers::look_after(&engine).await,
             Work::Sweep => sweeper::sweep(&engine).await,
+            Work::Lists => lists::refresh_due(&engine).await,
+            Work::FollowLists => lists::follow(&engine).await,
+            Work::Fold => sums::fold(&engine).await,
             Work::Streams => stream::poll(&engine).await,
         };
         if let Err(fail) = done {

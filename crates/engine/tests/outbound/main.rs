@@ -2,6 +2,7 @@
 
 mod answers;
 mod destinations;
+mod lists;
 mod receiver;
 mod tls;
 

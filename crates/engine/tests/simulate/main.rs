@@ -9,6 +9,7 @@ mod expect;
 mod model;
 mod net;
 mod receiver;
+mod refunds;
 mod rng;
 mod steps;
 mod world;

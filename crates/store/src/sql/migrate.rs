@@ -42,6 +42,8 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     12 => "0012_key_credentials",
     13 => "0013_review_decisions",
     14 => "0014_few_of_many",
+    15 => "0015_screening",
+    16 => "0016_journal_sums",
 ];
 
 const CREATE_ATTEMPTS_MAX: u32 = 8;

@@ -8,6 +8,7 @@ use till_core::asset::{Family, Mode};
 use till_core::calendar;
 use till_core::event::EventType;
 use till_core::invoice::{Decision, Status, Via};
+use till_core::ledger::Group;
 use till_core::link::{AmountType, Unit};
 use till_core::money::{Currency, Units};
 use till_core::payment::{AttributedBy, Level, PaymentStatus, Verdict};
@@ -215,6 +216,7 @@ named! {
     EventType: as_str, parse;
     Family: namespace, from_namespace;
     Finding: as_str, parse;
+    Group: as_str, parse;
     Level: as_str, parse;
     Mode: as_str, parse;
     PaymentStatus: as_str, parse;

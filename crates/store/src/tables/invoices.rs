@@ -216,26 +216,3 @@ pub async fn stream_heads(
     };
     q.look_up(&heads, &keys).await
 }
-
-/// Invoices made in a period, in the order of their ids, after one of them.
-pub async fn made_between(
-    q: &mut impl Queries,
-    scope: &Scope,
-    (from, to): (i64, i64),
-    after: &str,
-    at_most: i64,
-) -> Result<Vec<InvoiceRow>, StoreError> {
-    let sql = format!(
-        "{} WHERE account = $1 AND mode = $2 AND id > $3 AND created_at >= $4 AND created_at < $5 ORDER BY id LIMIT $6",
-        select::<InvoiceRow>()
-    );
-    let args = vals![
-        &scope.account,
-        scope.mode.as_str(),
-        after,
-        from,
-        to,
-        at_most
-    ];
-    q.all(&sql, &args).await
-}

@@ -3,7 +3,6 @@
 use till_core::ledger::{EntryKind, Line};
 use till_core::scope::Scope;
 
-use crate::sql::{LookUp, PerKey};
 use crate::{Queries, StoreError, Val, Write, vals};
 
 #[derive(Clone, Debug)]
@@ -40,7 +39,7 @@ const COLUMNS: &[&str] = &[
     "created_at",
 ];
 
-pub fn rows(entries: &[NewEntry]) -> Write {
+pub(super) fn rows(entries: &[NewEntry]) -> Write {
     let mut rows: Vec<Vec<Val>> = Vec::new();
     for entry in entries {
         for (number, line) in (0i64..).zip(&entry.lines) {
@@ -108,7 +107,6 @@ pub async fn all(q: &mut impl Queries, scope: &Scope) -> Result<Vec<JournalRow>,
 pub struct PostedLine {
     pub entry: String,
     pub line: i64,
-    pub subject: String,
     pub asset: String,
     pub debit: String,
     pub credit: String,
@@ -116,33 +114,20 @@ pub struct PostedLine {
     pub created_at: i64,
 }
 
-const POSTED: &[&str] = &[
-    "entry",
-    "line",
-    "subject",
-    "asset",
-    "debit",
-    "credit",
-    "amount",
-    "created_at",
-];
-
-/// What was posted before a moment, in the order of time, after the line that was read last.
-pub async fn posted_before(
+/// What was posted from one moment until before another, in the order of time, after the line that was read last.
+pub async fn posted_between(
     q: &mut impl Queries,
     scope: &Scope,
-    before: i64,
+    (from, before): (i64, i64),
     after: Option<&PostedLine>,
     at_most: i64,
 ) -> Result<Vec<PostedLine>, StoreError> {
-    let (at, entry, line) = after.map_or((i64::MIN, "", 0), |last| {
+    let (at, entry, line) = after.map_or((from, "", 0), |last| {
         (last.created_at, last.entry.as_str(), last.line)
     });
-    let sql = format!(
-        "SELECT {} FROM journal WHERE account = $1 AND mode = $2 AND created_at < $3 AND created_at >= $4 \
-         AND (created_at, entry, line) > ($4, $5, $6) ORDER BY created_at, entry, line LIMIT $7",
-        POSTED.join(", ")
-    );
+    let sql = "SELECT entry, line, asset, debit, credit, amount, created_at FROM journal \
+         WHERE account = $1 AND mode = $2 AND created_at < $3 AND created_at >= $4 \
+         AND (created_at, entry, line) > ($4, $5, $6) ORDER BY created_at, entry, line LIMIT $7";
     let args = vals![
         &scope.account,
         scope.mode.as_str(),
@@ -152,24 +137,5 @@ pub async fn posted_before(
         line,
         at_most
     ];
-    q.all(&sql, &args).await
-}
-
-/// Everything that was posted about these subjects.
-pub async fn of_subjects(
-    q: &mut impl Queries,
-    scope: &Scope,
-    subjects: &[&str],
-) -> Result<Vec<PostedLine>, StoreError> {
-    let keys: Vec<Vec<Val>> = subjects
-        .iter()
-        .map(|subject| vals![*subject, &scope.account, scope.mode.as_str()].into())
-        .collect();
-    let by_subject = LookUp {
-        table: "journal",
-        columns: POSTED,
-        key: &["subject", "account", "mode"],
-        rows: PerKey::Many,
-    };
-    q.look_up(&by_subject, &keys).await
+    q.all(sql, &args).await
 }

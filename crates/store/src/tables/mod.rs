@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod bindings;
+pub mod books;
 pub mod customers;
 pub mod deliveries;
 pub mod destinations;
@@ -12,6 +13,7 @@ pub mod journal;
 pub mod keys;
 pub mod leases;
 pub mod links;
+pub mod lists;
 pub mod networks;
 pub mod notices;
 pub mod payments;
@@ -19,5 +21,6 @@ pub mod plans;
 pub mod refunds;
 pub mod reviews;
 pub mod screenings;
+pub mod sums;
 pub mod timers;
 pub mod transfers;

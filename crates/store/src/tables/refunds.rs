@@ -8,8 +8,8 @@ use till_core::scope::Scope;
 use till_core::screening::Screening;
 
 use crate::sql::listing::newest_first;
-use crate::sql::{Filter, LookUp, PerKey, select, table};
-use crate::{Queries, StoreError, Tx, Val, Write, vals};
+use crate::sql::{Filter, select, table};
+use crate::{Queries, StoreError, Tx, Write, vals};
 
 table! {
     #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +73,15 @@ impl RefundRow {
     /// Whether it counts against what may be refunded.
     pub fn counts(&self) -> bool {
         self.status != RefundStatus::Cancelled && self.lapsed_at.is_none()
+    }
+
+    /// When its link closes unless it is used. One that was noted as expired is closed, though a server whose clock
+    /// is behind would not think so yet: what it had promised may have been promised to another.
+    pub fn closes_at(&self) -> i64 {
+        match self.lapsed_at {
+            Some(_) => i64::MIN,
+            None => self.expires_at,
+        }
     }
 
     fn step(&self, at: i64) -> StepRow {
@@ -187,16 +196,16 @@ pub async fn history(
         .await
 }
 
-/// The refunds of these invoices.
-pub async fn of_invoices(
+/// The refunds of the invoices whose ids come after one and up to another.
+pub async fn of_invoices_between(
     q: &mut impl Queries,
     scope: &Scope,
-    invoices: &[&str],
+    (after, up_to): (&str, &str),
 ) -> Result<Vec<RefundRow>, StoreError> {
-    let keys: Vec<Vec<Val>> = invoices
-        .iter()
-        .map(|invoice| vals![*invoice, &scope.account, scope.mode.as_str()].into())
-        .collect();
-    let by_invoice = LookUp::records::<RefundRow>(&["invoice", "account", "mode"], PerKey::Many);
-    q.look_up(&by_invoice, &keys).await
+    let sql = format!(
+        "{} WHERE invoice > $3 AND invoice <= $4 AND account = $1 AND mode = $2 ORDER BY invoice, id",
+        select::<RefundRow>()
+    );
+    let args = vals![&scope.account, scope.mode.as_str(), after, up_to];
+    q.all(&sql, &args).await
 }

@@ -1,7 +1,7 @@
-//! Screenings: which list said what of which address, when. Appended to, never changed.
+//! Screenings: what the lists said of which address, when. Appended to, never changed.
 
 use till_core::scope::Scope;
-use till_core::screening::Finding;
+use till_core::screening::{Finding, Screening};
 
 use crate::sql::{select, table};
 use crate::{Queries, StoreError, Write, vals};
@@ -13,14 +13,15 @@ table! {
         subject: String,
         network: String,
         address: String,
-        list: String,
-        version: Option<String>,
+        /// What it came to.
         result: Finding,
+        /// What each list said, and which edition of it.
+        screening as "lists": Screening,
         at: i64,
     }
 }
 
-pub fn rows(screenings: &[ScreeningRow]) -> Write {
+pub fn rows<'r>(screenings: impl IntoIterator<Item = &'r ScreeningRow>) -> Write {
     Write::records(screenings)
 }
 
@@ -30,7 +31,7 @@ pub async fn of_subject(
     subject: &str,
 ) -> Result<Vec<ScreeningRow>, StoreError> {
     let sql = format!(
-        "{} WHERE subject = $3 AND account = $1 AND mode = $2 ORDER BY at, list",
+        "{} WHERE subject = $3 AND account = $1 AND mode = $2 ORDER BY at",
         select::<ScreeningRow>()
     );
     q.all(&sql, &vals![&scope.account, scope.mode.as_str(), subject])

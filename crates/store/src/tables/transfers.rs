@@ -153,17 +153,31 @@ pub async fn release(tx: &mut Tx, identities: &[(&str, &str, i64)]) -> Result<()
     Ok(())
 }
 
-/// Transfers to an account's addresses that are nobody's payment, first seen in a period.
+/// Transfers to an account's addresses that are nobody's payment, first seen in a period, after the one read last.
 pub async fn unattributed(
     q: &mut impl Queries,
     scope: &till_core::scope::Scope,
     (from, to): (i64, i64),
+    after: Option<&TransferRow>,
+    at_most: i64,
 ) -> Result<Vec<TransferRow>, StoreError> {
+    let (at, tx_hash, place) = after.map_or((from, "", -1), |last| {
+        (last.first_seen_at, last.tx_hash.as_str(), last.place)
+    });
     let sql = format!(
-        "{} WHERE payment IS NULL AND gone = 0 AND first_seen_at >= $3 AND first_seen_at < $4 AND recipient IN \
-         (SELECT address FROM leases WHERE account = $1 AND mode = $2) ORDER BY first_seen_at, tx_hash, place",
+        "{} WHERE payment IS NULL AND gone = 0 AND first_seen_at < $4 AND (first_seen_at, tx_hash, place) > ($3, $5, $6) \
+         AND recipient IN (SELECT address FROM leases WHERE account = $1 AND mode = $2) \
+         ORDER BY first_seen_at, tx_hash, place LIMIT $7",
         select::<TransferRow>()
     );
-    q.all(&sql, &vals![&scope.account, scope.mode.as_str(), from, to])
-        .await
+    let args = vals![
+        &scope.account,
+        scope.mode.as_str(),
+        at,
+        to,
+        tx_hash,
+        place,
+        at_most
+    ];
+    q.all(&sql, &args).await
 }

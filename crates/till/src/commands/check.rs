@@ -12,6 +12,7 @@ use till_engine::outbound::{Sender, SenderConfig};
 use till_store::Db;
 use url::Url;
 
+use crate::commands::screening::{self, ListStatus};
 use crate::compose;
 use crate::config::Config;
 use crate::database;
@@ -34,8 +35,15 @@ pub async fn run(config: &Config) -> Result<(), Failure> {
     for (name, verdict) in key_files(config, db.as_ref()).await {
         report.add(&name, verdict)?;
     }
+    let in_use = match &db {
+        Some(db) => screening::of(config, db).await.unwrap_or_default(),
+        None => Vec::new(),
+    };
     if let Some(db) = db {
         db.close().await;
+    }
+    for (name, verdict) in screening_lists(config, &in_use).await {
+        report.add(&name, verdict)?;
     }
     for path in &config.webhooks.trusted_certificates {
         let name = format!("trusted certificates {}", path.display());
@@ -231,6 +239,41 @@ fn judge_chain(network: &Network, told: &Told) -> Verdict {
             Err("it does not answer as a JSON-RPC endpoint; correct its address".into())
         }
     }
+}
+
+/// Reads every list to its end, as a server would, and says what servers use of it now.
+async fn screening_lists(config: &Config, in_use: &[ListStatus]) -> Vec<(String, Verdict)> {
+    let name = "screening lists".to_owned();
+    if config.screening.lists.is_empty() {
+        let remark = "none, so in live mode every refund claim goes in_review".to_owned();
+        let is_live = config.server.live_mode;
+        return is_live.then_some((name, Ok(remark))).into_iter().collect();
+    }
+    let lists = match compose::lists(config) {
+        Ok(lists) => lists,
+        Err(failure) => return vec![(name, Err(failure.to_string()))],
+    };
+    let mut verdicts = Vec::new();
+    for list in &lists.config.lists {
+        let read = till_engine::lists::read(list, &lists.fetcher).await;
+        let verdict = match read {
+            Ok(content) => {
+                let (version, size) = (content.version, content.addresses.len());
+                let used = in_use.iter().find(|used| used.list == list.name);
+                let used = match used.map_or("missing", |used| used.state) {
+                    "fresh" => "",
+                    "stale" => "; the servers' copy is too old, and claims go in_review",
+                    _ => "; no server has read it yet, and claims go in_review",
+                };
+                Ok(format!("{version}, {size} addresses{used}"))
+            }
+            Err(error) => Err(format!(
+                "{error}; correct screening.lists, or claims go in_review"
+            )),
+        };
+        verdicts.push((format!("screening list {}", list.name), verdict));
+    }
+    verdicts
 }
 
 async fn mail(smtp_url: &str) -> Verdict {

@@ -6,4 +6,5 @@ pub mod checkout;
 pub mod demo;
 pub mod key;
 pub mod migrate;
+pub mod screening;
 pub mod serve;

@@ -35,6 +35,7 @@ enum SettingKind {
     Number,
     List,
     Map,
+    Tables,
 }
 
 const SETTINGS: &[(&str, &str, SettingKind)] = &[
@@ -61,6 +62,10 @@ const SETTINGS: &[(&str, &str, SettingKind)] = &[
     ("invoices", "volatile_life_min", SettingKind::Number),
     ("invoices", "select_min", SettingKind::Number),
     ("wallets", "require_proof", SettingKind::Flag),
+    ("screening", "lists", SettingKind::Tables),
+    ("screening", "refresh_h", SettingKind::Number),
+    ("screening", "max_age_h", SettingKind::Number),
+    ("screening", "on_chain", SettingKind::Flag),
 ];
 
 const NETWORK_SETTINGS: &[(&str, SettingKind)] =
@@ -313,6 +318,9 @@ fn from_text(
                 .map(|item| Value::String(item.to_owned()))
                 .collect(),
         )),
+        SettingKind::Tables => literal(text)
+            .filter(Value::is_array)
+            .ok_or_else(|| wrong("is not a list of tables: write [{name = \"…\", …}]")),
         SettingKind::Map => literal(text)
             .filter(Value::is_table)
             .ok_or_else(|| wrong("is not a table: write {\"BTC/USD\" = \"50000\"}")),

@@ -12,6 +12,8 @@ use ipnet::IpNet;
 
 mod layers;
 mod read;
+mod screening;
+mod settings;
 #[cfg(test)]
 mod tests;
 
@@ -38,6 +40,7 @@ pub struct Config {
     pub addresses: Addresses,
     pub invoices: Invoices,
     pub wallets: Wallets,
+    pub screening: Screening,
     /// By CAIP-2 id, as the operator wrote it. Whether the id exists is the registry's to say.
     pub networks: BTreeMap<String, Network>,
 }
@@ -110,6 +113,22 @@ pub struct Invoices {
 pub struct Wallets {
     /// A payer's wallet is bound only with its signature.
     pub require_proof: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Screening {
+    pub lists: Vec<ScreeningList>,
+    pub refresh_h: u32,
+    pub max_age_h: u32,
+    pub on_chain: bool,
+}
+
+/// Where a list of addresses comes from. Whether its format exists is the engine's to say.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ScreeningList {
+    pub name: String,
+    pub source: String,
+    pub format: String,
 }
 
 #[derive(Clone, PartialEq, Eq, Default)]
@@ -228,6 +247,15 @@ impl fmt::Debug for Mail {
             .field("smtp_url", &self.smtp_url.as_ref().map(|_| "…"))
             .field("from", &self.from)
             .finish()
+    }
+}
+
+impl fmt::Debug for ScreeningList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScreeningList")
+            .field("name", &self.name)
+            .field("format", &self.format)
+            .finish_non_exhaustive()
     }
 }
 

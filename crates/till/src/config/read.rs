@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use ipnet::IpNet;
@@ -10,6 +9,8 @@ use toml::Value;
 use url::Url;
 
 use super::layers::{Given, Layers, Origin};
+use super::screening;
+use super::settings::{Settings, wrong};
 use super::{
     Addresses, Config, ConfigError, CreditAt, Database, Invoices, Limits, Mail, Network, Prices,
     Secrets, Server, Wallets, Webhooks,
@@ -63,6 +64,7 @@ pub(super) fn config(layers: Layers) -> Result<Config, ConfigError> {
     let wallets = Wallets {
         require_proof: s.flag("wallets.require_proof")?,
     };
+    let screening = screening::read(s)?;
     debug_assert!(settings.0.is_empty(), "a known setting is read by nobody");
     Ok(Config {
         server,
@@ -75,6 +77,7 @@ pub(super) fn config(layers: Layers) -> Result<Config, ConfigError> {
         addresses,
         invoices,
         wallets,
+        screening,
         networks: networks(layers.networks)?,
     })
 }
@@ -158,111 +161,6 @@ fn networks(
         networks.insert(id, network);
     }
     Ok(networks)
-}
-
-/// Each reader takes its value out, so that what nobody read can be noticed.
-struct Settings(BTreeMap<String, Given>);
-
-impl Settings {
-    fn origin(&self, key: &str) -> Origin {
-        self.0
-            .get(key)
-            .map_or(Origin::Default, |given| given.origin.clone())
-    }
-
-    fn text<T>(
-        &mut self,
-        key: &str,
-        default: &str,
-        parse: impl Fn(&str) -> Result<T, &'static str>,
-    ) -> Result<T, ConfigError> {
-        match self.0.remove(key) {
-            None => parse(default).map_err(|problem| wrong(Origin::Default, key, problem)),
-            Some(given) => one(key, &given.origin, &given.value, &parse),
-        }
-    }
-
-    /// An empty text takes a setting away again that a weaker layer gave.
-    fn optional<T>(
-        &mut self,
-        key: &str,
-        parse: impl Fn(&str) -> Result<T, &'static str>,
-    ) -> Result<Option<T>, ConfigError> {
-        match self.0.remove(key) {
-            None => Ok(None),
-            Some(given) if given.value.as_str() == Some("") => Ok(None),
-            Some(given) => one(key, &given.origin, &given.value, &parse).map(Some),
-        }
-    }
-
-    fn list<T>(
-        &mut self,
-        key: &str,
-        parse: impl Fn(&str) -> Result<T, &'static str>,
-    ) -> Result<Vec<T>, ConfigError> {
-        let Some(Given { origin, value }) = self.0.remove(key) else {
-            return Ok(Vec::new());
-        };
-        // One item needs no brackets, in the file as little as in a variable.
-        let items = match value {
-            Value::Array(items) => items,
-            text @ Value::String(_) => vec![text],
-            _ => return Err(wrong(origin, key, "must be a list of texts")),
-        };
-        let read = |item| one(key, &origin, item, &parse);
-        items.iter().map(read).collect()
-    }
-
-    fn flag(&mut self, key: &str) -> Result<bool, ConfigError> {
-        match self.0.remove(key) {
-            None => Ok(false),
-            Some(Given {
-                value: Value::Boolean(value),
-                ..
-            }) => Ok(value),
-            Some(given) => Err(wrong(given.origin, key, "must be true or false")),
-        }
-    }
-
-    fn number(
-        &mut self,
-        key: &str,
-        default: u32,
-        range: RangeInclusive<u32>,
-    ) -> Result<u32, ConfigError> {
-        let Some(Given { origin, value }) = self.0.remove(key) else {
-            return Ok(default);
-        };
-        let Value::Integer(number) = value else {
-            return Err(wrong(origin, key, "must be a whole number"));
-        };
-        u32::try_from(number)
-            .ok()
-            .filter(|number| range.contains(number))
-            .ok_or_else(|| {
-                let problem = format!("must be between {} and {}", range.start(), range.end());
-                wrong(origin, key, &problem)
-            })
-    }
-}
-
-fn one<T>(
-    key: &str,
-    origin: &Origin,
-    value: &Value,
-    parse: &impl Fn(&str) -> Result<T, &'static str>,
-) -> Result<T, ConfigError> {
-    let text = value.as_str().ok_or("must be a text in quotes");
-    text.and_then(parse)
-        .map_err(|problem| wrong(origin.clone(), key, problem))
-}
-
-fn wrong(origin: Origin, key: &str, problem: &str) -> ConfigError {
-    ConfigError::Value {
-        origin,
-        key: key.to_owned(),
-        problem: problem.to_owned(),
-    }
 }
 
 fn listen(text: &str) -> Result<SocketAddr, &'static str> {

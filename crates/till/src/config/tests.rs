@@ -88,6 +88,12 @@ fn without_anything_the_documented_defaults_apply() {
         wallets: Wallets {
             require_proof: false,
         },
+        screening: Screening {
+            lists: vec![],
+            refresh_h: 12,
+            max_age_h: 48,
+            on_chain: true,
+        },
         networks: BTreeMap::new(),
     };
     assert_eq!(config, expected);
@@ -343,4 +349,27 @@ fn a_logged_configuration_shows_no_password_and_no_provider_key() {
         assert!(!shown.contains(secret), "{secret} in {shown}");
     }
     assert!(shown.contains("postgres"));
+}
+
+#[test]
+fn lists_are_given_in_the_file_and_in_the_environment() {
+    let list = |name: &str, source: &str, format: &str| ScreeningList {
+        name: name.to_owned(),
+        source: source.to_owned(),
+        format: format.to_owned(),
+    };
+    let url = "https://www.treasury.gov/ofac/downloads/sanctions/1.0/sdn_advanced.xml";
+    let config = from_file(&format!(
+        "[screening]\non_chain = false\n[[screening.lists]]\nname = 'ofac'\nsource = '{url}'\n\
+         format = 'ofac_sdn_advanced'\n[[screening.lists]]\nname = 'own'\nsource = 'own.txt'\nformat = 'plain'\n"
+    ));
+    let expected = [
+        list("ofac", url, "ofac_sdn_advanced"),
+        list("own", "own.txt", "plain"),
+    ];
+    assert_eq!(config.screening.lists, expected);
+    assert!(!config.screening.on_chain);
+    let json = r#"[{"name": "own", "source": "own.txt", "format": "plain"}]"#;
+    let config = from_env(&[("TILL_SCREENING_LISTS", json)]);
+    assert_eq!(config.screening.lists, expected[1..]);
 }

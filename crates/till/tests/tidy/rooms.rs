@@ -11,6 +11,7 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
         "engine",
         &[
             &["nodes", "outbound", "smtp"],
+            &["lists"],
             &["base"],
             &["testing", "addresses"],
             &["offers"],

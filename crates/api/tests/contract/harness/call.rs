@@ -132,6 +132,22 @@ pub async fn raw(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
         .expect("an answer in time")
 }
 
+/// The chunks put together; none when the last is missing.
+fn unchunked(mut rest: &[u8]) -> Option<Vec<u8>> {
+    let mut body = Vec::new();
+    loop {
+        let end = rest.windows(2).position(|two| two == b"\r\n")?;
+        let size = std::str::from_utf8(&rest[..end]).ok()?;
+        let size = usize::from_str_radix(size, 16).ok()?;
+        rest = rest.get(end + 2..)?;
+        if size == 0 {
+            return Some(body);
+        }
+        body.extend_from_slice(rest.get(..size)?);
+        rest = rest.get(size + 2..)?;
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct Reply {
     pub status: u16,
@@ -154,10 +170,15 @@ impl Reply {
             let (name, value) = line.split_once(':').expect("a header");
             (name.to_ascii_lowercase(), value.trim().to_owned())
         };
+        let headers: Vec<(String, String)> = lines.map(header).collect();
+        let mut body = said[end + 4..].to_vec();
+        if headers.iter().any(|(_, value)| value == "chunked") && !path.ends_with("/events") {
+            body = unchunked(&body).unwrap_or_else(|| panic!("{path}: the answer broke off"));
+        }
         Reply {
             status: status.expect("a status"),
-            headers: lines.map(header).collect(),
-            body: said[end + 4..].to_vec(),
+            headers,
+            body,
             path: path.to_owned(),
         }
     }

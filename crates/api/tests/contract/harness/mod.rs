@@ -19,10 +19,12 @@ use till_chains::rpc::Endpoint;
 use till_core::asset::{Family, Mode};
 use till_core::payment::Level;
 use till_core::scope::Scope;
+use till_core::time::HOUR_MS;
 use till_core::webhook::UrlPolicy;
 use till_engine::base::prices::{FixedPrices, Prices};
 use till_engine::base::vault::Vault;
 use till_engine::invoices::gather::Gatherer;
+use till_engine::lists::{ListConfig, Lists, ListsConfig};
 use till_engine::merchants::accounts::{self, Modes, NewAccount};
 use till_engine::nodes::Nodes;
 use till_engine::outbound::{Sender, SenderConfig};
@@ -71,6 +73,8 @@ pub struct Setup {
     pub lookup_time: Duration,
     /// The checkout pages that the server carries.
     pub pages: Pages,
+    /// What addresses are held against.
+    pub lists: Vec<ListConfig>,
 }
 
 impl Default for Setup {
@@ -92,6 +96,7 @@ impl Default for Setup {
             rpc: BTreeMap::new(),
             lookup_time: PATIENCE / 2,
             pages: Pages::default(),
+            lists: Vec::new(),
         }
     }
 }
@@ -252,6 +257,7 @@ fn engine(db: Db, clock: &Arc<TestClock>, setup: &Setup, base: &str) -> Engine {
         Prices::new(fixed, 120_000),
     )
     .with_nodes(Some(nodes(setup)))
+    .with_lists(Some(lists(setup)))
     .with_mailer(setup.mail.then(|| {
         let mailer = till_engine::smtp::Mailer::new("smtp://127.0.0.1:1", "till@example.com");
         mailer.expect("a mailer")
@@ -265,6 +271,17 @@ fn nodes(setup: &Setup) -> Nodes {
         .iter()
         .map(|(network, urls)| (network.clone(), urls.iter().map(parse).collect()));
     Nodes::within(networks.collect(), setup.lookup_time).expect("a client")
+}
+
+fn lists(setup: &Setup) -> Lists {
+    let config = ListsConfig {
+        lists: setup.lists.clone(),
+        refresh_ms: 12 * HOUR_MS,
+        max_age_ms: 48 * HOUR_MS,
+        on_chain: true,
+        trusted_certificates_pem: Vec::new(),
+    };
+    Lists::new(config).expect("a client")
 }
 
 fn sender(setup: &Setup) -> Sender {

@@ -1,6 +1,7 @@
 //! A node that knows the transactions it is told of, and misbehaves as it is told to.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
@@ -23,6 +24,9 @@ pub struct Node {
     url: String,
     receipts: Arc<Mutex<HashMap<String, Value>>>,
     asked: Arc<Mutex<Vec<String>>>,
+    /// Addresses that every register names, as hex digits.
+    named: Arc<Mutex<Vec<String>>>,
+    is_broken: Arc<AtomicBool>,
 }
 
 impl Node {
@@ -33,6 +37,8 @@ impl Node {
             url: format!("http://{address}/v2/secret-of-the-operator"),
             receipts: Arc::default(),
             asked: Arc::default(),
+            named: Arc::default(),
+            is_broken: Arc::default(),
         };
         let own = node.clone();
         tokio::spawn(async move {
@@ -71,6 +77,17 @@ impl Node {
             .insert(hash.to_owned(), receipt);
     }
 
+    /// From now on every register on its chain names this address.
+    pub fn names(&self, address: &str) {
+        let digits = address.trim_start_matches("0x").to_lowercase();
+        self.named.lock().unwrap().push(digits);
+    }
+
+    /// Whether it answers with a web page from now on.
+    pub fn set_broken(&self, is_broken: bool) {
+        self.is_broken.store(is_broken, Ordering::SeqCst);
+    }
+
     /// The methods it was asked since the last time.
     pub fn asked(&self) -> Vec<String> {
         std::mem::take(&mut *self.asked.lock().unwrap())
@@ -95,11 +112,21 @@ impl Node {
         self.asked.lock().unwrap().push(method.clone());
         let result = match &*method {
             "eth_chainId" => json!(format!("0x{chain_id:x}")),
+            "eth_call" => {
+                let data = question["params"][0]["data"].as_str().unwrap_or_default();
+                let named = self.named.lock().unwrap();
+                let is_named = named.iter().any(|digits| data.ends_with(digits.as_str()));
+                json!(format!("0x{:064x}", u8::from(is_named)))
+            }
             _ => {
                 let hash = question["params"][0].as_str().unwrap_or_default();
                 let known = self.receipts.lock().unwrap().get(hash).cloned();
                 known.unwrap_or_default()
             }
+        };
+        let mood = match self.is_broken.load(Ordering::SeqCst) {
+            true => Mood::Page,
+            false => mood,
         };
         let body = match mood {
             Mood::Answers => {

@@ -11,7 +11,7 @@ fn an_unknown_key_is_named_with_what_exists_beside_it() {
     check_file_error(
         "[maill]\nfrom = 'x'",
         "configuration file: unknown setting `maill`; the sections are server, database, secrets, \
-         webhooks, limits, mail, prices, addresses, invoices, wallets, networks",
+         webhooks, limits, mail, prices, addresses, invoices, wallets, screening, networks",
     );
     check_file_error(
         "[networks.'eip155:1']\nurl = 'x'",
@@ -244,5 +244,51 @@ fn a_network_has_a_caip2_id_web_endpoints_and_a_known_finality() {
     assert_eq!(
         from_file("[networks.\"eip155:1\"]").networks,
         BTreeMap::new()
+    );
+}
+
+#[test]
+fn a_list_needs_a_name_a_source_and_a_format() {
+    let check = |list: &str, expected: &str| {
+        let file = format!("[screening]\nlists = [{list}]");
+        check_file_error(
+            &file,
+            &format!("configuration file: screening.lists must {expected}"),
+        );
+    };
+    check("'ofac'", "hold tables of name, source and format");
+    check(
+        "{ name = 'ofac', source = 'sdn.xml' }",
+        "give each list a name, a source and a format, as texts",
+    );
+    check(
+        "{ name = 'ofac', source = 'sdn.xml', format = 'plain', url = 'x' }",
+        "give a list nothing but a name, a source and a format",
+    );
+    check(
+        "{ name = 'OFAC list', source = 'sdn.xml', format = 'plain' }",
+        "name lists in small letters, digits, _ and -",
+    );
+    check(
+        "{ name = 'ofac', source = 'sdn.xml', format = 'csv' }",
+        "have the format ofac_sdn_advanced or plain",
+    );
+    for source in [
+        "",
+        "http://lists.example/x",
+        "https://user@lists.example/x",
+        "ftp://x/y",
+    ] {
+        check(
+            &format!("{{ name = 'ofac', source = '{source}', format = 'plain' }}"),
+            "have a path or an https address without credentials as source",
+        );
+    }
+    let twice = "{ name = 'a', source = 'x', format = 'plain' }, { name = 'a', source = 'y', format = 'plain' }";
+    check(twice, "not have one name twice");
+    check_file_error(
+        "[screening]\nmax_age_h = 12",
+        "configuration file: screening.max_age_h must be more than screening.refresh_h, \
+         or every list is too old before it is read again",
     );
 }

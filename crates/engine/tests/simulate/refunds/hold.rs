@@ -1,0 +1,320 @@
+//! What must hold of refunds, worked out from the tables without the engine's rules.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use till_core::scope::Scope;
+use till_engine::books::{self, Asked, Walk};
+use till_store::{Queries as _, Val};
+
+use super::Story;
+use crate::world::Check;
+
+fn of(scope: &Scope) -> [Val; 2] {
+    [(&*scope.account).into(), scope.mode.as_str().into()]
+}
+
+#[derive(Clone, Debug)]
+pub struct Payment {
+    pub id: String,
+    pub invoice: String,
+    pub is_held: bool,
+    /// It arrived for good, and is still there.
+    is_there: bool,
+    units: u128,
+}
+
+pub async fn payments(story: &Story) -> Vec<Payment> {
+    let sql = "SELECT id, invoice, status, units FROM payments WHERE account = $1 AND mode = $2 ORDER BY id";
+    let mut reader = story.world.engine.db.read().await.unwrap();
+    let rows: Vec<(String, String, String, String)> =
+        reader.all(sql, &of(&story.scope())).await.unwrap();
+    let payment = |(id, invoice, status, units): (String, String, String, String)| Payment {
+        id,
+        invoice,
+        is_held: status == "held",
+        is_there: matches!(&*status, "credited" | "held" | "refundable"),
+        units: units.parse().unwrap(),
+    };
+    rows.into_iter().map(payment).collect()
+}
+
+#[derive(Clone, Debug)]
+struct Refund {
+    id: String,
+    invoice: String,
+    units: u128,
+    status: String,
+    counts: bool,
+}
+
+async fn refunds(story: &Story) -> Vec<Refund> {
+    let sql = "SELECT id, invoice, units, status, lapsed_at FROM refunds WHERE account = $1 AND mode = $2 ORDER BY id";
+    let mut reader = story.world.engine.db.read().await.unwrap();
+    let rows: Vec<(String, String, String, String, Option<i64>)> =
+        reader.all(sql, &of(&story.scope())).await.unwrap();
+    let refund =
+        |(id, invoice, units, status, lapsed_at): (_, _, String, String, Option<i64>)| Refund {
+            id,
+            invoice,
+            units: units.parse().unwrap(),
+            counts: status != "cancelled" && lapsed_at.is_none(),
+            status,
+        };
+    rows.into_iter().map(refund).collect()
+}
+
+/// What an invoice received and what was promised of it.
+#[derive(Clone, Debug, Default)]
+pub struct Stands {
+    pub received: u128,
+    /// Without what a review has yet to decide about.
+    pub decided: u128,
+    /// By refunds that are open or sent, whose links have not expired.
+    pub refunded: u128,
+}
+
+impl Stands {
+    /// Whether nothing could stand against promising so much.
+    pub fn must_give(&self, units: u128) -> bool {
+        units <= self.decided.saturating_sub(self.refunded)
+    }
+}
+
+pub async fn stands(story: &Story, invoice: &str) -> Stands {
+    let now = story.world.real_now();
+    let mut stands = Stands::default();
+    for payment in payments(story).await {
+        if payment.invoice == invoice && payment.is_there {
+            stands.received += payment.units;
+            stands.decided += if payment.is_held { 0 } else { payment.units };
+        }
+    }
+    let expired = expired(story, now).await;
+    let counting = refunds(story)
+        .await
+        .into_iter()
+        .filter(|refund| refund.counts);
+    for refund in counting.filter(|refund| refund.invoice == invoice) {
+        if !expired.contains(&refund.id) {
+            stands.refunded += refund.units;
+        }
+    }
+    stands
+}
+
+/// Unclaimed refunds whose links are over, whether or not somebody noted it.
+async fn expired(story: &Story, now: i64) -> BTreeSet<String> {
+    let sql = "SELECT id FROM refunds WHERE account = $1 AND mode = $2 AND status = 'unclaimed' AND expires_at <= $3";
+    let [account, mode] = of(&story.scope());
+    let mut reader = story.world.engine.db.read().await.unwrap();
+    let rows: Vec<(String,)> = reader.all(sql, &[account, mode, now.into()]).await.unwrap();
+    rows.into_iter().map(|(id,)| id).collect()
+}
+
+/// After every step.
+pub async fn always(story: &mut Story) -> Check {
+    bound(story).await?;
+    machine(story).await?;
+    groups(story).await
+}
+
+/// I12: what is refunded is there, except after a reversal.
+async fn bound(story: &mut Story) -> Check {
+    for invoice in story.invoices.clone() {
+        let stands = stands(story, &invoice).await;
+        if stands.refunded <= stands.received {
+            continue;
+        }
+        if !story.reversed.contains(&invoice) {
+            return Err(format!(
+                "{invoice} is refunded beyond what it received: {stands:?}"
+            ));
+        }
+        story.world.visit("refunded beyond received");
+    }
+    Ok(())
+}
+
+/// I13: the history of each refund is a legal one, and only grows.
+async fn machine(story: &mut Story) -> Check {
+    let sql = "SELECT refund, status, payout_address, tx_hash, at FROM refund_steps \
+         WHERE account = $1 AND mode = $2 ORDER BY refund, step";
+    type Step = (String, String, Option<String>, Option<String>, i64);
+    let mut reader = story.world.engine.db.read().await.unwrap();
+    let rows: Vec<Step> = reader.all(sql, &of(&story.scope())).await.unwrap();
+    drop(reader);
+    let mut sent_by = BTreeSet::new();
+    for steps in rows.chunk_by(|a, b| a.0 == b.0) {
+        let id = &steps[0].0;
+        let shown: Vec<String> = steps.iter().map(|step| format!("{step:?}")).collect();
+        let known = story.histories.insert(id.clone(), shown.clone());
+        if !shown.starts_with(&known.unwrap_or_default()) {
+            return Err(format!("the history of {id} was rewritten"));
+        }
+        for pair in steps.windows(2) {
+            let [before, after] = pair else { continue };
+            legal(before.1.as_str(), after.1.as_str()).map_err(|wrong| format!("{id}: {wrong}"))?;
+            if before.2.is_some() && before.2 != after.2 {
+                return Err(format!("{id} changed its address"));
+            }
+        }
+        let last = &steps[steps.len() - 1];
+        if last.1 == "sent" && !sent_by.insert(last.3.clone()) {
+            return Err(format!("{id} was sent by another's transaction"));
+        }
+    }
+    let now: BTreeMap<String, String> = rows.into_iter().map(|step| (step.0, step.1)).collect();
+    for refund in refunds(story).await {
+        if now.get(&refund.id) != Some(&refund.status) {
+            return Err(format!("{} is not where its history ends", refund.id));
+        }
+        if refund.status == "unclaimed" && !refund.counts {
+            story.world.visit("lapsed");
+        }
+    }
+    Ok(())
+}
+
+fn legal(before: &str, after: &str) -> Check {
+    let is_legal = matches!(
+        (before, after),
+        (
+            "unclaimed",
+            "unclaimed" | "ready_to_send" | "in_review" | "cancelled"
+        ) | ("ready_to_send", "sent" | "in_review" | "cancelled")
+            | ("in_review", "cancelled")
+    );
+    match is_legal {
+        true => Ok(()),
+        false => Err(format!("{before} became {after}")),
+    }
+}
+
+/// I01, I03, I05: each payment's groups add up to it, none is below zero, and what is due and sent is what refunds say.
+async fn groups(story: &Story) -> Check {
+    let sql = "SELECT subject, debit, credit, amount FROM journal WHERE account = $1 AND mode = $2";
+    let mut reader = story.world.engine.db.read().await.unwrap();
+    let rows: Vec<(String, String, String, String)> =
+        reader.all(sql, &of(&story.scope())).await.unwrap();
+    drop(reader);
+    let mut books: BTreeMap<String, BTreeMap<String, i128>> = BTreeMap::new();
+    for (subject, debit, credit, amount) in rows {
+        let amount: i128 = amount.parse().unwrap();
+        let groups = books.entry(subject).or_default();
+        *groups.entry(debit).or_default() -= amount;
+        *groups.entry(credit).or_default() += amount;
+    }
+    let mut refunded: i128 = 0;
+    for payment in payments(story).await {
+        let groups = books.remove(&payment.id).unwrap_or_default();
+        let group = |name: &str| groups.get(name).copied().unwrap_or_default();
+        let below = groups
+            .iter()
+            .find(|(name, sum)| *name != "received" && **sum < 0);
+        if let Some((name, sum)) = below {
+            return Err(format!("{name} of {} is {sum}", payment.id));
+        }
+        let taken = group("refunds_due") + group("refunds_sent");
+        let units = i128::try_from(payment.units).unwrap();
+        let expected = if payment.is_there {
+            units.max(taken)
+        } else {
+            taken
+        };
+        if -group("received") != expected {
+            let found = -group("received");
+            return Err(format!(
+                "{} stands with {found}, not {expected}",
+                payment.id
+            ));
+        }
+        refunded += taken;
+    }
+    let counting = refunds(story)
+        .await
+        .into_iter()
+        .filter(|refund| refund.counts);
+    let promised: i128 = counting
+        .map(|refund| i128::try_from(refund.units).unwrap())
+        .sum();
+    if promised != refunded {
+        return Err(format!(
+            "refunds come to {promised}, the journal to {refunded}"
+        ));
+    }
+    match books.keys().next() {
+        None => Ok(()),
+        Some(subject) => Err(format!("only the journal knows {subject}")),
+    }
+}
+
+/// I32: reconciliation flags exactly what is refunded beyond what was received, and balances are the journal's.
+pub async fn books(story: &mut Story) -> Check {
+    let mut expected = BTreeMap::new();
+    for invoice in story.invoices.clone() {
+        let counting = refunds(story).await;
+        let counting = counting
+            .iter()
+            .filter(|it| it.counts && it.invoice == invoice);
+        let refunded: u128 = counting.map(|refund| refund.units).sum();
+        let received = stands(story, &invoice).await.received;
+        if refunded > received {
+            expected.insert(invoice, show(refunded - received));
+        }
+    }
+    let now = story.world.real_now();
+    let asked = Asked {
+        from: Some(now - 360 * 86_400_000),
+        to: Some(now + 1),
+        asset: None,
+    };
+    let (engine, scope) = (story.world.engine.clone(), story.scope());
+    let mut walk = Walk::begin(&engine, &scope, &asked)
+        .await
+        .map_err(|fail| format!("{fail:?}"))?;
+    let mut flagged = BTreeMap::new();
+    while let Some(found) = walk.next().await.map_err(|fail| format!("{fail:?}"))? {
+        for one in found.into_iter().filter(|one| one.severity == "flagged") {
+            if one.kind != "refunded_beyond_received" {
+                return Err(format!("reconciliation flags {one:?}"));
+            }
+            flagged.insert(one.invoice.unwrap_or_default(), one.amount);
+        }
+    }
+    if flagged != expected {
+        return Err(format!(
+            "reconciliation flags {flagged:?}, expected {expected:?}"
+        ));
+    }
+    balances(story, &asked).await
+}
+
+fn show(units: u128) -> String {
+    till_core::money::show(till_core::money::Units(units), 6)
+}
+
+async fn balances(story: &Story, asked: &Asked) -> Check {
+    let seen = books::balances(&story.world.engine, &story.scope(), asked).await;
+    let seen = seen.map_err(|fail| format!("{fail:?}"))?;
+    let sql = "SELECT debit, credit, amount FROM journal WHERE account = $1 AND mode = $2";
+    let mut reader = story.world.engine.db.read().await.unwrap();
+    let rows: Vec<(String, String, String)> = reader.all(sql, &of(&story.scope())).await.unwrap();
+    let mut sums: BTreeMap<String, i128> = BTreeMap::new();
+    for (debit, credit, amount) in rows {
+        let amount: i128 = amount.parse().unwrap();
+        *sums.entry(debit).or_default() -= amount;
+        *sums.entry(credit).or_default() += amount;
+    }
+    for row in seen.balances {
+        let sum = sums.get(row.account).copied().unwrap_or_default();
+        let sum = if row.account == "received" { -sum } else { sum };
+        let expected = show(u128::try_from(sum).map_err(|_| format!("{} is {sum}", row.account))?);
+        if row.closing != expected {
+            return Err(format!(
+                "{} closes with {}, not {expected}",
+                row.account, row.closing
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! What reconciliation reads: the rows of a period's invoices, each with what the journal and the chain have of it.
+
+use till_core::chain::Tips;
+use till_core::invoice::Summary;
+use till_core::ledger::Group;
+use till_core::money::Units;
+use till_core::payment::{Level, PaymentStatus};
+use till_core::scope::Scope;
+
+use crate::sql::{LookUp, PerKey, Record as _, table};
+use crate::{Queries, StoreError, Val, vals};
+
+table! {
+    /// An invoice, one of its payments if it has any, the transfer that it is, and one line of the journal about it.
+    /// What has several is repeated in rows that follow each other.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    struct BookRow in "books" by invoice {
+        invoice: String,
+        summary: Summary,
+        payment: Option<String>,
+        asset: Option<String>,
+        units: Option<Units>,
+        status: Option<PaymentStatus>,
+        credit_at: Option<Level>,
+        network: Option<String>,
+        simulated: Option<bool>,
+        /// What was observed; none for what was taken in before transfers were kept.
+        seen_asset: Option<String>,
+        seen_units: Option<Units>,
+        seen_height: Option<i64>,
+        seen_gone: Option<bool>,
+        line_asset: Option<String>,
+        debit: Option<Group>,
+        credit: Option<Group>,
+        amount: Option<Units>,
+    }
+}
+
+/// The next invoices of a period, by their ids, with everything about them.
+pub async fn of_period(
+    q: &mut impl Queries,
+    scope: &Scope,
+    (from, to): (i64, i64),
+    after: &str,
+    invoices_at_most: i64,
+) -> Result<Vec<BookRow>, StoreError> {
+    let sql = "SELECT i.id, i.summary, p.id, p.asset, p.units, p.status, p.credit_at, p.network, p.simulated, \
+         t.asset, t.units, t.height, t.gone, j.asset, j.debit, j.credit, j.amount \
+         FROM (SELECT id, summary FROM invoices WHERE account = $1 AND mode = $2 AND id > $3 \
+         AND created_at >= $4 AND created_at < $5 ORDER BY id LIMIT $6) AS i \
+         LEFT JOIN payments AS p ON p.invoice = i.id AND p.account = $1 AND p.mode = $2 \
+         LEFT JOIN transfers AS t ON t.network = p.network AND t.tx_hash = p.tx_hash AND t.place = p.place \
+         LEFT JOIN journal AS j ON j.subject = p.id AND j.account = $1 AND j.mode = $2 \
+         ORDER BY i.id, p.id";
+    let args = vals![
+        &scope.account,
+        scope.mode.as_str(),
+        after,
+        from,
+        to,
+        invoices_at_most
+    ];
+    q.all(sql, &args).await
+}
+
+/// A line of the journal about a payment that there is not.
+#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub struct Orphan {
+    pub entry: String,
+    pub invoice: Option<String>,
+    pub subject: String,
+    pub asset: String,
+    pub debit: String,
+    pub credit: String,
+    pub amount: String,
+}
+
+/// Lines posted in a period about payments that there are not.
+pub async fn orphans(
+    q: &mut impl Queries,
+    scope: &Scope,
+    (from, to): (i64, i64),
+    at_most: i64,
+) -> Result<Vec<Orphan>, StoreError> {
+    let sql = "SELECT j.entry, j.invoice, j.subject, j.asset, j.debit, j.credit, j.amount FROM journal AS j \
+         WHERE j.account = $1 AND j.mode = $2 AND j.created_at >= $3 AND j.created_at < $4 \
+         AND j.subject LIKE 'pay%' AND NOT EXISTS (SELECT 1 FROM payments AS p \
+         WHERE p.account = j.account AND p.mode = j.mode AND p.id = j.subject) ORDER BY j.created_at, j.entry, j.line LIMIT $5";
+    let args = vals![&scope.account, scope.mode.as_str(), from, to, at_most];
+    q.all(sql, &args).await
+}
+
+/// How far each watched network is settled.
+pub async fn tips(q: &mut impl Queries) -> Result<Vec<(String, Tips)>, StoreError> {
+    let sql = "SELECT id, safe_height, final_height FROM networks";
+    let rows: Vec<(String, Option<i64>, Option<i64>)> = q.all(sql, &[]).await?;
+    let tips = |(id, safe, last_final)| (id, Tips { safe, last_final });
+    Ok(rows.into_iter().map(tips).collect())
+}
+
+/// Everything that transactions moved, as far as it was observed. Each is named by its network and hash.
+pub async fn moved_by(
+    q: &mut impl Queries,
+    transactions: &[(&str, &str)],
+) -> Result<Vec<super::transfers::TransferRow>, StoreError> {
+    let keys: Vec<Vec<Val>> = transactions
+        .iter()
+        .map(|(network, tx_hash)| vals![*network, *tx_hash].into())
+        .collect();
+    let by_hash = LookUp {
+        table: super::transfers::TransferRow::TABLE,
+        columns: super::transfers::TransferRow::COLUMNS,
+        key: &["network", "tx_hash"],
+        rows: PerKey::Many,
+    };
+    q.look_up(&by_hash, &keys).await
+}

@@ -1,0 +1,183 @@
+//! Sums of the journal by day. Whoever posts adds a row of its own, so that nobody waits for anybody; folding makes one
+//! of many. They are written with the entries that they are sums of, and come to the same.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use till_core::ledger::Group;
+use till_core::money::Units;
+use till_core::scope::Scope;
+use till_core::time::DAY_MS;
+
+use super::journal::{self, NewEntry};
+use crate::sql::{Conflict, LookUp, PerKey, select, table};
+use crate::{Queries, StoreError, Tx, Val, Write, vals};
+
+table! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    scoped struct SumRow in "journal_sums" by entry {
+        /// Days since 1970.
+        day: i64,
+        asset: String,
+        debit: Group,
+        credit: Group,
+        /// The entry that it began with; empty for what was folded.
+        entry: String,
+        amount: Units,
+    }
+}
+
+const KEY: &[&str] = &[
+    "account", "mode", "day", "asset", "debit", "credit", "entry",
+];
+const KEY_TEXT: &str = "account, mode, day, asset, debit, credit, entry";
+
+pub fn day_of(at: i64) -> i64 {
+    at.div_euclid(DAY_MS)
+}
+
+/// By account, mode, day, asset and the groups that are debited and credited.
+type Key = (
+    Arc<str>,
+    &'static str,
+    i64,
+    String,
+    &'static str,
+    &'static str,
+);
+type Sums = BTreeMap<Key, SumRow>;
+
+fn add(sums: &mut Sums, row: SumRow) -> Result<(), StoreError> {
+    let key = (
+        row.scope.account.clone(),
+        row.scope.mode.as_str(),
+        row.day,
+        row.asset.clone(),
+        row.debit.as_str(),
+        row.credit.as_str(),
+    );
+    match sums.get_mut(&key) {
+        None => {
+            sums.insert(key, row);
+        }
+        Some(sum) => {
+            let total = sum.amount.0.checked_add(row.amount.0);
+            let beyond = || StoreError::Other("a sum of the journal is beyond all bounds".into());
+            sum.amount = Units(total.ok_or_else(beyond)?);
+        }
+    }
+    Ok(())
+}
+
+/// Entries of the journal, and what they add to the sums: neither is written without the other.
+pub fn posted(entries: &[NewEntry]) -> Result<[Write; 2], StoreError> {
+    Ok([journal::rows(entries), rows(entries)?])
+}
+
+fn rows(entries: &[NewEntry]) -> Result<Write, StoreError> {
+    let mut sums = Sums::new();
+    for entry in entries {
+        for line in &entry.lines {
+            let row = SumRow {
+                scope: entry.scope.clone(),
+                day: day_of(entry.created_at),
+                asset: entry.asset.clone(),
+                debit: line.debit,
+                credit: line.credit,
+                entry: entry.id.clone(),
+                amount: line.amount,
+            };
+            add(&mut sums, row)?;
+        }
+    }
+    Ok(Write::records(sums.values()))
+}
+
+/// The sums of the days before one, some at a time, after the one that was read last.
+pub async fn before(
+    q: &mut impl Queries,
+    scope: &Scope,
+    day: i64,
+    after: Option<&SumRow>,
+    at_most: i64,
+) -> Result<Vec<SumRow>, StoreError> {
+    let (account, mode) = (&scope.account, scope.mode.as_str());
+    let Some(last) = after else {
+        let sql = format!(
+            "{} WHERE account = $1 AND mode = $2 AND day < $3 ORDER BY {KEY_TEXT} LIMIT $4",
+            select::<SumRow>()
+        );
+        return q.all(&sql, &vals![account, mode, day, at_most]).await;
+    };
+    let sql = format!(
+        "{} WHERE account = $1 AND mode = $2 AND day < $3 AND (day, asset, debit, credit, entry) > ($4, $5, $6, $7, $8) \
+         ORDER BY {KEY_TEXT} LIMIT $9",
+        select::<SumRow>()
+    );
+    let args = vals![
+        account,
+        mode,
+        day,
+        last.day,
+        &last.asset,
+        last.debit.as_str(),
+        last.credit.as_str(),
+        &last.entry,
+        at_most
+    ];
+    q.all(&sql, &args).await
+}
+
+/// Folds some rows of all accounts into the sums of their days, and says how many there were.
+pub async fn fold(tx: &mut Tx, at_most: i64) -> Result<usize, StoreError> {
+    // One at a time: two that fold the same day would each miss what the other adds.
+    let sql = format!("SELECT id FROM journal_folding{}", tx.for_update());
+    let _: Vec<(i64,)> = tx.all(&sql, &[]).await?;
+    let sql = format!(
+        "{} WHERE entry <> '' ORDER BY account, mode, day LIMIT $1",
+        select::<SumRow>()
+    );
+    let found: Vec<SumRow> = tx.all(&sql, &vals![at_most]).await?;
+    if found.is_empty() {
+        return Ok(0);
+    }
+    let mut sums = Sums::new();
+    for row in &found {
+        let entry = String::new();
+        add(
+            &mut sums,
+            SumRow {
+                entry,
+                ..row.clone()
+            },
+        )?;
+    }
+    let keys: Vec<Vec<Val>> = sums.values().map(key).collect();
+    let by_key = LookUp::records::<SumRow>(KEY, PerKey::One);
+    let known: Vec<SumRow> = tx.look_up(&by_key, &keys).await?;
+    for row in known {
+        add(&mut sums, row)?;
+    }
+    let folded = Write::delete("journal_sums", KEY, found.iter().map(key).collect());
+    let columns = &["amount"];
+    let sums = Write::records(sums.values()).on_conflict(Conflict::Replace {
+        key: KEY_TEXT,
+        columns,
+    });
+    tx.write(&folded).await?;
+    tx.write(&sums).await?;
+    Ok(found.len())
+}
+
+fn key(row: &SumRow) -> Vec<Val> {
+    vals![
+        &row.scope.account,
+        row.scope.mode.as_str(),
+        row.day,
+        &row.asset,
+        row.debit.as_str(),
+        row.credit.as_str(),
+        &row.entry
+    ]
+    .into()
+}

@@ -1,0 +1,118 @@
+//! The gathered values, and how they are taken out one by one.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use toml::Value;
+
+use super::ConfigError;
+use super::layers::{Given, Origin};
+
+/// Each reader takes its value out, so that what nobody read can be noticed.
+pub(super) struct Settings(pub(super) BTreeMap<String, Given>);
+
+impl Settings {
+    pub(super) fn origin(&self, key: &str) -> Origin {
+        self.0
+            .get(key)
+            .map_or(Origin::Default, |given| given.origin.clone())
+    }
+
+    pub(super) fn text<T>(
+        &mut self,
+        key: &str,
+        default: &str,
+        parse: impl Fn(&str) -> Result<T, &'static str>,
+    ) -> Result<T, ConfigError> {
+        match self.0.remove(key) {
+            None => parse(default).map_err(|problem| wrong(Origin::Default, key, problem)),
+            Some(given) => one(key, &given.origin, &given.value, &parse),
+        }
+    }
+
+    /// An empty text takes a setting away again that a weaker layer gave.
+    pub(super) fn optional<T>(
+        &mut self,
+        key: &str,
+        parse: impl Fn(&str) -> Result<T, &'static str>,
+    ) -> Result<Option<T>, ConfigError> {
+        match self.0.remove(key) {
+            None => Ok(None),
+            Some(given) if given.value.as_str() == Some("") => Ok(None),
+            Some(given) => one(key, &given.origin, &given.value, &parse).map(Some),
+        }
+    }
+
+    pub(super) fn list<T>(
+        &mut self,
+        key: &str,
+        parse: impl Fn(&str) -> Result<T, &'static str>,
+    ) -> Result<Vec<T>, ConfigError> {
+        let Some(Given { origin, value }) = self.0.remove(key) else {
+            return Ok(Vec::new());
+        };
+        // One item needs no brackets, in the file as little as in a variable.
+        let items = match value {
+            Value::Array(items) => items,
+            text @ Value::String(_) => vec![text],
+            _ => return Err(wrong(origin, key, "must be a list of texts")),
+        };
+        let read = |item| one(key, &origin, item, &parse);
+        items.iter().map(read).collect()
+    }
+
+    pub(super) fn flag(&mut self, key: &str) -> Result<bool, ConfigError> {
+        self.flag_or(key, false)
+    }
+
+    pub(super) fn flag_or(&mut self, key: &str, default: bool) -> Result<bool, ConfigError> {
+        match self.0.remove(key) {
+            None => Ok(default),
+            Some(Given {
+                value: Value::Boolean(value),
+                ..
+            }) => Ok(value),
+            Some(given) => Err(wrong(given.origin, key, "must be true or false")),
+        }
+    }
+
+    pub(super) fn number(
+        &mut self,
+        key: &str,
+        default: u32,
+        range: RangeInclusive<u32>,
+    ) -> Result<u32, ConfigError> {
+        let Some(Given { origin, value }) = self.0.remove(key) else {
+            return Ok(default);
+        };
+        let Value::Integer(number) = value else {
+            return Err(wrong(origin, key, "must be a whole number"));
+        };
+        u32::try_from(number)
+            .ok()
+            .filter(|number| range.contains(number))
+            .ok_or_else(|| {
+                let problem = format!("must be between {} and {}", range.start(), range.end());
+                wrong(origin, key, &problem)
+            })
+    }
+}
+
+fn one<T>(
+    key: &str,
+    origin: &Origin,
+    value: &Value,
+    parse: &impl Fn(&str) -> Result<T, &'static str>,
+) -> Result<T, ConfigError> {
+    let text = value.as_str().ok_or("must be a text in quotes");
+    text.and_then(parse)
+        .map_err(|problem| wrong(origin.clone(), key, problem))
+}
+
+pub(super) fn wrong(origin: Origin, key: &str, problem: &str) -> ConfigError {
+    ConfigError::Value {
+        origin,
+        key: key.to_owned(),
+        problem: problem.to_owned(),
+    }
+}
