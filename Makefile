@@ -11,7 +11,7 @@ STEP := scripts/step
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test release setup web web-types check-fmt check-clippy check-web check-tests check-contracts check-openapi \
-	check-browser simulate bench openapi fmt deny mutants
+	check-browser simulate bench openapi fmt deny mutants breaks
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-9s %s\n", $$1, $$2 }'
@@ -115,3 +115,7 @@ deny: ## licences, doubles, sources and (with a network) advisories; builds carg
 mutants: ## breaks the rules of the core in every small way; builds cargo-mutants the first time
 	@command -v cargo-mutants > /dev/null || $(CARGO) install -q --locked cargo-mutants
 	@scripts/mutants
+
+breaks: ## breaks rules of the engine on purpose: each break must be caught by the simulator
+	@scripts/setup build
+	@scripts/breaks
