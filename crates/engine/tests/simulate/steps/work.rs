@@ -278,6 +278,8 @@ pub async fn simulate_payment(world: &mut World, m: usize) -> Check {
     if row.recipient != offer.address || row.units != Units(units) {
         return Err(format!("a simulated payment of another sort: {row:?}"));
     }
+    let leased = check::leases::leased_now(world, &world.model.merchants[m]).await;
+    world.model.merchants[m].leased_now = leased;
     let now = at + world.model.merchants[m].offset_ms;
     let mut touched = Touched::default();
     for level in levels {
