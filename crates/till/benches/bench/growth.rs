@@ -104,8 +104,8 @@ fn copies(invoices: u64, padded: &str) -> Vec<String> {
             ),
             copy(
                 "idempotency_keys",
-                "account, mode, key, fingerprint, status, response, created_at",
-                "account, mode, 'copy-' || {id}, fingerprint, status, response, created_at",
+                "account, mode, credential, key, fingerprint, status, response, created_at",
+                "account, mode, credential, 'copy-' || {id}, fingerprint, status, response, created_at",
                 "key = 'template-0'",
             ),
         ]);
