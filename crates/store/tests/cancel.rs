@@ -55,7 +55,6 @@ async fn unit(db: Db, id: String, log: Arc<Mutex<Log>>) -> Result<(), StoreError
 
 async fn many_come_and_some_go(db: Db, round: u64, cancelled_by: Cancel) {
     let log = Arc::new(Mutex::new(Log::default()));
-    let before: BTreeSet<String> = ids(&db).await.into_iter().collect();
     let tasks = (0..200).map(|n| {
         let seed = mixed(round * 1000 + n);
         let unit = unit(db.clone(), format!("{round} {n:03}"), Arc::clone(&log));
@@ -96,10 +95,11 @@ async fn many_come_and_some_go(db: Db, round: u64, cancelled_by: Cancel) {
         .unwrap();
     tx.commit().await.unwrap();
 
+    // Of this round only: PostgreSQL may finish an earlier round's commit, asked for and never heard of, as late as now.
     let mut there: BTreeSet<String> = ids(&db)
         .await
         .into_iter()
-        .filter(|id| !before.contains(id))
+        .filter(|id| id.starts_with(&format!("{round} ")))
         .collect();
     let log = log.lock().unwrap();
     assert!(there.remove(&format!("{round} last")));
