@@ -12,7 +12,7 @@ import { Note, State } from '../parts/state.tsx'
 import { trouble } from '../trouble.ts'
 import { Text } from '../words/text.tsx'
 import { t } from '../words/words.ts'
-import { claimPath } from './refund.tsx'
+import { claimPath, nameOf } from './claim.ts'
 
 const EXAMPLES = { evm: '0x…', tron: 'T…', bitcoin: 'bc1…', solana: '' }
 
@@ -108,10 +108,6 @@ export function Enter({ api, token, claim, shop, done, failed }: Enter) {
 /** The network that was paid on, where the refund can be received there. */
 const firstNetwork = (claim: Claim) =>
   (claim.networks.find((one) => one.network === networkOf(claim.asset)) ?? claim.networks[0])?.network ?? ''
-
-export function nameOf(claim: Claim, network: string): string {
-  return networkName(network, claim.networks.find((one) => one.network === network)?.network_name ?? network)
-}
 
 interface Look {
   api: Api

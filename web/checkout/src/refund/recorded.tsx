@@ -7,7 +7,7 @@ import { Note, State } from '../parts/state.tsx'
 import { Track } from '../parts/track.tsx'
 import { Text } from '../words/text.tsx'
 import { t } from '../words/words.ts'
-import { nameOf } from './enter.tsx'
+import { nameOf } from './claim.ts'
 
 /** Whoever else opens the link learns that there is an address, and not which. */
 export const masked = (address: string) =>

@@ -2,7 +2,7 @@
 // address bar and the history as soon as it was read.
 
 import { useEffect, useState } from 'preact/hooks'
-import { type Api, get, Refused, segment } from '../api/client.ts'
+import { type Api, get, Refused } from '../api/client.ts'
 import { type Claim, claim as readClaim } from '../api/shapes.ts'
 import { networks } from '../chain/networks.ts'
 import { Fact, Frame, shopName, usePage, What } from '../page.tsx'
@@ -11,13 +11,12 @@ import { Failed, Loading } from '../parts/whole.tsx'
 import { day } from '../time.ts'
 import { Text } from '../words/text.tsx'
 import { t } from '../words/words.ts'
+import { claimPath } from './claim.ts'
 import { Enter } from './enter.tsx'
 import { Recorded } from './recorded.tsx'
 
 /** How often the page looks whether the shop has sent the money. */
 const LOOK_MS = 30_000
-
-export const claimPath = (token: string) => `/v1/refund_claims/${segment(token)}`
 
 type Loaded = { claim: Claim } | { why: Refused | null } | null
 
