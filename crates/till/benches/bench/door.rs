@@ -177,6 +177,11 @@ pub async fn settled_raw(database: Option<String>, invoices: u64, clients: usize
     }
 }
 
+/// SQLite takes `$1` for a name and counts names as they come; `?1` is the first.
+fn numbered(sql: &str) -> String {
+    sql.replace('$', "?")
+}
+
 fn raw_sqlite(file: &Path, count: i64) -> Res<u64> {
     use rusqlite::params;
     let mut conn = rusqlite::Connection::open(file)?;
@@ -188,16 +193,21 @@ fn raw_sqlite(file: &Path, count: i64) -> Res<u64> {
         let id = format!("{number:026}");
         let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         for sql in &WRITES[..1] {
-            tx.prepare_cached(sql)?.execute(params![id])?;
+            tx.prepare_cached(&numbered(sql))?.execute(params![id])?;
         }
-        for sql in WRITES[1..].iter().chain(&DELIVERIES) {
-            tx.prepare_cached(sql)?.execute(params![id, account])?;
+        for sql in &WRITES[1..] {
+            tx.prepare_cached(&numbered(sql))?
+                .execute(params![id, account])?;
         }
         for sql in EVENTS {
-            tx.prepare_cached(sql)?
+            tx.prepare_cached(&numbered(sql))?
                 .execute(params![id, account, body])?;
         }
-        tx.prepare_cached(LEASE)?
+        for sql in DELIVERIES {
+            tx.prepare_cached(&numbered(sql))?
+                .execute(params![id, account])?;
+        }
+        tx.prepare_cached(&numbered(LEASE))?
             .execute(params![account, lease_of(number)?])?;
         tx.commit()?;
     }
@@ -245,12 +255,16 @@ async fn postgres_settle(
     let id = format!("{number:026}");
     let mut tx = conn.begin().await?;
     sqlx::query(WRITES[0]).bind(&id).execute(&mut *tx).await?;
-    for sql in WRITES[1..].iter().chain(&DELIVERIES) {
+    for sql in &WRITES[1..] {
         let query = sqlx::query(*sql).bind(&id).bind(account);
         query.execute(&mut *tx).await?;
     }
     for sql in EVENTS {
         let query = sqlx::query(sql).bind(&id).bind(account).bind(body);
+        query.execute(&mut *tx).await?;
+    }
+    for sql in DELIVERIES {
+        let query = sqlx::query(sql).bind(&id).bind(account);
         query.execute(&mut *tx).await?;
     }
     let query = sqlx::query(LEASE).bind(account).bind(lease_of(number)?);

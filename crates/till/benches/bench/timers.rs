@@ -1,6 +1,7 @@
 //! What falls due: unpaid invoices that expire, beside a raw database doing the same writes, and a test clock that is
 //! moved over many of them while somebody else works.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -16,6 +17,8 @@ use super::server::{Installation, Parts};
 use super::{Res, raw, requests};
 
 const BODY_BYTES: usize = 1_300;
+/// How long an account is watched before anything happens beside it.
+const ALONE: Duration = Duration::from_secs(20);
 
 /// Everything is due, and nobody is told by a webhook.
 const ALL_DUE: [&str; 3] = [
@@ -177,16 +180,46 @@ async fn postgres_expire(
     Ok(tx.commit().await?)
 }
 
-/// How long moving a test clock over so many timers takes, and the longest that another account waited meanwhile for
-/// an invoice, both in milliseconds.
-pub async fn advanced(database: Option<String>, invoices: u64) -> Res<(u64, u64)> {
+/// What moving a test clock meant, in milliseconds.
+pub struct Moved {
+    pub took: u64,
+    /// The longest that another account waited meanwhile for an invoice.
+    pub held_up: u64,
+    /// The longest that it waited in as long a time before, with nobody moving anything.
+    pub alone: u64,
+}
+
+pub async fn advanced(database: Option<String>, invoices: u64) -> Res<Moved> {
     let grown = grown(database, invoices).await?;
     let other = grown.installation.another_account()?;
     let address = grown.server.address;
+    let (alone, _) = longest_beside(address, &other, "before", async {
+        tokio::time::sleep(ALONE).await;
+        Ok(())
+    })
+    .await?;
+    let key = grown.installation.key.clone();
+    let moving = move_clock(address, &key);
+    let (held_up, took) = longest_beside(address, &other, "beside", moving).await?;
+    grown.server.stop().await?;
+    Ok(Moved {
+        took: u64::try_from(took.as_millis())?,
+        held_up: u64::try_from(held_up.as_millis())?,
+        alone: u64::try_from(alone.as_millis())?,
+    })
+}
+
+/// The longest that an account waited for an invoice while something was done, and how long that took.
+async fn longest_beside(
+    address: SocketAddr,
+    key: &str,
+    name: &'static str,
+    done: impl Future<Output = Res<()>>,
+) -> Res<(Duration, Duration)> {
     let is_over = Arc::new(AtomicBool::new(false));
-    let over = Arc::clone(&is_over);
+    let (over, key) = (Arc::clone(&is_over), key.to_owned());
     let watching = tokio::spawn(async move {
-        let create = requests::create(&other, "beside");
+        let create = requests::create(&key, name);
         let (mut client, mut longest) = (Client::connect(address).await?, Duration::ZERO);
         let mut number = 0;
         while !over.load(Ordering::Relaxed) {
@@ -203,22 +236,21 @@ pub async fn advanced(database: Option<String>, invoices: u64) -> Res<(u64, u64)
         Res::Ok(longest)
     });
     let begun = Instant::now();
+    done.await?;
+    let took = begun.elapsed();
+    is_over.store(true, Ordering::Relaxed);
+    Ok((watching.await??, took))
+}
+
+async fn move_clock(address: SocketAddr, key: &str) -> Res<()> {
     let mut client = Client::connect(address).await?;
-    let request = requests::advance_clock(&grown.installation.key, 7_200);
+    let request = requests::advance_clock(key, 7_200);
     // A server gives up on a request after a while. Asked again under its key, the clock goes on.
     loop {
         match client.exchange(&request).await? {
-            (200, _) => break,
+            (200, _) => return Ok(()),
             (503, _) => {}
             (_, body) => return Err(format!("the clock: {}", String::from_utf8_lossy(body)).into()),
         }
     }
-    let took = begun.elapsed();
-    is_over.store(true, Ordering::Relaxed);
-    let longest = watching.await??;
-    grown.server.stop().await?;
-    Ok((
-        u64::try_from(took.as_millis())?,
-        u64::try_from(longest.as_millis())?,
-    ))
 }
