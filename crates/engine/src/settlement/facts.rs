@@ -111,6 +111,13 @@ impl Held {
     pub fn moment(&self, context: &Context<'_>) -> i64 {
         let was = self.invoice.was.as_ref();
         let known = was.map(|was| was.closed_at.unwrap_or(was.created_at));
+        let of_payments = self.payments.iter().filter_map(|payment| {
+            let was = payment.was.as_ref()?;
+            Some(was.first_seen_at)
+                .max(was.credited_at)
+                .max(was.gone_at)
+        });
+        let known = known.max(of_payments.max());
         context.by_now().max(known.unwrap_or(context.now))
     }
 

@@ -3,6 +3,7 @@
 //! After each step the touched invoices are compared with a model that knows the contract and none of the
 //! engine's code; every so often, and at the end, everything is. See `docs/simulator.md`.
 
+mod apart;
 mod chain;
 mod check;
 mod expect;

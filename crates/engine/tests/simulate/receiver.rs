@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use bytes::Bytes;
 use till_core::webhook::{EVENT_ID_HEADER, EVENT_TYPE_HEADER, SIGNATURE_HEADER, verify};
@@ -42,6 +42,8 @@ pub struct Receiver {
     inbox: Mutex<Inbox>,
     posts: AtomicU64,
     last: AtomicU64,
+    /// How old a signature may be.
+    tolerance_s: AtomicI64,
 }
 
 impl Receiver {
@@ -51,7 +53,12 @@ impl Receiver {
             inbox: Mutex::default(),
             posts: AtomicU64::new(0),
             last: AtomicU64::new(u64::MAX),
+            tolerance_s: AtomicI64::new(5),
         }
+    }
+
+    pub fn tolerate(&self, seconds: i64) {
+        self.tolerance_s.store(seconds, Ordering::SeqCst);
     }
 
     pub fn posts(&self) -> u64 {
@@ -118,9 +125,16 @@ impl Receiver {
             wrong("confirmations alone send nothing".into());
         }
         let now_s = self.clock.now_ms() / 1_000;
+        let tolerance_s = self.tolerance_s.load(Ordering::SeqCst);
         match inbox.secrets.get(url).cloned() {
             Some(secret) => {
-                if let Err(error) = verify(&header(SIGNATURE_HEADER), &body, &secret, now_s, 5) {
+                if let Err(error) = verify(
+                    &header(SIGNATURE_HEADER),
+                    &body,
+                    &secret,
+                    now_s,
+                    tolerance_s,
+                ) {
                     inbox.wrongs.push(format!("{url} got {id}: {error}"));
                 }
             }

@@ -13,6 +13,7 @@ use till_engine::base::clock::Clock as _;
 use till_engine::base::prices::{FixedPrices, Prices};
 use till_engine::base::vault::Vault;
 use till_engine::merchants::accounts::{self, Modes};
+use till_engine::smtp::Mailer;
 use till_engine::testing::{CountingEntropy, StillClock};
 use till_engine::{Engine, EngineConfig};
 use till_store::{Db, DbConfig};
@@ -100,7 +101,7 @@ impl World {
         ]
         .into();
         let pool_max = POOLS_MAX[usize::from(seed % 4 == 3)];
-        let engine = engine(db, &clock, &entropy, &credit_at, pool_max);
+        let engine = Arc::new(engine(db, &clock, &entropy, &credit_at, pool_max));
         let mut world = World {
             rng: Rng::new(seed),
             receiver: Arc::new(Receiver::new(Arc::clone(&clock))),
@@ -217,7 +218,16 @@ impl World {
             db = open(&self.database).await;
         }
         let credit_at = &self.model.credit_at;
-        self.engine = engine(db, &self.clock, &self.entropy, credit_at, self.pool_max);
+        let engine = engine(db, &self.clock, &self.entropy, credit_at, self.pool_max);
+        self.engine = Arc::new(engine);
+    }
+
+    /// Another process on the same database, with a clock of its own.
+    pub fn process(&self, clock: &Arc<StillClock>, mailer: Option<Mailer>) -> Arc<Engine> {
+        let db = self.engine.db.clone();
+        let credit_at = &self.model.credit_at;
+        let engine = engine(db, clock, &self.entropy, credit_at, self.pool_max);
+        Arc::new(engine.with_mailer(mailer))
     }
 
     /// Drives a future to its end, or until it stops at the step or post it must die at; then it is dropped.
@@ -282,7 +292,7 @@ fn engine(
     entropy: &Arc<CountingEntropy>,
     credit_at: &BTreeMap<String, Level>,
     pool_max: i64,
-) -> Arc<Engine> {
+) -> Engine {
     let fixed: BTreeMap<String, String> = PRICES
         .iter()
         .map(|(pair, price)| ((*pair).to_owned(), (*price).to_owned()))
@@ -307,12 +317,12 @@ fn engine(
         test: fixed.clone(),
         live: fixed,
     };
-    Arc::new(Engine::new(
+    Engine::new(
         db,
         Arc::clone(clock) as _,
         Arc::clone(entropy) as _,
         config,
         Vault::new(&[[7; 32]]).unwrap(),
         Prices::new(prices, 120_000),
-    ))
+    )
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use till_store::Queries as _;
 
-use super::transitions::legal;
+use super::transitions::{Cause, legal};
 use super::{and, same};
 use crate::model::Model;
 use crate::world::{Check, World};
@@ -33,6 +33,7 @@ pub async fn check(world: &World, model: &Model, m: usize, id: &str) -> Check {
     let firsts: BTreeMap<String, i64> = firsts.into_iter().collect();
 
     let mut status = String::new();
+    let (mut cause, mut cancelled) = (Cause::Silent, false);
     let (mut paid, mut excuses) = (0, 0);
     for ((event, kind, seq, body, ..), told) in rows.iter().zip(&expected.events) {
         let sends = firsts.get(event).copied().unwrap_or(0);
@@ -61,10 +62,17 @@ pub async fn check(world: &World, model: &Model, m: usize, id: &str) -> Check {
                 object["status"].as_str(),
                 Some(next),
             )?;
-            if !status.is_empty() && !legal(&status, next) {
-                return Err(format!("{status} cannot become {next}"));
+            if !status.is_empty() && !legal(&status, next, cause, cancelled) {
+                return Err(format!("{status} cannot become {next} by {cause:?}"));
             }
             next.clone_into(&mut status);
+            cause = Cause::Silent;
+            cancelled |= status == "cancelled";
+        }
+        match kind.as_str() {
+            "invoice.payment_reversed" => cause = Cause::Reversal,
+            "invoice.review_resolved" => cause = Cause::Decision,
+            _ => {}
         }
         paid += i32::from(kind == "invoice.paid");
         excuses += i32::from(matches!(

@@ -13,36 +13,117 @@ pub const STATUSES: [&str; 10] = [
     "cancelled",
 ];
 
-/// Where a reorganisation may lead, and what may come after a payment was seen.
-const BEYOND: &[&str] = &[
-    "awaiting_payment",
-    "detected",
-    "confirming",
-    "paid",
-    "partially_paid",
-    "overpaid",
-    "paid_late",
-    "expired",
-    "under_review",
-];
+/// Why a status may have changed, as far as the events between the two say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Payments came and rose, time passed, somebody cancelled; or what was never credited went away, which nobody is told.
+    Silent,
+    /// `invoice.payment_reversed` came before.
+    Reversal,
+    /// `invoice.review_resolved` came before.
+    Decision,
+}
 
-pub fn legal(from: &str, to: &str) -> bool {
-    if from == to {
-        // A further short payment or a further excess is told again.
-        return matches!(from, "partially_paid" | "overpaid");
-    }
+/// `cancelled` says whether the invoice ever was.
+pub fn legal(from: &str, to: &str, cause: Cause, cancelled: bool) -> bool {
+    // What was reversed or decided may have changed nothing, and the next thing came in silence.
+    let silent = came(from).contains(&to) || went(from, to, cancelled);
+    silent
+        || match cause {
+            Cause::Silent => false,
+            Cause::Reversal => reversed(from).contains(&to),
+            // Only a rejection cancels what was paid; accepting gives what the facts are by now.
+            Cause::Decision => from == "under_review" && to != "under_review",
+        }
+}
+
+/// What the contract's table has, and what follows from "whatever is credited or held was detected before".
+fn came(from: &str) -> &'static [&'static str] {
     match from {
-        // Whatever is credited or held was detected before.
         // Something may be held that would not have counted: late, of another asset, after cancelling.
-        "awaiting_payment" => matches!(
-            to,
-            "detected" | "confirming" | "expired" | "cancelled" | "under_review"
-        ),
+        "awaiting_payment" => &["detected", "expired", "cancelled", "under_review"],
+        "detected" => &[
+            "confirming",
+            "paid",
+            "partially_paid",
+            "overpaid",
+            "paid_late",
+            "under_review",
+        ],
+        "confirming" => &[
+            "paid",
+            "partially_paid",
+            "overpaid",
+            "paid_late",
+            "under_review",
+        ],
+        // A further short payment is told again.
+        "partially_paid" => &[
+            "partially_paid",
+            "paid",
+            "overpaid",
+            "paid_late",
+            "under_review",
+        ],
+        "paid" | "paid_late" => &["overpaid", "under_review"],
+        // A further excess, too.
+        "overpaid" => &["overpaid", "under_review"],
         // Seen later than it came: a block in time outdoes our clock.
-        "expired" => matches!(to, "detected" | "confirming" | "under_review"),
-        "cancelled" => to == "under_review",
-        // Only a rejection cancels what was paid.
-        "under_review" => to == "cancelled" || BEYOND.contains(&to),
-        _ => BEYOND.contains(&to),
+        "expired" => &["detected", "under_review"],
+        "cancelled" => &["under_review"],
+        _ => &[],
+    }
+}
+
+/// What was never credited went away, and the invoice is where it was before.
+fn went(from: &str, to: &str, cancelled: bool) -> bool {
+    match from {
+        "detected" | "confirming" => matches!(to, "awaiting_payment" | "expired"),
+        "under_review" => match to {
+            "under_review" => false,
+            "cancelled" => cancelled,
+            _ => true,
+        },
+        _ => false,
+    }
+}
+
+/// Credited money went away: whatever less than before the facts give.
+fn reversed(from: &str) -> &'static [&'static str] {
+    match from {
+        "partially_paid" => &[
+            "awaiting_payment",
+            "detected",
+            "confirming",
+            "partially_paid",
+            "expired",
+        ],
+        // The late rest may be enough without what was in time.
+        "paid" => &[
+            "awaiting_payment",
+            "detected",
+            "confirming",
+            "partially_paid",
+            "paid_late",
+            "expired",
+        ],
+        "paid_late" => &[
+            "awaiting_payment",
+            "detected",
+            "confirming",
+            "partially_paid",
+            "expired",
+        ],
+        "overpaid" => &[
+            "awaiting_payment",
+            "detected",
+            "confirming",
+            "partially_paid",
+            "paid",
+            "paid_late",
+            "overpaid",
+            "expired",
+        ],
+        _ => &[],
     }
 }
