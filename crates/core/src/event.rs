@@ -163,7 +163,7 @@ pub fn announce(
     out
 }
 
-/// Seen and settled in one step: whoever follows the invoice hears of the sighting first. What is held without
+/// Seen and settled or confirmed in one step: whoever follows the invoice hears of the sighting first. What is held without
 /// counting was never going to pay it.
 fn skipped_detected(status_before: Status, after: &Assessment) -> bool {
     let unseen = matches!(status_before, Status::AwaitingPayment | Status::Expired);
@@ -171,7 +171,8 @@ fn skipped_detected(status_before: Status, after: &Assessment) -> bool {
         |part: &Part| part.standing == Standing::Counted && !part.dust && part.status.is_posted();
     let seen = match after.status {
         Status::UnderReview => after.parts.iter().any(would_pay),
-        status => status.is_paid() || status == Status::PartiallyPaid,
+        // First seen too late, then found in a block that was in time.
+        status => status.is_paid() || matches!(status, Status::PartiallyPaid | Status::Confirming),
     };
     unseen && seen
 }

@@ -174,6 +174,18 @@ fn a_payment_first_seen_settled_is_detected_before() {
 }
 
 #[test]
+fn what_is_first_seen_too_late_and_then_found_in_a_block_in_time_is_detected_before_it_is_confirming()
+ {
+    for unseen in [Status::AwaitingPayment, Status::Expired] {
+        check(
+            (unseen, &[Some(P::Pending)]),
+            (Status::Confirming, &[part(P::Confirming, S::Counted)]),
+            &["invoice.detected", "invoice.confirming"],
+        );
+    }
+}
+
+#[test]
 fn what_is_held_without_counting_was_never_detected() {
     let of = |standing| [part(P::Held, standing)];
     check(

@@ -275,9 +275,11 @@ fn remaining(terms: &Terms, weighed: &[Weighed<'_>], sums: &Sums) -> Option<(Str
 fn most_overpaid(terms: &Terms, credits: &[Credit<'_>]) -> Option<(String, Units)> {
     let over = credits.iter().filter(|credit| !credit.overpaid.is_zero());
     let sums = sum_by_asset(over.map(|it| (it.payment.asset.as_str(), it.overpaid)));
+    // By name where two are alike: which came first is no answer when both were there at once.
     let weight = |(asset, units): &(String, Units)| {
         let due = terms.due(asset).unwrap_or(Units(1));
-        BigRational::new(BigInt::from(units.0), BigInt::from(due.0.max(1)))
+        let share = BigRational::new(BigInt::from(units.0), BigInt::from(due.0.max(1)));
+        (share, asset.clone())
     };
     sums.into_iter().max_by_key(weight)
 }

@@ -403,6 +403,7 @@ fn overpaid(terms: &Terms, payments: &[Seen], parts: &[Part]) -> Option<(String,
     }
     let shares = shares(terms);
     sums.into_iter().max_by_key(|(asset, units)| {
-        BigUint::from(*units) * (&shares.whole / due(terms, asset).unwrap_or(1))
+        let share = BigUint::from(*units) * (&shares.whole / due(terms, asset).unwrap_or(1));
+        (share, asset.clone())
     })
 }

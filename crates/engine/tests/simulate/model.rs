@@ -660,7 +660,7 @@ fn announced(before: &str, was: &[Part], after: &Expected) -> Vec<&'static str> 
     let pays = |part: &Part| part.posted() > 0 && !part.dust && !part.wrong_asset && !part.late;
     let seen = match after.status {
         "under_review" => after.parts.iter().any(pays),
-        status => is_paid(status) || status == "partially_paid",
+        status => is_paid(status) || matches!(status, "partially_paid" | "confirming"),
     };
     if matches!(before, "awaiting_payment" | "expired") && seen {
         said.push("invoice.detected");

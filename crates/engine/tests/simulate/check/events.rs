@@ -63,7 +63,9 @@ pub async fn check(world: &World, model: &Model, m: usize, id: &str) -> Check {
                 Some(next),
             )?;
             if !status.is_empty() && !legal(&status, next, cause, cancelled) {
-                return Err(format!("{status} cannot become {next} by {cause:?}"));
+                return Err(format!(
+                    "{status} cannot become {next} by {cause:?}: {found:?}"
+                ));
             }
             next.clone_into(&mut status);
             cause = Cause::Silent;

@@ -78,7 +78,8 @@ fn came(from: &str) -> &'static [&'static str] {
 /// What was never credited went away, and the invoice is where it was before.
 fn went(from: &str, to: &str, cancelled: bool) -> bool {
     match from {
-        "detected" | "confirming" => matches!(to, "awaiting_payment" | "expired"),
+        "detected" => matches!(to, "awaiting_payment" | "expired"),
+        "confirming" => matches!(to, "awaiting_payment" | "expired" | "detected"),
         "under_review" => match to {
             "under_review" => false,
             "cancelled" => cancelled,

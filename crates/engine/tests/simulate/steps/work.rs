@@ -303,13 +303,11 @@ pub async fn simulate_payment(world: &mut World, m: usize) -> Check {
             },
             source: Source::Simulation,
         };
-        let real_now = world.real_now();
-        let settled = world
-            .model
-            .observe(&seen, Some(&row.id), real_now, real_now);
+        // A process that died when it was done was done before another one started.
+        let settled = world.model.observe(&seen, Some(&row.id), at, at);
         touched.invoices.extend(settled);
     }
-    world.model.rest(world.real_now());
+    world.model.rest(at);
     let model = world.model.clone();
     check::touched(world, &model, &touched).await
 }
