@@ -469,7 +469,12 @@ impl Merchant {
             let address = own.next().unwrap().address.clone();
             // Which of several that wait again at once gets what has cooled down is the server's choice.
             let key = (invoice_id.to_owned(), family.to_owned());
-            if address.is_empty() || self.leased_now.get(&key) == Some(&address) {
+            let is_own = |lease: &Lease| {
+                lease.invoice == invoice_id && lease.address == address && !lease.freed
+            };
+            // It may also get back what was another's meanwhile.
+            let is_kept = self.leases.iter().any(is_own);
+            if address.is_empty() || (is_kept && self.leased_now.get(&key) == Some(&address)) {
                 continue;
             }
             let fresh = self.leased_now.get(&key).cloned().unwrap_or_default();

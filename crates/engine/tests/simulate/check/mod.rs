@@ -182,7 +182,6 @@ async fn counts(world: &World, merchant: &Merchant) -> Check {
         ("invoices", "$3 = $3", merchant.invoices.len()),
         ("payments", "$3 = $3", merchant.seen.len()),
         ("events", "$3 = $3", events),
-        ("leases", "$3 = $3", merchant.leases.len()),
         ("payment_links", "$3 = $3", merchant.links.len()),
         ("wallet_bindings", "$3 = $3", merchant.bindings.len()),
         ("timers", "$3 = $3", timers),
