@@ -564,7 +564,7 @@ both_engines! {
         assert!(twice.violates("api_keys"), "{twice}");
     }
 
-    async fn two_secrets_sign_while_one_takes_over(db: Db) {
+    async fn older_secrets_sign_while_a_new_one_takes_over(db: Db) {
         with_merchant(&db).await;
         let scope = scope();
         let mut tx = db.begin().await.unwrap();
@@ -576,9 +576,16 @@ both_engines! {
         assert_eq!(signing(&mut tx, 10).await, [b"2", b"1"]);
         assert_eq!(signing(&mut tx, 109).await, [b"2", b"1"]);
         assert_eq!(signing(&mut tx, 110).await, [b"2"]);
-        // A second roll within the overlap ends the oldest at once.
+        // A second roll within the overlap leaves the oldest the time that it was given.
         accounts::add_webhook_secret(&mut tx, &scope, b"3", 20, 120).await.unwrap();
-        assert_eq!(signing(&mut tx, 20).await, [b"3", b"2"]);
+        assert_eq!(signing(&mut tx, 20).await, [b"3", b"2", b"1"]);
+        assert_eq!(signing(&mut tx, 109).await, [b"3", b"2", b"1"]);
+        assert_eq!(signing(&mut tx, 110).await, [b"3", b"2"]);
         assert_eq!(signing(&mut tx, 120).await, [b"3"]);
+        // However often it is rolled, no more sign at once than fit into a header.
+        for now in 30..40 {
+            accounts::add_webhook_secret(&mut tx, &scope, b"n", now, now + 100).await.unwrap();
+        }
+        assert_eq!(signing(&mut tx, 40).await.len(), 8);
     }
 }

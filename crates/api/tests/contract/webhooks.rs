@@ -254,6 +254,25 @@ on_every_engine! {
         assert_eq!(verify(header, &received[1].body, &new, world.clock.now_s(), 300), Ok(()));
     }
 
+    async fn rolled_twice_within_a_day_every_secret_signs_its_own_day(world: World) {
+        let (till, receiver) = with_receiver(&world).await;
+        let oldest = till.account.test.webhook_secret.clone();
+        till.post("/v1/merchant/webhook_secret/roll", json!({})).await.ok(200);
+        world.clock.advance_s(3_600);
+        till.post("/v1/merchant/webhook_secret/roll", json!({})).await.ok(200);
+        till.invoice().await;
+        let received = receiver.wait_for(1).await;
+        let header = received[0].header("x-service-signature");
+        assert_eq!(header.matches("v1=").count(), 3);
+        assert_eq!(verify(header, &received[0].body, &oldest, world.clock.now_s(), 300), Ok(()));
+        world.clock.advance_s(23 * 3_600 + 60);
+        till.invoice().await;
+        let received = receiver.wait_for(2).await;
+        let header = received[1].header("x-service-signature");
+        assert_eq!(header.matches("v1=").count(), 2);
+        assert!(verify(header, &received[1].body, &oldest, world.clock.now_s(), 300).is_err());
+    }
+
     async fn a_slow_endpoint_delays_nobody_else(world: World) {
         let (slow, slow_receiver) = with_receiver(&world).await;
         slow_receiver.hold();

@@ -1,4 +1,4 @@
-//! Webhook secrets: encrypted at rest, readable once, two at a time while one takes over from the other.
+//! Webhook secrets: encrypted at rest, readable once, several at a time while one takes over from those before.
 
 use till_core::error::{Code, Refusal};
 use till_core::limits::SECRET_OVERLAP_H;

@@ -183,7 +183,11 @@ pub async fn any_with_secret(q: &mut impl Queries) -> Result<Option<SecretHolder
         .await
 }
 
-/// A new secret signs from now on; the one before it until `overlap_until`, all older ones no more.
+/// How many secrets sign at once, so that a header with a signature of each stays one that receivers accept.
+const SECRETS_MAX: usize = 8;
+
+/// A new secret signs from now on, the one before it until `overlap_until`, and older ones as long as they were given
+/// when they were rolled, unless there are too many.
 pub async fn add_webhook_secret(
     tx: &mut Tx,
     scope: &Scope,
@@ -194,12 +198,15 @@ pub async fn add_webhook_secret(
     let current = webhook_secrets(tx, scope, now).await?;
     let serial = current.first().map_or(0, |newest| newest.serial);
     let (account, mode) = (&*scope.account, scope.mode.as_str());
-    let expire = "UPDATE webhook_secrets SET expires_at = $4 \
-         WHERE account = $1 AND mode = $2 AND serial < $3 AND (expires_at IS NULL OR expires_at > $4)";
-    tx.run(expire, &vals![account, mode, serial, now]).await?;
     let overlap = "UPDATE webhook_secrets SET expires_at = $4 WHERE account = $1 AND mode = $2 AND serial = $3";
     tx.run(overlap, &vals![account, mode, serial, overlap_until])
         .await?;
+    if let Some(oldest) = current.get(SECRETS_MAX - 1) {
+        let expire = "UPDATE webhook_secrets SET expires_at = $4 \
+             WHERE account = $1 AND mode = $2 AND serial <= $3 AND expires_at > $4";
+        let args = vals![account, mode, oldest.serial, now];
+        tx.run(expire, &args).await?;
+    }
     let insert = "INSERT INTO webhook_secrets (account, mode, serial, secret, created_at) VALUES ($1, $2, $3, $4, $5)";
     touched(
         tx.run(insert, &vals![account, mode, serial + 1, secret, now])
