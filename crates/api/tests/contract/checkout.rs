@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{BASE, BTC, NILE, SEPOLIA, Setup, Till, id, text};
+use crate::harness::{BASE, BTC, NILE, SEPOLIA, Setup, Till, address, id, text};
 
 const WALLET: &str = "0x1111111111111111111111111111111111111111";
 
@@ -59,6 +59,47 @@ on_every_engine! {
         names.sort_unstable();
         assert_eq!(names, ["amount", "asset", "finality", "status", "tx_hash"]);
         assert_eq!(paid["status"], "paid");
+    }
+
+    async fn a_closed_invoice_shows_its_payer_no_address(world: World) {
+        let till = world.till().await;
+        let (paid, cancelled, expired) = (till.invoice().await, till.invoice().await, till.invoice().await);
+        till.simulate(&id(&paid), json!({})).await;
+        till.post(&format!("/v1/invoices/{}/cancel", id(&cancelled)), json!({})).await.ok(200);
+        let open = till.invoice().await;
+        till.simulate(&id(&open), json!({ "amount": "1" })).await;
+        till.advance(2 * 3_600).await;
+        for (invoice, status) in [(&paid, "paid"), (&cancelled, "cancelled"), (&expired, "expired"), (&open, "partially_paid")] {
+            let seen = view(&till, invoice).await;
+            let address = address(invoice, BASE);
+            let is_open = status == "partially_paid";
+            assert_eq!((&seen["status"], seen.to_string().contains(&address)), (&json!(status), is_open));
+            assert_eq!(seen["payment_options"] == json!([]), !is_open, "{status}");
+            assert_eq!(seen["pending_options"], json!([]));
+            let mut stream = crate::stream::follow(&till, &id(invoice), "").await;
+            loop {
+                let (_, event) = stream.next().await.unwrap();
+                assert_eq!(event["invoice"]["payment_options"], seen["payment_options"], "{}", event["type"]);
+                if event["invoice"]["status"] == status {
+                    break;
+                }
+            }
+            let own = till.retrieve(&id(invoice)).await;
+            assert!(own.to_string().contains(&address), "its merchant finds the money by it");
+        }
+    }
+
+    async fn an_address_that_an_invoice_has_no_more_is_not_told_again(world: World) {
+        let till = world.till().await;
+        let (invoice, other) = (till.invoice().await, till.invoice().await);
+        // As after a reversal, when the old address had gone to another invoice.
+        crate::reconciliation::run(&till, &format!(
+            "UPDATE invoices SET options = (SELECT options FROM invoices WHERE id = '{}') WHERE id = '{}'", id(&other), id(&invoice)
+        )).await;
+        let mut stream = crate::stream::follow(&till, &id(&invoice), "").await;
+        let (_, event) = stream.next().await.unwrap();
+        assert_eq!(event["invoice"]["payment_options"], json!([]));
+        assert_eq!(address(&view(&till, &invoice).await, BASE), address(&other, BASE));
     }
 
     async fn a_canary_in_a_private_field_is_in_no_byte_a_payer_gets(world: World) {

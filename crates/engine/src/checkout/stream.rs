@@ -5,7 +5,7 @@ use till_core::scope::Scope;
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::invoices;
-use crate::view::stream_event;
+use crate::view::{offered, stream_event};
 
 pub use crate::base::wake::Subscription;
 
@@ -61,7 +61,7 @@ pub async fn events_after(
         Ok(StreamItem {
             seq: event.stream_seq,
             event_type: event.event_type.clone(),
-            data: stream_event(event, &scope.account, invoice, &row.options, display_name)?,
+            data: stream_event(event, &scope.account, invoice, offered(&row), display_name)?,
         })
     };
     events.iter().map(item).collect()

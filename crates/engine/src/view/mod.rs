@@ -27,7 +27,7 @@ pub use notice::NoticeView;
 pub use page_config::PageConfig;
 pub use payer::{
     Capabilities, CheckoutInvoiceView, MerchantName, PayerOptionView, PayerPage, PayerPaymentView,
-    payer_payments,
+    offered, payer_payments,
 };
 pub use payment::PaymentView;
 pub use plan::PlanView;

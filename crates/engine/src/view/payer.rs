@@ -104,7 +104,9 @@ pub struct CheckoutInvoiceView {
     pub amount: FiatAmount,
     #[schema(required)]
     pub description: Option<String>,
+    /// Empty once the invoice is closed.
     pub payment_options: Vec<PayerOptionView>,
+    /// Empty once the invoice is closed.
     pub pending_options: Vec<PendingOptionView>,
     #[schema(required, format = DateTime)]
     pub select_by: Option<String>,
@@ -150,7 +152,7 @@ impl CheckoutInvoiceView {
     ) -> Result<CheckoutInvoiceView, StoreError> {
         let summary = &row.summary;
         let (mut payment_options, mut pending_options) = (Vec::new(), Vec::new());
-        for option in &row.options {
+        for option in offered(row) {
             let asset = asset_of(row, option)?;
             match &option.deposit {
                 Some(deposit) => payment_options.push(payment_option(row, option, asset, deposit)),
@@ -183,6 +185,15 @@ impl CheckoutInvoiceView {
             capabilities: page.capabilities,
             session_token: page.session_token,
         })
+    }
+}
+
+/// The ways to pay that a payer may be shown: none once nothing more is expected, for the address cools down then
+/// and will be another's.
+pub fn offered(row: &InvoiceRow) -> &[PayOption] {
+    match row.closed_at {
+        None => &row.options,
+        Some(_) => &[],
     }
 }
 

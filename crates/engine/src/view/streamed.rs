@@ -48,7 +48,9 @@ pub struct StreamedInvoice {
     pub amount: FiatAmount,
     #[schema(required)]
     pub description: Option<String>,
+    /// Those of them that are still offered: empty once the invoice is closed.
     pub payment_options: Vec<PayerOptionView>,
+    /// Empty once the invoice is closed.
     pub pending_options: Vec<PendingOptionView>,
     #[schema(required, format = DateTime)]
     pub select_by: Option<String>,
@@ -79,7 +81,8 @@ pub struct StreamedInvoice {
     pub payments: Vec<PayerPaymentView>,
 }
 
-/// The stream's data. `options` are the invoice's, for what its addresses were computed from.
+/// The stream's data. `options` are those that the invoice offers now: an address that an event recorded is told
+/// again only while it is the invoice's, with what it was computed from.
 pub fn stream_event(
     event: &StreamedEvent,
     account: &str,
@@ -91,9 +94,14 @@ pub fn stream_event(
     let object = event_object(&event.body).map_err(corrupt)?;
     let mut shown: StreamedInvoice = serde_json::from_str(object).map_err(corrupt)?;
     shown.object = "checkout_invoice".into();
-    for option in &mut shown.payment_options {
+    shown.payment_options.retain_mut(|option| {
         option.address_derivation = derivation(option, account, options);
-    }
+        option.address_derivation.is_some()
+    });
+    let is_offered = |asset: &str| options.iter().any(|option| option.asset == asset);
+    shown
+        .pending_options
+        .retain(|option| is_offered(&option.asset));
     shown.merchant.display_name = display_name.map(str::to_owned);
     if let Some(payments) = &event.payments {
         shown.payments = serde_json::from_str(payments).map_err(corrupt)?;
@@ -114,6 +122,7 @@ fn derivation(
     options: &[PayOption],
 ) -> Option<AddressDerivation> {
     let option = options.iter().find(|option| option.asset == shown.asset)?;
-    let deposit = option.deposit.as_ref()?;
+    let deposit = option.deposit.as_ref();
+    let deposit = deposit.filter(|deposit| deposit.address == shown.address)?;
     addresses::derivation(account, &shown.network, deposit).map(AddressDerivation)
 }
