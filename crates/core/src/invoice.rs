@@ -10,8 +10,10 @@ mod review;
 mod weigh;
 
 use crate::ledger::Position;
+use crate::limits::PARTIAL_LIFE_H;
 use crate::money::Units;
 use crate::payment::{Hold, Payment, PaymentStatus};
+use crate::time::HOUR_MS;
 
 pub use assess::assess;
 pub use judge::{finality_violation, judge};
@@ -71,7 +73,7 @@ impl Status {
         matches!(self, Status::Paid | Status::Overpaid | Status::PaidLate)
     }
 
-    /// Nothing more is expected of the payer; the address may cool down.
+    /// Nothing more is expected of the payer.
     pub fn is_closed(self) -> bool {
         self.is_paid() || matches!(self, Status::Expired | Status::Cancelled)
     }
@@ -125,6 +127,12 @@ impl Terms {
         }
     }
 
+    /// Until when an invoice that is paid in part keeps what it holds for the rest.
+    pub fn closes_at(&self) -> i64 {
+        let life_ms = i64::from(PARTIAL_LIFE_H) * HOUR_MS;
+        self.expires_at.saturating_add(life_ms)
+    }
+
     pub fn due(&self, asset: &str) -> Option<Units> {
         self.options
             .iter()
@@ -171,6 +179,8 @@ pub struct Part {
     pub rejected: bool,
     /// The how-manieth of the invoice's payments it was to be credited; kept with its facts.
     pub credited: Option<u32>,
+    /// What of it was credited beyond the price, whether or not that was refunded since.
+    pub beyond: Units,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,9 +204,30 @@ pub struct Assessment {
     pub overpaid: Option<(String, Units)>,
     /// Why it waits for a decision; only while under review.
     pub hold: Option<Hold>,
+    /// What was credited pays the price, whatever else is held.
+    pub is_covered: bool,
+    /// Nothing more is waited for: its address may cool down. What arrives nevertheless counts as the facts say.
+    pub is_over: bool,
 }
 
 impl Assessment {
+    /// What of a refund out of this payment counts towards the price no more (`Taken::withdrawn`).
+    pub fn withdraws(&self, payment: &Payment, refunded: Units) -> Units {
+        let part = self.part(&payment.id);
+        let Some(part) = part.filter(|part| part.status == PaymentStatus::Credited) else {
+            return Units::ZERO;
+        };
+        let counted = match self.is_covered {
+            true => part.beyond,
+            false => payment.counted_units(),
+        };
+        let left = counted.0.min(payment.counted_units().0);
+        Units(
+            left.saturating_sub(payment.taken.withdrawn.0)
+                .min(refunded.0),
+        )
+    }
+
     pub fn part(&self, payment: &str) -> Option<&Part> {
         self.parts.iter().find(|part| part.payment == payment)
     }

@@ -68,7 +68,19 @@ pub struct Taken {
     pub refunds_sent: Units,
     /// Prepaid credit that has paid for something.
     pub credit_used: Units,
+    /// What of the refunds counts towards the price no more: taken while the price was not paid, or out of what was
+    /// beyond it. What was given back of a price that was paid is a kindness, and the price stays paid.
+    pub withdrawn: Units,
 }
+
+/// What bears a refund of a payment that is gone: the same, and at last what waits for a decision.
+const BORNE_FROM: &[Group] = &[
+    Group::Overpaid,
+    Group::Refundable,
+    Group::PrepaidCredit,
+    Group::Settled,
+    Group::Held,
+];
 
 /// What a refund takes first: what was too much, then what never counted, then what nobody has earned yet.
 const REFUNDED_FROM: &[Group] = &[
@@ -130,8 +142,8 @@ impl Position {
     }
 
     /// Where a payment stands that would stand here had nothing been taken out of it. No group goes below zero:
-    /// what was refunded of a payment that is gone stays refunded, and the books show who bears it.
-    pub fn less(mut self, taken: Taken) -> Position {
+    /// what was refunded of a payment that is gone stays refunded.
+    fn less(mut self, taken: Taken) -> Position {
         let used = self.take(&[Group::PrepaidCredit], taken.credit_used);
         self.settled = self.settled.plus(used);
         let refunded = taken.refunds_due.plus(taken.refunds_sent);
@@ -141,6 +153,49 @@ impl Position {
         (self.refunds_due, self.refunds_sent) = (taken.refunds_due, taken.refunds_sent);
         self
     }
+}
+
+/// One of an invoice's payments: what was taken out of it, and where it would stand had nothing been.
+pub struct Drawn<'p> {
+    pub asset: &'p str,
+    pub taken: Taken,
+    pub position: &'p mut Position,
+}
+
+/// Takes out of an invoice's payments what was taken out of them. What was refunded of one that is gone is borne by the
+/// others of its asset, as far as they reach: the books never have more than arrived, or than was refunded.
+pub fn take_out(payments: &mut [Drawn<'_>]) {
+    let missing: Vec<Units> = payments.iter_mut().map(take_own).collect();
+    for (at, mut missing) in missing.into_iter().enumerate() {
+        for group in BORNE_FROM {
+            for other in 0..payments.len() {
+                if other != at && payments[other].asset == payments[at].asset {
+                    let borne = payments[other].position.take(&[*group], missing);
+                    missing.0 -= borne.0;
+                    hand_over(payments, at, other, borne);
+                }
+            }
+        }
+    }
+}
+
+/// The books have so much of what was refunded of one payment with another; what was sent first.
+fn hand_over(payments: &mut [Drawn<'_>], from: usize, to: usize, units: Units) {
+    let from = &mut *payments[from].position;
+    let sent = units.min(from.refunds_sent);
+    let due = Units(units.0 - sent.0);
+    from.refunds_sent.0 -= sent.0;
+    from.refunds_due.0 -= due.0;
+    let to = &mut *payments[to].position;
+    to.refunds_sent = to.refunds_sent.plus(sent);
+    to.refunds_due = to.refunds_due.plus(due);
+}
+
+/// What was refunded of a payment beyond what is there of it.
+fn take_own(payment: &mut Drawn<'_>) -> Units {
+    let whole = payment.position.total();
+    *payment.position = payment.position.less(payment.taken);
+    Units(payment.position.total().0 - whole.0)
 }
 
 /// From which payments a refund of this amount comes, and how much of each. Groups decide, and within a group
@@ -228,6 +283,18 @@ impl EntryKind {
             EntryKind::RefundReturned => "refund_returned",
             EntryKind::PrepaidCredit => "prepaid_credit",
             EntryKind::CreditUsed => "credit_used",
+        }
+    }
+
+    /// A payment that comes to bear another's refund was not refunded itself: it merely counts otherwise.
+    pub fn of_refunds(self, is_its_own: bool) -> EntryKind {
+        match self {
+            EntryKind::RefundDue | EntryKind::RefundSent | EntryKind::RefundReturned
+                if !is_its_own =>
+            {
+                EntryKind::Reclassification
+            }
+            kind => kind,
         }
     }
 

@@ -24,6 +24,9 @@ pub const METADATA_VALUE_CHARS_MAX: usize = 500;
 pub const REVIEW_REASON_CHARS_MIN: usize = 1;
 pub const REVIEW_REASON_CHARS_MAX: usize = 500;
 
+/// How long after its time an invoice that is paid in part keeps its address and its link's unit for the rest.
+pub const PARTIAL_LIFE_H: u32 = 24;
+
 // Checkout
 pub const NOTIFY_ADDRESSES_MAX: u32 = 3;
 pub const WALLET_BINDINGS_MAX: u32 = 5;

@@ -194,13 +194,13 @@ impl Unit {
             .find(|unit| unit.as_str() == text)
     }
 
-    /// Paid for, given back, or still spoken for: a function of where the invoice stands.
-    pub fn of(status: crate::invoice::Status) -> Unit {
-        use crate::invoice::Status;
-        match status {
-            status if status.is_paid() => Unit::Used,
-            Status::Expired | Status::Cancelled => Unit::Released,
-            _ => Unit::Reserved,
+    /// Paid for, given back, or still spoken for: a function of where the invoice stands, and of whether anything more
+    /// is waited for.
+    pub fn of(status: crate::invoice::Status, is_over: bool) -> Unit {
+        match (status.is_paid(), is_over) {
+            (true, _) => Unit::Used,
+            (false, true) => Unit::Released,
+            (false, false) => Unit::Reserved,
         }
     }
 
@@ -324,6 +324,15 @@ mod tests {
         assert_eq!(link_status(&link, 9), LinkStatus::FullyReserved);
         link.reserved = 0;
         assert_eq!(link_status(&link, 9), LinkStatus::Active);
+    }
+
+    #[test]
+    fn a_unit_is_given_back_by_whatever_is_over_unpaid() {
+        use crate::invoice::Status;
+        assert_eq!(Unit::of(Status::PaidLate, true), Unit::Used);
+        assert_eq!(Unit::of(Status::Expired, true), Unit::Released);
+        assert_eq!(Unit::of(Status::PartiallyPaid, true), Unit::Released);
+        assert_eq!(Unit::of(Status::PartiallyPaid, false), Unit::Reserved);
     }
 
     #[test]

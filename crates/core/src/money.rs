@@ -23,6 +23,11 @@ impl Units {
     pub fn plus(self, other: Units) -> Units {
         Units(self.0.saturating_add(other.0))
     }
+
+    /// None when there is not so much.
+    pub fn minus(self, other: Units) -> Option<Units> {
+        self.0.checked_sub(other.0).map(Units)
+    }
 }
 
 // Base units travel and rest as text: JSON numbers and SQL integers are too narrow for them.

@@ -81,8 +81,10 @@ pub struct Views {
     pub held: i128,
     /// What refunds that are open or sent come to.
     pub refunded: i128,
-    /// What of that was taken out of payments that left the chain since: the journal keeps it.
-    pub kept: i128,
+    /// What of that was refunded before a credited payment of the invoice left the chain.
+    pub exposed: i128,
+    /// The invoice is paid, whatever left the chain.
+    pub is_paid: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,8 +111,8 @@ pub struct Difference {
     pub detail: &'static str,
 }
 
-/// What the views of one invoice disagree about. What was refunded and left the chain afterwards stays in the journal:
-/// that is one difference, not two.
+/// What the views of one invoice disagree about. What was refunded beyond what is there stays in the journal: that is one
+/// difference, not two.
 pub fn differences(views: &Views) -> Vec<Difference> {
     let mut found = Vec::new();
     let mut add = |kind, amount: i128, severity, detail| {
@@ -130,13 +132,19 @@ pub fn differences(views: &Views) -> Vec<Difference> {
         Severity::Flagged,
         "More is refunded than is there: a payment left the chain after it was refunded.",
     );
-    add(
-        "refunded_and_reversed",
-        views.kept - beyond.min(views.kept),
-        Severity::Explained,
-        "A payment left the chain after it was refunded; the journal keeps that, and others make up for it.",
-    );
-    let ledger = views.ledger - views.kept;
+    let (severity, detail) = match views.is_paid {
+        true => (
+            Severity::Explained,
+            "A payment left the chain after this was refunded; others have made up for it.",
+        ),
+        false => (
+            Severity::Flagged,
+            "A payment left the chain after this was refunded, and the invoice is not paid.",
+        ),
+    };
+    let exposed = (views.exposed - beyond).max(0);
+    add("refunded_and_reversed", exposed, severity, detail);
+    let ledger = views.ledger - beyond;
     if ledger == views.invoice {
         add(
             "chain",
@@ -266,14 +274,13 @@ mod tests {
         let gone = Views {
             ledger: 25,
             refunded: 25,
-            kept: 25,
+            exposed: 25,
             reversed: 25,
             ..Views::default()
         };
         check(gone, &[("refunded_beyond_received", 25), ("reversed", 25)]);
         // Another payment has arrived since.
         let made_up_for = Views {
-            ledger: 40,
             chain: 15,
             invoice: 15,
             ..gone
@@ -289,8 +296,8 @@ mod tests {
         // The journal forgot to take back what nobody refunded.
         check(
             Views {
-                kept: 20,
                 refunded: 20,
+                exposed: 20,
                 ..gone
             },
             &[
@@ -299,5 +306,23 @@ mod tests {
                 ("reversed", 25),
             ],
         );
+    }
+
+    #[test]
+    fn what_was_refunded_before_a_reversal_is_flagged_until_the_invoice_is_paid() {
+        let mut views = Views {
+            ledger: 25,
+            chain: 25,
+            invoice: 25,
+            reversed: 25,
+            refunded: 25,
+            exposed: 25,
+            ..Views::default()
+        };
+        let severity = |views: &Views| differences(views)[0].severity;
+        assert_eq!(severity(&views), Severity::Flagged);
+        views.is_paid = true;
+        assert_eq!(severity(&views), Severity::Explained);
+        check(views, &[("refunded_and_reversed", 25), ("reversed", 25)]);
     }
 }

@@ -62,6 +62,7 @@ const example = {
   amounts_received: [],
   expires_at: '2026-11-15T14:32:00Z',
   paid_at: null,
+  closed_at: null,
   merchant: { display_name: 'Northwind Books' },
   payments: [],
   capabilities: { wallet_payments: true, notify: true, lookup: true, exchanges: true },
@@ -138,10 +139,17 @@ test('nobody is asked for money that is already on its way', () => {
   expect(remainingOf(read([part], '7.50'), way)).toBe('7.50')
   expect(remainingOf(read([part, rest], '7.50'), way)).toBe('0.000000')
   expect(remainingOf(read([part, rest], '0.00'), way)).toBe('0.00')
+  // What was refunded since is to be sent again.
+  expect(remainingOf(read([part], '48.00'), way)).toBe('48.00')
   // What came in another asset only the server can weigh.
   expect(remainingOf(read([{ ...part, asset: 'USDT@tron:3448148188' }], '7.50'), way)).toBe('7.50')
   // Money that went away again, or never counted, is still to be sent.
   expect(remainingOf(read([part, { ...rest, status: 'reversed' }], '7.50'), way)).toBe('7.50')
+})
+
+test('what was paid in part is asked for no more once it is closed', async () => {
+  const closed = { ...example, status: 'partially_paid', closed_at: '2026-11-16T14:32:00Z', payment_options: [] }
+  expect(await judge(invoice(closed), config({}))).toMatchObject({ kind: 'ready', ways: [] })
 })
 
 test('a network without a level in between has two steps', () => {

@@ -274,6 +274,35 @@ on_every_engine! {
         till.post(&invoices_of(&fifth), json!({})).await.refused(409, "payment_link_busy", None);
     }
 
+    async fn a_cent_keeps_neither_unit_nor_address_for_ever(world: World) {
+        let till = world.till().await;
+        let made = link(&till, fixed_with("quantity_limit", json!(1))).await;
+        let invoice = pay_from(&till, &made, json!({})).await;
+        let asset = &invoice["pending_options"][0]["asset"];
+        till.post(&format!("/v1/checkout/invoices/{}/payment_option", id(&invoice)), json!({ "asset": asset })).await.ok(200);
+        till.simulate(&id(&invoice), json!({ "asset": asset, "amount": "0.01" })).await;
+        let free_at = async |till: &Till| {
+            let sql = "SELECT free_at FROM leases WHERE invoice = $1";
+            let mut reader = till.engine().db.read().await.unwrap();
+            let found: Option<(Option<i64>,)> = till_store::Queries::one(&mut reader, sql, &[id(&invoice).into()]).await.unwrap();
+            found.unwrap().0
+        };
+        // An hour of its own, and a day for the rest.
+        till.advance(3_600 + 86_400 - 60).await;
+        assert_eq!((status_of(&till, &made).await, free_at(&till).await), ("fully_reserved".to_owned(), None));
+        till.advance(60).await;
+        assert!(status_of(&till, &made).await == "active" && free_at(&till).await.is_some());
+        let own = till.retrieve(&id(&invoice)).await;
+        assert!(own["status"] == "partially_paid" && own["closed_at"].is_string());
+        let key = &till.account.test.publishable_key;
+        let payers = till.call("GET", &format!("/v1/checkout/invoices/{}", id(&invoice))).key(key).send().await.ok(200);
+        assert_eq!((&payers["payment_options"], &payers["status"]), (&json!([]), &json!("partially_paid")));
+        // What comes nevertheless still counts, and the unit with it.
+        till.simulate(&id(&invoice), json!({ "asset": asset, "amount": own["amount_remaining"]["amount"] })).await;
+        assert_eq!(till.retrieve(&id(&invoice)).await["status"], "paid_late");
+        assert_eq!(status_of(&till, &made).await, "sold_out");
+    }
+
     async fn a_link_is_never_oversold(world: World) {
         let till = world.till_with(crate::harness::Setup { checkout_per_minute: 1_000, ..Default::default() }).await;
         let limit = 5;

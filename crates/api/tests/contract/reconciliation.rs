@@ -154,6 +154,11 @@ on_every_engine! {
         refund(&till, &gone, json!({ "amount": "7" })).await.ok(201);
         let payment = id(&till.payments_of(&gone).await[0]);
         till.post(&format!("/v1/test_helpers/payments/{payment}/reverse"), json!({})).await.ok(200);
+        let exposed = received(&till, "25").await;
+        till.simulate(&exposed, json!({ "amount": "8" })).await;
+        refund(&till, &exposed, json!({})).await.ok(201);
+        let payment = till.payments_of(&exposed).await.into_iter().find(|payment| payment["amount"] == "8.00").unwrap();
+        till.post(&format!("/v1/test_helpers/payments/{}/reverse", id(&payment)), json!({})).await.ok(200);
         let waiting = id(&till.invoice().await);
         till.simulate(&waiting, json!({ "amount": "9", "finality_steps": ["included"] })).await;
         let held = id(&till.invoice().await);
@@ -184,8 +189,10 @@ on_every_engine! {
             ("pending", "9.00", "explained"),
             ("refund_not_paid", "0.000001", "flagged"),
             ("refund_not_paid", "6.00", "flagged"),
+            ("refunded_and_reversed", "8.00", "flagged"),
             ("refunded_beyond_received", "7.00", "flagged"),
             ("reversed", "25.00", "explained"),
+            ("reversed", "8.00", "explained"),
             ("unattributed", "2.00", "flagged"),
             ("unknown_payment", "4.00", "flagged"),
         ].map(|(kind, amount, severity)| (kind.to_owned(), amount.to_owned(), severity.to_owned()));
@@ -194,7 +201,7 @@ on_every_engine! {
         let one = |kind: &str| all.iter().find(|one| one["kind"] == kind).unwrap();
         let nobodys = one("unattributed");
         assert_eq!((&nobodys["tx_hash"], &nobodys["index"], &nobodys["invoice"]), (&json!(tx(8)), &json!(3), &Value::Null));
-        for (kind, invoice) in [("invoice_chain", &shown_wrong), ("ledger_chain", &posted_wrong), ("chain", &observed_wrong), ("refunded_beyond_received", &gone), ("pending", &waiting), ("held", &held)] {
+        for (kind, invoice) in [("invoice_chain", &shown_wrong), ("ledger_chain", &posted_wrong), ("chain", &observed_wrong), ("refunded_beyond_received", &gone), ("refunded_and_reversed", &exposed), ("pending", &waiting), ("held", &held)] {
             assert_eq!(one(kind)["invoice"], json!(invoice), "{kind}");
         }
         let unpaid: Vec<_> = all.iter().filter(|one| one["kind"] == "refund_not_paid").map(|one| text(&one["invoice"])).collect();

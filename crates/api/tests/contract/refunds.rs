@@ -168,6 +168,25 @@ on_every_engine! {
         act(&till, &json!({ "id": "rfd_nothing" }), "mark_sent", json!({ "tx_hash": tx(7) })).await.refused(404, "resource_missing", None);
     }
 
+    async fn what_paid_an_invoice_did_not_send_a_refund(world: World) {
+        let till = world.till().await;
+        let (invoice, other) = (received(&till, "25").await, received(&till, "25").await);
+        let made = refund(&till, &invoice, json!({ "amount": "5" })).await.ok(201);
+        claim(&till, &made, "eip155:84532", PAYER).await.ok(200);
+        for paid in [&invoice, &other] {
+            let incoming = text(&till.payments_of(paid).await[0]["tx_hash"]);
+            act(&till, &made, "mark_sent", json!({ "tx_hash": incoming })).await.refused(400, "parameter_invalid", "tx_hash");
+        }
+        assert_eq!(shown(&till, &made).await["status"], "ready_to_send");
+        // What another merchant names is not ours to refuse, nor to learn about: its network keeps one history, not we.
+        let stranger = till.another_account().await;
+        let theirs = received(&stranger, "25").await;
+        let theirs = refund(&stranger, &theirs, json!({ "amount": "5" })).await.ok(201);
+        claim(&stranger, &theirs, "eip155:84532", PAYER).await.ok(200);
+        act(&stranger, &theirs, "mark_sent", json!({ "tx_hash": tx(9) })).await.ok(200);
+        act(&till, &made, "mark_sent", json!({ "tx_hash": tx(9) })).await.ok(200);
+    }
+
     async fn a_reversal_leaves_the_refund_and_closes_the_door(world: World) {
         let till = world.till().await;
         let invoice = received(&till, "25").await;
@@ -175,12 +194,110 @@ on_every_engine! {
         let payment = id(&till.payments_of(&invoice).await[0]);
         till.post(&format!("/v1/test_helpers/payments/{payment}/reverse"), json!({})).await.ok(200);
         assert_eq!(units(&till, "refunds_due").await, 25_000_000);
-        // Another payment of the same size does not make room for a second refund.
+        // Another payment of the same size does not make room for a second refund: it bears the first.
         till.simulate(&invoice, json!({ "amount": "25" })).await;
+        assert_eq!((units(&till, "received").await, units(&till, "settled").await), (-25_000_000, 0));
         refund(&till, &invoice, json!({ "amount": "1" })).await.refused(409, "refund_exceeds_received", "amount");
         act(&till, &made, "cancel", json!({})).await.ok(200);
         refund(&till, &invoice, json!({ "amount": "25" })).await.ok(201);
         assert_eq!((units(&till, "refunds_due").await, units(&till, "received").await), (25_000_000, -25_000_000));
+    }
+
+    async fn refunded_money_pays_no_invoice(world: World) {
+        let till = world.till().await;
+        let invoice = received(&till, "24.99").await;
+        let made = refund(&till, &invoice, json!({ "amount": "24.99" })).await.ok(201);
+        let left = async |till: &Till| {
+            let seen = till.retrieve(&invoice).await;
+            (text(&seen["status"]), seen["amount_remaining"]["amount"].clone())
+        };
+        let partly = |amount: &str| ("partially_paid".to_owned(), json!(amount));
+        assert_eq!(left(&till).await, partly("25.00"));
+        claim(&till, &made, "eip155:84532", PAYER).await.ok(200);
+        act(&till, &made, "mark_sent", json!({ "tx_hash": tx(1) })).await.ok(200);
+        till.simulate(&invoice, json!({ "amount": "0.01" })).await;
+        assert_eq!(left(&till).await, partly("24.99"));
+        assert_eq!((units(&till, "settled").await, units(&till, "refunds_sent").await), (10_000, 24_990_000));
+        till.simulate(&invoice, json!({ "amount": "24.99" })).await;
+        assert_eq!(left(&till).await.0, "paid");
+    }
+
+    async fn a_refund_that_is_cancelled_or_forgotten_counts_as_paid_again(world: World) {
+        let till = world.till().await;
+        let (cancelled, forgotten) = (received(&till, "20").await, received(&till, "20").await);
+        let made = refund(&till, &cancelled, json!({ "amount": "20" })).await.ok(201);
+        refund(&till, &forgotten, json!({ "amount": "20" })).await.ok(201);
+        for invoice in [&cancelled, &forgotten] {
+            till.simulate(invoice, json!({ "amount": "5" })).await;
+            assert_eq!(till.retrieve(invoice).await["amount_remaining"]["amount"], "20.00");
+        }
+        act(&till, &made, "cancel", json!({})).await.ok(200);
+        assert_eq!(till.retrieve(&cancelled).await["status"], "paid");
+        till.advance(30 * 86_400 + 1).await;
+        assert_eq!(till.retrieve(&forgotten).await["status"], "paid");
+    }
+
+    async fn a_reversal_after_the_excess_was_refunded_is_told_and_flagged(world: World) {
+        let till = world.till().await;
+        for first_goes in [true, false] {
+            let invoice = received(&till, "25").await;
+            till.simulate(&invoice, json!({ "amount": "25" })).await;
+            let made = refund(&till, &invoice, json!({})).await.ok(201);
+            assert_eq!(made["amount"], "25.00");
+            claim(&till, &made, "eip155:84532", PAYER).await.ok(200);
+            act(&till, &made, "mark_sent", json!({ "tx_hash": tx(40 + u8::from(first_goes)) })).await.ok(200);
+            let mut payments: Vec<String> = till.payments_of(&invoice).await.iter().map(id).collect();
+            payments.sort();
+            let payment = &payments[usize::from(!first_goes)];
+            till.post(&format!("/v1/test_helpers/payments/{payment}/reverse"), json!({})).await.ok(200);
+            let seen = till.retrieve(&invoice).await;
+            assert_eq!((&seen["status"], &seen["amount_remaining"]["amount"]), (&json!("partially_paid"), &json!("25.00")));
+            let flagged = async |till: &Till| {
+                let report = till.get("/v1/reconciliation").await.ok(200);
+                let found = report["discrepancies"].as_array().unwrap().iter().find(|one| one["kind"] == "refunded_and_reversed" && one["invoice"] == json!(invoice)).cloned();
+                found.map(|one| (text(&one["amount"]), text(&one["severity"])))
+            };
+            assert_eq!(flagged(&till).await, Some(("25.00".to_owned(), "flagged".to_owned())));
+            refund(&till, &invoice, json!({ "amount": "0.01" })).await.refused(409, "refund_exceeds_received", "amount");
+            till.simulate(&invoice, json!({ "amount": "25" })).await;
+            assert_eq!(till.retrieve(&invoice).await["status"], "paid");
+            assert_eq!(flagged(&till).await, Some(("25.00".to_owned(), "explained".to_owned())));
+        }
+        assert_eq!((units(&till, "received").await, units(&till, "settled").await, units(&till, "refunds_sent").await), (-100_000_000, 50_000_000, 50_000_000));
+    }
+
+    async fn whatever_happens_at_once_the_books_add_up(world: World) {
+        let till = world.till().await;
+        for round in 0..6 {
+            let invoice = received(&till, "25").await;
+            let payment = id(&till.payments_of(&invoice).await[0]);
+            let made = refund(&till, &invoice, json!({ "amount": "10" })).await.ok(201);
+            claim(&till, &made, "eip155:84532", PAYER).await.ok(200);
+            let reverse = format!("/v1/test_helpers/payments/{payment}/reverse");
+            let pay = format!("/v1/test_helpers/invoices/{invoice}/simulate_payment");
+            let (sent, cancelled, reversed, second, paid) = futures::join!(
+                act(&till, &made, "mark_sent", json!({ "tx_hash": tx(60 + round) })),
+                act(&till, &made, "cancel", json!({})),
+                till.post(&reverse, json!({})),
+                refund(&till, &invoice, json!({ "amount": "15.01" })),
+                till.post(&pay, json!({ "amount": "5" })),
+            );
+            assert_eq!((reversed.status, paid.status), (200, 200));
+            assert_ne!(sent.status == 200, cancelled.status == 200, "one of them was first");
+            assert!(matches!(second.status, 201 | 409), "{}", second.status);
+        }
+        let report = till.get("/v1/reconciliation").await.ok(200);
+        for one in report["discrepancies"].as_array().unwrap() {
+            let known = ["reversed", "refunded_beyond_received", "refunded_and_reversed"];
+            assert!(known.contains(&text(&one["kind"]).as_str()), "{one}");
+        }
+        let figure = |view: &str, item: &str| {
+            let figures = report["assets"][0][view].as_array().unwrap();
+            let amount = text(&figures.iter().find(|figure| figure["item"] == item).unwrap()["amount"]);
+            till_core::money::parse(&amount, 6).unwrap().0
+        };
+        assert_eq!(figure("ledger", "refunds_due"), figure("invoices", "refunds_open"));
+        assert_eq!(figure("ledger", "refunds_sent"), figure("invoices", "refunds_sent"));
     }
 
     async fn refunds_are_listed_newest_first_and_filtered(world: World) {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::ledger::Position;
+use crate::money::Units;
 
 use PaymentStatus as P;
 use Standing as S;
@@ -15,6 +16,7 @@ fn part(status: P, standing: S) -> Part {
         dust: false,
         rejected: false,
         credited: None,
+        beyond: Units::ZERO,
     }
 }
 
@@ -75,6 +77,8 @@ fn check_with(
         remaining: None,
         overpaid: None,
         hold: None,
+        is_covered: false,
+        is_over: false,
     };
     let said: Vec<String> = announce(status_before, &stood, &after)
         .iter()

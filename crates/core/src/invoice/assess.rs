@@ -8,7 +8,7 @@ use num_traits::{One as _, ToPrimitive as _, Zero as _};
 
 use super::weigh::{Weighed, weigh};
 use super::{Assessment, Facts, Part, Purpose, Status, Terms};
-use crate::ledger::Position;
+use crate::ledger::{self, Drawn, Position};
 use crate::money::Units;
 use crate::payment::{Hold, Level, Payment, PaymentStatus, Verdict};
 
@@ -16,8 +16,9 @@ pub fn assess(facts: &Facts<'_>, now: i64) -> Assessment {
     let terms = facts.terms;
     let weighed = weigh(facts);
     let sums = add_up(terms, &weighed);
-    let credits = credits(terms, &weighed);
-    let overpaid = most_overpaid(terms, &credits);
+    let credits = credits(terms, &weighed, &sums.owed);
+    // Dust makes no excess: it may come before, between or after what was really paid.
+    let overpaid = most_overpaid(terms, &credits).filter(|_| credits.iter().any(|it| it.is_beyond));
     let unheld = unheld_status(facts, &sums, overpaid.is_some(), now);
     let status = match sums.hold {
         Some(_) => Status::UnderReview,
@@ -35,25 +36,41 @@ pub fn assess(facts: &Facts<'_>, now: i64) -> Assessment {
         let credit = turns.get(it.payment.id.as_str()).copied();
         part(terms, it, credit.filter(|_| !given_up))
     };
+    let mut parts: Vec<Part> = in_order.into_iter().map(part).collect();
+    take_out(facts, &mut parts);
     Assessment {
         status,
-        parts: in_order.into_iter().map(part).collect(),
+        parts,
         received: received(&weighed),
         remaining: (status == Status::PartiallyPaid)
             .then(|| remaining(terms, &weighed, &sums))
             .flatten(),
         overpaid: overpaid.filter(|_| status == Status::Overpaid),
         hold: sums.hold,
+        is_covered: is_enough(terms, &sums.credited),
+        is_over: is_over(terms, status, now),
     }
+}
+
+/// What refunds took out of the payments is taken out of where they stand.
+fn take_out(facts: &Facts<'_>, parts: &mut [Part]) {
+    let pairs = facts.payments.iter().zip(parts);
+    let drawn = pairs.map(|(payment, part)| Drawn {
+        asset: &payment.asset,
+        taken: payment.taken,
+        position: &mut part.position,
+    });
+    ledger::take_out(&mut drawn.collect::<Vec<_>>());
 }
 
 #[derive(Default)]
 struct Sums {
-    /// Shares of the price: credited in all, of it without dust, of it in time; and what is on its way.
+    /// Shares of the price, less what was withdrawn: credited in all, and of it in time; what is on its way; and what was
+    /// withdrawn of payments that are not credited any more.
     credited: BigRational,
-    without_dust: BigRational,
     in_time: BigRational,
     coming: BigRational,
+    owed: BigRational,
     /// Something that is no dust was credited, is on its way, has risen since it was first seen, or is held.
     paid_in: bool,
     seen: bool,
@@ -68,14 +85,13 @@ fn add_up(terms: &Terms, weighed: &[Weighed<'_>]) -> Sums {
         let payment = it.payment;
         match outcome(it) {
             PaymentStatus::Credited => {
-                sums.credited += &it.share;
+                let counts = &it.share - &it.withdrawn;
                 sums.paid_in |= !it.dust;
-                if !it.dust {
-                    sums.without_dust += &it.share;
-                }
                 if payment.arrived_at() < terms.deadline() {
-                    sums.in_time += &it.share;
+                    sums.in_time += &counts;
                 }
+                sums.credited += counts;
+                continue;
             }
             PaymentStatus::Pending | PaymentStatus::Confirming if it.creditable => {
                 sums.coming += &it.share;
@@ -88,7 +104,11 @@ fn add_up(terms: &Terms, weighed: &[Weighed<'_>]) -> Sums {
             }
             _ => {}
         }
+        sums.owed += &it.withdrawn;
     }
+    // What was sent back of a payment that went away since is owed with the price.
+    sums.credited -= &sums.owed;
+    sums.in_time -= &sums.owed;
     sums
 }
 
@@ -129,8 +149,7 @@ fn unheld_status(facts: &Facts<'_>, sums: &Sums, overpaid: bool, now: i64) -> St
     if facts.cancelled_at.is_some() {
         Status::Cancelled
     } else if is_enough(terms, &sums.credited) {
-        // Dust makes no excess: it may come before, between or after what was really paid.
-        if overpaid && sums.without_dust > BigRational::one() {
+        if overpaid {
             Status::Overpaid
         } else if is_enough(terms, &sums.in_time) {
             Status::Paid
@@ -150,6 +169,11 @@ fn unheld_status(facts: &Facts<'_>, sums: &Sums, overpaid: bool, now: i64) -> St
     }
 }
 
+/// One cent must not keep an address, or the last unit of a link, for ever.
+fn is_over(terms: &Terms, status: Status, now: i64) -> bool {
+    status.is_closed() || (status == Status::PartiallyPaid && now >= terms.closes_at())
+}
+
 /// Whether this part of the price pays it. Less than a cent never does, however much the merchant tolerates.
 fn is_enough(terms: &Terms, share: &BigRational) -> bool {
     let asked = 10_000 - terms.tolerance_bps.min(10_000);
@@ -163,11 +187,14 @@ struct Credit<'a> {
     turn: u32,
     settled: Units,
     overpaid: Units,
+    /// It is no dust, and more than the price was paid with it.
+    is_beyond: bool,
 }
 
 /// In the order in which they were credited, so that a later one never pushes an earlier one out of what it
-/// settled. Those credited now come last, as they arrived.
-fn credits<'a>(terms: &Terms, weighed: &[Weighed<'a>]) -> Vec<Credit<'a>> {
+/// settled. Those credited now come last, as they arrived. What of one was refunded out of its excess remains excess;
+/// those after it count from what was left.
+fn credits<'a>(terms: &Terms, weighed: &[Weighed<'a>], owed: &BigRational) -> Vec<Credit<'a>> {
     let mut credited: Vec<&Weighed<'_>> = weighed
         .iter()
         .filter(|it| outcome(it) == PaymentStatus::Credited)
@@ -175,11 +202,16 @@ fn credits<'a>(terms: &Terms, weighed: &[Weighed<'a>]) -> Vec<Credit<'a>> {
     credited.sort_by_key(|it| it.payment.credited.unwrap_or(u32::MAX));
     let taken = weighed.iter().filter_map(|it| it.payment.credited).max();
     let mut next = taken.map_or(1, |last| last + 1);
-    let mut before = BigRational::zero();
+    let mut before = -owed;
+    let mut without_dust = before.clone();
     let credit = |it: &Weighed<'a>| {
-        let after = &before + &it.share;
-        let overpaid = excess(terms, it.payment, &before, &after);
-        before = after;
+        let overpaid = excess(terms, it.payment, &before, &(&before + &it.share));
+        let is_beyond = !it.dust && &without_dust + &it.share > BigRational::one();
+        let counts = &it.share - &it.withdrawn;
+        if !it.dust {
+            without_dust += &counts;
+        }
+        before += counts;
         let turn = it.payment.credited.unwrap_or(next);
         next += u32::from(it.payment.credited.is_none());
         Credit {
@@ -187,6 +219,7 @@ fn credits<'a>(terms: &Terms, weighed: &[Weighed<'a>]) -> Vec<Credit<'a>> {
             turn,
             settled: Units(it.payment.units.0 - overpaid.0),
             overpaid,
+            is_beyond,
         }
     };
     credited.into_iter().map(credit).collect()
@@ -210,9 +243,10 @@ fn floor(number: &BigRational) -> Units {
 /// `credit` is what it was credited as; a payment that would be and was not goes back to the payer.
 fn part(terms: &Terms, it: &Weighed<'_>, credit: Option<&Credit<'_>>) -> Part {
     let payment = it.payment;
-    let mut position = Position::default();
+    let (mut position, mut beyond) = (Position::default(), Units::ZERO);
     let (status, credited) = match (outcome(it), credit) {
         (PaymentStatus::Credited, Some(credit)) => {
+            beyond = credit.overpaid;
             if terms.purpose == Purpose::TopUp && payment.level == Level::Final {
                 position.prepaid_credit = payment.units;
             } else {
@@ -234,11 +268,12 @@ fn part(terms: &Terms, it: &Weighed<'_>, credit: Option<&Credit<'_>>) -> Part {
     Part {
         payment: payment.id.clone(),
         status,
-        position: position.less(payment.taken),
+        position,
         standing: it.standing,
         dust: it.dust,
         rejected: payment.verdict == Some(Verdict::Rejected),
         credited,
+        beyond,
     }
 }
 

@@ -4,6 +4,7 @@ mod deadline;
 mod dust;
 mod judging;
 mod properties;
+mod refunds;
 mod reviews;
 mod sums;
 

@@ -16,6 +16,8 @@ pub(super) struct Weighed<'a> {
     pub standing: Standing,
     /// Its part of the price; nothing for an asset that was not asked for.
     pub share: BigRational,
+    /// What of that part refunds took away again.
+    pub withdrawn: BigRational,
     pub dust: bool,
     /// Counts towards the price, unless somebody decides otherwise.
     pub creditable: bool,
@@ -31,6 +33,7 @@ pub(super) fn weigh<'a>(facts: &Facts<'a>) -> Vec<Weighed<'a>> {
             index,
             standing,
             share: share(facts.terms, payment),
+            withdrawn: part_of_price(facts.terms, payment, payment.taken.withdrawn),
             dust: is_dust(facts.terms, payment),
             creditable: standing == Standing::Counted && facts.cancelled_at.is_none(),
         }
@@ -73,10 +76,13 @@ fn standing(facts: &Facts<'_>, payment: &Payment, open_until: Option<i64>) -> St
 }
 
 fn share(terms: &Terms, payment: &Payment) -> BigRational {
+    part_of_price(terms, payment, payment.counted_units())
+}
+
+/// Which part of the price so much of a payment's asset is.
+fn part_of_price(terms: &Terms, payment: &Payment, units: Units) -> BigRational {
     match terms.due(&payment.asset) {
-        Some(due) if !due.is_zero() => {
-            BigRational::new(BigInt::from(payment.counted_units().0), BigInt::from(due.0))
-        }
+        Some(due) if !due.is_zero() => BigRational::new(BigInt::from(units.0), BigInt::from(due.0)),
         _ => BigRational::zero(),
     }
 }

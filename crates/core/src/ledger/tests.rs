@@ -20,7 +20,7 @@ fn refunded(due: u128, sent: u128) -> Taken {
     Taken {
         refunds_due: Units(due),
         refunds_sent: Units(sent),
-        credit_used: Units::ZERO,
+        ..Taken::default()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The report: the journal, the chain and the invoices of a period, each added up by itself, and their differences.
 //! It is walked through some invoices at a time, so that no period is too long for the memory.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use till_core::chain::Tips;
@@ -129,7 +129,7 @@ impl Walk {
     /// Adds some invoices up, and says what each view has of each.
     fn add<'r>(&mut self, rows: &'r [BookRow], refunds: &'r [RefundRow]) -> InvoiceViews<'r> {
         let mut views = InvoiceViews::new();
-        let mut gone: HashSet<&str> = HashSet::new();
+        let mut undone: HashMap<&str, Undone> = HashMap::new();
         let (mut invoice, mut payment) = ("", "");
         for row in rows {
             if row.invoice != invoice {
@@ -140,8 +140,11 @@ impl Walk {
                 && id != payment
             {
                 payment = id;
-                if add_chain(&self.tips, &mut views, row) == Some(PaymentStatus::Reversed) {
-                    gone.insert(id);
+                add_chain(&self.tips, &mut views, row);
+                if let Some(gone_at) = row.credited_at.and(row.gone_at) {
+                    let is_paid = row.invoice_status.is_paid();
+                    let of = undone.entry(invoice).or_insert(Undone { gone_at, is_paid });
+                    of.gone_at = of.gone_at.max(gone_at);
                 }
             }
             add_line(&mut self.assets, &mut views, row);
@@ -151,11 +154,12 @@ impl Walk {
             let units = wide(refund.units);
             let of = views.entry((&refund.invoice, &refund.asset)).or_default();
             of.refunded += units;
-            let of_gone = refund
-                .sources
-                .iter()
-                .filter(|(payment, _)| gone.contains(&**payment));
-            of.kept += of_gone.map(|(_, units)| wide(*units)).sum::<i128>();
+            if let Some(undone) = undone.get(&*refund.invoice)
+                && refund.created_at <= undone.gone_at
+            {
+                of.exposed += units;
+                of.is_paid = undone.is_paid;
+            }
             let sums = self.assets.entry(refund.asset.clone()).or_default();
             match refund.status {
                 RefundStatus::Sent => sums.refunds_sent += units,
@@ -203,6 +207,14 @@ impl Walk {
     }
 }
 
+/// A credited payment of an invoice left the chain.
+struct Undone {
+    /// The last time.
+    gone_at: i64,
+    /// The invoice is paid nevertheless.
+    is_paid: bool,
+}
+
 /// Rows come by their invoices' ids.
 fn has(rows: &[BookRow], invoice: &str) -> bool {
     rows.binary_search_by(|row| row.invoice.as_str().cmp(invoice))
@@ -220,12 +232,10 @@ fn add_invoice<'r>(assets: &mut Assets, views: &mut InvoiceViews<'r>, row: &'r B
 }
 
 /// What arrived on the chain, from what was observed there, and where it is now.
-fn add_chain<'r>(
-    tips: &HashMap<String, Tips>,
-    views: &mut InvoiceViews<'r>,
-    row: &'r BookRow,
-) -> Option<PaymentStatus> {
-    let (asset, units, status) = arrived(tips, row)?;
+fn add_chain<'r>(tips: &HashMap<String, Tips>, views: &mut InvoiceViews<'r>, row: &'r BookRow) {
+    let Some((asset, units, status)) = arrived(tips, row) else {
+        return;
+    };
     let of = views.entry((&row.invoice, asset)).or_default();
     let units = wide(units);
     match status {
@@ -238,7 +248,6 @@ fn add_chain<'r>(
     if status == PaymentStatus::Held {
         of.held += units;
     }
-    Some(status)
 }
 
 /// The asset, the amount and where it is: by the transfer and its network's tips where they are known, and by the payment

@@ -32,8 +32,8 @@ pub async fn pick_option(
         .iter()
         .find(|option| option.asset == asset.code)
         .ok_or_else(not_offered)?;
-    let status = held.assess(held.moment(context)).status;
-    if status.is_closed() || status == Status::UnderReview {
+    let now = held.assess(held.moment(context));
+    if now.is_over || now.status == Status::UnderReview {
         return Err(Refusal::of(Code::InvoiceNotAwaitingPayment).into());
     }
     if picked.deposit.is_some() {
@@ -65,7 +65,11 @@ pub async fn pick_option(
     // A wallet bound before the pick was told `select_by`; what it sends after that must find the invoice too.
     till_store::bindings::extend(tx, &context.scope, invoice, row.expires_at).await?;
     let kind = TimerKind::ExpireInvoice;
-    let timer = TimerRow::new(&context.scope, kind, invoice, row.expires_at);
+    let due_at = match row.status {
+        Status::PartiallyPaid => row.terms().closes_at(),
+        _ => row.expires_at,
+    };
+    let timer = TimerRow::new(&context.scope, kind, invoice, due_at);
     till_store::timers::set(tx, &[timer]).await?;
     Ok(held.invoice.is)
 }

@@ -118,7 +118,7 @@ async fn settle_one<'c>(
     news: &[News<'_>],
 ) -> Result<(Settling<'c>, Vec<Taken>), Fail> {
     // Tried first without writing anything: whatever makes a closed invoice wait again needs the database.
-    if held.invoice.is.status.is_closed() {
+    if held.invoice.is.closed_at.is_some() {
         let mut trial = Settling::new(context, held.clone());
         apply_all(&mut trial, news)?;
         if trial.has_reopened {
@@ -284,6 +284,7 @@ fn first_sighting(
         suffix: found.by.suffix(),
         refunds_due: Units::ZERO,
         refunds_sent: Units::ZERO,
+        withdrawn: Units::ZERO,
     };
     update(&mut row, observation, now);
     Some(row)

@@ -49,13 +49,8 @@ pub async fn create(
         held = find_locked(tx, context, invoice).await?;
     }
     let (asset, units) = decide(&held, request)?;
-    let sources = draw(&mut held, &asset, units)?;
+    let drawn = draw(&mut held, asset, units, now)?;
     settlement::settle(tx, context, held, None).await?;
-    let drawn = Drawn {
-        asset,
-        units,
-        sources,
-    };
     let row = new_row(context, invoice, drawn, request.reason, now);
     till_store::refunds::insert(tx, &row, now).await?;
     let timer = TimerRow::new(
@@ -130,8 +125,16 @@ fn source(payment: &till_store::payments::PaymentRow) -> Source<'_> {
     }
 }
 
-/// Promises the amount out of the invoice's payments, and says which.
-fn draw(held: &mut Held, asset: &str, units: Units) -> Result<Vec<(String, Units)>, Refusal> {
+/// What was promised, out of which payments, and what of it counts towards the price no more.
+struct Drawn {
+    asset: String,
+    units: Units,
+    sources: Vec<(String, Units)>,
+    withdrawn: Vec<(String, Units)>,
+}
+
+/// Promises the amount out of the invoice's payments.
+fn draw(held: &mut Held, asset: String, units: Units, now: i64) -> Result<Drawn, Refusal> {
     let positions: Vec<(&str, Position)> = held
         .payments
         .iter()
@@ -140,20 +143,24 @@ fn draw(held: &mut Held, asset: &str, units: Units) -> Result<Vec<(String, Units
         .collect();
     let sources = refund_from(&positions, units)
         .ok_or_else(|| Refusal::of(Code::RefundExceedsReceived).param("amount"))?;
+    let before = held.assess(now);
+    let mut withdrawn = Vec::new();
     for payment in &mut held.payments {
         let drawn = sources.iter().find(|(id, _)| *id == payment.is.id);
-        if let Some((_, units)) = drawn {
+        if let Some((id, units)) = drawn {
+            let withdraws = before.withdraws(&payment.is.fact(), *units);
             payment.is.refunds_due = payment.is.refunds_due.plus(*units);
+            payment.is.withdrawn = payment.is.withdrawn.plus(withdraws);
+            withdrawn.push((id.clone(), withdraws));
         }
     }
-    Ok(sources)
-}
-
-/// What was promised, and out of which payments.
-struct Drawn {
-    asset: String,
-    units: Units,
-    sources: Vec<(String, Units)>,
+    withdrawn.retain(|(_, units)| !units.is_zero());
+    Ok(Drawn {
+        asset,
+        units,
+        sources,
+        withdrawn,
+    })
 }
 
 fn new_row(
@@ -175,6 +182,7 @@ fn new_row(
         reason,
         status: RefundStatus::Unclaimed,
         sources: drawn.sources,
+        withdrawn: drawn.withdrawn,
         token_hash: hash_token(&token).to_vec(),
         token_sealed: engine.vault.seal(&engine.ids, &purpose, token.as_bytes()),
         created_at: now,

@@ -16,6 +16,7 @@ use till_core::money::Units;
 use till_core::page::{Page, Paged};
 use till_core::refund::RefundStatus;
 use till_core::scope::Scope;
+use till_store::payments::PaymentRow;
 use till_store::refunds::RefundRow;
 use till_store::{Queries, Tx};
 
@@ -124,27 +125,29 @@ fn has_lapsed(row: &RefundRow, now: i64) -> bool {
 
 /// The payments get back what the refund had been promised of them.
 fn give_back(held: &mut Held, row: &RefundRow) -> Result<(), Fail> {
-    change_sources(held, row, |due, _, units| {
-        *due = Units(due.0.checked_sub(units.0)?);
+    change(held, row, &row.sources, |payment, units| {
+        payment.refunds_due = payment.refunds_due.minus(units)?;
+        Some(())
+    })?;
+    change(held, row, &row.withdrawn, |payment, units| {
+        payment.withdrawn = payment.withdrawn.minus(units)?;
         Some(())
     })
 }
 
-/// Changes what is due and what is sent of the payments that a refund comes from.
-fn change_sources(
+/// Changes what a refund has taken of each of its invoice's payments.
+fn change(
     held: &mut Held,
     row: &RefundRow,
-    change: impl Fn(&mut Units, &mut Units, Units) -> Option<()>,
+    taken: &[(String, Units)],
+    change: impl Fn(&mut PaymentRow, Units) -> Option<()>,
 ) -> Result<(), Fail> {
-    for (id, units) in &row.sources {
+    for (id, units) in taken {
         let payment = held
             .payments
             .iter_mut()
             .find(|payment| payment.is.id == *id);
-        let changed = payment.and_then(|payment| {
-            let payment = &mut payment.is;
-            change(&mut payment.refunds_due, &mut payment.refunds_sent, *units)
-        });
+        let changed = payment.and_then(|payment| change(&mut payment.is, *units));
         changed
             .ok_or_else(|| Fail::broken(format!("{} does not add up with its payments", row.id)))?;
     }

@@ -3,14 +3,13 @@
 use scoped_futures::ScopedFutureExt as _;
 use till_core::asset::{Asset, Network, Registry};
 use till_core::error::{Code, Refusal};
-use till_core::money::Units;
 use till_core::refund::RefundStatus;
 use till_core::scope::Scope;
 use till_core::screening::Finding;
 use till_store::Tx;
 use till_store::refunds::RefundRow;
 
-use super::{change_sources, find, find_locked, render};
+use super::{change, find, find_locked, render};
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine};
 use crate::screening::{self, Answers, Screened};
@@ -47,9 +46,15 @@ pub async fn mark_sent(
             .param("tx_hash")
             .into());
     }
-    change_sources(&mut held, &row, |due, sent, units| {
-        *due = Units(due.0.checked_sub(units.0)?);
-        *sent = sent.plus(units);
+    if till_store::payments::is_paid_by(tx, scope, &network.id, &tx_hash).await? {
+        let message = "This transaction paid an invoice: it is not the one that sent the refund";
+        return Err(Refusal::new(Code::ParameterInvalid, message)
+            .param("tx_hash")
+            .into());
+    }
+    change(&mut held, &row, &row.sources, |payment, units| {
+        payment.refunds_due = payment.refunds_due.minus(units)?;
+        payment.refunds_sent = payment.refunds_sent.plus(units);
         Some(())
     })?;
     settlement::settle(tx, context, held, None).await?;

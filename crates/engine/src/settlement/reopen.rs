@@ -28,12 +28,12 @@ pub async fn renew(tx: &mut Tx, context: &Context<'_>, held: &mut Held) -> Resul
 
 /// Whether the facts as they are now make a closed invoice wait again.
 pub(super) fn is_due(context: &Context<'_>, held: &Held) -> bool {
-    if !held.invoice.is.status.is_closed() {
+    if held.invoice.is.closed_at.is_none() {
         return false;
     }
     let mut held = held.clone();
     judge::pass_verdicts(context, &held.terms(), &mut held);
-    !held.assess(held.moment(context)).status.is_closed()
+    !held.assess(held.moment(context)).is_over
 }
 
 /// One network and the address's number for each family that the invoice has an address of.

@@ -10,6 +10,7 @@ use till_core::payment::PaymentStatus;
 use till_store::events::EventRow;
 use till_store::invoices::InvoiceRow;
 use till_store::journal::NewEntry;
+use till_store::payments::PaymentRow;
 use till_store::screenings::ScreeningRow;
 use till_store::{Tx, Write};
 
@@ -52,6 +53,7 @@ impl<'c> Settling<'c> {
     pub fn step(&mut self, extra: Option<&Extra>) -> Result<(), Fail> {
         let (context, at, held) = (self.context, self.at, &mut self.held);
         let before = held.invoice.is.status;
+        let was_closed = held.invoice.is.closed_at.is_some();
         let terms = held.terms();
         let screened = judge::pass_verdicts(context, &terms, held);
         self.screened.extend(screened);
@@ -70,7 +72,7 @@ impl<'c> Settling<'c> {
         let streamed = events.iter().filter(|event| event.stream_seq.is_some());
         held.invoice.is.stream_seq += i64::try_from(streamed.count()).map_err(Fail::broken)?;
         self.events.extend(events);
-        self.has_reopened |= before.is_closed() && !after.status.is_closed();
+        self.has_reopened |= was_closed && !after.is_over;
         held.next_step();
         Ok(())
     }
@@ -173,6 +175,9 @@ fn move_payments(
             row.credited_at = Some(at);
         }
         if let Some((kind, lines)) = ledger::entry(row.position, part.position) {
+            let refunded = |row: &PaymentRow| (row.refunds_due, row.refunds_sent);
+            let is_its_own = payment.was.as_ref().map(refunded) != Some(refunded(row));
+            let kind = kind.of_refunds(is_its_own);
             row.entries += 1;
             row.position = part.position;
             entries.push(NewEntry {
@@ -204,7 +209,7 @@ fn apply(at: i64, row: &mut InvoiceRow, after: &Assessment) {
     row.status = after.status;
     let kept_if = |holds: bool, since: Option<i64>| holds.then(|| since.unwrap_or(at));
     row.paid_at = kept_if(after.status.is_paid(), row.paid_at);
-    row.closed_at = kept_if(after.status.is_closed(), row.closed_at);
+    row.closed_at = kept_if(after.is_over, row.closed_at);
 }
 
 /// An entry that takes back says which one: of the same change, or the last that was written.

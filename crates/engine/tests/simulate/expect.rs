@@ -32,6 +32,23 @@ impl Terms {
             _ => self.expires_at,
         }
     }
+
+    /// A day after its time, nothing is kept for the rest of what was paid in part.
+    pub fn closes_at(&self) -> i64 {
+        self.expires_at + 24 * 3_600_000
+    }
+
+    pub fn is_over(&self, status: &str, now: i64) -> bool {
+        is_closed(status) || (status == "partially_paid" && now >= self.closes_at())
+    }
+}
+
+pub fn is_closed(status: &str) -> bool {
+    is_paid(status) || matches!(status, "expired" | "cancelled")
+}
+
+pub fn is_paid(status: &str) -> bool {
+    matches!(status, "paid" | "overpaid" | "paid_late")
 }
 
 /// A transfer as the server was told of it.
@@ -125,6 +142,8 @@ pub struct Expected {
     pub remaining: Option<(String, u128)>,
     pub overpaid: Option<(String, u128)>,
     pub hold: Option<String>,
+    /// Nothing more is waited for.
+    pub over: bool,
 }
 
 /// Shares of the price over the product of all amounts due.
@@ -355,6 +374,7 @@ pub fn expect(terms: &Terms, payments: &[Seen], cancelled_at: Option<i64>, now: 
     if out.status != "overpaid" {
         out.overpaid = None;
     }
+    out.over = terms.is_over(out.status, now);
     out.parts = parts;
     out
 }

@@ -9,7 +9,7 @@ use till_core::scope::Scope;
 use till_engine::intake::{Observation, Sighting, Source};
 
 use crate::chain::TransferId;
-use crate::expect::{Expected, Part, Seen, Terms, expect, verdicts};
+use crate::expect::{Expected, Part, Seen, Terms, expect, is_paid, verdicts};
 use crate::net::Net;
 
 pub const COOLDOWN_MS: i64 = 20 * 60_000;
@@ -38,8 +38,8 @@ pub struct Invoice {
     pub closed_at: Option<i64>,
     pub review_since: Option<i64>,
     pub events: Vec<Ev>,
-    /// Its expiry is still to be looked at.
-    pub timer: bool,
+    /// When it is to be looked at again.
+    pub timer: Option<i64>,
     pub link: Option<String>,
 }
 
@@ -120,8 +120,8 @@ pub struct Merchant {
     pub bindings: Vec<Binding>,
     /// What this step has brought, in its order.
     pub fresh: Vec<TransferId>,
-    /// The invoices that this step touched: their status before it, and whether they waited again on the way.
-    pub moved: BTreeMap<String, (&'static str, bool)>,
+    /// The invoices that this step touched: whether they were closed before it, and whether they waited again on the way.
+    pub moved: BTreeMap<String, (bool, bool)>,
 }
 
 #[derive(Clone, Debug)]
@@ -129,14 +129,6 @@ pub struct Model {
     pub merchants: Vec<Merchant>,
     pub nets: BTreeMap<String, Net>,
     pub credit_at: BTreeMap<String, Level>,
-}
-
-pub fn is_closed(status: &str) -> bool {
-    is_paid(status) || matches!(status, "expired" | "cancelled")
-}
-
-pub fn is_paid(status: &str) -> bool {
-    matches!(status, "paid" | "overpaid" | "paid_late")
 }
 
 impl Model {
@@ -495,7 +487,7 @@ impl Merchant {
             if invoice.link.as_deref() == Some(link) {
                 match invoice.now.status {
                     status if is_paid(status) => units.0 += 1,
-                    "expired" | "cancelled" => {}
+                    _ if invoice.closed_at.is_some() => {}
                     _ => units.1 += 1,
                 }
             }
@@ -531,10 +523,9 @@ impl Merchant {
         }
         let mut after = expect(&invoice.terms, &facts, invoice.cancelled_at, now);
         let moved = self.moved.entry(invoice_id.to_owned());
-        let (stood, waited) = moved.or_insert((invoice.now.status, false));
+        let (stood, waited) = moved.or_insert((invoice.closed_at.is_some(), false));
         // What it had is still its own when it was closed only on the way.
-        if is_closed(stood) && is_closed(invoice.now.status) && !is_closed(after.status) && !*waited
-        {
+        if *stood && invoice.closed_at.is_some() && !after.over && !*waited {
             *waited = true;
             self.relet(invoice_id, now);
             let invoice = &self.invoices[invoice_id];
@@ -549,7 +540,7 @@ impl Merchant {
             invoice.say(kind, self.url.is_some());
         }
         invoice.paid_at = is_paid(after.status).then(|| invoice.paid_at.unwrap_or(now));
-        invoice.closed_at = is_closed(after.status).then(|| invoice.closed_at.unwrap_or(now));
+        invoice.closed_at = after.over.then(|| invoice.closed_at.unwrap_or(now));
         invoice.review_since =
             (after.status == "under_review").then(|| invoice.review_since.unwrap_or(now));
         for ((id, mut seen), part) in ids.iter().zip(facts).zip(after.parts) {
@@ -560,9 +551,10 @@ impl Merchant {
             seen.part = part;
             self.seen.insert(id.clone(), seen);
         }
+        let gave_back = |of: &Expected| of.over && !is_paid(of.status);
         if let Some(link) = &invoice.link
-            && matches!(before.status, "expired" | "cancelled")
-            && !matches!(after.status, "expired" | "cancelled")
+            && gave_back(&before)
+            && !gave_back(&invoice.now)
         {
             self.links.get_mut(link).unwrap().may_exceed = true;
         }
@@ -573,17 +565,23 @@ impl Merchant {
         self.fresh.clear();
         for (id, (before, waited)) in std::mem::take(&mut self.moved) {
             let invoice = self.invoices.get_mut(&id).unwrap();
-            let after = invoice.now.status;
-            // Whatever happened to its timer before: an invoice that waits has one.
-            invoice.timer |= after == "awaiting_payment";
+            // Whatever happened to its timer before: an invoice that waits has one, also for the rest.
+            match invoice.now.status {
+                "awaiting_payment" => invoice.timer = Some(invoice.terms.deadline()),
+                "partially_paid" if !invoice.now.over => {
+                    invoice.timer = Some(invoice.terms.closes_at());
+                }
+                _ => {}
+            }
+            let after = invoice.closed_at.is_some();
             let shown: Vec<String> = invoice
                 .terms
                 .offers
                 .iter()
                 .map(|offer| offer.address.clone())
                 .collect();
-            let closed = is_closed(after) && (waited || !is_closed(before));
-            let reopened = !is_closed(after) && is_closed(before);
+            let closed = after && (waited || !before);
+            let reopened = !after && before;
             if closed {
                 let own = |binding: &&mut Binding| binding.invoice == id && binding.open;
                 for binding in self.bindings.iter_mut().filter(own) {
@@ -612,19 +610,20 @@ impl Merchant {
 
     /// Time passed: what is due by then is looked at, each at `now` or (on a moved clock) at its own moment.
     pub fn fire_timers(&mut self, until: i64, at: impl Fn(i64) -> i64) -> Vec<String> {
-        let mut due: Vec<(i64, String)> = self
-            .invoices
-            .iter()
-            .filter(|(_, invoice)| invoice.timer && invoice.terms.deadline() <= until)
-            .map(|(id, invoice)| (invoice.terms.deadline(), id.clone()))
-            .collect();
-        due.sort();
-        for (due_at, id) in &due {
-            self.invoices.get_mut(id).unwrap().timer = false;
-            self.settle(id, at(*due_at), None);
-            self.rest(at(*due_at));
+        let mut fired = Vec::new();
+        while let Some((due_at, id)) = self.next_timer().filter(|(due_at, _)| *due_at <= until) {
+            self.invoices.get_mut(&id).unwrap().timer = None;
+            self.settle(&id, at(due_at), None);
+            self.rest(at(due_at));
+            fired.push(id);
         }
-        due.into_iter().map(|(_, id)| id).collect()
+        fired
+    }
+
+    fn next_timer(&self) -> Option<(i64, String)> {
+        let timers = self.invoices.iter();
+        let timers = timers.filter_map(|(id, invoice)| Some((invoice.timer?, id)));
+        timers.min().map(|(due_at, id)| (due_at, id.clone()))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What reconciliation reads: the rows of a period's invoices, each with what the journal and the chain have of it.
 
 use till_core::chain::Tips;
-use till_core::invoice::Summary;
+use till_core::invoice::{Status, Summary};
 use till_core::ledger::Group;
 use till_core::money::Units;
 use till_core::payment::{Level, PaymentStatus};
@@ -17,6 +17,7 @@ table! {
     struct BookRow in "books" by invoice {
         invoice: String,
         summary: Summary,
+        invoice_status: Status,
         payment: Option<String>,
         asset: Option<String>,
         units: Option<Units>,
@@ -24,6 +25,8 @@ table! {
         credit_at: Option<Level>,
         network: Option<String>,
         simulated: Option<bool>,
+        credited_at: Option<i64>,
+        gone_at: Option<i64>,
         /// What was observed; none for what was taken in before transfers were kept.
         seen_asset: Option<String>,
         seen_units: Option<Units>,
@@ -44,9 +47,9 @@ pub async fn of_period(
     after: &str,
     invoices_at_most: i64,
 ) -> Result<Vec<BookRow>, StoreError> {
-    let sql = "SELECT i.id, i.summary, p.id, p.asset, p.units, p.status, p.credit_at, p.network, p.simulated, \
-         t.asset, t.units, t.height, t.gone, j.asset, j.debit, j.credit, j.amount \
-         FROM (SELECT id, summary FROM invoices WHERE account = $1 AND mode = $2 AND id > $3 \
+    let sql = "SELECT i.id, i.summary, i.status, p.id, p.asset, p.units, p.status, p.credit_at, p.network, p.simulated, \
+         p.credited_at, p.gone_at, t.asset, t.units, t.height, t.gone, j.asset, j.debit, j.credit, j.amount \
+         FROM (SELECT id, summary, status FROM invoices WHERE account = $1 AND mode = $2 AND id > $3 \
          AND created_at >= $4 AND created_at < $5 ORDER BY id LIMIT $6) AS i \
          LEFT JOIN payments AS p ON p.invoice = i.id AND p.account = $1 AND p.mode = $2 \
          LEFT JOIN transfers AS t ON t.network = p.network AND t.tx_hash = p.tx_hash AND t.place = p.place \

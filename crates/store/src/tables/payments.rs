@@ -47,6 +47,8 @@ table! {
         /// What refunds promised of it, and what they sent.
         refunds_due: Units,
         refunds_sent: Units,
+        /// What of these counts towards the price no more.
+        withdrawn: Units,
     }
 }
 
@@ -66,6 +68,7 @@ const CHANGING: &[&str] = &[
     "entries",
     "refunds_due",
     "refunds_sent",
+    "withdrawn",
 ];
 
 const KEY: &[&str] = &["account", "mode", "id"];
@@ -90,6 +93,7 @@ impl PaymentRow {
                 refunds_due: self.refunds_due,
                 refunds_sent: self.refunds_sent,
                 credit_used: Units::ZERO,
+                withdrawn: self.withdrawn,
             },
         }
     }
@@ -153,6 +157,19 @@ pub async fn by_identity(
         .collect();
     let by_identity = LookUp::records::<PaymentRow>(&["network", "tx_hash", "place"], PerKey::One);
     q.look_up(&by_identity, &keys).await
+}
+
+/// Whether this transaction paid any invoice of the account.
+pub async fn is_paid_by(
+    q: &mut impl Queries,
+    scope: &Scope,
+    network: &str,
+    tx_hash: &str,
+) -> Result<bool, StoreError> {
+    let sql = "SELECT id FROM payments WHERE network = $3 AND tx_hash = $4 AND account = $1 AND mode = $2 LIMIT 1";
+    let args = vals![&scope.account, scope.mode.as_str(), network, tx_hash];
+    let found: Option<(String,)> = q.one(sql, &args).await?;
+    Ok(found.is_some())
 }
 
 #[derive(Clone, Debug, Default)]

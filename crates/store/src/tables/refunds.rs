@@ -22,6 +22,8 @@ table! {
         status: RefundStatus,
         /// Which payments it comes from, and how much of each.
         sources: Vec<(String, Units)>,
+        /// What of that counts towards the invoice's price no more.
+        withdrawn: Vec<(String, Units)>,
         /// What the payer's token is found by.
         token_hash: Vec<u8>,
         /// The token itself, encrypted, for the merchant to see again.

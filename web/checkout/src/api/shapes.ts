@@ -87,6 +87,7 @@ export const invoice = part<Api.CheckoutInvoice>()({
   amounts_received: list(token),
   expires_at: instant,
   paid_at: maybe(instant),
+  closed_at: maybe(instant),
   merchant,
   payments: list(payment),
   capabilities,

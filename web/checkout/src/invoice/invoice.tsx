@@ -14,7 +14,7 @@ import { Ended, Review, Untrusted } from './ended.tsx'
 import { Receipt } from './receipt.tsx'
 import { Partial } from './rest.tsx'
 import { tabTitle, useAnnouncements } from './said.ts'
-import { isUnderWay, openStore, type Settled, type Store } from './store.ts'
+import { isPayable, isUnderWay, openStore, type Settled, type Store } from './store.ts'
 
 const Gone = lazy('help', async () => (await import('./gone.tsx')).Gone)
 const Demo = lazy('demo', async () => (await import('./demo.tsx')).Demo)
@@ -45,7 +45,7 @@ function Ready({ shown, store }: { shown: Settled; store: Store }) {
     if (isOver) void store.refresh()
   }, [isOver])
   useAnnouncements(invoice, shown.kind === 'untrusted')
-  const isOpen = shown.kind === 'ready' && !isOver && (invoice.status === 'awaiting_payment' || invoice.status === 'partially_paid')
+  const isOpen = shown.kind === 'ready' && !isOver && isPayable(invoice)
   return (
     <Frame
       shop={shop}
@@ -85,6 +85,7 @@ function Main({ shown, store, shop, now, deadline, isOver }: Main) {
     case 'expired':
       return <Expired invoice={invoice} shop={shop} />
     case 'partially_paid':
+      if (!isPayable(invoice)) return <Expired invoice={invoice} shop={shop} />
       return <Partial invoice={invoice} ways={shown.ways} store={store} shop={shop} now={now} />
     case 'detected':
     case 'confirming':

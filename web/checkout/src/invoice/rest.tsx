@@ -30,9 +30,11 @@ function receivedOf(invoice: Invoice, asset: string, but: string[]): string {
   return counted.reduce((sum, one) => add(sum, one.amount), '0')
 }
 
-/** What is still to be sent: never more than is missing after what this page has seen coming. */
+/** What is still to be sent: never more than is missing after what this page has seen coming. Of what is there already,
+ *  some may have been refunded, which only the server knows. */
 export function remainingOf(invoice: Invoice, way: Way): string {
   const said = invoice.amount_remaining?.amount ?? '0'
+  if (!invoice.payments.some((one) => one.asset === way.asset && COMING.includes(one.status))) return said
   const missing = subtract(way.amount_due, receivedOf(invoice, way.asset, GONE))
   return compare(said, missing) <= 0 ? said : missing
 }

@@ -34,8 +34,9 @@ export interface CheckedWay extends Way {
 }
 export const isChecked = (way: Way | null | undefined): way is CheckedWay => way?.address != null && way.destination !== null
 
-/** While one of these holds, an address may be shown and is checked. */
-const isPayable = (invoice: Invoice) => invoice.status === 'awaiting_payment' || invoice.status === 'partially_paid'
+/** While one of these holds, an address may be shown and is checked. What was paid in part is waited for only so long. */
+export const isPayable = (invoice: Invoice) =>
+  invoice.closed_at === null && (invoice.status === 'awaiting_payment' || invoice.status === 'partially_paid')
 export const isUnderWay = (invoice: Invoice) => invoice.status === 'detected' || invoice.status === 'confirming'
 
 /** Puts an answer and the verdicts on its addresses together. */

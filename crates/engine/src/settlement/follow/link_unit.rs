@@ -13,7 +13,7 @@ use super::Follower;
 /// The unit that the invoice's status calls for.
 pub(in crate::settlement) fn apply(row: &mut InvoiceRow) {
     if row.payment_link.is_some() {
-        row.link_unit = Some(Unit::of(row.status));
+        row.link_unit = Some(Unit::of(row.status, row.closed_at.is_some()));
     }
 }
 

@@ -34,12 +34,21 @@ impl Follower<'_> {
         stored.map_or(self.status(), |stored| stored.status)
     }
 
+    fn is_closed(&self) -> bool {
+        self.held.invoice.is.closed_at.is_some()
+    }
+
+    fn was_closed(&self) -> bool {
+        let stored = self.held.invoice.stored();
+        stored.map_or(self.is_closed(), |stored| stored.closed_at.is_some())
+    }
+
     fn has_closed(&self) -> bool {
-        self.status().is_closed() && (self.waited || !self.before().is_closed())
+        self.is_closed() && (self.waited || !self.was_closed())
     }
 
     fn has_reopened(&self) -> bool {
-        !self.status().is_closed() && self.before().is_closed()
+        !self.is_closed() && self.was_closed()
     }
 
     fn is_paid_now(&self) -> bool {

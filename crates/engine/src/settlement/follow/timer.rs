@@ -1,5 +1,5 @@
-//! The expiry timer follows the invoice. It fires once; an invoice that waits for a payment always has one, whatever
-//! happened since.
+//! The expiry timer follows the invoice. It fires once; an invoice that waits for a payment, or for the rest of one,
+//! always has one, whatever happened since.
 
 use till_core::invoice::Status;
 use till_core::timer::TimerKind;
@@ -11,12 +11,20 @@ use super::Follower;
 pub(super) fn write(settled: &[Follower<'_>]) -> Write {
     let timers: Vec<TimerRow> = settled
         .iter()
-        .filter(|done| done.status() == Status::AwaitingPayment)
-        .map(|done| {
-            let deadline = done.held.terms().deadline();
+        .filter_map(|done| {
             let scope = &done.context.scope;
-            TimerRow::new(scope, TimerKind::ExpireInvoice, done.held.id(), deadline)
+            let (kind, due_at) = (TimerKind::ExpireInvoice, due_at(done)?);
+            Some(TimerRow::new(scope, kind, done.held.id(), due_at))
         })
         .collect();
     till_store::timers::rows(&timers)
+}
+
+fn due_at(done: &Follower<'_>) -> Option<i64> {
+    let terms = done.held.terms();
+    match done.status() {
+        Status::AwaitingPayment => Some(terms.deadline()),
+        Status::PartiallyPaid if !done.is_closed() => Some(terms.closes_at()),
+        _ => None,
+    }
 }

@@ -99,7 +99,7 @@ pub async fn created(
         closed_at: None,
         review_since: None,
         events: Vec::new(),
-        timer: true,
+        timer: Some(created_at + life_ms),
         link: None,
     };
     invoice.created(merchant.url.is_some());

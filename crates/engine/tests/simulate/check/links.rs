@@ -8,27 +8,29 @@ use till_core::money::{Currency, parse};
 use till_store::Queries as _;
 
 use super::{answers, of, same};
+use crate::expect::is_paid;
 use crate::expect::{Expected, Offer, Terms};
-use crate::model::{Invoice, Lease, Link, Merchant, is_paid};
+use crate::model::{Invoice, Lease, Link, Merchant};
 use crate::world::{Check, LIFE_MS, SELECT_MS, VOLATILE_LIFE_MS, World};
 
 /// The tables by themselves: what links count is what their invoices are.
 pub async fn tables(world: &World) -> Check {
     let mut reader = world.engine.db.read().await.unwrap();
-    let sql = "SELECT account, mode, payment_link, status, link_unit, CAST(count(*) AS BIGINT) FROM invoices \
-         WHERE payment_link IS NOT NULL GROUP BY account, mode, payment_link, status, link_unit";
-    type Group = (String, String, String, String, Option<String>, i64);
+    let sql = "SELECT account, mode, payment_link, status, link_unit, CASE WHEN closed_at IS NULL THEN 0 ELSE 1 END AS closed, \
+         CAST(count(*) AS BIGINT) FROM invoices WHERE payment_link IS NOT NULL \
+         GROUP BY account, mode, payment_link, status, link_unit, closed";
+    type Group = (String, String, String, String, Option<String>, i64, i64);
     let groups: Vec<Group> = reader.all(sql, &[]).await.unwrap();
     let mut units: BTreeMap<String, (i64, i64)> = BTreeMap::new();
     let mut open: BTreeMap<(String, String), i64> = BTreeMap::new();
-    for (account, mode, link, status, unit, count) in groups {
+    for (account, mode, link, status, unit, closed, count) in groups {
         let (used, reserved) = units.entry(link).or_default();
         let expected = match status.as_str() {
             status if is_paid(status) => {
                 *used += count;
                 "used"
             }
-            "expired" | "cancelled" => "released",
+            _ if closed == 1 => "released",
             _ => {
                 *reserved += count;
                 *open.entry((account, mode)).or_default() += count;
@@ -138,7 +140,7 @@ pub fn invoice_made(
         closed_at: None,
         review_since: None,
         events: Vec::new(),
-        timer: true,
+        timer: select_by,
         link: Some(link_id.to_owned()),
     };
     invoice.created(merchant.url.is_some());
@@ -181,7 +183,10 @@ pub fn picked(
     if new {
         let own = |lease: &&mut Lease| lease.invoice == id && lease.family == offer.family;
         merchant.leases.iter_mut().rfind(own).unwrap().picked = true;
-        invoice.timer = true;
+        invoice.timer = Some(match invoice.now.status {
+            "partially_paid" => invoice.terms.closes_at(),
+            _ => invoice.terms.expires_at,
+        });
         // Whoever was bound before may now pay as long as everybody.
         let own = merchant
             .bindings

@@ -58,8 +58,9 @@ pub async fn fired(world: &World, real_now: i64) -> Vec<(usize, String)> {
     for (m, merchant) in world.model.merchants.iter().enumerate() {
         let waiting: Vec<(String,)> = reader.all(sql, &of(&merchant.scope)).await.unwrap();
         for (id, invoice) in &merchant.invoices {
-            let due = invoice.terms.deadline() <= real_now + merchant.offset_ms;
-            if invoice.timer && due && !waiting.iter().any(|(subject,)| subject == id) {
+            let now = real_now + merchant.offset_ms;
+            let due = invoice.timer.is_some_and(|due_at| due_at <= now);
+            if due && !waiting.iter().any(|(subject,)| subject == id) {
                 fired.push((m, id.clone()));
             }
         }
@@ -176,7 +177,7 @@ async fn counts(world: &World, merchant: &Merchant) -> Check {
     let timers = merchant
         .invoices
         .values()
-        .filter(|invoice| invoice.timer)
+        .filter(|invoice| invoice.timer.is_some())
         .count();
     for (table, condition, expected) in [
         ("invoices", "$3 = $3", merchant.invoices.len()),

@@ -60,7 +60,7 @@ const NEVER: [(&str, &str); 7] = [
     ),
     (
         "an invoice that waits without a timer",
-        "SELECT i.id FROM invoices i WHERE i.status = 'awaiting_payment' AND NOT EXISTS (SELECT 1 FROM timers t \
+        "SELECT i.id FROM invoices i WHERE i.status IN ('awaiting_payment', 'partially_paid') AND i.closed_at IS NULL AND NOT EXISTS (SELECT 1 FROM timers t \
          WHERE t.account = i.account AND t.mode = i.mode AND t.kind = 'expire_invoice' AND t.subject = i.id)",
     ),
 ];

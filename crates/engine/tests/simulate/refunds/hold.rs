@@ -20,19 +20,24 @@ pub struct Payment {
     pub is_held: bool,
     /// It arrived for good, and is still there.
     is_there: bool,
+    /// When it left the chain, if it was credited before.
+    undone_at: Option<i64>,
     units: u128,
 }
 
+type PaymentLine = (String, String, String, String, Option<i64>, Option<i64>);
+
 pub async fn payments(story: &Story) -> Vec<Payment> {
-    let sql = "SELECT id, invoice, status, units FROM payments WHERE account = $1 AND mode = $2 ORDER BY id";
+    let sql = "SELECT id, invoice, status, units, credited_at, gone_at FROM payments \
+         WHERE account = $1 AND mode = $2 ORDER BY id";
     let mut reader = story.world.engine.db.read().await.unwrap();
-    let rows: Vec<(String, String, String, String)> =
-        reader.all(sql, &of(&story.scope())).await.unwrap();
-    let payment = |(id, invoice, status, units): (String, String, String, String)| Payment {
+    let rows: Vec<PaymentLine> = reader.all(sql, &of(&story.scope())).await.unwrap();
+    let payment = |(id, invoice, status, units, credited_at, gone_at): PaymentLine| Payment {
         id,
         invoice,
         is_held: status == "held",
         is_there: matches!(&*status, "credited" | "held" | "refundable"),
+        undone_at: credited_at.and(gone_at),
         units: units.parse().unwrap(),
     };
     rows.into_iter().map(payment).collect()
@@ -44,22 +49,25 @@ struct Refund {
     invoice: String,
     units: u128,
     status: String,
+    created_at: i64,
     counts: bool,
 }
 
+type RefundLine = (String, String, String, String, Option<i64>, i64);
+
 async fn refunds(story: &Story) -> Vec<Refund> {
-    let sql = "SELECT id, invoice, units, status, lapsed_at FROM refunds WHERE account = $1 AND mode = $2 ORDER BY id";
+    let sql = "SELECT id, invoice, units, status, lapsed_at, created_at FROM refunds \
+         WHERE account = $1 AND mode = $2 ORDER BY id";
     let mut reader = story.world.engine.db.read().await.unwrap();
-    let rows: Vec<(String, String, String, String, Option<i64>)> =
-        reader.all(sql, &of(&story.scope())).await.unwrap();
-    let refund =
-        |(id, invoice, units, status, lapsed_at): (_, _, String, String, Option<i64>)| Refund {
-            id,
-            invoice,
-            units: units.parse().unwrap(),
-            counts: status != "cancelled" && lapsed_at.is_none(),
-            status,
-        };
+    let rows: Vec<RefundLine> = reader.all(sql, &of(&story.scope())).await.unwrap();
+    let refund = |(id, invoice, units, status, lapsed_at, created_at): RefundLine| Refund {
+        id,
+        invoice,
+        units: units.parse().unwrap(),
+        counts: status != "cancelled" && lapsed_at.is_none(),
+        status,
+        created_at,
+    };
     rows.into_iter().map(refund).collect()
 }
 
@@ -115,7 +123,69 @@ async fn expired(story: &Story, now: i64) -> BTreeSet<String> {
 pub async fn always(story: &mut Story) -> Check {
     bound(story).await?;
     machine(story).await?;
-    groups(story).await
+    groups(story).await?;
+    kept(story).await
+}
+
+/// How an invoice stands in the tables: its status, and what the journal has of it in a group.
+async fn invoice(story: &Story, invoice: &str, group: &str) -> (String, u128) {
+    let [account, mode] = of(&story.scope());
+    let args = [account, mode, invoice.into()];
+    let mut reader = story.world.engine.db.read().await.unwrap();
+    let sql = "SELECT status FROM invoices WHERE account = $1 AND mode = $2 AND id = $3";
+    let status: Option<(String,)> = reader.one(sql, &args).await.unwrap();
+    let sql = "SELECT debit, credit, amount FROM journal WHERE account = $1 AND mode = $2 AND invoice = $3";
+    let lines: Vec<(String, String, String)> = reader.all(sql, &args).await.unwrap();
+    let mut sum: i128 = 0;
+    for (debit, credit, amount) in lines {
+        let amount: i128 = amount.parse().unwrap();
+        sum += i128::from(credit == group) * amount - i128::from(debit == group) * amount;
+    }
+    (status.unwrap().0, u128::try_from(sum).unwrap())
+}
+
+fn is_paid(status: &str) -> bool {
+    matches!(status, "paid" | "overpaid" | "paid_late")
+}
+
+/// What a refund of so much would give back of a price that is paid.
+pub async fn gives(story: &Story, of: &str, units: u128) -> u128 {
+    let (status, overpaid) = invoice(story, of, "overpaid").await;
+    let forgotten = expired(story, story.world.real_now()).await;
+    match &*status {
+        // What expired in between may change both.
+        _ if !forgotten.is_empty() => units,
+        "under_review" => units,
+        status if is_paid(status) => units.saturating_sub(overpaid),
+        _ => 0,
+    }
+}
+
+const PRICE: u128 = 25_000_000;
+
+/// I07, for what was refunded: whatever is paid keeps its price, but for what was given back of a price that was paid.
+async fn kept(story: &Story) -> Check {
+    let counting: BTreeSet<String> = refunds(story)
+        .await
+        .into_iter()
+        .filter(|refund| refund.counts)
+        .map(|refund| refund.id)
+        .collect();
+    for id in &story.invoices {
+        let (status, settled) = invoice(story, id, "settled").await;
+        if !is_paid(&status) {
+            continue;
+        }
+        let made = story.refunds.iter().filter(|made| made.invoice == *id);
+        let counts = made.filter(|made| counting.contains(&made.id));
+        let given: u128 = counts.map(|made| made.gives).sum();
+        if settled + given < PRICE {
+            return Err(format!(
+                "{id} is {status} with {settled} kept and {given} given back"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// I12: what is refunded is there, except after a reversal.
@@ -205,6 +275,7 @@ async fn groups(story: &Story) -> Check {
         *groups.entry(credit).or_default() += amount;
     }
     let mut refunded: i128 = 0;
+    let mut of_invoice: BTreeMap<String, (u128, i128, i128)> = BTreeMap::new();
     for payment in payments(story).await {
         let groups = books.remove(&payment.id).unwrap_or_default();
         let group = |name: &str| groups.get(name).copied().unwrap_or_default();
@@ -229,6 +300,18 @@ async fn groups(story: &Story) -> Check {
             ));
         }
         refunded += taken;
+        let (there, promised, posted) = of_invoice.entry(payment.invoice).or_default();
+        *there += if payment.is_there { payment.units } else { 0 };
+        *promised += taken;
+        *posted -= group("received");
+    }
+    for (invoice, (there, promised, posted)) in of_invoice {
+        let most = i128::try_from(there).unwrap().max(promised);
+        if posted != most {
+            return Err(format!(
+                "{invoice} stands with {posted}: {there} is there, {promised} refunded"
+            ));
+        }
     }
     let counting = refunds(story)
         .await
@@ -248,20 +331,37 @@ async fn groups(story: &Story) -> Check {
     }
 }
 
-/// I32: reconciliation flags exactly what is refunded beyond what was received, and balances are the journal's.
-pub async fn books(story: &mut Story) -> Check {
-    let mut expected = BTreeMap::new();
-    for invoice in story.invoices.clone() {
-        let counting = refunds(story).await;
-        let counting = counting
-            .iter()
-            .filter(|it| it.counts && it.invoice == invoice);
-        let refunded: u128 = counting.map(|refund| refund.units).sum();
-        let received = stands(story, &invoice).await.received;
-        if refunded > received {
-            expected.insert(invoice, show(refunded - received));
+/// What reconciliation is to flag: what is refunded beyond what was received, and what was refunded before a payment left
+/// the chain while the invoice is not paid.
+async fn to_be_flagged(story: &Story) -> BTreeMap<(String, &'static str), String> {
+    let mut flagged = BTreeMap::new();
+    let (payments, refunds) = (payments(story).await, refunds(story).await);
+    for id in &story.invoices {
+        let counting = || refunds.iter().filter(|it| it.counts && it.invoice == *id);
+        let refunded: u128 = counting().map(|refund| refund.units).sum();
+        let received = stands(story, id).await.received;
+        let beyond = refunded.saturating_sub(received);
+        if beyond > 0 {
+            flagged.insert((id.clone(), "refunded_beyond_received"), show(beyond));
+        }
+        let undone = payments.iter().filter(|payment| payment.invoice == *id);
+        let undone_at = undone.filter_map(|payment| payment.undone_at).max();
+        let before = counting().filter(|refund| Some(refund.created_at) <= undone_at);
+        let exposed: u128 = before.map(|refund| refund.units).sum();
+        let (status, _) = invoice(story, id, "settled").await;
+        if exposed > beyond && !is_paid(&status) {
+            flagged.insert(
+                (id.clone(), "refunded_and_reversed"),
+                show(exposed - beyond),
+            );
         }
     }
+    flagged
+}
+
+/// I32: reconciliation flags exactly that, and balances are the journal's.
+pub async fn books(story: &mut Story) -> Check {
+    let expected = to_be_flagged(story).await;
     let now = story.world.real_now();
     let asked = Asked {
         from: Some(now - 360 * 86_400_000),
@@ -275,16 +375,16 @@ pub async fn books(story: &mut Story) -> Check {
     let mut flagged = BTreeMap::new();
     while let Some(found) = walk.next().await.map_err(|fail| format!("{fail:?}"))? {
         for one in found.into_iter().filter(|one| one.severity == "flagged") {
-            if one.kind != "refunded_beyond_received" {
-                return Err(format!("reconciliation flags {one:?}"));
-            }
-            flagged.insert(one.invoice.unwrap_or_default(), one.amount);
+            flagged.insert((one.invoice.unwrap_or_default(), one.kind), one.amount);
         }
     }
     if flagged != expected {
         return Err(format!(
             "reconciliation flags {flagged:?}, expected {expected:?}"
         ));
+    }
+    for (_, kind) in expected.into_keys() {
+        story.world.visit(kind);
     }
     balances(story, &asked).await
 }

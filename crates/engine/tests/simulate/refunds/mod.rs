@@ -19,6 +19,9 @@ const CHECK_BOOKS_EVERY: usize = 20;
 pub struct Made {
     pub id: String,
     pub token: String,
+    pub invoice: String,
+    /// What of it gave back a price that was paid.
+    pub gives: u128,
 }
 
 pub struct Story {
@@ -83,6 +86,7 @@ fn refunds_keep_their_invariants_on_every_seed() {
         "cancelled",
         "lapsed",
         "refunded beyond received",
+        "refunded_and_reversed",
         "refund_exceeds_received",
         "nothing_received",
         "claim_already_submitted",

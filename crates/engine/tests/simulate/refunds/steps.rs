@@ -181,14 +181,12 @@ async fn refund(story: &mut Story) -> Check {
     };
     let text = amount.map(|units| show(Units(units), 6));
     let amount_text = text.clone();
-    let done = ask(
-        story,
-        Ask::Refund {
-            invoice,
-            amount: text,
-        },
-    )
-    .await?;
+    let gives = hold::gives(story, &invoice, amount.unwrap_or_default()).await;
+    let asked = Ask::Refund {
+        invoice: invoice.clone(),
+        amount: text,
+    };
+    let done = ask(story, asked).await?;
     match (done, amount) {
         (Ok(made), _) => {
             let units = units_of(&made["amount"])?;
@@ -196,6 +194,9 @@ async fn refund(story: &mut Story) -> Check {
             story.refunds.push(Made {
                 id: text("id"),
                 token: text("claim_token"),
+                invoice,
+                // Without an amount it is the excess, and nothing of the price.
+                gives,
             });
             story.world.visit("refunded");
             may(&before, units)

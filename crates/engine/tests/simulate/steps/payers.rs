@@ -229,7 +229,8 @@ pub async fn pick(world: &mut World, m: usize) -> Check {
     let now = done.at.business;
     let merchant = &world.model.merchants[m];
     let status = check::status_at(merchant, &invoice, now);
-    let closed = crate::model::is_closed(status) || status == "under_review";
+    let terms = &merchant.invoices[&invoice].terms;
+    let closed = terms.is_over(status, now) || status == "under_review";
     let expected = if closed {
         Err("invoice_not_awaiting_payment")
     } else if offer.address.is_empty()

@@ -49,7 +49,7 @@ pub async fn timers(world: &mut World) -> Check {
         let now = world.now(m);
         let merchant = &mut world.model.merchants[m];
         for (_, id) in early.iter().filter(|(of, _)| *of == m) {
-            merchant.invoices.get_mut(id).unwrap().timer = false;
+            merchant.invoices.get_mut(id).unwrap().timer = None;
             merchant.settle(id, before + merchant.offset_ms, None);
             merchant.rest(before + merchant.offset_ms);
             touched.invoices.push((m, id.clone()));

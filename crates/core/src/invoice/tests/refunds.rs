@@ -1,0 +1,279 @@
+//! What refunds do to what an invoice has been paid.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::ledger::refund_from;
+
+/// A refund that counts, and what of it was taken out of the price while that was paid.
+#[derive(Clone, Debug)]
+struct Refund {
+    sources: Vec<(String, Units)>,
+    withdrawn: Vec<(String, Units)>,
+    units: u128,
+    is_sent: bool,
+}
+
+fn of<'p>(payments: &'p mut [Payment], id: &str) -> &'p mut Payment {
+    payments.iter_mut().find(|it| it.id == id).unwrap()
+}
+
+/// Refunds so much, as the engine does; none when there is not so much.
+fn refund(payments: &mut [Payment], units: u128, now: i64) -> Option<Refund> {
+    let before = seen(payments, now);
+    let positions: Vec<(&str, _)> = before
+        .parts
+        .iter()
+        .map(|part| (part.payment.as_str(), part.position))
+        .collect();
+    let sources = refund_from(&positions, Units(units))?;
+    let mut withdrawn = Vec::new();
+    for (id, units) in &sources {
+        let payment = of(payments, id);
+        let withdraws = before.withdraws(payment, *units);
+        payment.taken.refunds_due = payment.taken.refunds_due.plus(*units);
+        payment.taken.withdrawn = payment.taken.withdrawn.plus(withdraws);
+        withdrawn.push((id.clone(), withdraws));
+    }
+    Some(Refund {
+        sources,
+        withdrawn,
+        units,
+        is_sent: false,
+    })
+}
+
+fn give_back(payments: &mut [Payment], refund: &Refund) {
+    for (id, units) in &refund.sources {
+        let due = &mut of(payments, id).taken.refunds_due;
+        *due = due.minus(*units).unwrap();
+    }
+    for (id, units) in &refund.withdrawn {
+        let withdrawn = &mut of(payments, id).taken.withdrawn;
+        *withdrawn = withdrawn.minus(*units).unwrap();
+    }
+}
+
+fn settled(assessment: &Assessment) -> u128 {
+    let parts = assessment.parts.iter();
+    parts.map(|part| part.position.settled.0).sum()
+}
+
+fn remaining(assessment: &Assessment) -> Option<u128> {
+    assessment.remaining.as_ref().map(|(_, units)| units.0)
+}
+
+#[test]
+fn what_was_refunded_before_the_price_was_paid_pays_nothing() {
+    let mut payments = vec![cents("p", 2_499, 10)];
+    let promised = refund(&mut payments, 24_990_000, 20).unwrap();
+    assert_eq!(remaining(&seen(&payments, 20)), Some(25_000_000));
+    payments.push(cents("q", 1, 30));
+    let after = seen(&payments, 40);
+    assert_eq!(
+        (after.status, settled(&after)),
+        (Status::PartiallyPaid, 10_000)
+    );
+    assert_eq!(remaining(&after), Some(24_990_000));
+    // Taken back, it counts again.
+    give_back(&mut payments, &promised);
+    let after = seen(&payments, 50);
+    assert_eq!((after.status, settled(&after)), (Status::Paid, 25_000_000));
+}
+
+#[test]
+fn what_was_taken_back_after_the_price_was_paid_otherwise_is_too_much() {
+    let mut payments = vec![cents("p", 2_499, 10)];
+    let promised = refund(&mut payments, 24_990_000, 20).unwrap();
+    payments.push(cents("q", 2_500, 30));
+    let after = seen(&payments, 40);
+    assert_eq!((after.status, settled(&after)), (Status::Paid, 25_000_000));
+    keep(&mut payments, &after);
+    give_back(&mut payments, &promised);
+    let after = seen(&payments, 50);
+    assert_eq!(
+        (after.status, settled(&after)),
+        (Status::Overpaid, 25_000_000)
+    );
+    assert_eq!(after.overpaid, Some((A.to_owned(), Units(24_990_000))));
+}
+
+#[test]
+fn a_price_that_was_paid_stays_paid_when_it_is_given_back() {
+    let mut payments = vec![cents("p", 2_800, 10)];
+    let before = seen(&payments, 20);
+    keep(&mut payments, &before);
+    refund(&mut payments, 5_000_000, 20).unwrap();
+    let after = seen(&payments, 20);
+    assert_eq!(
+        (after.status, settled(&after)),
+        (Status::Overpaid, 23_000_000)
+    );
+    assert_eq!(
+        after.overpaid, before.overpaid,
+        "what was too much at first"
+    );
+    payments.push(cents("q", 100, 30));
+    assert_eq!(
+        seen(&payments, 40).parts[1].position.overpaid,
+        Units(1_000_000)
+    );
+}
+
+#[test]
+fn dust_makes_no_excess_after_a_refund_either() {
+    let mut payments = vec![cents("p", 2_400, 10)];
+    refund(&mut payments, 24_000_000, 20).unwrap();
+    payments.push(cents("q", 2_500, 30));
+    payments.push(pay("r", A, 9_999, Level::Final, 40));
+    check(&payments, 50, Status::Paid);
+}
+
+/// The excess was refunded out of the one; then the other, or the one itself, leaves the chain.
+#[test]
+fn a_reversal_after_the_excess_was_refunded_leaves_nothing_paid_that_is_not_kept() {
+    for (left, stays) in [("p", "q"), ("q", "p")] {
+        let mut payments = vec![cents("p", 2_500, 10), cents("q", 2_500, 11)];
+        let before = seen(&payments, 20);
+        keep(&mut payments, &before);
+        refund(&mut payments, 25_000_000, 20).unwrap();
+        check(&payments, 20, Status::Overpaid);
+        *of(&mut payments, left) = gone(of(&mut payments, left), 30);
+        let after = seen(&payments, 40);
+        assert_eq!(
+            (after.status, settled(&after)),
+            (Status::PartiallyPaid, 0),
+            "without {left}"
+        );
+        assert_eq!(remaining(&after), Some(25_000_000));
+        let bears = after.part(stays).unwrap().position;
+        assert_eq!(
+            (
+                bears.refunds_due,
+                after.part(left).unwrap().position.total()
+            ),
+            (Units(25_000_000), Units(0))
+        );
+        payments.push(cents("r", 2_500, 50));
+        let after = seen(&payments, 60);
+        assert_eq!((after.status, settled(&after)), (Status::Paid, 25_000_000));
+    }
+}
+
+#[test]
+fn a_refunded_payment_that_is_replaced_stands_in_the_books_once() {
+    let mut payments = vec![cents("p", 2_500, 10)];
+    let before = seen(&payments, 20);
+    keep(&mut payments, &before);
+    refund(&mut payments, 25_000_000, 20).unwrap();
+    payments[0] = gone(&payments[0], 30);
+    payments.push(cents("q", 2_500, 30));
+    let after = seen(&payments, 40);
+    let totals: Vec<_> = after
+        .parts
+        .iter()
+        .map(|part| part.position.total().0)
+        .collect();
+    assert_eq!((totals, settled(&after)), (vec![0, 25_000_000], 0));
+    assert_eq!(
+        after.status,
+        Status::Paid,
+        "it was a kindness before, and is one now"
+    );
+    let mut back = payments.clone();
+    back[0] = cents("p", 2_500, 10);
+    back[0].taken = payments[0].taken;
+    let after = seen(&back, 50);
+    assert_eq!(after.part("q").unwrap().position.total(), Units(25_000_000));
+    assert_eq!(
+        after.part("p").unwrap().position.refunds_due,
+        Units(25_000_000)
+    );
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Pay(u128),
+    Gone(usize),
+    Back(usize),
+    Refund(u128),
+    Cancel(usize),
+    Send(usize),
+}
+
+fn any_step() -> impl Strategy<Value = Step> {
+    let units = || prop_oneof![1u128..20_000, 1u128..40_000_000];
+    prop_oneof![
+        3 => units().prop_map(Step::Pay),
+        2 => (0usize..6).prop_map(Step::Gone),
+        1 => (0usize..6).prop_map(Step::Back),
+        4 => units().prop_map(Step::Refund),
+        1 => (0usize..4).prop_map(Step::Cancel),
+        1 => (0usize..4).prop_map(Step::Send),
+    ]
+}
+
+fn take(payments: &mut Vec<Payment>, refunds: &mut Vec<Refund>, step: &Step, now: i64) {
+    match *step {
+        Step::Pay(units) => {
+            let id = format!("p{}", payments.len());
+            payments.push(pay(&id, A, units, Level::Final, now));
+        }
+        Step::Gone(at) => {
+            if let Some(payment) = payments.get_mut(at).filter(|it| !it.is_gone()) {
+                payment.gone_at = Some(now);
+            }
+        }
+        Step::Back(at) => {
+            if let Some(payment) = payments.get_mut(at) {
+                payment.gone_at = None;
+            }
+        }
+        Step::Refund(units) => refunds.extend(refund(payments, units, now)),
+        Step::Cancel(at) => {
+            if refunds.get(at).is_some_and(|refund| !refund.is_sent) {
+                give_back(payments, &refunds.remove(at));
+            }
+        }
+        Step::Send(at) => {
+            let Some(refund) = refunds.get_mut(at).filter(|refund| !refund.is_sent) else {
+                return;
+            };
+            refund.is_sent = true;
+            for (id, units) in &refund.sources {
+                let taken = &mut of(payments, id).taken;
+                taken.refunds_due = taken.refunds_due.minus(*units).unwrap();
+                taken.refunds_sent = taken.refunds_sent.plus(*units);
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_paid_invoice_keeps_its_price_but_for_what_was_given_back_of_a_paid_one(
+        steps in prop::collection::vec(any_step(), 1..24),
+    ) {
+        let (mut payments, mut refunds) = (Vec::new(), Vec::new());
+        for (now, step) in (10i64..).step_by(10).zip(&steps) {
+            let was_paid = seen(&payments, now).status.is_paid();
+            take(&mut payments, &mut refunds, step, now);
+            let after = seen(&payments, now);
+            keep(&mut payments, &after);
+            let sum = |of: fn(&Payment) -> u128| payments.iter().map(of).sum::<u128>();
+            let there = sum(|it| if it.is_gone() { 0 } else { it.units.0 });
+            let refunded: u128 = refunds.iter().map(|refund| refund.units).sum();
+            let posted: u128 = after.parts.iter().map(|part| part.position.total().0).sum();
+            prop_assert_eq!(posted, there.max(refunded), "the books have what arrived, or what was refunded");
+            let withdrawn = sum(|it| it.taken.withdrawn.0);
+            if after.status.is_paid() {
+                let given = refunded - withdrawn;
+                prop_assert!(settled(&after) + given >= 25_000_000, "{:?} keeps {}", after.status, settled(&after));
+            } else if was_paid {
+                prop_assert!(matches!(step, Step::Gone(_)), "{step:?} made a paid invoice {:?}", after.status);
+            }
+            let promised = |part: &Part| part.position.refunds_due.plus(part.position.refunds_sent).0;
+            prop_assert_eq!(after.parts.iter().map(promised).sum::<u128>(), refunded);
+        }
+    }
+}
