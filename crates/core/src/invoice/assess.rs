@@ -134,6 +134,10 @@ fn outcome(it: &Weighed<'_>) -> PaymentStatus {
         };
     }
     match payment.verdict {
+        // Worth less than a cent: nobody is asked about it, so it stays credited until its block is really gone.
+        Some(Verdict::Held(Hold::FinalityViolation)) if it.dust && it.creditable => {
+            PaymentStatus::Credited
+        }
         Some(Verdict::Held(_)) => PaymentStatus::Held,
         Some(Verdict::Rejected) => PaymentStatus::Refundable,
         _ if !it.creditable => PaymentStatus::Refundable,

@@ -250,7 +250,7 @@ pub fn verdicts(
 }
 
 /// What one payment is by itself.
-fn alone(seen: &Seen, counts: bool) -> &'static str {
+fn alone(seen: &Seen, counts: bool, dust: bool) -> &'static str {
     match (seen.is_gone(), seen.reached(), seen.level) {
         (true, _, _) => return "reversed",
         (_, false, Level::Pending) => return "pending",
@@ -258,6 +258,8 @@ fn alone(seen: &Seen, counts: bool) -> &'static str {
         _ => {}
     }
     match seen.verdict.as_deref() {
+        // Credited before, and too little to ask anybody about.
+        Some("held:finality_violation") if counts && dust => "credited",
         Some(verdict) if verdict.starts_with("held:") => "held",
         Some("rejected") => "refundable",
         _ if !counts => "refundable",
@@ -281,7 +283,7 @@ pub fn expect(terms: &Terms, payments: &[Seen], cancelled_at: Option<i64>, now: 
         let share = shares.of(seen);
         part.dust = is_dust(terms, seen);
         part.rejected = seen.verdict.as_deref() == Some("rejected");
-        part.status = alone(seen, counts);
+        part.status = alone(seen, counts, part.dust);
         if seen.reached() {
             add(&mut out.received, &seen.asset, seen.units);
         }

@@ -140,3 +140,17 @@ fn dust_from_a_listed_sender_is_held_without_touching_the_invoice() {
     assert_eq!(cancelled.status, Status::Cancelled);
     assert_eq!(statuses(&cancelled), [PaymentStatus::Held]);
 }
+
+#[test]
+fn dust_in_a_final_block_that_was_replaced_stays_credited_until_it_is_gone() {
+    let mut payments = vec![pay("q", A, 24_995_000, Level::Final, 11), speck("p", 12)];
+    let paid = seen(&payments, 20);
+    assert_eq!(paid.status, Status::Paid);
+    keep(&mut payments, &paid);
+    payments[1].verdict = Some(Verdict::Held(Hold::FinalityViolation));
+    let disputed = seen(&payments, 30);
+    assert_eq!((disputed.status, disputed.hold), (Status::Paid, None));
+    assert_eq!(disputed.part("p").unwrap().position.settled, Units(5_000));
+    payments[1].gone_at = Some(40);
+    check(&payments, 50, Status::PartiallyPaid);
+}

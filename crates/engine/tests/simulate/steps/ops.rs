@@ -482,9 +482,10 @@ fn cancel(model: &mut Model, m: usize, id: &str, now: i64) -> Result<(), &'stati
     let merchant = &mut model.merchants[m];
     let status = check::status_at(merchant, id, now);
     let invoice = merchant.invoices.get_mut(id).ok_or("resource_missing")?;
-    if invoice.cancelled_at.is_some() {
+    if status == "cancelled" {
         return Ok(());
     }
+    // What came after it was cancelled may be under review.
     if status != "awaiting_payment" {
         return Err("invoice_not_cancellable");
     }
