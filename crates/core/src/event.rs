@@ -17,6 +17,14 @@ pub enum EventType {
     PaymentLinkCreated,
     PaymentLinkUpdated,
     PaymentLinkDeactivated,
+    SubscriptionCreated,
+    SubscriptionInvoiceCreated,
+    SubscriptionRenewed,
+    SubscriptionPastDue,
+    SubscriptionPaused,
+    SubscriptionResumed,
+    SubscriptionUpdated,
+    SubscriptionCancelled,
 }
 
 impl EventType {
@@ -43,6 +51,14 @@ impl EventType {
             EventType::PaymentLinkCreated => "payment_link.created",
             EventType::PaymentLinkUpdated => "payment_link.updated",
             EventType::PaymentLinkDeactivated => "payment_link.deactivated",
+            EventType::SubscriptionCreated => "subscription.created",
+            EventType::SubscriptionInvoiceCreated => "subscription.invoice_created",
+            EventType::SubscriptionRenewed => "subscription.renewed",
+            EventType::SubscriptionPastDue => "subscription.past_due",
+            EventType::SubscriptionPaused => "subscription.paused",
+            EventType::SubscriptionResumed => "subscription.resumed",
+            EventType::SubscriptionUpdated => "subscription.updated",
+            EventType::SubscriptionCancelled => "subscription.cancelled",
         }
     }
 
@@ -65,6 +81,14 @@ impl EventType {
             EventType::PaymentLinkCreated,
             EventType::PaymentLinkUpdated,
             EventType::PaymentLinkDeactivated,
+            EventType::SubscriptionCreated,
+            EventType::SubscriptionInvoiceCreated,
+            EventType::SubscriptionRenewed,
+            EventType::SubscriptionPastDue,
+            EventType::SubscriptionPaused,
+            EventType::SubscriptionResumed,
+            EventType::SubscriptionUpdated,
+            EventType::SubscriptionCancelled,
         ]);
         all
     }

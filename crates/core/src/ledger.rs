@@ -204,11 +204,6 @@ pub fn refund_from(payments: &[(&str, Position)], amount: Units) -> Option<Vec<(
     draw(payments, REFUNDED_FROM, amount)
 }
 
-/// Which payments' prepaid credit pays this amount; the oldest come first when they are given first.
-pub fn credit_from(payments: &[(&str, Position)], amount: Units) -> Option<Vec<(String, Units)>> {
-    draw(payments, &[Group::PrepaidCredit], amount)
-}
-
 fn draw(
     payments: &[(&str, Position)],
     groups: &[Group],

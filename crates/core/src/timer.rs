@@ -6,15 +6,26 @@ pub enum TimerKind {
     ExpireInvoice,
     /// A refund's link was open long enough.
     ExpireClaim,
+    /// Something about a subscription falls due.
+    StepSubscription,
+    /// A payment that prepaid credit came from left the chain.
+    VoidCredit,
 }
 
 impl TimerKind {
-    pub const ALL: [TimerKind; 2] = [TimerKind::ExpireInvoice, TimerKind::ExpireClaim];
+    pub const ALL: [TimerKind; 4] = [
+        TimerKind::ExpireInvoice,
+        TimerKind::ExpireClaim,
+        TimerKind::StepSubscription,
+        TimerKind::VoidCredit,
+    ];
 
     pub fn as_str(self) -> &'static str {
         match self {
             TimerKind::ExpireInvoice => "expire_invoice",
             TimerKind::ExpireClaim => "expire_claim",
+            TimerKind::StepSubscription => "step_subscription",
+            TimerKind::VoidCredit => "void_credit",
         }
     }
 

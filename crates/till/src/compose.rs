@@ -12,7 +12,7 @@ use till_core::limits::WEBHOOK_ANSWER_MS_MAX;
 use till_core::payment::Level;
 use till_core::pricing::Price;
 use till_core::scope::Scope;
-use till_core::time::{HOUR_MS, MINUTE_MS, SECOND_MS};
+use till_core::time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS};
 use till_core::webhook::UrlPolicy;
 use till_engine::base::clock::{Clock, Entropy};
 use till_engine::base::prices::{FixedPrices, Prices};
@@ -134,6 +134,7 @@ pub fn engine_config(
         life_ms: i64::from(config.invoices.life_min) * MINUTE_MS,
         volatile_life_ms: i64::from(config.invoices.volatile_life_min) * MINUTE_MS,
         select_ms: i64::from(config.invoices.select_min) * MINUTE_MS,
+        attempt_ms: i64::from(config.subscriptions.attempt_days) * DAY_MS,
         require_wallet_proof: config.wallets.require_proof,
         credit_at: credit_at(config)?,
     })

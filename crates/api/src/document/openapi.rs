@@ -11,7 +11,9 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::face::Api;
 use crate::face::errors::ErrorEnvelope;
-use crate::face::words::{DeliveryStatus, InvoiceStatus, PaymentStatus, PlanStatus, RefundStatus};
+use crate::face::words::{
+    DeliveryStatus, InvoiceStatus, PaymentStatus, PlanStatus, RefundStatus, SubscriptionStatus,
+};
 use crate::{checkout, health, v1};
 
 #[derive(OpenApi)]
@@ -28,7 +30,8 @@ use crate::{checkout, health, v1};
         PaymentStatus,
         DeliveryStatus,
         PlanStatus,
-        RefundStatus
+        RefundStatus,
+        SubscriptionStatus
     ))
 )]
 struct Document;
@@ -45,6 +48,7 @@ pub fn endpoints() -> OpenApiRouter<Arc<Api>> {
         .merge(v1::payment_links::routes())
         .merge(v1::customers::routes())
         .merge(v1::plans::routes())
+        .merge(v1::subscriptions::routes())
         .merge(checkout::routes())
         .merge(v1::test_helpers::routes())
         .merge(health::routes())
@@ -98,6 +102,7 @@ fn complete(document: &mut Value) {
     refer(schemas, "CheckoutInvoice", "status", "InvoiceStatus");
     refer(schemas, "StreamedInvoice", "status", "InvoiceStatus");
     refer(schemas, "Plan", "status", "PlanStatus");
+    refer(schemas, "Subscription", "status", "SubscriptionStatus");
     refer(schemas, "Plan", "interval", "IntervalUnit");
     refer(schemas, "PaymentLink", "amount_type", "AmountType");
     refer(schemas, "CheckoutPaymentLink", "amount_type", "AmountType");
@@ -171,6 +176,8 @@ fn webhooks() -> Value {
     }});
     let link = json!({ "$ref": "#/components/schemas/PaymentLink" });
     let refund = json!({ "$ref": "#/components/schemas/Refund" });
+    let subscription = json!({ "$ref": "#/components/schemas/Subscription" });
+    let of_invoice = json!({ "invoice": { "$ref": "#/components/schemas/Invoice" } });
     let nothing = json!({});
     let mut all = serde_json::Map::new();
     for event in EventType::all()
@@ -183,11 +190,14 @@ fn webhooks() -> Value {
             | EventType::InvoiceWrongAsset
             | EventType::InvoiceLatePayment => (&payment, &["payment"]),
             EventType::InvoiceReviewResolved => (&review, &["review"]),
+            EventType::SubscriptionInvoiceCreated => (&of_invoice, &["invoice"]),
+            EventType::SubscriptionRenewed => (&of_invoice, &[]),
             _ => (&nothing, &[]),
         };
         let object = match name.split('.').next() {
             Some("payment_link") => &link,
             Some("refund") => &refund,
+            Some("subscription") => &subscription,
             _ => &invoice,
         };
         let mut schema = event_schema(object, more, required);

@@ -1,6 +1,6 @@
 //! The words that stand for something in requests and answers, listed for the document by those who know them.
 
-use till_core::{calendar, invoice, link, payment, plan, refund, time, webhook};
+use till_core::{calendar, invoice, link, payment, plan, refund, subscription, time, webhook};
 use till_engine::invoices;
 use till_http::fields::{JsonType, Typed};
 use till_http::json::Json;
@@ -78,6 +78,7 @@ words!(PaymentStatus of payment::PaymentStatus, Some("Where a payment stands."))
 words!(DeliveryStatus of webhook::DeliveryStatus, Some("What became of a delivery attempt."));
 words!(AmountType of link::AmountType, Some("Who sets the amount of a payment link."));
 words!(IntervalUnit of calendar::Unit, Some("What periods are counted in."));
+words!(SubscriptionStatus of subscription::Status, Some("Where a subscription stands."));
 words!(Decision of invoices::Decision, None::<String>);
 words!(RefundStatus of refund::RefundStatus, Some("Where a refund stands."));
 words!(RefundReason of refund::RefundReason, Some("Why a refund is made."));

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use scoped_futures::ScopedFutureExt as _;
-use till_core::limits::CUSTOMER_NAME_CHARS_MAX;
+use till_core::limits::{ASSETS_MAX, CUSTOMER_NAME_CHARS_MAX};
 use till_engine::customers::{self, NewCustomer};
-use till_engine::view::CustomerView;
-use till_http::read::{self, Read};
+use till_engine::invoices::quote::NewInvoice;
+use till_engine::settlement;
+use till_engine::view::{CustomerView, InvoiceView};
+use till_http::read::{self, Read, list as list_of};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -22,6 +24,7 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::new()
         .routes(routes!(list, create))
         .routes(routes!(retrieve))
+        .routes(routes!(top_up))
 }
 
 body! {
@@ -59,6 +62,53 @@ async fn create(State(api): State<Arc<Api>>, posted: Posted<Secret, NewCustomer>
         async move { text(&customers::create(tx, context, customer).await?) }.scope_boxed()
     });
     create.await
+}
+
+body! {
+    pub struct TopUpRequest {
+        /// In major units of the currency, as a decimal string.
+        #[schema(example = "100.00")]
+        amount: String = read::text,
+        /// ISO 4217 code. Stablecoins are priced only in their own currency.
+        #[schema(example = "USD")]
+        currency: String = read::text,
+        /// Asset codes to offer. Default: the merchant's `default_assets`.
+        #[schema(max_items = 20)]
+        assets: Option<Vec<String>> = list_of(ASSETS_MAX, read::text),
+    }
+}
+
+/// Invoice a top-up of prepaid credit
+///
+/// An ordinary invoice. Once its payment is final, everything received becomes the customer's credit, in the tokens that
+/// arrived, and the next renewals take it before anything is invoiced. A reversal takes it back.
+#[utoipa::path(
+    post, path = "/v1/customers/{id}/top_up", tag = "Subscriptions", operation_id = "topUpCustomer",
+    params(("id" = String, Path, description = "Customer id"), IdempotencyKey), request_body = TopUpRequest,
+    responses((status = 201, description = "The invoice", body = InvoiceView), Refusals),
+    security(("secret_key" = []))
+)]
+async fn top_up(
+    State(api): State<Arc<Api>>,
+    Id(id): Id,
+    posted: Posted<Secret, TopUpRequest>,
+) -> Answered {
+    let (id, asked) = (id.as_str(), &posted.body);
+    let request = NewInvoice {
+        amount: asked.amount.clone(),
+        currency: asked.currency.clone(),
+        assets: asked.assets.clone(),
+        ..NewInvoice::default()
+    };
+    let request = &request;
+    let top_up = posted.create(&api, |tx, context| {
+        async move {
+            let row = customers::top_up(tx, context, id, request).await?;
+            settlement::render(context, &row)
+        }
+        .scope_boxed()
+    });
+    top_up.await
 }
 
 /// Retrieve a customer, with its prepaid credit

@@ -8,5 +8,6 @@ pub mod payments;
 pub mod plans;
 pub mod reconciliation;
 pub mod refunds;
+pub mod subscriptions;
 pub mod test_helpers;
 pub mod webhook_deliveries;

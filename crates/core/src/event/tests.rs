@@ -114,7 +114,15 @@ fn the_names_are_those_of_the_contract() {
             "refund.claimed",
             "payment_link.created",
             "payment_link.updated",
-            "payment_link.deactivated"
+            "payment_link.deactivated",
+            "subscription.created",
+            "subscription.invoice_created",
+            "subscription.renewed",
+            "subscription.past_due",
+            "subscription.paused",
+            "subscription.resumed",
+            "subscription.updated",
+            "subscription.cancelled"
         ]
     );
     for event in EventType::all() {

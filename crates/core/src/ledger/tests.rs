@@ -317,23 +317,6 @@ fn a_refund_comes_from_several_payments_and_never_from_what_is_not_there() {
     assert_eq!(drawn(0), Some(vec![]));
 }
 
-#[test]
-fn credit_is_used_in_the_order_given_and_nothing_else_is_credit() {
-    let payments = [
-        ("old", credit(10)),
-        ("settled", position(0, 25, 0, 0)),
-        ("new", credit(20)),
-    ];
-    assert_eq!(
-        credit_from(&payments, Units(12)),
-        Some(vec![
-            ("old".to_owned(), Units(10)),
-            ("new".to_owned(), Units(2))
-        ])
-    );
-    assert_eq!(credit_from(&payments, Units(31)), None);
-}
-
 fn any_position() -> impl Strategy<Value = Position> {
     prop::array::uniform7(0u128..100).prop_map(|units| Position {
         held: Units(units[0]),

@@ -32,6 +32,8 @@ pub struct EngineConfig {
     pub life_ms: i64,
     pub volatile_life_ms: i64,
     pub select_ms: i64,
+    /// How long a further attempt to charge a subscription's period stays open.
+    pub attempt_ms: i64,
     /// A wallet is bound only with its signature.
     pub require_wallet_proof: bool,
     /// Networks credited below `final`, by CAIP-2 id.

@@ -5,14 +5,19 @@ use std::collections::BTreeMap;
 use till_core::email::parse_email;
 use till_core::error::{Code, Refusal};
 use till_core::id::IdKind;
+use till_core::money::Units;
 use till_core::page::{Page, Paged};
 use till_core::scope::Scope;
 use till_store::customers::CustomerRow;
+use till_store::invoices::InvoiceRow;
+use till_store::payments::PaymentRow;
 use till_store::{Metadata, Queries, Tx};
 
 use crate::base::fail::{Fail, missing, missing_or_in_mode};
 use crate::base::{Context, Engine};
-use crate::view::CustomerView;
+use crate::invoices::create::{Billed, create_billed};
+use crate::invoices::quote::NewInvoice;
+use crate::view::{CustomerView, TokenAmount, tokens};
 
 /// A request for a customer, its shape read but its values unjudged.
 #[derive(Clone, Debug, Default)]
@@ -77,11 +82,44 @@ pub async fn list(
 
 /// The customer as its own page shows it, with what is left of its prepaid credit.
 pub async fn retrieve(engine: &Engine, scope: &Scope, id: &str) -> Result<CustomerView, Fail> {
-    let row = find(&mut engine.db.read().await?, scope, id).await?;
+    let mut reader = engine.db.read().await?;
+    let row = find(&mut reader, scope, id).await?;
+    let payments = till_store::payments::of_top_ups(&mut reader, scope, id).await?;
     Ok(CustomerView {
-        credit: Some(Vec::new()),
+        credit: Some(credit_of(&payments)),
         ..render(engine, &row)?
     })
+}
+
+/// What is left, by token, in the order in which they came.
+fn credit_of(payments: &[PaymentRow]) -> Vec<TokenAmount> {
+    let mut sums: Vec<(String, Units)> = Vec::new();
+    for payment in payments {
+        let left = payment.position.prepaid_credit;
+        match sums.iter_mut().find(|(asset, _)| *asset == payment.asset) {
+            Some((_, sum)) => *sum = sum.plus(left),
+            None => sums.push((payment.asset.clone(), left)),
+        }
+    }
+    let left = sums.iter().filter(|(_, units)| !units.is_zero());
+    left.map(tokens).collect()
+}
+
+/// An ordinary invoice; what pays it becomes the customer's credit once it is final.
+pub async fn top_up(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    id: &str,
+    request: &NewInvoice,
+) -> Result<InvoiceRow, Fail> {
+    let customer = find(tx, &context.scope, id).await?;
+    let billed = Billed {
+        customer: &customer.id,
+        subscription: None,
+        expires_at: None,
+        credit: None,
+    };
+    create_billed(tx, context, request, billed).await
 }
 
 /// The address in the clear.

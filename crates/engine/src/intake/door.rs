@@ -285,6 +285,7 @@ fn first_sighting(
         refunds_due: Units::ZERO,
         refunds_sent: Units::ZERO,
         withdrawn: Units::ZERO,
+        credit_used: Units::ZERO,
     };
     update(&mut row, observation, now);
     Some(row)

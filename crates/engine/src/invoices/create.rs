@@ -3,6 +3,7 @@
 
 mod deposits;
 mod rows;
+mod single;
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,7 +22,7 @@ use crate::invoices::wanted::Wanted;
 use crate::once::{self, Kept, Once};
 use rows::Ready;
 
-pub use rows::create_link_invoice;
+pub use single::{Billed, create_billed, create_link_invoice};
 
 /// One request among those created together.
 #[derive(Clone, Debug)]

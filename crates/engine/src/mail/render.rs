@@ -73,6 +73,7 @@ pub fn receipt(locale: Locale, data: &ReceiptData<'_>) -> Rendered {
         opening: words.receipt_opening.say(merchant),
         rows,
         closing: None,
+        why: words.why,
     }
     .render(words)
 }
@@ -93,6 +94,45 @@ pub fn refund(locale: Locale, data: &RefundData<'_>) -> Rendered {
             (words.date, day_and_minute(data.created_at_ms)),
         ],
         closing: Some(words.refund_next),
+        why: words.why,
+    }
+    .render(words)
+}
+
+#[derive(Clone, Debug)]
+pub struct ReminderData<'a> {
+    pub mode: Mode,
+    pub merchant: Option<&'a str>,
+    pub invoice: &'a str,
+    /// What is subscribed to.
+    pub plan: &'a str,
+    /// The price, in major units.
+    pub amount: &'a str,
+    pub currency: &'a str,
+    pub pay_by_ms: i64,
+}
+
+/// Tells that a renewal is to be paid, never where: a mail with a link in it is somebody else's.
+pub fn reminder(locale: Locale, data: &ReminderData<'_>) -> Rendered {
+    let words = words(locale);
+    let merchant = data.merchant.map(one_line);
+    let merchant = merchant.as_deref();
+    Letter {
+        locale,
+        mode: data.mode,
+        subject: words.reminder_subject.say(merchant),
+        opening: words.reminder_opening.say(merchant),
+        rows: vec![
+            (words.plan, data.plan.to_owned()),
+            (words.invoice, data.invoice.to_owned()),
+            (
+                words.invoice_amount,
+                format!("{} {}", data.amount, data.currency),
+            ),
+            (words.pay_by, day_and_minute(data.pay_by_ms)),
+        ],
+        closing: Some(words.reminder_next),
+        why: words.reminder_why,
     }
     .render(words)
 }
@@ -104,6 +144,8 @@ struct Letter {
     opening: String,
     rows: Vec<(&'static str, String)>,
     closing: Option<&'static str>,
+    /// Why the reader gets it.
+    why: &'static str,
 }
 
 impl Letter {
@@ -114,13 +156,13 @@ impl Letter {
             Mode::Test => format!("{} {}", words.test_mark, self.subject),
         };
         Rendered {
-            text: self.text(words, test),
-            html: self.html(words, test),
+            text: self.text(test),
+            html: self.html(test),
             subject,
         }
     }
 
-    fn text(&self, words: &Words, test: Option<&str>) -> String {
+    fn text(&self, test: Option<&str>) -> String {
         let rows: Vec<String> = self
             .rows
             .iter()
@@ -132,13 +174,13 @@ impl Letter {
             test,
             Some(&rows),
             self.closing,
-            Some(words.why),
+            Some(self.why),
         ];
         let parts: Vec<&str> = parts.into_iter().flatten().collect();
         parts.join("\n\n") + "\n"
     }
 
-    fn html(&self, words: &Words, test: Option<&str>) -> String {
+    fn html(&self, test: Option<&str>) -> String {
         let mut html = Html::default();
         html.tag("<!DOCTYPE html>\n<html lang=\"")
             .text(self.locale.as_str())
@@ -163,7 +205,7 @@ impl Letter {
             html.tag("<p>").text(closing).tag("</p>\n");
         }
         html.tag("<p><small>")
-            .text(words.why)
+            .text(self.why)
             .tag("</small></p>\n</body>\n</html>\n");
         html.finish()
     }

@@ -26,6 +26,13 @@ pub struct Words {
     pub refund_opening: Named,
     /// How the refund is claimed, and that this mail is not the way.
     pub refund_next: &'static str,
+    pub reminder_subject: Named,
+    pub reminder_opening: Named,
+    /// Where to pay, and that this mail is not the way.
+    pub reminder_next: &'static str,
+    pub reminder_why: &'static str,
+    pub plan: &'static str,
+    pub pay_by: &'static str,
     pub invoice: &'static str,
     pub invoice_amount: &'static str,
     pub paid: &'static str,
@@ -68,6 +75,21 @@ static EN: Words = Words {
     },
     refund_next: "The merchant will send you a link with which you can claim it. This message contains no link \
                   on purpose: trust only the one you receive from the merchant.",
+    reminder_subject: Named {
+        with: "Your renewal with {merchant} is due",
+        without: "Your renewal is due",
+    },
+    reminder_opening: Named {
+        with: "Your subscription with {merchant} is about to renew. An invoice for the next period is \
+          ready to be paid.",
+        without: "Your subscription is about to renew. An invoice for the next period is ready to be paid.",
+    },
+    reminder_next: "Pay it where you manage your subscription. This message contains no link on purpose: \
+          trust only the merchant's own pages.",
+    reminder_why: "You are receiving this message because this address belongs to a subscription. Please do \
+          not reply to it.",
+    plan: "Subscription",
+    pay_by: "Pay by",
     invoice: "Invoice",
     invoice_amount: "Invoice amount",
     paid: "Paid",
@@ -100,6 +122,22 @@ static ES: Words = Words {
     },
     refund_next: "El comercio le enviará un enlace con el que podrá solicitarlo. Este mensaje no contiene \
                   ningún enlace a propósito: confíe únicamente en el que reciba del comercio.",
+    reminder_subject: Named {
+        with: "Su renovación con {merchant} está pendiente",
+        without: "Su renovación está pendiente",
+    },
+    reminder_opening: Named {
+        with: "Su suscripción con {merchant} está a punto de renovarse. La factura del próximo periodo \
+          está lista para pagarse.",
+        without: "Su suscripción está a punto de renovarse. La factura del próximo periodo está lista para \
+          pagarse.",
+    },
+    reminder_next: "Páguela donde gestiona su suscripción. Este mensaje no contiene ningún enlace a \
+          propósito: confíe únicamente en las páginas del comercio.",
+    reminder_why: "Recibe este mensaje porque esta dirección pertenece a una suscripción. Por favor, no \
+          responda a este mensaje.",
+    plan: "Suscripción",
+    pay_by: "Pagar antes de",
     invoice: "Factura",
     invoice_amount: "Importe de la factura",
     paid: "Pagado",
@@ -132,6 +170,22 @@ static DE: Words = Words {
     },
     refund_next: "Der Händler sendet Ihnen einen Link, über den Sie die Erstattung abrufen können. Diese \
                   Nachricht enthält absichtlich keinen Link: Vertrauen Sie nur dem, den Sie vom Händler erhalten.",
+    reminder_subject: Named {
+        with: "Ihre Verlängerung bei {merchant} steht an",
+        without: "Ihre Verlängerung steht an",
+    },
+    reminder_opening: Named {
+        with: "Ihr Abonnement bei {merchant} verlängert sich in Kürze. Die Rechnung für den nächsten \
+          Zeitraum kann bezahlt werden.",
+        without: "Ihr Abonnement verlängert sich in Kürze. Die Rechnung für den nächsten Zeitraum kann \
+          bezahlt werden.",
+    },
+    reminder_next: "Bezahlen Sie dort, wo Sie Ihr Abonnement verwalten. Diese Nachricht enthält absichtlich \
+          keinen Link: Vertrauen Sie nur den Seiten des Händlers.",
+    reminder_why: "Sie erhalten diese Nachricht, weil diese Adresse zu einem Abonnement gehört. Bitte \
+          antworten Sie nicht darauf.",
+    plan: "Abonnement",
+    pay_by: "Zu zahlen bis",
     invoice: "Rechnung",
     invoice_amount: "Rechnungsbetrag",
     paid: "Bezahlt",
@@ -164,6 +218,21 @@ static FR: Words = Words {
     },
     refund_next: "Le commerçant vous enverra un lien qui vous permettra de le demander. Ce message ne contient \
                   volontairement aucun lien\u{a0}: ne faites confiance qu’à celui que vous recevrez du commerçant.",
+    reminder_subject: Named {
+        with: "Votre renouvellement auprès de {merchant} est à régler",
+        without: "Votre renouvellement est à régler",
+    },
+    reminder_opening: Named {
+        with: "Votre abonnement auprès de {merchant} va être renouvelé. La facture de la prochaine \
+          période peut être réglée.",
+        without: "Votre abonnement va être renouvelé. La facture de la prochaine période peut être réglée.",
+    },
+    reminder_next: "Réglez-la là où vous gérez votre abonnement. Ce message ne contient volontairement aucun \
+          lien : ne vous fiez qu'aux pages du commerçant.",
+    reminder_why: "Vous recevez ce message parce que cette adresse appartient à un abonnement. Merci de ne \
+          pas y répondre.",
+    plan: "Abonnement",
+    pay_by: "À régler avant le",
     invoice: "Facture",
     invoice_amount: "Montant de la facture",
     paid: "Payé",
@@ -196,6 +265,21 @@ static PT: Words = Words {
     },
     refund_next: "O comerciante enviará um link com o qual será possível solicitá-lo. Esta mensagem não contém \
                   nenhum link de propósito: confie apenas naquele que receber do comerciante.",
+    reminder_subject: Named {
+        with: "A sua renovação com {merchant} está a pagamento",
+        without: "A sua renovação está a pagamento",
+    },
+    reminder_opening: Named {
+        with: "A sua subscrição com {merchant} está prestes a ser renovada. A fatura do próximo período \
+          pode ser paga.",
+        without: "A sua subscrição está prestes a ser renovada. A fatura do próximo período pode ser paga.",
+    },
+    reminder_next: "Pague-a onde gere a sua subscrição. Esta mensagem não contém nenhum link de propósito: \
+          confie apenas nas páginas do comerciante.",
+    reminder_why: "Esta mensagem foi enviada porque este endereço pertence a uma subscrição. Por favor, não \
+          responda a esta mensagem.",
+    plan: "Subscrição",
+    pay_by: "Pagar até",
     invoice: "Fatura",
     invoice_amount: "Valor da fatura",
     paid: "Pago",
@@ -222,6 +306,8 @@ mod tests {
                 words.receipt_opening,
                 words.refund_subject,
                 words.refund_opening,
+                words.reminder_subject,
+                words.reminder_opening,
             ] {
                 assert_eq!(named.with.matches("{merchant}").count(), 1, "{named:?}");
                 assert!(!named.without.contains('{'), "{named:?}");

@@ -123,6 +123,7 @@ pub async fn commit(
 ) -> Result<Vec<InvoiceRow>, Fail> {
     name_reversed(tx, &mut settled).await?;
     let mut writes = writes(&settled)?;
+    writes.extend(follow::subscription::writes(tx, &followers(&settled)).await?);
     writes.extend(others);
     tx.write_all(&till_store::merged(writes)).await?;
     for done in &settled {
@@ -234,6 +235,16 @@ async fn name_reversed(tx: &mut Tx, settled: &mut [Settling<'_>]) -> Result<(), 
     Ok(())
 }
 
+fn followers<'s>(settled: &'s [Settling<'_>]) -> Vec<Follower<'s>> {
+    let follower = |done: &'s Settling<'_>| Follower {
+        context: done.context,
+        held: &done.held,
+        at: done.at,
+        waited: done.has_reopened,
+    };
+    settled.iter().map(follower).collect()
+}
+
 /// Payments, journal, invoices, what follows them, events.
 fn writes(settled: &[Settling<'_>]) -> Result<Vec<Write>, Fail> {
     let payments = || settled.iter().flat_map(|done| &done.held.payments);
@@ -259,16 +270,7 @@ fn writes(settled: &[Settling<'_>]) -> Result<Vec<Write>, Fail> {
         till_store::invoices::updates(invoices)?,
     ];
     writes.extend(till_store::sums::posted(&entries)?);
-    let followers: Vec<Follower<'_>> = settled
-        .iter()
-        .map(|done| Follower {
-            context: done.context,
-            held: &done.held,
-            at: done.at,
-            waited: done.has_reopened,
-        })
-        .collect();
-    writes.extend(follow::writes(&followers)?);
+    writes.extend(follow::writes(&followers(settled))?);
     for done in settled {
         writes.extend(outbox::writes(done.context, &done.events)?);
     }

@@ -1,3 +1,68 @@
 //! Subscriptions: plans, and who is charged by them.
 
+mod change;
+mod charge;
+mod create;
+mod hold;
 pub mod plans;
+mod purse;
+mod remind;
+mod step;
+mod undo;
+
+pub use change::{cancel, pause, resume};
+pub use create::{NewSubscription, create};
+pub use step::step;
+pub use undo::void_credit;
+
+use till_core::error::Refusal;
+use till_core::id::IdKind;
+use till_core::page::{Page, Paged};
+use till_core::scope::Scope;
+use till_core::subscription::Status;
+use till_store::Queries;
+use till_store::subscriptions::{SubscriptionFilter, SubscriptionRow};
+
+use crate::base::Engine;
+use crate::base::fail::{Fail, missing, missing_or_in_mode};
+use crate::view::SubscriptionView;
+
+pub async fn retrieve(engine: &Engine, scope: &Scope, id: &str) -> Result<SubscriptionView, Fail> {
+    let row = find(&mut engine.db.read().await?, scope, id).await?;
+    Ok(SubscriptionView::of(&row)?)
+}
+
+pub async fn list(
+    engine: &Engine,
+    scope: &Scope,
+    status: Option<Status>,
+    customer: Option<String>,
+    page: &Page,
+) -> Result<Paged<SubscriptionView>, Fail> {
+    let filter = SubscriptionFilter { status, customer };
+    let mut reader = engine.db.read().await?;
+    let rows = till_store::subscriptions::list(&mut reader, scope, filter, &page.and_one()).await?;
+    page.cut(rows, |row| &row.id)
+        .try_map(|row| Ok(SubscriptionView::of(&row)?))
+}
+
+async fn find(q: &mut impl Queries, scope: &Scope, id: &str) -> Result<SubscriptionRow, Fail> {
+    if till_core::id::is(IdKind::Subscription, id)
+        && let Some(row) = till_store::subscriptions::find(q, scope, id).await?
+    {
+        return Ok(row);
+    }
+    Err(missing_subscription(q, scope, id).await?.into())
+}
+
+async fn missing_subscription(
+    q: &mut impl Queries,
+    scope: &Scope,
+    id: &str,
+) -> Result<Refusal, Fail> {
+    if !till_core::id::is(IdKind::Subscription, id) {
+        return Ok(missing("subscription", id));
+    }
+    let other = till_store::subscriptions::find(q, &scope.in_other_mode(), id).await?;
+    Ok(missing_or_in_mode("subscription", id, scope, other))
+}

@@ -14,6 +14,7 @@ mod plan;
 mod refund;
 mod settings;
 mod streamed;
+mod subscription;
 
 pub use customer::CustomerView;
 pub use delivery::DeliveryView;
@@ -36,12 +37,13 @@ pub use refund::{
 };
 pub use settings::{SettingsView, WebhookSecretView};
 pub use streamed::{InvoiceEventView, StreamedInvoice, stream_event};
+pub use subscription::SubscriptionView;
 
 use till_core::asset::Registry;
 use till_core::money::{Units, show};
 
 /// Whole tokens of an asset; an asset the registry has lost shows its base units.
-fn tokens((asset, units): &(String, Units)) -> TokenAmount {
+pub fn tokens((asset, units): &(String, Units)) -> TokenAmount {
     let decimals = Registry::builtin()
         .asset(asset)
         .map_or(0, |asset| asset.decimals);

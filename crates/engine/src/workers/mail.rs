@@ -12,6 +12,7 @@ use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use scoped_futures::ScopedFutureExt as _;
 use till_core::asset::Registry;
+use till_core::invoice::Status;
 use till_core::money::{Units, show};
 use till_core::payment::PaymentStatus;
 use till_core::scope::Scope;
@@ -25,7 +26,7 @@ use till_store::{Queries, Tx};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::base::wake::Stopping;
-use crate::mail::render::{self, ReceiptData, ReceiptPayment, RefundData, Rendered};
+use crate::mail::render::{self, ReceiptData, ReceiptPayment, RefundData, ReminderData, Rendered};
 use crate::mail::{Locale, address};
 use crate::smtp::{Mail, Mailer};
 
@@ -201,6 +202,7 @@ async fn prepare(engine: &Engine, claimed: &NoticeRow) -> Result<Option<Mail>, F
                 let is_held = notice.fence == claimed.fence && notice.status == "scheduled";
                 let is_wanted = match notice.kind.as_str() {
                     "receipt" => notice.is_current && invoice.status.is_paid(),
+                    "reminder" => invoice.status == Status::AwaitingPayment,
                     _ => true,
                 };
                 if !is_held || !is_wanted {
@@ -229,6 +231,7 @@ async fn compose(
         .ok_or_else(|| Fail::broken(format!("{} is in no language of ours", notice.id)))?;
     let rendered = match notice.kind.as_str() {
         "receipt" => receipt(tx, scope, locale, merchant.as_deref(), invoice).await?,
+        "reminder" => reminder(scope, locale, merchant.as_deref(), invoice),
         _ => refund(scope, locale, merchant.as_deref(), notice)?,
     };
     Ok(Mail {
@@ -279,6 +282,27 @@ fn paid(payment: &PaymentRow) -> Result<ReceiptPayment<'_>, Fail> {
         network_name: &asset.network_name,
         tx_hash: &payment.tx_hash,
     })
+}
+
+fn reminder(
+    scope: &Scope,
+    locale: Locale,
+    merchant: Option<&str>,
+    invoice: &InvoiceRow,
+) -> Rendered {
+    let to_pay = Units(invoice.to_pay_minor().into());
+    render::reminder(
+        locale,
+        &ReminderData {
+            mode: scope.mode,
+            merchant,
+            invoice: &invoice.id,
+            plan: invoice.description.as_deref().unwrap_or_default(),
+            amount: &show(to_pay, invoice.currency.decimals()),
+            currency: invoice.currency.code(),
+            pay_by_ms: invoice.expires_at,
+        },
+    )
 }
 
 fn refund(

@@ -1,5 +1,6 @@
 //! Mail: who gets one, and that it arrives, through a real SMTP server.
 
+mod reminders;
 mod rules;
 mod sending;
 mod smtp;

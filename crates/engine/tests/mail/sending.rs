@@ -16,7 +16,7 @@ use crate::smtp::Smtp;
 use crate::world::World;
 
 /// A reader nobody else has: all tests share the server.
-fn reader(name: &str) -> String {
+pub fn reader(name: &str) -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     format!("{name}-{}-{count}@reader.example", std::process::id())

@@ -3,6 +3,7 @@
 mod clock;
 mod quarantine;
 mod stress;
+mod subscriptions;
 mod timers;
 mod waiting;
 mod webhooks;

@@ -143,6 +143,7 @@ fn engine(db: &Db, clock: &Arc<StillClock>, seed: u64) -> Arc<Engine> {
         life_ms: LIFE_MS,
         volatile_life_ms: 900_000,
         select_ms: 900_000,
+        attempt_ms: 3 * 86_400_000,
         credit_at: BTreeMap::new(),
     };
     Arc::new(Engine::new(

@@ -44,6 +44,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     14 => "0014_few_of_many",
     15 => "0015_screening",
     16 => "0016_journal_sums",
+    17 => "0017_subscriptions",
     18 => "0018_refunds_and_the_rest",
 ];
 

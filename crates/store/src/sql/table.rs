@@ -15,6 +15,7 @@ use till_core::payment::{AttributedBy, Level, PaymentStatus, Verdict};
 use till_core::plan::PlanStatus;
 use till_core::refund::{RefundReason, RefundStatus};
 use till_core::screening::Finding;
+use till_core::subscription;
 use till_core::webhook::DeliveryStatus;
 
 use crate::{Row, StoreError, Val};
@@ -227,6 +228,9 @@ named! {
     Unit: as_str, parse;
     Verdict: show, parse;
     Via: as_str, parse;
+    subscription::ChargeState: as_str, parse;
+    subscription::Reason: as_str, parse;
+    subscription::Status: as_str, parse;
     calendar::Unit: as_str, parse;
     calendar::Zone: name, parse;
 }

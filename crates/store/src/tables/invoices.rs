@@ -35,6 +35,8 @@ table! {
         /// How many events its live stream has.
         stream_seq: i64,
         link_unit: Option<Unit>,
+        /// What is left to pay after prepaid credit, rounded up; none where all of the price is.
+        due_minor: Option<u64>,
     }
 }
 
@@ -55,12 +57,25 @@ const KEY: &[&str] = &["account", "mode", "id"];
 impl InvoiceRow {
     pub fn terms(&self) -> Terms {
         Terms {
-            amount_minor: self.amount_minor,
+            amount_minor: self.to_pay_minor(),
             options: self.options.clone(),
             tolerance_bps: self.tolerance_bps,
             expires_at: self.expires_at,
             select_by: self.select_by,
-            purpose: Purpose::Sale,
+            purpose: self.purpose(),
+        }
+    }
+
+    /// What the payer is asked for, of the price.
+    pub fn to_pay_minor(&self) -> u64 {
+        self.due_minor.unwrap_or(self.amount_minor)
+    }
+
+    /// An invoice of a customer's own, for no subscription, buys credit.
+    fn purpose(&self) -> Purpose {
+        match (&self.customer, &self.subscription) {
+            (Some(_), None) => Purpose::TopUp,
+            _ => Purpose::Sale,
         }
     }
 }

@@ -3,6 +3,7 @@
 pub mod accounts;
 pub mod bindings;
 pub mod books;
+pub mod credits;
 pub mod customers;
 pub mod deliveries;
 pub mod destinations;
@@ -21,6 +22,7 @@ pub mod plans;
 pub mod refunds;
 pub mod reviews;
 pub mod screenings;
+pub mod subscriptions;
 pub mod sums;
 pub mod timers;
 pub mod transfers;

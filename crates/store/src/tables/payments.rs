@@ -49,6 +49,8 @@ table! {
         refunds_sent: Units,
         /// What of these counts towards the price no more.
         withdrawn: Units,
+        /// What of its prepaid credit was set aside or used.
+        credit_used: Units,
     }
 }
 
@@ -69,6 +71,7 @@ const CHANGING: &[&str] = &[
     "refunds_due",
     "refunds_sent",
     "withdrawn",
+    "credit_used",
 ];
 
 const KEY: &[&str] = &["account", "mode", "id"];
@@ -92,7 +95,7 @@ impl PaymentRow {
             taken: Taken {
                 refunds_due: self.refunds_due,
                 refunds_sent: self.refunds_sent,
-                credit_used: Units::ZERO,
+                credit_used: self.credit_used,
                 withdrawn: self.withdrawn,
             },
         }
@@ -170,6 +173,22 @@ pub async fn is_paid_by(
     let args = vals![&scope.account, scope.mode.as_str(), network, tx_hash];
     let found: Option<(String,)> = q.one(sql, &args).await?;
     Ok(found.is_some())
+}
+
+/// The payments of a customer's top-ups of which credit may be left, the first first.
+pub async fn of_top_ups(
+    q: &mut impl Queries,
+    scope: &Scope,
+    customer: &str,
+) -> Result<Vec<PaymentRow>, StoreError> {
+    let sql = format!(
+        "{} WHERE account = $1 AND mode = $2 AND status = 'credited' AND credit_used <> units AND invoice IN \
+         (SELECT id FROM invoices WHERE customer = $3 AND subscription IS NULL AND account = $1 AND mode = $2) \
+         ORDER BY credited_at, id",
+        select::<PaymentRow>()
+    );
+    q.all(&sql, &vals![&scope.account, scope.mode.as_str(), customer])
+        .await
 }
 
 #[derive(Clone, Debug, Default)]

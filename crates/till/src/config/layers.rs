@@ -61,6 +61,7 @@ const SETTINGS: &[(&str, &str, SettingKind)] = &[
     ("invoices", "life_min", SettingKind::Number),
     ("invoices", "volatile_life_min", SettingKind::Number),
     ("invoices", "select_min", SettingKind::Number),
+    ("subscriptions", "attempt_days", SettingKind::Number),
     ("wallets", "require_proof", SettingKind::Flag),
     ("screening", "lists", SettingKind::Tables),
     ("screening", "refresh_h", SettingKind::Number),

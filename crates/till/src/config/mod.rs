@@ -39,6 +39,7 @@ pub struct Config {
     pub prices: Prices,
     pub addresses: Addresses,
     pub invoices: Invoices,
+    pub subscriptions: Subscriptions,
     pub wallets: Wallets,
     pub screening: Screening,
     /// By CAIP-2 id, as the operator wrote it. Whether the id exists is the registry's to say.
@@ -107,6 +108,12 @@ pub struct Invoices {
     pub life_min: u32,
     pub volatile_life_min: u32,
     pub select_min: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subscriptions {
+    /// How long an attempt to charge a period stays open, after the first.
+    pub attempt_days: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use super::screening;
 use super::settings::{Settings, wrong};
 use super::{
     Addresses, Config, ConfigError, CreditAt, Database, Invoices, Limits, Mail, Network, Prices,
-    Secrets, Server, Wallets, Webhooks,
+    Secrets, Server, Subscriptions, Wallets, Webhooks,
 };
 
 const LISTEN_DEFAULT: &str = "127.0.0.1:4242";
@@ -61,6 +61,9 @@ pub(super) fn config(layers: Layers) -> Result<Config, ConfigError> {
         volatile_life_min: s.number("invoices.volatile_life_min", 15, 1..=525_600)?,
         select_min: s.number("invoices.select_min", 30, 1..=525_600)?,
     };
+    let subscriptions = Subscriptions {
+        attempt_days: s.number("subscriptions.attempt_days", 3, 1..=30)?,
+    };
     let wallets = Wallets {
         require_proof: s.flag("wallets.require_proof")?,
     };
@@ -76,6 +79,7 @@ pub(super) fn config(layers: Layers) -> Result<Config, ConfigError> {
         prices,
         addresses,
         invoices,
+        subscriptions,
         wallets,
         screening,
         networks: networks(layers.networks)?,

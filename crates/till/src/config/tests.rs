@@ -85,6 +85,7 @@ fn without_anything_the_documented_defaults_apply() {
             volatile_life_min: 15,
             select_min: 30,
         },
+        subscriptions: Subscriptions { attempt_days: 3 },
         wallets: Wallets {
             require_proof: false,
         },
@@ -131,6 +132,8 @@ bitcoin_gap_limit = 2
 life_min = 4
 volatile_life_min = 5
 select_min = 6
+[subscriptions]
+attempt_days = 9
 [wallets]
 require_proof = true
 [networks."eip155:8453"]
@@ -166,6 +169,7 @@ const FULL_SETTINGS: &[(&str, &str)] = &[
     ("invoices.life_min", "4"),
     ("invoices.volatile_life_min", "5"),
     ("invoices.select_min", "6"),
+    ("subscriptions.attempt_days", "9"),
     ("wallets.require_proof", "true"),
     (
         "networks.eip155:8453.rpc",

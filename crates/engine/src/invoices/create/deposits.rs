@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use till_core::asset::{Family, Network, Registry};
 use till_core::error::Refusal;
+use till_core::invoice::Deposit;
 use till_store::Tx;
 
 use super::Draft;
@@ -81,6 +82,22 @@ pub(super) async fn allocate<'d>(
     Ok((ready, refused.collect()))
 }
 
+/// The addresses of one invoice, for a unit of work that makes it beside other things.
+pub(super) async fn allocate_one(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    quote: &Quote,
+) -> Result<Vec<(Family, Deposit)>, Fail> {
+    let mut deposits = Vec::new();
+    for family in families(quote) {
+        let network = network_of(quote, family)?;
+        let got = addresses::allocate(tx, context, network, 1).await?.pop();
+        let deposit = got.ok_or_else(|| addresses::exhausted(&network.name))?;
+        deposits.push((family, deposit));
+    }
+    Ok(deposits)
+}
+
 /// Which drafts want an address of which pool, by their position, always in the same order of pools: two
 /// units of work that want the same ones never wait for each other in a circle.
 fn by_pool(
@@ -109,16 +126,17 @@ fn where_paid<'a>(
     family: Family,
 ) -> Result<(&'a Context<'a>, &'static Network), Fail> {
     let draft = &drafts[position];
+    Ok((draft.context, network_of(&draft.quote, family)?))
+}
+
+fn network_of(quote: &Quote, family: Family) -> Result<&'static Network, Fail> {
     let registry = Registry::builtin();
-    let network = draft
-        .quote
-        .options
-        .iter()
+    let options = quote.options.iter();
+    options
         .filter_map(|option| registry.asset(&option.asset))
         .find(|asset| asset.family == family)
         .and_then(|asset| registry.network(&asset.network))
-        .ok_or_else(|| Fail::broken("a family without a network"))?;
-    Ok((draft.context, network))
+        .ok_or_else(|| Fail::broken("a family without a network"))
 }
 
 fn families(quote: &Quote) -> Vec<Family> {

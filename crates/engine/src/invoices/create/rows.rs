@@ -2,21 +2,19 @@
 
 use till_core::asset::{Family, Registry};
 use till_core::event::EventType;
-use till_core::id::IdKind;
 use till_core::invoice::{Deposit, PayOption, Status, Summary};
-use till_core::link::Unit;
 use till_core::scope::Scope;
 use till_core::timer::TimerKind;
 use till_store::events::EventRow;
 use till_store::invoices::InvoiceRow;
 use till_store::leases::LeaseRow;
 use till_store::timers::TimerRow;
-use till_store::{Metadata, Tx, Write};
+use till_store::{Metadata, Write};
 
 use super::{Answered, CreateInvoice, Draft};
 use crate::base::fail::Fail;
 use crate::base::{Answer, Context, Engine};
-use crate::invoices::quote::{NewInvoice, Quote, quote};
+use crate::invoices::quote::{NewInvoice, Quote};
 use crate::once::{self, Once};
 use crate::outbox::{self, Told};
 use crate::view::InvoiceView;
@@ -72,17 +70,7 @@ pub(super) fn assemble(
         answers.push((draft.index, Answer::new(201, object)));
         rows.push(row);
         context.effects.stream(&draft.id);
-        for (family, deposit) in deposits {
-            let number = i64::try_from(deposit.number).map_err(Fail::broken)?;
-            leases.push(LeaseRow::new(
-                &context.scope,
-                *family,
-                number,
-                &deposit.address,
-                &draft.id,
-                context.now,
-            ));
-        }
+        leases.extend(leases_of(context, &draft.id, deposits)?);
     }
     let timers: Vec<TimerRow> = rows.iter().map(expiry).collect();
     let kept: Vec<(&Scope, &Once, &Answer, &str)> = answers
@@ -108,30 +96,30 @@ pub(super) fn assemble(
     Ok(Batch { writes, answers })
 }
 
-/// An invoice of a payment link: no address yet, and a time by which a network must be picked.
-pub async fn create_link_invoice(
-    tx: &mut Tx,
+pub(super) fn leases_of(
     context: &Context<'_>,
-    request: &NewInvoice,
-    link: &str,
-) -> Result<InvoiceRow, Fail> {
-    let engine = context.engine;
-    let quote = quote(context, request)?;
-    let id = engine.ids.make(IdKind::Invoice);
-    let mut row = row_of(context, request, &quote, &id, quote.options.clone());
-    let select_by = context.now.saturating_add(engine.config.select_ms);
-    row.select_by = Some(select_by.min(row.expires_at));
-    row.payment_link = Some(link.to_owned());
-    row.link_unit = Some(Unit::Reserved);
-    let object = crate::settlement::render(context, &row)?;
-    till_store::invoices::insert(tx, std::slice::from_ref(&row)).await?;
-    outbox::record(tx, context, &[created(context, &row.id, &object)]).await?;
-    till_store::timers::set(tx, &[expiry(&row)]).await?;
-    context.effects.stream(&row.id);
-    Ok(row)
+    invoice: &str,
+    deposits: &[(Family, Deposit)],
+) -> Result<Vec<LeaseRow>, Fail> {
+    let lease = |(family, deposit): &(Family, Deposit)| {
+        let number = i64::try_from(deposit.number).map_err(Fail::broken)?;
+        let (scope, address) = (&context.scope, &deposit.address);
+        Ok(LeaseRow::new(
+            scope,
+            *family,
+            number,
+            address,
+            invoice,
+            context.now,
+        ))
+    };
+    deposits.iter().map(lease).collect()
 }
 
-fn options_with(quote: &Quote, deposits: &[(Family, Deposit)]) -> Result<Vec<PayOption>, Fail> {
+pub(super) fn options_with(
+    quote: &Quote,
+    deposits: &[(Family, Deposit)],
+) -> Result<Vec<PayOption>, Fail> {
     let mut options = quote.options.clone();
     for option in &mut options {
         let asset = Registry::builtin()
@@ -145,7 +133,7 @@ fn options_with(quote: &Quote, deposits: &[(Family, Deposit)]) -> Result<Vec<Pay
     Ok(options)
 }
 
-fn row_of(
+pub(super) fn row_of(
     context: &Context<'_>,
     request: &NewInvoice,
     quote: &Quote,
@@ -181,15 +169,16 @@ fn row_of(
         summary: Summary::default(),
         stream_seq: 1,
         link_unit: None,
+        due_minor: None,
     }
 }
 
-fn expiry(row: &InvoiceRow) -> TimerRow {
+pub(super) fn expiry(row: &InvoiceRow) -> TimerRow {
     let deadline = row.terms().deadline();
     TimerRow::new(&row.scope, TimerKind::ExpireInvoice, &row.id, deadline)
 }
 
-fn created(context: &Context<'_>, invoice: &str, object: &str) -> EventRow {
+pub(super) fn created(context: &Context<'_>, invoice: &str, object: &str) -> EventRow {
     let told = Told {
         event: EventType::InvoiceCreated,
         subject: invoice,

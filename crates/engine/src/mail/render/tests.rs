@@ -38,6 +38,32 @@ fn refund_data() -> RefundData<'static> {
     }
 }
 
+fn reminder_data() -> ReminderData<'static> {
+    ReminderData {
+        mode: Mode::Live,
+        merchant: Some("Café Müller"),
+        invoice: "inv_1",
+        plan: "Tea club",
+        amount: "25.00",
+        currency: "EUR",
+        pay_by_ms: 1_794_712_419_123,
+    }
+}
+
+#[test]
+fn a_reminder_says_what_is_due_until_when_and_carries_no_link() {
+    let mail = reminder(Locale::En, &reminder_data());
+    assert_eq!(mail.subject, "Your renewal with Café Müller is due");
+    for line in [
+        "Subscription: Tea club",
+        "Invoice amount: 25.00 EUR",
+        "Pay by: 2026-11-15 03:13 UTC",
+    ] {
+        assert!(mail.text.lines().any(|said| said == line), "{}", mail.text);
+    }
+    assert!(!mail.html.contains("href") && !mail.text.contains("://"));
+}
+
 #[test]
 fn a_receipt_says_who_was_paid_what_how_and_when() {
     let mail = receipt(Locale::En, &data());
@@ -64,7 +90,11 @@ fn a_receipt_says_who_was_paid_what_how_and_when() {
 #[test]
 fn both_bodies_say_the_same_in_every_language() {
     for locale in Locale::ALL {
-        for mail in [receipt(locale, &data()), refund(locale, &refund_data())] {
+        for mail in [
+            receipt(locale, &data()),
+            refund(locale, &refund_data()),
+            reminder(locale, &reminder_data()),
+        ] {
             assert!(
                 mail.html
                     .contains(&format!("<html lang=\"{}\">", locale.as_str()))

@@ -1,9 +1,11 @@
 //! What follows an invoice. A follower writes its own rows; it never calls `settle`.
 
 pub mod binding;
+pub mod credit;
 pub mod lease;
 pub mod link_unit;
 pub mod receipt;
+pub mod subscription;
 pub mod timer;
 
 use till_core::invoice::Status;
@@ -63,5 +65,6 @@ pub(super) fn writes(settled: &[Follower<'_>]) -> Result<Vec<Write>, Fail> {
     writes.extend(link_unit::writes(settled));
     writes.extend(receipt::writes(settled));
     writes.push(timer::write(settled));
+    writes.push(credit::write(settled));
     Ok(writes)
 }

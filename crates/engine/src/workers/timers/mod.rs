@@ -19,6 +19,7 @@ use till_store::{StoreError, Tx};
 use crate::base::fail::Fail;
 use crate::base::{Context, Effects, Engine};
 use crate::refunds;
+use crate::subscriptions;
 use expire::{Locked, expire};
 
 const AT_ONCE: usize = 200;
@@ -182,22 +183,36 @@ async fn fire(tx: &mut Tx, due: Vec<(&Context<'_>, &Due)>, locked: Locked) -> Re
     };
     match TimerKind::parse(&first.kind) {
         Some(TimerKind::ExpireInvoice) => expire(tx, due, locked).await,
-        Some(TimerKind::ExpireClaim) => {
-            let mut taken = 0;
-            for (context, timer) in &due {
-                if !till_store::timers::take(tx, &[(*timer).clone()])
-                    .await?
-                    .is_empty()
-                {
-                    refunds::lapse(tx, context, &timer.subject).await?;
-                    taken += 1;
-                }
-            }
-            let seen = due.len();
-            Ok(Fired { seen, taken })
-        }
+        Some(kind) => one_by_one(tx, kind, &due).await,
         None => Err(Fail::broken(format!("a timer of kind {}", first.kind))),
     }
+}
+
+async fn one_by_one(
+    tx: &mut Tx,
+    kind: TimerKind,
+    due: &[(&Context<'_>, &Due)],
+) -> Result<Fired, Fail> {
+    let mut taken = 0;
+    for (context, timer) in due {
+        let ours = till_store::timers::take(tx, &[(*timer).clone()]).await?;
+        if ours.is_empty() {
+            continue;
+        }
+        taken += 1;
+        match kind {
+            TimerKind::ExpireInvoice => return Err(Fail::broken("invoices expire together")),
+            TimerKind::ExpireClaim => refunds::lapse(tx, context, &timer.subject).await?,
+            TimerKind::StepSubscription => {
+                subscriptions::step(tx, context, &timer.subject).await?;
+            }
+            TimerKind::VoidCredit => {
+                subscriptions::void_credit(tx, context, &timer.subject).await?;
+            }
+        }
+    }
+    let seen = due.len();
+    Ok(Fired { seen, taken })
 }
 
 /// One that failed is told of and tried again later, ever less often.

@@ -173,6 +173,11 @@ fn every_value_is_checked_and_the_error_says_where_and_how() {
         "99999999999",
         "must be between 1 and 525600",
     );
+    check(
+        "subscriptions.attempt_days",
+        "0",
+        "must be between 1 and 30",
+    );
 }
 
 #[test]

@@ -1,0 +1,160 @@
+//! Prepaid credit: a stablecoin counts at par in its own currency, the oldest first, to the last unit.
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{One as _, ToPrimitive as _, Zero as _};
+
+use crate::money::{Currency, Units};
+
+/// What one payment has left to give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source<'a> {
+    pub payment: &'a str,
+    pub units: Units,
+    pub decimals: u32,
+}
+
+/// What a price takes of credit, and what that leaves to be paid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drawn {
+    pub from: Vec<(String, Units)>,
+    /// The share of the price that is left.
+    left: BigRational,
+}
+
+impl Drawn {
+    pub fn nothing() -> Drawn {
+        Drawn {
+            from: Vec::new(),
+            left: BigRational::one(),
+        }
+    }
+
+    pub fn pays_all(&self) -> bool {
+        self.left.is_zero()
+    }
+
+    /// What is left of an amount that the whole price comes to, rounded up to the asset's grid.
+    pub fn due(&self, whole: Units) -> Units {
+        Units(ceil(&self.left * BigInt::from(whole.0)).min(whole.0))
+    }
+
+    /// What is left of the price in minor units, rounded up.
+    pub fn due_minor(&self, price_minor: u64) -> u64 {
+        let due = ceil(&self.left * BigInt::from(price_minor));
+        u64::try_from(due).unwrap_or(price_minor)
+    }
+}
+
+fn ceil(number: BigRational) -> u128 {
+    number.ceil().to_integer().to_u128().unwrap_or(u128::MAX)
+}
+
+/// Takes a price out of these, in their order, until it is paid or nothing is left.
+pub fn draw(sources: &[Source<'_>], price_minor: u64, currency: Currency) -> Drawn {
+    let ten = |exponent: u32| BigInt::from(10u8).pow(exponent);
+    let price = BigRational::new(price_minor.into(), ten(currency.decimals()));
+    let mut left = price.clone();
+    let mut from = Vec::new();
+    for source in sources {
+        let grid = ten(source.decimals);
+        let taken = source.units.0.min(ceil(&left * &grid));
+        if taken > 0 {
+            let value = BigRational::new(taken.into(), grid);
+            left = (left - value).max(BigRational::zero());
+            from.push((source.payment.to_owned(), Units(taken)));
+        }
+    }
+    let left = match price.is_zero() {
+        true => price,
+        false => left / price,
+    };
+    Drawn { from, left }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn usd() -> Currency {
+        Currency::parse("USD").unwrap()
+    }
+
+    fn source(payment: &'static str, units: u128, decimals: u32) -> Source<'static> {
+        Source {
+            payment,
+            units: Units(units),
+            decimals,
+        }
+    }
+
+    fn from(drawn: &Drawn) -> Vec<(&str, u128)> {
+        let from = drawn.from.iter();
+        from.map(|(payment, units)| (payment.as_str(), units.0))
+            .collect()
+    }
+
+    #[test]
+    fn the_oldest_is_taken_first_and_no_more_than_the_price() {
+        let sources = [
+            source("a", 4_000_000, 6),
+            source("b", 30_000_000, 6),
+            source("c", 5_000_000, 6),
+        ];
+        let drawn = draw(&sources, 2500, usd());
+        assert_eq!(from(&drawn), [("a", 4_000_000), ("b", 21_000_000)]);
+        assert!(drawn.pays_all());
+    }
+
+    #[test]
+    fn what_is_not_enough_lowers_what_is_due_to_the_last_unit() {
+        let drawn = draw(&[source("a", 12_345_678, 6)], 2000, usd());
+        assert_eq!(from(&drawn), [("a", 12_345_678)]);
+        assert!(!drawn.pays_all());
+        assert_eq!(drawn.due(Units(20_000_000)), Units(7_654_322));
+        assert_eq!(drawn.due_minor(2000), 766, "rounded up to a cent");
+        let nothing = draw(&[], 2000, usd());
+        assert_eq!(nothing, Drawn::nothing());
+        assert_eq!(nothing.due(Units(20_000_000)), Units(20_000_000));
+        assert_eq!(nothing.due_minor(2000), 2000);
+    }
+
+    #[test]
+    fn tokens_of_other_decimals_count_by_their_value() {
+        let sources = [source("a", 500_000_000_000_000_001, 18), source("b", 9, 0)];
+        let drawn = draw(&sources, 100, usd());
+        assert_eq!(
+            from(&drawn),
+            [("a", 500_000_000_000_000_001), ("b", 1)],
+            "a token that cannot be divided pays the rest alone"
+        );
+        assert!(drawn.pays_all());
+    }
+
+    proptest! {
+        #[test]
+        fn no_unit_is_taken_that_is_not_there_or_not_needed(
+            price in 1u64..1_000_000_000, units in prop::collection::vec((0u128..1_000_000_000_000_000, 0u32..19), 0..6)
+        ) {
+            let sources: Vec<Source<'_>> = units.iter().map(|(units, decimals)| source("p", *units, *decimals)).collect();
+            let drawn = draw(&sources, price, usd());
+            let whole = Units(u128::from(price) * 10u128.pow(16));
+            let paid = whole.0 - drawn.due(whole).0;
+            let mut value = BigRational::zero();
+            let mut sources = sources.iter().filter(|source| source.units.0 > 0);
+            for (_, taken) in &drawn.from {
+                let source = sources.next().unwrap();
+                prop_assert!(taken.0 > 0 && *taken <= source.units);
+                value += BigRational::new(taken.0.into(), BigInt::from(10u8).pow(source.decimals));
+            }
+            let value = value * BigInt::from(10u8).pow(18);
+            prop_assert!(value >= BigRational::from_integer(paid.into()));
+            if !drawn.pays_all() {
+                prop_assert_eq!(sources.next(), None, "all of it was taken");
+                prop_assert_eq!(value, BigRational::from_integer(paid.into()));
+            }
+        }
+    }
+}

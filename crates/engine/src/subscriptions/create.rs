@@ -1,0 +1,115 @@
+//! Subscribing.
+
+use std::collections::BTreeMap;
+
+use till_core::calendar::{self, Unit};
+use till_core::error::{Code, Refusal};
+use till_core::event::EventType;
+use till_core::id::IdKind;
+use till_core::plan::PlanStatus;
+use till_core::subscription::Status;
+use till_store::plans::PlanRow;
+use till_store::subscriptions::{self, SubscriptionRow};
+use till_store::{Metadata, Tx};
+
+use super::charge::{Occasion, charge, invoice_failed, rhythm};
+use super::hold::{Locked, hold_all};
+use super::purse::{Purse, top_ups};
+use super::step::catch_up;
+use crate::base::Context;
+use crate::base::fail::{Fail, missing};
+use crate::outbox;
+use crate::settlement::follow::subscription::{refresh, told};
+use crate::view::SubscriptionView;
+
+/// A request for a subscription, its shape read but its values unjudged.
+#[derive(Clone, Debug)]
+pub struct NewSubscription {
+    pub customer: String,
+    pub plan: String,
+    /// In place of the plan's own; 0 starts billing now.
+    pub trial_days: Option<u32>,
+    pub metadata: BTreeMap<String, String>,
+}
+
+pub async fn create(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    request: &NewSubscription,
+) -> Result<SubscriptionView, Fail> {
+    let scope = &context.scope;
+    let customer = till_store::customers::find(tx, scope, &request.customer).await?;
+    let customer = customer.ok_or_else(|| missing_inside("customer", &request.customer))?;
+    let credit = top_ups(tx, scope, &customer.id, None).await?;
+    let credit = hold_all(tx, scope, &credit).await?;
+    // Locked: archiving the plan and subscribing to it happen one after the other.
+    let plan = till_store::plans::lock(tx, scope, &request.plan).await?;
+    let plan = plan.ok_or_else(|| missing_inside("plan", &request.plan))?;
+    if plan.status == PlanStatus::Archived {
+        return Err(Refusal::of(Code::PlanArchived).into());
+    }
+    let mut row = begin(context, request, &plan);
+    refresh(context, context.now, &mut row, &plan)?;
+    subscriptions::insert(tx, &row).await?;
+    let created = EventType::SubscriptionCreated;
+    let event = told(context, context.now, created, &row, None)?;
+    outbox::record(tx, context, &[event]).await?;
+    let mut locked = Locked {
+        row,
+        plan,
+        invoice: None,
+        purse: Purse::open(tx, scope, credit, None).await?,
+    };
+    if locked.row.paid_until.is_none() {
+        let charged = charge(tx, context, &mut locked, Occasion::Asked).await;
+        charged.map_err(invoice_failed)?;
+    }
+    let row = catch_up(tx, context, locked).await?;
+    Ok(SubscriptionView::of(&row)?)
+}
+
+/// A trial is a period that costs nothing; the first that does begins where it ends.
+fn begin(context: &Context<'_>, request: &NewSubscription, plan: &PlanRow) -> SubscriptionRow {
+    let (now, zone) = (context.now, &plan.billing_timezone);
+    let trial_days = request.trial_days.unwrap_or(plan.trial_days);
+    let trial_end =
+        (trial_days > 0).then(|| calendar::after(now, zone, Unit::Day, trial_days.into()));
+    let mut row = SubscriptionRow {
+        scope: context.scope.clone(),
+        id: context.engine.ids.make(IdKind::Subscription),
+        customer: request.customer.clone(),
+        plan: plan.id.clone(),
+        status: Status::Incomplete,
+        metadata: Metadata::new(&request.metadata),
+        created_at: now,
+        trial_end,
+        anchor: trial_end.unwrap_or(now),
+        anchor_period: 0,
+        current_period_start: now,
+        current_period_end: trial_end.unwrap_or(now),
+        paid_until: trial_end,
+        next_period: 0,
+        charge: None,
+        charge_invoice: None,
+        charges: 0,
+        attempt: 0,
+        grace_end: None,
+        charge_closed: false,
+        latest_invoice: None,
+        next_invoice_at: None,
+        past_due_since: None,
+        paused_at: None,
+        cancelled_at: None,
+        cancellation_reason: None,
+        cancel_at_period_end: false,
+    };
+    if trial_end.is_none() {
+        (row.current_period_start, row.current_period_end) = rhythm(&row, plan).period(0);
+    }
+    row
+}
+
+/// An id inside a body that is nobody's is the body's fault.
+fn missing_inside(what: &str, id: &str) -> Refusal {
+    missing(what, id).param(what).in_body()
+}

@@ -1,0 +1,214 @@
+//! A customer's prepaid credit while a charge may take of it: the payments that it is in, held with their invoices, and
+//! what is set aside of them. Everything is worked out here and written at the end, so that credit that is returned and
+//! set aside again has not moved.
+
+use till_core::asset::Registry;
+use till_core::credit::{self, Drawn, Source};
+use till_core::id::IdKind;
+use till_core::money::{Currency, Units};
+use till_core::scope::Scope;
+use till_store::credits::CreditRow;
+use till_store::payments::PaymentRow;
+use till_store::subscriptions::SubscriptionRow;
+use till_store::{Queries, Tx};
+
+use crate::base::Context;
+use crate::base::fail::Fail;
+use crate::settlement::{Change, Held, Tracked, settle_all};
+
+#[derive(Default)]
+pub(super) struct Purse {
+    held: Vec<Held>,
+    /// What the charge under way has set aside.
+    aside: Vec<Tracked<CreditRow>>,
+    /// What is new and has paid for its period, and what was returned.
+    used: Vec<CreditRow>,
+    returned: Vec<CreditRow>,
+}
+
+/// The top-ups that a charge of this customer could take of, and those that the one under way took of.
+pub(super) async fn top_ups(
+    q: &mut impl Queries,
+    scope: &Scope,
+    customer: &str,
+    seen: Option<&SubscriptionRow>,
+) -> Result<Vec<String>, Fail> {
+    let payments = till_store::payments::of_top_ups(q, scope, customer).await?;
+    let mut ids: Vec<String> = payments
+        .into_iter()
+        .filter(|payment| !payment.position.prepaid_credit.is_zero())
+        .map(|payment| payment.invoice)
+        .collect();
+    if let Some(seen) = seen {
+        let aside = set_aside(q, scope, seen).await?;
+        ids.extend(aside.into_iter().map(|entry| entry.top_up));
+    }
+    Ok(ids)
+}
+
+async fn set_aside(
+    q: &mut impl Queries,
+    scope: &Scope,
+    row: &SubscriptionRow,
+) -> Result<Vec<CreditRow>, Fail> {
+    match row.charge {
+        Some(charge) => Ok(till_store::credits::of_charge(q, scope, &row.id, charge).await?),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn returned(entry: CreditRow, at: i64) -> CreditRow {
+    CreditRow {
+        returned_at: Some(at),
+        ..entry
+    }
+}
+
+impl Purse {
+    /// The caller holds these top-ups, and then the subscription.
+    pub(super) async fn open(
+        tx: &mut Tx,
+        scope: &Scope,
+        held: Vec<Held>,
+        row: Option<&SubscriptionRow>,
+    ) -> Result<Purse, Fail> {
+        let aside = match row {
+            Some(row) => set_aside(tx, scope, row).await?,
+            None => Vec::new(),
+        };
+        let is_held = |entry: &CreditRow| held.iter().any(|top_up| top_up.id() == entry.top_up);
+        // Somebody set it aside between our look and our lock.
+        if !aside.iter().all(is_held) {
+            return Err(Fail::Again);
+        }
+        Ok(Purse {
+            held,
+            aside: aside.into_iter().map(Tracked::known).collect(),
+            ..Purse::default()
+        })
+    }
+
+    fn payment(&mut self, id: &str) -> Result<&mut PaymentRow, Fail> {
+        let payments = self.held.iter_mut().flat_map(|held| &mut held.payments);
+        let found = payments.map(|payment| &mut payment.is);
+        found
+            .into_iter()
+            .find(|payment| payment.id == id)
+            .ok_or_else(|| Fail::broken(format!("the credit of {id} is not held")))
+    }
+
+    /// What the charge had set aside is the customer's again.
+    pub(super) fn give_back(&mut self, at: i64) -> Result<(), Fail> {
+        for entry in std::mem::take(&mut self.aside) {
+            self.put_in(&entry.is)?;
+            if !entry.is_new() {
+                self.returned.push(returned(entry.is, at));
+            }
+        }
+        Ok(())
+    }
+
+    /// The same with one that is written down, whichever charge had set it aside.
+    pub(super) fn take_back(&mut self, entry: CreditRow, at: i64) -> Result<(), Fail> {
+        self.aside.retain(|aside| aside.is.id != entry.id);
+        self.put_in(&entry)?;
+        self.returned.push(returned(entry, at));
+        Ok(())
+    }
+
+    fn put_in(&mut self, entry: &CreditRow) -> Result<(), Fail> {
+        let used = &mut self.payment(&entry.payment)?.credit_used;
+        let left = used.0.checked_sub(entry.units.0);
+        *used = Units(left.ok_or_else(|| Fail::broken("credit is returned twice"))?);
+        Ok(())
+    }
+
+    pub(super) fn is_gone(&mut self, payment: &str) -> Result<bool, Fail> {
+        Ok(self.payment(payment)?.gone_at.is_some())
+    }
+
+    /// What a price would take. Nothing is set aside yet.
+    pub(super) fn draw(&self, at: i64, price_minor: u64, currency: Currency) -> Drawn {
+        let mut left: Vec<(&PaymentRow, Units, u32)> = Vec::new();
+        for held in &self.held {
+            let assessed = held.assess(at);
+            for payment in &held.payments {
+                let asset = Registry::builtin().asset(&payment.is.asset);
+                let at_par = asset.filter(|it| it.currency.as_deref() == Some(currency.code()));
+                let part = assessed.part(&payment.is.id);
+                if let (Some(asset), Some(part)) = (at_par, part) {
+                    left.push((&payment.is, part.position.prepaid_credit, asset.decimals));
+                }
+            }
+        }
+        left.sort_by(|(a, ..), (b, ..)| (a.credited_at, &a.id).cmp(&(b.credited_at, &b.id)));
+        let sources: Vec<Source<'_>> = left
+            .into_iter()
+            .filter(|(_, units, _)| !units.is_zero())
+            .map(|(payment, units, decimals)| Source {
+                payment: &payment.id,
+                units,
+                decimals,
+            })
+            .collect();
+        credit::draw(&sources, price_minor, currency)
+    }
+
+    /// Sets aside what was drawn, for a charge that exists.
+    pub(super) fn set_aside(
+        &mut self,
+        context: &Context<'_>,
+        row: &SubscriptionRow,
+        drawn: &Drawn,
+    ) -> Result<(), Fail> {
+        for (id, units) in &drawn.from {
+            let payment = self.payment(id)?;
+            payment.credit_used = payment.credit_used.plus(*units);
+            let entry = CreditRow {
+                scope: context.scope.clone(),
+                id: context.engine.ids.make(IdKind::CreditEntry),
+                payment: id.clone(),
+                top_up: payment.invoice.clone(),
+                subscription: row.id.clone(),
+                charge: row.charges,
+                asset: payment.asset.clone(),
+                units: *units,
+                created_at: context.now,
+                returned_at: None,
+            };
+            self.aside.push(Tracked::new(entry));
+        }
+        Ok(())
+    }
+
+    /// What was set aside has paid for its period.
+    pub(super) fn use_up(&mut self) {
+        let new = self.aside.drain(..).filter(Tracked::is_new);
+        self.used.extend(new.map(|entry| entry.is));
+    }
+
+    /// Writes what became of the credit.
+    pub(super) async fn close(mut self, tx: &mut Tx, context: &Context<'_>) -> Result<(), Fail> {
+        // What is still set aside is written down like what was used: what becomes of its charge says which it is.
+        self.use_up();
+        let changed = self
+            .held
+            .into_iter()
+            .filter(|held| held.payments.iter().any(|payment| payment.is_changed()));
+        let changes: Vec<Change<'_>> = changed
+            .map(|held| Change {
+                context,
+                held,
+                extra: None,
+            })
+            .collect();
+        if !changes.is_empty() {
+            settle_all(tx, changes).await?;
+        }
+        let writes = [
+            till_store::credits::rows(&self.used),
+            till_store::credits::returns(&self.returned)?,
+        ];
+        Ok(tx.write_all(&writes).await?)
+    }
+}
