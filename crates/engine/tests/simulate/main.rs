@@ -13,6 +13,7 @@ mod receiver;
 mod refunds;
 mod rng;
 mod steps;
+mod subscriptions;
 mod world;
 
 use std::collections::BTreeSet;
