@@ -10,7 +10,7 @@ use crate::bitcoin::account::{BitcoinAccount, parse_path, path};
 use crate::evm::forwarder::EvmForwarder;
 use crate::solana::program_address::deposit_token_account;
 use crate::tron::forwarder::tron_address;
-use crate::{bitcoin, evm, solana, tron};
+use crate::{bitcoin, evm, raw, solana, tron};
 
 /// What a deposit address is computed from, and the contract's `address_derivation` object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -213,16 +213,20 @@ impl<'a> DepositAddresses<'a> {
 
     /// What [`derive`] and [`Derivation::address`] give for the same number.
     pub fn address(&self, number: u64) -> Result<String, AddressError> {
+        match (&self.root, self.raw(number)) {
+            (_, Some(address)) => Ok(raw::shown(self.network.family, &address)),
+            (Root::Bitcoin(account), _) => account.address(number),
+            _ => Err(AddressError::Malformed),
+        }
+    }
+
+    /// The same as bytes, where addresses are 20 of them.
+    pub fn raw(&self, number: u64) -> Option<[u8; 20]> {
         let salt = || salt(self.account, self.network.mode, self.network.family, number);
         match &self.root {
-            Root::Evm(factory, forwarder) => {
-                Ok(evm::address::display(&forwarder.address(factory, &salt())))
-            }
-            Root::Tron(factory, forwarder) => {
-                let address = tron_address(factory, &salt(), forwarder);
-                Ok(tron::address::display(&address))
-            }
-            Root::Bitcoin(account) => account.address(number),
+            Root::Evm(factory, forwarder) => Some(forwarder.address(factory, &salt())),
+            Root::Tron(factory, forwarder) => Some(tron_address(factory, &salt(), forwarder)),
+            Root::Bitcoin(_) => None,
         }
     }
 }

@@ -7,15 +7,17 @@ pub mod evm;
 pub mod examples;
 pub mod lookup;
 pub mod proof;
+pub mod raw;
 pub mod registers;
 pub mod rpc;
 pub mod solana;
 pub mod testing;
 pub mod tron;
 pub mod tx_hash;
+pub mod watched;
 
 pub use derive::{DepositAddresses, Derivation, derive, parse_address, parse_destination, salt};
 pub use error::AddressError;
 pub use examples::{example_destination, example_destination_of, test_screening};
 pub use proof::{binding_message, signer};
-pub use tx_hash::{TxHashForm, is_tx_hash, normalise_tx_hash};
+pub use tx_hash::{TxHashForm, is_tx_hash, normalise_tx_hash, tx_hash_of};

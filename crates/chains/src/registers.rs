@@ -1,10 +1,10 @@
 //! Contracts that say of an address whether it is blocked: the issuers' own blacklists, and the sanctions oracle.
 
-use till_core::asset::{Asset, Family, Network};
+use till_core::asset::{Asset, Network};
 
 use crate::evm;
+use crate::raw::raw;
 use crate::rpc::{Endpoint, RpcClient, RpcError};
-use crate::tron;
 
 /// A contract that is asked about an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub fn of(network: &Network, asset: &Asset) -> Vec<Register> {
         .and_then(|(selector, contract)| {
             Some(Register {
                 name: ISSUER,
-                contract: bytes(network.family, contract)?,
+                contract: raw(network.family, contract)?,
                 selector: hex::decode(selector.trim_start_matches("0x"))
                     .ok()?
                     .try_into()
@@ -50,19 +50,11 @@ pub fn of(network: &Network, asset: &Asset) -> Vec<Register> {
     let oracle = oracle.and_then(|(_, contract)| {
         Some(Register {
             name: ORACLE,
-            contract: bytes(network.family, contract)?,
+            contract: raw(network.family, contract)?,
             selector: ORACLE_SELECTOR,
         })
     });
     issuer.into_iter().chain(oracle).collect()
-}
-
-fn bytes(family: Family, address: &str) -> Option<[u8; 20]> {
-    match family {
-        Family::Evm => evm::address::parse(address).ok(),
-        Family::Tron => tron::address::parse(address).ok(),
-        Family::Bitcoin | Family::Solana => None,
-    }
 }
 
 /// Whether the register names the address, which is in the network's own form.
@@ -73,7 +65,7 @@ pub async fn names(
     register: &Register,
     address: &str,
 ) -> Result<bool, RpcError> {
-    let address = bytes(network.family, address)
+    let address = raw(network.family, address)
         .ok_or_else(|| RpcError::NotAnAnswer("it is not asked about such addresses".to_owned()))?;
     let mut input = register.selector.to_vec();
     input.extend([0; 12]);
@@ -83,7 +75,7 @@ pub async fn names(
 
 #[cfg(test)]
 mod tests {
-    use till_core::asset::Registry;
+    use till_core::asset::{Family, Registry};
 
     use super::*;
 
@@ -125,7 +117,7 @@ mod tests {
         for (id, contract) in ORACLES {
             let network = Registry::builtin().network(id);
             assert_eq!(network.map(|network| network.id.as_str()), Some(*id));
-            assert!(bytes(Family::Evm, contract).is_some(), "{contract}");
+            assert!(raw(Family::Evm, contract).is_some(), "{contract}");
         }
     }
 }

@@ -70,6 +70,14 @@ pub fn normalise_tx_hash(text: &str) -> Option<TxHashForm> {
     }
 }
 
+/// A hash as networks of the family write it.
+pub fn tx_hash_of(family: Family, hash: &[u8; 32]) -> String {
+    match family {
+        Family::Evm => format!("0x{}", hex::encode(hash)),
+        _ => hex::encode(hash),
+    }
+}
+
 pub fn is_tx_hash(network: &Network, text: &str) -> bool {
     normalise_tx_hash(text).is_some_and(|form| form.fits(network.family))
 }

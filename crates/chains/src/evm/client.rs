@@ -1,16 +1,183 @@
 //! Questions to Ethereum's nodes, and to TRON's `/jsonrpc`, which answers the same ones.
 
-use serde_json::json;
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use till_core::asset::Network;
 
-use super::decode::{self, Transfer};
+use super::blocks::{self, Header};
+use super::decode::{self, Receipt, Transfer};
+use super::logs::{self, Contracts, Log};
+use super::words::{self, DecodeError};
 use crate::rpc::{Endpoint, RpcClient, RpcError};
+
+/// The logs of a busy network's tokens, or all receipts of a large block. More is asked for in smaller parts.
+const LARGE_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// Which block is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Which {
+    At(i64),
+    Hash([u8; 32]),
+    /// `latest`, `safe` or `finalized`.
+    Tag(String),
+}
+
+/// A block's head; nothing when the node knows no such block.
+pub async fn header(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    network: &Network,
+    which: &Which,
+) -> Result<Option<Header>, RpcError> {
+    let (method, block) = match which {
+        Which::At(height) => ("eth_getBlockByNumber", number(*height)),
+        Which::Tag(tag) => ("eth_getBlockByNumber", tag.clone()),
+        Which::Hash(hash) => ("eth_getBlockByHash", shown(hash)),
+    };
+    let result = rpc.call(endpoint, method, &json!([block, false])).await?;
+    let header = read(blocks::header(network, result.get()))?;
+    let is_it = |header: &Header| match which {
+        Which::At(height) => header.height == *height,
+        Which::Hash(hash) => header.hash == *hash,
+        Which::Tag(_) => true,
+    };
+    match header {
+        Some(header) if !is_it(&header) => Err(not("it is another block")),
+        header => Ok(header),
+    }
+}
+
+/// Where logs are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Within {
+    /// A block that the node must know.
+    Block([u8; 32]),
+    Heights(i64, i64),
+}
+
+/// The logs of a network's tokens that may be transfers.
+pub async fn logs(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    contracts: &Contracts,
+    within: Within,
+) -> Result<Vec<Log>, RpcError> {
+    let addresses: Vec<String> = contracts.all().iter().map(|it| shown(it)).collect();
+    let mut filter = json!({ "address": addresses, "topics": [shown(&decode::TRANSFER)] });
+    match within {
+        Within::Block(hash) => filter["blockHash"] = shown(&hash).into(),
+        Within::Heights(from, to) => {
+            filter["fromBlock"] = number(from).into();
+            filter["toBlock"] = number(to).into();
+        }
+    }
+    let result = large(rpc, endpoint, "eth_getLogs", &json!([filter])).await?;
+    read(logs::logs(contracts, result.get()))
+}
+
+/// What became of a transaction; nothing when the node knows of no block with it.
+pub async fn receipt(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    network: &Network,
+    tx_hash: &[u8; 32],
+) -> Result<Option<Receipt>, RpcError> {
+    let params = json!([shown(tx_hash)]);
+    let result = large(rpc, endpoint, "eth_getTransactionReceipt", &params).await?;
+    read(decode::receipt(network, tx_hash, result.get()))
+}
+
+/// All receipts of a block, by transaction. Not every node can be asked for them.
+pub async fn block_receipts(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    network: &Network,
+    block: &[u8; 32],
+) -> Result<BTreeMap<[u8; 32], Receipt>, RpcError> {
+    let params = json!([shown(block)]);
+    let result = large(rpc, endpoint, "eth_getBlockReceipts", &params).await?;
+    read(decode::block_receipts(network, result.get()))
+}
+
+/// The code at an address; empty where there is none.
+pub async fn code(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    address: &[u8; 20],
+) -> Result<Vec<u8>, RpcError> {
+    let params = json!([shown(address), "latest"]);
+    let result = rpc.call(endpoint, "eth_getCode", &params).await?;
+    let code = serde_json::from_str::<&str>(result.get()).ok();
+    code.and_then(|text| words::any_bytes(text).ok())
+        .ok_or_else(|| not("it is no code"))
+}
+
+/// What a contract answers, as bytes.
+pub async fn asked(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    contract: &[u8; 20],
+    input: &[u8],
+) -> Result<Vec<u8>, RpcError> {
+    let call = json!({ "to": shown(contract), "data": shown(input) });
+    let params = json!([call, "latest"]);
+    let result = large(rpc, endpoint, "eth_call", &params).await?;
+    let answer = serde_json::from_str::<&str>(result.get()).ok();
+    answer
+        .and_then(|text| words::any_bytes(text).ok())
+        .ok_or_else(|| not("it is no answer of a contract"))
+}
+
+/// What a call would cost.
+pub async fn gas(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    to: &[u8; 20],
+    data: &[u8],
+) -> Result<u64, RpcError> {
+    let call = json!({ "to": shown(to), "data": shown(data) });
+    let result = rpc
+        .call(endpoint, "eth_estimateGas", &json!([call]))
+        .await?;
+    let number = serde_json::from_str::<&str>(result.get()).ok();
+    number
+        .and_then(|text| words::quantity(text).ok())
+        .ok_or_else(|| not("it is no amount of gas"))
+}
+
+async fn large(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    method: &str,
+    params: &Value,
+) -> Result<Box<RawValue>, RpcError> {
+    rpc.call_up_to(LARGE_BYTES_MAX, endpoint, method, params)
+        .await
+}
+
+fn read<T>(decoded: Result<T, DecodeError>) -> Result<T, RpcError> {
+    decoded.map_err(|error| RpcError::NotAnAnswer(error.to_string()))
+}
+
+fn not(what: &str) -> RpcError {
+    RpcError::NotAnAnswer(what.to_owned())
+}
+
+fn shown(bytes: &[u8]) -> String {
+    format!("0x{}", hex::encode(bytes))
+}
+
+fn number(height: i64) -> String {
+    format!("0x{height:x}")
+}
 
 pub async fn chain_id(rpc: &RpcClient, endpoint: &Endpoint) -> Result<u64, RpcError> {
     let result = rpc.call(endpoint, "eth_chainId", &json!([])).await?;
     let number = serde_json::from_str::<&str>(result.get()).ok();
     number
-        .and_then(|text| decode::quantity(text).ok())
+        .and_then(|text| words::quantity(text).ok())
         .ok_or_else(|| RpcError::NotAnAnswer("it is not a chain id".to_owned()))
 }
 
@@ -21,12 +188,8 @@ pub async fn transfers(
     network: &Network,
     tx_hash: &[u8; 32],
 ) -> Result<Option<Vec<Transfer>>, RpcError> {
-    let params = json!([format!("0x{}", hex::encode(tx_hash))]);
-    let result = rpc
-        .call(endpoint, "eth_getTransactionReceipt", &params)
-        .await?;
-    decode::receipt(network, tx_hash, result.get())
-        .map_err(|error| RpcError::NotAnAnswer(error.to_string()))
+    let receipt = receipt(rpc, endpoint, network, tx_hash).await?;
+    Ok(receipt.map(|receipt| receipt.transfers))
 }
 
 /// What a contract answers to a question with yes or no.
@@ -36,24 +199,13 @@ pub async fn asks(
     contract: &[u8; 20],
     input: &[u8],
 ) -> Result<bool, RpcError> {
-    let call = json!({
-        "to": format!("0x{}", hex::encode(contract)),
-        "data": format!("0x{}", hex::encode(input)),
-    });
-    let result = rpc
-        .call(endpoint, "eth_call", &json!([call, "latest"]))
-        .await?;
-    yes_or_no(result.get())
-        .ok_or_else(|| RpcError::NotAnAnswer("it is neither yes nor no".to_owned()))
+    let answer = asked(rpc, endpoint, contract, input).await?;
+    yes_or_no(&answer).ok_or_else(|| not("it is neither yes nor no"))
 }
 
 /// A word that is 0 or 1. Where there is no such contract, the answer is empty.
-fn yes_or_no(result: &str) -> Option<bool> {
-    let text = serde_json::from_str::<&str>(result).ok()?;
-    let word: [u8; 32] = hex::decode(text.strip_prefix("0x")?)
-        .ok()?
-        .try_into()
-        .ok()?;
+fn yes_or_no(answer: &[u8]) -> Option<bool> {
+    let word: [u8; 32] = answer.try_into().ok()?;
     match word {
         [leading @ .., last] if leading == [0; 31] && last <= 1 => Some(last == 1),
         _ => None,
@@ -66,17 +218,11 @@ mod tests {
 
     #[test]
     fn only_a_whole_word_of_zero_or_one_is_an_answer() {
-        let word = |last: &str| format!("\"0x{}{last}\"", "0".repeat(63));
-        assert_eq!(yes_or_no(&word("0")), Some(false));
-        assert_eq!(yes_or_no(&word("1")), Some(true));
-        for other in [
-            word("2"),
-            "\"0x\"".to_owned(),
-            "\"0x1\"".to_owned(),
-            "null".to_owned(),
-        ] {
-            assert_eq!(yes_or_no(&other), None, "{other}");
+        let word = |last: u8| [vec![0; 31], vec![last]].concat();
+        assert_eq!(yes_or_no(&word(0)), Some(false));
+        assert_eq!(yes_or_no(&word(1)), Some(true));
+        for other in [word(2), vec![], vec![1], vec![0xff; 32], vec![0; 33]] {
+            assert_eq!(yes_or_no(&other), None, "{other:?}");
         }
-        assert_eq!(yes_or_no(&format!("\"0x{}\"", "f".repeat(64))), None);
     }
 }

@@ -11,33 +11,38 @@ use serde::Deserialize;
 use till_core::asset::{Asset, Family, Network, Registry};
 use till_core::money::Units;
 
+use super::bloom::Bloom;
+use super::words::{any_bytes, bytes, quantity};
+
+pub use super::words::DecodeError;
+
 /// keccak256 of `Transfer(address,address,uint256)`.
-const TRANSFER: [u8; 32] = hex!("ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef");
+pub(super) const TRANSFER: [u8; 32] =
+    hex!("ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef");
 
 /// No supply comes near it, and sums of what is below cannot overflow.
 const UNITS_END: u128 = 1 << 127;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DecodeError {
-    #[error("it is not a receipt")]
-    Shape,
-    #[error("a number is malformed")]
-    Number,
-    #[error("bytes are malformed")]
-    Bytes,
-    #[error("it is about another transaction")]
-    OtherTransaction,
-    #[error("it contradicts itself")]
-    Contradiction,
-    #[error("an amount is larger than any supply")]
-    Amount,
+/// What a transaction that is in a block did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    pub block_hash: [u8; 32],
+    pub height: u64,
+    /// In the order of its logs; none when it failed.
+    pub transfers: Vec<Transfer>,
+    /// Whether no log can be missing, as far as the receipt itself can tell: they are numbered without a gap and make
+    /// up its bloom. Places are counted, so a receipt with a hole would count them wrongly.
+    pub is_whole: bool,
 }
 
 /// One transfer of an asset we know, its addresses in the network's own form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transfer {
     pub asset: &'static Asset,
+    /// Inside the block.
     pub log_index: u64,
+    /// Among the logs of its own transaction: the same wherever the transaction is mined.
+    pub place: u32,
     pub sender: String,
     pub recipient: String,
     pub units: Units,
@@ -50,6 +55,7 @@ struct RawReceipt {
     block_hash: Option<String>,
     block_number: Option<String>,
     status: Option<String>,
+    logs_bloom: Option<String>,
     logs: Vec<RawLog>,
 }
 
@@ -63,49 +69,98 @@ struct RawLog {
     data: String,
 }
 
-/// The transfers of a transaction from the result of `eth_getTransactionReceipt`, in the order of its logs.
-/// Nothing when it is in no block (yet). A transaction that failed moved nothing.
+/// A transaction's receipt from the result of `eth_getTransactionReceipt`. Nothing when it is in no block (yet). A
+/// transaction that failed moved nothing.
 pub fn receipt(
     network: &Network,
     tx_hash: &[u8; 32],
     result: &str,
-) -> Result<Option<Vec<Transfer>>, DecodeError> {
+) -> Result<Option<Receipt>, DecodeError> {
     let raw: Option<RawReceipt> = serde_json::from_str(result).map_err(|_| DecodeError::Shape)?;
-    let Some(raw) = raw else {
-        return Ok(None);
-    };
+    match raw {
+        Some(raw) => read(network, tx_hash, &raw),
+        None => Ok(None),
+    }
+}
+
+/// The receipts of a whole block from the result of `eth_getBlockReceipts`, by transaction.
+pub fn block_receipts(
+    network: &Network,
+    result: &str,
+) -> Result<BTreeMap<[u8; 32], Receipt>, DecodeError> {
+    let raw: Vec<RawReceipt> = serde_json::from_str(result).map_err(|_| DecodeError::Shape)?;
+    let mut receipts = BTreeMap::new();
+    for raw in &raw {
+        let tx_hash = bytes::<32>(&raw.transaction_hash)?;
+        let receipt = read(network, &tx_hash, raw)?.ok_or(DecodeError::Shape)?;
+        if receipts.insert(tx_hash, receipt).is_some() {
+            return Err(DecodeError::Contradiction);
+        }
+    }
+    Ok(receipts)
+}
+
+fn read(
+    network: &Network,
+    tx_hash: &[u8; 32],
+    raw: &RawReceipt,
+) -> Result<Option<Receipt>, DecodeError> {
     if bytes::<32>(&raw.transaction_hash)? != *tx_hash {
         return Err(DecodeError::OtherTransaction);
     }
-    let (Some(block_hash), Some(block_number)) = (raw.block_hash, raw.block_number) else {
+    let (Some(block_hash), Some(block_number)) = (&raw.block_hash, &raw.block_number) else {
         return Ok(None);
     };
-    bytes::<32>(&block_hash)?;
-    quantity(&block_number)?;
+    let (block_hash, height) = (bytes::<32>(block_hash)?, quantity(block_number)?);
     // A receipt without a status is older than every token we know.
-    let succeeded = match quantity(&raw.status.ok_or(DecodeError::Shape)?)? {
+    let succeeded = match quantity(raw.status.as_ref().ok_or(DecodeError::Shape)?)? {
         0 => false,
         1 => true,
         _ => return Err(DecodeError::Number),
     };
     let mut transfers = BTreeMap::new();
+    let mut bloom = Bloom::default();
     for log in &raw.logs {
         let index = quantity(&log.log_index)?;
         if bytes::<32>(&log.transaction_hash)? != *tx_hash {
             return Err(DecodeError::OtherTransaction);
         }
-        let transfer = transfer(network, index, log)?;
+        let transfer = transfer(network, index, log, &mut bloom)?;
         match transfers.get(&index) {
             None => drop(transfers.insert(index, transfer)),
             Some(known) if *known == transfer => {}
             Some(_) => return Err(DecodeError::Contradiction),
         }
     }
-    let transfers = transfers.into_values().flatten();
-    Ok(Some(match succeeded {
-        true => transfers.collect(),
-        false => Vec::new(),
+    let is_whole = has_no_gap(&transfers) && fits(network, raw, &bloom)?;
+    let placed = (0u32..).zip(transfers.into_values());
+    let transfers = placed.filter_map(|(place, transfer)| {
+        let transfer = transfer?;
+        Some(Transfer { place, ..transfer })
+    });
+    Ok(Some(Receipt {
+        block_hash,
+        height,
+        transfers: match succeeded {
+            true => transfers.collect(),
+            false => Vec::new(),
+        },
+        is_whole,
     }))
+}
+
+fn has_no_gap<T>(logs: &BTreeMap<u64, T>) -> bool {
+    let ends = logs.keys().next().zip(logs.keys().next_back());
+    ends.is_none_or(|(first, last)| (last - first) == logs.len() as u64 - 1)
+}
+
+/// TRON's nodes leave the bloom empty.
+fn fits(network: &Network, raw: &RawReceipt, bloom: &Bloom) -> Result<bool, DecodeError> {
+    let told = match (&raw.logs_bloom, network.family) {
+        (Some(told), Family::Evm) => Bloom::parse(told)?,
+        _ => return Ok(true),
+    };
+    Ok(told == *bloom)
 }
 
 /// Nothing for a log that is not a transfer of an asset we know.
@@ -113,10 +168,13 @@ fn transfer(
     network: &Network,
     log_index: u64,
     log: &RawLog,
+    bloom: &mut Bloom,
 ) -> Result<Option<Transfer>, DecodeError> {
     let contract = contract(network, &log.address)?;
     let topics = log.topics.iter().map(|topic| bytes::<32>(topic));
     let topics = topics.collect::<Result<Vec<_>, _>>()?;
+    bloom.add(&contract);
+    topics.iter().for_each(|topic| bloom.add(topic));
     let data = any_bytes(&log.data)?;
     let ([TRANSFER, from, to], Ok(value)) = (&*topics, <[u8; 32]>::try_from(data)) else {
         return Ok(None);
@@ -124,31 +182,35 @@ fn transfer(
     let (Some(sender), Some(recipient)) = (address(from), address(to)) else {
         return Ok(None);
     };
-    let display = |address: &[u8; 20]| match network.family {
-        Family::Tron => crate::tron::address::display(address),
-        _ => super::address::display(address),
-    };
+    let display = |address: &[u8; 20]| crate::raw::shown(network.family, address);
     let contract = display(&contract);
     let Some(asset) = Registry::builtin().asset_of_contract(&network.id, &contract) else {
         return Ok(None);
     };
-    let (high, low) = value.split_at(16);
-    let low = low.try_into().map_err(|_| DecodeError::Bytes)?;
-    let units = u128::from_be_bytes(low);
-    if high.iter().any(|byte| *byte != 0) || units >= UNITS_END {
-        return Err(DecodeError::Amount);
-    }
+    let units = amount(&value)?;
     // Anybody can make a transfer of nothing, in anybody's name.
     Ok((units != 0).then(|| Transfer {
         asset,
         log_index,
+        place: 0,
         sender: display(&sender),
         recipient: display(&recipient),
         units: Units(units),
     }))
 }
 
-fn contract(network: &Network, text: &str) -> Result<[u8; 20], DecodeError> {
+/// What a word says was moved.
+pub(super) fn amount(value: &[u8; 32]) -> Result<u128, DecodeError> {
+    let (high, low) = value.split_at(16);
+    let low = low.try_into().map_err(|_| DecodeError::Bytes)?;
+    let units = u128::from_be_bytes(low);
+    match high.iter().any(|byte| *byte != 0) || units >= UNITS_END {
+        true => Err(DecodeError::Amount),
+        false => Ok(units),
+    }
+}
+
+pub(super) fn contract(network: &Network, text: &str) -> Result<[u8; 20], DecodeError> {
     if network.family == Family::Tron
         && let Ok(prefixed) = bytes::<21>(text)
         && let [crate::tron::address::PREFIX, rest @ ..] = &prefixed
@@ -159,33 +221,10 @@ fn contract(network: &Network, text: &str) -> Result<[u8; 20], DecodeError> {
 }
 
 /// An address fills the last 20 bytes of its topic; what has anything before them is not one.
-fn address(topic: &[u8; 32]) -> Option<[u8; 20]> {
+pub(super) fn address(topic: &[u8; 32]) -> Option<[u8; 20]> {
     let (padding, address) = topic.split_at(12);
     let clean = padding.iter().all(|byte| *byte == 0);
     clean.then(|| address.try_into().ok()).flatten()
-}
-
-/// A number as nodes write it: `0x` and hexadecimal digits without leading zeros.
-pub fn quantity(text: &str) -> Result<u64, DecodeError> {
-    let digits = text.strip_prefix("0x").ok_or(DecodeError::Number)?;
-    let plain = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let padded = digits.len() > 1 && digits.starts_with('0');
-    if !plain || padded {
-        return Err(DecodeError::Number);
-    }
-    u64::from_str_radix(digits, 16).map_err(|_| DecodeError::Number)
-}
-
-fn bytes<const N: usize>(text: &str) -> Result<[u8; N], DecodeError> {
-    let digits = text.strip_prefix("0x").ok_or(DecodeError::Bytes)?;
-    let mut bytes = [0; N];
-    ::hex::decode_to_slice(digits, &mut bytes).map_err(|_| DecodeError::Bytes)?;
-    Ok(bytes)
-}
-
-fn any_bytes(text: &str) -> Result<Vec<u8>, DecodeError> {
-    let digits = text.strip_prefix("0x").ok_or(DecodeError::Bytes)?;
-    ::hex::decode(digits).map_err(|_| DecodeError::Bytes)
 }
 
 #[cfg(test)]

@@ -17,6 +17,14 @@ pub const INIT_LEN: usize = INIT_PREFIX.len() + 20 + INIT_SUFFIX.len();
 /// The first byte of the CREATE2 preimage.
 pub const EVM_CREATE2_PREFIX: u8 = 0xff;
 
+/// The code of the factory that forwarders are deployed through, wherever it stands: 69 bytes without owner or storage.
+const FACTORY_HASH: [u8; 32] =
+    alloy_primitives::hex!("2fa86add0aed31f33a762c9d88e807c475bd51d0f52bd0955754b2608f7e4989");
+
+pub fn is_factory(code: &[u8]) -> bool {
+    keccak256(code).0 == FACTORY_HASH
+}
+
 pub fn init_code(destination: &[u8; 20]) -> [u8; INIT_LEN] {
     let mut code = [0; INIT_LEN];
     let (prefix, rest) = code.split_at_mut(INIT_PREFIX.len());
@@ -82,6 +90,17 @@ mod tests {
             keccak256(&init_code(&destination)[9..]),
             hex!("b1d8fa8233b13a193c7cafabc0a5ed8f449f67c8cc400c35b36b58cf6dbe365b")
         );
+    }
+
+    #[test]
+    fn the_factory_is_known_by_its_code() {
+        let code = hex!(
+            "7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234"
+            "f58015156039578182fd5b8082525050506014600cf3"
+        );
+        assert!(is_factory(&code));
+        assert!(!is_factory(&code[1..]));
+        assert!(!is_factory(&[]));
     }
 
     #[test]

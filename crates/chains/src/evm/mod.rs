@@ -1,6 +1,13 @@
 //! Ethereum and every network that runs its virtual machine.
 
 pub mod address;
+pub mod balances;
+pub mod blocks;
+mod bloom;
 pub mod client;
 pub mod decode;
 pub mod forwarder;
+pub mod logs;
+pub mod multicall;
+pub mod sweep;
+mod words;

@@ -1,5 +1,5 @@
-//! The one place that opens sockets to nodes. An answer costs at most [`DEADLINE`] in time and
-//! [`ANSWER_BYTES_MAX`] in memory; no redirect is followed, and no address is shown but its host.
+//! The one place that opens sockets to nodes. An answer costs at most [`DEADLINE`] in time and what the caller allows
+//! in memory, [`ANSWER_BYTES_MAX`] mostly; no redirect is followed, and no address is shown but its host.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -48,16 +48,32 @@ impl RpcClient {
         })
     }
 
-    /// Asks once. The result is its JSON text, `null` included; whoever asked knows what it must hold.
+    /// Asks once, for an answer of usual size. The result is its JSON text, `null` included; whoever asked knows what it must hold.
     pub async fn call(
         &self,
         endpoint: &Endpoint,
         method: &str,
         params: &Value,
     ) -> Result<Box<RawValue>, RpcError> {
+        self.call_up_to(ANSWER_BYTES_MAX, endpoint, method, params)
+            .await
+    }
+
+    /// The same with another bound on the answer's size.
+    pub async fn call_up_to(
+        &self,
+        bytes_max: usize,
+        endpoint: &Endpoint,
+        method: &str,
+        params: &Value,
+    ) -> Result<Box<RawValue>, RpcError> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        let answer = timeout(self.deadline, self.exchange(endpoint, body.to_string())).await;
+        let answer = timeout(
+            self.deadline,
+            self.exchange(bytes_max, endpoint, body.to_string()),
+        )
+        .await;
         let (status, body) = answer.map_err(|_| RpcError::Timeout(self.deadline))??;
         match (status, envelope::open(id, &body)) {
             // Some servers say with the status, too, that they refuse.
@@ -70,7 +86,12 @@ impl RpcClient {
         }
     }
 
-    async fn exchange(&self, endpoint: &Endpoint, body: String) -> Result<(u16, Bytes), RpcError> {
+    async fn exchange(
+        &self,
+        bytes_max: usize,
+        endpoint: &Endpoint,
+        body: String,
+    ) -> Result<(u16, Bytes), RpcError> {
         let mut request = Request::new(Full::new(Bytes::from(body)));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = endpoint.uri.clone();
@@ -84,10 +105,10 @@ impl RpcClient {
         let unreachable = |error| RpcError::Unreachable(till_net::describe::<DialError>(&error));
         let response = self.http.request(request).await.map_err(unreachable)?;
         let status = response.status().as_u16();
-        let body = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect();
+        let body = Limited::new(response.into_body(), bytes_max).collect();
         let body = body.await.map_err(|error| {
             if error.is::<LengthLimitError>() {
-                RpcError::TooLong
+                RpcError::TooLong(bytes_max)
             } else {
                 RpcError::CutOff
             }

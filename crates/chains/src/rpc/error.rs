@@ -15,8 +15,8 @@ pub enum RpcError {
     Status(u16),
     #[error("the answer broke off")]
     CutOff,
-    #[error("the answer is longer than {ANSWER_BYTES_MAX} bytes")]
-    TooLong,
+    #[error("the answer is longer than {0} bytes")]
+    TooLong(usize),
     #[error("not an answer: {0}")]
     NotAnAnswer(String),
     #[error("refused with {code}: {message}")]

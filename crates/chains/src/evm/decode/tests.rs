@@ -65,7 +65,8 @@ fn receipt_of(logs: &[Value]) -> Value {
 }
 
 fn decode(receipt: &Value) -> Result<Option<Vec<Transfer>>, DecodeError> {
-    super::receipt(network("eip155:84532"), &hash(), &receipt.to_string())
+    let receipt = super::receipt(network("eip155:84532"), &hash(), &receipt.to_string())?;
+    Ok(receipt.map(|receipt| receipt.transfers))
 }
 
 #[track_caller]
@@ -93,6 +94,59 @@ fn a_transfer_is_read_from_its_log() {
     assert_eq!(transfer.sender.to_lowercase(), PAYER);
     assert_eq!(transfer.units, Units(25_000_000));
     assert_eq!(transfer.log_index, 3);
+}
+
+#[test]
+fn a_place_counts_the_logs_of_its_own_transaction() {
+    let mut other = log(41, 5);
+    other["address"] = json!("0x1111111111111111111111111111111111111111");
+    let logs = [log(40, 5), other, log(42, 0), log(43, 7)];
+    let transfers = decode(&receipt_of(&logs)).unwrap().unwrap();
+    let places: Vec<_> = transfers.iter().map(|it| (it.place, it.units.0)).collect();
+    assert_eq!(places, [(0, 5), (3, 7)]);
+}
+
+fn with_bloom(logs: &[Value], told_of: &[Value]) -> Receipt {
+    let mut bloom = Bloom::default();
+    for log in told_of {
+        bloom.add(&bytes::<20>(log["address"].as_str().unwrap()).unwrap());
+        for topic in log["topics"].as_array().unwrap() {
+            bloom.add(&bytes::<32>(topic.as_str().unwrap()).unwrap());
+        }
+    }
+    let mut receipt = receipt_of(logs);
+    receipt["logsBloom"] = json!(bloom.shown());
+    let text = receipt.to_string();
+    let receipt = super::receipt(network("eip155:84532"), &hash(), &text);
+    receipt.unwrap().unwrap()
+}
+
+// N02: places are counted, so a log that is left out would move the others.
+#[test]
+fn a_receipt_with_logs_left_out_is_noticed() {
+    let mut other = log(41, 5);
+    other["address"] = json!("0x1111111111111111111111111111111111111111");
+    let all = [log(40, 5), other, log(42, 7)];
+    assert!(with_bloom(&all, &all).is_whole);
+    assert!(
+        !with_bloom(&[all[0].clone(), all[2].clone()], &all).is_whole,
+        "a gap"
+    );
+    assert!(!with_bloom(&all[1..2], &all).is_whole, "the bloom has more");
+    assert!(!with_bloom(&all, &all[..1]).is_whole, "the bloom has less");
+    assert!(with_bloom(&[], &[]).is_whole);
+}
+
+#[test]
+fn a_block_has_each_receipt_once() {
+    let read =
+        |receipts: &Value| super::block_receipts(network("eip155:84532"), &receipts.to_string());
+    let receipt = receipt_of(&[log(3, 5)]);
+    let receipts = read(&json!([receipt])).unwrap();
+    assert_eq!(receipts[&hash()].transfers[0].units, Units(5));
+    assert_eq!(read(&json!([])).unwrap().len(), 0);
+    assert!(read(&json!([receipt, receipt])).is_err());
+    assert!(read(&Value::Null).is_err());
 }
 
 // D01, D02.
@@ -278,7 +332,8 @@ fn tron_answers_alike_and_shows_its_own_addresses() {
         let mut log = log(0, 1_000_000);
         log["address"] = json!(format!("{prefix}{}", hex::encode(usdt)));
         let receipt = receipt_of(&[log]).to_string();
-        let transfers = super::receipt(nile, &hash(), &receipt).unwrap().unwrap();
+        let receipt = super::receipt(nile, &hash(), &receipt).unwrap().unwrap();
+        let transfers = receipt.transfers;
         assert_eq!(transfers[0].asset.code, "USDT@tron:3448148188");
         let shop = bytes(&SHOP.to_lowercase()).unwrap();
         assert_eq!(transfers[0].recipient, crate::tron::address::display(&shop));

@@ -1,0 +1,85 @@
+//! What lies on addresses: tokens and the network's own coin, asked for many at a time.
+
+use till_core::asset::{Asset, Network, Registry};
+use till_core::money::Units;
+
+use super::client;
+use super::decode::amount;
+use super::multicall::{self, Call, MULTICALL3};
+use crate::raw::raw;
+use crate::rpc::{Endpoint, RpcClient, RpcError};
+
+/// `balanceOf(address)` of a token.
+const BALANCE_OF: [u8; 4] = [0x70, 0xa0, 0x82, 0x31];
+/// `getEthBalance(address)` of Multicall3.
+const COIN_BALANCE: [u8; 4] = [0x4d, 0x23, 0x01, 0xcc];
+/// Calls in one question: nodes bound the gas of each.
+const CALLS_MAX: usize = 400;
+
+/// Something that lies on an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Balance {
+    pub address: [u8; 20],
+    pub asset: &'static Asset,
+    /// None for the network's own coin.
+    pub contract: Option<[u8; 20]>,
+    pub units: Units,
+}
+
+/// Whose balance of what is asked for, and the token's contract.
+type Asked = ([u8; 20], &'static Asset, Option<[u8; 20]>);
+
+/// What lies on these addresses, in their order and the registry's. What is not there is not among it.
+pub async fn balances(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    network: &Network,
+    addresses: &[[u8; 20]],
+) -> Result<Vec<Balance>, RpcError> {
+    let assets = Registry::builtin().assets().iter();
+    let assets: Vec<(&'static Asset, Option<[u8; 20]>)> = assets
+        .filter(|asset| asset.network == network.id)
+        .map(|asset| {
+            let contract = asset.contract.as_deref();
+            (asset, contract.and_then(|text| raw(network.family, text)))
+        })
+        .collect();
+    let mut found = Vec::new();
+    for some in addresses.chunks((CALLS_MAX / assets.len().max(1)).max(1)) {
+        let asked: Vec<Asked> = some
+            .iter()
+            .flat_map(|address| assets.iter().map(|(asset, at)| (*address, *asset, *at)))
+            .collect();
+        let calls: Vec<Call> = asked.iter().map(|(it, _, at)| question(it, *at)).collect();
+        let input = multicall::aggregate(&calls);
+        let data = client::asked(rpc, endpoint, &MULTICALL3, &input).await?;
+        let told = multicall::answers(&data, calls.len());
+        let told = told.map_err(|error| RpcError::NotAnAnswer(error.to_string()))?;
+        for ((address, asset, contract), answer) in asked.into_iter().zip(told) {
+            let units = answer.and_then(|word| amount(word.try_into().ok()?).ok());
+            if let Some(units @ 1..) = units {
+                found.push(Balance {
+                    address,
+                    asset,
+                    contract,
+                    units: Units(units),
+                });
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn question(address: &[u8; 20], contract: Option<[u8; 20]>) -> Call {
+    let selector = match contract {
+        Some(_) => BALANCE_OF,
+        None => COIN_BALANCE,
+    };
+    let mut input = selector.to_vec();
+    input.extend([0; 12]);
+    input.extend(address);
+    Call {
+        to: contract.unwrap_or(MULTICALL3),
+        input,
+    }
+}

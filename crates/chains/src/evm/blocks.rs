@@ -1,0 +1,64 @@
+//! A block's head, from the result of `eth_getBlockByNumber` or `eth_getBlockByHash`. TRON's nodes leave fields empty
+//! that others fill; only those are read that all of them have.
+
+use serde::Deserialize;
+use till_core::asset::{Family, Network};
+
+use super::bloom::Bloom;
+use super::decode::TRANSFER;
+use super::words::{DecodeError, bytes, quantity};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    pub height: i64,
+    pub hash: [u8; 32],
+    pub parent: [u8; 32],
+    /// In milliseconds.
+    pub time: i64,
+    /// None where the network's nodes do not fill it.
+    pub bloom: Option<Bloom>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawBlock {
+    number: String,
+    hash: String,
+    parent_hash: String,
+    timestamp: String,
+    logs_bloom: Option<String>,
+}
+
+impl Header {
+    /// Whether a contract may have said in this block that something was moved. False is certain; nothing where nobody
+    /// can tell.
+    pub fn may_have_transfers_of(&self, contract: &[u8; 20]) -> Option<bool> {
+        let bloom = self.bloom.as_ref()?;
+        Some(bloom.may_have(contract) && bloom.may_have(&TRANSFER))
+    }
+}
+
+/// Nothing when the node knows no such block.
+pub fn header(network: &Network, result: &str) -> Result<Option<Header>, DecodeError> {
+    let raw: Option<RawBlock> = serde_json::from_str(result).map_err(|_| DecodeError::Shape)?;
+    let Some(raw) = raw else {
+        return Ok(None);
+    };
+    let number = |text: &str| i64::try_from(quantity(text)?).map_err(|_| DecodeError::Number);
+    let seconds = number(&raw.timestamp)?;
+    let bloom = match (network.family, &raw.logs_bloom) {
+        (Family::Tron, _) => None,
+        (_, Some(text)) => Some(Bloom::parse(text)?),
+        (_, None) => return Err(DecodeError::Shape),
+    };
+    Ok(Some(Header {
+        height: number(&raw.number)?,
+        hash: bytes(&raw.hash)?,
+        parent: bytes(&raw.parent_hash)?,
+        time: seconds.checked_mul(1_000).ok_or(DecodeError::Number)?,
+        bloom,
+    }))
+}
+
+#[cfg(test)]
+mod tests;
