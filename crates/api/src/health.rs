@@ -9,6 +9,7 @@ use serde::Serialize;
 use till_core::error::{Code, Refusal};
 use utoipa::ToSchema;
 
+use till_engine::watch::NetworkStatus;
 use till_http::answer;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -25,8 +26,17 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
 /// How the server is.
 #[derive(Serialize, ToSchema)]
 pub struct Health {
-    /// `ok` or `ready`.
+    /// `ok`.
     status: &'static str,
+}
+
+/// What the server can do now.
+#[derive(Serialize, ToSchema)]
+pub struct Readiness {
+    /// `ready`.
+    status: &'static str,
+    /// The networks that are watched. One that stands still does not keep the others from working.
+    networks: Vec<NetworkStatus>,
 }
 
 /// Liveness: the process serves HTTP. Asks nothing of anybody.
@@ -39,16 +49,21 @@ async fn healthz() -> Response {
 }
 
 /// Readiness: the database answers and has the schema this program knows.
+///
+/// Names the networks that are watched and how they stand.
 #[utoipa::path(
     get, path = "/readyz", tag = "Health", operation_id = "readyz",
-    responses((status = 200, description = "The service can take traffic", body = Health), (status = 503, description = "It cannot", body = ErrorEnvelope))
+    responses((status = 200, description = "The service can take traffic", body = Readiness), (status = 503, description = "It cannot", body = ErrorEnvelope))
 )]
 async fn readyz(State(api): State<Arc<Api>>) -> Answered {
     if *api.stopping.borrow() {
         return Err(Refusal::new(Code::ServiceUnavailable, "The server is shutting down").into());
     }
     match api.engine.db.schema_current().await {
-        Ok(true) => shown(&Health { status: "ready" }),
+        Ok(true) => shown(&Readiness {
+            status: "ready",
+            networks: till_engine::watch::statuses(&api.engine).await?,
+        }),
         Ok(false) => {
             let message = "The database's schema is not this version's: run till migrate";
             Err(Refusal::new(Code::ServiceUnavailable, message).into())

@@ -33,6 +33,7 @@ pub mod refunds;
 pub mod books;
 pub mod checkout;
 pub mod subscriptions;
+pub mod watch;
 
 pub mod workers;
 

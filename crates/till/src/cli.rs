@@ -9,7 +9,9 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::commands::{account, check, checkout, demo, key, migrate, screening, serve};
+use crate::commands::{
+    account, check, checkout, demo, key, migrate, network, recover, screening, serve, sweep,
+};
 use crate::compose;
 use crate::config::{Config, Flags};
 use crate::failure::Failure;
@@ -26,6 +28,8 @@ const RUNTIME_END_TIME: Duration = Duration::from_secs(1);
     name = "till",
     version,
     disable_help_subcommand = true,
+    // So many commands fit a screen only without air between them.
+    help_template = "{about-with-newline}{usage-heading} {usage}\n\nCommands:\n{subcommands}\nOptions:\n{options}{after-help}",
     after_help = "Example: till demo"
 )]
 pub struct Cli {
@@ -107,6 +111,21 @@ enum Command {
     /// Say how old and large the screening lists are
     #[command(subcommand, after_help = "Example: till screening status")]
     Screening(ScreeningCommand),
+    /// Show the watched networks, and end a freeze
+    #[command(subcommand, after_help = "Example: till network list")]
+    Network(NetworkCommand),
+    /// Print unsigned transactions that empty an account's addresses
+    #[command(
+        after_help = "Any wallet may send them: what lies there can only go to the destination.\n\n\
+                      Example: till sweep --account acct_… --mode live --min 10"
+    )]
+    Sweep(sweep::Sweep),
+    /// Find an account's addresses again, without a database
+    #[command(
+        after_help = "Example: till recover --account acct_… --mode live \\\n           \
+                      --destination eip155=0x52908400098527886E0F7030069857D2E4169EE7"
+    )]
+    Recover(recover::Recover),
     /// Print the OpenAPI 3.1 document
     #[command(after_help = "Example: till openapi > openapi.json")]
     Openapi,
@@ -156,6 +175,21 @@ enum ScreeningCommand {
     /// Show each list's edition, size and age
     #[command(after_help = "Example: till screening status --json")]
     Status(screening::Status),
+}
+
+#[derive(Debug, Subcommand)]
+#[command(disable_help_subcommand = true)]
+enum NetworkCommand {
+    /// Show how far each network was read and is final
+    #[command(after_help = "Example: till network list --json")]
+    List(network::List),
+    /// End a freeze: the chain as it is now is believed
+    #[command(
+        after_help = "Look first at what was replaced: payments in replaced blocks are reversed\n\
+                      unless they are found again.\n\n\
+                      Example: till network thaw --network eip155:8453"
+    )]
+    Thaw(network::Thaw),
 }
 
 pub fn main() -> ExitCode {
@@ -216,6 +250,22 @@ fn run(cli: Cli) -> Result<(), Failure> {
                 screening::status(&config, &status).await
             })
         }
+        Command::Network(NetworkCommand::List(list)) => {
+            one_thing(&cli.settings, filter, async |config| {
+                network::list(&config, &list).await
+            })
+        }
+        Command::Network(NetworkCommand::Thaw(thaw)) => {
+            one_thing(&cli.settings, filter, async |config| {
+                network::thaw(&config, &thaw).await
+            })
+        }
+        Command::Sweep(sweep) => one_thing(&cli.settings, filter, async |config| {
+            sweep::run(&config, &sweep).await
+        }),
+        Command::Recover(recover) => one_thing(&cli.settings, filter, async |config| {
+            recover::run(&config, &recover).await
+        }),
         Command::Check => one_thing(&cli.settings, filter, async |config| {
             check::run(&config).await
         }),
@@ -306,7 +356,7 @@ mod tests {
     #[test]
     fn every_help_fits_one_screen_and_shows_an_example() {
         let paths = paths(&Cli::command(), &[]);
-        assert_eq!(paths.len(), 16, "{paths:?}");
+        assert_eq!(paths.len(), 21, "{paths:?}");
         for mut path in paths {
             path.push("--help".to_owned());
             let help = Cli::try_parse_from(&path).unwrap_err().to_string();

@@ -18,7 +18,7 @@ use till_engine::base::clock::{Clock, Entropy};
 use till_engine::base::prices::{FixedPrices, Prices};
 use till_engine::base::vault::Vault;
 use till_engine::lists::{Format, ListConfig, Lists, ListsConfig, Source};
-use till_engine::nodes::Nodes;
+use till_engine::nodes::{Nodes, WatchSettings, Watching};
 use till_engine::outbound::{Sender, SenderConfig, SenderError};
 use till_engine::smtp::Mailer;
 use till_engine::{Engine, EngineConfig};
@@ -51,13 +51,15 @@ pub async fn engine(
 ) -> Result<Arc<Engine>, Failure> {
     let (settings, prices) = (engine_config(config, urls, purpose)?, prices(config)?);
     let (mailer, nodes, lists) = (mailer(config)?, nodes(config)?, lists(config)?);
+    let watching = watching(config)?;
     let clock = SystemClock::start();
     let db = database::open_migrated(&config.database, &clock).await?;
     let keys = keys(config, &db).await?;
     let engine = build(db, clock, settings, &keys, prices)?;
     check_keys(&engine).await?;
     let engine = engine.with_mailer(mailer).with_nodes(nodes);
-    Ok(Arc::new(engine.with_lists(Some(lists))))
+    let engine = engine.with_lists(Some(lists)).with_watching(watching);
+    Ok(Arc::new(engine))
 }
 
 /// What addresses are held against.
@@ -137,6 +139,7 @@ pub fn engine_config(
         attempt_ms: i64::from(config.subscriptions.attempt_days) * DAY_MS,
         require_wallet_proof: config.wallets.require_proof,
         credit_at: credit_at(config)?,
+        final_above: final_above(config)?,
     })
 }
 
@@ -176,8 +179,8 @@ fn unknown_network(registry: &Registry, id: &str) -> Failure {
     ))
 }
 
-/// Who can be asked about a transaction.
-fn nodes(config: &Config) -> Result<Option<Nodes>, Failure> {
+/// Each configured network's endpoints.
+pub fn endpoints(config: &Config) -> Result<BTreeMap<String, Vec<Endpoint>>, Failure> {
     let mut endpoints = BTreeMap::new();
     for (id, (_, settings)) in networks(config)? {
         let parsed: Result<Vec<Endpoint>, _> = settings
@@ -192,11 +195,45 @@ fn nodes(config: &Config) -> Result<Option<Nodes>, Failure> {
             endpoints.insert(id.to_owned(), parsed);
         }
     }
+    Ok(endpoints)
+}
+
+/// Who can be asked about a transaction.
+fn nodes(config: &Config) -> Result<Option<Nodes>, Failure> {
+    let endpoints = endpoints(config)?;
     if endpoints.is_empty() {
         return Ok(None);
     }
     let nodes = Nodes::new(endpoints).map_err(|error| Failure::new(error.to_string()))?;
     Ok(Some(nodes))
+}
+
+/// The networks that are watched.
+fn watching(config: &Config) -> Result<Option<Watching>, Failure> {
+    let mut endpoints = endpoints(config)?;
+    let mut watched = BTreeMap::new();
+    for (id, (_, settings)) in networks(config)? {
+        if let Some(endpoints) = endpoints.remove(id) {
+            let settings = WatchSettings {
+                endpoints,
+                quorum: settings.quorum.and_then(|it| usize::try_from(it).ok()),
+                scan_from: settings.scan_from.map(i64::from),
+            };
+            watched.insert(id.to_owned(), settings);
+        }
+    }
+    let expiry_wait_ms = i64::from(config.invoices.expiry_wait_s) * SECOND_MS;
+    Watching::new(watched, expiry_wait_ms).map_err(|error| Failure::new(error.to_string()))
+}
+
+/// From which price on an invoice is credited at `final` only.
+fn final_above(config: &Config) -> Result<BTreeMap<String, String>, Failure> {
+    let networks = networks(config)?.into_iter();
+    let figures = networks.filter_map(|(id, (_, settings))| {
+        let figure = settings.final_above.clone()?;
+        Some((id.to_owned(), figure))
+    });
+    Ok(figures.collect())
 }
 
 fn credit_at(config: &Config) -> Result<BTreeMap<String, Level>, Failure> {

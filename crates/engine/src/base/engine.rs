@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use till_core::money::{self, Currency};
 use till_core::payment::Level;
 use till_store::Db;
 
@@ -12,7 +13,7 @@ use super::prices::Prices;
 use super::vault::Vault;
 use super::wake::{Effects, Hub, Nudges};
 use crate::lists::Lists;
-use crate::nodes::Nodes;
+use crate::nodes::{Nodes, Watching};
 use crate::smtp::Mailer;
 
 /// What an operator can set about how the engine works.
@@ -38,6 +39,8 @@ pub struct EngineConfig {
     pub require_wallet_proof: bool,
     /// Networks credited below `final`, by CAIP-2 id.
     pub credit_at: BTreeMap<String, Level>,
+    /// From which figure of its own currency on an invoice is credited at `final` there, whatever else is set.
+    pub final_above: BTreeMap<String, String>,
 }
 
 pub struct Engine {
@@ -55,6 +58,8 @@ pub struct Engine {
     pub mailer: Option<Mailer>,
     /// None when no network's endpoints are configured.
     pub nodes: Option<Nodes>,
+    /// None when no network that can be watched has endpoints.
+    pub watching: Option<Watching>,
     /// What addresses are held against; none where only the documented ones of test mode are.
     pub lists: Option<Lists>,
 }
@@ -81,6 +86,7 @@ impl Engine {
             nudges: Nudges::default(),
             mailer: None,
             nodes: None,
+            watching: None,
             lists: None,
         }
     }
@@ -93,6 +99,11 @@ impl Engine {
     #[must_use]
     pub fn with_nodes(self, nodes: Option<Nodes>) -> Engine {
         Engine { nodes, ..self }
+    }
+
+    #[must_use]
+    pub fn with_watching(self, watching: Option<Watching>) -> Engine {
+        Engine { watching, ..self }
     }
 
     #[must_use]
@@ -113,11 +124,49 @@ impl Engine {
         }
     }
 
-    pub fn credit_at(&self, network: &str) -> Level {
-        self.config
-            .credit_at
-            .get(network)
-            .copied()
-            .unwrap_or(Level::Final)
+    /// The level at which a payment of an invoice of this price counts.
+    pub fn credit_at(&self, network: &str, minor: u64, currency: Currency) -> Level {
+        let level = self.config.credit_at.get(network).copied();
+        let is_large = self.config.final_above.get(network).is_some_and(|figure| {
+            // What cannot be compared is large.
+            at_or_above(minor, currency, figure).unwrap_or(true)
+        });
+        match level {
+            Some(level) if !is_large => level,
+            _ => Level::Final,
+        }
+    }
+}
+
+/// More decimals than any currency has.
+const FIGURE_DECIMALS: u32 = 18;
+
+fn at_or_above(minor: u64, currency: Currency, figure: &str) -> Option<bool> {
+    let figure = money::parse(figure, FIGURE_DECIMALS).ok()?.0;
+    let scale = 10u128.checked_pow(FIGURE_DECIMALS.checked_sub(currency.decimals())?)?;
+    Some(u128::from(minor).checked_mul(scale)? >= figure)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_is_compared_exactly_in_the_currency_own_decimals() {
+        let usd = Currency::parse("USD").unwrap();
+        for (minor, figure, expected) in [
+            (99_999, "1000", false),
+            (100_000, "1000", true),
+            (100_000, "1000.00", true),
+            (100_000, "1000.001", false),
+            (u64::MAX, "1000", true),
+        ] {
+            assert_eq!(
+                at_or_above(minor, usd, figure),
+                Some(expected),
+                "{minor} {figure}"
+            );
+        }
+        assert_eq!(at_or_above(1, usd, "many"), None);
     }
 }

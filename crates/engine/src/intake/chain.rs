@@ -54,9 +54,9 @@ pub async fn advance(engine: &Engine, step: &Step) -> Result<Advanced, Fail> {
 }
 
 /// An operator has looked: what replaced the final blocks is the chain now. What was in the replaced ones is gone until
-/// it is read again.
-pub async fn thaw(engine: &Engine, network: &str) -> Result<(), Fail> {
-    unit(engine, Work::Thaw(network), Then::TakeIn)
+/// it is read again, from there or from an earlier height.
+pub async fn thaw(engine: &Engine, network: &str, rescan_from: Option<i64>) -> Result<(), Fail> {
+    unit(engine, Work::Thaw(network, rescan_from), Then::TakeIn)
         .await
         .map(drop)
 }
@@ -64,7 +64,7 @@ pub async fn thaw(engine: &Engine, network: &str) -> Result<(), Fail> {
 #[derive(Clone, Copy)]
 enum Work<'w> {
     Step(&'w Step),
-    Thaw(&'w str),
+    Thaw(&'w str, Option<i64>),
 }
 
 /// What is done with the transfers that changed.
@@ -82,7 +82,7 @@ async fn unit(engine: &Engine, work: Work<'_>, then: Then<'_>) -> Result<Advance
             effects_ref.clear();
             let recorded = match work {
                 Work::Step(step) => record(tx, engine, step).await?,
-                Work::Thaw(network) => thawed(tx, network).await?,
+                Work::Thaw(network, from) => thawed(tx, network, from).await?,
             };
             let (news, advanced) = match recorded {
                 Recorded::Fenced => return Ok(Advanced::Fenced),

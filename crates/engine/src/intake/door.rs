@@ -205,7 +205,7 @@ fn apply(
     });
     let (context, now) = (settling.context, settling.at);
     let Some(place) = place else {
-        let Some(row) = first_sighting(context, now, found, observation) else {
+        let Some(row) = first_sighting(context, now, &settling.held, (found, observation)) else {
             return Ok(Taken::Nothing);
         };
         let id = row.id.clone();
@@ -248,9 +248,10 @@ fn is_undone(known: &PaymentRow, observation: &Observation) -> bool {
 fn first_sighting(
     context: &Context<'_>,
     now: i64,
-    found: &Found,
-    observation: &Observation,
+    held: &Held,
+    (found, observation): News<'_>,
 ) -> Option<PaymentRow> {
+    let invoice = &held.invoice.is;
     let level = observation.sighting.level()?;
     let engine = context.engine;
     let mut row = PaymentRow {
@@ -260,7 +261,7 @@ fn first_sighting(
         status: PaymentStatus::Pending,
         level,
         first_level: level,
-        credit_at: engine.credit_at(&observation.network),
+        credit_at: engine.credit_at(&observation.network, invoice.amount_minor, invoice.currency),
         verdict: None,
         asset: observation.asset.clone(),
         network: observation.network.clone(),

@@ -68,7 +68,13 @@ pub(super) async fn record(tx: &mut Tx, engine: &Engine, step: &Step) -> Result<
     }
     (network.safe_height, network.final_height) = (after.safe, after.last_final);
     network.heard_at = Some(engine.clock.now_ms());
-    let below = after.last_final.map(|tip| tip - WINDOW_BELOW_FINAL);
+    let below = after.last_final.map(|tip| {
+        let tip = tip - WINDOW_BELOW_FINAL;
+        // What waits for its second look stays.
+        network
+            .checked_height
+            .map_or(tip, |checked| tip.min(checked))
+    });
     till_store::networks::forget_blocks(tx, &step.network, replaced_from, below).await?;
     let blocks: Vec<BlockRow> = blocks
         .iter()
@@ -260,23 +266,34 @@ async fn freeze(
     Ok(Recorded::Frozen(told(&network, disputed)))
 }
 
-/// Ends a freeze: the blocks that were replaced are forgotten, and the tips stand where both chains agree.
-pub(super) async fn thawed(tx: &mut Tx, network: &str) -> Result<Recorded, Fail> {
-    let network = till_store::networks::lock(tx, network).await?;
-    let Some((mut network, from)) = network.and_then(|row| row.frozen_from.map(|from| (row, from)))
-    else {
+/// Ends a freeze: the blocks that were replaced are forgotten, and the tips stand where both chains agree. Asked to, it
+/// forgets where the network was read from a height on, so that it is read again.
+pub(super) async fn thawed(
+    tx: &mut Tx,
+    network: &str,
+    rescan_from: Option<i64>,
+) -> Result<Recorded, Fail> {
+    let Some(mut network) = till_store::networks::lock(tx, network).await? else {
         return Ok(Recorded::News(Vec::new()));
     };
-    let replaced = till_store::transfers::in_blocks(tx, &network.id, from - 1, i64::MAX).await?;
-    let facts: Vec<TransferRow> = replaced.into_iter().map(gone).collect();
-    (
-        network.frozen_at,
-        network.frozen_from,
-        network.frozen_reason,
-    ) = (None, None, None);
-    let agreed = network.tips().below(from);
-    (network.safe_height, network.final_height) = (agreed.safe, agreed.last_final);
-    till_store::networks::forget_blocks(tx, &network.id, Some(from), None).await?;
+    let mut facts: Vec<TransferRow> = Vec::new();
+    if let Some(from) = network.frozen_from {
+        let replaced = till_store::transfers::in_blocks(tx, &network.id, from - 1, i64::MAX);
+        facts.extend(replaced.await?.into_iter().map(gone));
+        (
+            network.frozen_at,
+            network.frozen_from,
+            network.frozen_reason,
+        ) = (None, None, None);
+        let agreed = network.tips().below(from);
+        (network.safe_height, network.final_height) = (agreed.safe, agreed.last_final);
+        till_store::networks::forget_blocks(tx, &network.id, Some(from), None).await?;
+        (network.cursor_height, network.cursor_hash) = (Some(from - 1), None);
+    }
+    if let Some(from) = rescan_from {
+        till_store::networks::forget_blocks(tx, &network.id, Some(i64::MIN), None).await?;
+        (network.cursor_height, network.cursor_hash) = (Some(from - 1), None);
+    }
     let writes = [
         till_store::networks::updates(&network)?,
         till_store::transfers::facts(&facts),

@@ -14,6 +14,7 @@ use crate::base::Engine;
 use crate::base::wake::Stopping;
 use crate::checkout::stream;
 use crate::outbound::Sender;
+use crate::watch;
 
 /// Starts all workers; they end when `stopping` turns true.
 pub fn start(
@@ -26,7 +27,7 @@ pub fn start(
     const SWEEP: Duration = Duration::from_secs(600);
     const LISTS: Duration = Duration::from_secs(60);
     const FOLD: Duration = Duration::from_secs(10);
-    vec![
+    let mut workers = vec![
         tokio::spawn(webhooks::run(Arc::clone(engine), sender, stopping.clone())),
         tokio::spawn(mail::run(Arc::clone(engine), stopping.clone())),
         tokio::spawn(periodic(
@@ -59,7 +60,9 @@ pub fn start(
             FOLD,
             Work::Fold,
         )),
-    ]
+    ];
+    workers.extend(watch::start(engine, stopping));
+    workers
 }
 
 /// The part of the workers that a process serving streams needs for itself.

@@ -55,6 +55,7 @@ impl World {
             life_ms: 3_600_000,
             volatile_life_ms: 900_000,
             select_ms: 900_000,
+            final_above: BTreeMap::new(),
             attempt_ms: 3 * 86_400_000,
             credit_at: BTreeMap::new(),
         };

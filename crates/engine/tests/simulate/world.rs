@@ -311,6 +311,7 @@ fn engine(
         life_ms: LIFE_MS,
         volatile_life_ms: VOLATILE_LIFE_MS,
         select_ms: SELECT_MS,
+        final_above: BTreeMap::new(),
         attempt_ms: 3 * 86_400_000,
         credit_at: credit_at.clone(),
     };

@@ -5,6 +5,7 @@ mod quarantine;
 mod stress;
 mod subscriptions;
 mod timers;
+mod unread;
 mod waiting;
 mod webhooks;
 mod world;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use scoped_futures::ScopedFutureExt as _;
+use till_chains::rpc::Endpoint;
 use till_core::asset::Mode;
 use till_core::scope::{Credential, Scope};
 use till_engine::base::prices::{FixedPrices, Prices};
@@ -13,6 +14,7 @@ use till_engine::invoices::gather::create_all;
 use till_engine::invoices::quote::NewInvoice;
 use till_engine::invoices::wanted::Wanted;
 use till_engine::merchants::accounts::{Modes, create_account};
+use till_engine::nodes::{WatchSettings, Watching};
 use till_engine::once::Once;
 use till_engine::test_mode::{Simulation, simulate_payment};
 use till_engine::testing::{CountingEntropy, StillClock};
@@ -34,6 +36,26 @@ impl World {
     pub async fn new(db: Db) -> World {
         let clock = Arc::new(StillClock::at(NOW));
         let engine = engine(&db, &clock, 1);
+        let scope = account(&engine).await;
+        World {
+            engine,
+            clock,
+            scope,
+            db,
+        }
+    }
+
+    /// One that watches a network, for so long at most before an expiry.
+    pub async fn watching(db: Db, network: &str, expiry_wait_ms: i64) -> World {
+        let clock = Arc::new(StillClock::at(NOW));
+        let settings = WatchSettings {
+            endpoints: vec![Endpoint::parse("http://127.0.0.1:1").unwrap()],
+            quorum: None,
+            scan_from: None,
+        };
+        let networks = [(network.to_owned(), settings)].into();
+        let watching = Watching::new(networks, expiry_wait_ms).unwrap();
+        let engine = Arc::new(bare(&db, &clock, 1).with_watching(watching));
         let scope = account(&engine).await;
         World {
             engine,
@@ -129,6 +151,10 @@ pub async fn pay(engine: &Engine, scope: &Scope, invoice: &str, levels: &[&str])
 }
 
 fn engine(db: &Db, clock: &Arc<StillClock>, seed: u64) -> Arc<Engine> {
+    Arc::new(bare(db, clock, seed))
+}
+
+fn bare(db: &Db, clock: &Arc<StillClock>, seed: u64) -> Engine {
     let config = EngineConfig {
         public_url: "https://pay.example".into(),
         checkout_url: "https://pay.example".into(),
@@ -143,15 +169,16 @@ fn engine(db: &Db, clock: &Arc<StillClock>, seed: u64) -> Arc<Engine> {
         life_ms: LIFE_MS,
         volatile_life_ms: 900_000,
         select_ms: 900_000,
+        final_above: BTreeMap::new(),
         attempt_ms: 3 * 86_400_000,
         credit_at: BTreeMap::new(),
     };
-    Arc::new(Engine::new(
+    Engine::new(
         db.clone(),
         Arc::clone(clock) as _,
         Arc::new(CountingEntropy::seeded(seed << 32)),
         config,
         Vault::new(&[[7; 32]]).unwrap(),
         Prices::new(FixedPrices::default(), 60_000),
-    ))
+    )
 }

@@ -46,6 +46,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     16 => "0016_journal_sums",
     17 => "0017_subscriptions",
     18 => "0018_refunds_and_the_rest",
+    19 => "0019_watching",
 ];
 
 const CREATE_ATTEMPTS_MAX: u32 = 8;

@@ -1,9 +1,11 @@
 //! Every destination that merchants registered, now or before.
 
-use till_core::asset::Family;
+use std::collections::HashSet;
 
-use crate::sql::table;
-use crate::{Queries, StoreError, Tx, Write, vals};
+use till_core::asset::{Family, Mode};
+
+use crate::sql::{LookUp, PerKey, table};
+use crate::{Queries, StoreError, Tx, Val, Write, vals};
 
 table! {
     #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,4 +31,54 @@ pub async fn is_registered(
     let sql = "SELECT destination FROM destinations WHERE destination = $1 AND family = $2 LIMIT 1";
     let found: Option<(String,)> = q.one(sql, &vals![address, family.namespace()]).await?;
     Ok(found.is_some())
+}
+
+/// Those of these addresses that anybody ever registered. Not scoped: a transfer's recipient knows no account.
+pub async fn registered(
+    q: &mut impl Queries,
+    addresses: &[&str],
+) -> Result<HashSet<String>, StoreError> {
+    let keys: Vec<Vec<Val>> = addresses
+        .iter()
+        .map(|address| vals![*address].into())
+        .collect();
+    let by_address = LookUp {
+        table: "destinations",
+        columns: &["destination"],
+        key: &["destination"],
+        rows: PerKey::One,
+    };
+    let found: Vec<(String,)> = q.look_up(&by_address, &keys).await?;
+    Ok(found.into_iter().map(|(address,)| address).collect())
+}
+
+/// A destination, and how many numbers of deposit addresses its account may have used with it.
+#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub struct Numbered {
+    pub account: String,
+    pub destination: String,
+    pub next_number: i64,
+}
+
+/// An account's destinations of a family, and how many numbers it may have used.
+pub async fn numbered_of(
+    q: &mut impl Queries,
+    scope: &till_core::scope::Scope,
+    family: Family,
+) -> Result<Vec<Numbered>, StoreError> {
+    let all = numbered(q, family, scope.mode).await?;
+    let of_account = |row: &Numbered| *row.account == *scope.account;
+    Ok(all.into_iter().filter(of_account).collect())
+}
+
+/// Every destination of a family in a mode. Not scoped: whoever watches a chain watches for all.
+pub async fn numbered(
+    q: &mut impl Queries,
+    family: Family,
+    mode: Mode,
+) -> Result<Vec<Numbered>, StoreError> {
+    let sql = "SELECT d.account, d.destination, COALESCE(p.next_number, 0) AS next_number FROM destinations d \
+         LEFT JOIN address_pools p ON p.account = d.account AND p.mode = d.mode AND p.family = d.family \
+         WHERE d.family = $1 AND d.mode = $2 ORDER BY d.account, d.destination";
+    q.all(sql, &vals![family.namespace(), mode.as_str()]).await
 }

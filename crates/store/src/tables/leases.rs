@@ -306,3 +306,16 @@ pub async fn holders(
     );
     q.all(&sql, &vals![address, family.namespace()]).await
 }
+
+/// When the oldest lease that still holds its address was made. Not scoped: whoever watches a chain watches for all.
+pub async fn oldest_open(
+    q: &mut impl Queries,
+    family: Family,
+    mode: till_core::asset::Mode,
+) -> Result<Option<i64>, StoreError> {
+    let sql = "SELECT MIN(leased_at) FROM leases WHERE family = $1 AND mode = $2 AND freed = 0 AND free_at IS NULL";
+    let found: Option<(Option<i64>,)> = q
+        .one(sql, &vals![family.namespace(), mode.as_str()])
+        .await?;
+    Ok(found.and_then(|(oldest,)| oldest))
+}

@@ -24,6 +24,8 @@ table! {
         /// The lowest final block that was replaced.
         frozen_from: Option<i64>,
         frozen_reason: Option<String>,
+        /// Up to where it was read a second time, behind the last final block.
+        checked_height: Option<i64>,
     }
 }
 
@@ -77,6 +79,42 @@ pub async fn lead(
          WHERE id = $1 AND (owner IS NULL OR owner = $2 OR heard_at IS NULL OR heard_at < $4) RETURNING epoch";
     let led: Option<(i64,)> = tx.one(sql, &vals![id, owner, now, stale_before]).await?;
     Ok(led.map(|(epoch,)| epoch))
+}
+
+/// Says that the leader of this epoch is alive. False when somebody else leads.
+pub async fn beat(tx: &mut Tx, id: &str, epoch: i64, now: i64) -> Result<bool, StoreError> {
+    let sql = "UPDATE networks SET heard_at = $3 WHERE id = $1 AND epoch = $2";
+    Ok(tx.run(sql, &vals![id, epoch, now]).await? == 1)
+}
+
+/// The leader of this epoch leaves: whoever asks next may lead.
+pub async fn resign(tx: &mut Tx, id: &str, epoch: i64) -> Result<(), StoreError> {
+    let sql = "UPDATE networks SET owner = NULL, heard_at = NULL WHERE id = $1 AND epoch = $2";
+    tx.run(sql, &vals![id, epoch]).await.map(drop)
+}
+
+/// Notes up to where a network was read a second time. False when somebody else leads.
+pub async fn check(
+    tx: &mut Tx,
+    id: &str,
+    epoch: i64,
+    checked_height: i64,
+) -> Result<bool, StoreError> {
+    let sql = "UPDATE networks SET checked_height = $3 WHERE id = $1 AND epoch = $2";
+    Ok(tx.run(sql, &vals![id, epoch, checked_height]).await? == 1)
+}
+
+/// Every network that was ever watched.
+pub async fn all(q: &mut impl Queries) -> Result<Vec<NetworkRow>, StoreError> {
+    let sql = format!("{} ORDER BY id", select::<NetworkRow>());
+    q.all(&sql, &[]).await
+}
+
+/// When the block was made that was read last, of each network that goes on. Those that are frozen are not among them.
+pub async fn read_up_to(q: &mut impl Queries) -> Result<Vec<(String, i64)>, StoreError> {
+    let sql = "SELECT n.id, b.time FROM networks n JOIN blocks b ON b.network = n.id AND b.height = n.cursor_height \
+         WHERE n.frozen_at IS NULL";
+    q.all(sql, &[]).await
 }
 
 pub fn updates(network: &NetworkRow) -> Result<Write, StoreError> {

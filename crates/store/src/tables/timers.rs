@@ -106,6 +106,18 @@ pub async fn put_back(tx: &mut Tx, timer: &Due, retry_at: i64) -> Result<bool, S
     Ok(tx.run(sql, &args).await? == 1)
 }
 
+/// Looked at again at `retry_at`, and in nobody's way until then. Nothing failed.
+pub async fn put_off(tx: &mut Tx, timers: &[Due], retry_at: i64) -> Result<(), StoreError> {
+    let sql = "UPDATE timers SET retry_at = $6 \
+         WHERE account = $1 AND mode = $2 AND kind = $3 AND subject = $4 AND due_at = $5";
+    for timer in timers {
+        let mut args = timer.key();
+        args.push(retry_at.into());
+        tx.run(sql, &args).await?;
+    }
+    Ok(())
+}
+
 /// `'a', 'b'`: the kinds that this server knows.
 fn known_kinds() -> String {
     let names: Vec<String> = TimerKind::ALL

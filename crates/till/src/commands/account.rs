@@ -29,13 +29,13 @@ pub struct Create {
 }
 
 #[derive(Clone, Debug)]
-struct Destination {
-    family: Family,
-    address: String,
+pub struct Destination {
+    pub family: Family,
+    pub address: String,
 }
 
 /// The form alone: a wrong address is told apart later, in words that do not repeat it.
-fn destination(text: &str) -> Result<Destination, String> {
+pub fn destination(text: &str) -> Result<Destination, String> {
     let (family, address) = text.split_once('=').ok_or("write FAMILY=ADDRESS")?;
     let family =
         Family::from_namespace(family).ok_or("the family is eip155, tron, bip122 or solana")?;

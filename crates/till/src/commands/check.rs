@@ -4,8 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
-use till_chains::evm;
-use till_chains::rpc::{Endpoint, RpcClient};
+use till_chains::rpc::{Endpoint, RpcClient, RpcError};
 use till_core::asset::{Family, Network};
 use till_core::webhook::UrlPolicy;
 use till_engine::outbound::{Sender, SenderConfig};
@@ -183,52 +182,45 @@ fn endpoint_sender(trusted_certificates_pem: Vec<Vec<u8>>) -> Result<Sender, Str
 }
 
 async fn chain(rpc: &RpcClient, network: &Network, endpoint: &Endpoint, address: &str) -> Verdict {
-    let told = match network.family {
-        Family::Evm | Family::Tron => evm::client::chain_id(rpc, endpoint).await.map(Told::Number),
+    let answer = |error: RpcError| mend_endpoint(error.to_string());
+    match network.family {
+        Family::Evm | Family::Tron => {
+            let problem = till_engine::watch::problem(rpc, endpoint, network).await;
+            match problem.map_err(answer)? {
+                None => Ok(String::new()),
+                Some(problem) => Err(format!("{problem}; give an endpoint of {}", network.name)),
+            }
+        }
         Family::Solana => {
             let hash = rpc.call(endpoint, "getGenesisHash", &json!([])).await;
-            hash.map(|hash| Told::Text(serde_json::from_str(hash.get()).unwrap_or_default()))
+            let hash = hash.map_err(answer)?;
+            judge_genesis(
+                network,
+                &serde_json::from_str::<String>(hash.get()).unwrap_or_default(),
+            )
         }
         // Its endpoints speak more than one protocol.
         Family::Bitcoin => {
             let url = Url::parse(address).map_err(|error| error.to_string())?;
             let port = url.port_or_known_default().unwrap_or_default();
             let reached = database::reach(url.host_str().unwrap_or_default(), port).await;
-            return reached.map(|_| String::new()).map_err(mend_endpoint);
+            reached.map(|_| String::new()).map_err(mend_endpoint)
         }
-    };
-    judge_chain(
-        network,
-        &told.map_err(|error| mend_endpoint(error.to_string()))?,
-    )
-}
-
-/// How an endpoint says which network it is on.
-enum Told {
-    Number(u64),
-    Text(String),
+    }
 }
 
 fn mend_endpoint(problem: String) -> String {
     format!("{problem}; correct networks.<id>.rpc or wait for the provider")
 }
 
-/// Whether the endpoint says it is on the network it was configured for.
-fn judge_chain(network: &Network, told: &Told) -> Verdict {
+/// Whether the endpoint says it is on the network it was configured for: CAIP-2 names a Solana network by the start of
+/// its genesis hash.
+fn judge_genesis(network: &Network, hash: &str) -> Verdict {
     let namespace = network.family.namespace();
-    let (is_it, told_id) = match told {
-        Told::Number(number) => (
-            network.chain_id == Some(*number),
-            Some(format!("{namespace}:{number}")),
-        ),
-        // CAIP-2 names a Solana network by the start of its genesis hash.
-        Told::Text(hash) => {
-            let reference = network.id.split_once(':').map_or("", |(_, id)| id);
-            let start = hash.get(..reference.len());
-            let told_id = start.map(|start| format!("{namespace}:{start}"));
-            (start == Some(reference), told_id)
-        }
-    };
+    let reference = network.id.split_once(':').map_or("", |(_, id)| id);
+    let start = hash.get(..reference.len());
+    let told_id = start.map(|start| format!("{namespace}:{start}"));
+    let is_it = start == Some(reference);
     match (is_it, told_id) {
         (true, _) => Ok(String::new()),
         (false, Some(told_id)) => Err(format!(
@@ -301,13 +293,8 @@ mod tests {
 
     #[test]
     fn an_endpoint_of_another_network_is_told_apart() {
-        assert!(judge_chain(network("eip155:8453"), &Told::Number(8453)).is_ok());
-        let wrong = judge_chain(network("eip155:8453"), &Told::Number(1)).unwrap_err();
-        assert!(wrong.contains("eip155:1;"), "{wrong}");
-        assert!(judge_chain(network("tron:3448148188"), &Told::Number(3_448_148_188)).is_ok());
-        assert!(judge_chain(network("tron:728126428"), &Told::Number(3_448_148_188)).is_err());
         let solana = network("solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp");
-        let judge = |hash: &str| judge_chain(solana, &Told::Text(hash.to_owned()));
+        let judge = |hash: &str| judge_genesis(solana, hash);
         assert!(judge("5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d").is_ok());
         assert!(judge("EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG").is_err());
         assert!(judge("").is_err());

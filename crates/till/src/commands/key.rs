@@ -45,9 +45,18 @@ pub struct List {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Mode {
+pub enum Mode {
     Test,
     Live,
+}
+
+impl Mode {
+    pub fn of_assets(self) -> asset::Mode {
+        match self {
+            Mode::Test => asset::Mode::Test,
+            Mode::Live => asset::Mode::Live,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -58,11 +67,7 @@ enum KeyKindArg {
 
 impl New {
     fn scope(&self) -> Scope {
-        let mode = match self.mode {
-            Mode::Test => asset::Mode::Test,
-            Mode::Live => asset::Mode::Live,
-        };
-        Scope::new(&self.account, mode)
+        Scope::new(&self.account, self.mode.of_assets())
     }
 
     fn kind(&self) -> KeyKind {

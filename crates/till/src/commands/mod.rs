@@ -6,5 +6,8 @@ pub mod checkout;
 pub mod demo;
 pub mod key;
 pub mod migrate;
+pub mod network;
+pub mod recover;
 pub mod screening;
 pub mod serve;
+pub mod sweep;

@@ -61,6 +61,7 @@ const SETTINGS: &[(&str, &str, SettingKind)] = &[
     ("invoices", "life_min", SettingKind::Number),
     ("invoices", "volatile_life_min", SettingKind::Number),
     ("invoices", "select_min", SettingKind::Number),
+    ("invoices", "expiry_wait_s", SettingKind::Number),
     ("subscriptions", "attempt_days", SettingKind::Number),
     ("wallets", "require_proof", SettingKind::Flag),
     ("screening", "lists", SettingKind::Tables),
@@ -69,8 +70,13 @@ const SETTINGS: &[(&str, &str, SettingKind)] = &[
     ("screening", "on_chain", SettingKind::Flag),
 ];
 
-const NETWORK_SETTINGS: &[(&str, SettingKind)] =
-    &[("rpc", SettingKind::List), ("credit_at", SettingKind::Text)];
+const NETWORK_SETTINGS: &[(&str, SettingKind)] = &[
+    ("rpc", SettingKind::List),
+    ("credit_at", SettingKind::Text),
+    ("final_above", SettingKind::Text),
+    ("quorum", SettingKind::Number),
+    ("scan_from", SettingKind::Number),
+];
 
 /// Variables are upper case, but these ids are not: what the environment calls them in capitals.
 const MIXED_CASE_NETWORKS: &[&str] = &[

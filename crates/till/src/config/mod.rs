@@ -108,6 +108,8 @@ pub struct Invoices {
     pub life_min: u32,
     pub volatile_life_min: u32,
     pub select_min: u32,
+    /// How long an expiry waits for a watched network to be read up to the deadline.
+    pub expiry_wait_s: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,6 +144,11 @@ pub struct ScreeningList {
 pub struct Network {
     pub rpc: Vec<String>,
     pub credit_at: CreditAt,
+    /// A figure of an invoice's own currency, as it was written.
+    pub final_above: Option<String>,
+    /// None means the default, which depends on how many endpoints there are.
+    pub quorum: Option<u32>,
+    pub scan_from: Option<u32>,
 }
 
 /// The finality at which a payment on a network counts.
@@ -271,6 +278,9 @@ impl fmt::Debug for Network {
         f.debug_struct("Network")
             .field("rpc", &format!("{} endpoints", self.rpc.len()))
             .field("credit_at", &self.credit_at)
+            .field("final_above", &self.final_above)
+            .field("quorum", &self.quorum)
+            .field("scan_from", &self.scan_from)
             .finish()
     }
 }

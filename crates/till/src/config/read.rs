@@ -60,6 +60,7 @@ pub(super) fn config(layers: Layers) -> Result<Config, ConfigError> {
         life_min: s.number("invoices.life_min", 60, 1..=525_600)?,
         volatile_life_min: s.number("invoices.volatile_life_min", 15, 1..=525_600)?,
         select_min: s.number("invoices.select_min", 30, 1..=525_600)?,
+        expiry_wait_s: s.number("invoices.expiry_wait_s", 600, 0..=86_400)?,
     };
     let subscriptions = Subscriptions {
         attempt_days: s.number("subscriptions.attempt_days", 3, 1..=30)?,
@@ -158,10 +159,20 @@ fn networks(
             .into_iter()
             .map(|(key, given)| (format!("{prefix}.{key}"), given));
         let mut s = Settings(named.collect());
+        let quorum_key = format!("{prefix}.quorum");
+        let quorum_origin = s.origin(&quorum_key);
         let network = Network {
             rpc: s.list(&format!("{prefix}.rpc"), endpoint)?,
             credit_at: s.text(&format!("{prefix}.credit_at"), "final", credit_at)?,
+            final_above: s.optional(&format!("{prefix}.final_above"), figure)?,
+            quorum: s.optional_number(&quorum_key, 1..=100)?,
+            scan_from: s.optional_number(&format!("{prefix}.scan_from"), 0..=u32::MAX)?,
         };
+        let is_too_many = |quorum: u32| quorum as usize > network.rpc.len();
+        if network.quorum.is_some_and(is_too_many) {
+            let problem = "is more than there are endpoints";
+            return Err(wrong(quorum_origin, &quorum_key, problem));
+        }
         networks.insert(id, network);
     }
     Ok(networks)
@@ -250,6 +261,13 @@ fn credit_at(text: &str) -> Result<CreditAt, &'static str> {
         "safe" => Ok(CreditAt::Safe),
         "final" => Ok(CreditAt::Final),
         _ => Err("must be included, safe or final"),
+    }
+}
+
+fn figure(text: &str) -> Result<String, &'static str> {
+    match is_price(text) {
+        true => Ok(text.to_owned()),
+        false => Err("must be a plain decimal above zero"),
     }
 }
 

@@ -82,8 +82,16 @@ impl Settings {
         default: u32,
         range: RangeInclusive<u32>,
     ) -> Result<u32, ConfigError> {
+        Ok(self.optional_number(key, range)?.unwrap_or(default))
+    }
+
+    pub(super) fn optional_number(
+        &mut self,
+        key: &str,
+        range: RangeInclusive<u32>,
+    ) -> Result<Option<u32>, ConfigError> {
         let Some(Given { origin, value }) = self.0.remove(key) else {
-            return Ok(default);
+            return Ok(None);
         };
         let Value::Integer(number) = value else {
             return Err(wrong(origin, key, "must be a whole number"));
@@ -91,6 +99,7 @@ impl Settings {
         u32::try_from(number)
             .ok()
             .filter(|number| range.contains(number))
+            .map(Some)
             .ok_or_else(|| {
                 let problem = format!("must be between {} and {}", range.start(), range.end());
                 wrong(origin, key, &problem)

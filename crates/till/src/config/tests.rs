@@ -84,6 +84,7 @@ fn without_anything_the_documented_defaults_apply() {
             life_min: 60,
             volatile_life_min: 15,
             select_min: 30,
+            expiry_wait_s: 600,
         },
         subscriptions: Subscriptions { attempt_days: 3 },
         wallets: Wallets {
@@ -132,6 +133,7 @@ bitcoin_gap_limit = 2
 life_min = 4
 volatile_life_min = 5
 select_min = 6
+expiry_wait_s = 9
 [subscriptions]
 attempt_days = 9
 [wallets]
@@ -139,6 +141,9 @@ require_proof = true
 [networks."eip155:8453"]
 rpc = ["https://one.example/key", "http://two.example"]
 credit_at = "safe"
+final_above = "1000.50"
+quorum = 1
+scan_from = 12345
 [networks."solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"]
 credit_at = "included"
 "#;
@@ -169,6 +174,7 @@ const FULL_SETTINGS: &[(&str, &str)] = &[
     ("invoices.life_min", "4"),
     ("invoices.volatile_life_min", "5"),
     ("invoices.select_min", "6"),
+    ("invoices.expiry_wait_s", "9"),
     ("subscriptions.attempt_days", "9"),
     ("wallets.require_proof", "true"),
     (
@@ -176,6 +182,9 @@ const FULL_SETTINGS: &[(&str, &str)] = &[
         "https://one.example/key,http://two.example",
     ),
     ("networks.eip155:8453.credit_at", "safe"),
+    ("networks.eip155:8453.final_above", "1000.50"),
+    ("networks.eip155:8453.quorum", "1"),
+    ("networks.eip155:8453.scan_from", "12345"),
     (
         "networks.solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp.credit_at",
         "included",

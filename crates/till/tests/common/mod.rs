@@ -226,20 +226,25 @@ fn lines(from: impl io::Read + Send + 'static) -> Receiver<String> {
 }
 
 /// Polls with a deadline.
+#[track_caller]
+pub fn until(what: &str, is_so: impl FnMut() -> bool) {
+    assert!(comes_true(is_so), "waited in vain: {what}");
+}
+
+/// The same for callers who say themselves what is missing.
 #[expect(
     clippy::disallowed_methods,
     reason = "another process is waited for, and it does not call back"
 )]
-#[track_caller]
-pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+pub fn comes_true(mut is_so: impl FnMut() -> bool) -> bool {
     let tries = PATIENCE.as_millis() / POLL.as_millis();
     for _ in 0..tries {
         if is_so() {
-            return;
+            return true;
         }
         thread::sleep(POLL);
     }
-    panic!("waited in vain: {what}");
+    false
 }
 
 /// One request per connection: simple, and no state that a restart could confuse.

@@ -20,7 +20,7 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
             &["settlement"],
             &["intake", "invoices", "merchants"],
             &["customers", "links", "refunds"],
-            &["books", "checkout", "subscriptions"],
+            &["books", "checkout", "subscriptions", "watch"],
             &["workers"],
             &["test_mode"],
         ],

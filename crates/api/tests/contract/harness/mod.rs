@@ -240,6 +240,7 @@ fn engine(db: Db, clock: &Arc<TestClock>, setup: &Setup, base: &str) -> Engine {
         life_ms: 3_600_000,
         volatile_life_ms: 900_000,
         select_ms: 1_800_000,
+        final_above: BTreeMap::new(),
         attempt_ms: 3 * 86_400_000,
         credit_at: setup.credit_at.clone(),
     };

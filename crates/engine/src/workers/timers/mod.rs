@@ -3,6 +3,7 @@
 mod clock;
 mod expire;
 mod look;
+mod unread;
 
 pub use clock::reach_goal;
 pub use look::look_after;

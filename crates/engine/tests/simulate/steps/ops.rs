@@ -276,7 +276,7 @@ async fn exec(engine: &Engine, scope: &till_core::scope::Scope, op: &Op) -> Resu
             chain::Advanced::Done => Ok(silent),
             other => Err(Fail::broken(format!("{other:?}"))),
         },
-        Op::Thaw { network } => chain::thaw(engine, network).await.map(|()| silent),
+        Op::Thaw { network } => chain::thaw(engine, network, None).await.map(|()| silent),
         Op::Reverse { id, .. } => {
             let mut reader = engine.db.read().await?;
             let known = [(id.network.as_str(), id.tx.as_str(), id.place)];

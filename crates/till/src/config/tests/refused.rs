@@ -15,7 +15,7 @@ fn an_unknown_key_is_named_with_what_exists_beside_it() {
     );
     check_file_error(
         "[networks.'eip155:1']\nurl = 'x'",
-        "configuration file: unknown setting `networks.\"eip155:1\".url`; networks has rpc, credit_at",
+        "configuration file: unknown setting `networks.\"eip155:1\".url`; networks has rpc, credit_at, final_above, quorum, scan_from",
     );
     check_error(
         "",
@@ -245,6 +245,14 @@ fn a_network_has_a_caip2_id_web_endpoints_and_a_known_finality() {
     check_file_error(
         "networks.\"eip155:1\".credit_at = 'finalized'",
         "configuration file: networks.\"eip155:1\".credit_at must be included, safe or final",
+    );
+    check_file_error(
+        "networks.\"eip155:1\".quorum = 2\nnetworks.\"eip155:1\".rpc = ['https://one.example']",
+        "configuration file: networks.\"eip155:1\".quorum is more than there are endpoints",
+    );
+    check_file_error(
+        "networks.\"eip155:1\".final_above = 'much'",
+        "configuration file: networks.\"eip155:1\".final_above must be a plain decimal above zero",
     );
     assert_eq!(
         from_file("[networks.\"eip155:1\"]").networks,

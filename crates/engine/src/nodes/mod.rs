@@ -1,6 +1,12 @@
 //! The operator's nodes, asked for what our own observations do not know: what a transaction moved, which is shown and
 //! never written, and whether a register on the chain names an address.
 
+mod source;
+mod watching;
+
+pub use source::{Left, Source};
+pub use watching::{Known, WatchSettings, WatchedNetwork, WatchedSet, Watching};
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

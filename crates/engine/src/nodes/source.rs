@@ -1,0 +1,178 @@
+//! One endpoint of a watched network: whether it may be asked, and for how long it is left alone. Times are given, in
+//! microseconds of a clock that only rises.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use till_chains::rpc::{Endpoint, RpcError};
+
+const SECOND_US: u64 = 1_000_000;
+/// One that did not answer is asked again soon, and then less often.
+const FAILED_US: u64 = SECOND_US / 2;
+const FAILED_US_MAX: u64 = 15 * SECOND_US;
+/// One that lied is left alone for a minute, then longer.
+const LIED_US: u64 = 60 * SECOND_US;
+const LIED_US_MAX: u64 = 600 * SECOND_US;
+/// How often it is asked again whether it is what it is configured as, and how soon when it was not.
+const VOUCHED_US: u64 = 600 * SECOND_US;
+const WRONG_US: u64 = 60 * SECOND_US;
+
+pub struct Source {
+    pub endpoint: Endpoint,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Asked again from then on.
+    left_until: u64,
+    vouched_until: u64,
+    failures: u32,
+    lies: u32,
+    left: Option<Left>,
+    head: Option<i64>,
+}
+
+/// Why an endpoint is not asked, in words for operators.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// It does not answer, or not in a way that can be used.
+    Failed(String),
+    /// It said what cannot be so.
+    Lied(String),
+    /// It is not what it is configured as.
+    Wrong(String),
+}
+
+impl Left {
+    pub fn why(&self) -> &str {
+        match self {
+            Left::Failed(why) | Left::Lied(why) | Left::Wrong(why) => why,
+        }
+    }
+}
+
+impl Source {
+    pub fn new(endpoint: Endpoint) -> Source {
+        Source {
+            endpoint,
+            state: Mutex::default(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn may_be_asked(&self, now_us: u64) -> bool {
+        self.state().left_until <= now_us
+    }
+
+    pub fn is_vouched(&self, now_us: u64) -> bool {
+        now_us < self.state().vouched_until
+    }
+
+    pub fn left(&self) -> Option<Left> {
+        self.state().left.clone()
+    }
+
+    pub fn head(&self) -> Option<i64> {
+        self.state().head
+    }
+
+    pub fn vouch(&self, now_us: u64) {
+        let mut state = self.state();
+        state.vouched_until = now_us + VOUCHED_US;
+    }
+
+    /// It answered a round of questions.
+    pub fn answered(&self, head: i64) -> Option<Left> {
+        let mut state = self.state();
+        state.failures = 0;
+        state.head = Some(head);
+        state.left.take()
+    }
+
+    /// Says whether this is news.
+    pub fn failed(&self, now_us: u64, error: &RpcError) -> bool {
+        let mut state = self.state();
+        let wait = FAILED_US << state.failures.min(8);
+        state.failures += 1;
+        state.left_until = now_us + wait.min(FAILED_US_MAX);
+        let is_news = state.left.is_none();
+        state.left = Some(Left::Failed(error.to_string()));
+        is_news
+    }
+
+    pub fn lied(&self, now_us: u64, what: &str) {
+        let mut state = self.state();
+        let wait = LIED_US << state.lies.min(8);
+        state.lies += 1;
+        state.left_until = now_us + wait.min(LIED_US_MAX);
+        state.left = Some(Left::Lied(what.to_owned()));
+    }
+
+    /// Says whether this is news.
+    pub fn is_wrong(&self, now_us: u64, what: &str) -> bool {
+        let mut state = self.state();
+        state.left_until = now_us + WRONG_US;
+        let left = Left::Wrong(what.to_owned());
+        let is_news = state.left.as_ref() != Some(&left);
+        state.left = Some(left);
+        is_news
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source() -> Source {
+        Source::new(Endpoint::parse("http://127.0.0.1:1/secret-key").unwrap())
+    }
+
+    /// How long it is left alone after each of so many events.
+    fn waits(times: usize, event: impl Fn(&Source, u64)) -> Vec<u64> {
+        let (source, mut now) = (source(), 0);
+        let mut waits = Vec::new();
+        for _ in 0..times {
+            event(&source, now);
+            let wait = (0..=700).find(|s| source.may_be_asked(now + s * SECOND_US));
+            waits.push(wait.unwrap());
+            now += 1_000 * SECOND_US;
+        }
+        waits
+    }
+
+    #[test]
+    fn who_lied_is_left_alone_for_a_minute_and_then_longer_up_to_ten() {
+        let waits = waits(6, |source, now| source.lied(now, "a log"));
+        assert_eq!(waits, [60, 120, 240, 480, 600, 600]);
+    }
+
+    #[test]
+    fn who_does_not_answer_is_asked_again_soon_and_then_less_often() {
+        let failed = |source: &Source, now| {
+            source.failed(now, &RpcError::CutOff);
+        };
+        assert_eq!(waits(7, failed), [1, 1, 2, 4, 8, 15, 15]);
+        let answering = |source: &Source, now| {
+            source.failed(now, &RpcError::CutOff);
+            source.answered(7);
+            source.failed(now, &RpcError::CutOff);
+        };
+        assert_eq!(waits(3, answering), [1, 1, 1]);
+    }
+
+    #[test]
+    fn an_outage_and_its_end_are_told_once() {
+        let source = source();
+        assert!(source.failed(0, &RpcError::CutOff));
+        assert!(!source.failed(1, &RpcError::Status(502)));
+        assert!(matches!(source.answered(3), Some(Left::Failed(_))));
+        assert_eq!(source.answered(4), None);
+        assert_eq!(source.head(), Some(4));
+        assert!(source.is_wrong(5, "it is on eip155:1"));
+        assert!(!source.is_wrong(6, "it is on eip155:1"));
+        assert_eq!(source.left().unwrap().why(), "it is on eip155:1");
+    }
+}

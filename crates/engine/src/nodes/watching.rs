@@ -1,0 +1,120 @@
+//! The networks that are watched: their endpoints, and the addresses that are looked for.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use till_chains::evm::logs::Contracts;
+use till_chains::rpc::{Endpoint, RpcClient};
+use till_chains::watched::Watched;
+use till_core::asset::{Family, Mode, Network, Registry};
+use till_net::TlsError;
+
+use super::source::{Left, Source};
+
+/// Somebody's logs may be large and their node slow.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// What an operator says about a network that is watched.
+#[derive(Clone, Debug)]
+pub struct WatchSettings {
+    pub endpoints: Vec<Endpoint>,
+    /// How many endpoints must agree; two where there are two or more.
+    pub quorum: Option<usize>,
+    pub scan_from: Option<i64>,
+}
+
+pub struct Watching {
+    pub rpc: RpcClient,
+    pub networks: Vec<WatchedNetwork>,
+    /// How long an expiry waits for a network to be read up to the deadline.
+    pub expiry_wait_ms: i64,
+}
+
+pub struct WatchedNetwork {
+    pub network: &'static Network,
+    pub contracts: Contracts,
+    pub quorum: usize,
+    pub scan_from: Option<i64>,
+    pub sources: Vec<Source>,
+    /// Shared with the other networks that have the same addresses.
+    pub set: Arc<WatchedSet>,
+}
+
+/// The addresses that are looked for. Whoever adds to them holds `known`.
+#[derive(Default)]
+pub struct WatchedSet {
+    pub known: tokio::sync::Mutex<Known>,
+    pub watched: RwLock<Watched>,
+}
+
+/// Up to which number the addresses of an account and destination are in the set.
+pub type Known = HashMap<(String, String), i64>;
+
+impl WatchedSet {
+    pub fn may_have(&self, addresses: &[[u8; 20]]) -> Vec<bool> {
+        let watched = self.watched.read().unwrap_or_else(PoisonError::into_inner);
+        let may_have = |address: &[u8; 20]| watched.may_have(address);
+        addresses.iter().map(may_have).collect()
+    }
+}
+
+impl Watching {
+    /// None where nothing that is configured can be watched.
+    pub fn new(
+        networks: BTreeMap<String, WatchSettings>,
+        expiry_wait_ms: i64,
+    ) -> Result<Option<Watching>, TlsError> {
+        let mut sets: HashMap<(Family, Mode, Option<&str>), Arc<WatchedSet>> = HashMap::new();
+        let mut watched = Vec::new();
+        for (id, settings) in networks {
+            let network = Registry::builtin().network(&id);
+            let evm_like = |it: &&Network| matches!(it.family, Family::Evm | Family::Tron);
+            let Some(network) = network.filter(evm_like) else {
+                continue;
+            };
+            let sharing = (network.family, network.mode, network.factory.as_deref());
+            let most = settings.endpoints.len();
+            watched.push(WatchedNetwork {
+                network,
+                contracts: Contracts::of(network),
+                quorum: settings.quorum.unwrap_or(2).clamp(1, most.max(1)),
+                scan_from: settings.scan_from,
+                sources: settings.endpoints.into_iter().map(Source::new).collect(),
+                set: Arc::clone(sets.entry(sharing).or_default()),
+            });
+        }
+        watched.retain(|network: &WatchedNetwork| !network.sources.is_empty());
+        if watched.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Watching {
+            rpc: RpcClient::with_deadline(DEADLINE)?,
+            networks: watched,
+            expiry_wait_ms,
+        }))
+    }
+
+    pub fn network(&self, id: &str) -> Option<&WatchedNetwork> {
+        self.networks.iter().find(|net| net.network.id == id)
+    }
+}
+
+impl WatchedNetwork {
+    /// Those that may be asked now.
+    pub fn usable(&self, now_us: u64) -> impl Iterator<Item = &Source> {
+        let may_be =
+            move |source: &&Source| source.may_be_asked(now_us) && source.is_vouched(now_us);
+        self.sources.iter().filter(may_be)
+    }
+
+    /// Why nobody is left to ask, where that is because all are wrong.
+    pub fn why_halted(&self) -> Option<String> {
+        let wrong = |source: &Source| match source.left() {
+            Some(Left::Wrong(why)) => Some(why),
+            _ => None,
+        };
+        let all: Option<Vec<String>> = self.sources.iter().map(wrong).collect();
+        all?.into_iter().next()
+    }
+}

@@ -1,0 +1,168 @@
+//! Questions to a network's endpoints. Whoever does not answer is left alone for a while, and whoever lies for longer.
+
+use std::collections::BTreeMap;
+
+use futures::future::BoxFuture;
+use futures::{FutureExt as _, StreamExt as _, TryStreamExt as _, stream};
+use till_chains::evm::blocks::Header;
+use till_chains::evm::client::{self, Which, Within};
+use till_chains::evm::decode::Receipt;
+use till_chains::evm::logs::Log;
+use till_chains::rpc::{RpcClient, RpcError};
+use till_core::asset::Network;
+use till_core::chain::Block;
+
+use super::Trouble;
+use crate::base::Engine;
+use crate::nodes::{Source, WatchedNetwork};
+
+/// Questions to one endpoint at a time.
+const AT_ONCE: usize = 16;
+/// With more transactions of one block to look at, all of its receipts are asked for at once.
+const RECEIPTS_MANY: usize = 16;
+
+/// The hashes of transactions and what became of them.
+pub(super) type Receipts = BTreeMap<[u8; 32], Receipt>;
+
+#[derive(Clone, Copy)]
+pub(super) struct Asking<'e> {
+    pub(super) engine: &'e Engine,
+    pub(super) rpc: &'e RpcClient,
+    pub(super) net: &'e WatchedNetwork,
+}
+
+impl<'e> Asking<'e> {
+    pub(super) fn network(&self) -> &'static Network {
+        self.net.network
+    }
+
+    fn now_us(&self) -> u64 {
+        self.engine.clock.monotonic_us()
+    }
+
+    pub(super) fn usable(&self) -> Vec<&'e Source> {
+        self.net.usable(self.now_us()).collect()
+    }
+
+    pub(super) fn failed(&self, source: &Source, error: &RpcError) -> Trouble {
+        let network = &*self.network().id;
+        if source.failed(self.now_us(), error) {
+            tracing::warn!(network, endpoint = %source.endpoint, %error, "an endpoint does not answer");
+        }
+        metrics::counter!("till_endpoint_errors_total", "network" => network).increment(1);
+        Trouble::Source
+    }
+
+    pub(super) fn lied(&self, source: &Source, what: &str) -> Trouble {
+        let network = &*self.network().id;
+        tracing::error!(network, endpoint = %source.endpoint, what, "an endpoint is not believed; it is left alone for a while");
+        metrics::counter!("till_endpoint_lies_total", "network" => network).increment(1);
+        source.lied(self.now_us(), what);
+        Trouble::Source
+    }
+
+    pub(super) fn wrong(&self, source: &Source, what: &str) -> Trouble {
+        let network = &*self.network().id;
+        if source.is_wrong(self.now_us(), what) {
+            tracing::error!(network, endpoint = %source.endpoint, what, "an endpoint is not used");
+        }
+        Trouble::Source
+    }
+
+    pub(super) async fn try_header(
+        &self,
+        source: &Source,
+        which: &Which,
+    ) -> Result<Option<Header>, RpcError> {
+        client::header(self.rpc, &source.endpoint, self.network(), which).await
+    }
+
+    pub(super) async fn header(
+        &self,
+        source: &Source,
+        which: Which,
+    ) -> Result<Option<Header>, Trouble> {
+        let header = self.try_header(source, &which).await;
+        header.map_err(|error| self.failed(source, &error))
+    }
+
+    /// The blocks of a range, by height, each the child of the one before. One that is not there yet ends them.
+    pub(super) async fn headers(
+        &self,
+        source: &Source,
+        (from, to): (i64, i64),
+    ) -> Result<Vec<Header>, Trouble> {
+        let ask = |height| self.header(source, Which::At(height)).boxed();
+        let asked: Vec<BoxFuture<'_, _>> = (from..=to).map(ask).collect();
+        let asked = stream::iter(asked).buffered(AT_ONCE);
+        let headers: Vec<Option<Header>> = asked.try_collect().await?;
+        let headers: Vec<Header> = headers.into_iter().map_while(|header| header).collect();
+        let follows = |pair: &[Header]| pair[1].parent == pair[0].hash;
+        match headers.windows(2).all(follows) {
+            true => Ok(headers),
+            // The chain was changed while it was read.
+            false => Err(self.unsettled(source)),
+        }
+    }
+
+    pub(super) fn unsettled(&self, source: &Source) -> Trouble {
+        let network = &*self.network().id;
+        tracing::debug!(network, endpoint = %source.endpoint, "the chain changed while it was read");
+        Trouble::Source
+    }
+
+    pub(super) async fn try_logs(
+        &self,
+        source: &Source,
+        within: Within,
+    ) -> Result<Vec<Log>, RpcError> {
+        client::logs(self.rpc, &source.endpoint, &self.net.contracts, within).await
+    }
+
+    /// What became of transactions that a block is said to have. Those that the endpoint knows nothing of are missing.
+    pub(super) async fn receipts(
+        &self,
+        source: &Source,
+        block: &[u8; 32],
+        transactions: &[[u8; 32]],
+    ) -> Result<Receipts, Trouble> {
+        if transactions.len() > RECEIPTS_MANY {
+            let endpoint = &source.endpoint;
+            let all = client::block_receipts(self.rpc, endpoint, self.network(), block).await;
+            // Not every node can be asked so; one by one it is, then.
+            if let Ok(mut all) = all {
+                all.retain(|transaction, _| transactions.contains(transaction));
+                return Ok(all);
+            }
+        }
+        let ask = |transaction| self.receipt(source, transaction).boxed();
+        let asked: Vec<BoxFuture<'_, _>> = transactions.iter().map(ask).collect();
+        let asked = stream::iter(asked).buffer_unordered(AT_ONCE);
+        let found: Vec<Option<([u8; 32], Receipt)>> = asked.try_collect().await?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    async fn receipt(
+        &self,
+        source: &Source,
+        transaction: &[u8; 32],
+    ) -> Result<Option<([u8; 32], Receipt)>, Trouble> {
+        let receipt =
+            client::receipt(self.rpc, &source.endpoint, self.network(), transaction).await;
+        let receipt = receipt.map_err(|error| self.failed(source, &error))?;
+        Ok(receipt.map(|receipt| (*transaction, receipt)))
+    }
+}
+
+pub(super) fn shown(hash: &[u8; 32]) -> String {
+    format!("0x{}", hex::encode(hash))
+}
+
+pub(super) fn block_of(header: &Header) -> Block {
+    Block {
+        height: header.height,
+        hash: shown(&header.hash),
+        parent: shown(&header.parent),
+        time: header.time,
+    }
+}

@@ -1,0 +1,48 @@
+//! Where a network is read from when it is watched for the first time.
+
+use till_chains::evm::client::Which;
+use till_core::attribution::CLOCK_SLACK_MS;
+use till_store::networks::NetworkRow;
+
+use super::Trouble;
+use super::ask::Asking;
+use super::tips::Said;
+
+/// What the operator says, or else the head, or the block before the oldest open lease if that is earlier.
+pub(super) async fn first_height(
+    asking: Asking<'_>,
+    row: &NetworkRow,
+    best: &Said<'_>,
+) -> Result<i64, Trouble> {
+    let head = best.latest.height;
+    // After a thaw, it is read again from behind the last block that both sides agree on.
+    if let Some(cursor) = row.cursor_height {
+        return Ok((cursor + 1).min(head));
+    }
+    if let Some(height) = asking.net.scan_from {
+        return Ok(height.clamp(0, head));
+    }
+    let (family, mode) = (asking.network().family, asking.network().mode);
+    let mut reader = asking.engine.db.read().await.map_err(Trouble::from)?;
+    let oldest = till_store::leases::oldest_open(&mut reader, family, mode).await?;
+    drop(reader);
+    match oldest.map(|leased_at| leased_at - CLOCK_SLACK_MS) {
+        Some(time) if time < best.latest.time => at_time(asking, best, time).await,
+        _ => Ok(head),
+    }
+}
+
+/// The highest block that is not younger than a time, or the first one there is.
+async fn at_time(asking: Asking<'_>, best: &Said<'_>, time: i64) -> Result<i64, Trouble> {
+    let (mut low, mut high) = (0, best.latest.height);
+    while low < high {
+        let middle = low + (high - low + 1) / 2;
+        let header = asking.header(best.source, Which::At(middle)).await?;
+        // History that the endpoint has forgotten is before anything that can be read.
+        match header.is_none_or(|header| header.time <= time) {
+            true => low = middle,
+            false => high = middle - 1,
+        }
+    }
+    Ok(low)
+}

@@ -1,0 +1,114 @@
+//! Who leads a network: one of all servers at a time, as long as it is heard of.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use scoped_futures::ScopedFutureExt as _;
+use till_core::asset::Network;
+
+use super::ask::Asking;
+use super::follow::{Follower, Next};
+use super::{second, vouch};
+use crate::base::Engine;
+use crate::base::fail::Fail;
+use crate::base::wake::Stopping;
+use crate::intake::chain::lead;
+
+/// How often a server that does not lead asks whether it may.
+const ASK_AGAIN: Duration = Duration::from_secs(3);
+/// How often a leader is heard of at least.
+const BEAT: Duration = Duration::from_secs(4);
+const POLL_MIN: Duration = Duration::from_millis(250);
+const POLL_MAX: Duration = Duration::from_secs(3);
+
+/// Twice a block is soon enough for payers, and cheap enough for operators.
+fn poll(network: &Network) -> Duration {
+    Duration::from_millis(network.block_time_ms / 2).clamp(POLL_MIN, POLL_MAX)
+}
+
+pub(super) async fn run(engine: Arc<Engine>, place: usize, mut stopping: Stopping) {
+    let Some(watching) = &engine.watching else {
+        return;
+    };
+    let asking = Asking {
+        engine: &engine,
+        rpc: &watching.rpc,
+        net: &watching.networks[place],
+    };
+    let owner = hex::encode(engine.ids.random::<8>());
+    loop {
+        let turn = take_turn(asking, &owner, stopping.clone());
+        if let Err(fail) = turn.await {
+            let network = &*asking.network().id;
+            tracing::error!(
+                network,
+                ?fail,
+                "a network's watch failed; it is taken up again"
+            );
+        }
+        tokio::select! {
+            () = tokio::time::sleep(ASK_AGAIN) => {}
+            _ = stopping.wait_for(|stop| *stop) => return,
+        }
+    }
+}
+
+/// Leads, if nobody else does, until somebody else does or the server stops.
+async fn take_turn(asking: Asking<'_>, owner: &str, mut stopping: Stopping) -> Result<(), Fail> {
+    vouch::vouch_all(asking).await;
+    let network = &asking.network().id;
+    let Some(epoch) = lead(asking.engine, network, owner).await? else {
+        return Ok(());
+    };
+    tracing::info!(network, epoch, "watching");
+    let is_stopping = tokio::select! {
+        done = follow(asking, epoch) => done.map(|()| false)?,
+        done = beat(asking, epoch) => done.map(|()| false)?,
+        _ = stopping.wait_for(|stop| *stop) => true,
+    };
+    if is_stopping {
+        return resign(asking, epoch).await;
+    }
+    tracing::info!(network, epoch, "another server watches now");
+    Ok(())
+}
+
+async fn follow(asking: Asking<'_>, epoch: i64) -> Result<(), Fail> {
+    let mut follower = Follower::new(asking, epoch).await?;
+    loop {
+        vouch::vouch_all(asking).await;
+        match follower.round().await? {
+            Next::Leave => return Ok(()),
+            Next::Now => {}
+            Next::Later => {
+                second::pass(&mut follower).await?;
+                tokio::time::sleep(poll(asking.network())).await;
+            }
+        }
+    }
+}
+
+/// However long an endpoint takes, the leader is heard of; until somebody else leads.
+async fn beat(asking: Asking<'_>, epoch: i64) -> Result<(), Fail> {
+    loop {
+        tokio::time::sleep(BEAT).await;
+        let (id, now) = (&*asking.network().id, asking.engine.clock.now_ms());
+        let written = asking.engine.db.write(move |tx| {
+            async move { Ok::<_, Fail>(till_store::networks::beat(tx, id, epoch, now).await?) }
+                .scope_boxed()
+        });
+        if !written.await? {
+            return Ok(());
+        }
+    }
+}
+
+/// The next one need not wait.
+async fn resign(asking: Asking<'_>, epoch: i64) -> Result<(), Fail> {
+    let id = &*asking.network().id;
+    let written = asking.engine.db.write(move |tx| {
+        async move { Ok::<_, Fail>(till_store::networks::resign(tx, id, epoch).await?) }
+            .scope_boxed()
+    });
+    written.await
+}

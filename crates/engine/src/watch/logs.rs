@@ -1,0 +1,182 @@
+//! The logs of some blocks, and whether they can be all of them.
+
+use std::collections::{HashMap, HashSet};
+
+use futures::FutureExt as _;
+use till_chains::evm::blocks::Header;
+use till_chains::evm::client::Within;
+use till_chains::evm::logs::Log;
+use till_chains::rpc::RpcError;
+
+use super::Trouble;
+use super::ask::Asking;
+use crate::nodes::Source;
+
+/// So few blocks are asked for one by one, by hash: an endpoint that has not got there says so.
+const BY_HASH_MAX: usize = 4;
+
+/// How many blocks an endpoint is asked for at once: it is found out, never known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span(i64);
+
+const SPAN_FIRST: i64 = 10;
+const SPAN_MAX: i64 = 1_000;
+
+impl Default for Span {
+    fn default() -> Span {
+        Span(SPAN_FIRST)
+    }
+}
+
+impl Span {
+    fn went_well(&mut self) {
+        self.0 = (self.0 * 2).min(SPAN_MAX);
+    }
+
+    fn was_too_much(&mut self) {
+        self.0 = (self.0 / 2).max(1);
+    }
+}
+
+/// All logs of our tokens in these blocks, which follow one another.
+pub(super) async fn read(
+    asking: Asking<'_>,
+    source: &Source,
+    span: &mut Span,
+    headers: &[Header],
+) -> Result<Vec<Log>, Trouble> {
+    let logs = match headers.len() <= BY_HASH_MAX {
+        true => by_hash(asking, source, headers).await?,
+        false => by_height(asking, source, span, headers).await?,
+    };
+    check(asking, source, headers, logs).await
+}
+
+async fn by_hash(
+    asking: Asking<'_>,
+    source: &Source,
+    headers: &[Header],
+) -> Result<Vec<Log>, Trouble> {
+    let hashes = headers.iter().map(|header| header.hash);
+    let asked = hashes.map(|hash| asking.try_logs(source, Within::Block(hash)).boxed());
+    let asked = futures::future::try_join_all(asked);
+    let logs = asked.await.map_err(|error| asking.failed(source, &error))?;
+    Ok(logs.concat())
+}
+
+/// Split when refused, never skipped.
+async fn by_height(
+    asking: Asking<'_>,
+    source: &Source,
+    span: &mut Span,
+    headers: &[Header],
+) -> Result<Vec<Log>, Trouble> {
+    let mut logs = Vec::new();
+    let mut rest = headers;
+    while let Some(first) = rest.first() {
+        let count = usize::try_from(span.0).unwrap_or(1).min(rest.len());
+        let last = &rest[count - 1];
+        let within = match count {
+            1 => Within::Block(first.hash),
+            _ => Within::Heights(first.height, last.height),
+        };
+        match asking.try_logs(source, within).await {
+            Ok(found) => {
+                logs.extend(found);
+                rest = &rest[count..];
+                span.went_well();
+            }
+            Err(error) if count > 1 && is_too_much(&error) => span.was_too_much(),
+            Err(error) => return Err(asking.failed(source, &error)),
+        }
+    }
+    Ok(logs)
+}
+
+/// Providers say in many ways that a range is too wide.
+fn is_too_much(error: &RpcError) -> bool {
+    matches!(
+        error,
+        RpcError::Refused { .. }
+            | RpcError::TooLong(_)
+            | RpcError::Timeout(_)
+            | RpcError::Status(_)
+    )
+}
+
+/// Every log must be of one of these blocks, and the blocks' blooms must name what came and nothing that did not.
+async fn check(
+    asking: Asking<'_>,
+    source: &Source,
+    headers: &[Header],
+    logs: Vec<Log>,
+) -> Result<Vec<Log>, Trouble> {
+    let blocks: HashMap<i64, &Header> = headers.iter().map(|it| (it.height, it)).collect();
+    let mut came: HashSet<(i64, [u8; 20])> = HashSet::new();
+    for log in &logs {
+        let block = blocks.get(&log.height);
+        if block.is_none_or(|block| block.hash != log.block_hash) {
+            return Err(asking.unsettled(source));
+        }
+        came.insert((log.height, log.contract));
+    }
+    for header in headers {
+        for contract in asking.net.contracts.all() {
+            let has = header.may_have_transfers_of(contract);
+            match (has, came.contains(&(header.height, *contract))) {
+                (Some(false), true) => {
+                    return Err(asking.lied(source, "a log that its block does not have"));
+                }
+                (Some(true), false) => {
+                    second_opinion(asking, source, header, contract).await?;
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(logs)
+}
+
+/// A block may have logs of a token, and none came. Another endpoint is asked, or the same one about this very block.
+async fn second_opinion(
+    asking: Asking<'_>,
+    source: &Source,
+    header: &Header,
+    contract: &[u8; 20],
+) -> Result<(), Trouble> {
+    let same = |other: &&Source| std::ptr::eq(*other, source);
+    let others = asking.usable();
+    let others = others.iter().copied().filter(|it| !same(it));
+    for other in others.chain([source]) {
+        let within = Within::Block(header.hash);
+        // One that has not got there yet cannot say.
+        let Ok(logs) = asking.try_logs(other, within).await else {
+            continue;
+        };
+        return match logs.iter().any(|log| log.contract == *contract) {
+            false => Ok(()),
+            true => Err(asking.lied(source, "it left out logs")),
+        };
+    }
+    Err(Trouble::Source)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_grows_while_all_goes_well_and_is_halved_to_a_block_when_not() {
+        let mut span = Span::default();
+        let mut grown = Vec::new();
+        for _ in 0..8 {
+            span.went_well();
+            grown.push(span.0);
+        }
+        assert_eq!(grown, [20, 40, 80, 160, 320, 640, 1_000, 1_000]);
+        for _ in 0..12 {
+            span.was_too_much();
+        }
+        assert_eq!(span.0, 1);
+    }
+}

@@ -1,0 +1,54 @@
+//! How it is going, for operators: gauges and counters.
+
+use till_core::chain::Block;
+use till_core::time::SECOND_MS;
+use till_store::networks::NetworkRow;
+
+use super::ask::Asking;
+use crate::intake::chain::Step;
+
+pub(super) fn took(asking: Asking<'_>, step: &Step) {
+    let network = &*asking.network().id;
+    let count = |count: usize| u64::try_from(count).unwrap_or_default();
+    metrics::counter!("till_network_blocks_total", "network" => network)
+        .increment(count(step.blocks.len()));
+    metrics::counter!("till_network_transfers_total", "network" => network)
+        .increment(count(step.transfers.len()));
+}
+
+/// Where the network stands. `head` is what the endpoints say, if any did.
+pub(super) fn standing(asking: Asking<'_>, row: &NetworkRow, window: &[Block], head: Option<i64>) {
+    let net = asking.net;
+    let now_us = asking.engine.clock.monotonic_us();
+    let usable = net.usable(now_us).count();
+    let read = window.last().map(|block| (block.height, block.time));
+    let gauge = |name: &'static str, value: Option<i64>| {
+        let Some(value) = value else {
+            return;
+        };
+        // Heights of every chain are far below what is cut off here.
+        let value = u32::try_from(value.max(0)).unwrap_or(u32::MAX);
+        metrics::gauge!(name, "network" => &*net.network.id).set(value);
+    };
+    gauge("till_network_head_height", head);
+    gauge("till_network_read_height", read.map(|(height, _)| height));
+    gauge("till_network_safe_height", row.safe_height);
+    gauge("till_network_final_height", row.final_height);
+    let now = asking.engine.clock.now_ms();
+    let age = |time: i64| (now - time).max(0) / SECOND_MS;
+    gauge("till_network_lag_seconds", read.map(|(_, time)| age(time)));
+    let last_final = window.iter().find(|it| Some(it.height) == row.final_height);
+    gauge(
+        "till_network_final_lag_seconds",
+        last_final.map(|block| age(block.time)),
+    );
+    gauge(
+        "till_network_frozen",
+        Some(i64::from(row.frozen_at.is_some())),
+    );
+    gauge(
+        "till_network_endpoints",
+        i64::try_from(net.sources.len()).ok(),
+    );
+    gauge("till_network_endpoints_usable", i64::try_from(usable).ok());
+}

@@ -1,0 +1,66 @@
+//! The addresses that are looked for follow the database. They are derived, not read: every number that an account may
+//! have used, with every destination it ever had. A number is taken before its address is shown to anybody, so what is
+//! read from a chain first, and looked for afterwards, cannot have come too early.
+
+use std::sync::PoisonError;
+
+use till_chains::DepositAddresses;
+use till_chains::raw::raw;
+use till_store::destinations::Numbered;
+
+use crate::base::Engine;
+use crate::base::fail::Fail;
+use crate::nodes::WatchedNetwork;
+
+/// Derived between two breaths: others want the thread, too.
+const AT_ONCE: u64 = 2_000;
+
+/// Brings the set to what the database has now.
+pub(super) async fn refresh(engine: &Engine, net: &WatchedNetwork) -> Result<(), Fail> {
+    let mut known = net.set.known.lock().await;
+    let mut reader = engine.db.read().await?;
+    let (family, mode) = (net.network.family, net.network.mode);
+    let rows = till_store::destinations::numbered(&mut reader, family, mode).await?;
+    drop(reader);
+    for row in rows {
+        let key = (row.account.clone(), row.destination.clone());
+        let before = known.get(&key).copied();
+        if before != Some(row.next_number) {
+            add(net, &row, before).await;
+            known.insert(key, row.next_number);
+        }
+    }
+    Ok(())
+}
+
+async fn add(net: &WatchedNetwork, row: &Numbered, before: Option<i64>) {
+    if before.is_none()
+        && let Some(destination) = raw(net.network.family, &row.destination)
+    {
+        insert(net, &[destination]);
+    }
+    let addresses = DepositAddresses::new(net.network, &row.account, &row.destination);
+    let Ok(addresses) = addresses else {
+        return;
+    };
+    let from = u64::try_from(before.unwrap_or(0)).unwrap_or_default();
+    let to = u64::try_from(row.next_number).unwrap_or_default();
+    let mut at = from;
+    while at < to {
+        let end = to.min(at + AT_ONCE);
+        let derived: Vec<[u8; 20]> = (at..end).filter_map(|it| addresses.raw(it)).collect();
+        insert(net, &derived);
+        at = end;
+        tokio::task::yield_now().await;
+    }
+}
+
+fn insert(net: &WatchedNetwork, addresses: &[[u8; 20]]) {
+    let mut watched = net
+        .set
+        .watched
+        .write()
+        .unwrap_or_else(PoisonError::into_inner);
+    watched.reserve(addresses.len());
+    addresses.iter().for_each(|address| watched.insert(address));
+}

@@ -1,0 +1,67 @@
+//! How the watched networks stand, for operators: from what this process sees of the endpoints, and from the database.
+
+use serde::Serialize;
+use till_store::networks::NetworkRow;
+use utoipa::ToSchema;
+
+use crate::base::Engine;
+use crate::base::fail::Fail;
+use crate::nodes::WatchedNetwork;
+
+/// A network that is watched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct NetworkStatus {
+    /// The CAIP-2 id.
+    pub network: String,
+    /// `watching`; `unreachable` while no endpoint answers; `halted` when none can be used; `frozen` after a block that
+    /// was final was replaced, until an operator ends it.
+    pub state: &'static str,
+    /// Why it is not simply watched, if it is not.
+    pub reason: Option<String>,
+    pub endpoints: usize,
+    /// How many of the endpoints answer and are believed.
+    pub endpoints_usable: usize,
+    /// How many endpoints must agree on what is final. With 1, nobody checks on that one.
+    pub quorum: usize,
+    /// The last block that was read.
+    pub height: Option<i64>,
+    pub final_height: Option<i64>,
+}
+
+/// Every network that this server is configured to watch.
+pub async fn statuses(engine: &Engine) -> Result<Vec<NetworkStatus>, Fail> {
+    let Some(watching) = &engine.watching else {
+        return Ok(Vec::new());
+    };
+    let rows = till_store::networks::all(&mut engine.db.read().await?).await?;
+    let now_us = engine.clock.monotonic_us();
+    let status = |net: &WatchedNetwork| {
+        let row = rows.iter().find(|row| row.id == net.network.id);
+        status(net, row, now_us)
+    };
+    Ok(watching.networks.iter().map(status).collect())
+}
+
+fn status(net: &WatchedNetwork, row: Option<&NetworkRow>, now_us: u64) -> NetworkStatus {
+    let usable = net.usable(now_us).count();
+    let left = net.sources.iter().find_map(|source| source.left());
+    let frozen = row.and_then(|row| row.frozen_reason.clone());
+    let (state, reason) = match (frozen, net.why_halted(), usable) {
+        (Some(reason), ..) => ("frozen", Some(reason)),
+        (None, Some(reason), 0) => ("halted", Some(reason)),
+        (None, None, 0) if left.is_some() => {
+            ("unreachable", left.map(|left| left.why().to_owned()))
+        }
+        _ => ("watching", None),
+    };
+    NetworkStatus {
+        network: net.network.id.clone(),
+        state,
+        reason,
+        endpoints: net.sources.len(),
+        endpoints_usable: usable,
+        quorum: net.quorum,
+        height: row.and_then(|row| row.cursor_height),
+        final_height: row.and_then(|row| row.final_height),
+    }
+}

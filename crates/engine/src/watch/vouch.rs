@@ -1,0 +1,62 @@
+//! Whether an endpoint is what it is configured as: on its network, with the factory and the tokens that we know there.
+
+use futures::FutureExt as _;
+use till_chains::evm::client;
+use till_chains::evm::forwarder::is_factory;
+use till_chains::raw::{raw, shown};
+use till_chains::rpc::{Endpoint, RpcClient, RpcError};
+use till_core::asset::{Network, Registry};
+
+use super::Trouble;
+use super::ask::Asking;
+use crate::nodes::Source;
+
+/// Looks at those whose time has come. Who does not answer is merely asked later.
+pub(super) async fn vouch_all(asking: Asking<'_>) {
+    let now_us = asking.engine.clock.monotonic_us();
+    let due = asking
+        .net
+        .sources
+        .iter()
+        .filter(|source| source.may_be_asked(now_us) && !source.is_vouched(now_us));
+    futures::future::join_all(due.map(|source| vouch(asking, source).boxed())).await;
+}
+
+async fn vouch(asking: Asking<'_>, source: &Source) {
+    match problem(asking.rpc, &source.endpoint, asking.network()).await {
+        Ok(None) => source.vouch(asking.engine.clock.monotonic_us()),
+        Ok(Some(problem)) => drop::<Trouble>(asking.wrong(source, &problem)),
+        Err(error) => drop::<Trouble>(asking.failed(source, &error)),
+    }
+}
+
+/// What is wrong with an endpoint, in words for its operator.
+pub async fn problem(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    network: &Network,
+) -> Result<Option<String>, RpcError> {
+    let told = client::chain_id(rpc, endpoint).await?;
+    if network.chain_id != Some(told) {
+        let namespace = network.family.namespace();
+        return Ok(Some(format!("it is on {namespace}:{told}")));
+    }
+    if let Some(factory) = &network.factory
+        && let Some(address) = raw(network.family, factory)
+        && !is_factory(&client::code(rpc, endpoint, &address).await?)
+    {
+        return Ok(Some(format!("the factory is not at {factory}")));
+    }
+    let assets = Registry::builtin().assets().iter();
+    for asset in assets.filter(|asset| asset.network == network.id && asset.offered) {
+        let contract = asset.contract.as_deref();
+        let Some(contract) = contract.and_then(|text| raw(network.family, text)) else {
+            continue;
+        };
+        if client::code(rpc, endpoint, &contract).await?.is_empty() {
+            let place = shown(network.family, &contract);
+            return Ok(Some(format!("{} is not at {place}", asset.symbol)));
+        }
+    }
+    Ok(None)
+}

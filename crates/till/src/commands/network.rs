@@ -1,0 +1,139 @@
+//! `till network`: how far the watched networks were read, and ending a freeze.
+
+use clap::Args;
+use serde::Serialize;
+use till_core::asset::Registry;
+use till_core::time;
+use till_engine::intake::chain;
+use till_store::networks::NetworkRow;
+
+use crate::compose::{self, Purpose};
+use crate::config::Config;
+use crate::database;
+use crate::failure::Failure;
+use crate::output;
+
+#[derive(Debug, Args)]
+pub struct List {
+    /// Only this one, by its CAIP-2 id
+    #[arg(long, value_name = "CAIP2")]
+    network: Option<String>,
+    /// Print one JSON array instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Thaw {
+    /// The network, by its CAIP-2 id
+    #[arg(long, value_name = "CAIP2")]
+    network: String,
+    /// Read it again from this height on
+    #[arg(long, value_name = "HEIGHT", value_parser = clap::value_parser!(u32))]
+    rescan_from: Option<u32>,
+}
+
+/// A network that is configured or was ever watched.
+#[derive(Debug, Serialize)]
+struct Shown {
+    network: String,
+    name: String,
+    /// `watched`, `frozen`, or `new` before anything was read.
+    state: &'static str,
+    endpoints: usize,
+    height: Option<i64>,
+    safe_height: Option<i64>,
+    final_height: Option<i64>,
+    /// When its leader was last heard of.
+    heard_at: Option<String>,
+    frozen_at: Option<String>,
+    frozen_reason: Option<String>,
+}
+
+pub async fn list(config: &Config, list: &List) -> Result<(), Failure> {
+    let only = list.network.as_deref().map(id_of).transpose()?;
+    let endpoints = compose::endpoints(config)?;
+    let db = database::open_existing(&config.database).await?;
+    let rows = till_store::networks::all(&mut db.read().await?).await;
+    db.close().await;
+    let rows = rows?;
+    let known = rows.iter().map(|row| row.id.as_str());
+    let mut ids: Vec<&str> = endpoints.keys().map(String::as_str).chain(known).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids.retain(|id| only.is_none_or(|only| only == *id));
+    let shown: Vec<Shown> = ids
+        .into_iter()
+        .map(|id| {
+            let row = rows.iter().find(|row| row.id == id);
+            show(id, row, endpoints.get(id).map_or(0, Vec::len))
+        })
+        .collect();
+    match list.json {
+        true => output::print_json(&shown),
+        false => output::print(&shown.iter().map(line).collect::<String>()),
+    }
+}
+
+/// The network's own id, whatever alias was given.
+fn id_of(id: &str) -> Result<&'static str, Failure> {
+    let network = Registry::builtin().network(id);
+    network
+        .map(|network| &*network.id)
+        .ok_or_else(|| Failure::new(format!("{id} is no network of this version")))
+}
+
+fn show(id: &str, row: Option<&NetworkRow>, endpoints: usize) -> Shown {
+    let name = Registry::builtin().network(id).map(|it| it.name.clone());
+    Shown {
+        network: id.to_owned(),
+        name: name.unwrap_or_default(),
+        state: match row {
+            Some(row) if row.frozen_at.is_some() => "frozen",
+            Some(row) if row.cursor_height.is_some() => "watched",
+            _ => "new",
+        },
+        endpoints,
+        height: row.and_then(|row| row.cursor_height),
+        safe_height: row.and_then(|row| row.safe_height),
+        final_height: row.and_then(|row| row.final_height),
+        heard_at: row.and_then(|row| row.heard_at).map(time::show),
+        frozen_at: row.and_then(|row| row.frozen_at).map(time::show),
+        frozen_reason: row.and_then(|row| row.frozen_reason.clone()),
+    }
+}
+
+fn line(shown: &Shown) -> String {
+    let number = |height: Option<i64>| height.map_or("-".to_owned(), |it| it.to_string());
+    let reason = shown.frozen_reason.as_ref();
+    let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
+    format!(
+        "{} ({}), {} endpoints, read to {}, final to {}, {}{reason}\n",
+        shown.network,
+        shown.name,
+        shown.endpoints,
+        number(shown.height),
+        number(shown.final_height),
+        shown.state,
+    )
+}
+
+pub async fn thaw(config: &Config, thaw: &Thaw) -> Result<(), Failure> {
+    let id = id_of(&thaw.network)?;
+    let urls = config.urls(config.server.listen);
+    let engine = compose::engine(config, &urls, Purpose::Business).await?;
+    let row = till_store::networks::find(&mut engine.db.read().await?, id).await?;
+    let is_frozen = row.is_some_and(|row| row.frozen_at.is_some());
+    let done = match is_frozen || thaw.rescan_from.is_some() {
+        true => chain::thaw(&engine, id, thaw.rescan_from.map(i64::from)).await,
+        false => Ok(()),
+    };
+    engine.db.clone().close().await;
+    done?;
+    let line = match (is_frozen, thaw.rescan_from) {
+        (_, Some(height)) => format!("{id} is read again from {height}\n"),
+        (true, None) => format!("{id} is watched again\n"),
+        (false, None) => format!("{id} was not frozen\n"),
+    };
+    output::print(&line)
+}
