@@ -1,0 +1,174 @@
+//! Endpoints that are wrong, away, slow or lying.
+
+use crate::common::until;
+use crate::node::Node;
+use crate::proxy::{Manner, Proxy};
+use crate::shop::Shop;
+
+const USDC: &str = "USDC@eip155:84532";
+
+fn two(one: &str, two: &str) -> String {
+    format!("[networks.\"eip155:84532\"]\nrpc = [{one:?}, {two:?}]\n")
+}
+
+// N01, N02: whoever leaves logs out is found out by the block's bloom and another's answer.
+#[test]
+fn logs_that_one_endpoint_leaves_out_are_read_from_another() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let proxy = Proxy::before(&node);
+    let shop = Shop::new(&two(&proxy.url, &node.url));
+    let server = shop.open();
+    let (id, deposit) = shop.invoice(&server, "25.00", USDC);
+    server.log_until("watching");
+    proxy.becomes(Manner::Omits);
+    node.pay(USDC, &[(&deposit, 25_000_000)]);
+    server.log_until("it left out logs");
+    shop.until_status(&server, &id, "detected");
+    // It is left alone now, so nobody is there to agree on what is final.
+    node.mine(5);
+    shop.until_status(&server, &id, "detected");
+    server.stop();
+}
+
+// N05: final is what as many as must agree say.
+#[test]
+fn one_endpoint_alone_cannot_make_a_block_final() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let proxy = Proxy::before(&node);
+    let shop = Shop::new(&two(&proxy.url, &node.url));
+    let server = shop.open();
+    proxy.becomes(Manner::FinalAtOnce);
+    let (id, deposit) = shop.invoice(&server, "25.00", USDC);
+    let (other, to_other) = shop.invoice(&server, "5.00", USDC);
+    node.pay(USDC, &[(&deposit, 25_000_000)]);
+    shop.until_status(&server, &id, "detected");
+    // A later block was seen, by both, and the earlier one is not final yet.
+    node.pay(USDC, &[(&to_other, 5_000_000)]);
+    shop.until_status(&server, &other, "detected");
+    assert_eq!(shop.read(&server, &id)["status"], "confirming");
+    node.mine(1);
+    shop.until_status(&server, &id, "paid");
+    server.stop();
+}
+
+// N03, N09: one that hangs, lags or talks nonsense holds up nobody for long.
+#[test]
+fn an_endpoint_that_hangs_lags_or_talks_nonsense_is_done_without() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let proxy = Proxy::before(&node);
+    let quorum = format!("{}quorum = 1\n", two(&proxy.url, &node.url));
+    let shop = Shop::new(&quorum);
+    let server = shop.open();
+    let lagging = Manner::StandsAt(node.height());
+    for manner in [Manner::Garbage, lagging, Manner::Hangs] {
+        proxy.becomes(manner);
+        let (id, deposit) = shop.invoice(&server, "25.00", USDC);
+        node.pay(USDC, &[(&deposit, 25_000_000)]);
+        node.mine(2);
+        shop.until_status(&server, &id, "paid");
+        assert_eq!(shop.payments(&server, &id).len(), 1, "{manner:?}");
+    }
+    proxy.becomes(Manner::Honest);
+    server.log_until("an endpoint answers again");
+    server.stop();
+}
+
+#[test]
+fn an_endpoint_of_another_network_halts_what_has_no_other() {
+    let Some(node) = Node::start("eip155:11155111") else {
+        return;
+    };
+    let shop = Shop::new(&format!(
+        "[networks.\"eip155:84532\"]\nrpc = [\"{}/?key=secret-key\"]\n",
+        node.url
+    ));
+    let server = shop.open();
+    let line = server.log_until("an endpoint is not used");
+    assert!(line.contains("it is on eip155:11155111"), "{line}");
+    assert!(!line.contains("secret-key"), "{line}");
+    until("readiness names it", || {
+        let ready = server.client("").get("/readyz").unwrap().expect(200);
+        ready["networks"][0]["state"] == "halted"
+    });
+    let check = shop.place.till(&["check", "--config", "till.toml"]);
+    assert_eq!(check.status, Some(1), "{}", check.stdout);
+    server.stop();
+}
+
+#[test]
+fn an_endpoint_that_is_away_at_the_start_is_used_when_it_comes() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let proxy = Proxy::before(&node);
+    proxy.becomes(Manner::Garbage);
+    let shop = Shop::new(&format!(
+        "[networks.\"eip155:84532\"]\nrpc = [{:?}]\n",
+        proxy.url
+    ));
+    let server = shop.open();
+    server.log_until("an endpoint does not answer");
+    let (id, deposit) = shop.invoice(&server, "25.00", USDC);
+    node.pay(USDC, &[(&deposit, 25_000_000)]);
+    node.mine(2);
+    proxy.becomes(Manner::Honest);
+    shop.until_status(&server, &id, "paid");
+    server.stop();
+}
+
+#[test]
+fn check_asks_a_node_what_it_is_and_has() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let place = crate::common::Place::new();
+    let check = |network: &str, url: &str| {
+        let setting = format!("networks.{network}.rpc={url}");
+        place.till(&["check", "--set", &setting])
+    };
+    let right = check("eip155:84532", &node.url).ok();
+    let line = format!("ok eip155:84532 at {}\n", node.url);
+    assert!(right.stdout.contains(&line), "{}", right.stdout);
+    let wrong = check("eip155:8453", &format!("{}/secret-key", node.url));
+    assert_eq!(wrong.status, Some(1));
+    assert!(!wrong.stdout.contains("secret-key"), "{}", wrong.stdout);
+    let usdc = node.hex("0x036CbD53842c5426634e7929541eC2318f3dCF7e");
+    node.ask("anvil_setCode", serde_json::json!([usdc, "0x"]));
+    let bare = check("eip155:84532", &node.url);
+    assert_eq!(bare.status, Some(1));
+    assert!(
+        bare.stdout.contains("USDC is not at 0x036CbD"),
+        "{}",
+        bare.stdout
+    );
+}
+
+// F5: where no bloom tells, the second look does.
+#[test]
+fn what_an_endpoint_hides_at_first_is_found_by_the_second_look() {
+    let Some(node) = Node::start("tron:3448148188") else {
+        return;
+    };
+    let proxy = Proxy::before(&node);
+    let shop = Shop::new(&format!(
+        "[networks.\"tron:3448148188\"]\nrpc = [{:?}, {:?}]\nquorum = 1\n",
+        proxy.url, node.url
+    ));
+    let server = shop.open();
+    server.log_until("watching");
+    proxy.becomes(Manner::Omits);
+    let usdt = "USDT@tron:3448148188";
+    let (id, deposit) = shop.invoice(&server, "25.00", usdt);
+    node.pay(usdt, &[(&deposit, 25_000_000)]);
+    node.mine(8);
+    server.log_until("a transfer was missed at first");
+    shop.until_status(&server, &id, "paid");
+    assert_eq!(shop.payments(&server, &id).len(), 1);
+    server.stop();
+}

@@ -1,0 +1,128 @@
+//! A payer's transfer, from its block to the merchant's webhook.
+
+use serde_json::json;
+
+use crate::common::until;
+use crate::node::Node;
+use crate::proxy::{Manner, Proxy};
+use crate::shop::Shop;
+
+const USDC: &str = "USDC@eip155:84532";
+const USDT: &str = "USDT@tron:3448148188";
+
+fn watched(node: &Node) -> String {
+    format!("[networks.{:?}]\nrpc = [{:?}]\n", node.network.id, node.url)
+}
+
+#[test]
+fn an_invoice_is_paid_by_a_transfer_to_its_address() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let shop = Shop::new(&watched(&node));
+    let server = shop.open();
+    let (id, deposit) = shop.invoice(&server, "25.00", USDC);
+    let hash = node.pay(USDC, &[(&deposit, 25_000_000)]);
+    shop.until_status(&server, &id, "detected");
+    let [payment] = &*shop.payments(&server, &id) else {
+        panic!("one payment")
+    };
+    assert_eq!(payment["tx_hash"], hash);
+    assert_eq!(payment["status"], "confirming");
+    assert_eq!(payment["finality"], "included");
+    assert_eq!(payment["block_number"], node.height());
+    assert_eq!(payment["attributed_by"], "deposit_address");
+    node.mine(1);
+    shop.until_status(&server, &id, "confirming");
+    node.mine(1);
+    shop.until_status(&server, &id, "paid");
+    let [payment] = &*shop.payments(&server, &id) else {
+        panic!("one payment")
+    };
+    assert_eq!(
+        (&payment["status"], &payment["finality"]),
+        (&json!("credited"), &json!("final"))
+    );
+    let told = ["invoice.created", "invoice.detected", "invoice.paid"];
+    shop.until_told(&id, &told);
+    server.stop();
+}
+
+#[test]
+fn one_transaction_pays_several_and_what_is_not_money_counts_for_nobody() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let shop = Shop::new(&watched(&node));
+    let server = shop.open();
+    let (one, to_one) = shop.invoice(&server, "10.00", USDC);
+    let (two, to_two) = shop.invoice(&server, "7.00", USDC);
+    let (three, to_three) = shop.invoice(&server, "5.00", USDC);
+    node.pay("EURC@eip155:84532", &[(&to_three, 5_000_000)]);
+    node.pay(
+        USDC,
+        &[
+            (&to_one, 4_000_000),
+            (&to_two, 7_000_000),
+            (&to_two, 0),
+            (&to_one, 6_000_000),
+        ],
+    );
+    node.mine(2);
+    shop.until_paid(2);
+    assert_eq!(shop.read(&server, &one)["status"], "paid");
+    assert_eq!(shop.read(&server, &two)["status"], "paid");
+    assert_eq!(shop.payments(&server, &one).len(), 2);
+    assert_eq!(shop.payments(&server, &two).len(), 1);
+    // Euros for a price in dollars: received, refundable, and no payment of this invoice.
+    until("the other asset is told of", || {
+        shop.told_of(&three)
+            .contains(&"invoice.wrong_asset".to_owned())
+    });
+    assert_eq!(shop.read(&server, &three)["status"], "awaiting_payment");
+    server.stop();
+}
+
+#[test]
+fn a_tron_invoice_is_paid_through_the_node_that_tron_has() {
+    let Some(node) = Node::start("tron:3448148188") else {
+        return;
+    };
+    let proxy = Proxy::before(&node);
+    proxy.becomes(Manner::Tron);
+    let shop = Shop::new(&format!(
+        "[networks.\"tron:0xcd8690dc\"]\nrpc = [{:?}]\n",
+        proxy.url
+    ));
+    let server = shop.open();
+    let (id, deposit) = shop.invoice(&server, "25.00", USDT);
+    assert!(deposit.starts_with('T'), "{deposit}");
+    let hash = node.pay(USDT, &[(&deposit, 25_000_000)]);
+    shop.until_status(&server, &id, "detected");
+    let [payment] = &*shop.payments(&server, &id) else {
+        panic!("one payment")
+    };
+    assert_eq!(payment["tx_hash"], hash.trim_start_matches("0x"));
+    assert_eq!(payment["to"], deposit);
+    node.mine(2);
+    shop.until_status(&server, &id, "paid");
+    server.stop();
+}
+
+#[test]
+fn a_large_invoice_waits_for_final_where_others_are_paid_at_once() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let policy = "credit_at = \"included\"\nfinal_above = \"100\"\n";
+    let shop = Shop::new(&format!("{}{policy}", watched(&node)));
+    let server = shop.open();
+    let (small, to_small) = shop.invoice(&server, "99.99", USDC);
+    let (large, to_large) = shop.invoice(&server, "100.00", USDC);
+    node.pay(USDC, &[(&to_small, 99_990_000), (&to_large, 100_000_000)]);
+    shop.until_status(&server, &small, "paid");
+    assert_eq!(shop.read(&server, &large)["status"], "detected");
+    node.mine(2);
+    shop.until_status(&server, &large, "paid");
+    server.stop();
+}

@@ -1,0 +1,135 @@
+//! An endpoint in front of a node that passes everything on, until it is told to be a bad one.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::common::Client;
+use crate::node::Node;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    Honest,
+    /// No log is ever there.
+    Omits,
+    /// The head counts as final.
+    FinalAtOnce,
+    /// It stays where it was told to.
+    StandsAt(i64),
+    Garbage,
+    /// It takes questions and never answers.
+    Hangs,
+    /// What TRON's nodes refuse or leave empty.
+    Tron,
+}
+
+pub struct Proxy {
+    pub url: String,
+    manner: Arc<Mutex<Manner>>,
+}
+
+impl Proxy {
+    pub fn before(node: &Node) -> Proxy {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("bound"));
+        let manner = Arc::new(Mutex::new(Manner::Honest));
+        let behind = Client::new(node.url.trim_start_matches("http://"), "");
+        let shared = Arc::clone(&manner);
+        thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (behind, manner) = (behind.clone(), Arc::clone(&shared));
+                thread::spawn(move || serve(stream, &behind, &manner));
+            }
+        });
+        Proxy { url, manner }
+    }
+
+    pub fn becomes(&self, manner: Manner) {
+        *self.manner.lock().expect("not poisoned") = manner;
+    }
+}
+
+/// Answers every question of a connection until it is closed.
+fn serve(mut stream: TcpStream, behind: &Client, manner: &Mutex<Manner>) {
+    while let Some(question) = read(&mut stream) {
+        let manner = *manner.lock().expect("not poisoned");
+        let body = match manner {
+            Manner::Hangs => {
+                // Until the other side gives up.
+                let mut rest = Vec::new();
+                stream.read_to_end(&mut rest).ok();
+                return;
+            }
+            Manner::Garbage => "<html>Bad gateway</html>".to_owned(),
+            manner => answer(behind, manner, question).to_string(),
+        };
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+        if stream
+            .write_all(format!("{head}{body}").as_bytes())
+            .is_err()
+        {
+            return;
+        }
+    }
+}
+
+fn read(stream: &mut TcpStream) -> Option<Value> {
+    let mut all = Vec::new();
+    let mut piece = [0; 65_536];
+    loop {
+        let end = all.windows(4).position(|four| four == b"\r\n\r\n");
+        if let Some(end) = end {
+            let head = String::from_utf8_lossy(&all[..end]).to_lowercase();
+            let length = head.split("content-length:").nth(1)?.lines().next()?;
+            let length: usize = length.trim().parse().ok()?;
+            if all.len() >= end + 4 + length {
+                return serde_json::from_slice(&all[end + 4..end + 4 + length]).ok();
+            }
+        }
+        match stream.read(&mut piece) {
+            Ok(0) | Err(_) => return None,
+            Ok(read) => all.extend_from_slice(&piece[..read]),
+        }
+    }
+}
+
+fn answer(behind: &Client, manner: Manner, mut question: Value) -> Value {
+    let id = question["id"].clone();
+    let method = question["method"].as_str().unwrap_or_default().to_owned();
+    let tag = question["params"][0]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    let refused = |code: i64| json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": "no" } });
+    let about_blocks = method == "eth_getBlockByNumber";
+    match manner {
+        Manner::Omits if method == "eth_getLogs" => {
+            return json!({ "jsonrpc": "2.0", "id": id, "result": [] });
+        }
+        Manner::FinalAtOnce if about_blocks && tag == "finalized" => {
+            question["params"][0] = json!("latest");
+        }
+        Manner::StandsAt(height) if about_blocks => {
+            let asked = i64::from_str_radix(tag.trim_start_matches("0x"), 16);
+            match asked {
+                Ok(asked) if asked > height => {
+                    return json!({ "jsonrpc": "2.0", "id": id, "result": null });
+                }
+                Ok(_) => {}
+                Err(_) => question["params"][0] = json!(format!("0x{height:x}")),
+            }
+        }
+        Manner::Tron if tag == "safe" || tag == "pending" => return refused(-32_602),
+        Manner::Tron if method == "eth_getBlockReceipts" => return refused(-32_601),
+        _ => {}
+    }
+    let mut told = behind.post("/", "", &question).expect("a node").json();
+    if manner == Manner::Tron && told["result"]["stateRoot"].is_string() {
+        told["result"]["stateRoot"] = json!("0x");
+        told["result"]["logsBloom"] = json!(format!("0x{}", "00".repeat(256)));
+    }
+    told
+}
