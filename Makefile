@@ -97,7 +97,7 @@ simulate: ## the simulator on more seeds: make simulate SEEDS=5000, or SEEDS=17.
 
 bench: ## Till and the limits it is measured against, in one run
 	@scripts/setup test
-	@scripts/with-postgres $(CARGO) bench -q --locked -p till --bench till
+	@scripts/with-postgres scripts/with-anvil $(CARGO) bench -q --locked -p till --bench till
 
 openapi: ## writes openapi.json from the code, and the web pages' types from it
 	@$(CARGO) run -q -p till -- openapi > openapi.json.new

@@ -13,11 +13,26 @@ use bench::receiver::Receiver;
 use bench::report::{Hundredths, Report, median};
 use bench::server::{Installation, Parts, free_address};
 use bench::{
-    CLIENTS, Engine, Postgres, Res, books, door, engines, growth, raw, requests, rounds, timers,
+    CLIENTS, Engine, Postgres, Res, books, chain, door, engines, growth, raw, requests, rounds,
+    timers,
 };
+
+#[path = "../tests/common/mod.rs"]
+#[expect(
+    dead_code,
+    reason = "only what a payer and a merchant need is used here"
+)]
+mod common;
+#[path = "../tests/chains/node.rs"]
+#[expect(dead_code, reason = "only what a payer needs is used here")]
+mod node;
+#[path = "../tests/chains/shop.rs"]
+#[expect(dead_code, reason = "only what a merchant needs is used here")]
+mod shop;
 
 mod bench {
     pub mod books;
+    pub mod chain;
     pub mod door;
     pub mod growth;
     pub mod load;
@@ -111,6 +126,11 @@ const STREAMS_BEFORE: usize = 100;
 const STREAMS_PER_CLIENT: usize = 90;
 const STREAMS_PER_INVOICE: usize = 150;
 const SMALL: u64 = 10_000;
+const WATCHED: u64 = 10_000_000;
+/// More than all networks together have.
+const LOGS_PER_S: u64 = 100_000;
+/// Payments in one block.
+const MANY: usize = 2_000;
 /// Invoices that expire in one measurement, and those that a test clock is moved over.
 const EXPIRING: u64 = 10_000;
 const ON_THE_WAY: u64 = 100_000;
@@ -147,6 +167,9 @@ async fn run() -> Res<()> {
     }
     if wanted("door") {
         come_in(&postgres, &mut report).await?;
+    }
+    if wanted("chain") {
+        from_a_chain(&mut report)?;
     }
     if wanted("rest") {
         at_rest(&mut report).await?;
@@ -235,6 +258,34 @@ fn compare(engine: Engine, speeds: &Speeds, bare: u64, report: &mut Report) {
     report.at_least(&work, svix, median(&speeds.deliver), Hundredths(100));
     let work = format!("p99 of create at half rate, {}", engine.name());
     report.at_most(&work, median(&speeds.p99_us), 25_000, "µs");
+}
+
+/// Real chains: reading them, and how soon a merchant knows.
+fn from_a_chain(report: &mut Report) -> Res<()> {
+    let mut logs = Vec::new();
+    for round in 1..=rounds() {
+        logs.push(chain::matched(WATCHED)?);
+        eprintln!(
+            "  round {round}: {} logs/s read and looked through",
+            last(&logs)
+        );
+    }
+    let work = "logs read, 10 million addresses watched";
+    let fixed = ("fixed", LOGS_PER_S);
+    report.at_least(work, fixed, median(&logs), Hundredths(100));
+    match chain::told(MANY)? {
+        None => eprintln!("  no anvil: blocks and webhooks were not measured"),
+        Some((one, many)) => {
+            report.at_most("from a block to its webhook", one, 2_000, "ms");
+            report.at_most(
+                "2,000 payments in a block, credited and told",
+                many,
+                30_000,
+                "ms",
+            );
+        }
+    }
+    Ok(())
 }
 
 fn last(rounds: &[u64]) -> u64 {
