@@ -2,6 +2,8 @@
 
 pub mod lists;
 pub mod mail;
+pub mod pulse;
+pub mod retention;
 pub mod sums;
 pub mod sweeper;
 pub mod timers;
@@ -26,6 +28,7 @@ pub fn start(
     const LOOK: Duration = Duration::from_secs(60);
     const SWEEP: Duration = Duration::from_secs(600);
     const LISTS: Duration = Duration::from_secs(60);
+    const FORGET: Duration = Duration::from_secs(3_600);
     const FOLD: Duration = Duration::from_secs(10);
     let mut workers = vec![
         tokio::spawn(webhooks::run(Arc::clone(engine), sender, stopping.clone())),
@@ -60,6 +63,12 @@ pub fn start(
             FOLD,
             Work::Fold,
         )),
+        tokio::spawn(periodic(
+            Arc::clone(engine),
+            stopping.clone(),
+            FORGET,
+            Work::Forget,
+        )),
     ];
     workers.extend(watch::start(engine, stopping));
     workers
@@ -67,11 +76,15 @@ pub fn start(
 
 /// The part of the workers that a process serving streams needs for itself.
 pub fn start_streams(engine: &Arc<Engine>, stopping: &Stopping) -> tokio::task::JoinHandle<()> {
-    const POLL: Duration = Duration::from_millis(500);
+    // Where there is one writer it is usually this process, which tells its own streams.
+    let poll = match engine.db.writers() {
+        Some(_) => Duration::from_millis(500),
+        None => Duration::from_secs(1),
+    };
     tokio::spawn(periodic(
         Arc::clone(engine),
         stopping.clone(),
-        POLL,
+        poll,
         Work::Streams,
     ))
 }
@@ -87,6 +100,17 @@ pub fn start_following(engine: &Arc<Engine>, stopping: &Stopping) -> tokio::task
     ))
 }
 
+/// Every process finds out for itself whether it can write.
+pub fn start_pulse(engine: &Arc<Engine>, stopping: &Stopping) -> tokio::task::JoinHandle<()> {
+    const BEAT: Duration = Duration::from_secs(5);
+    tokio::spawn(periodic(
+        Arc::clone(engine),
+        stopping.clone(),
+        BEAT,
+        Work::Pulse,
+    ))
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Work {
     Timers,
@@ -95,7 +119,9 @@ enum Work {
     Lists,
     FollowLists,
     Fold,
+    Forget,
     Streams,
+    Pulse,
 }
 
 async fn periodic(engine: Arc<Engine>, mut stopping: Stopping, period: Duration, work: Work) {
@@ -107,7 +133,9 @@ async fn periodic(engine: Arc<Engine>, mut stopping: Stopping, period: Duration,
             Work::Lists => lists::refresh_due(&engine).await,
             Work::FollowLists => lists::follow(&engine).await,
             Work::Fold => sums::fold(&engine).await,
+            Work::Forget => retention::forget(&engine).await,
             Work::Streams => stream::poll(&engine).await,
+            Work::Pulse => pulse::beat(&engine).await,
         };
         if let Err(fail) = done {
             tracing::error!(?work, ?fail, "a worker's step failed; it is tried again");

@@ -47,6 +47,10 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     17 => "0017_subscriptions",
     18 => "0018_refunds_and_the_rest",
     19 => "0019_watching",
+    20 => "0020_link_openings",
+    21 => "0021_installation",
+    22 => "0022_lists",
+    23 => "0023_retention",
 ];
 
 const CREATE_ATTEMPTS_MAX: u32 = 8;
