@@ -133,7 +133,7 @@ mod tests {
             0o600
         );
         assert!(!is_exposed(&path));
-        let again = read_all(&[path.clone()], IfMissing::Make, &SystemEntropy).unwrap();
+        let again = read_all(std::slice::from_ref(&path), IfMissing::Make, &SystemEntropy).unwrap();
         assert_eq!((&made.0, made.1), (&again.0, Some(path)));
         assert_eq!(again.1, None);
         assert_ne!(again.0, [Key::default()]);

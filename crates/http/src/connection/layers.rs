@@ -32,6 +32,9 @@ pub const TIME_LIMIT: Duration = Duration::from_secs(30);
 /// Gives whole request ids, `req_` and all.
 pub type RequestIds = Arc<dyn Fn() -> String + Send + Sync>;
 
+/// Somebody who is told of a text.
+pub type Told = Arc<dyn Fn(&str) + Send + Sync>;
+
 #[derive(Clone)]
 pub struct Edge {
     /// Without a slash at its end.
@@ -49,7 +52,7 @@ pub struct Edge {
     /// before the router is asked must be readable too.
     pub any_origin: Arc<dyn Fn(&str) -> bool + Send + Sync>,
     /// Told of every secret key that turned up in a URL.
-    pub exposed: Option<Arc<dyn Fn(&str) + Send + Sync>>,
+    pub exposed: Option<Told>,
 }
 
 impl Edge {

@@ -110,12 +110,6 @@ pub async fn check(
     Ok(tx.run(sql, &vals![id, epoch, checked_height]).await? == 1)
 }
 
-/// Every network that was ever watched.
-pub async fn all(q: &mut impl Queries) -> Result<Vec<NetworkRow>, StoreError> {
-    let sql = format!("{} ORDER BY id", select::<NetworkRow>());
-    q.all(&sql, &[]).await
-}
-
 /// When the block was made that was read last, of each network that goes on. Those that are frozen are not among them.
 pub async fn read_up_to(q: &mut impl Queries) -> Result<Vec<(String, i64)>, StoreError> {
     let sql = "SELECT n.id, b.time FROM networks n JOIN blocks b ON b.network = n.id AND b.height = n.cursor_height \
