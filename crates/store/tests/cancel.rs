@@ -145,13 +145,16 @@ both_engines! { fresh
     async fn a_unit_whose_statement_was_cut_off_is_not_committed(db: Db) {
         with_things(&db).await;
         let mut cut_off = 0;
-        for _ in 0..20 {
+        // SQLite is sometimes done before it is asked twice, on a busy machine nearly always.
+        for _ in 0..5_000 {
             let mut tx = db.begin().await.unwrap();
             put(&mut tx, &thing("a", 1)).await.unwrap();
-            // SQLite is sometimes done before it is asked twice.
             if at_most(1, put(&mut tx, &thing("b", 1))).await.is_none() {
                 cut_off += 1;
                 assert!(tx.commit().await.is_err());
+            }
+            if cut_off == 10 {
+                break;
             }
         }
         assert!(cut_off > 0);
