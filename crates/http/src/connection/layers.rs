@@ -29,6 +29,9 @@ pub(super) const EXPOSED_HEADERS: &str = "date, retry-after, x-request-id, idemp
 
 pub const TIME_LIMIT: Duration = Duration::from_secs(30);
 
+/// Is told of a key.
+pub type Exposed = Arc<dyn Fn(&str) + Send + Sync>;
+
 /// Gives whole request ids, `req_` and all.
 pub type RequestIds = Arc<dyn Fn() -> String + Send + Sync>;
 
@@ -52,7 +55,11 @@ pub struct Edge {
     /// before the router is asked must be readable too.
     pub any_origin: Arc<dyn Fn(&str) -> bool + Send + Sync>,
     /// Told of every secret key that turned up in a URL.
+<<<<<<< ours
     pub exposed: Option<Told>,
+=======
+    pub exposed: Option<Exposed>,
+>>>>>>> theirs
 }
 
 impl Edge {
