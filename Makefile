@@ -19,6 +19,8 @@ help: ## this list
 demo: ## the in-memory demo server; prints its keys and a link to try
 	@scripts/setup build
 	@scripts/setup web && $(MAKE) --no-print-directory web || echo "demo: running without the checkout pages" >&2
+	@echo "demo: building till; the first time it takes minutes" >&2
+	@$(CARGO) build -p till
 	@$(CARGO) run -q -p till -- demo
 
 test: ## everything CI runs

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
+use axum::Router;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
 use http::{StatusCode, header};
 use serde::Serialize;
 use till_core::error::{Code, Refusal};
+use till_engine::Engine;
+use till_engine::base::Stopping;
 use utoipa::ToSchema;
 
 use till_http::answer;
@@ -38,16 +42,24 @@ async fn healthz() -> Response {
     answer::json(StatusCode::OK, &Health { status: "ok" })
 }
 
-/// Readiness: the database answers and has the schema this program knows.
+/// Readiness: the database answers, takes what is written, and has the schema this program knows.
 #[utoipa::path(
     get, path = "/readyz", tag = "Health", operation_id = "readyz",
     responses((status = 200, description = "The service can take traffic", body = Health), (status = 503, description = "It cannot", body = ErrorEnvelope))
 )]
 async fn readyz(State(api): State<Arc<Api>>) -> Answered {
-    if *api.stopping.borrow() {
+    ready(&api.engine, &api.stopping).await
+}
+
+async fn ready(engine: &Engine, stopping: &Stopping) -> Answered {
+    if *stopping.borrow() || engine.readiness.is_leaving() {
         return Err(Refusal::new(Code::ServiceUnavailable, "The server is shutting down").into());
     }
-    match api.engine.db.schema_current().await {
+    if !engine.readiness.can_write() {
+        let message = "Nothing can be written to the database: is its disk full?";
+        return Err(Refusal::new(Code::ServiceUnavailable, message).into());
+    }
+    match engine.db.schema_current().await {
         Ok(true) => shown(&Health { status: "ready" }),
         Ok(false) => {
             let message = "The database's schema is not this version's: run till migrate";
@@ -60,14 +72,34 @@ async fn readyz(State(api): State<Arc<Api>>) -> Answered {
     }
 }
 
-/// In Prometheus' text form, where the operator asked for it.
-pub async fn metrics(State(api): State<Arc<Api>>) -> Answered {
-    let Some(render) = &api.config.metrics else {
-        return Err(Refusal::of(Code::RouteNotFound).into());
-    };
+/// Renders the metrics in Prometheus' text form.
+pub type Metrics = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// What the operator's own listener answers: metrics, and the same health as the public one, for processes that have
+/// no other.
+pub struct Operator {
+    pub engine: Arc<Engine>,
+    pub stopping: Stopping,
+    pub metrics: Metrics,
+}
+
+pub fn operator_routes(operator: Operator) -> Router {
+    Router::new()
+        .route("/healthz", get(healthz))
+        .route("/readyz", get(operator_readyz))
+        .route("/metrics", get(metrics))
+        .with_state(Arc::new(operator))
+}
+
+async fn operator_readyz(State(operator): State<Arc<Operator>>) -> Answered {
+    ready(&operator.engine, &operator.stopping).await
+}
+
+/// In Prometheus' text form.
+async fn metrics(State(operator): State<Arc<Operator>>) -> Response {
     let kind = [(
         header::CONTENT_TYPE,
         "text/plain; version=0.0.4; charset=utf-8",
     )];
-    Ok((kind, render()).into_response())
+    (kind, (operator.metrics)()).into_response()
 }

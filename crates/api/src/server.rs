@@ -2,12 +2,18 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
-use axum::routing::get;
+use axum::extract::{MatchedPath, Request};
+use axum::middleware::{Next, from_fn};
+use axum::response::Response;
 use till_core::error::{Code, Refusal};
 use till_core::id::IdKind;
-use till_engine::merchants::accounts;
+use till_engine::Engine;
+use till_engine::merchants::exposed::Exposures;
+use till_http::admission::AdmissionLimits;
+use till_http::credentials::KeyShape;
 use till_http::layers::Edge;
 use till_http::server::{self, ServerLimits};
 use tokio::net::TcpListener;
@@ -16,49 +22,82 @@ use crate::checkout;
 use crate::document::openapi::endpoints;
 use crate::document::pages;
 use crate::face::{Api, Failure};
-use crate::health;
+use crate::health::{self, Operator};
+
+/// A few probes and scrapers.
+pub const OPERATOR_CONNECTIONS: usize = 32;
+const OPERATOR_DRAIN_TIME: Duration = Duration::from_secs(1);
 
 fn router(api: Arc<Api>) -> Router {
     let (endpoints, _) = endpoints().split_for_parts();
     endpoints
         .merge(pages::routes())
         .merge(checkout::page_routes(api.engine.config.demo))
-        .route("/metrics", get(health::metrics))
         .fallback(|| async { Failure::from(Refusal::of(Code::RouteNotFound)) })
         .method_not_allowed_fallback(|| async {
             Failure::from(Refusal::of(Code::MethodNotAllowed))
         })
+        .layer(from_fn(leave_route))
         .with_state(api)
+}
+
+/// Which route answered, for the edge to count by.
+async fn leave_route(request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let mut response = next.run(request).await;
+    if let Some(route) = route {
+        response.extensions_mut().insert(route);
+    }
+    response
 }
 
 /// Serves until `shutdown` resolves, then drains.
 pub async fn serve(api: Arc<Api>, listener: TcpListener, shutdown: impl Future<Output = ()>) {
-    let ids = api.engine.ids.clone();
-    let mut edge = Edge::new(
-        api.config.docs_url.clone(),
-        Arc::new(move || ids.make(IdKind::Request)),
-    );
+    let mut edge = edge(&api.engine, &api.config.docs_url);
     edge.credential_paths = &["/v1/refund_claims/", "/checkout/r/"];
+    edge.any_origin = Arc::new(checkout::is_for_any_origin());
     edge.exposed = Some(exposed(&api));
-    server::serve(
-        listener,
-        edge,
-        router(api),
-        ServerLimits::default(),
-        shutdown,
-    )
-    .await;
+    let limits = api.config.server.clone();
+    server::serve(listener, edge, router(api), limits, shutdown).await;
+}
+
+/// Serves what is for the operator alone until `shutdown` resolves.
+pub async fn serve_operator(
+    operator: Operator,
+    docs_url: &str,
+    listener: TcpListener,
+    shutdown: impl Future<Output = ()>,
+) {
+    let edge = edge(&operator.engine, docs_url);
+    let routes = health::operator_routes(operator);
+    let limits = ServerLimits {
+        admission: AdmissionLimits {
+            connections: OPERATOR_CONNECTIONS,
+            connections_per_client: OPERATOR_CONNECTIONS,
+            trusted_proxies: Vec::new(),
+        },
+        drain_time: OPERATOR_DRAIN_TIME,
+        ..ServerLimits::default()
+    };
+    server::serve(listener, edge, routes, limits, shutdown).await;
+}
+
+fn edge(engine: &Engine, docs_url: &str) -> Edge {
+    let ids = engine.ids.clone();
+    let mut edge = Edge::new(docs_url, Arc::new(move || ids.make(IdKind::Request)));
+    let clock = Arc::clone(&engine.clock);
+    edge.now_us = Arc::new(move || clock.monotonic_us());
+    edge.health_paths = &["/healthz", "/readyz"];
+    edge
 }
 
 /// A secret key was in a URL: noted beside the key, so that its owner can be told.
-fn exposed(api: &Arc<Api>) -> Arc<dyn Fn(String) + Send + Sync> {
-    let engine = Arc::clone(&api.engine);
+fn exposed(api: &Arc<Api>) -> Arc<dyn Fn(&str) + Send + Sync> {
+    let exposures = Exposures::start(&api.engine);
     Arc::new(move |key| {
-        let engine = Arc::clone(&engine);
-        tokio::spawn(async move {
-            if let Err(fail) = accounts::note_exposed(&engine, &key).await {
-                tracing::warn!(?fail, "an exposed key could not be noted");
-            }
-        });
+        // What no key of ours can look like is not worth a question.
+        if KeyShape::parse(key).is_some() {
+            exposures.tell(key);
+        }
     })
 }

@@ -28,6 +28,7 @@ pub mod scope;
 pub mod screening;
 pub mod subject;
 pub mod subscription;
+pub mod text;
 pub mod time;
 pub mod timer;
 pub mod webhook;

@@ -41,6 +41,6 @@ pub mod test_mode;
 #[doc(hidden)]
 pub mod testing;
 
-pub use base::{Answer, Context, Engine, EngineConfig, Fail};
+pub use base::{Answer, Context, Engine, EngineConfig, EngineLimits, Fail, Retention};
 /// The unit of work that a use case is given.
 pub use till_store::Tx;

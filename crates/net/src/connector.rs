@@ -43,10 +43,22 @@ pub trait Route: Send + Sync + 'static {
 pub type Client<R> = legacy::Client<Connector<R>, Full<Bytes>>;
 
 pub fn client<R: Route>(route: Arc<R>, tls: ClientConfig, connect_within: Duration) -> Client<R> {
-    let connector = Connector {
-        route,
-        dialer: Dialer::new(Arc::new(tls), connect_within),
-    };
+    pooled(route, Dialer::new(Arc::new(tls), connect_within, None))
+}
+
+/// The same with at most so many sockets open at a time, those that idle in the pool included.
+pub fn client_of<R: Route>(
+    sockets: usize,
+    route: Arc<R>,
+    tls: ClientConfig,
+    connect_within: Duration,
+) -> Client<R> {
+    let dialer = Dialer::new(Arc::new(tls), connect_within, Some(sockets));
+    pooled(route, dialer)
+}
+
+fn pooled<R: Route>(route: Arc<R>, dialer: Dialer) -> Client<R> {
+    let connector = Connector { route, dialer };
     legacy::Client::builder(TokioExecutor::new())
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(IDLE_TIMEOUT)

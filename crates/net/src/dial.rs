@@ -10,11 +10,12 @@ use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use thiserror::Error;
 use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use url::{Host, Url};
 
-use crate::stream::Stream;
+use crate::stream::{Socket, Stream};
 
 /// A host with many addresses gets this many chances, so that each has a fair share of the deadline.
 const ADDRESSES_TRIED_MAX: usize = 3;
@@ -46,13 +47,20 @@ fn dns_text(kind: io::ErrorKind) -> &'static str {
 pub(crate) struct Dialer {
     tls: TlsConnector,
     pub(crate) deadline: Duration,
+    /// How many sockets may be open.
+    sockets: Option<Arc<Semaphore>>,
 }
 
 impl Dialer {
-    pub(crate) fn new(tls: Arc<ClientConfig>, deadline: Duration) -> Dialer {
+    pub(crate) fn new(
+        tls: Arc<ClientConfig>,
+        deadline: Duration,
+        sockets: Option<usize>,
+    ) -> Dialer {
         Dialer {
             tls: TlsConnector::from(tls),
             deadline,
+            sockets: sockets.map(|sockets| Arc::new(Semaphore::new(sockets))),
         }
     }
 
@@ -61,17 +69,22 @@ impl Dialer {
         url: &Url,
         addresses: &[SocketAddr],
     ) -> Result<TokioIo<Stream>, DialError> {
+        let permit = match &self.sockets {
+            // Nobody closes it; what is waited for are idle connections, which do not last.
+            Some(sockets) => Arc::clone(sockets).acquire_owned().await.ok(),
+            None => None,
+        };
         let tcp = self.open(addresses).await?;
         // Requests are one small write each: waiting to fill a packet would only add delay.
         tcp.set_nodelay(true)
             .map_err(|error| DialError::Tcp(error.kind()))?;
-        let stream = if url.scheme() == "https" {
+        let socket = if url.scheme() == "https" {
             let tls = self.tls.connect(server_name(url)?, tcp).await;
-            Stream::Tls(Box::new(tls.map_err(tls_error)?))
+            Socket::Tls(Box::new(tls.map_err(tls_error)?))
         } else {
-            Stream::Plain(tcp)
+            Socket::Plain(tcp)
         };
-        Ok(TokioIo::new(stream))
+        Ok(TokioIo::new(Stream::new(socket, permit)))
     }
 
     async fn open(&self, addresses: &[SocketAddr]) -> Result<TcpStream, DialError> {

@@ -10,7 +10,7 @@ mod tls;
 
 use url::Url;
 
-pub use connector::{Client, Connector, Route, client, describe};
+pub use connector::{Client, Connector, Route, client, client_of, describe};
 pub use dial::DialError;
 pub use stream::Stream;
 pub use tls::{Roots, TlsError, client_config};

@@ -20,8 +20,8 @@ pub use sql::{
 pub use stored::{Metadata, RefundDetail};
 pub use tables::{
     accounts, bindings, books, credits, customers, deliveries, destinations, events, idempotency,
-    invoices, journal, keys, leases, links, lists, networks, notices, payments, plans, refunds,
-    reviews, screenings, subscriptions, sums, timers, transfers,
+    installation, invoices, journal, keys, leases, links, lists, networks, notices, payments,
+    plans, refunds, retention, reviews, screenings, subscriptions, sums, timers, transfers,
 };
 
 /// A statement's arguments, each turned into a [`Val`].

@@ -219,7 +219,7 @@ async fn sessions_are_bounded_in_time_and_durable() {
     for (setting, value) in [
         ("lock_timeout", "2s"),
         ("statement_timeout", "30s"),
-        ("idle_in_transaction_session_timeout", "30s"),
+        ("idle_in_transaction_session_timeout", "5s"),
         ("transaction_isolation", "read committed"),
         ("synchronous_commit", "on"),
     ] {

@@ -9,11 +9,13 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::commands::{account, check, checkout, demo, key, migrate, screening, serve};
+use crate::commands::{
+    account, accounts, backup, check, checkout, demo, key, migrate, screening, serve,
+};
 use crate::compose;
 use crate::config::{Config, Flags};
 use crate::failure::Failure;
-use crate::logging::{self, LogFormat};
+use crate::logging::{self, FormatArg};
 use crate::output;
 use crate::server::Part;
 
@@ -26,6 +28,7 @@ const RUNTIME_END_TIME: Duration = Duration::from_secs(1);
     name = "till",
     version,
     disable_help_subcommand = true,
+    help_template = "{about}\n{usage-heading} {usage}\n\nCommands:\n{subcommands}\n\nOptions:\n{options}{after-help}",
     after_help = "Example: till demo"
 )]
 pub struct Cli {
@@ -79,20 +82,14 @@ enum Command {
             hide_possible_values = true
         )]
         only: Vec<Part>,
-        /// Log lines as text or json
-        #[arg(
-            long,
-            value_enum,
-            value_name = "FORMAT",
-            default_value = "text",
-            hide_possible_values = true
-        )]
-        log_format: LogFormat,
+        /// Log lines as text or json (text on a terminal)
+        #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
+        log_format: Option<FormatArg>,
     },
     /// Bring the database to this version's schema
     #[command(after_help = "Example: till migrate --database postgres://till@localhost/till")]
     Migrate,
-    /// Make accounts
+    /// Make, list, disable and enable accounts
     #[command(subcommand, after_help = "Example: till account create --name Acme")]
     Account(AccountCommand),
     /// Make, replace and list API keys
@@ -107,6 +104,12 @@ enum Command {
     /// Say how old and large the screening lists are
     #[command(subcommand, after_help = "Example: till screening status")]
     Screening(ScreeningCommand),
+    /// Copy a SQLite database while it is in use
+    #[command(after_help = "Example: till backup --to till-backup.db")]
+    Backup(backup::Backup),
+    /// Put a copy back, and say what the chains will be asked again
+    #[command(after_help = "Example: till restore --from till-backup.db")]
+    Restore(backup::Restore),
     /// Print the OpenAPI 3.1 document
     #[command(after_help = "Example: till openapi > openapi.json")]
     Openapi,
@@ -126,6 +129,15 @@ enum AccountCommand {
                       --destination eip155=0x52908400098527886E0F7030069857D2E4169EE7"
     )]
     Create(account::Create),
+    /// List all accounts
+    #[command(after_help = "Example: till account list --json")]
+    List(accounts::List),
+    /// Refuse an account's keys; observing and crediting go on
+    #[command(after_help = "Example: till account disable --account acct_…")]
+    Disable(accounts::Which),
+    /// Let a disabled account's keys work again
+    #[command(after_help = "Example: till account enable --account acct_…")]
+    Enable(accounts::Which),
 }
 
 #[derive(Debug, Subcommand)]
@@ -176,7 +188,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Demo { listen, json } => {
             let config = load(&cli.settings, listen)?;
-            let log = logging::start_server(filter, LogFormat::Text)?;
+            let format = logging::format(None, config.log.format);
+            let log = logging::start_server(filter, format)?;
             block_on(server_runtime()?, demo::run(config, json, log))
         }
         Command::Serve {
@@ -185,7 +198,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
             log_format,
         } => {
             let config = load(&cli.settings, listen)?;
-            let log = logging::start_server(filter, log_format)?;
+            let format = logging::format(log_format, config.log.format);
+            let log = logging::start_server(filter, format)?;
             block_on(server_runtime()?, serve::run(&config, &only, log))
         }
         Command::Openapi => output::print(&till_api::openapi_json()),
@@ -197,6 +211,27 @@ fn run(cli: Cli) -> Result<(), Failure> {
                 account::create(&config, &create).await
             })
         }
+        Command::Account(AccountCommand::List(list)) => {
+            one_thing(&cli.settings, filter, async |config| {
+                accounts::list(&config, &list).await
+            })
+        }
+        Command::Account(AccountCommand::Disable(which)) => {
+            one_thing(&cli.settings, filter, async |config| {
+                accounts::disable(&config, &which).await
+            })
+        }
+        Command::Account(AccountCommand::Enable(which)) => {
+            one_thing(&cli.settings, filter, async |config| {
+                accounts::enable(&config, &which).await
+            })
+        }
+        Command::Backup(copy) => one_thing(&cli.settings, filter, async |config| {
+            backup::backup(&config, &copy).await
+        }),
+        Command::Restore(copy) => one_thing(&cli.settings, filter, async |config| {
+            backup::restore(&config, &copy).await
+        }),
         Command::Key(KeyCommand::Create(new)) => one_thing(&cli.settings, filter, async |config| {
             key::create(&config, &new).await
         }),
@@ -306,7 +341,7 @@ mod tests {
     #[test]
     fn every_help_fits_one_screen_and_shows_an_example() {
         let paths = paths(&Cli::command(), &[]);
-        assert_eq!(paths.len(), 16, "{paths:?}");
+        assert_eq!(paths.len(), 21, "{paths:?}");
         for mut path in paths {
             path.push("--help".to_owned());
             let help = Cli::try_parse_from(&path).unwrap_err().to_string();

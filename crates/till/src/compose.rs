@@ -2,6 +2,7 @@
 //! know is refused here, before anything starts.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,12 +22,13 @@ use till_engine::lists::{Format, ListConfig, Lists, ListsConfig, Source};
 use till_engine::nodes::Nodes;
 use till_engine::outbound::{Sender, SenderConfig, SenderError};
 use till_engine::smtp::Mailer;
-use till_engine::{Engine, EngineConfig};
+use till_engine::{Engine, EngineConfig, EngineLimits, Retention};
 use till_store::Db;
 
 use crate::config::{Config, CreditAt, Network, Urls};
 use crate::database;
 use crate::failure::Failure;
+use crate::handles;
 use crate::keyfile::{self, IfMissing, Key};
 use crate::system::{SystemClock, SystemEntropy};
 
@@ -53,9 +55,10 @@ pub async fn engine(
     let (mailer, nodes, lists) = (mailer(config)?, nodes(config)?, lists(config)?);
     let clock = SystemClock::start();
     let db = database::open_migrated(&config.database, &clock).await?;
-    let keys = keys(config, &db).await?;
+    let (keys, made) = keys(config, &db).await?;
     let engine = build(db, clock, settings, &keys, prices)?;
     check_keys(&engine).await?;
+    agree_on_key(&engine, &config.key_files(), made).await?;
     let engine = engine.with_mailer(mailer).with_nodes(nodes);
     Ok(Arc::new(engine.with_lists(Some(lists))))
 }
@@ -121,6 +124,7 @@ pub fn engine_config(
     urls: &Urls,
     purpose: Purpose,
 ) -> Result<EngineConfig, Failure> {
+    let budget = handles::budget(config, handles::limit());
     Ok(EngineConfig {
         public_url: urls.public.clone(),
         checkout_url: urls.checkout.clone(),
@@ -137,6 +141,15 @@ pub fn engine_config(
         attempt_ms: i64::from(config.subscriptions.attempt_days) * DAY_MS,
         require_wallet_proof: config.wallets.require_proof,
         credit_at: credit_at(config)?,
+        limits: EngineLimits {
+            open_link_invoices_per_client: i64::from(config.limits.open_link_invoices_per_client),
+            webhooks_under_way: budget.webhooks_under_way,
+            retention: Retention {
+                deliveries_d: config.retention.deliveries_d.into(),
+                events_d: config.retention.events_d.into(),
+                payer_contacts_d: config.retention.payer_contacts_d.into(),
+            },
+        },
     })
 }
 
@@ -236,24 +249,55 @@ fn prices(config: &Config) -> Result<Prices, Failure> {
     Ok(Prices::new(fixed, i64::from(prices.max_age_s) * SECOND_MS))
 }
 
-/// The keys of the configured files. A database in memory gets one of its own that nobody keeps.
-async fn keys(config: &Config, db: &Db) -> Result<Vec<Key>, Failure> {
+/// The keys of the configured files, and the file that was made for it. A database in memory gets a key of its own that
+/// nobody keeps.
+async fn keys(config: &Config, db: &Db) -> Result<(Vec<Key>, Option<PathBuf>), Failure> {
     let keeps_nothing = db.dialect() == till_store::Dialect::SqliteMemory;
     if keeps_nothing && config.secrets.key_file.is_empty() {
-        return Ok(vec![random_key()]);
+        return Ok((vec![random_key()], None));
     }
     // In this order: whoever wrote a secret had made the key file before.
     let mut reader = db.read().await?;
-    let if_missing = match till_store::accounts::any_with_secret(&mut reader).await? {
-        None => IfMissing::Make,
-        Some(_) => IfMissing::Refuse,
+    let is_new = till_store::installation::key_name(&mut reader)
+        .await?
+        .is_none()
+        && till_store::accounts::any_with_secret(&mut reader)
+            .await?
+            .is_none();
+    let if_missing = match is_new {
+        true => IfMissing::Make,
+        false => IfMissing::Refuse,
     };
     let paths = config.key_files();
-    let keys = keyfile::read_all(&paths, if_missing, &SystemEntropy)?;
+    let (keys, made) = keyfile::read_all(&paths, if_missing, &SystemEntropy)?;
     for path in paths.iter().filter(|path| keyfile::is_exposed(path)) {
         tracing::warn!(path = %path.display(), "the key file can be read by others; make it chmod 600");
     }
-    Ok(keys)
+    Ok((keys, made))
+}
+
+/// The database says which key encrypts in it, from the first start on. Of several servers that start on an empty one at
+/// once, each with a key file of its own, one is first; the others are told, and do not leave their file behind.
+async fn agree_on_key(
+    engine: &Engine,
+    paths: &[PathBuf],
+    made: Option<PathBuf>,
+) -> Result<(), Failure> {
+    let mut tx = engine.db.begin().await?;
+    let claimed = till_store::installation::claim_key_name(&mut tx, &engine.vault.name()).await?;
+    tx.commit().await?;
+    if engine.vault.has(&claimed) {
+        return Ok(());
+    }
+    if let Some(path) = made {
+        std::fs::remove_file(&path).ok();
+    }
+    let path = paths.first().map(|path| path.display().to_string());
+    Err(Failure::new(format!(
+        "this database is encrypted with the key {claimed}, and this server has another; copy the key file of the server \
+         that was first to {}",
+        path.unwrap_or_default()
+    )))
 }
 
 /// Whether these keys open what the database holds.
@@ -307,7 +351,7 @@ fn trusted_certificates(config: &Config) -> Result<Vec<Vec<u8>>, Failure> {
 }
 
 /// Who delivers webhooks. It must not be talked into calling this very server.
-pub fn sender(config: &Config, own: Option<std::net::SocketAddr>) -> Result<Sender, Failure> {
+pub fn sender(config: &Config, own_addresses: Vec<SocketAddr>) -> Result<Sender, Failure> {
     let webhooks = &config.webhooks;
     let policy = match webhooks.allow_private_addresses {
         true => UrlPolicy::PrivateAllowed,
@@ -316,7 +360,8 @@ pub fn sender(config: &Config, own: Option<std::net::SocketAddr>) -> Result<Send
     let settings = SenderConfig {
         policy,
         trusted_certificates_pem: trusted_certificates(config)?,
-        own_addresses: own.into_iter().collect(),
+        own_addresses,
+        sockets: handles::budget(config, handles::limit()).webhook_sockets,
         deadline: Duration::from_millis(u64::from(WEBHOOK_ANSWER_MS_MAX)),
     };
     Sender::new(settings).map_err(|error| match error {

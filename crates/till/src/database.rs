@@ -49,7 +49,12 @@ pub async fn open_existing(config: &Database) -> Result<Db, Failure> {
 }
 
 async fn open(config: &Database) -> Result<Db, Failure> {
-    match Db::open(&DbConfig::new(&config.url)).await {
+    let settings = DbConfig {
+        readers_max: config.readers,
+        writers_max: config.writers,
+        ..DbConfig::new(&config.url)
+    };
+    match Db::open(&settings).await {
         Ok(db) => Ok(db),
         Err(error) => Err(Failure::new(format!(
             "the database {} cannot be opened: {}",
@@ -141,6 +146,8 @@ mod tests {
         let named = |url: &str| {
             name(&Database {
                 url: url.to_owned(),
+                readers: 1,
+                writers: 1,
             })
         };
         let postgres = named("postgres://till:hunter2@db.example.com/till?password=hunter2");

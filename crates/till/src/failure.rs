@@ -46,7 +46,7 @@ impl From<ConfigError> for Failure {
             ConfigError::UnknownSetting { origin, .. } | ConfigError::Value { origin, .. } => {
                 matches!(origin, Origin::Flag(_))
             }
-            ConfigError::File { .. } | ConfigError::UnknownVariable { .. } => false,
+            ConfigError::File { .. } => false,
         };
         match typed {
             true => Failure::Usage(error.to_string()),

@@ -20,12 +20,13 @@ pub enum IfMissing {
     Refuse,
 }
 
-/// All keys, the newest first; makes the first file if it may.
+/// All keys, the newest first; makes the first file if it may, and says which it made.
 pub fn read_all(
     paths: &[PathBuf],
     if_missing: IfMissing,
     entropy: &dyn Entropy,
-) -> Result<Vec<Key>, Failure> {
+) -> Result<(Vec<Key>, Option<PathBuf>), Failure> {
+    let mut made = None;
     if let Some(first) = paths.first()
         && if_missing == IfMissing::Make
         && !first.exists()
@@ -36,8 +37,10 @@ pub fn read_all(
                 first.display()
             ))
         })?;
+        made = Some(first.clone());
     }
-    paths.iter().map(|path| read(path)).collect()
+    let keys: Result<Vec<Key>, Failure> = paths.iter().map(|path| read(path)).collect();
+    Ok((keys?, made))
 }
 
 pub fn read(path: &Path) -> Result<Key, Failure> {
@@ -130,9 +133,10 @@ mod tests {
             0o600
         );
         assert!(!is_exposed(&path));
-        let again = read_all(&[path], IfMissing::Make, &SystemEntropy).unwrap();
-        assert_eq!(made, again);
-        assert_ne!(made, [Key::default()]);
+        let again = read_all(&[path.clone()], IfMissing::Make, &SystemEntropy).unwrap();
+        assert_eq!((&made.0, made.1), (&again.0, Some(path)));
+        assert_eq!(again.1, None);
+        assert_ne!(again.0, [Key::default()]);
         assert_eq!(
             fs::read_dir(folder.path()).unwrap().count(),
             1,
@@ -149,7 +153,7 @@ mod tests {
                 .map(|_| {
                     scope.spawn(|| {
                         let paths = [path.clone()];
-                        read_all(&paths, IfMissing::Make, &SystemEntropy).unwrap()
+                        read_all(&paths, IfMissing::Make, &SystemEntropy).unwrap().0
                     })
                 })
                 .collect();

@@ -1,11 +1,13 @@
 //! The top floor: the command line, the configuration, and how the parts are put together.
 
+pub mod advice;
 pub mod cli;
 pub mod commands;
 pub mod compose;
 pub mod config;
 pub mod database;
 pub mod failure;
+pub mod handles;
 pub mod keyfile;
 pub mod logging;
 pub mod output;

@@ -6,21 +6,22 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use futures::future::join_all;
-use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
-use till_api::{Api, ApiConfig};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use till_api::{AdmissionLimits, Api, ApiConfig, Operator, ServerLimits};
 use till_engine::Engine;
 use till_engine::base::Stopping;
 use till_engine::invoices::gather::Gatherer;
 use till_engine::workers;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::compose;
 use crate::config::{Config, Urls};
 use crate::failure::Failure;
+use crate::handles;
 use crate::logging::Log;
 use crate::pages;
 
@@ -32,16 +33,33 @@ pub enum Part {
     Workers,
 }
 
+// With the default of `server.drain_s` the worst case ends within 25 seconds: 5, then 15 for workers beside the 10 for
+// requests, then 3.
 /// A worker's step is short; one that hangs is taken over by another process after its claim.
 const WORKERS_END_TIME: Duration = Duration::from_secs(15);
-const CLOSE_TIME: Duration = Duration::from_secs(10);
+const REQUESTS_END_TIME: Duration = Duration::from_secs(10);
+const CLOSE_TIME: Duration = Duration::from_secs(3);
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
 
 pub async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Failure> {
+    bind_or(address, "--listen").await
+}
+
+/// Where the operator asked for one.
+pub async fn metrics_listener(
+    config: &Config,
+) -> Result<Option<(TcpListener, SocketAddr)>, Failure> {
+    match config.metrics.listen {
+        Some(address) => bind_or(address, "metrics.listen").await.map(Some),
+        None => Ok(None),
+    }
+}
+
+async fn bind_or(address: SocketAddr, setting: &str) -> Result<(TcpListener, SocketAddr), Failure> {
     let failure = |error: std::io::Error| {
         let hint = match error.kind() {
-            std::io::ErrorKind::AddrInUse => "; choose another with --listen",
-            _ => "",
+            std::io::ErrorKind::AddrInUse => format!("; choose another with {setting}"),
+            _ => String::new(),
         };
         Failure::new(format!("cannot listen on {address}: {error}{hint}"))
     };
@@ -61,6 +79,8 @@ pub fn gatherer(engine: &Arc<Engine>) -> Gatherer {
 pub struct Server {
     pub engine: Arc<Engine>,
     pub listener: Option<(TcpListener, SocketAddr)>,
+    /// For the operator alone.
+    pub metrics: Option<(TcpListener, SocketAddr)>,
     pub urls: Urls,
     pub workers: bool,
 }
@@ -75,15 +95,16 @@ pub async fn run(
     let Server {
         engine,
         listener,
+        metrics: metrics_listener,
         urls,
         workers,
     } = server;
-    let mut signals = Signals::new()?;
+    let signals = Signals::new()?;
     let own = listener.as_ref().map(|(_, bound)| *bound);
-    let sender = Arc::new(compose::sender(config, own)?);
-    let metrics = PrometheusBuilder::new()
-        .install_recorder()
-        .map_err(|error| Failure::new(format!("metrics cannot be started: {error}")))?;
+    let bound = [&listener, &metrics_listener].into_iter().flatten();
+    let own_addresses = bound.map(|(_, bound)| *bound).collect();
+    let sender = Arc::new(compose::sender(config, own_addresses)?);
+    let metrics = metrics()?;
     let gatherer = gatherer(&engine);
     let (stop, stopping) = watch::channel(false);
 
@@ -92,46 +113,120 @@ pub async fn run(
         None => log.open("working without an API"),
     }
     let mut tasks = vec![tokio::spawn(upkeep(metrics.clone(), stopping.clone()))];
+    let (end_operator, operator_ends) = oneshot::channel::<()>();
+    if let Some((listener, bound)) = metrics_listener {
+        tracing::info!("metrics and health at http://{bound}");
+        let operator = Operator {
+            engine: Arc::clone(&engine),
+            stopping: stopping.clone(),
+            metrics: Arc::new(move || metrics.render()),
+        };
+        let docs_url = urls.docs.clone();
+        tokio::spawn(async move {
+            // Until the very end: what goes on while a server stops is worth seeing.
+            let ends = async { drop(operator_ends.await) };
+            till_api::serve_operator(operator, &docs_url, listener, ends).await;
+        });
+    }
     if workers {
         tasks.extend(workers::start(&engine, Arc::clone(&sender), &stopping));
     }
     started(&gatherer).await?;
 
-    // Streams and workers are told at once: requests under way would otherwise be waited for in vain.
-    let told = async move {
-        let signal = signals.next().await;
-        tracing::info!(signal, "stopping; a second signal stops at once");
-        stop.send_replace(true);
-        tokio::spawn(async move {
-            signals.next().await;
-            std::process::exit(1);
-        });
+    tasks.push(workers::start_pulse(&engine, &stopping));
+    let drain_time = match own {
+        Some(_) => Duration::from_secs(config.server.drain_s.into()),
+        None => Duration::ZERO,
     };
+    let told = told(signals, Arc::clone(&engine), drain_time, stop);
     match listener {
-        None => told.await,
+        None => {
+            told.await;
+            end_workers(tasks, stopping).await;
+        }
         Some((listener, _)) => {
             tasks.push(workers::start_streams(&engine, &stopping));
             tasks.push(workers::start_following(&engine, &stopping));
-            let render = move || metrics.render();
             let settings = ApiConfig {
                 docs_url: urls.docs,
                 trusted_proxies: config.limits.trusted_proxies.clone(),
                 checkout_per_minute: config.limits.checkout_per_minute,
-                metrics: Some(Arc::new(render)),
+                streams_per_client: as_size(config.limits.streams_per_client),
+                server: server_limits(config),
                 pages: pages::checkout(),
             };
+            let ending = tokio::spawn(end_workers(tasks, stopping.clone()));
             let api = Api::new(Arc::clone(&engine), gatherer, sender, settings, stopping);
             till_api::serve(api, listener, told).await;
+            drop(ending.await);
         }
     }
-    end(&engine, tasks).await;
+    close(&engine).await;
+    drop(end_operator);
     Ok(())
 }
 
-async fn end(engine: &Engine, tasks: Vec<JoinHandle<()>>) {
+const SECONDS: &[f64] = &[0.001, 0.005, 0.02, 0.1, 0.5, 2.0, 10.0];
+const SIZES: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
+
+fn metrics() -> Result<PrometheusHandle, Failure> {
+    let suffix = |text: &str| Matcher::Suffix(text.to_owned());
+    let recorder = PrometheusBuilder::new()
+        .set_buckets_for_metric(suffix("_seconds"), SECONDS)
+        .and_then(|builder| builder.set_buckets_for_metric(suffix("_size"), SIZES))
+        .and_then(PrometheusBuilder::install_recorder);
+    recorder.map_err(|error| Failure::new(format!("metrics cannot be started: {error}")))
+}
+
+fn server_limits(config: &Config) -> ServerLimits {
+    ServerLimits {
+        admission: AdmissionLimits {
+            connections: handles::budget(config, handles::limit()).connections,
+            connections_per_client: as_size(config.limits.connections_per_client),
+            trusted_proxies: config.limits.trusted_proxies.clone(),
+        },
+        slow_reader_time: Duration::from_secs(config.server.slow_reader_s.into()),
+        drain_time: REQUESTS_END_TIME,
+        ..ServerLimits::default()
+    }
+}
+
+fn as_size(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// Waits for a signal. From then on the server says that it is not ready, and goes on until whoever sends it work has
+/// noticed; then everybody is told. Streams and workers, too: requests under way would otherwise be waited for in vain.
+async fn told(
+    mut signals: Signals,
+    engine: Arc<Engine>,
+    drain_time: Duration,
+    stop: watch::Sender<bool>,
+) {
+    let signal = signals.next().await;
+    tracing::info!(signal, "stopping; a second signal stops at once");
+    engine.readiness.leave();
+    tokio::spawn(async move {
+        signals.next().await;
+        std::process::exit(1);
+    });
+    // Whoever sits before it and presses a key wants it to end.
+    if signal == TERMINATE {
+        tokio::time::sleep(drain_time).await;
+    }
+    stop.send_replace(true);
+}
+
+/// Beside the requests, from the moment that everybody is told.
+async fn end_workers(tasks: Vec<JoinHandle<()>>, mut stopping: Stopping) {
+    // An error can only mean that nobody is left to tell us.
+    drop(stopping.wait_for(|stop| *stop).await.map(drop));
     if timeout(WORKERS_END_TIME, join_all(tasks)).await.is_err() {
         tracing::warn!("a worker was cut off: its step took longer than the time to end");
     }
+}
+
+async fn close(engine: &Engine) {
     if timeout(CLOSE_TIME, engine.db.clone().close())
         .await
         .is_err()
@@ -150,6 +245,8 @@ async fn upkeep(metrics: PrometheusHandle, mut stopping: Stopping) {
         }
     }
 }
+
+const TERMINATE: &str = "SIGTERM";
 
 struct Signals {
     terminate: Signal,
@@ -170,7 +267,7 @@ impl Signals {
 
     async fn next(&mut self) -> &'static str {
         tokio::select! {
-            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.terminate.recv() => TERMINATE,
             _ = self.interrupt.recv() => "SIGINT",
         }
     }

@@ -1,6 +1,7 @@
 //! The command line as operators and scripts meet it: the real binary, its exit statuses and its output.
 
 mod common;
+mod operator;
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -89,8 +90,6 @@ fn a_wrong_configuration_is_one_line_that_names_it() {
     );
     let line = place.till(&["serve", "--config", "missing.toml"]).fails(1);
     assert!(line.contains("missing.toml"), "{line}");
-    let line = Done::of(place.command(&["migrate"]).env("TILL_SERVER_LISEN", "x")).fails(1);
-    assert!(line.contains("TILL_SERVER_LISEN"), "{line}");
     let line = Done::of(place.command(&["migrate"]).env("TILL_LOG", "=,=")).fails(1);
     assert!(line.contains("TILL_LOG"), "{line}");
     assert_eq!(place.files(), ["till.toml"], "nothing was made");
@@ -649,8 +648,10 @@ fn lists_are_checked_read_and_shown_with_their_age_and_size() {
         checked.contains("1 addresses; no server has read it yet"),
         "{checked}"
     );
-    let server = place.serve(&config);
-    let metrics = || String::from_utf8(server.client("").get("/metrics").unwrap().body).unwrap();
+    let listen = ["--set", "metrics.listen=127.0.0.1:0"];
+    let server = place.serve(&[&config[..], &listen].concat());
+    let operator = server.operator();
+    let metrics = || String::from_utf8(operator.get("/metrics").unwrap().body).unwrap();
     until("the list is read", || {
         metrics().contains("till_screening_list_addresses{list=\"own\"} 1")
     });

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use scoped_futures::ScopedFutureExt as _;
+use till_engine::merchants::accounts::KeyKind;
 use till_engine::view::{CheckoutInvoiceView, PayerLinkView};
 use till_engine::{checkout, links};
 use till_http::read;
@@ -12,7 +13,8 @@ use utoipa_axum::routes;
 
 use crate::face::request::body;
 use crate::face::{
-    Answered, Api, Counted, Got, Id, IdempotencyKey, KeyParam, Payer, Posted, Refusals, shown, text,
+    Answered, Api, Client, Counted, Got, Id, IdempotencyKey, KeyParam, Payer, Posted, Refusals,
+    shown, text,
 };
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
@@ -50,12 +52,15 @@ body! {
 async fn create_invoice(
     State(api): State<Arc<Api>>,
     Id(slug): Id,
+    client: Client,
     posted: Posted<Counted<Payer>, LinkInvoiceRequest>,
 ) -> Answered {
     let (slug, amount) = (slug.as_str(), posted.body.amount.as_deref());
+    // A merchant who asks for its payers is no payer.
+    let client = (posted.caller.kind == KeyKind::Publishable).then_some(client.0);
     let create = posted.create(&api, |tx, context| {
         async move {
-            let row = links::create_invoice(tx, context, slug, amount).await?;
+            let row = links::create_invoice(tx, context, slug, amount, client).await?;
             text(&checkout::shown(tx, context, &row).await?)
         }
         .scope_boxed()

@@ -22,13 +22,21 @@ use crate::face::Api;
 
 /// The endpoints that payers' browsers call from other origins.
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
-    let routes = OpenApiRouter::new()
+    origins::answer_preflights(asked_by_browsers())
+}
+
+/// Whether pages of any origin may call what is at a path.
+pub fn is_for_any_origin() -> impl Fn(&str) -> bool {
+    origins::is_one_of(&asked_by_browsers())
+}
+
+fn asked_by_browsers() -> OpenApiRouter<Arc<Api>> {
+    OpenApiRouter::new()
         .merge(claims::routes())
         .merge(exchanges::routes())
         .merge(invoices::routes())
         .merge(links::routes())
-        .merge(stream::routes());
-    origins::allow_any(routes)
+        .merge(stream::routes())
 }
 
 /// The pages that payers open, and what only they ask for. The demonstration's test money exists there alone.

@@ -1,38 +1,42 @@
-//! Payers' pages may be served from anywhere.
+//! Payers' pages may be served from anywhere. The edge says so of every answer (`till_http::layers`), also of those that
+//! never come this far; here is which paths it says it of, and the answer to browsers that ask first.
 
 use std::sync::Arc;
 
-use axum::extract::Request;
-use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::options;
-use http::{HeaderValue, StatusCode, header};
+use http::{StatusCode, header};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::face::Api;
 
-/// Lets pages of any origin call these endpoints, and answers the browsers that ask first.
-pub fn allow_any(mut routes: OpenApiRouter<Arc<Api>>) -> OpenApiRouter<Arc<Api>> {
-    let paths: Vec<String> = routes.get_openapi().paths.paths.keys().cloned().collect();
-    for path in paths {
-        routes = routes.route(&path, options(preflight));
-    }
-    routes.layer(from_fn(allow_origin))
+/// Whether a path is that of one of these endpoints.
+pub fn is_one_of(routes: &OpenApiRouter<Arc<Api>>) -> impl Fn(&str) -> bool + use<> {
+    let templates = paths(routes);
+    move |path| templates.iter().any(|template| fits(template, path))
 }
 
-/// Any origin may ask, without cookies: the publishable key is all there is.
-async fn allow_origin(request: Request, next: Next) -> Response {
-    let mut response = next.run(request).await;
-    let headers = response.headers_mut();
-    headers.insert(
-        header::ACCESS_CONTROL_ALLOW_ORIGIN,
-        HeaderValue::from_static("*"),
-    );
-    headers.insert(
-        header::ACCESS_CONTROL_EXPOSE_HEADERS,
-        HeaderValue::from_static("date, retry-after, x-request-id, idempotent-replayed"),
-    );
-    response
+fn fits(template: &str, path: &str) -> bool {
+    let (mut wanted, mut given) = (template.split('/'), path.split('/'));
+    loop {
+        match (wanted.next(), given.next()) {
+            (None, None) => return true,
+            (Some(wanted), Some(given)) if wanted == given || wanted.starts_with('{') => {}
+            _ => return false,
+        }
+    }
+}
+
+fn paths(routes: &OpenApiRouter<Arc<Api>>) -> Vec<String> {
+    routes.get_openapi().paths.paths.keys().cloned().collect()
+}
+
+/// Answers the browsers that ask before they call.
+pub fn answer_preflights(mut routes: OpenApiRouter<Arc<Api>>) -> OpenApiRouter<Arc<Api>> {
+    for path in paths(&routes) {
+        routes = routes.route(&path, options(preflight));
+    }
+    routes
 }
 
 async fn preflight() -> Response {
@@ -45,4 +49,25 @@ async fn preflight() -> Response {
         (header::ACCESS_CONTROL_MAX_AGE, "86400"),
     ];
     (StatusCode::NO_CONTENT, headers).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_fits_its_template_and_no_other() {
+        assert!(fits(
+            "/v1/invoices/{id}/events",
+            "/v1/invoices/inv_1/events"
+        ));
+        for other in [
+            "/v1/invoices/inv_1",
+            "/v1/invoices/inv_1/events/2",
+            "/v1/invoices/inv_1/refunds",
+            "/",
+        ] {
+            assert!(!fits("/v1/invoices/{id}/events", other), "{other}");
+        }
+    }
 }

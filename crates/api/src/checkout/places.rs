@@ -6,7 +6,6 @@ use till_core::error::{Code, Refusal};
 
 use crate::face::{Api, Client};
 
-const STREAMS_PER_CLIENT_MAX: usize = 100;
 const STREAMS_PER_INVOICE_MAX: usize = 200;
 
 /// A counted place among the open streams, given back when the stream ends.
@@ -19,7 +18,7 @@ impl Place {
     pub fn take(api: &Arc<Api>, client: Client, invoice: &str) -> Result<Place, Refusal> {
         // An address is no id: the two cannot be taken for each other.
         let counted = [client.0.to_string(), invoice.to_owned()];
-        let limits = [STREAMS_PER_CLIENT_MAX, STREAMS_PER_INVOICE_MAX];
+        let limits = [api.config.streams_per_client, STREAMS_PER_INVOICE_MAX];
         let mut streams = api.streams.lock().unwrap_or_else(PoisonError::into_inner);
         let full = counted
             .iter()
@@ -33,6 +32,7 @@ impl Place {
             *streams.entry(of.clone()).or_default() += 1;
         }
         drop(streams);
+        metrics::gauge!("till_streams_open").increment(1);
         Ok(Place {
             api: Arc::clone(api),
             counted,
@@ -42,6 +42,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
+        metrics::gauge!("till_streams_open").decrement(1);
         let mut streams = self
             .api
             .streams

@@ -26,6 +26,10 @@ use crate::face::request::params;
 use crate::face::{Answered, Api, Client, Failure, Got, Id, Payer, Refusals};
 
 const HEARTBEAT: Duration = Duration::from_secs(15);
+/// Between two looks at a database that does not answer.
+const OUTAGE_PAUSE: Duration = Duration::from_secs(2);
+const RETRY_MS_MIN: u16 = 1_000;
+const RETRY_SPREAD_MS: u16 = 4_000;
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::new().routes(routes!(events))
@@ -113,6 +117,8 @@ fn resume_after(headers: &HeaderMap, asked: Option<i64>) -> Result<i64, Refusal>
 enum Step {
     Begin,
     Follow,
+    /// The database did not answer.
+    Behind,
     End,
 }
 
@@ -140,16 +146,18 @@ impl Following {
         if self.step == Step::End {
             return None;
         }
-        let mut head = "";
-        if self.step == Step::Begin {
-            self.step = Step::Follow;
-            head = "retry: 3000\n\n";
+        let mut head = String::new();
+        match self.step {
+            Step::Begin => head = self.retry(),
+            Step::Behind => tokio::time::sleep(OUTAGE_PAUSE).await,
+            Step::Follow | Step::End => {}
         }
+        self.step = Step::Follow;
         loop {
             // Boxed, like the other question below, to keep the future small: thousands of streams wait at a time.
             match Box::pin(self.read()).await {
                 Ok(items) if !items.is_empty() || !head.is_empty() => {
-                    let mut text = String::from(head);
+                    let mut text = head;
                     for item in &items {
                         self.after = item.seq;
                         push_event(&mut text, item);
@@ -157,9 +165,12 @@ impl Following {
                     return Some((Ok(Bytes::from(text)), self));
                 }
                 Ok(_) => {}
+                // The database comes back, and the client need not: thousands of them at once would keep it away.
                 Err(failure) => {
-                    tracing::warn!(?failure, "a live stream could not be read and was ended");
-                    return None;
+                    tracing::debug!(?failure, "a live stream could not be read; it waits");
+                    self.step = Step::Behind;
+                    let text = format!("{head}: waiting\n\n");
+                    return Some((Ok(Bytes::from(text)), self));
                 }
             }
             let woken = tokio::select! {
@@ -176,10 +187,17 @@ impl Following {
                 Woken::Stopping => {
                     // The client reconnects by itself, to a server that is up.
                     self.step = Step::End;
-                    return Some((Ok(Bytes::from_static(b": reconnect\n\n")), self));
+                    let text = format!("{}: reconnect\n\n", self.retry());
+                    return Some((Ok(Bytes::from(text)), self));
                 }
             }
         }
+    }
+
+    /// When to come back, should the connection end: not all at the same moment.
+    fn retry(&self) -> String {
+        let spread = u16::from_le_bytes(self.api.engine.ids.random()) % RETRY_SPREAD_MS;
+        format!("retry: {}\n\n", RETRY_MS_MIN + spread)
     }
 
     async fn read(&self) -> Result<Vec<StreamItem>, Fail> {
@@ -188,7 +206,7 @@ impl Following {
 
     /// A key that was rolled meanwhile closes the streams it opened.
     async fn still_allowed(&self) -> bool {
-        match self.api.caller(&self.key).await {
+        match self.api.caller_lately(&self.key).await {
             Ok(_) => true,
             Err(fail) => !Failure::from(fail).is_refusal(),
         }

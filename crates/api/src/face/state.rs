@@ -14,16 +14,15 @@ use till_engine::{Engine, Fail};
 use super::pages::Pages;
 use till_http::idempotency::InFlight;
 use till_http::rate_limit::RateLimiter;
-
-/// Renders the metrics in Prometheus' text form.
-pub type Metrics = Arc<dyn Fn() -> String + Send + Sync>;
+use till_http::server::ServerLimits;
 
 #[derive(Clone)]
 pub struct ApiConfig {
     pub docs_url: String,
     pub trusted_proxies: Vec<ipnet::IpNet>,
     pub checkout_per_minute: u32,
-    pub metrics: Option<Metrics>,
+    pub streams_per_client: usize,
+    pub server: ServerLimits,
     /// The checkout pages, as far as this program was built with them.
     pub pages: Pages,
 }
@@ -56,6 +55,8 @@ const RETRIEVAL_LANES: usize = 2;
 /// How long a key that was looked up may be believed. Long enough to spare a busy server the question,
 /// short enough that a key rolled from another process has stopped working before anyone can tell.
 const KEY_LIFE_US: u64 = 20_000;
+/// The same for a live stream that goes on.
+const STREAMED_KEY_LIFE_US: u64 = 10_000_000;
 /// Beyond this the cache starts over: the keys in use come back at once.
 const KEYS_MAX: usize = 10_000;
 
@@ -85,12 +86,21 @@ impl Api {
 
     /// Who a key belongs to, and whether it may be used at all.
     pub async fn caller(&self, key: &str) -> Result<Arc<Caller>, Fail> {
+        self.caller_as_of(key, KEY_LIFE_US).await
+    }
+
+    /// The same for those who ask again and again: however many they are, one of them looks it up now and then.
+    pub async fn caller_lately(&self, key: &str) -> Result<Arc<Caller>, Fail> {
+        self.caller_as_of(key, STREAMED_KEY_LIFE_US).await
+    }
+
+    async fn caller_as_of(&self, key: &str, life_us: u64) -> Result<Arc<Caller>, Fail> {
         let known = self.known_key(accounts::hash_key(key));
         // Whoever finds it too old looks it up; the others wait for that answer instead of all asking.
         let mut known = known.lock().await;
         let now_us = self.engine.clock.monotonic_us();
         match &*known {
-            Some((at, found)) if now_us.saturating_sub(*at) < KEY_LIFE_US => found.clone(),
+            Some((at, found)) if now_us.saturating_sub(*at) < life_us => found.clone(),
             _ => {
                 // Boxed to keep the future small: most requests find the key known.
                 let found = Box::pin(accounts::caller(&self.engine, key)).await;

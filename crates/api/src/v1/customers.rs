@@ -30,7 +30,7 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
 body! {
     pub struct CreateCustomerRequest {
         #[schema(max_length = 200)]
-        name: Option<String> = read::text_max(CUSTOMER_NAME_CHARS_MAX),
+        name: Option<String> = read::shown_text(0..=CUSTOMER_NAME_CHARS_MAX),
         /// Stored encrypted; used only for reminders of this customer's renewals.
         email: Option<String> = read::text,
         /// Up to 20 pairs, keys of at most 40 and values of at most 500 characters.

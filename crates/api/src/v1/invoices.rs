@@ -49,7 +49,7 @@ body! {
         assets: Option<Vec<String>> = list_of(ASSETS_MAX, read::text),
         /// Shown to the payer.
         #[schema(max_length = 500)]
-        description: Option<String> = read::text_max(DESCRIPTION_CHARS_MAX),
+        description: Option<String> = read::shown_text(0..=DESCRIPTION_CHARS_MAX),
         /// Your own reference, never shown to the payer.
         #[schema(max_length = 200)]
         customer_ref: Option<String> = read::text_max(CUSTOMER_REF_CHARS_MAX),

@@ -44,7 +44,7 @@ body! {
         min_amount: Option<String> = read::text,
         max_amount: Option<String> = read::text,
         #[schema(max_length = 500)]
-        description: Option<String> = read::text_max(DESCRIPTION_CHARS_MAX),
+        description: Option<String> = read::shown_text(0..=DESCRIPTION_CHARS_MAX),
         /// Default: the merchant's defaults when each invoice is made.
         assets: Option<Vec<String>> = list_of(ASSETS_MAX, read::text),
         #[schema(value_type = Option<i32>, minimum = 1, maximum = 1_000_000)]
@@ -112,7 +112,7 @@ body! {
         #[schema(value_type = Option<String>)]
         max_amount: Patch<String> = read::text,
         #[schema(value_type = Option<String>, max_length = 500)]
-        description: Patch<String> = read::text_max(DESCRIPTION_CHARS_MAX),
+        description: Patch<String> = read::shown_text(0..=DESCRIPTION_CHARS_MAX),
         #[schema(value_type = Option<Vec<String>>)]
         assets: Patch<Vec<String>> = list_of(ASSETS_MAX, read::text),
         #[schema(value_type = Option<i32>, minimum = 1, maximum = 1_000_000)]

@@ -37,7 +37,7 @@ pub(super) fn whole(min: u32, max: u32) -> impl Fn(&str, Json) -> Read<i64> {
 body! {
     pub struct CreatePlanRequest {
         #[schema(min_length = 1, max_length = 200)]
-        name: String = read::text_len(1..=PLAN_NAME_CHARS_MAX),
+        name: String = read::shown_text(1..=PLAN_NAME_CHARS_MAX),
         /// Price per period in major units of the currency.
         #[schema(example = "25.00")]
         amount: String = read::text,

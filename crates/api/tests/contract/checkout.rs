@@ -167,6 +167,15 @@ on_every_engine! {
         }
     }
 
+    async fn a_page_can_read_why_it_was_refused_early(world: World) {
+        let till = world.till().await;
+        for path in ["/v1/checkout/invoices/inv_1", "/v1/checkout/links/x", "/v1/invoices/inv_1/events", "/v1/refund_claims/x"] {
+            let reply = till.get(&format!("{path}?key={}", till.account.test.secret_key)).await;
+            assert_eq!(reply.header("access-control-allow-origin"), Some("*"), "{path}");
+            reply.refused(400, "secret_key_in_url", None);
+        }
+    }
+
     async fn a_key_opens_its_own_merchants_invoices_only(world: World) {
         let till = world.till().await;
         let other = till.another_account().await;

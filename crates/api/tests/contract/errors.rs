@@ -7,6 +7,30 @@ use till_core::limits::{BODY_BYTES_MAX, HEADER_BYTES_MAX};
 use crate::harness::{Call, Reply, id, raw};
 
 on_every_engine! {
+    async fn text_that_payers_see_cannot_deceive_them(world: World) {
+        let till = world.till().await;
+        let link = till.post("/v1/payment_links", json!({ "amount_type": "fixed", "currency": "USD", "amount": "5" })).await.ok(201);
+        let change = format!("/v1/payment_links/{}", id(&link));
+        let plan = json!({ "amount": "5", "currency": "USD", "interval": "month" });
+        for (path, field, mut body) in [
+            ("/v1/invoices", "description", json!({ "amount": "5", "currency": "USD" })),
+            ("/v1/payment_links", "description", json!({ "amount_type": "fixed", "currency": "USD", "amount": "5" })),
+            (change.as_str(), "description", json!({})),
+            ("/v1/customers", "name", json!({})),
+            ("/v1/plans", "name", plan),
+            ("/v1/merchant/settings", "display_name", json!({})),
+        ] {
+            for deceptive in ["\u{202e}fdp.eciovni", "a\u{1b}[2Jb", "a\rb", "a\u{2067}b", "a\u{9b}b"] {
+                body[field] = json!(deceptive);
+                till.post(path, body.clone()).await.refused(400, "parameter_invalid", field);
+            }
+            body[field] = json!("שני קפה");
+            assert!(till.post(path, body.clone()).await.status < 300, "{path}");
+        }
+        let lines = json!({ "amount": "5", "currency": "USD", "description": "two\n\tlines" });
+        assert_eq!(till.create(lines).await["description"], "two\n\tlines");
+    }
+
     async fn every_code_of_the_catalogue_is_documented_where_doc_url_says(world: World) {
         let till = world.till().await;
         let refusal = till.get("/v1/invoices/inv_x").await;

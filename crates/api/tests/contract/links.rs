@@ -1,6 +1,7 @@
 //! Payment links: made, changed, and turned into invoices by payers.
 
 use serde_json::{Value, json};
+use till_engine::EngineLimits;
 
 use crate::harness::{BASE, BTC, EURC, NILE, Receiver, SEPOLIA, Till, data, id, text};
 
@@ -260,6 +261,36 @@ on_every_engine! {
         till.post(&invoices_of(&made), json!({})).await.refused(409, "payment_link_busy", None);
         till.advance(1_801).await;
         pay_from(&till, &made, json!({})).await;
+    }
+
+    async fn one_client_cannot_hold_every_unit_of_a_link(world: World) {
+        let till = world.till_with(crate::harness::Setup {
+            checkout_per_minute: 1_000,
+            limits: EngineLimits { open_link_invoices_per_client: 3, ..EngineLimits::default() },
+            trusted_proxies: vec!["127.0.0.0/8".parse().unwrap()],
+            ..Default::default()
+        }).await;
+        let made = link(&till, fixed()).await;
+        let payer = |client: &str| {
+            let call = till.posting(&invoices_of(&made), json!({})).key(&till.account.test.publishable_key);
+            call.header("x-forwarded-for", client).send()
+        };
+        let mut first = Vec::new();
+        for _ in 0..3 {
+            first.push(payer("192.0.2.1").await.ok(201));
+        }
+        payer("192.0.2.1").await.refused(409, "payment_link_busy", None);
+        payer("192.0.2.2").await.ok(201);
+        // A link of its own, and the merchant who asks for others, are counted apart.
+        let other = link(&till, fixed()).await;
+        let elsewhere = till.posting(&invoices_of(&other), json!({})).key(&till.account.test.publishable_key);
+        elsewhere.header("x-forwarded-for", "192.0.2.1").send().await.ok(201);
+        till.call("POST", &invoices_of(&made)).header("idempotency-key", "merchant").header("x-forwarded-for", "192.0.2.1").send().await.ok(201);
+        till.post(&format!("/v1/invoices/{}/cancel", id(&first[0])), json!({})).await.ok(200);
+        payer("192.0.2.1").await.ok(201);
+        payer("192.0.2.1").await.refused(409, "payment_link_busy", None);
+        till.advance(1_801).await;
+        payer("192.0.2.1").await.ok(201);
     }
 
     async fn two_hundred_open_invoices_make_every_link_busy(world: World) {

@@ -9,6 +9,8 @@ use till_store::Db;
 use super::clock::{Clock, Entropy, Ids};
 use super::numbers::Numbers;
 use super::prices::Prices;
+use super::readiness::Readiness;
+use super::turns::Turns;
 use super::vault::Vault;
 use super::wake::{Effects, Hub, Nudges};
 use crate::lists::Lists;
@@ -38,6 +40,47 @@ pub struct EngineConfig {
     pub require_wallet_proof: bool,
     /// Networks credited below `final`, by CAIP-2 id.
     pub credit_at: BTreeMap<String, Level>,
+    pub limits: EngineLimits,
+}
+
+/// How much of the server one party may take, and how long things are kept.
+#[derive(Clone, Debug)]
+pub struct EngineLimits {
+    /// Unpaid invoices that one client may have open at one payment link.
+    pub open_link_invoices_per_client: i64,
+    /// Webhooks under way at a time, to all receivers together.
+    pub webhooks_under_way: usize,
+    pub retention: Retention,
+}
+
+/// Days that things are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    pub deliveries_d: i64,
+    /// Superseded leases of addresses, too.
+    pub events_d: i64,
+    /// After the invoice closed.
+    pub payer_contacts_d: i64,
+}
+
+impl Default for Retention {
+    fn default() -> Retention {
+        Retention {
+            deliveries_d: 90,
+            events_d: 400,
+            payer_contacts_d: 30,
+        }
+    }
+}
+
+impl Default for EngineLimits {
+    fn default() -> EngineLimits {
+        EngineLimits {
+            open_link_invoices_per_client: 25,
+            webhooks_under_way: 128,
+            retention: Retention::default(),
+        }
+    }
 }
 
 pub struct Engine {
@@ -51,6 +94,8 @@ pub struct Engine {
     /// Numbers of deposit addresses taken ahead.
     pub numbers: Numbers,
     pub nudges: Nudges,
+    pub turns: Turns,
+    pub readiness: Readiness,
     /// None when this server sends no mail.
     pub mailer: Option<Mailer>,
     /// None when no network's endpoints are configured.
@@ -70,6 +115,7 @@ impl Engine {
     ) -> Engine {
         let ids = Ids::new(Arc::clone(&clock), entropy);
         Engine {
+            turns: Turns::new(db.writers()),
             db,
             clock,
             ids,
@@ -79,6 +125,7 @@ impl Engine {
             hub: Hub::default(),
             numbers: Numbers::default(),
             nudges: Nudges::default(),
+            readiness: Readiness::default(),
             mailer: None,
             nodes: None,
             lists: None,

@@ -35,6 +35,11 @@ impl Fail {
         )
     }
 
+    /// Whether somebody else holds a row for too long.
+    pub fn is_lock(&self) -> bool {
+        matches!(self, Fail::Store(StoreError::LockTimeout { .. }, _))
+    }
+
     /// What the caller is told, or the cause, for the log alone, where the fault is ours. A database that is
     /// away is not a defect: the caller may retry.
     pub fn into_refusal(self) -> Result<Refusal, String> {

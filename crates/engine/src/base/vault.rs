@@ -45,6 +45,15 @@ impl Vault {
         }
     }
 
+    /// What the first key is called: enough to tell keys apart, and nothing of what they are.
+    pub fn name(&self) -> String {
+        hex::encode(self.keys[0].name)
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.keys.iter().any(|key| hex::encode(key.name) == name)
+    }
+
     pub fn seal(&self, ids: &Ids, purpose: &str, plain: &[u8]) -> Vec<u8> {
         let key = &self.keys[0];
         let nonce: [u8; NONCE_BYTES] = ids.random();

@@ -81,14 +81,15 @@ impl Hub {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn subscribe(&self, scope: &Scope, invoice: &str) -> Subscription {
+    /// `head` is how far the stream had come, at least, when the subscriber looked.
+    pub fn subscribe(&self, scope: &Scope, invoice: &str, head: i64) -> Subscription {
         let mut watched = self.watched();
         let entry = watched
             .entry(invoice.to_owned())
             .or_insert_with(|| Watched {
                 scope: scope.clone(),
                 signal: watch::Sender::new(0),
-                head: 0,
+                head,
             });
         Subscription {
             signal: entry.signal.subscribe(),

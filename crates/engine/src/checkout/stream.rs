@@ -25,8 +25,8 @@ pub async fn poll(engine: &Engine) -> Result<(), Fail> {
 /// Begins to follow an invoice. Refused when there is none of that id.
 pub async fn follow(engine: &Engine, scope: &Scope, invoice: &str) -> Result<Subscription, Fail> {
     let mut reader = engine.db.read().await?;
-    invoices::find(&mut reader, scope, invoice).await?;
-    Ok(engine.hub.subscribe(scope, invoice))
+    let row = invoices::find(&mut reader, scope, invoice).await?;
+    Ok(engine.hub.subscribe(scope, invoice, row.stream_seq))
 }
 
 /// One event of a stream, ready to be sent.

@@ -10,8 +10,10 @@ use tokio::time::{sleep, timeout};
 
 use crate::base::fail::Fail;
 use crate::base::{Answer, Engine};
-use crate::invoices::create::{CreateInvoice, create_invoices};
-use crate::invoices::wanted::Held;
+use crate::invoices::aside::{Aside, WaitingRequest, answer_all, join, split};
+use crate::invoices::create::CreateInvoice;
+pub use crate::invoices::together::create_all;
+use crate::invoices::together::create_group;
 
 const BATCH_MAX: usize = 64;
 const WAITING_MAX: usize = 4_096;
@@ -20,14 +22,6 @@ const FEW: usize = 16;
 const MOMENT: Duration = Duration::from_millis(1);
 /// How long a request waits to be written. What is being written by then is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long that may take. Both together are less than the time in which HTTP wants an answer: nothing is to be
-/// written for whoever was told that it was not.
-const WRITING_TIME_MAX: Duration = Duration::from_secs(20);
-
-struct WaitingRequest {
-    request: CreateInvoice,
-    answer: oneshot::Sender<Result<Answer, Fail>>,
-}
 
 /// Where requests to create invoices queue up. Dropping the last handle ends the tasks behind it.
 #[derive(Clone)]
@@ -41,9 +35,10 @@ impl Gatherer {
         let (queue, waiting) = mpsc::channel(WAITING_MAX);
         let waiting = Arc::new(Mutex::new(waiting));
         let under_way = Arc::new(AtomicUsize::new(0));
+        let aside = Aside::new(engine);
         for _ in 0..lanes {
             tokio::spawn(lane(
-                Arc::clone(engine),
+                Arc::clone(&aside),
                 Arc::clone(&waiting),
                 Arc::clone(&under_way),
             ));
@@ -75,7 +70,7 @@ impl Gatherer {
 }
 
 async fn lane(
-    engine: Arc<Engine>,
+    aside: Arc<Aside>,
     waiting: Arc<Mutex<mpsc::Receiver<WaitingRequest>>>,
     under_way: Arc<AtomicUsize>,
 ) {
@@ -85,21 +80,27 @@ async fn lane(
             return;
         }
         let _under_way = UnderWay::begin(&under_way);
-        let batch = batch
-            .into_iter()
-            .filter(|waiting| !waiting.answer.is_closed());
-        let (requests, answers): (Vec<_>, Vec<_>) = batch
-            .map(|waiting| (waiting.request, waiting.answer))
-            .unzip();
         // A panic in one batch must not end the lane: its requests see a closed channel, the next go on.
-        let engine = Arc::clone(&engine);
-        let done = tokio::spawn(async move { create_all(&engine, &requests).await }).await;
-        if let Ok(results) = done {
-            for (result, answer) in results.into_iter().zip(answers) {
-                // The caller may have hung up; what was committed stays committed.
-                drop(answer.send(result));
-            }
-        }
+        drop(tokio::spawn(write(Arc::clone(&aside), batch)).await);
+    }
+}
+
+/// Writes them together. When that fails it may be the fault of one: then each account goes on by itself, and the lane
+/// is free for the next.
+async fn write(aside: Arc<Aside>, batch: Vec<WaitingRequest>) {
+    let batch = aside.without_locked(batch);
+    let (requests, answers) = split(batch);
+    if requests.is_empty() {
+        return;
+    }
+    metrics::histogram!("till_invoice_group_size")
+        .record(u32::try_from(requests.len()).unwrap_or(u32::MAX));
+    match create_group(&aside.engine, &requests).await {
+        Ok(results) => answer_all(answers, results),
+        Err(fail) if fail.is_outage() => answer_all(answers, vec![Err(fail); requests.len()]),
+        // There is nobody else whose fault it could be.
+        Err(fail @ Fail::Refused(_)) if requests.len() == 1 => answer_all(answers, vec![Err(fail)]),
+        Err(_) => aside.take(join(requests, answers)),
     }
 }
 
@@ -136,76 +137,4 @@ impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
-}
-
-/// Creates all of them together, and each alone when together does not go because of one of them.
-pub async fn create_all(engine: &Engine, requests: &[CreateInvoice]) -> Vec<Result<Answer, Fail>> {
-    if requests.len() > 1
-        && let Some(held) = hold_all(requests).await
-    {
-        match in_time(create_together(engine, requests)).await {
-            Ok(answers) => {
-                held.into_iter().for_each(Held::answered);
-                return answers;
-            }
-            Err(fail) if fail.is_outage() => return vec![Err(fail); requests.len()],
-            Err(_) => {}
-        }
-    }
-    let mut answers = Vec::with_capacity(requests.len());
-    for request in requests {
-        answers.push(create_alone(engine, request).await);
-    }
-    answers
-}
-
-/// None when somebody gave up meanwhile.
-async fn hold_all(requests: &[CreateInvoice]) -> Option<Vec<Held>> {
-    let mut held = Vec::with_capacity(requests.len());
-    for request in requests {
-        held.push(request.wanted.hold().await?);
-    }
-    Some(held)
-}
-
-async fn create_alone(engine: &Engine, request: &CreateInvoice) -> Result<Answer, Fail> {
-    let create = async || {
-        let answers = create_together(engine, std::slice::from_ref(request)).await?;
-        let answer = answers.into_iter().next();
-        answer.unwrap_or_else(|| Err(Fail::broken("no answer")))
-    };
-    let Some(held) = request.wanted.hold().await else {
-        return Err(StoreError::Unavailable.into());
-    };
-    let create = async {
-        match create().await {
-            // Another process bound the key meanwhile: its answer is there by now.
-            Err(Fail::Again) => create().await,
-            done => done,
-        }
-    };
-    let answer = in_time(create).await;
-    held.answered();
-    answer
-}
-
-async fn in_time<T>(writing: impl Future<Output = Result<T, Fail>>) -> Result<T, Fail> {
-    let late = |_| Err(StoreError::Unavailable.into());
-    timeout(WRITING_TIME_MAX, writing)
-        .await
-        .unwrap_or_else(late)
-}
-
-async fn create_together(
-    engine: &Engine,
-    requests: &[CreateInvoice],
-) -> Result<Vec<Result<Answer, Fail>>, Fail> {
-    let answers = create_invoices(engine, requests).await?;
-    let made = answers
-        .iter()
-        .flatten()
-        .filter(|answer| !answer.replayed)
-        .count();
-    metrics::counter!("till_invoices_created_total").increment(made as u64);
-    Ok(answers)
 }

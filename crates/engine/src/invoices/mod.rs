@@ -1,5 +1,6 @@
 //! Invoices: made, read, cancelled, and reviewed.
 
+mod aside;
 mod cancel;
 pub mod create;
 pub mod gather;
@@ -7,6 +8,7 @@ mod list;
 pub mod quote;
 pub mod retrieve;
 mod review;
+mod together;
 pub mod wanted;
 
 pub use cancel::cancel;

@@ -1,6 +1,7 @@
 //! Payment links: made and changed by merchants, and turned into invoices by payers.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -243,12 +244,13 @@ pub async fn retrieve_by_slug(
     Ok(PayerLinkView::of(&row, name, now))
 }
 
-/// One invoice for one payer: reserves a unit, and holds no address until the payer picks a network.
+/// One invoice for one payer, who comes from `client` unless the merchant asks: reserves a unit, and holds no address until the payer picks a network.
 pub async fn create_invoice(
     tx: &mut Tx,
     context: &Context<'_>,
     slug: &str,
     chosen: Option<&str>,
+    client: Option<IpAddr>,
 ) -> Result<InvoiceRow, Fail> {
     let link = find_by_slug(tx, &context.scope, slug).await?;
     // The row lock makes switching the link off and making an invoice from it happen one after the other.
@@ -257,6 +259,10 @@ pub async fn create_invoice(
     let amount_minor = payer_amount(&price, chosen)?;
     if let Some(refusal) = link_status(&link.state(), context.now).refusal() {
         return Err(refusal.into());
+    }
+    let client = client.map(|client| client_tag(context, client));
+    if let Some(client) = &client {
+        leave_some_to_others(tx, context, &link, client).await?;
     }
     reserve(tx, context, &link).await?;
     let request = NewInvoice {
@@ -267,7 +273,33 @@ pub async fn create_invoice(
         customer_ref: None,
         metadata: link.metadata.entries()?,
     };
-    create::create_link_invoice(tx, context, &request, &link.id).await
+    let row = create::create_link_invoice(tx, context, &request, &link.id).await?;
+    if let Some(client) = &client {
+        till_store::links::opened_by(tx, &context.scope, &link.id, client, &row.id).await?;
+    }
+    Ok(row)
+}
+
+/// Payers' addresses are nobody's business: what is kept says only whether two are the same.
+fn client_tag(context: &Context<'_>, client: IpAddr) -> String {
+    let message = client.to_string();
+    let tag = context.engine.vault.tag("link_client", message.as_bytes());
+    hex::encode(&tag[..16])
+}
+
+/// One client does not get to hold every unit that a link may have open.
+async fn leave_some_to_others(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    link: &LinkRow,
+    client: &str,
+) -> Result<(), Fail> {
+    let held = till_store::links::held_by_client(tx, &context.scope, &link.id, client).await?;
+    if held < context.engine.config.limits.open_link_invoices_per_client {
+        return Ok(());
+    }
+    let message = "You have too many unpaid invoices of this payment link open. Pay one, or wait until one expires.";
+    Err(Refusal::new(Code::PaymentLinkBusy, message).into())
 }
 
 async fn reserve(tx: &mut Tx, context: &Context<'_>, link: &LinkRow) -> Result<(), Fail> {

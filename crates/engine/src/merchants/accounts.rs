@@ -251,20 +251,3 @@ fn admit(engine: &Engine, found: Option<&KeyRow>) -> Result<Caller, Fail> {
         publishable_key: key.publishable_key.clone(),
     })
 }
-
-/// A secret key turned up in a URL: whatever read that URL has it now.
-pub async fn note_exposed(engine: &Engine, key: &str) -> Result<(), Fail> {
-    let hash = hash_key(key);
-    let now = engine.clock.now_ms();
-    engine
-        .db
-        .write(move |tx| {
-            async move {
-                Ok(till_store::keys::mark_exposed(tx, &hash, now)
-                    .await
-                    .map(drop)?)
-            }
-            .scope_boxed()
-        })
-        .await
-}

@@ -3,5 +3,6 @@
 pub mod accounts;
 pub mod deliveries;
 pub mod destinations;
+pub mod exposed;
 pub mod secrets;
 pub mod settings;

@@ -4,6 +4,7 @@ use till_core::error::{Code, Refusal};
 use till_core::limits::{DISPLAY_NAME_CHARS_MAX, UNDERPAY_TOLERANCE_BPS_MAX, chars};
 use till_core::money;
 use till_core::scope::Scope;
+use till_core::text::is_deceptive;
 use till_core::webhook::{UrlPolicy, vet_url};
 use till_store::Tx;
 
@@ -77,12 +78,6 @@ pub fn check(change: &SettingsChange, policy: UrlPolicy) -> Result<(), Refusal> 
         }
     }
     Ok(())
-}
-
-/// Characters that could make a name look like something else on a payer's screen.
-fn is_deceptive(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{061c}')
 }
 
 pub async fn retrieve(engine: &Engine, scope: &Scope) -> Result<SettingsView, Fail> {

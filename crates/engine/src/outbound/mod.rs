@@ -43,6 +43,8 @@ pub struct SenderConfig {
     pub trusted_certificates_pem: Vec<Vec<u8>>,
     /// Where we listen ourselves: a merchant must not make us call our own API.
     pub own_addresses: Vec<SocketAddr>,
+    /// How many may be open at a time.
+    pub sockets: usize,
     /// For one delivery in total, from resolving the name to the end of the answer's body.
     pub deadline: Duration,
 }
@@ -75,7 +77,8 @@ impl Sender {
             own_addresses: config.own_addresses,
             resolver,
         });
-        let client = till_net::client(Arc::clone(&gate), tls, config.deadline);
+        let route = Arc::clone(&gate);
+        let client = till_net::client_of(config.sockets, route, tls, config.deadline);
         Ok(Sender {
             client,
             gate,

@@ -2,6 +2,8 @@
 
 pub mod lists;
 pub mod mail;
+pub mod pulse;
+pub mod retention;
 pub mod sums;
 pub mod sweeper;
 pub mod timers;
@@ -25,6 +27,7 @@ pub fn start(
     const LOOK: Duration = Duration::from_secs(60);
     const SWEEP: Duration = Duration::from_secs(600);
     const LISTS: Duration = Duration::from_secs(60);
+    const FORGET: Duration = Duration::from_secs(3_600);
     const FOLD: Duration = Duration::from_secs(10);
     vec![
         tokio::spawn(webhooks::run(Arc::clone(engine), sender, stopping.clone())),
@@ -59,16 +62,26 @@ pub fn start(
             FOLD,
             Work::Fold,
         )),
+        tokio::spawn(periodic(
+            Arc::clone(engine),
+            stopping.clone(),
+            FORGET,
+            Work::Forget,
+        )),
     ]
 }
 
 /// The part of the workers that a process serving streams needs for itself.
 pub fn start_streams(engine: &Arc<Engine>, stopping: &Stopping) -> tokio::task::JoinHandle<()> {
-    const POLL: Duration = Duration::from_millis(500);
+    // Where there is one writer it is usually this process, which tells its own streams.
+    let poll = match engine.db.writers() {
+        Some(_) => Duration::from_millis(500),
+        None => Duration::from_secs(1),
+    };
     tokio::spawn(periodic(
         Arc::clone(engine),
         stopping.clone(),
-        POLL,
+        poll,
         Work::Streams,
     ))
 }
@@ -84,6 +97,17 @@ pub fn start_following(engine: &Arc<Engine>, stopping: &Stopping) -> tokio::task
     ))
 }
 
+/// Every process finds out for itself whether it can write.
+pub fn start_pulse(engine: &Arc<Engine>, stopping: &Stopping) -> tokio::task::JoinHandle<()> {
+    const BEAT: Duration = Duration::from_secs(5);
+    tokio::spawn(periodic(
+        Arc::clone(engine),
+        stopping.clone(),
+        BEAT,
+        Work::Pulse,
+    ))
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Work {
     Timers,
@@ -92,7 +116,9 @@ enum Work {
     Lists,
     FollowLists,
     Fold,
+    Forget,
     Streams,
+    Pulse,
 }
 
 async fn periodic(engine: Arc<Engine>, mut stopping: Stopping, period: Duration, work: Work) {
@@ -104,7 +130,9 @@ async fn periodic(engine: Arc<Engine>, mut stopping: Stopping, period: Duration,
             Work::Lists => lists::refresh_due(&engine).await,
             Work::FollowLists => lists::follow(&engine).await,
             Work::Fold => sums::fold(&engine).await,
+            Work::Forget => retention::forget(&engine).await,
             Work::Streams => stream::poll(&engine).await,
+            Work::Pulse => pulse::beat(&engine).await,
         };
         if let Err(fail) = done {
             tracing::error!(?work, ?fail, "a worker's step failed; it is tried again");

@@ -20,7 +20,7 @@ use till_engine::smtp::Mailer;
 use till_engine::test_mode::{Simulation, reverse_payment, simulate_payment};
 use till_engine::testing::{CountingEntropy, StillClock};
 use till_engine::view::NoticeView;
-use till_engine::{Engine, EngineConfig, Fail};
+use till_engine::{Engine, EngineConfig, EngineLimits, Fail};
 use till_store::Db;
 use till_store::notices::NoticeRow;
 
@@ -57,6 +57,7 @@ impl World {
             select_ms: 900_000,
             attempt_ms: 3 * 86_400_000,
             credit_at: BTreeMap::new(),
+            limits: EngineLimits::default(),
         };
         let engine = Engine::new(
             db.clone(),

@@ -19,6 +19,7 @@ fn config(policy: UrlPolicy) -> SenderConfig {
         // So that the tests do not depend on what the machine trusts.
         trusted_certificates_pem: vec![tls::unrelated_certificate_pem()],
         own_addresses: Vec::new(),
+        sockets: 16,
         deadline: Duration::from_secs(10),
     }
 }

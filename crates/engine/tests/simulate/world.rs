@@ -15,7 +15,7 @@ use till_engine::base::vault::Vault;
 use till_engine::merchants::accounts::{self, Modes};
 use till_engine::smtp::Mailer;
 use till_engine::testing::{CountingEntropy, StillClock};
-use till_engine::{Engine, EngineConfig};
+use till_engine::{Engine, EngineConfig, EngineLimits};
 use till_store::{Db, DbConfig};
 
 use crate::chain::Chain;
@@ -313,6 +313,7 @@ fn engine(
         select_ms: SELECT_MS,
         attempt_ms: 3 * 86_400_000,
         credit_at: credit_at.clone(),
+        limits: EngineLimits::default(),
     };
     let prices = FixedPrices {
         test: fixed.clone(),

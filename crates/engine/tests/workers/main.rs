@@ -1,7 +1,10 @@
 //! Workers: timers, the test clock, what is put aside, and the order of webhooks, with several servers on one database.
 
 mod clock;
+mod exposed;
+mod isolation;
 mod quarantine;
+mod retention;
 mod stress;
 mod subscriptions;
 mod timers;

@@ -16,7 +16,7 @@ use till_engine::merchants::accounts::{Modes, create_account};
 use till_engine::once::Once;
 use till_engine::test_mode::{Simulation, simulate_payment};
 use till_engine::testing::{CountingEntropy, StillClock};
-use till_engine::{Engine, EngineConfig};
+use till_engine::{Engine, EngineConfig, EngineLimits};
 use till_store::invoices::InvoiceRow;
 use till_store::{Db, Queries as _, Val};
 
@@ -53,30 +53,32 @@ impl World {
     }
 
     pub async fn invoices(&self, scope: &Scope, count: usize) -> Vec<String> {
-        let request = || {
-            let random: [u8; 8] = self.engine.ids.random();
-            let key = format!("key-{random:?}");
-            CreateInvoice {
-                scope: scope.clone(),
-                once: Once::new(Credential::Merchant, key, "POST", "/v1/invoices", b"{}"),
-                request: NewInvoice {
-                    amount: "25.00".into(),
-                    currency: "USD".into(),
-                    assets: Some(vec!["USDC@eip155:84532".into()]),
-                    description: None,
-                    customer_ref: None,
-                    metadata: BTreeMap::new(),
-                },
-                wanted: Wanted::default(),
-            }
-        };
-        let requests: Vec<CreateInvoice> = (0..count).map(|_| request()).collect();
+        let requests: Vec<CreateInvoice> = (0..count).map(|_| self.request(scope)).collect();
         let answers = create_all(&self.engine, &requests).await.into_iter();
         let id = |answer: till_engine::Answer| {
             let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
             body["id"].as_str().unwrap().to_owned()
         };
         answers.map(|answer| id(answer.unwrap())).collect()
+    }
+
+    /// To create an invoice, with a key of its own.
+    pub fn request(&self, scope: &Scope) -> CreateInvoice {
+        let random: [u8; 8] = self.engine.ids.random();
+        let key = format!("key-{random:?}");
+        CreateInvoice {
+            scope: scope.clone(),
+            once: Once::new(Credential::Merchant, key, "POST", "/v1/invoices", b"{}"),
+            request: NewInvoice {
+                amount: "25.00".into(),
+                currency: "USD".into(),
+                assets: Some(vec!["USDC@eip155:84532".into()]),
+                description: None,
+                customer_ref: None,
+                metadata: BTreeMap::new(),
+            },
+            wanted: Wanted::default(),
+        }
     }
 
     pub async fn row(&self, scope: &Scope, invoice: &str) -> InvoiceRow {
@@ -145,6 +147,7 @@ fn engine(db: &Db, clock: &Arc<StillClock>, seed: u64) -> Arc<Engine> {
         select_ms: 900_000,
         attempt_ms: 3 * 86_400_000,
         credit_at: BTreeMap::new(),
+        limits: EngineLimits::default(),
     };
     Arc::new(Engine::new(
         db.clone(),

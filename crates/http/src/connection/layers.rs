@@ -9,11 +9,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{MatchedPath, Request};
 use axum::response::Response;
 use futures::FutureExt;
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
-use http::{HeaderValue, StatusCode};
+use http::header::{
+    ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, CACHE_CONTROL, CONNECTION,
+    CONTENT_TYPE, HOST, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
+use http::{HeaderMap, HeaderValue, StatusCode, Version};
 use till_core::error::{Code, Refusal};
 use till_core::limits::{HEADER_BYTES_MAX, HEADERS_MAX};
 use tower_service::Service;
@@ -21,7 +24,13 @@ use tower_service::Service;
 use crate::message::answer::{self, Failure, REQUEST_ID, RequestId};
 use crate::message::scrub::{has_secret_key, loggable_path, secret_key};
 
+/// What pages of other origins may read of an answer's head.
+pub(super) const EXPOSED_HEADERS: &str = "date, retry-after, x-request-id, idempotent-replayed";
+
 pub const TIME_LIMIT: Duration = Duration::from_secs(30);
+
+/// Is told of a key.
+pub type Exposed = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Gives whole request ids, `req_` and all.
 pub type RequestIds = Arc<dyn Fn() -> String + Send + Sync>;
@@ -31,12 +40,19 @@ pub struct Edge {
     /// Without a slash at its end.
     pub docs_url: String,
     pub ids: RequestIds,
+    /// Microseconds on a clock that only goes forward.
+    pub now_us: Arc<dyn Fn() -> u64 + Send + Sync>,
     /// For everything up to the head of the answer; a stream may run on after it.
     pub time_limit: Duration,
     /// Paths whose next segment is a credential and stays out of the log.
     pub credential_paths: &'static [&'static str],
+    /// What is answered even when there is no room for another connection.
+    pub health_paths: &'static [&'static str],
+    /// Whether pages of any origin may read what is answered here. Said of every answer, because one that is given
+    /// before the router is asked must be readable too.
+    pub any_origin: Arc<dyn Fn(&str) -> bool + Send + Sync>,
     /// Told of every secret key that turned up in a URL.
-    pub exposed: Option<Arc<dyn Fn(String) + Send + Sync>>,
+    pub exposed: Option<Exposed>,
 }
 
 impl Edge {
@@ -44,36 +60,40 @@ impl Edge {
         Edge {
             docs_url: docs_url.into(),
             ids,
+            now_us: Arc::new(|| 0),
             time_limit: TIME_LIMIT,
             credential_paths: &[],
+            health_paths: &[],
+            any_origin: Arc::new(|_| false),
             exposed: None,
         }
     }
 
     pub async fn answer(&self, router: Router, mut request: Request) -> Response {
+        let started = (self.now_us)();
         let id = RequestId::new((self.ids)());
         let uri = request.uri().clone();
         let method = request.method().clone();
+        let mut route = None;
         let answered = match refuse_early(&request) {
             Some(refusal) => {
                 if let (Some(exposed), Some(key)) = (&self.exposed, secret_key(request.uri())) {
-                    exposed(key);
+                    exposed(&key);
                 }
                 answer::error(&refusal, &self.docs_url, &id)
             }
             None => {
                 request.extensions_mut().insert(id.clone());
-                let response = self.guarded(router, request, &id).await;
+                let mut response = self.guarded(router, request, &id).await;
+                route = response.extensions_mut().remove::<MatchedPath>();
                 self.in_one_shape(response, &id)
             }
         };
-        let response = finish(answered, uri.path(), &id);
-        let class = match response.status().as_u16() {
-            ..400 => "success",
-            400..500 => "refused",
-            _ => "failed",
-        };
-        metrics::counter!("till_http_requests_total", "outcome" => class).increment(1);
+        let mut response = finish(answered, uri.path(), &id);
+        if (self.any_origin)(uri.path()) {
+            open_to_any_origin(response.headers_mut());
+        }
+        self.measure(route.as_ref(), &response, started);
         tracing::info!(
             target: "till::access",
             method = method.as_str(),
@@ -81,6 +101,34 @@ impl Edge {
             status = response.status().as_u16(),
             request_id = id.as_str(),
         );
+        response
+    }
+
+    /// Counts an answer by its route, which the router has left in it: a path would make a series of every id.
+    fn measure(&self, route: Option<&MatchedPath>, response: &Response, started: u64) {
+        let route = route.map_or("none", MatchedPath::as_str).to_owned();
+        let status = response.status().as_str().to_owned();
+        let took = Duration::from_micros((self.now_us)().saturating_sub(started));
+        metrics::counter!("till_http_requests_total", "route" => route.clone(), "status" => status)
+            .increment(1);
+        metrics::histogram!("till_http_request_seconds", "route" => route).record(took);
+    }
+
+    /// On a connection that there was no room for: how the server is, and nothing else.
+    pub async fn answer_health(&self, router: Router, request: Request) -> Response {
+        let is_health = self.health_paths.contains(&request.uri().path());
+        let mut response = match is_health {
+            true => self.answer(router, request).await,
+            false => {
+                let id = RequestId::new((self.ids)());
+                let refused = answer::error(&too_many(), &self.docs_url, &id);
+                let mut response = finish(refused, request.uri().path(), &id);
+                open_to_any_origin(response.headers_mut());
+                response
+            }
+        };
+        let close = HeaderValue::from_static("close");
+        response.headers_mut().insert(CONNECTION, close);
         response
     }
 
@@ -139,8 +187,29 @@ fn refuse_early(request: &Request) -> Option<Refusal> {
         .iter()
         .map(|(name, value)| name.as_str().len() + value.len() + 4)
         .sum();
-    (headers.len() > HEADERS_MAX || target_bytes + header_bytes > HEADER_BYTES_MAX)
-        .then(head_too_large)
+    if headers.len() > HEADERS_MAX || target_bytes + header_bytes > HEADER_BYTES_MAX {
+        return Some(head_too_large());
+    }
+    refuse_host(request)
+}
+
+/// A request names its host once. What has none or two is read differently by a proxy and by us, which is how one
+/// client's request is smuggled into another's. HTTP/1.0 knows no hosts.
+fn refuse_host(request: &Request) -> Option<Refusal> {
+    let hosts = request.headers().get_all(HOST).iter().count();
+    let is_fine = match request.version() {
+        Version::HTTP_10 => hosts <= 1,
+        _ => hosts == 1,
+    };
+    let message = "The request must have exactly one Host header.";
+    (!is_fine).then(|| Refusal::new(Code::ParameterInvalid, message).param("Host"))
+}
+
+pub(super) fn too_many() -> Refusal {
+    Refusal::new(
+        Code::ServiceUnavailable,
+        "The server has too many connections open. Retry shortly.",
+    )
 }
 
 pub(super) fn head_too_large() -> Refusal {
@@ -191,6 +260,15 @@ fn carry_headers(from: Response, mut to: Response) -> Response {
         }
     }
     to
+}
+
+/// Without cookies, so there is nothing that another origin could borrow.
+fn open_to_any_origin(headers: &mut HeaderMap) {
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    headers.insert(
+        ACCESS_CONTROL_EXPOSE_HEADERS,
+        HeaderValue::from_static(EXPOSED_HEADERS),
+    );
 }
 
 fn finish(mut response: Response, path: &str, id: &RequestId) -> Response {

@@ -26,19 +26,24 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::layers::{Edge, head_too_large};
+use super::admission::{Admission, AdmissionLimits, Refused, Ticket, Use};
+use super::layers::{EXPOSED_HEADERS, Edge, head_too_large, too_many};
+use super::pace::PaceLimits;
 use super::unread::Unread;
 use super::wire::{Phase, Reword, Wire, WireLimits};
 use crate::message::answer::{self, RequestId, error_body};
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ServerLimits {
-    pub connections_max: usize,
+    pub admission: AdmissionLimits,
     /// From a head's first byte, or from the connection, to the head's end.
     pub head_time: Duration,
     /// Between two requests.
     pub idle_time: Duration,
+    /// How long a client may take nothing of an answer.
     pub stalled_write_time: Duration,
+    /// How long it may take less than a kibibyte a second.
+    pub slow_reader_time: Duration,
     /// How long requests underway may take once the server is told to stop.
     pub drain_time: Duration,
 }
@@ -46,10 +51,15 @@ pub struct ServerLimits {
 impl Default for ServerLimits {
     fn default() -> ServerLimits {
         ServerLimits {
-            connections_max: 20_000,
+            admission: AdmissionLimits {
+                connections: 20_000,
+                connections_per_client: 500,
+                trusted_proxies: Vec::new(),
+            },
             head_time: Duration::from_secs(10),
             idle_time: Duration::from_secs(75),
             stalled_write_time: Duration::from_secs(30),
+            slow_reader_time: Duration::from_secs(60),
             drain_time: Duration::from_secs(30),
         }
     }
@@ -59,6 +69,9 @@ impl Default for ServerLimits {
 /// by the edge and keeps its connection; below what would make many such heads expensive.
 const HYPER_HEAD_BYTES_MAX: usize = 2 * HEADER_BYTES_MAX;
 const HYPER_BUFFER_BYTES_MAX: usize = 128 * 1024;
+
+/// A client that takes less than this, for as long as `slow_reader_time`, is ended.
+const SLOW_BYTES_PER_S: u64 = 1024;
 
 const LINGER_TIME: Duration = Duration::from_secs(1);
 const LINGER_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -75,6 +88,8 @@ pub async fn serve(
     shutdown: impl Future<Output = ()>,
 ) {
     let edge = Arc::new(edge);
+    let admission = Admission::new(limits.admission.clone());
+    let times = Times::of(&limits);
     let (stop, stopping) = watch::channel(());
     let mut connections = JoinSet::new();
     let mut shutdown = pin!(shutdown);
@@ -85,18 +100,19 @@ pub async fn serve(
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((socket, _)) if connections.len() >= limits.connections_max => {
-                turn_away(socket, &edge);
-            }
-            Ok((socket, peer)) => {
-                let connection = Connection {
-                    peer,
-                    edge: Arc::clone(&edge),
-                    router: router.clone(),
-                    limits,
-                };
-                connections.spawn(connection.run(socket, stopping.clone()));
-            }
+            Ok((socket, peer)) => match admission.admit(peer.ip()) {
+                Err(refused) => turn_away(socket, &edge, refused),
+                Ok(ticket) => {
+                    let connection = Connection {
+                        peer,
+                        edge: Arc::clone(&edge),
+                        router: router.clone(),
+                        times: times.of_use(ticket.what_for),
+                        ticket,
+                    };
+                    connections.spawn(connection.run(socket, stopping.clone()));
+                }
+            },
             Err(error) if is_the_clients(&error) => {}
             Err(error) => {
                 tracing::error!(%error, "cannot accept connections");
@@ -115,11 +131,39 @@ pub async fn serve(
     }
 }
 
+/// What a connection has to do within what time.
+#[derive(Clone, Copy)]
+struct Times {
+    idle_time: Duration,
+    wire: WireLimits,
+}
+
+/// Whoever asks only how we are asks at once.
+const HEALTH_TIME: Duration = Duration::from_secs(2);
+
+impl Times {
+    fn of(limits: &ServerLimits) -> Times {
+        Times {
+            idle_time: limits.idle_time,
+            wire: wire_limits(limits),
+        }
+    }
+
+    fn of_use(mut self, what_for: Use) -> Times {
+        if what_for == Use::Health {
+            self.idle_time = self.idle_time.min(HEALTH_TIME);
+            self.wire.head_time = self.wire.head_time.min(HEALTH_TIME);
+        }
+        self
+    }
+}
+
 struct Connection {
     peer: SocketAddr,
     edge: Arc<Edge>,
     router: Router,
-    limits: ServerLimits,
+    times: Times,
+    ticket: Ticket,
 }
 
 impl Connection {
@@ -128,19 +172,16 @@ impl Connection {
             peer,
             edge,
             router,
-            limits,
+            times,
+            ticket,
         } = self;
+        let what_for = ticket.what_for;
         // Without it small answers wait for the client's acknowledgements; it only fails on a dead socket.
         if socket.set_nodelay(true).is_err() {
             return;
         }
         let phase = Arc::new(Phase::default());
-        let wire = Wire::new(
-            socket,
-            Arc::clone(&phase),
-            wire_limits(&limits),
-            reword(&edge),
-        );
+        let wire = Wire::new(socket, Arc::clone(&phase), times.wire, reword(&edge));
         let handed: Handed = Arc::default();
         let (phase_seen, body_handed) = (Arc::clone(&phase), Arc::clone(&handed));
         let service = service_fn(move |mut request: http::Request<Incoming>| {
@@ -155,9 +196,11 @@ impl Connection {
                 let unread = Unread::default();
                 let (head, body) = request.into_parts();
                 let body = unread.lend(&head.headers, body);
-                let response = edge
-                    .answer(router, http::Request::from_parts(head, body))
-                    .await;
+                let request = http::Request::from_parts(head, body);
+                let response = match what_for {
+                    Use::Anything => edge.answer(router, request).await,
+                    Use::Health => edge.answer_health(router, request).await,
+                };
                 if unread.drop_rest().await {
                     done.0.answers_early();
                 }
@@ -173,7 +216,7 @@ impl Connection {
         });
         let mut connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(limits.idle_time)
+            .header_read_timeout(times.idle_time)
             .max_header_size(HYPER_HEAD_BYTES_MAX)
             .max_buf_size(HYPER_BUFFER_BYTES_MAX)
             .serve_connection(TokioIo::new(wire), service);
@@ -257,7 +300,11 @@ async fn send_chunks(mut wire: Wire<TcpStream>, mut body: Body) -> io::Result<()
 fn wire_limits(limits: &ServerLimits) -> WireLimits {
     WireLimits {
         head_time: limits.head_time,
-        stalled_write_time: limits.stalled_write_time,
+        pace: PaceLimits {
+            stalled_time: limits.stalled_write_time,
+            slow_time: limits.slow_reader_time,
+            slow_bytes: limits.slow_reader_time.as_secs() * SLOW_BYTES_PER_S,
+        },
         linger_time: LINGER_TIME,
         linger_bytes: LINGER_BYTES_MAX,
     }
@@ -278,18 +325,25 @@ fn reword(edge: &Arc<Edge>) -> Reword {
 }
 
 /// One client too many is told so at once instead of being left to wait in the backlog.
-fn turn_away(socket: TcpStream, edge: &Edge) {
-    let refusal = Refusal::new(
-        Code::ServiceUnavailable,
-        "The server has too many connections open. Retry shortly.",
-    );
+fn turn_away(socket: TcpStream, edge: &Edge, refused: Refused) {
+    let refusal = match refused {
+        Refused::Client => too_many_of_one(),
+        Refused::Everybody => too_many(),
+    };
+    metrics::counter!("till_http_connections_refused_total").increment(1);
     // As much as the socket takes without waiting, which for a new one is all of it.
     if let Ok(mut socket) = socket.into_std() {
         let _ = io::Write::write(&mut socket, &raw_answer(edge, &refusal, b""));
     }
 }
 
-/// An answer outside any exchange of hyper's. `date` is a whole header line or nothing.
+fn too_many_of_one() -> Refusal {
+    let message = "Too many connections are open from this address. Close some.";
+    Refusal::new(Code::RateLimited, message).retry_after(1)
+}
+
+/// An answer outside any exchange of hyper's. `date` is a whole header line or nothing. Where the request was going is
+/// not known: a payer's page must be able to read it, and nobody is harmed by reading it.
 fn raw_answer(edge: &Edge, refusal: &Refusal, date: &[u8]) -> Vec<u8> {
     let id = RequestId::new((edge.ids)());
     tracing::info!(target: "till::access", status = refusal.status, request_id = id.as_str());
@@ -303,6 +357,7 @@ fn raw_answer(edge: &Edge, refusal: &Refusal, date: &[u8]) -> Vec<u8> {
     let mut bytes = format!(
         "HTTP/1.1 {} {reason}\r\ncontent-type: application/json\r\nx-request-id: {}\r\n\
          x-content-type-options: nosniff\r\nreferrer-policy: no-referrer\r\ncache-control: no-store\r\n\
+         access-control-allow-origin: *\r\naccess-control-expose-headers: {EXPOSED_HEADERS}\r\n\
          {retry}connection: close\r\ncontent-length: {}\r\n",
         refusal.status,
         id.as_str(),

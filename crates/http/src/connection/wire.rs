@@ -12,6 +12,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
+use super::pace::{Pace, PaceLimits};
+
 /// Where the connection is in its exchange: known to the service, needed by the socket.
 #[derive(Debug, Default)]
 pub struct Phase {
@@ -81,8 +83,7 @@ impl Phase {
 pub struct WireLimits {
     /// From the first byte of a head (or from the connection) to its end.
     pub head_time: Duration,
-    /// How long a client may read nothing of what is written to it.
-    pub stalled_write_time: Duration,
+    pub pace: PaceLimits,
     pub linger_time: Duration,
     pub linger_bytes: usize,
 }
@@ -98,7 +99,7 @@ pub struct Wire<S> {
     limits: WireLimits,
     reword: Reword,
     head_timer: Timer,
-    write_timer: Timer,
+    pace: Pace,
     /// Our own bytes, which hyper believes written already.
     owed: Vec<u8>,
     end: End,
@@ -124,7 +125,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
             limits,
             reword,
             head_timer: None,
-            write_timer: None,
+            pace: Pace::new(limits.pace),
             owed: Vec::new(),
             end: End::Open,
         }
@@ -133,7 +134,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
     fn poll_owed(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.owed.is_empty() {
             let written = Pin::new(&mut self.socket).poll_write(cx, &self.owed);
-            let n = ready!(self.unless_stalled(cx, written))?;
+            let n = ready!(self.pace.judge(cx, written))?;
             if n == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
@@ -152,25 +153,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         let (status, start) = bare_refusal(buf)?;
         if start > 0 {
             let written = Pin::new(&mut self.socket).poll_write(cx, &buf[..start]);
-            return Some(self.unless_stalled(cx, written));
+            return Some(self.pace.judge(cx, written));
         }
         let date = &buf[buf.len() - DATE_AND_END..buf.len() - 2];
         self.owed = (self.reword)(status, date);
         self.end = End::Refused;
         Some(Poll::Ready(Ok(buf.len())))
-    }
-
-    fn unless_stalled<T>(
-        &mut self,
-        cx: &mut Context<'_>,
-        written: Poll<io::Result<T>>,
-    ) -> Poll<io::Result<T>> {
-        if written.is_ready() {
-            self.write_timer = None;
-            return written;
-        }
-        poll_timer(&mut self.write_timer, self.limits.stalled_write_time, cx)
-            .map(|()| Err(io::ErrorKind::TimedOut.into()))
     }
 
     /// Closing a socket with unread bytes resets it, and the reset can overtake the last answer. So
@@ -241,7 +229,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Wire<S> {
             return written;
         }
         let written = Pin::new(&mut this.socket).poll_write(cx, buf);
-        this.unless_stalled(cx, written)
+        this.pace.judge(cx, written)
     }
 
     fn poll_write_vectored(
@@ -258,7 +246,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Wire<S> {
             return written;
         }
         let written = Pin::new(&mut this.socket).poll_write_vectored(cx, bufs);
-        this.unless_stalled(cx, written)
+        this.pace.judge(cx, written)
     }
 
     fn is_write_vectored(&self) -> bool {

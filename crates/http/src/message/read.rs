@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 
 use till_core::error::{Code, Refusal};
 use till_core::limits;
+use till_core::text::may_be_shown;
 
 use super::json::{Json, Number};
 
@@ -68,6 +69,22 @@ pub fn text_len(chars: RangeInclusive<usize>) -> impl Fn(&str, Json) -> Read<Str
                 0 => format!("`{name}` must be at most {max} characters."),
                 _ => format!("`{name}` must be {min} to {max} characters."),
             },
+        ))
+    }
+}
+
+/// The same for what payers see: nothing in it may make it look like something else. Lines and tabs are fine.
+pub fn shown_text(chars: RangeInclusive<usize>) -> impl Fn(&str, Json) -> Read<String> {
+    let read = text_len(chars);
+    move |at, value| {
+        let text = read(at, value)?;
+        if may_be_shown(&text) {
+            return Ok(text);
+        }
+        let name = clip(at);
+        Err(invalid(
+            at,
+            format!("`{name}` must not contain control or direction characters."),
         ))
     }
 }

@@ -1,6 +1,7 @@
 //! What a client can do to a connection, and what the server does to it at its end.
 
 use super::*;
+use crate::connection::admission::AdmissionLimits;
 
 #[tokio::test]
 async fn what_is_not_http_gets_the_one_shape_and_an_id() {
@@ -9,11 +10,11 @@ async fn what_is_not_http_gets_the_one_shape_and_an_id() {
         &b"\0\0\0\0\r\n\r\n"[..],
         b"GET\r\n\r\n",
         b"GET / HTTP/9.9\r\n\r\n",
-        b"GET /v1/ok HTTP/1.1\r\nbad header\r\n\r\n",
-        b"GET /v1/ok HTTP/1.1\r\nx: a\0b\r\n\r\n",
-        b"POST /v1/echo HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nxx",
-        b"POST /v1/echo HTTP/1.1\r\ncontent-length: +1\r\n\r\nx",
-        b"POST /v1/echo HTTP/1.1\r\ntransfer-encoding: gzip\r\n\r\n",
+        b"GET /v1/ok HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n",
+        b"GET /v1/ok HTTP/1.1\r\nhost: x\r\nx: a\0b\r\n\r\n",
+        b"POST /v1/echo HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nxx",
+        b"POST /v1/echo HTTP/1.1\r\nhost: x\r\ncontent-length: +1\r\n\r\nx",
+        b"POST /v1/echo HTTP/1.1\r\nhost: x\r\ntransfer-encoding: gzip\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 a TLS hello\r\n\r\n",
     ] {
         let said = raw(&server, request).await;
@@ -36,7 +37,7 @@ async fn a_head_that_trickles_in_is_cut_off() {
     let mut socket = TcpStream::connect(server.addr).await.unwrap();
     let mut answer = [0; 1024];
     socket
-        .write_all(b"GET /v1/ok HTTP/1.1\r\n\r\n")
+        .write_all(b"GET /v1/ok HTTP/1.1\r\nhost: x\r\n\r\n")
         .await
         .unwrap();
     assert!(socket.read(&mut answer).await.unwrap() > 0);
@@ -63,7 +64,7 @@ async fn an_idle_connection_outlives_the_time_for_a_head_but_not_its_own() {
     let mut answer = [0; 1024];
     for _ in 0..2 {
         socket
-            .write_all(b"GET /v1/ok HTTP/1.1\r\n\r\n")
+            .write_all(b"GET /v1/ok HTTP/1.1\r\nhost: x\r\n\r\n")
             .await
             .unwrap();
         let n = socket.read(&mut answer).await.unwrap();
@@ -76,7 +77,7 @@ async fn an_idle_connection_outlives_the_time_for_a_head_but_not_its_own() {
         ..patient()
     };
     let server = start(limits).await;
-    let said = raw(&server, b"GET /v1/ok HTTP/1.1\r\n\r\n").await;
+    let said = raw(&server, b"GET /v1/ok HTTP/1.1\r\nhost: x\r\n\r\n").await;
     assert!(said.ends_with("\"ok\""), "{said}");
 }
 
@@ -88,9 +89,9 @@ async fn a_slow_handler_is_not_taken_for_a_slow_head() {
         ..patient()
     };
     let server = start(limits).await;
-    let said = raw(&server, b"GET /v1/slow HTTP/1.1\r\n\r\n").await;
+    let said = raw(&server, b"GET /v1/slow HTTP/1.1\r\nhost: x\r\n\r\n").await;
     assert!(said.starts_with("HTTP/1.1 200 "), "{said}");
-    let said = raw(&server, b"GET /v1/ticks HTTP/1.1\r\n\r\n").await;
+    let said = raw(&server, b"GET /v1/ticks HTTP/1.1\r\nhost: x\r\n\r\n").await;
     assert_eq!(said.matches("tick\n").count(), 2, "{said}");
 }
 
@@ -99,7 +100,7 @@ async fn pipelined_requests_are_answered_in_order_and_garbage_after_them_too() {
     let server = start(patient()).await;
     let said = raw(
         &server,
-        b"GET /v1/me HTTP/1.1\r\n\r\nGET /v1/slow HTTP/1.1\r\n\r\nGET /v1/me HTTP/1.1\r\n\r\n\0garbage\r\n\r\n",
+        b"GET /v1/me HTTP/1.1\r\nhost: x\r\n\r\nGET /v1/slow HTTP/1.1\r\nhost: x\r\n\r\nGET /v1/me HTTP/1.1\r\nhost: x\r\n\r\n\0garbage\r\n\r\n",
     )
     .await;
     let answers: Vec<_> = said.split("HTTP/1.1 ").skip(1).collect();
@@ -117,20 +118,69 @@ async fn pipelined_requests_are_answered_in_order_and_garbage_after_them_too() {
 
 #[tokio::test]
 async fn one_connection_too_many_is_told_so() {
-    let limits = ServerLimits {
-        connections_max: 1,
-        ..patient()
-    };
-    let server = start(limits).await;
+    let server = start(with_room_for(1, 100)).await;
     let mut first = TcpStream::connect(server.addr).await.unwrap();
     first
-        .write_all(b"GET /v1/ok HTTP/1.1\r\n\r\n")
+        .write_all(b"GET /v1/ok HTTP/1.1\r\nhost: x\r\n\r\n")
         .await
         .unwrap();
     first.read_u8().await.unwrap();
-    let said = raw(&server, b"").await;
+    let said = get_path(&server, "/v1/ok").await;
     check_error(&said, 503, "service_unavailable");
     assert!(said.contains("retry-after: 1\r\n"), "{said}");
+    assert!(said.contains("connection: close\r\n"), "{said}");
+}
+
+#[tokio::test]
+async fn a_server_without_room_still_says_how_it_is() {
+    let mut edge = test_edge();
+    edge.health_paths = &["/v1/me"];
+    let server = start_with(edge, with_room_for(2, 100)).await;
+    let held = [server.held().await, server.held().await];
+    let said = get_path(&server, "/v1/me").await;
+    assert!(said.starts_with("HTTP/1.1 200 "), "{said}");
+    check_error(
+        &get_path(&server, "/v1/ok").await,
+        503,
+        "service_unavailable",
+    );
+    drop(held);
+}
+
+#[tokio::test]
+async fn one_clients_connections_are_counted() {
+    let server = start(with_room_for(100, 2)).await;
+    let mut held = vec![server.held().await, server.held().await];
+    // What is kept back for health is taken, too; then there is nothing more for this client.
+    for _ in 0..8 {
+        held.push(TcpStream::connect(server.addr).await.unwrap());
+    }
+    let mut refused = TcpStream::connect(server.addr).await.unwrap();
+    check_error(&read_to_end(&mut refused).await, 429, "rate_limited");
+    drop(held);
+}
+
+fn with_room_for(connections: usize, connections_per_client: usize) -> ServerLimits {
+    let admission = AdmissionLimits {
+        connections,
+        connections_per_client,
+        trusted_proxies: Vec::new(),
+    };
+    ServerLimits {
+        admission,
+        ..patient()
+    }
+}
+
+impl Server {
+    /// A connection that stays open after its first answer.
+    async fn held(&self) -> TcpStream {
+        let mut held = TcpStream::connect(self.addr).await.unwrap();
+        let request = b"GET /v1/ok HTTP/1.1\r\nhost: x\r\n\r\n";
+        held.write_all(request).await.unwrap();
+        held.read_u8().await.unwrap();
+        held
+    }
 }
 
 #[tokio::test]
@@ -138,12 +188,12 @@ async fn on_shutdown_requests_finish_and_idle_connections_go() {
     let mut server = start(patient()).await;
     let mut idle = TcpStream::connect(server.addr).await.unwrap();
     let mut used = TcpStream::connect(server.addr).await.unwrap();
-    used.write_all(b"GET /v1/ok HTTP/1.1\r\n\r\n")
+    used.write_all(b"GET /v1/ok HTTP/1.1\r\nhost: x\r\n\r\n")
         .await
         .unwrap();
     used.read_u8().await.unwrap();
     let mut busy = TcpStream::connect(server.addr).await.unwrap();
-    busy.write_all(b"GET /v1/ticks HTTP/1.1\r\n\r\n")
+    busy.write_all(b"GET /v1/ticks HTTP/1.1\r\nhost: x\r\n\r\n")
         .await
         .unwrap();
     busy.read_u8().await.unwrap();
@@ -167,9 +217,11 @@ async fn a_request_that_outlasts_the_drain_is_cut_off() {
     };
     let mut server = start(limits).await;
     let mut busy = TcpStream::connect(server.addr).await.unwrap();
-    busy.write_all(b"GET /v1/ok HTTP/1.1\r\n\r\nGET /v1/hang HTTP/1.1\r\n\r\n")
-        .await
-        .unwrap();
+    busy.write_all(
+        b"GET /v1/ok HTTP/1.1\r\nhost: x\r\n\r\nGET /v1/hang HTTP/1.1\r\nhost: x\r\n\r\n",
+    )
+    .await
+    .unwrap();
     busy.read_u8().await.unwrap();
     server.stop.take().unwrap().send(()).unwrap();
     tokio::time::timeout(LONG, server.ended)
@@ -187,7 +239,7 @@ async fn a_client_that_does_not_read_is_given_up() {
     };
     let mut server = start(limits).await;
     let mut deaf = TcpStream::connect(server.addr).await.unwrap();
-    deaf.write_all(b"GET /v1/huge HTTP/1.1\r\n\r\n")
+    deaf.write_all(b"GET /v1/huge HTTP/1.1\r\nhost: x\r\n\r\n")
         .await
         .unwrap();
     deaf.read_u8().await.unwrap();

@@ -77,6 +77,52 @@ async fn a_handler_learns_the_peer_and_the_request_id() {
 }
 
 #[tokio::test]
+async fn a_request_names_its_host_once() {
+    let server = start(patient()).await;
+    for hosts in ["", "host: a\r\nhost: b\r\n", "host: a\r\nHost: a\r\n"] {
+        let request = format!("GET /v1/ok HTTP/1.1\r\n{hosts}connection: close\r\n\r\n");
+        let said = raw(&server, request.as_bytes()).await;
+        check_error(&said, 400, "parameter_invalid");
+        assert!(said.contains("\"param\":\"Host\""), "{said}");
+    }
+    let old = raw(&server, b"GET /v1/ok HTTP/1.0\r\n\r\n").await;
+    assert!(old.contains(" 200 "), "{old}");
+    let twice = raw(
+        &server,
+        b"GET /v1/ok HTTP/1.0\r\nhost: a\r\nhost: b\r\n\r\n",
+    )
+    .await;
+    assert!(twice.contains(" 400 "), "{twice}");
+}
+
+#[tokio::test]
+async fn what_is_refused_early_can_be_read_by_pages_of_other_origins_too() {
+    let mut edge = test_edge();
+    edge.any_origin = Arc::new(|path| path.starts_with("/v1/ok"));
+    let server = start_with(edge, patient()).await;
+    let open = "access-control-allow-origin: *\r\n";
+    for path in ["/v1/ok", "/v1/ok?till_test_sk_x", "/v1/ok/nothing"] {
+        let said = get_path(&server, path).await;
+        assert_eq!(said.matches(open).count(), 1, "{said}");
+        assert!(
+            said.contains("access-control-expose-headers: date, "),
+            "{said}"
+        );
+    }
+    let large = format!(
+        "GET /v1/ok HTTP/1.1\r\nhost: x\r\nx: {}\r\n\r\n",
+        "a".repeat(90_000)
+    );
+    let said = raw(&server, large.as_bytes()).await;
+    assert!(
+        said.starts_with("HTTP/1.1 431 ") && said.contains(open),
+        "{said}"
+    );
+    let said = get_path(&server, "/v1/me").await;
+    assert!(!said.contains("access-control"), "{said}");
+}
+
+#[tokio::test]
 async fn a_secret_key_in_the_address_wins_over_everything() {
     let server = start(patient()).await;
     for path in [
@@ -88,8 +134,9 @@ async fn a_secret_key_in_the_address_wins_over_everything() {
         check_error(&get_path(&server, path).await, 400, "secret_key_in_url");
     }
     let big = "a".repeat(40_000);
-    let request =
-        format!("PUT /?till_test_sk_canary HTTP/1.1\r\nconnection: close\r\nx: {big}\r\n\r\n");
+    let request = format!(
+        "PUT /?till_test_sk_canary HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx: {big}\r\n\r\n"
+    );
     check_error(
         &raw(&server, request.as_bytes()).await,
         400,
@@ -102,7 +149,8 @@ async fn heads_that_are_too_large_are_refused_whoever_notices() {
     let server = start(patient()).await;
     for bytes in [40_000, 100_000, 12_000_000] {
         let big = "a".repeat(bytes);
-        let request = format!("GET /v1/ok HTTP/1.1\r\nconnection: close\r\nx: {big}\r\n\r\n");
+        let request =
+            format!("GET /v1/ok HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx: {big}\r\n\r\n");
         check_error(
             &raw(&server, request.as_bytes()).await,
             431,
@@ -110,14 +158,14 @@ async fn heads_that_are_too_large_are_refused_whoever_notices() {
         );
     }
     let many = "x: y\r\n".repeat(101);
-    let request = format!("GET /v1/ok HTTP/1.1\r\n{many}\r\n");
+    let request = format!("GET /v1/ok HTTP/1.1\r\nhost: x\r\n{many}\r\n");
     check_error(
         &raw(&server, request.as_bytes()).await,
         431,
         "parameter_invalid",
     );
     let fits = "x: y\r\n".repeat(98);
-    let request = format!("GET /v1/ok HTTP/1.1\r\nconnection: close\r\n{fits}\r\n");
+    let request = format!("GET /v1/ok HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{fits}\r\n");
     assert!(
         raw(&server, request.as_bytes())
             .await
@@ -135,7 +183,7 @@ async fn heads_that_are_too_large_are_refused_whoever_notices() {
 async fn a_panic_is_an_internal_error_and_the_next_request_is_served() {
     let server = start(patient()).await;
     let mut socket = TcpStream::connect(server.addr).await.unwrap();
-    let twice = b"GET /v1/panic HTTP/1.1\r\n\r\nGET /v1/ok HTTP/1.1\r\nconnection: close\r\n\r\n";
+    let twice = b"GET /v1/panic HTTP/1.1\r\nhost: x\r\n\r\nGET /v1/ok HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
     socket.write_all(twice).await.unwrap();
     let said = read_to_end(&mut socket).await;
     let (first, second) = said.split_once("HTTP/1.1 200 OK").expect(&said);
@@ -159,7 +207,7 @@ async fn a_handler_that_hangs_is_given_up_and_a_stream_is_not() {
 async fn a_body_is_held_to_its_size_and_its_type() {
     let server = start(patient()).await;
     let post = |headers: &str, body: &str| {
-        format!("POST /v1/echo HTTP/1.1\r\nconnection: close\r\n{headers}\r\n{body}")
+        format!("POST /v1/echo HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{headers}\r\n{body}")
     };
     let json = "content-type: application/json\r\n";
     let good = post(&format!("{json}content-length: 2\r\n"), "{}");
@@ -254,7 +302,7 @@ async fn a_client_that_waits_to_be_asked_for_its_body_is_not_asked_in_vain() {
 async fn head_requests_get_the_head_of_the_answer() {
     let server = start(patient()).await;
     for (path, status) in [("/v1/ok", 200), ("/v1/nothing", 404)] {
-        let request = format!("HEAD {path} HTTP/1.1\r\nconnection: close\r\n\r\n");
+        let request = format!("HEAD {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
         let said = raw(&server, request.as_bytes()).await;
         assert!(said.starts_with(&format!("HTTP/1.1 {status} ")), "{said}");
         assert!(
@@ -305,6 +353,7 @@ async fn the_log_names_every_request_and_no_credential() {
     ] {
         let request = Request::builder()
             .uri(path)
+            .header("host", "x")
             .header("authorization", "Bearer CANARY")
             .body(Body::empty())
             .unwrap();

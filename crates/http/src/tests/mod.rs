@@ -40,6 +40,7 @@ fn patient() -> ServerLimits {
         head_time: LONG,
         idle_time: LONG,
         stalled_write_time: LONG,
+        slow_reader_time: LONG,
         drain_time: LONG,
         ..ServerLimits::default()
     }

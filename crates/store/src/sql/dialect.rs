@@ -1,5 +1,8 @@
 //! The one place that knows how each engine is opened, asked and kept alive.
 
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -133,6 +136,29 @@ impl Db {
             Backend::Sqlite { .. } => Dialect::Sqlite,
             Backend::Memory { .. } => Dialect::SqliteMemory,
             Backend::Postgres { .. } => Dialect::Postgres,
+        }
+    }
+
+    /// How many units of work may write at a time; none where there is one writer, which units share.
+    pub fn writers(&self) -> Option<u32> {
+        match &self.0.backend {
+            Backend::Postgres { writers, .. } => Some(writers.options().get_max_connections()),
+            Backend::Sqlite { .. } | Backend::Memory { .. } => None,
+        }
+    }
+
+    /// The pools of connections by name: how many are open, and how many of them nobody uses.
+    pub fn pools(&self) -> Vec<(&'static str, u32, u32)> {
+        let idle = |idle: usize| u32::try_from(idle).unwrap_or(u32::MAX);
+        match &self.0.backend {
+            Backend::Memory { .. } => Vec::new(),
+            Backend::Sqlite { readers, .. } => {
+                vec![("readers", readers.size(), idle(readers.num_idle()))]
+            }
+            Backend::Postgres { writers, readers } => vec![
+                ("readers", readers.size(), idle(readers.num_idle())),
+                ("writers", writers.size(), idle(writers.num_idle())),
+            ],
         }
     }
 
@@ -277,6 +303,20 @@ impl Db {
         self.0.steps.have_stopped()
     }
 
+    /// A copy of a SQLite database as it is at one moment, while others read and write. `to` must not be there yet.
+    pub async fn copy_to(&self, to: &Path) -> Result<(), StoreError> {
+        let Backend::Sqlite { readers, .. } = &self.0.backend else {
+            return Err(StoreError::Other("only a SQLite file can be copied".into()));
+        };
+        make_for_owner_alone(to);
+        let mut conn = readers.acquire().await?;
+        sqlx::query("VACUUM INTO $1")
+            .bind(to.to_string_lossy().into_owned())
+            .execute(&mut *conn)
+            .await?;
+        Ok(())
+    }
+
     /// Waits for what is under way, and closes every connection.
     pub async fn close(self) {
         match &self.0.backend {
@@ -309,6 +349,9 @@ fn backoff_ms(attempt: u32, retry: u64) -> u64 {
 
 async fn open_sqlite(config: &DbConfig, commits: &Arc<AtomicU64>) -> Result<Backend, StoreError> {
     let options = sqlite_options(SqliteConnectOptions::from_str(&config.url)?);
+    if !config.url.contains("mode=") {
+        make_for_owner_alone(options.get_filename());
+    }
     let writing = options
         .clone()
         .create_if_missing(true)
@@ -357,6 +400,17 @@ async fn open_sqlite(config: &DbConfig, commits: &Arc<AtomicU64>) -> Result<Back
     })
 }
 
+/// Payers' and merchants' affairs are in it: nobody else on the machine may read it. SQLite gives the files beside it
+/// the same mode. What cannot be made here cannot be opened either, and is explained there.
+fn make_for_owner_alone(path: &Path) {
+    let made = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path);
+    drop(made);
+}
+
 fn sqlite_options(options: SqliteConnectOptions) -> SqliteConnectOptions {
     options
         .foreign_keys(true)
@@ -380,7 +434,8 @@ async fn open_postgres(config: &DbConfig) -> Result<Backend, StoreError> {
             ("jit", "off"),
             ("lock_timeout", "2s"),
             ("statement_timeout", "30s"),
-            ("idle_in_transaction_session_timeout", "30s"),
+            // A process that was paused in the middle of one must not keep its rows.
+            ("idle_in_transaction_session_timeout", "5s"),
         ])
         .disable_statement_logging();
     let pool = |connections_max: u32| {

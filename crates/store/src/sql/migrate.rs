@@ -46,6 +46,10 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     16 => "0016_journal_sums",
     17 => "0017_subscriptions",
     18 => "0018_refunds_and_the_rest",
+    20 => "0020_link_openings",
+    21 => "0021_installation",
+    22 => "0022_lists",
+    23 => "0023_retention",
 ];
 
 const CREATE_ATTEMPTS_MAX: u32 = 8;

@@ -288,6 +288,9 @@ pub fn merged(writes: Vec<Write>) -> Vec<Write> {
 /// insert instead of one for each number, and for up to 64 rows at most three statements, mostly two.
 const ROWS_LADDER: [usize; 12] = [64, 48, 32, 24, 16, 12, 8, 6, 4, 3, 2, 1];
 
+/// The same for look-ups, of which there may be thousands at once: all that streams watch are asked for together.
+const KEYS_LADDER: [usize; 14] = [1_024, 256, 64, 48, 32, 24, 16, 12, 8, 6, 4, 3, 2, 1];
+
 /// SQLite takes 32,766 parameters in a statement.
 const PARAMETERS_MAX: usize = 32_766;
 
@@ -297,7 +300,7 @@ pub(crate) type Chunk<'r> = (String, &'r [Vec<Val>]);
 /// For SQLite: rows as rows.
 pub(crate) fn chunks<'w>(write: &'w Write, returning: &str) -> Result<Vec<Chunk<'w>>, StoreError> {
     let width = write.width()?;
-    by_ladder(write.table, &write.rows, width, |size| {
+    by_ladder(&ROWS_LADDER, write.table, &write.rows, width, |size| {
         let mut sql = write.around(&values(size, width));
         // Whatever a statement did before it failed is undone with its unit of work: it need not keep a
         // journal of its own to undo itself with.
@@ -451,7 +454,7 @@ impl LookUp {
     pub(crate) fn chunks<'k>(&self, keys: &'k [Vec<Val>]) -> Result<Vec<Chunk<'k>>, StoreError> {
         let (width, found) = (self.width(keys)?, self.found("v.column"));
         let (table, columns) = (self.table, self.columns.join(", "));
-        by_ladder(table, keys, width, |size| {
+        by_ladder(&KEYS_LADDER, table, keys, width, |size| {
             // A cross join is what SQLite does not turn around.
             format!(
                 "SELECT {columns} FROM ({}) AS v CROSS JOIN {table} WHERE {found}",
@@ -493,6 +496,7 @@ impl LookUp {
 }
 
 fn by_ladder<'r>(
+    ladder: &[usize],
     table: &str,
     rows: &'r [Vec<Val>],
     width: usize,
@@ -501,8 +505,9 @@ fn by_ladder<'r>(
     let mut chunks = Vec::new();
     let mut rest = rows;
     while !rest.is_empty() {
-        let size = ROWS_LADDER
-            .into_iter()
+        let size = ladder
+            .iter()
+            .copied()
             .find(|size| *size <= rest.len() && size * width <= PARAMETERS_MAX)
             .ok_or_else(|| StoreError::Other(format!("{table}: {width} columns are too many")))?;
         let (chunk, others) = rest.split_at(size);
@@ -554,6 +559,26 @@ mod tests {
     }
 
     #[test]
+    fn ten_thousand_streams_are_asked_for_in_few_statements() {
+        let heads = LookUp {
+            table: "invoices",
+            columns: &["id", "stream_seq"],
+            key: &["account", "mode", "id"],
+            rows: PerKey::One,
+        };
+        let key = |n: i64| vec![Val::from("a"), Val::from("test"), Val::from(n)];
+        let keys: Vec<Vec<Val>> = (0..10_000).map(key).collect();
+        let chunks = heads.chunks(&keys).unwrap();
+        // SQLite is asked once a second, PostgreSQL twice with one statement each.
+        assert!(chunks.len() < 20, "{}", chunks.len());
+        assert_eq!(
+            chunks.iter().map(|(_, keys)| keys.len()).sum::<usize>(),
+            10_000
+        );
+        assert!(heads.lateral(&keys).unwrap().contains("UNNEST"));
+    }
+
+    #[test]
     fn rows_go_in_by_the_sizes_of_the_ladder_only() {
         assert_eq!(sizes(0), Vec::<usize>::new());
         assert_eq!(sizes(1), [1]);
@@ -571,7 +596,7 @@ mod tests {
     #[test]
     fn wide_rows_go_in_by_smaller_sizes() {
         let rows = rows(64, 600);
-        let chunks = by_ladder("t", &rows, 600, |_| String::new()).expect("they fit");
+        let chunks = by_ladder(&ROWS_LADDER, "t", &rows, 600, |_| String::new()).expect("they fit");
         let sizes: Vec<usize> = chunks.iter().map(|(_, rows)| rows.len()).collect();
         assert_eq!(sizes, [48, 16]);
     }

@@ -48,6 +48,29 @@ pub async fn account_exists(q: &mut impl Queries, id: &str) -> Result<bool, Stor
     Ok(found.is_some())
 }
 
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct AccountRow {
+    pub id: String,
+    pub name: String,
+    pub created_at: i64,
+    pub disabled_at: Option<i64>,
+    /// Whether it is set up in live mode.
+    pub has_live: i64,
+}
+
+/// Every account, the newest first.
+pub async fn all(q: &mut impl Queries) -> Result<Vec<AccountRow>, StoreError> {
+    let sql = "SELECT id, name, created_at, disabled_at, (SELECT COUNT(*) FROM merchants m \
+         WHERE m.account = accounts.id AND m.mode = 'live' AND m.destinations <> '{}') AS has_live FROM accounts ORDER BY id DESC";
+    q.all(sql, &[]).await
+}
+
+/// A disabled account's keys are refused; what was disabled first keeps its time.
+pub async fn set_disabled(tx: &mut Tx, id: &str, at: Option<i64>) -> Result<(), StoreError> {
+    let sql = "UPDATE accounts SET disabled_at = CASE WHEN $2 IS NULL THEN NULL ELSE COALESCE(disabled_at, $2) END WHERE id = $1";
+    touched(tx.run(sql, &vals![id, at]).await?, 1, "accounts")
+}
+
 pub async fn insert_merchant(
     tx: &mut Tx,
     scope: &Scope,

@@ -163,6 +163,18 @@ pub async fn due_endpoints(q: &mut impl Queries, now: i64) -> Result<Vec<Endpoin
     Ok(found)
 }
 
+/// Since when the oldest that nobody has taken yet is due.
+pub async fn oldest_due(q: &mut impl Queries, now: i64) -> Result<Option<i64>, StoreError> {
+    let mut oldest = None;
+    let sql = "SELECT MIN(due_at) FROM deliveries WHERE account = $1 AND mode = $2 AND due_at IS NOT NULL";
+    for Endpoint { account, mode } in due_endpoints(q, now).await? {
+        let found: Option<(Option<i64>,)> = q.one(sql, &vals![&account, &mode]).await?;
+        let due = found.and_then(|(due,)| due);
+        oldest = [oldest, due].into_iter().flatten().min();
+    }
+    Ok(oldest)
+}
+
 /// A claimed attempt, or a failed one whose retry is due.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct Claimed {
@@ -270,6 +282,25 @@ fn in_turn(due: Vec<Candidate>) -> Vec<String> {
     }
     ids.extend(free.into_iter().map(|candidate| candidate.id));
     ids
+}
+
+/// Claims these, by id and fence, until then; those that somebody else has claimed meanwhile are not among the answer.
+pub async fn renew(
+    tx: &mut Tx,
+    scope: &Scope,
+    held: &[(String, i64)],
+    until: i64,
+) -> Result<Vec<String>, StoreError> {
+    let (account, mode) = (&*scope.account, scope.mode.as_str());
+    let rows: Vec<Vec<Val>> = held
+        .iter()
+        .map(|(id, fence)| vals![account, mode, id, *fence, until].into())
+        .collect();
+    let key = ["account", "mode", "id", "fence"];
+    let renewal =
+        Write::update("deliveries", &key, &["due_at"], rows).only("deliveries.status = 'pending'");
+    let renewed: Vec<(String,)> = tx.write_returning(&renewal, "id").await?;
+    Ok(renewed.into_iter().map(|(id,)| id).collect())
 }
 
 /// A failed attempt whose retry began: the retry is a row of its own, so this one is done with.

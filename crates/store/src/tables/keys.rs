@@ -69,6 +69,16 @@ pub async fn roll_keys(
         .await
 }
 
+/// Since when a key counts as exposed, if it does; nothing where no key has this hash.
+pub async fn exposure(
+    q: &mut impl Queries,
+    hash: &[u8],
+) -> Result<Option<Option<i64>>, StoreError> {
+    let sql = "SELECT exposed_at FROM api_keys WHERE hash = $1";
+    let found: Option<(Option<i64>,)> = q.one(sql, &vals![hash]).await?;
+    Ok(found.map(|(exposed_at,)| exposed_at))
+}
+
 /// The key was seen in a URL: it must be rolled. Kept as a fact; the first time counts.
 pub async fn mark_exposed(tx: &mut Tx, hash: &[u8], now: i64) -> Result<u64, StoreError> {
     let sql = "UPDATE api_keys SET exposed_at = $2 WHERE hash = $1 AND exposed_at IS NULL";

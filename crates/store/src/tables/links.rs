@@ -8,7 +8,7 @@ use till_core::scope::Scope;
 
 use crate::sql::listing::newest_first;
 use crate::sql::{Filter, select, table};
-use crate::{Metadata, Page, Queries, StoreError, Tx, Write, vals};
+use crate::{Metadata, Page, Queries, StoreError, Tx, Write, touched, vals};
 
 table! {
     #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,6 +140,37 @@ pub async fn open_one(tx: &mut Tx, scope: &Scope, open_max: i64) -> Result<bool,
         .run(sql, &vals![&*scope.account, scope.mode.as_str(), open_max])
         .await?
         == 1)
+}
+
+/// How many units of the link the client's invoices hold. Whoever asks holds the link, so that nobody adds to them.
+pub async fn held_by_client(
+    tx: &mut Tx,
+    scope: &Scope,
+    link: &str,
+    client: &str,
+) -> Result<i64, StoreError> {
+    let args = vals![&*scope.account, scope.mode.as_str(), link, client];
+    let forget = "DELETE FROM link_openings WHERE account = $1 AND mode = $2 AND link = $3 AND client = $4 \
+         AND NOT EXISTS (SELECT 1 FROM invoices i WHERE i.account = link_openings.account \
+         AND i.mode = link_openings.mode AND i.id = link_openings.invoice AND i.link_unit = 'reserved')";
+    tx.run(forget, &args).await?;
+    let count = "SELECT COUNT(*) FROM link_openings \
+         WHERE account = $1 AND mode = $2 AND link = $3 AND client = $4";
+    let counted: Option<(i64,)> = tx.one(count, &args).await?;
+    Ok(counted.map_or(0, |(held,)| held))
+}
+
+/// Remembers whose invoice it is.
+pub async fn opened_by(
+    tx: &mut Tx,
+    scope: &Scope,
+    link: &str,
+    client: &str,
+    invoice: &str,
+) -> Result<(), StoreError> {
+    let sql = "INSERT INTO link_openings (account, mode, link, client, invoice) VALUES ($1, $2, $3, $4, $5)";
+    let args = vals![&*scope.account, scope.mode.as_str(), link, client, invoice];
+    touched(tx.run(sql, &args).await?, 1, "link_openings")
 }
 
 /// How the counts of a link move as its invoices' statuses do.

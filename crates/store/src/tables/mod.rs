@@ -9,6 +9,7 @@ pub mod deliveries;
 pub mod destinations;
 pub mod events;
 pub mod idempotency;
+pub mod installation;
 pub mod invoices;
 pub mod journal;
 pub mod keys;
@@ -19,7 +20,10 @@ pub mod networks;
 pub mod notices;
 pub mod payments;
 pub mod plans;
+#[cfg(test)]
+mod query_plans;
 pub mod refunds;
+pub mod retention;
 pub mod reviews;
 pub mod screenings;
 pub mod subscriptions;

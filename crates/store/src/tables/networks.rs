@@ -53,6 +53,12 @@ pub async fn find(q: &mut impl Queries, id: &str) -> Result<Option<NetworkRow>, 
     q.one(&sql, &vals![id]).await
 }
 
+/// Every network that was ever watched.
+pub async fn all(q: &mut impl Queries) -> Result<Vec<NetworkRow>, StoreError> {
+    q.all(&format!("{} ORDER BY id", select::<NetworkRow>()), &[])
+        .await
+}
+
 /// The network, locked until the unit of work ends.
 pub async fn lock(tx: &mut Tx, id: &str) -> Result<Option<NetworkRow>, StoreError> {
     let sql = format!(

@@ -157,3 +157,10 @@ pub async fn record_failure(
     let args = vals![&*scope.account, scope.mode.as_str(), id, fence, next_at];
     Ok(tx.run(sql, &args).await? == 1)
 }
+
+/// When the first of them is due.
+pub async fn oldest_due(q: &mut impl Queries) -> Result<Option<i64>, StoreError> {
+    let sql = "SELECT MIN(due_at) FROM notices WHERE due_at IS NOT NULL";
+    let found: Option<(Option<i64>,)> = q.one(sql, &[]).await?;
+    Ok(found.and_then(|(due,)| due))
+}

@@ -171,3 +171,18 @@ pub async fn kinds(q: &mut impl Queries) -> Result<Vec<String>, StoreError> {
         }
     }
 }
+
+/// When the first of them is due.
+pub async fn oldest_due(q: &mut impl Queries) -> Result<Option<i64>, StoreError> {
+    let mut oldest = None;
+    let sql =
+        "SELECT due_at FROM timers WHERE kind = $1 AND retry_at IS NULL ORDER BY due_at LIMIT 1";
+    for kind in TimerKind::ALL {
+        let found: Option<(i64,)> = q.one(sql, &vals![kind.as_str()]).await?;
+        oldest = [oldest, found.map(|(due,)| due)]
+            .into_iter()
+            .flatten()
+            .min();
+    }
+    Ok(oldest)
+}

@@ -5,6 +5,7 @@ use serde::Serialize;
 use till_chains::{AddressError, parse_destination};
 use till_core::asset::{Family, Mode};
 use till_core::limits::{DISPLAY_NAME_CHARS_MAX, chars};
+use till_core::text::is_deceptive;
 use till_engine::merchants::accounts::{ModeKeys, Modes, NewAccount, create_account};
 
 use crate::compose::{self, Purpose};
@@ -115,7 +116,7 @@ fn show(account: &NewAccount, json: bool) -> Result<(), Failure> {
 fn name(text: &str) -> Result<&str, Failure> {
     let name = text.trim();
     let fits = (1..=DISPLAY_NAME_CHARS_MAX).contains(&chars(name));
-    if fits && !name.chars().any(char::is_control) {
+    if fits && !name.chars().any(is_deceptive) {
         Ok(name)
     } else {
         Err(Failure::Usage(format!(
@@ -221,7 +222,13 @@ mod tests {
     #[test]
     fn a_name_is_one_line_of_text() {
         assert_eq!(name(" Acme "), Ok("Acme"));
-        for bad in ["", "  ", "a\nb", &"x".repeat(DISPLAY_NAME_CHARS_MAX + 1)] {
+        for bad in [
+            "",
+            "  ",
+            "a\nb",
+            "a\u{202e}b",
+            &"x".repeat(DISPLAY_NAME_CHARS_MAX + 1),
+        ] {
             assert!(name(bad).is_err(), "{bad:?}");
         }
     }

@@ -12,11 +12,13 @@ use till_engine::outbound::{Sender, SenderConfig};
 use till_store::Db;
 use url::Url;
 
+use crate::advice::{self, Advice};
 use crate::commands::screening::{self, ListStatus};
 use crate::compose;
 use crate::config::Config;
 use crate::database;
 use crate::failure::Failure;
+use crate::handles;
 use crate::keyfile;
 use crate::output;
 
@@ -26,9 +28,14 @@ const ENDPOINT_TIME: Duration = Duration::from_secs(5);
 type Verdict = Result<String, String>;
 
 pub async fn run(config: &Config) -> Result<(), Failure> {
+    // As a server would.
+    handles::raise();
     let mut report = Report::default();
     // Whoever gets here has one: reading it comes before every command.
     report.add("configuration", Ok(String::new()))?;
+    for Advice { about, line } in advice::of(config) {
+        report.warn(about, &line)?;
+    }
     let name = format!("database {}", database::name(&config.database));
     let (verdict, db) = database(config).await;
     report.add(&name, verdict)?;
@@ -63,7 +70,7 @@ pub async fn run(config: &Config) -> Result<(), Failure> {
         let place = Url::parse(smtp_url).map(|url| till_net::place(&url));
         let place = place.unwrap_or_else(|_| "a malformed address".to_owned());
         let name = format!("mail at {place}");
-        report.add(&name, mail(smtp_url).await)?;
+        report.add(&name, mail(config).await)?;
     }
     report.end()
 }
@@ -87,6 +94,11 @@ impl Report {
             }
         };
         output::print(&line)
+    }
+
+    /// Not wrong, so it fails nothing.
+    fn warn(&self, name: &str, line: &str) -> Result<(), Failure> {
+        output::print(&format!("warn {name} — {line}\n"))
     }
 
     fn end(self) -> Result<(), Failure> {
@@ -177,6 +189,7 @@ fn endpoint_sender(trusted_certificates_pem: Vec<Vec<u8>>) -> Result<Sender, Str
         policy: UrlPolicy::PrivateAllowed,
         trusted_certificates_pem,
         own_addresses: Vec::new(),
+        sockets: 1,
         deadline: ENDPOINT_TIME,
     })
     .map_err(|error| error.to_string())
@@ -276,17 +289,18 @@ async fn screening_lists(config: &Config, in_use: &[ListStatus]) -> Vec<(String,
     verdicts
 }
 
-async fn mail(smtp_url: &str) -> Verdict {
-    let url = Url::parse(smtp_url).map_err(|error| error.to_string())?;
-    let default = match url.scheme() {
-        "smtps" => 465,
-        _ => 587,
-    };
-    let host = url.host_str().unwrap_or_default();
-    let reached = database::reach(host, url.port().unwrap_or(default)).await;
-    reached
-        .map(|_| String::new())
-        .map_err(|problem| format!("{problem}; correct mail.smtp_url"))
+/// A real greeting, and a login where there is a password.
+async fn mail(config: &Config) -> Verdict {
+    let mend = |problem: String| format!("{problem}; correct mail.smtp_url");
+    match compose::mailer(config) {
+        Ok(None) => Ok(String::new()),
+        Ok(Some(mailer)) => {
+            let mailer = mailer.with_timeout(ENDPOINT_TIME);
+            let reached = mailer.reach().await.map(|()| String::new());
+            reached.map_err(|error| mend(error.to_string()))
+        }
+        Err(failure) => Err(mend(failure.to_string())),
+    }
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use till_engine::once::Once;
 use crate::compose::{self, Purpose};
 use crate::config::{Config, Urls};
 use crate::failure::Failure;
+use crate::handles;
 use crate::logging::Log;
 use crate::output;
 use crate::server::{self, Server};
@@ -52,6 +53,7 @@ fn for_demo(mut config: Config) -> Config {
 }
 
 async fn prepare(config: &Config) -> Result<(Server, NewAccount), Failure> {
+    handles::raise();
     let listener = server::bind(config.server.listen).await?;
     let urls = config.urls(listener.1);
     let engine = compose::engine(config, &urls, Purpose::Demo).await?;
@@ -59,6 +61,7 @@ async fn prepare(config: &Config) -> Result<(Server, NewAccount), Failure> {
     let server = Server {
         engine,
         listener: Some(listener),
+        metrics: server::metrics_listener(config).await?,
         urls,
         workers: true,
     };

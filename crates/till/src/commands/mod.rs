@@ -1,6 +1,8 @@
 //! The commands, one file each.
 
 pub mod account;
+pub mod accounts;
+pub mod backup;
 pub mod check;
 pub mod checkout;
 pub mod demo;

@@ -1,8 +1,10 @@
 //! `till serve`
 
+use crate::advice;
 use crate::compose::{self, Purpose};
 use crate::config::Config;
 use crate::failure::Failure;
+use crate::handles;
 use crate::logging::Log;
 use crate::server::{self, Part, Server};
 
@@ -17,12 +19,15 @@ pub async fn run(config: &Config, only: &[Part], log: Log) -> Result<(), Failure
 }
 
 async fn prepare(config: &Config, only: &[Part]) -> Result<Server, Failure> {
+    handles::raise();
+    advice::log(&advice::of(config));
     let runs = |part| only.is_empty() || only.contains(&part);
     // Bound before the database is opened: a second server by mistake must not migrate anything.
     let listener = match runs(Part::Api) {
         true => Some(server::bind(config.server.listen).await?),
         false => None,
     };
+    let metrics = server::metrics_listener(config).await?;
     let bound = listener
         .as_ref()
         .map_or(config.server.listen, |(_, bound)| *bound);
@@ -31,6 +36,7 @@ async fn prepare(config: &Config, only: &[Part]) -> Result<Server, Failure> {
     Ok(Server {
         engine,
         listener,
+        metrics,
         urls,
         workers: runs(Part::Workers),
     })

@@ -5,7 +5,7 @@ use std::fmt;
 
 use toml::{Table, Value};
 
-use super::{ConfigError, Flags};
+use super::{ConfigError, Flags, UnknownVariable};
 
 /// Where a value came from, in the words an operator needs to find it again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,12 +44,24 @@ const SETTINGS: &[(&str, &str, SettingKind)] = &[
     ("server", "checkout_url", SettingKind::Text),
     ("server", "docs_url", SettingKind::Text),
     ("server", "live_mode", SettingKind::Flag),
+    ("server", "drain_s", SettingKind::Number),
+    ("server", "slow_reader_s", SettingKind::Number),
     ("database", "url", SettingKind::Text),
+    ("database", "readers", SettingKind::Number),
+    ("database", "writers", SettingKind::Number),
     ("secrets", "key_file", SettingKind::List),
     ("webhooks", "allow_private_addresses", SettingKind::Flag),
     ("webhooks", "trusted_certificates", SettingKind::List),
     ("limits", "checkout_per_minute", SettingKind::Number),
     ("limits", "trusted_proxies", SettingKind::List),
+    (
+        "limits",
+        "open_link_invoices_per_client",
+        SettingKind::Number,
+    ),
+    ("limits", "connections", SettingKind::Number),
+    ("limits", "connections_per_client", SettingKind::Number),
+    ("limits", "streams_per_client", SettingKind::Number),
     ("mail", "smtp_url", SettingKind::Text),
     ("mail", "from", SettingKind::Text),
     ("prices", "fixed", SettingKind::Map),
@@ -67,6 +79,11 @@ const SETTINGS: &[(&str, &str, SettingKind)] = &[
     ("screening", "refresh_h", SettingKind::Number),
     ("screening", "max_age_h", SettingKind::Number),
     ("screening", "on_chain", SettingKind::Flag),
+    ("metrics", "listen", SettingKind::Text),
+    ("retention", "deliveries_d", SettingKind::Number),
+    ("retention", "events_d", SettingKind::Number),
+    ("retention", "payer_contacts_d", SettingKind::Number),
+    ("log", "format", SettingKind::Text),
 ];
 
 const NETWORK_SETTINGS: &[(&str, SettingKind)] =
@@ -93,6 +110,7 @@ pub(super) struct Given {
 pub(super) struct Layers {
     pub settings: BTreeMap<String, Given>,
     pub networks: BTreeMap<String, BTreeMap<String, Given>>,
+    pub unknown_variables: Vec<UnknownVariable>,
 }
 
 pub(super) fn gather(
@@ -209,14 +227,36 @@ fn add_variable(layers: &mut Layers, name: &str, text: &str) -> Result<(), Confi
             Some((id, *key, *kind))
         })
     });
-    let unknown = || ConfigError::UnknownVariable {
-        name: name.to_owned(),
+    let found = network.and_then(|(shouted, key, kind)| {
+        let id = network_id(layers, shouted)?;
+        Some((id, key, kind))
+    });
+    let Some((id, key, kind)) = found else {
+        // Whoever set it may not have meant us: Kubernetes names a service's variables after the service.
+        layers.unknown_variables.push(UnknownVariable {
+            name: name.to_owned(),
+            meant: look_alike(name),
+        });
+        return Ok(());
     };
-    let (shouted, key, kind) = network.ok_or_else(unknown)?;
-    let id = network_id(layers, shouted).ok_or_else(unknown)?;
     let value = from_text(kind, text, &origin, &format!("networks.{id:?}.{key}"))?;
     layers.put_network(&id, key, origin, value);
     Ok(())
+}
+
+/// So many letters may be wrong, missing or exchanged in a name that was meant to be one of ours.
+const SLIPS_MAX: usize = 2;
+
+/// The setting's variable that a name is probably a misspelling of.
+fn look_alike(name: &str) -> Option<String> {
+    let known = SETTINGS
+        .iter()
+        .map(|(section, key, _)| format!("TILL_{section}_{key}").to_uppercase());
+    known
+        .map(|known| (strsim::damerau_levenshtein(&known, name), known))
+        .filter(|(slips, _)| *slips <= SLIPS_MAX)
+        .min()
+        .map(|(_, known)| known)
 }
 
 /// A variable's name has lost the colon and the case. An id the file already named wins, so that the

@@ -42,8 +42,21 @@ pub struct Config {
     pub subscriptions: Subscriptions,
     pub wallets: Wallets,
     pub screening: Screening,
+    pub metrics: Metrics,
+    pub retention: Retention,
+    pub log: Log,
     /// By CAIP-2 id, as the operator wrote it. Whether the id exists is the registry's to say.
     pub networks: BTreeMap<String, Network>,
+    /// Not settings, for all their looks.
+    pub unknown_variables: Vec<UnknownVariable>,
+}
+
+/// A variable that begins like ours. Its value is nobody's business.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownVariable {
+    pub name: String,
+    /// The one it may be a misspelling of.
+    pub meant: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,11 +68,17 @@ pub struct Server {
     pub checkout_url: Option<String>,
     pub docs_url: Option<String>,
     pub live_mode: bool,
+    /// How long a server that is told to stop goes on answering, unready, until it closes.
+    pub drain_s: u32,
+    pub slow_reader_s: u32,
 }
 
 #[derive(Clone, PartialEq, Eq)]
 pub struct Database {
     pub url: String,
+    pub readers: u32,
+    /// For PostgreSQL; SQLite has one.
+    pub writers: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,6 +97,10 @@ pub struct Webhooks {
 pub struct Limits {
     pub checkout_per_minute: u32,
     pub trusted_proxies: Vec<IpNet>,
+    pub open_link_invoices_per_client: u32,
+    pub connections: u32,
+    pub connections_per_client: u32,
+    pub streams_per_client: u32,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -120,6 +143,32 @@ pub struct Subscriptions {
 pub struct Wallets {
     /// A payer's wallet is bound only with its signature.
     pub require_proof: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Metrics {
+    /// Without it nobody can see them.
+    pub listen: Option<SocketAddr>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Log {
+    /// None: text on a terminal, JSON elsewhere.
+    pub format: Option<LogFormat>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+/// Days after which things are deleted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Retention {
+    pub deliveries_d: u32,
+    pub events_d: u32,
+    pub payer_contacts_d: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -172,8 +221,6 @@ pub enum ConfigError {
         key: String,
         hint: String,
     },
-    #[error("environment: unknown variable {name}; variables are named TILL_SECTION_KEY")]
-    UnknownVariable { name: String },
     #[error("--set {given:?}: write --set section.key=value")]
     Set { given: String },
     #[error("{origin}: {key} {problem}")]

@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use ipnet::IpNet;
+use till_core::limits::LINK_OPEN_INVOICES_MAX;
 use toml::Value;
 use url::Url;
 
@@ -12,8 +13,8 @@ use super::layers::{Given, Layers, Origin};
 use super::screening;
 use super::settings::{Settings, wrong};
 use super::{
-    Addresses, Config, ConfigError, CreditAt, Database, Invoices, Limits, Mail, Network, Prices,
-    Secrets, Server, Subscriptions, Wallets, Webhooks,
+    Addresses, Config, ConfigError, CreditAt, Database, Invoices, Limits, Log, LogFormat, Mail,
+    Metrics, Network, Prices, Retention, Secrets, Server, Subscriptions, Wallets, Webhooks,
 };
 
 const LISTEN_DEFAULT: &str = "127.0.0.1:4242";
@@ -32,9 +33,14 @@ pub(super) fn config(layers: Layers) -> Result<Config, ConfigError> {
         checkout_url: s.optional("server.checkout_url", web_url)?,
         docs_url: s.optional("server.docs_url", web_url)?,
         live_mode: s.flag("server.live_mode")?,
+        // Together with what ends afterwards, within what supervisors commonly wait.
+        drain_s: s.number("server.drain_s", 5, 0..=60)?,
+        slow_reader_s: s.number("server.slow_reader_s", 60, 1..=3_600)?,
     };
     let database = Database {
         url: s.text("database.url", DATABASE_DEFAULT, database_url)?,
+        readers: s.number("database.readers", 8, 1..=1_000)?,
+        writers: s.number("database.writers", 8, 1..=1_000)?,
     };
     let secrets = Secrets {
         key_file: s.list("secrets.key_file", path)?,
@@ -46,6 +52,15 @@ pub(super) fn config(layers: Layers) -> Result<Config, ConfigError> {
     let limits = Limits {
         checkout_per_minute: s.number("limits.checkout_per_minute", 60, 1..=1_000_000)?,
         trusted_proxies: s.list("limits.trusted_proxies", proxy)?,
+        // Never above what a link may have open in all.
+        open_link_invoices_per_client: s.number(
+            "limits.open_link_invoices_per_client",
+            25,
+            1..=LINK_OPEN_INVOICES_MAX,
+        )?,
+        connections: s.number("limits.connections", 20_000, 1..=1_000_000)?,
+        connections_per_client: s.number("limits.connections_per_client", 500, 1..=1_000_000)?,
+        streams_per_client: s.number("limits.streams_per_client", 100, 1..=1_000_000)?,
     };
     let mail = mail(s)?;
     let prices = prices(s)?;
@@ -68,6 +83,18 @@ pub(super) fn config(layers: Layers) -> Result<Config, ConfigError> {
         require_proof: s.flag("wallets.require_proof")?,
     };
     let screening = screening::read(s)?;
+    let metrics = Metrics {
+        listen: s.optional("metrics.listen", listen)?,
+    };
+    let retention = Retention {
+        // Retries take three days, and an answer under an idempotency key is an event for thirty.
+        deliveries_d: s.number("retention.deliveries_d", 90, 4..=36_500)?,
+        events_d: s.number("retention.events_d", 400, 35..=36_500)?,
+        payer_contacts_d: s.number("retention.payer_contacts_d", 30, 1..=36_500)?,
+    };
+    let log = Log {
+        format: s.optional("log.format", log_format)?,
+    };
     debug_assert!(settings.0.is_empty(), "a known setting is read by nobody");
     Ok(Config {
         server,
@@ -82,7 +109,11 @@ pub(super) fn config(layers: Layers) -> Result<Config, ConfigError> {
         subscriptions,
         wallets,
         screening,
+        metrics,
+        retention,
+        log,
         networks: networks(layers.networks)?,
+        unknown_variables: layers.unknown_variables,
     })
 }
 
@@ -250,6 +281,14 @@ fn credit_at(text: &str) -> Result<CreditAt, &'static str> {
         "safe" => Ok(CreditAt::Safe),
         "final" => Ok(CreditAt::Final),
         _ => Err("must be included, safe or final"),
+    }
+}
+
+fn log_format(text: &str) -> Result<LogFormat, &'static str> {
+    match text {
+        "text" => Ok(LogFormat::Text),
+        "json" => Ok(LogFormat::Json),
+        _ => Err("must be text or json"),
     }
 }
 

@@ -52,9 +52,13 @@ fn without_anything_the_documented_defaults_apply() {
             checkout_url: None,
             docs_url: None,
             live_mode: false,
+            drain_s: 5,
+            slow_reader_s: 60,
         },
         database: Database {
             url: "sqlite:till.db".into(),
+            readers: 8,
+            writers: 8,
         },
         secrets: Secrets { key_file: vec![] },
         webhooks: Webhooks {
@@ -64,6 +68,10 @@ fn without_anything_the_documented_defaults_apply() {
         limits: Limits {
             checkout_per_minute: 60,
             trusted_proxies: vec![],
+            open_link_invoices_per_client: 25,
+            connections: 20_000,
+            connections_per_client: 500,
+            streams_per_client: 100,
         },
         mail: Mail {
             smtp_url: None,
@@ -95,7 +103,15 @@ fn without_anything_the_documented_defaults_apply() {
             max_age_h: 48,
             on_chain: true,
         },
+        metrics: Metrics { listen: None },
+        retention: Retention {
+            deliveries_d: 90,
+            events_d: 400,
+            payer_contacts_d: 30,
+        },
+        log: Log { format: None },
         networks: BTreeMap::new(),
+        unknown_variables: vec![],
     };
     assert_eq!(config, expected);
 }

@@ -72,9 +72,15 @@ impl Place {
         self.till(&args).json()
     }
 
-    /// A server on a free port.
+    /// A server on a free port, which nobody has before it who would have to notice that it stops.
     pub fn serve(&self, more: &[&str]) -> Server {
-        let mut args = vec!["serve", "--listen", "127.0.0.1:0"];
+        let mut args = vec![
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--set",
+            "server.drain_s=0",
+        ];
         args.extend(more);
         Server::start(&mut self.command(&args))
     }
@@ -134,7 +140,7 @@ impl Server {
             .first_line
             .split_once("listening on http://")
             .unwrap_or_else(|| panic!("no address: {}", server.first_line));
-        server.address = address.trim().to_owned();
+        server.address = address_in(address);
         server
     }
 
@@ -182,6 +188,13 @@ impl Server {
         Client::new(&self.address, key)
     }
 
+    /// A client of the operator's own listener.
+    pub fn operator(&self) -> Client {
+        let line = self.log_until("metrics and health at http://");
+        let (_, address) = line.split_once("http://").expect("an address");
+        Client::new(&address_in(address), "")
+    }
+
     /// `TERM`, `INT` or `KILL`.
     pub fn signal(&self, name: &str) {
         let sent = Command::new("kill")
@@ -212,6 +225,12 @@ impl Drop for Server {
         self.child.kill().ok();
         self.child.wait().ok();
     }
+}
+
+/// The address that a text begins with, whatever the line's format has behind it.
+fn address_in(text: &str) -> String {
+    let is_address = |c: &char| c.is_ascii_hexdigit() || ".:[]".contains(*c);
+    text.chars().take_while(is_address).collect()
 }
 
 /// Lines as they come. The thread reads on when nobody listens, so that the writer never blocks.

@@ -24,7 +24,7 @@ const account = JSON.parse(till('account', 'create', '--name', 'Acme', '--json')
 const server = spawn(TILL, ['serve', '--listen', '127.0.0.1:0'], { cwd: folder, env, stdio: ['ignore', 'inherit', 'pipe'] })
 const api = await new Promise<string>((found, failed) => {
   createInterface(server.stderr).on('line', (line) => {
-    const address = /listening on (\S+)/.exec(line)?.[1]
+    const address = /listening on (http:\/\/[\w.:[\]-]+)/.exec(line)?.[1]
     if (address) found(address)
   })
   server.once('exit', (code) => failed(new Error(`${TILL} ended with ${code}`)))

@@ -29,7 +29,8 @@ use till_engine::merchants::accounts::{self, Modes, NewAccount};
 use till_engine::nodes::Nodes;
 use till_engine::outbound::{Sender, SenderConfig};
 use till_engine::testing::CountingEntropy;
-use till_engine::{Engine, EngineConfig, workers};
+use till_engine::{Engine, EngineConfig, EngineLimits, workers};
+use till_http::server::ServerLimits;
 use till_store::testing::TestDb;
 use till_store::{Db, DbConfig};
 use tokio::net::TcpListener;
@@ -75,6 +76,7 @@ pub struct Setup {
     pub pages: Pages,
     /// What addresses are held against.
     pub lists: Vec<ListConfig>,
+    pub limits: EngineLimits,
 }
 
 impl Default for Setup {
@@ -97,6 +99,7 @@ impl Default for Setup {
             lookup_time: PATIENCE / 2,
             pages: Pages::default(),
             lists: Vec::new(),
+            limits: EngineLimits::default(),
         }
     }
 }
@@ -181,7 +184,8 @@ impl Server {
                 docs_url: format!("{base}/docs"),
                 trusted_proxies: setup.trusted_proxies.clone(),
                 checkout_per_minute: setup.checkout_per_minute,
-                metrics: None,
+                streams_per_client: 100,
+                server: ServerLimits::default(),
                 pages: setup.pages.clone(),
             },
             stopping,
@@ -242,6 +246,7 @@ fn engine(db: Db, clock: &Arc<TestClock>, setup: &Setup, base: &str) -> Engine {
         select_ms: 1_800_000,
         attempt_ms: 3 * 86_400_000,
         credit_at: setup.credit_at.clone(),
+        limits: setup.limits.clone(),
     };
     let fixed = FixedPrices {
         test: [("BTC/USD".to_owned(), "50000".to_owned())].into(),
@@ -290,6 +295,7 @@ fn sender(setup: &Setup) -> Sender {
         policy: setup.url_policy,
         trusted_certificates_pem: Vec::new(),
         own_addresses: Vec::new(),
+        sockets: 256,
         deadline: PATIENCE,
     };
     Sender::new(config).expect("a sender")

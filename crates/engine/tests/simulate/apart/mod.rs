@@ -84,7 +84,7 @@ impl Story {
         let scope = self.scope();
         for reader in self.readers.iter_mut().filter(|it| it.process == process) {
             let hub = &self.processes[process].engine.hub;
-            reader.subscription = hub.subscribe(&scope, &reader.invoice);
+            reader.subscription = hub.subscribe(&scope, &reader.invoice, 0);
         }
     }
 }

@@ -143,8 +143,8 @@ async fn exec(engine: &Engine, scope: &Scope, key: &str, ask: &Ask) -> Result<An
                         Answer::json(200, &links::update(tx, context, id, change).await?)
                     }
                     Ask::LinkInvoice { slug, amount } => {
-                        let row =
-                            links::create_invoice(tx, context, slug, amount.as_deref()).await?;
+                        let row = links::create_invoice(tx, context, slug, amount.as_deref(), None)
+                            .await?;
                         Ok(Answer::new(201, render(context, &row)?))
                     }
                     Ask::Pick { invoice, asset } => {

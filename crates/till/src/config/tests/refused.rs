@@ -11,7 +11,7 @@ fn an_unknown_key_is_named_with_what_exists_beside_it() {
     check_file_error(
         "[maill]\nfrom = 'x'",
         "configuration file: unknown setting `maill`; the sections are server, database, secrets, \
-         webhooks, limits, mail, prices, addresses, invoices, wallets, screening, networks",
+         webhooks, limits, mail, prices, addresses, invoices, subscriptions, wallets, screening, metrics, retention, log, networks",
     );
     check_file_error(
         "[networks.'eip155:1']\nurl = 'x'",
@@ -21,22 +21,33 @@ fn an_unknown_key_is_named_with_what_exists_beside_it() {
         "",
         &[],
         &set(&["server.port=80"]),
-        "--set: unknown setting `server.port`; server has listen, public_url, checkout_url, docs_url, live_mode",
+        "--set: unknown setting `server.port`; server has listen, public_url, checkout_url, docs_url, live_mode, drain_s, slow_reader_s",
     );
 }
 
 #[test]
-fn an_unknown_variable_is_named_without_its_value() {
+fn an_unknown_variable_is_no_reason_to_refuse_and_is_named_without_its_value() {
+    let unknown = |name: &str| {
+        let env = [(name, "hunter2")];
+        let config = load("", &env, &Flags::default()).unwrap();
+        assert!(!format!("{config:?}").contains("hunter2"));
+        let [unknown] = <[_; 1]>::try_from(config.unknown_variables).unwrap();
+        assert_eq!(unknown.name, name);
+        unknown.meant
+    };
+    // What Kubernetes sets for a service called till.
     for name in [
-        "TILL_SERVER_PORT",
-        "TILL_LOGS",
-        "TILL_NETWORKS_EIP155_1_URL",
-        "TILL_NETWORKS_RPC",
+        "TILL_SERVICE_HOST",
+        "TILL_PORT",
+        "TILL_PORT_4242_TCP",
+        "TILL_",
     ] {
-        let expected =
-            format!("environment: unknown variable {name}; variables are named TILL_SECTION_KEY");
-        check_error("", &[(name, "hunter2")], &Flags::default(), &expected);
+        assert_eq!(unknown(name), None, "{name}");
     }
+    let meant = |name: &str, meant: &str| assert_eq!(unknown(name).as_deref(), Some(meant));
+    meant("TILL_SERVER_LISTENS", "TILL_SERVER_LISTEN");
+    meant("TILL_DATABSE_URL", "TILL_DATABASE_URL");
+    meant("TILL_SERVER_LIVEMODE", "TILL_SERVER_LIVE_MODE");
 }
 
 #[test]

@@ -1,0 +1,51 @@
+//! Text that merchants write and payers read.
+
+/// Characters that can make a text look like another one: what is not printed, and what turns the direction of
+/// reading round.
+pub fn is_deceptive(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{061c}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2066}'..='\u{2069}'
+        )
+}
+
+/// Whether a text of several lines may be shown to a payer.
+pub fn may_be_shown(text: &str) -> bool {
+    !text
+        .chars()
+        .any(|c| is_deceptive(c) && !matches!(c, '\n' | '\t'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_write_may_be_shown() {
+        for text in [
+            "",
+            "Two coffees\n\tand cake",
+            "שתי כוסות קפה",
+            "قهوة",
+            "👩‍🚀 naïve",
+        ] {
+            assert!(may_be_shown(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_deceives_may_not() {
+        for c in [
+            '\0', '\u{1b}', '\r', '\u{7f}', '\u{85}', '\u{202e}', '\u{2066}', '\u{2029}',
+            '\u{200f}', '\u{061c}',
+        ] {
+            assert!(!may_be_shown(&format!("fdp.eciovni{c}x")), "{c:?}");
+        }
+        assert!(is_deceptive('\n'), "a name has one line");
+    }
+}

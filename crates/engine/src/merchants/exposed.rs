@@ -1,0 +1,81 @@
+//! Secret keys that turned up in URLs: whatever read such a URL has the key now, and its owner is to be told.
+//!
+//! Anybody can send a URL with something like a key in it, as often as they like. So the note is written by one task,
+//! which asks a reader first: what is no key of ours, or is noted already, never waits for the writer.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use scoped_futures::ScopedFutureExt as _;
+use tokio::sync::mpsc;
+
+use super::accounts::hash_key;
+use crate::base::Engine;
+use crate::base::fail::Fail;
+
+/// What comes beyond this is not looked at: a real key that is drowned is seen again with its next use.
+const WAITING_MAX: usize = 256;
+
+type Hash = [u8; 32];
+
+/// Where keys that were seen are told. Dropping it ends the task behind it.
+pub struct Exposures {
+    queue: mpsc::Sender<Hash>,
+}
+
+impl Exposures {
+    pub fn start(engine: &Arc<Engine>) -> Exposures {
+        let (queue, seen) = mpsc::channel(WAITING_MAX);
+        tokio::spawn(run(Arc::clone(engine), seen));
+        Exposures { queue }
+    }
+
+    /// Never waits.
+    pub fn tell(&self, key: &str) {
+        if self.queue.try_send(hash_key(key)).is_err() {
+            metrics::counter!("till_exposed_keys_dropped_total").increment(1);
+        }
+    }
+}
+
+async fn run(engine: Arc<Engine>, mut seen: mpsc::Receiver<Hash>) {
+    // Only keys that exist get in, so this is never larger than the table.
+    let mut noted = HashSet::new();
+    while let Some(hash) = seen.recv().await {
+        if noted.contains(&hash) {
+            continue;
+        }
+        match note(&engine, hash).await {
+            Ok(Found::Key) => {
+                noted.insert(hash);
+            }
+            Ok(Found::Nothing) => {}
+            Err(fail) => tracing::warn!(?fail, "an exposed key could not be noted"),
+        }
+    }
+}
+
+/// What a hash led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    Nothing,
+    Key,
+}
+
+/// Notes beside the key that it was seen, the first time.
+pub async fn note(engine: &Engine, hash: Hash) -> Result<Found, Fail> {
+    let mut reader = engine.db.read().await?;
+    let exposure = till_store::keys::exposure(&mut reader, &hash).await?;
+    drop(reader);
+    match exposure {
+        None => return Ok(Found::Nothing),
+        Some(Some(_since)) => return Ok(Found::Key),
+        Some(None) => {}
+    }
+    let now = engine.clock.now_ms();
+    let marked = engine.db.write(move |tx| {
+        async move { Ok::<_, Fail>(till_store::keys::mark_exposed(tx, &hash, now).await?) }
+            .scope_boxed()
+    });
+    marked.await.map(|_| Found::Key)
+}

@@ -1,0 +1,60 @@
+//! Whether anything can be written, and how the work is keeping up. A database may answer every question and take nothing
+//! in, for want of room.
+
+use std::time::Duration;
+
+use scoped_futures::ScopedFutureExt as _;
+use till_store::{StoreError, Tx};
+
+use crate::base::Engine;
+use crate::base::fail::Fail;
+
+/// Writes a row, and notes how long that took.
+pub async fn beat(engine: &Engine) -> Result<(), Fail> {
+    let now = engine.clock.now_ms();
+    let started = engine.clock.monotonic_us();
+    let written = engine.db.write(move |tx: &mut Tx| {
+        async move {
+            till_store::installation::pulse(tx, now)
+                .await
+                .map_err(Fail::from)
+        }
+        .scope_boxed()
+    });
+    let written = written.await;
+    let took = Duration::from_micros(engine.clock.monotonic_us().saturating_sub(started));
+    metrics::histogram!("till_write_seconds").record(took);
+    match &written {
+        // That others write more than we can is no reason to send it elsewhere.
+        Err(Fail::Store(
+            StoreError::Busy | StoreError::Serialization | StoreError::LockTimeout { .. },
+            _,
+        )) => return Ok(()),
+        done => engine.readiness.wrote(done.is_ok()),
+    }
+    written?;
+    lags(engine).await
+}
+
+/// How far behind the workers are: the age of the oldest that is due and not done.
+async fn lags(engine: &Engine) -> Result<(), Fail> {
+    let mut reader = engine.db.read().await?;
+    let now = engine.clock.now_ms();
+    let due = [
+        (
+            "webhooks",
+            till_store::deliveries::oldest_due(&mut reader, now).await?,
+        ),
+        ("timers", till_store::timers::oldest_due(&mut reader).await?),
+        ("mail", till_store::notices::oldest_due(&mut reader).await?),
+    ];
+    for (work, since) in due {
+        let late_ms = since.map_or(0, |since| (now - since).max(0).unsigned_abs());
+        metrics::gauge!("till_lag_seconds", "work" => work).set(Duration::from_millis(late_ms));
+    }
+    for (pool, size, idle) in engine.db.pools() {
+        metrics::gauge!("till_database_connections", "pool" => pool).set(size);
+        metrics::gauge!("till_database_connections_idle", "pool" => pool).set(idle);
+    }
+    Ok(())
+}

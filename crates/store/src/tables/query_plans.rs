@@ -1,0 +1,240 @@
+//! Every list and filter of the contract is answered through an index, on both engines: their plans say so.
+
+#[cfg(test)]
+use till_core::asset::Mode;
+use till_core::invoice::Status;
+use till_core::payment::PaymentStatus;
+use till_core::refund::RefundStatus;
+use till_core::scope::Scope;
+use till_core::webhook::DeliveryStatus;
+
+use crate::deliveries::DeliveryFilter;
+use crate::invoices::InvoiceFilter;
+use crate::payments::PaymentFilter;
+use crate::refunds::RefundFilter;
+use crate::sql::LookUp;
+use crate::testing::migrated;
+use crate::{
+    Dialect, Page, Queries, Reader, Row, StoreError, Val, customers, deliveries, invoices, links,
+    payments, plans, refunds,
+};
+
+/// Asks how each statement would be answered instead of asking it.
+struct Explainer {
+    reader: Reader,
+    dialect: Dialect,
+    plans: Vec<String>,
+}
+
+impl Explainer {
+    async fn explain(&mut self, sql: &str, args: &[Val]) -> Result<(), StoreError> {
+        let lines: Vec<String> = match self.dialect {
+            Dialect::Postgres => {
+                let rows: Vec<(String,)> = self.reader.all(&format!("EXPLAIN {sql}"), args).await?;
+                rows.into_iter().map(|(line,)| line).collect()
+            }
+            Dialect::Sqlite | Dialect::SqliteMemory => {
+                let sql = format!("EXPLAIN QUERY PLAN {sql}");
+                let rows: Vec<(i64, i64, i64, String)> = self.reader.all(&sql, args).await?;
+                rows.into_iter().map(|(_, _, _, line)| line).collect()
+            }
+        };
+        self.plans.push(lines.join("\n"));
+        Ok(())
+    }
+
+    /// The plan of the one statement since the last time.
+    fn plan(&mut self) -> String {
+        assert_eq!(self.plans.len(), 1, "one statement: {:?}", self.plans);
+        self.plans.remove(0)
+    }
+}
+
+impl Queries for Explainer {
+    async fn all<T: Row>(&mut self, sql: &str, args: &[Val]) -> Result<Vec<T>, StoreError> {
+        self.explain(sql, args).await?;
+        Ok(Vec::new())
+    }
+
+    async fn one<T: Row>(&mut self, sql: &str, args: &[Val]) -> Result<Option<T>, StoreError> {
+        self.explain(sql, args).await?;
+        Ok(None)
+    }
+
+    async fn look_up<T: Row>(&mut self, _: &LookUp, _: &[Vec<Val>]) -> Result<Vec<T>, StoreError> {
+        Err(StoreError::Other("no list looks rows up".to_owned()))
+    }
+
+    async fn run(&mut self, _: &str, _: &[Val]) -> Result<u64, StoreError> {
+        Err(StoreError::Other("no list writes".to_owned()))
+    }
+}
+
+/// What an index must be asked for: the account, and what was filtered by. Then the rows are there in order.
+fn check(plan: &str, what: &str, columns: &[&str]) {
+    let sorted = plan.contains("Sort") || plan.contains("TEMP B-TREE");
+    let scanned = plan.contains("Seq Scan") || plan.contains("SCAN ");
+    assert!(!sorted && !scanned, "{what}: {plan}");
+    let asked = plan
+        .lines()
+        .find(|line| line.contains("Index Cond") || line.contains("SEARCH"))
+        .unwrap_or_else(|| panic!("{what}: {plan}"));
+    for column in [&["account", "mode"], columns].concat() {
+        let is_asked = asked.contains(&format!("{column}=?"))
+            || asked.contains(&format!("{column} = "))
+            || asked.contains(&format!("{column})::text = "));
+        assert!(is_asked, "{what}: {column} is not looked up in {plan}");
+    }
+}
+
+fn pages() -> [Page; 2] {
+    let page = |before: Option<&str>| Page {
+        before: before.map(str::to_owned),
+        limit: 10,
+    };
+    [page(None), page(Some("x"))]
+}
+
+async fn every_list_has_its_index(dialect: Dialect) {
+    let Some(test) = migrated(dialect).await else {
+        return;
+    };
+    let reader = test.db.read().await.unwrap();
+    let mut q = Explainer {
+        reader,
+        dialect,
+        plans: Vec::new(),
+    };
+    let q = &mut q;
+    let scope = &Scope::new("acct_1", Mode::Test);
+    let some = || Some("x".to_owned());
+    for page in &pages() {
+        for (filter, columns) in [
+            (InvoiceFilter::default(), &[][..]),
+            (
+                InvoiceFilter {
+                    status: Some(Status::Paid),
+                    ..Default::default()
+                },
+                &["status"][..],
+            ),
+            (
+                InvoiceFilter {
+                    customer_ref: some(),
+                    ..Default::default()
+                },
+                &["customer_ref"][..],
+            ),
+        ] {
+            invoices::list(q, scope, filter, page).await.unwrap();
+            check(&q.plan(), "invoices", columns);
+        }
+        for (filter, columns) in [
+            (PaymentFilter::default(), &[][..]),
+            (
+                PaymentFilter {
+                    invoice: some(),
+                    ..Default::default()
+                },
+                &["invoice"][..],
+            ),
+            (
+                PaymentFilter {
+                    status: Some(PaymentStatus::Held),
+                    ..Default::default()
+                },
+                &["status"][..],
+            ),
+            (
+                PaymentFilter {
+                    asset: some(),
+                    ..Default::default()
+                },
+                &["asset"][..],
+            ),
+            (
+                PaymentFilter {
+                    tx_hash: some(),
+                    ..Default::default()
+                },
+                &["tx_hash"][..],
+            ),
+        ] {
+            payments::list(q, scope, filter, page).await.unwrap();
+            check(&q.plan(), "payments", columns);
+        }
+        for (filter, columns) in [
+            (DeliveryFilter::default(), &[][..]),
+            (
+                DeliveryFilter {
+                    status: Some(DeliveryStatus::Failed),
+                    ..Default::default()
+                },
+                &["status"][..],
+            ),
+            (
+                DeliveryFilter {
+                    event_type: some(),
+                    ..Default::default()
+                },
+                &["event_type"][..],
+            ),
+            (
+                DeliveryFilter {
+                    event: some(),
+                    ..Default::default()
+                },
+                &["event"][..],
+            ),
+            (
+                DeliveryFilter {
+                    subject: some(),
+                    ..Default::default()
+                },
+                &["subject"][..],
+            ),
+        ] {
+            deliveries::list(q, scope, filter, page).await.unwrap();
+            check(&q.plan(), "deliveries", columns);
+        }
+        for (filter, columns) in [
+            (RefundFilter::default(), &[][..]),
+            (
+                RefundFilter {
+                    invoice: some(),
+                    ..Default::default()
+                },
+                &["invoice"][..],
+            ),
+            (
+                RefundFilter {
+                    status: Some(RefundStatus::Sent),
+                    ..Default::default()
+                },
+                &["status"][..],
+            ),
+        ] {
+            refunds::list(q, scope, filter, page).await.unwrap();
+            check(&q.plan(), "refunds", columns);
+        }
+        for (active, columns) in [(None, &[][..]), (Some(true), &["active"][..])] {
+            links::list(q, scope, active, page).await.unwrap();
+            check(&q.plan(), "payment links", columns);
+        }
+        customers::list(q, scope, page).await.unwrap();
+        check(&q.plan(), "customers", &[]);
+        plans::list(q, scope, page).await.unwrap();
+        check(&q.plan(), "plans", &[]);
+    }
+    test.remove().await;
+}
+
+#[tokio::test]
+async fn every_list_has_its_index_on_sqlite() {
+    every_list_has_its_index(Dialect::Sqlite).await;
+}
+
+#[tokio::test]
+async fn every_list_has_its_index_on_postgres() {
+    every_list_has_its_index(Dialect::Postgres).await;
+}

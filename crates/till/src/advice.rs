@@ -1,0 +1,168 @@
+//! What is not wrong, but worth a line: said in the log at the start, and by `till check`.
+
+use std::path::PathBuf;
+
+use crate::config::{Config, UnknownVariable};
+use crate::handles;
+use crate::keyfile;
+
+/// Something an operator may want to change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advice {
+    pub about: &'static str,
+    pub line: String,
+}
+
+/// What the configuration and the files it names suggest.
+pub fn of(config: &Config) -> Vec<Advice> {
+    let mut advice: Vec<Advice> = proxies(config).into_iter().collect();
+    advice.extend(live_mode(config));
+    advice.extend(config.unknown_variables.iter().map(variable));
+    advice.extend(files(config));
+    advice.extend(handles(config, handles::limit()));
+    advice
+}
+
+pub fn log(advice: &[Advice]) {
+    for Advice { about, line } in advice {
+        tracing::warn!(about, "{line}");
+    }
+}
+
+/// The listener speaks plain HTTP, so whoever is reached by https is behind something that ends it.
+fn proxies(config: &Config) -> Option<Advice> {
+    let https = config.server.public_url.as_deref()?.starts_with("https://");
+    let is_alone = https && config.limits.trusted_proxies.is_empty();
+    is_alone.then(|| Advice {
+        about: "proxies",
+        line: "server.public_url is https, so a proxy stands before the server, and every payer counts as one client; \
+               set limits.trusted_proxies to the addresses the proxy connects from"
+            .to_owned(),
+    })
+}
+
+/// With fewer than this, one page that many look at at once is enough to fill a server.
+const CONNECTIONS_FEW: usize = 2_000;
+
+/// Far fewer connections than were asked for, because the system does not give the handles.
+fn handles(config: &Config, limit: usize) -> Option<Advice> {
+    let asked = usize::try_from(config.limits.connections).unwrap_or(usize::MAX);
+    let budget = handles::budget(config, limit);
+    (budget.connections < asked.min(CONNECTIONS_FEW)).then(|| Advice {
+        about: "file handles",
+        line: format!(
+            "the system gives {limit} of them, enough for {} connections instead of {asked}; raise the limit \
+             (LimitNOFILE= of systemd, --ulimit nofile of containers), or lower limits.connections",
+            budget.connections
+        ),
+    })
+}
+
+/// What may do for trying out, and not where money is real.
+fn live_mode(config: &Config) -> Vec<Advice> {
+    if !config.server.live_mode {
+        return Vec::new();
+    }
+    let public_url = config.server.public_url.as_deref().unwrap_or_default();
+    let plain = !public_url.starts_with("https://");
+    let private = config.webhooks.allow_private_addresses;
+    let plain = plain.then_some(
+        "server.live_mode is on, and server.public_url is not https: payers and their keys go unprotected; \
+         put a proxy with TLS before the server and set its address",
+    );
+    let private = private.then_some(
+        "server.live_mode is on, and webhooks.allow_private_addresses lets merchants reach your own network; \
+         set it to false",
+    );
+    let lines = [plain, private].into_iter().flatten();
+    lines
+        .map(|line| Advice {
+            about: "live mode",
+            line: line.to_owned(),
+        })
+        .collect()
+}
+
+fn variable(unknown: &UnknownVariable) -> Advice {
+    let UnknownVariable { name, meant } = unknown;
+    let line = match meant {
+        Some(meant) => format!("{name} is no setting and has no effect; did you mean {meant}?"),
+        None => {
+            format!("{name} is no setting and has no effect; settings are named TILL_SECTION_KEY")
+        }
+    };
+    Advice {
+        about: "environment",
+        line,
+    }
+}
+
+/// New files are their owner's alone; those of earlier versions were not.
+fn files(config: &Config) -> Vec<Advice> {
+    let Some(path) = config.database.sqlite_path() else {
+        return Vec::new();
+    };
+    let beside = |end: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        PathBuf::from(name)
+    };
+    let exposed = ["", "-wal", "-shm"].map(beside).into_iter();
+    exposed
+        .filter(|path| keyfile::is_exposed(path))
+        .map(|path| Advice {
+            about: "files",
+            line: format!(
+                "{} can be read by others on this machine; make it chmod 600",
+                path.display()
+            ),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Flags;
+
+    fn about(file: &str) -> Vec<&'static str> {
+        let config = Config::load(Some(file), std::iter::empty(), &Flags::default()).unwrap();
+        proxies(&config).iter().map(|advice| advice.about).collect()
+    }
+
+    #[test]
+    fn a_proxy_that_is_not_told_of_is_worth_a_line() {
+        let https = "[server]\npublic_url = \"https://pay.example\"\n";
+        assert_eq!(about(https), ["proxies"]);
+        let told = format!("{https}[limits]\ntrusted_proxies = [\"10.0.0.0/8\"]\n");
+        assert!(about(&told).is_empty());
+        assert!(about("[server]\npublic_url = \"http://localhost:4242\"\n").is_empty());
+        assert!(about("").is_empty());
+    }
+
+    #[test]
+    fn live_mode_wants_tls_and_no_private_webhooks() {
+        let lines = |file: &str| {
+            let config = Config::load(Some(file), std::iter::empty(), &Flags::default()).unwrap();
+            live_mode(&config).len()
+        };
+        assert_eq!(lines("[webhooks]\nallow_private_addresses = true\n"), 0);
+        assert_eq!(lines("[server]\nlive_mode = true\n"), 1);
+        let both = "[server]\nlive_mode = true\n[webhooks]\nallow_private_addresses = true\n";
+        assert_eq!(lines(both), 2);
+        let fine = "[server]\nlive_mode = true\npublic_url = \"https://pay.example\"\n";
+        assert_eq!(lines(fine), 0);
+    }
+
+    #[test]
+    fn a_limit_on_handles_that_costs_connections_is_worth_a_line() {
+        let config = Config::load(None, std::iter::empty(), &Flags::default()).unwrap();
+        assert!(handles(&config, 1_000_000).is_none());
+        let advice = handles(&config, 1_024).unwrap();
+        assert!(
+            advice.line.contains("the system gives 1024"),
+            "{}",
+            advice.line
+        );
+    }
+}

@@ -1,0 +1,106 @@
+//! `till backup` and `till restore`
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use till_store::Db;
+use till_store::networks::NetworkRow;
+
+use crate::config::{Config, Database};
+use crate::database;
+use crate::failure::Failure;
+use crate::output;
+
+#[derive(Debug, Args)]
+pub struct Backup {
+    /// Where the copy goes; nothing may be there yet
+    #[arg(long, value_name = "FILE")]
+    to: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct Restore {
+    /// A copy that `till backup` made
+    #[arg(long, value_name = "FILE")]
+    from: PathBuf,
+}
+
+const POSTGRES: &str = "PostgreSQL has its own tools. To back up, while servers run:\n  \
+    pg_dump --format=custom --file=till.dump DATABASE_URL\nTo restore, into an empty database, with no server running:\n  \
+    pg_restore --no-owner --dbname=DATABASE_URL till.dump\nThe key file is not in it: keep a copy of it apart.\n";
+
+pub async fn backup(config: &Config, backup: &Backup) -> Result<(), Failure> {
+    if config.database.sqlite_path().is_none() {
+        return output::print(POSTGRES);
+    }
+    refuse_existing(&backup.to)?;
+    let db = database::open_existing(&config.database).await?;
+    let copied = copy(&db, &backup.to).await;
+    db.close().await;
+    let key = copied?;
+    output::print(&format!(
+        "{} has everything that was committed a moment ago.\nIts secrets are encrypted with the key {key}, which is not in it: \
+         keep a copy of {} apart.\n",
+        backup.to.display(),
+        key_files(config)
+    ))
+}
+
+async fn copy(db: &Db, to: &Path) -> Result<String, Failure> {
+    db.copy_to(to).await?;
+    let name = till_store::installation::key_name(&mut db.read().await?).await?;
+    Ok(name.unwrap_or_else(|| "of the first start".to_owned()))
+}
+
+pub async fn restore(config: &Config, restore: &Restore) -> Result<(), Failure> {
+    let Some(path) = config.database.sqlite_path() else {
+        return output::print(POSTGRES);
+    };
+    refuse_existing(path)?;
+    let from = Database {
+        url: format!("sqlite:{}", restore.from.display()),
+        ..config.database.clone()
+    };
+    let db = database::open_existing(&from).await?;
+    let restored = async {
+        let key = copy(&db, path).await?;
+        let networks = till_store::networks::all(&mut db.read().await?).await?;
+        Ok::<_, Failure>((key, networks))
+    };
+    let restored = restored.await;
+    db.close().await;
+    let (key, networks) = restored?;
+    let again: String = networks.iter().map(asked_again).collect();
+    output::print(&format!(
+        "{} is as it was when the copy was made. Its key is {key}: put its file at {}.\nWhat happened since is lost, but not \
+         what payers sent: the next start asks the chains again.\n{again}",
+        path.display(),
+        key_files(config)
+    ))
+}
+
+fn asked_again(network: &NetworkRow) -> String {
+    match network.cursor_height {
+        Some(height) => format!("  {} from block {}\n", network.id, height + 1),
+        None => format!("  {} from the oldest open invoice\n", network.id),
+    }
+}
+
+fn key_files(config: &Config) -> String {
+    let paths = config.key_files();
+    let shown: Vec<String> = paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    shown.join(", ")
+}
+
+fn refuse_existing(path: &Path) -> Result<(), Failure> {
+    match path.exists() {
+        true => Err(Failure::new(format!(
+            "{} is there already; move it away first",
+            path.display()
+        ))),
+        false => Ok(()),
+    }
+}
