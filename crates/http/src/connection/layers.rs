@@ -35,9 +35,6 @@ pub type Exposed = Arc<dyn Fn(&str) + Send + Sync>;
 /// Gives whole request ids, `req_` and all.
 pub type RequestIds = Arc<dyn Fn() -> String + Send + Sync>;
 
-/// Somebody who is told of a text.
-pub type Told = Arc<dyn Fn(&str) + Send + Sync>;
-
 #[derive(Clone)]
 pub struct Edge {
     /// Without a slash at its end.
@@ -55,11 +52,7 @@ pub struct Edge {
     /// before the router is asked must be readable too.
     pub any_origin: Arc<dyn Fn(&str) -> bool + Send + Sync>,
     /// Told of every secret key that turned up in a URL.
-<<<<<<< ours
-    pub exposed: Option<Told>,
-=======
     pub exposed: Option<Exposed>,
->>>>>>> theirs
 }
 
 impl Edge {
