@@ -100,12 +100,12 @@ async fn every_list_has_its_index(dialect: Dialect) {
         return;
     };
     let reader = test.db.read().await.unwrap();
-    let mut q = Explainer {
+    let mut explainer = Explainer {
         reader,
         dialect,
         plans: Vec::new(),
     };
-    let q = &mut q;
+    let q = &mut explainer;
     let scope = &Scope::new("acct_1", Mode::Test);
     let some = || Some("x".to_owned());
     for page in &pages() {
@@ -226,6 +226,8 @@ async fn every_list_has_its_index(dialect: Dialect) {
         plans::list(q, scope, page).await.unwrap();
         check(&q.plan(), "plans", &[]);
     }
+    // Its connection is waited for.
+    drop(explainer);
     test.remove().await;
 }
 
