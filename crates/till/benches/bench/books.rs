@@ -51,7 +51,7 @@ pub async fn year(database: Option<String>, invoices: u64) -> Res<(Installation,
     let id = body.split('"').find(|part| part.starts_with("inv_"));
     let id = id.ok_or_else(|| format!("no template: {body}"))?.to_owned();
     request.clear();
-    requests::pay(&installation.key, "template", vec![id])(0, &mut request);
+    requests::pay(&installation.key, "template-paid", vec![id])(0, &mut request);
     let (status, _) = client.exchange(&request).await?;
     if status != 200 {
         return Err(format!("the template was not paid: {status}").into());
