@@ -198,7 +198,7 @@ pub struct Patience {
 }
 
 #[derive(Debug, sqlx::FromRow)]
-struct Candidate {
+pub(crate) struct Candidate {
     id: String,
     subject: Option<String>,
     /// How many of its subject must be tried first; none where the order does not matter.
@@ -221,7 +221,8 @@ pub async fn claim(
     at_most: i64,
 ) -> Result<Vec<Claimed>, StoreError> {
     let claim_until = now + patience.claim_ms;
-    let due = candidates(tx, scope, now, claim_until - patience.turn_ms, at_most).await?;
+    let (recent, lock) = (claim_until - patience.turn_ms, tx.skip_locked());
+    let due = candidates(tx, scope, (now, recent), at_most, lock).await?;
     let (account, mode) = (&*scope.account, scope.mode.as_str());
     let rows: Vec<Vec<Val>> = in_turn(due)
         .iter()
@@ -237,27 +238,27 @@ pub async fn claim(
 /// attempt is waited for.
 ///
 /// Both looks at a subject ask `WAITED_FOR`: with `p.due_at > $4` on its own, PostgreSQL finds the index of what is due
-/// good enough as long as it knows little of the table, and reads an account's whole queue for every row of it.
-async fn candidates(
-    tx: &mut Tx,
+/// good enough as long as it knows little of the table, and reads an account's whole queue for every row of it. With
+/// `p.status = 'pending'` on its own both engines do the same with the index that lists by status.
+pub(crate) async fn candidates(
+    q: &mut impl Queries,
     scope: &Scope,
-    now: i64,
-    recent: i64,
+    (now, recent): (i64, i64),
     at_most: i64,
+    lock: &str,
 ) -> Result<Vec<Candidate>, StoreError> {
     const FIRST: &str = "d.attempt = 1 AND d.status = 'pending' AND d.subject IS NOT NULL";
     const EARLIER: &str = "FROM deliveries p WHERE p.subject = d.subject AND p.account = d.account AND p.mode = d.mode \
-         AND p.seq < d.seq AND p.attempt = 1 AND p.status = 'pending'";
+         AND p.seq < d.seq AND p.attempt = 1 AND p.status || '' = 'pending'";
     const WAITED_FOR: &str = "(p.fence = 0 OR p.due_at > $4)";
     let sql = format!(
         "SELECT d.id, d.subject, d.fence, CASE WHEN {FIRST} THEN (SELECT count(*) {EARLIER} AND {WAITED_FOR}) END AS before \
          FROM deliveries d WHERE d.account = $1 AND d.mode = $2 AND d.due_at <= $3 \
          AND NOT ({FIRST} AND (SELECT p.seq {EARLIER} AND {WAITED_FOR} AND p.fence > 0 LIMIT 1) IS NOT NULL) \
-         ORDER BY d.due_at, d.seq LIMIT $5{}",
-        tx.skip_locked()
+         ORDER BY d.due_at, d.seq LIMIT $5{lock}"
     );
     let args = vals![&*scope.account, scope.mode.as_str(), now, recent, at_most];
-    tx.all(&sql, &args).await
+    q.all(&sql, &args).await
 }
 
 /// Those whose turn it is: all that must be tried before them are among them. One that is missing is in another

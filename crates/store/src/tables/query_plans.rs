@@ -226,6 +226,14 @@ async fn every_list_has_its_index(dialect: Dialect) {
         plans::list(q, scope, page).await.unwrap();
         check(&q.plan(), "plans", &[]);
     }
+    // Whose turn it is: what was told of its subject before, and never the whole queue.
+    deliveries::candidates(q, scope, (2, 1), 64, "")
+        .await
+        .unwrap();
+    let plan = q.plan();
+    let (turn, due) = ("deliveries_by_subject", "deliveries_due");
+    assert!(plan.contains(turn) && plan.contains(due), "{plan}");
+    assert!(!plan.contains("deliveries_by_status"), "{plan}");
     // Its connection is waited for.
     drop(explainer);
     test.remove().await;
