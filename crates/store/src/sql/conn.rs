@@ -5,7 +5,8 @@ use sqlx::postgres::{PgArguments, PgConnection, Postgres};
 use sqlx::sqlite::{Sqlite, SqliteConnection};
 use sqlx::{AssertSqlSafe, query_as_with, query_with};
 
-use super::write::{LookUp, Together};
+use super::look_up::LookUp;
+use super::write::Together;
 use crate::sql::rows::{add_columns, postgres_arguments, sqlite_arguments};
 use crate::{Row, StoreError, Val};
 

@@ -7,7 +7,7 @@ use sqlx::postgres::{PgPool, Postgres};
 use sqlx::sqlite::{Sqlite, SqlitePool};
 use tokio::sync::Mutex;
 
-use super::write::LookUp;
+use super::look_up::LookUp;
 use crate::sql::conn::{Conn, Queries};
 use crate::sql::error::connection_lost;
 use crate::sql::group::{self, Slot};

@@ -8,7 +8,8 @@ use sqlx::postgres::{PgPool, Postgres};
 use sqlx::{AssertSqlSafe, Transaction, raw_sql};
 use tokio::sync::Mutex;
 
-use super::write::{self, LookUp, Write};
+use super::look_up::LookUp;
+use super::write::{self, Write};
 use crate::sql::conn::{Conn, Queries};
 use crate::sql::error::connection_lost;
 use crate::sql::group::{self, Slot, Unit};

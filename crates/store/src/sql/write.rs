@@ -1,9 +1,9 @@
-//! Writes and look-ups of many rows, as data: which table, which columns, which key. Each engine takes many rows in
-//! its own way; only this file knows how.
+//! Writes of many rows, as data: which table, which columns, which key.
 
 use std::fmt::Write as _;
 
-use crate::sql::table::Record;
+use super::many::{Chunk, ROWS_LADDER, by_ladder, unnested, values};
+use super::table::Record;
 use crate::{StoreError, Val};
 
 /// What becomes of a row whose key is taken.
@@ -241,7 +241,8 @@ impl Write {
                     found.join(" AND ")
                 );
                 if !set.only.is_empty() {
-                    let _ = write!(sql, " AND {}", set.only);
+                    // Inside a CASE no index serves it: rows are found by their key, and never among all that are alike.
+                    let _ = write!(sql, " AND CASE WHEN {} THEN 1 ELSE 0 END = 1", set.only);
                 }
                 sql
             }
@@ -283,20 +284,6 @@ pub fn merged(writes: Vec<Write>) -> Vec<Write> {
     }
     merged
 }
-
-/// SQLite: statements are prepared and cached by their text, so rows go in by these sizes only: few texts per
-/// insert instead of one for each number, and for up to 64 rows at most three statements, mostly two.
-const ROWS_LADDER: [usize; 12] = [64, 48, 32, 24, 16, 12, 8, 6, 4, 3, 2, 1];
-
-/// The same for look-ups, of which there may be thousands at once: all that streams watch are asked for together.
-const KEYS_LADDER: [usize; 14] = [1_024, 256, 64, 48, 32, 24, 16, 12, 8, 6, 4, 3, 2, 1];
-
-/// SQLite takes 32,766 parameters in a statement.
-const PARAMETERS_MAX: usize = 32_766;
-
-/// A statement and the rows that go into it.
-pub(crate) type Chunk<'r> = (String, &'r [Vec<Val>]);
-
 /// For SQLite: rows as rows.
 pub(crate) fn chunks<'w>(write: &'w Write, returning: &str) -> Result<Vec<Chunk<'w>>, StoreError> {
     let width = write.width()?;
@@ -412,134 +399,6 @@ pub(crate) fn one(write: &Write, returning: &str) -> Result<String, StoreError> 
     Ok(write.around(&unnested(0, write.width()?)) + returning)
 }
 
-/// Rows found by their keys.
-#[derive(Clone, Copy, Debug)]
-pub struct LookUp {
-    pub(crate) table: &'static str,
-    pub(crate) columns: &'static [&'static str],
-    pub(crate) key: &'static [&'static str],
-    pub(crate) rows: PerKey,
-}
-
-/// How many rows a key has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PerKey {
-    One,
-    /// One, kept from changing until the unit of work ends, in the order of the keys.
-    OneLocked,
-    /// The same, but nothing where somebody else holds the row.
-    OneIfFree,
-    Many,
-}
-
-impl LookUp {
-    pub(crate) fn records<T: Record>(key: &'static [&'static str], rows: PerKey) -> LookUp {
-        LookUp {
-            table: T::TABLE,
-            columns: T::COLUMNS,
-            key,
-            rows,
-        }
-    }
-
-    fn found(&self, name: &str) -> String {
-        let found: Vec<String> = (1..)
-            .zip(self.key)
-            .map(|(at, column)| format!("{column} = {name}{at}"))
-            .collect();
-        found.join(" AND ")
-    }
-
-    /// For SQLite.
-    pub(crate) fn chunks<'k>(&self, keys: &'k [Vec<Val>]) -> Result<Vec<Chunk<'k>>, StoreError> {
-        let (width, found) = (self.width(keys)?, self.found("v.column"));
-        let (table, columns) = (self.table, self.columns.join(", "));
-        by_ladder(&KEYS_LADDER, table, keys, width, |size| {
-            // A cross join is what SQLite does not turn around.
-            format!(
-                "SELECT {columns} FROM ({}) AS v CROSS JOIN {table} WHERE {found}",
-                values(size, width)
-            )
-        })
-    }
-
-    /// For PostgreSQL. The limit keeps each look-up what it is: joined with the keys, PostgreSQL would go on
-    /// reading the whole of a table that was small when the statement was planned.
-    pub(crate) fn lateral(&self, keys: &[Vec<Val>]) -> Result<String, StoreError> {
-        let width = self.width(keys)?;
-        let limit = match self.rows {
-            PerKey::One => "LIMIT 1",
-            PerKey::OneLocked => "LIMIT 1 FOR UPDATE",
-            PerKey::OneIfFree => "LIMIT 1 FOR UPDATE SKIP LOCKED",
-            PerKey::Many => "LIMIT 1000000",
-        };
-        Ok(format!(
-            "SELECT f.* FROM UNNEST({}) AS k ({}) CROSS JOIN LATERAL (SELECT {} FROM {} WHERE {} {limit}) AS f",
-            numbered("$", 0, width),
-            numbered("key", 0, width),
-            self.columns.join(", "),
-            self.table,
-            self.found("k.key")
-        ))
-    }
-
-    fn width(&self, keys: &[Vec<Val>]) -> Result<usize, StoreError> {
-        let width = self.key.len();
-        match keys.iter().all(|key| key.len() == width) {
-            true => Ok(width),
-            false => Err(StoreError::Other(format!(
-                "{}: keys of another width",
-                self.table
-            ))),
-        }
-    }
-}
-
-fn by_ladder<'r>(
-    ladder: &[usize],
-    table: &str,
-    rows: &'r [Vec<Val>],
-    width: usize,
-    statement: impl Fn(usize) -> String,
-) -> Result<Vec<Chunk<'r>>, StoreError> {
-    let mut chunks = Vec::new();
-    let mut rest = rows;
-    while !rest.is_empty() {
-        let size = ladder
-            .iter()
-            .copied()
-            .find(|size| *size <= rest.len() && size * width <= PARAMETERS_MAX)
-            .ok_or_else(|| StoreError::Other(format!("{table}: {width} columns are too many")))?;
-        let (chunk, others) = rest.split_at(size);
-        chunks.push((statement(size), chunk));
-        rest = others;
-    }
-    Ok(chunks)
-}
-
-/// Without numbers: SQLite takes `$1` for a name and looks every name up among all the others.
-fn values(rows: usize, width: usize) -> String {
-    let row = format!("({})", vec!["?"; width].join(", "));
-    format!("VALUES {}", vec![row.as_str(); rows].join(", "))
-}
-
-/// Each column is one array, behind `bound` other arguments, so that one text, parsed and planned once, serves any
-/// number of rows.
-fn unnested(bound: usize, width: usize) -> String {
-    format!(
-        "SELECT * FROM UNNEST({}) AS u ({})",
-        numbered("$", bound, width),
-        numbered("column", 0, width)
-    )
-}
-
-fn numbered(prefix: &str, after: usize, count: usize) -> String {
-    let names: Vec<String> = (1..=count)
-        .map(|n| format!("{prefix}{}", after + n))
-        .collect();
-    names.join(", ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -559,26 +418,6 @@ mod tests {
     }
 
     #[test]
-    fn ten_thousand_streams_are_asked_for_in_few_statements() {
-        let heads = LookUp {
-            table: "invoices",
-            columns: &["id", "stream_seq"],
-            key: &["account", "mode", "id"],
-            rows: PerKey::One,
-        };
-        let key = |n: i64| vec![Val::from("a"), Val::from("test"), Val::from(n)];
-        let keys: Vec<Vec<Val>> = (0..10_000).map(key).collect();
-        let chunks = heads.chunks(&keys).unwrap();
-        // SQLite is asked once a second, PostgreSQL twice with one statement each.
-        assert!(chunks.len() < 20, "{}", chunks.len());
-        assert_eq!(
-            chunks.iter().map(|(_, keys)| keys.len()).sum::<usize>(),
-            10_000
-        );
-        assert!(heads.lateral(&keys).unwrap().contains("UNNEST"));
-    }
-
-    #[test]
     fn rows_go_in_by_the_sizes_of_the_ladder_only() {
         assert_eq!(sizes(0), Vec::<usize>::new());
         assert_eq!(sizes(1), [1]);
@@ -591,14 +430,6 @@ mod tests {
         for count in 1..=64 {
             assert!(sizes(count).len() <= 3, "{count}");
         }
-    }
-
-    #[test]
-    fn wide_rows_go_in_by_smaller_sizes() {
-        let rows = rows(64, 600);
-        let chunks = by_ladder(&ROWS_LADDER, "t", &rows, 600, |_| String::new()).expect("they fit");
-        let sizes: Vec<usize> = chunks.iter().map(|(_, rows)| rows.len()).collect();
-        assert_eq!(sizes, [48, 16]);
     }
 
     #[test]
@@ -633,12 +464,12 @@ mod tests {
         assert_eq!(
             chunks(&update, " RETURNING a").expect("even rows")[0].0,
             "UPDATE t SET b = v.column2, c = c + 1 FROM (VALUES (?, ?), (?, ?)) AS v \
-             WHERE t.a = v.column1 AND t.d = 0 RETURNING a"
+             WHERE t.a = v.column1 AND CASE WHEN t.d = 0 THEN 1 ELSE 0 END = 1 RETURNING a"
         );
         assert_eq!(
             one(&update, "").expect("even rows"),
             "UPDATE t SET b = v.column2, c = c + 1 FROM (SELECT * FROM UNNEST($1, $2) AS u (column1, column2)) AS v \
-             WHERE t.a = v.column1 AND t.d = 0"
+             WHERE t.a = v.column1 AND CASE WHEN t.d = 0 THEN 1 ELSE 0 END = 1"
         );
     }
 
@@ -697,27 +528,6 @@ mod tests {
         assert!(check_touched(&writes, 2).is_err());
         let ignoring = [into("x", 2).on_conflict(Conflict::Ignore), update()];
         assert!(check_touched(&ignoring, 1).is_ok());
-    }
-
-    #[test]
-    fn a_look_up_is_repeated_for_every_key() {
-        let keys = rows(2, 2);
-        let look_up = LookUp {
-            table: "t",
-            columns: &["a"],
-            key: &["b", "c"],
-            rows: PerKey::One,
-        };
-        let chunks = look_up.chunks(&keys).expect("even keys");
-        assert_eq!(
-            chunks[0].0,
-            "SELECT a FROM (VALUES (?, ?), (?, ?)) AS v CROSS JOIN t WHERE b = v.column1 AND c = v.column2"
-        );
-        assert_eq!(
-            look_up.lateral(&keys).expect("even keys"),
-            "SELECT f.* FROM UNNEST($1, $2) AS k (key1, key2) CROSS JOIN LATERAL \
-             (SELECT a FROM t WHERE b = k.key1 AND c = k.key2 LIMIT 1) AS f"
-        );
     }
 
     #[test]
