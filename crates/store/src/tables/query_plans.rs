@@ -1,6 +1,5 @@
 //! Every list and filter of the contract is answered through an index, on both engines: their plans say so.
 
-#[cfg(test)]
 use till_core::asset::Mode;
 use till_core::invoice::Status;
 use till_core::payment::PaymentStatus;
@@ -15,8 +14,8 @@ use crate::refunds::RefundFilter;
 use crate::sql::LookUp;
 use crate::testing::migrated;
 use crate::{
-    Dialect, Page, Queries, Reader, Row, StoreError, Val, customers, deliveries, invoices, links,
-    payments, plans, refunds,
+    Dialect, Page, Queries, Reader, Row, StoreError, Val, books, customers, deliveries, invoices,
+    links, payments, plans, refunds, transfers,
 };
 
 /// Asks how each statement would be answered instead of asking it.
@@ -234,9 +233,38 @@ async fn every_list_has_its_index(dialect: Dialect) {
     let (turn, due) = ("deliveries_by_subject", "deliveries_due");
     assert!(plan.contains(turn) && plan.contains(due), "{plan}");
     assert!(!plan.contains("deliveries_by_status"), "{plan}");
+    payments::of_top_ups(q, scope, "cus_1").await.unwrap();
+    let plan = q.plan();
+    let by_customer = plan.contains("payments_by_invoice") && plan.contains("invoices_top_ups");
+    assert!(by_customer, "{plan}");
+    the_books_are_read_by_index(q, scope).await;
     // Its connection is waited for.
     drop(explainer);
     test.remove().await;
+}
+
+/// A report goes through a year some invoices at a time: each part must cost what is in it, not what is in the year.
+async fn the_books_are_read_by_index(q: &mut Explainer, scope: &Scope) {
+    let period = (1, 2);
+    books::of_period(q, scope, period, "", 10).await.unwrap();
+    let plan = q.plan();
+    for index in ["payments_by_invoice", "journal_once"] {
+        assert!(plan.contains(index), "{plan}");
+    }
+    assert!(!plan.contains("journal_by_account"), "{plan}");
+    refunds::of_invoices_between(q, scope, ("a", "b"))
+        .await
+        .unwrap();
+    let plan = q.plan();
+    assert!(plan.contains("refunds_by_invoice"), "{plan}");
+    books::orphans(q, scope, period, 10).await.unwrap();
+    let plan = q.plan();
+    assert!(plan.contains("journal_by_account"), "{plan}");
+    transfers::unattributed(q, scope, period, None, 10)
+        .await
+        .unwrap();
+    let plan = q.plan();
+    assert!(plan.contains("transfers_unattributed"), "{plan}");
 }
 
 #[tokio::test]

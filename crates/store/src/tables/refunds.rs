@@ -205,7 +205,7 @@ pub async fn of_invoices_between(
     (after, up_to): (&str, &str),
 ) -> Result<Vec<RefundRow>, StoreError> {
     let sql = format!(
-        "{} WHERE invoice > $3 AND invoice <= $4 AND account = $1 AND mode = $2 ORDER BY invoice, id",
+        "{} WHERE invoice > $3 AND invoice <= $4 AND account || '' = $1 AND mode || '' = $2 ORDER BY invoice, id",
         select::<RefundRow>()
     );
     let args = vals![&scope.account, scope.mode.as_str(), after, up_to];
