@@ -1,8 +1,12 @@
 // A merchant: a demonstration server of its own, its key, and its own host with the pages on it.
 
-import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
 import { afterAll } from 'vitest'
 import { host } from './host.ts'
 
@@ -44,20 +48,47 @@ export interface Shop extends Demo {
   wait: (minutes: number) => Promise<void>
 }
 
+/** Everything that is limited per client comes from one here. */
+const SETTINGS = { TILL_LIMITS_CHECKOUT_PER_MINUTE: '10000' }
+
+/** The first line of these that says what is wanted, from a program that then runs until the tests of this file are done. */
+async function running(till: ChildProcess, lines: Readable, wanted: RegExp): Promise<string> {
+  const said = createInterface(lines)
+  const line = await new Promise<string>((found, failed) => {
+    said.on('line', (line) => wanted.test(line) && found(line))
+    till.once('error', failed)
+    till.once('exit', (code) => failed(new Error(`${TILL} ended with ${code}`)))
+  })
+  afterAll(() => {
+    till.removeAllListeners('exit')
+    till.kill()
+  })
+  return line
+}
+
 /** Opens a shop for the tests of one file, and closes it after them. */
 export async function openShop(settings: Record<string, string> = {}): Promise<Shop> {
   const till = spawn(TILL, ['demo', '--json', '--listen', '127.0.0.1:0'], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    // Everything that is limited per client comes from one here.
-    env: { TILL_LIMITS_CHECKOUT_PER_MINUTE: '10000', TILL_LOG: 'error', ...settings },
+    env: { ...SETTINGS, TILL_LOG: 'error', ...settings },
   })
-  const first = await new Promise<string>((said, failed) => {
-    createInterface(till.stdout).once('line', said)
-    till.once('error', failed)
-    till.once('exit', (code) => failed(new Error(`${TILL} ended with ${code}`)))
-  })
-  const demo = JSON.parse(first) as Demo
+  return merchant(JSON.parse(await running(till, till.stdout, /./)) as Demo)
+}
 
+/** The same, of a server for real use that watches a network through an endpoint. */
+export async function openWatchingShop(network: string, rpc: string): Promise<Shop> {
+  const folder = mkdtempSync(join(tmpdir(), 'till-shop-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'till.toml'), `[networks."${network}"]\nrpc = ["${rpc}"]\n`)
+  const account = spawnSync(TILL, ['account', 'create', '--name', 'Northwind', '--json'], { cwd: folder, env: {}, encoding: 'utf8' })
+  const { test } = JSON.parse(account.stdout) as { test: Omit<Demo, 'base_url'> }
+  const args = ['serve', '--config', 'till.toml', '--listen', '127.0.0.1:0', '--set', 'server.drain_s=0']
+  const till = spawn(TILL, args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], env: SETTINGS })
+  const [base_url] = /http:\/\/[\d.:]+/.exec(await running(till, till.stderr, /http:\/\//)) ?? []
+  return merchant({ ...test, base_url: base_url as string })
+}
+
+async function merchant(demo: Demo): Promise<Shop> {
   let calls = 0
   const call: Shop['call'] = async <T>(method: string, path: string, body?: unknown) => {
     const response = await fetch(demo.base_url + path, {
@@ -88,11 +119,7 @@ export async function openShop(settings: Record<string, string> = {}): Promise<S
     destinations,
   }
   const own = await host(PAGES, () => config)
-  afterAll(async () => {
-    await own.close()
-    till.removeAllListeners('exit')
-    till.kill()
-  })
+  afterAll(() => own.close())
   return {
     ...demo,
     pages: own.url,

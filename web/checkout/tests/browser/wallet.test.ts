@@ -3,8 +3,8 @@
 import type { BrowserContext, Route } from 'playwright-core'
 import served from 'till:api'
 import { describe, expect, test } from 'vitest'
-import { BASE, openShop, TRON } from './shop.ts'
-import { heading, look, visit } from './visit.ts'
+import { BASE, openShop, openWatchingShop, TRON } from './shop.ts'
+import { expectCalm, heading, look, visit } from './visit.ts'
 
 const shop = await openShop()
 /** One that binds no wallet without its signature. */
@@ -13,10 +13,15 @@ const at = (id: string) => `${shop.pages}/i/${id}`
 const anvil = process.env.TILL_TEST_ANVIL
 if (!anvil && process.env.TILL_REQUIRE_ANVIL === '1') throw new Error('TILL_REQUIRE_ANVIL is 1 but TILL_TEST_ANVIL names no chain')
 
+const EURC = '0x808456652fdb597867f38412077A9182bf77359F'
 const USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
 /** A token that answers every transfer with the event it should (crates/till/tests/anvil.rs has it in words). */
 const TOKEN =
   '0x3460505760045b3681101560455780602001356000528035337fddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef60206000a36040016006565b600160005260206000f35b60006000fd'
+/** The factory of deposit addresses, without which a server does not believe that this is the network. */
+const FACTORY = '0x914d7Fec6aaC8cd542e72Bca78B30650d45643d7'
+const FACTORY_CODE =
+  '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3'
 const OTHER = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const ICON = 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1" fill="orange"/></svg>'
 
@@ -74,12 +79,59 @@ async function chain(method: string, params: unknown[] = []): Promise<unknown> {
 /** A wallet with anvil's first account. */
 const onAnvil: Answer = ({ method, params }) => chain(method === 'eth_requestAccounts' ? 'eth_accounts' : method, params)
 
+const word = (hex: string) => hex.toLowerCase().replace('0x', '').padStart(64, '0')
+/** What a wallet signs to hand tokens on. */
+const transfer = (to: string, units: number) => `0xa9059cbb${word(to)}${word(units.toString(16))}`
+const mine = (blocks: number) => chain('anvil_mine', [`0x${blocks.toString(16)}`])
+
+describe.skipIf(!anvil)('while the page is open', () => {
+  // Anvil calls a block safe with this many on top of it, and final with twice as many.
+  const EPOCH = 32
+
+  test('a payment is followed from its block to paid, by address and by wallet', async () => {
+    await chain('anvil_setCode', [FACTORY, FACTORY_CODE])
+    for (const token of [USDC, EURC]) await chain('anvil_setCode', [token, TOKEN])
+    await mine(1)
+    const watching = await openWatchingShop('eip155:84532', anvil as string)
+    const [sender] = (await chain('eth_accounts')) as [string]
+
+    // To the address on the page, by whatever somebody keeps their tokens in.
+    const first = await watching.invoice([BASE])
+    const { page, context, close } = await visit('about:blank')
+    await install(context, onAnvil)
+    await page.goto(`${watching.pages}/i/${first.id}`)
+    const address = ((await page.locator('.addr').textContent()) ?? '').trim()
+    expect(address).toBe(first.payment_options[0]?.address)
+    await chain('eth_sendTransaction', [{ from: sender, to: USDC, data: transfer(address, 48_000_000) }])
+    await heading(page, 'Payment seen').waitFor()
+    await mine(EPOCH)
+    await heading(page, 'Confirming').waitFor()
+    await mine(EPOCH)
+    await heading(page, 'Paid').waitFor()
+    expectCalm(page)
+
+    // Straight to the merchant, by a wallet in the browser.
+    const second = await watching.invoice([BASE], '12.50')
+    await page.goto(`${watching.pages}/i/${second.id}`)
+    await page.getByRole('button', { name: 'Browser wallet' }).click()
+    await page.getByRole('button', { name: 'Pay with Example Wallet' }).click()
+    await page.getByText('Sent by your wallet').waitFor()
+    await heading(page, 'Payment seen').waitFor()
+    await mine(2 * EPOCH)
+    await heading(page, 'Paid').waitFor()
+    for (const [made, paid_by] of [[first, 'deposit_address'], [second, 'wallet_binding']] as const) {
+      const { data } = await watching.call<{ data: object[] }>('GET', `/v1/payments?invoice=${made.id}`)
+      expect(data).toMatchObject([{ attributed_by: paid_by, status: 'credited', finality: 'final' }])
+    }
+    await close()
+  })
+})
+
 describe.skipIf(!anvil)('on a chain', () => {
   test('a wallet sends the exact amount straight to the merchant, and the next payment is told apart', async () => {
     await chain('anvil_setCode', [USDC, TOKEN])
     const [sender] = (await chain('eth_accounts')) as [string]
     const { destinations } = shop.config as unknown as { destinations: { eip155: string } }
-    const word = (hex: string) => hex.toLowerCase().padStart(64, '0')
 
     const made = await shop.invoice([BASE])
     const { page, context, close } = await visit('about:blank')
@@ -91,7 +143,7 @@ describe.skipIf(!anvil)('on a chain', () => {
     await page.getByRole('button', { name: 'Pay with Example Wallet' }).click()
     await page.getByText('Sent by your wallet').waitFor()
     const sent = calls.find((call) => call.method === 'eth_sendTransaction')?.params?.[0]
-    const data = `0xa9059cbb${word(destinations.eip155.slice(2))}${word((48_000_000).toString(16))}`
+    const data = transfer(destinations.eip155, 48_000_000)
     expect(sent).toEqual({ from: sender, to: USDC, data, value: '0x0' })
     await shop.pay(made.id, { asset: BASE, sender })
     await heading(page, 'Paid').waitFor()
