@@ -90,6 +90,16 @@ const REFUNDED_FROM: &[Group] = &[
     Group::Settled,
 ];
 
+/// Where credit that was set aside or used is missing. A payment that was credit once may be something else since, held
+/// or the payer's again: what paid for a period is not there for that.
+const USED_FROM: &[Group] = &[
+    Group::PrepaidCredit,
+    Group::Refundable,
+    Group::Overpaid,
+    Group::Settled,
+    Group::Held,
+];
+
 impl Position {
     fn groups(self) -> [(Group, Units); 7] {
         [
@@ -141,16 +151,22 @@ impl Position {
         Units(wanted.0 - missing)
     }
 
+    /// The same without the prepaid credit of it that was set aside or used, which nobody can be given a second time.
+    pub fn without_used(mut self, credit_used: Units) -> Position {
+        self.take(&[Group::Settled], credit_used);
+        self
+    }
+
     /// Where a payment stands that would stand here had nothing been taken out of it. No group goes below zero:
     /// what was refunded of a payment that is gone stays refunded.
     fn less(mut self, taken: Taken) -> Position {
-        let used = self.take(&[Group::PrepaidCredit], taken.credit_used);
-        self.settled = self.settled.plus(used);
+        let used = self.take(USED_FROM, taken.credit_used);
         let refunded = taken.refunds_due.plus(taken.refunds_sent);
         let found = self.take(REFUNDED_FROM, refunded);
         // Refunded first and held afterwards, as when a network takes final blocks back.
         self.take(&[Group::Held], Units(refunded.0 - found.0));
         (self.refunds_due, self.refunds_sent) = (taken.refunds_due, taken.refunds_sent);
+        self.settled = self.settled.plus(used);
         self
     }
 }

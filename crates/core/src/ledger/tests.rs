@@ -281,6 +281,20 @@ fn prepaid_credit_comes_from_a_final_top_up_and_pays() {
         ..Taken::default()
     });
     assert_eq!(gone, Position::default());
+    // Rejected, or given up: what paid for a period is not the payer's as well, and what was held is what is left.
+    let taken = Taken {
+        credit_used: Units(12),
+        refunds_sent: Units(5),
+        ..Taken::default()
+    };
+    let rejected = position(0, 0, 0, 30).less(taken);
+    assert_eq!(
+        rejected.without_used(Units(12)).may_be_refunded(),
+        Units(13)
+    );
+    assert_eq!((rejected.settled, rejected.total()), (Units(12), Units(30)));
+    let held = position(30, 0, 0, 0).less(taken);
+    assert_eq!((held.held, held.settled), (Units(13), Units(12)));
     // Held instead: credit left the group, but nothing was paid with it.
     let (kind, _) = entry(credit(30), position(30, 0, 0, 0)).unwrap();
     assert_eq!(kind, EntryKind::Reclassification);

@@ -11,6 +11,7 @@ use till_core::refund::{
 };
 use till_core::timer::TimerKind;
 use till_store::Tx;
+use till_store::payments::PaymentRow;
 use till_store::refunds::RefundRow;
 use till_store::timers::TimerRow;
 
@@ -113,7 +114,12 @@ fn decide(held: &Held, request: &NewRefund) -> Result<(String, Units), Refusal> 
     Ok((asset, units))
 }
 
-fn source(payment: &till_store::payments::PaymentRow) -> Source<'_> {
+/// What a refund may look at. Whoever sets credit aside holds the invoice too, so neither sees less than is taken.
+fn free(payment: &PaymentRow) -> Position {
+    payment.position.without_used(payment.credit_used)
+}
+
+fn source(payment: &PaymentRow) -> Source<'_> {
     Source {
         asset: &payment.asset,
         received: match payment.status.is_posted() {
@@ -121,7 +127,7 @@ fn source(payment: &till_store::payments::PaymentRow) -> Source<'_> {
             false => Units::ZERO,
         },
         refunded: payment.refunds_due.plus(payment.refunds_sent),
-        position: payment.position,
+        position: free(payment),
     }
 }
 
@@ -139,7 +145,7 @@ fn draw(held: &mut Held, asset: String, units: Units, now: i64) -> Result<Drawn,
         .payments
         .iter()
         .filter(|payment| payment.is.asset == asset)
-        .map(|payment| (payment.is.id.as_str(), payment.is.position))
+        .map(|payment| (payment.is.id.as_str(), free(&payment.is)))
         .collect();
     let sources = refund_from(&positions, units)
         .ok_or_else(|| Refusal::of(Code::RefundExceedsReceived).param("amount"))?;
