@@ -4,6 +4,8 @@
 mod hold;
 mod steps;
 
+pub use steps::listed;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use till_core::scope::Scope;

@@ -75,7 +75,7 @@ pub async fn step(story: &mut Story) -> Check {
     }
 }
 
-fn listed() -> &'static str {
+pub fn listed() -> &'static str {
     let lists = till_chains::test_screening();
     let found = lists.iter().find(|(family, ..)| *family == Family::Evm);
     found.expect("a documented address").2

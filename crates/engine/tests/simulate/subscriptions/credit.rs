@@ -37,6 +37,8 @@ struct Payment {
     level: String,
     units: String,
     credit_used: String,
+    /// What was promised of it and what was sent, by its own refunds.
+    refunded: i128,
 }
 
 type PaymentRow = (
@@ -48,11 +50,13 @@ type PaymentRow = (
     String,
     String,
     String,
+    String,
+    String,
 );
 
 impl Payment {
     fn of(
-        (id, customer, subscription, asset, status, level, units, credit_used): PaymentRow,
+        (id, customer, subscription, asset, status, level, units, credit_used, due, sent): PaymentRow,
     ) -> Payment {
         Payment {
             id,
@@ -63,12 +67,13 @@ impl Payment {
             level,
             units,
             credit_used,
+            refunded: number(&due) + number(&sent),
         }
     }
 }
 
 async fn payments(story: &Story) -> Vec<Payment> {
-    let sql = "SELECT p.id, i.customer, i.subscription, p.asset, p.status, p.level, p.units, p.credit_used FROM payments p \
+    let sql = "SELECT p.id, i.customer, i.subscription, p.asset, p.status, p.level, p.units, p.credit_used, p.refunds_due, p.refunds_sent FROM payments p \
          JOIN invoices i ON i.account = p.account AND i.mode = p.mode AND i.id = p.invoice \
          WHERE p.account = $1 AND p.mode = $2 ORDER BY p.id";
     let mut reader = story.world.engine.db.read().await.unwrap();
@@ -126,13 +131,76 @@ pub async fn always(story: &mut Story) -> Check {
         let groups = books.get(&payment.id).cloned().unwrap_or_default();
         let aside = used.get(&*payment.id).copied().unwrap_or_default();
         conserved(&payment, &groups, aside).map_err(|wrong| format!("{payment:?}: {wrong}"))?;
+        let was_returned =
+            |entry: &Entry| entry.payment == payment.id && entry.returned_at.is_some();
+        if payment.status == "reversed" && entries.iter().any(was_returned) {
+            story.world.visit("credit undone");
+        }
         let credit = groups.get("prepaid_credit").copied().unwrap_or_default();
         if let (Some(customer), true) = (payment.customer, credit > 0) {
             *left.entry((customer, payment.asset)).or_default() += credit;
         }
     }
     shown(story, &left).await?;
+    if super::hold::is_at_rest(story).await {
+        kept(story).await?;
+        taken(story, &books).await?;
+    }
     paid_for(story, &entries).await
+}
+
+/// What is set aside is so for a period that it paid, or for the attempt under way.
+async fn kept(story: &Story) -> Check {
+    let sql = "SELECT e.id FROM credit_entries e JOIN subscription_charges c ON c.account = e.account AND c.mode = e.mode \
+         AND c.subscription = e.subscription AND c.number = e.charge JOIN subscriptions s ON s.account = e.account \
+         AND s.mode = e.mode AND s.id = e.subscription WHERE e.account = $1 AND e.mode = $2 AND e.returned_at IS NULL \
+         AND c.state <> 'paid' AND (s.charge IS NULL OR s.charge <> c.number)";
+    match super::hold::ids(story, sql).await.first() {
+        Some(id) => Err(format!("{id} is set aside for nothing")),
+        None => Ok(()),
+    }
+}
+
+/// No period takes more than its price of credit and of what its invoices settle: what is beyond it is somebody's to have
+/// back.
+async fn taken(story: &Story, books: &BTreeMap<String, Groups>) -> Check {
+    let money = "SELECT c.subscription, c.period, p.id, pl.amount_minor FROM payments p JOIN subscription_charges c \
+         ON c.account = p.account AND c.mode = p.mode AND c.invoice = p.invoice JOIN subscriptions s ON s.account = c.account \
+         AND s.mode = c.mode AND s.id = c.subscription JOIN plans pl ON pl.account = s.account AND pl.mode = s.mode \
+         AND pl.id = s.plan WHERE p.account = $1 AND p.mode = $2";
+    let credit = "SELECT e.subscription, c.period, e.units, pl.amount_minor FROM credit_entries e JOIN subscription_charges c \
+         ON c.account = e.account AND c.mode = e.mode AND c.subscription = e.subscription AND c.number = e.charge \
+         JOIN subscriptions s ON s.account = c.account AND s.mode = c.mode AND s.id = c.subscription JOIN plans pl \
+         ON pl.account = s.account AND pl.mode = s.mode AND pl.id = s.plan \
+         WHERE e.account = $1 AND e.mode = $2 AND e.returned_at IS NULL";
+    type Row = (String, i64, String, i64);
+    let mut reader = story.world.engine.db.read().await.unwrap();
+    let money: Vec<Row> = reader.all(money, &of(&story.scope())).await.unwrap();
+    let credit: Vec<Row> = reader.all(credit, &of(&story.scope())).await.unwrap();
+    drop(reader);
+    let settled = |payment: &str| {
+        let groups = books.get(payment);
+        groups
+            .and_then(|groups| groups.get("settled"))
+            .copied()
+            .unwrap_or_default()
+    };
+    let mut sums: BTreeMap<(String, i64, i64), i128> = BTreeMap::new();
+    for (subscription, period, payment, price) in money {
+        *sums.entry((subscription, period, price)).or_default() += settled(&payment);
+    }
+    for (subscription, period, units, price) in credit {
+        *sums.entry((subscription, period, price)).or_default() += number(&units);
+    }
+    let beyond = sums
+        .iter()
+        .find(|((.., price), sum)| **sum > i128::from(*price) * 10_000);
+    match beyond {
+        Some(((id, period, price), sum)) => Err(format!(
+            "period {period} of {id} took {sum} for {price} cents"
+        )),
+        None => Ok(()),
+    }
 }
 
 /// What was set aside of a payment is what is written down about it, and its groups add up to it.
@@ -151,6 +219,9 @@ fn conserved(payment: &Payment, groups: &Groups, aside: i128) -> Check {
     let is_top_up = payment.customer.is_some() && payment.subscription.is_none();
     if !is_top_up && (used != 0 || group("prepaid_credit") != 0) {
         return Err("credit of what is no top-up".to_owned());
+    }
+    if payment.status != "reversed" && used + payment.refunded > number(&payment.units) {
+        return Err("used and refunded at once".to_owned());
     }
     let is_credit = is_top_up && payment.status == "credited" && payment.level == "final";
     if !is_credit && group("prepaid_credit") != 0 {
@@ -210,13 +281,14 @@ impl Charge {
     }
 }
 
-/// What a period cost is what credit and its invoice come to. What left the chain meanwhile may have torn a hole.
+/// What a period costs is what credit and its invoice come to, as soon as somebody has looked at what left the chain.
 async fn paid_for(story: &mut Story, entries: &[Entry]) -> Check {
+    let is_at_rest = super::hold::is_at_rest(story).await;
     let sql = "SELECT c.subscription, c.number, c.invoice, c.state, p.amount_minor AS price_minor, i.options \
          FROM subscription_charges c JOIN subscriptions s ON s.account = c.account AND s.mode = c.mode AND s.id = c.subscription \
          JOIN plans p ON p.account = s.account AND p.mode = s.mode AND p.id = s.plan \
          LEFT JOIN invoices i ON i.account = c.account AND i.mode = c.mode AND i.id = c.invoice \
-         WHERE c.account = $1 AND c.mode = $2 AND c.state <> 'closed'";
+         WHERE c.account = $1 AND c.mode = $2 AND c.state <> 'closed' AND s.cancelled_at IS NULL";
     let mut reader = story.world.engine.db.read().await.unwrap();
     let charges: Vec<ChargeRow> = reader.all(sql, &of(&story.scope())).await.unwrap();
     drop(reader);
@@ -242,11 +314,8 @@ async fn paid_for(story: &mut Story, entries: &[Entry]) -> Check {
                     (true, false) => "paid by an invoice",
                 });
         }
-        if credit + due != price {
-            if !story.has_reversed {
-                return Err(format!("{charge:?} has {credit} of credit and {due} due"));
-            }
-            story.world.visit("credit undone");
+        if credit + due != price && (is_at_rest || !story.has_reversed) {
+            return Err(format!("{charge:?} has {credit} of credit and {due} due"));
         }
     }
     Ok(())

@@ -28,7 +28,24 @@ pub async fn payments(story: &Story) -> Vec<String> {
     ids(story, sql).await
 }
 
-async fn ids(story: &Story, sql: &str) -> Vec<String> {
+/// Payments that have left it, by invoice and transaction.
+pub async fn gone(story: &Story) -> Vec<(String, String)> {
+    let sql = "SELECT invoice, tx_hash FROM payments WHERE account = $1 AND mode = $2 AND gone_at IS NOT NULL ORDER BY id";
+    let mut reader = story.world.engine.db.read().await.unwrap();
+    reader.all(sql, &of(&story.scope())).await.unwrap()
+}
+
+pub async fn under_review(story: &Story) -> Vec<String> {
+    let sql = "SELECT id FROM invoices WHERE account = $1 AND mode = $2 AND status = 'under_review' ORDER BY id";
+    ids(story, sql).await
+}
+
+/// Nobody has anything left to look at: what must be so in the end is so now.
+pub async fn is_at_rest(story: &Story) -> bool {
+    nothing_is_due(story).await.is_ok()
+}
+
+pub async fn ids(story: &Story, sql: &str) -> Vec<String> {
     let mut reader = story.world.engine.db.read().await.unwrap();
     let rows: Vec<(String,)> = reader.all(sql, &of(&story.scope())).await.unwrap();
     rows.into_iter().map(|(id,)| id).collect()
@@ -155,7 +172,45 @@ pub async fn always(story: &mut Story) -> Check {
         renewed.insert(subscription.id, paid);
     }
     told(story, &renewed).await?;
-    alive(story).await
+    alive(story).await?;
+    match is_at_rest(story).await {
+        true => owed(story).await,
+        false => Ok(()),
+    }
+}
+
+/// At most one invoice may be paid for a period, none for one that is paid or whose subscription has ended, and no period
+/// was passed over since billing began.
+async fn owed(story: &Story) -> Check {
+    let payable = "FROM subscription_charges c JOIN invoices i ON i.account = c.account AND i.mode = c.mode AND i.id = c.invoice \
+         WHERE c.account = $1 AND c.mode = $2 AND i.closed_at IS NULL AND i.status <> 'under_review'";
+    let twice = format!(
+        "SELECT c.subscription {payable} GROUP BY c.subscription, c.period HAVING count(*) > 1"
+    );
+    if let Some(id) = ids(story, &twice).await.first() {
+        return Err(format!("{id} has two invoices for one period"));
+    }
+    let again = format!(
+        "SELECT i.id {payable} AND EXISTS (SELECT 1 FROM subscription_charges p WHERE p.account = c.account AND p.mode = c.mode \
+         AND p.subscription = c.subscription AND p.period = c.period AND p.state = 'paid')"
+    );
+    if let Some(id) = ids(story, &again).await.first() {
+        return Err(format!("{id} asks for what is paid"));
+    }
+    let ended = format!(
+        "SELECT i.id {payable} AND i.status IN ('awaiting_payment', 'partially_paid') AND c.subscription IN \
+         (SELECT s.id FROM subscriptions s WHERE s.account = c.account AND s.mode = c.mode AND s.cancelled_at IS NOT NULL)"
+    );
+    if let Some(id) = ids(story, &ended).await.first() {
+        return Err(format!("{id} asks for what has ended"));
+    }
+    let passed_over = "SELECT s.id FROM subscriptions s WHERE s.account = $1 AND s.mode = $2 AND s.cancelled_at IS NULL \
+         AND s.next_period - s.anchor_period > (SELECT count(*) FROM subscription_charges c WHERE c.account = s.account \
+         AND c.mode = s.mode AND c.subscription = s.id AND c.state = 'paid' AND c.period >= s.anchor_period AND c.period < s.next_period)";
+    match ids(story, passed_over).await.first() {
+        Some(id) => Err(format!("{id} has a period that nobody paid for")),
+        None => Ok(()),
+    }
 }
 
 /// One attempt at a time, no more of them than the plan allows, none after the end; periods follow each other, each paid

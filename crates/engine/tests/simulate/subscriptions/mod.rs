@@ -91,6 +91,8 @@ fn subscriptions_and_credit_keep_their_invariants_on_every_seed() {
         "subscription_state",
         "killed when done",
         "killed and undone",
+        "came back",
+        "reviewed",
     ]
     .into_iter()
     .filter(|name| !visited.contains(*name))

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use scoped_futures::ScopedFutureExt as _;
 use serde_json::Value;
 use till_core::calendar::Unit;
+use till_core::invoice::Decision;
 use till_core::money::{Units, show};
 use till_core::scope::{Credential, Scope};
 use till_core::subscription::When;
 use till_engine::customers::{self, NewCustomer};
 use till_engine::invoices::quote::NewInvoice;
+use till_engine::invoices::{Resolve, Via, held_payments, resolve_review};
 use till_engine::once::Once;
 use till_engine::refunds::{self, NewRefund};
 use till_engine::subscriptions::plans::{self, NewPlan};
@@ -42,6 +44,8 @@ enum Ask {
     TopUp { customer: String, cents: u128 },
     Pay { invoice: String, with: Simulation },
     Reverse { payment: String },
+    Return { invoice: String, tx_hash: String },
+    Review { invoice: String, decision: Decision },
     Refund { invoice: String, amount: String },
     Pause { id: String },
     Resume { id: String },
@@ -61,7 +65,7 @@ pub async fn begin(story: &mut Story) -> Check {
 }
 
 pub async fn step(story: &mut Story) -> Check {
-    match story.world.rng.below(24) {
+    match story.world.rng.below(28) {
         0..=2 => subscribe(story).await,
         3..=5 => top_up(story).await,
         6..=11 => pay(story).await,
@@ -70,6 +74,9 @@ pub async fn step(story: &mut Story) -> Check {
         14 => change(story, "paused", |id| Ask::Pause { id }).await,
         15 => change(story, "resumed", |id| Ask::Resume { id }).await,
         16 => cancel(story).await,
+        17 | 18 => come_back(story).await,
+        19 => review(story).await,
+        20 => top_up_again(story).await,
         _ => pass_time(story).await,
     }
 }
@@ -150,6 +157,45 @@ async fn reverse(story: &mut Story) -> Check {
     };
     story.has_reversed = true;
     ask(story, Ask::Reverse { payment }).await.map(drop)
+}
+
+/// What had left the chain is in a block again.
+async fn come_back(story: &mut Story) -> Check {
+    let gone = hold::gone(story).await;
+    let Some((invoice, tx_hash)) = some(story, &gone) else {
+        return Ok(());
+    };
+    if ask(story, Ask::Return { invoice, tx_hash }).await?.is_ok() {
+        story.world.visit("came back");
+    }
+    Ok(())
+}
+
+async fn review(story: &mut Story) -> Check {
+    let held = hold::under_review(story).await;
+    let Some(invoice) = some(story, &held) else {
+        return Ok(());
+    };
+    let decision = *story.world.rng.pick(&[Decision::Accept, Decision::Reject]);
+    if ask(story, Ask::Review { invoice, decision }).await?.is_ok() {
+        story.world.visit("reviewed");
+    }
+    Ok(())
+}
+
+/// More for a top-up that was paid already, from somebody who is on a list.
+async fn top_up_again(story: &mut Story) -> Check {
+    let top_ups = story.top_ups.clone();
+    let Some(invoice) = some(story, &top_ups) else {
+        return Ok(());
+    };
+    let amount = Some(odd(story));
+    let with = Simulation {
+        asset: Some(ASSETS[0].to_owned()),
+        sender: Some(crate::refunds::listed().to_owned()),
+        ..simulation(story, amount, &["included", "final"])
+    };
+    ask(story, Ask::Pay { invoice, with }).await.map(drop)
 }
 
 async fn refund(story: &mut Story) -> Check {
@@ -237,10 +283,15 @@ async fn ask(story: &mut Story, ask: Ask) -> Result<Result<Value, &'static str>,
 async fn exec(engine: &Engine, scope: &Scope, key: &str, ask: &Ask) -> Result<Answer, Fail> {
     let request = format!("{ask:?}");
     let credential = Credential::Merchant;
+    let held = match ask {
+        Ask::Review { invoice, .. } => held_payments(engine, scope, invoice).await?,
+        _ => Vec::new(),
+    };
+    let held = &held;
     let once = Once::new(credential, key.to_owned(), "POST", "/", request.as_bytes());
     engine
         .once(scope, &once, |tx, context| {
-            async move { perform(tx, context, ask).await }.scope_boxed()
+            async move { perform(tx, context, ask, held).await }.scope_boxed()
         })
         .await
 }
@@ -249,6 +300,7 @@ async fn perform(
     tx: &mut till_engine::Tx,
     context: &till_engine::Context<'_>,
     ask: &Ask,
+    held: &[String],
 ) -> Result<Answer, Fail> {
     let invoice = |row: till_store::invoices::InvoiceRow| {
         Answer::json(200, &serde_json::json!({ "id": row.id }))
@@ -282,6 +334,23 @@ async fn perform(
         Ask::Reverse { payment } => {
             let row = test_mode::reverse_payment(tx, context, payment).await?;
             Answer::json(200, &row.id)
+        }
+        Ask::Return {
+            invoice: id,
+            tx_hash,
+        } => invoice(test_mode::raise_payment(tx, context, id, tx_hash, "final").await?),
+        Ask::Review {
+            invoice: id,
+            decision,
+        } => {
+            let asked = Resolve {
+                decision: *decision,
+                reason: "why",
+                via: Via::Api,
+                by: "somebody",
+                payments: held,
+            };
+            invoice(resolve_review(tx, context, id, &asked).await?)
         }
         Ask::Refund {
             invoice: id,
