@@ -14,6 +14,33 @@ pub struct Source<'a> {
     pub decimals: u32,
 }
 
+/// So much of a currency, to the last unit of any token.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Value(BigRational);
+
+impl Value {
+    pub fn zero() -> Value {
+        Value(BigRational::zero())
+    }
+
+    /// What so much of a stablecoin is worth.
+    pub fn of(units: Units, decimals: u32) -> Value {
+        Value(BigRational::new(units.0.into(), ten(decimals)))
+    }
+
+    fn of_price(minor: u64, currency: Currency) -> Value {
+        Value::of(Units(minor.into()), currency.decimals())
+    }
+
+    pub fn plus(&self, more: &Value) -> Value {
+        Value(&self.0 + &more.0)
+    }
+
+    pub fn is_zero(&self) -> bool {
+        self.0.is_zero()
+    }
+}
+
 /// What a price takes of credit, and what that leaves to be paid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drawn {
@@ -28,6 +55,17 @@ impl Drawn {
             from: Vec::new(),
             left: BigRational::one(),
         }
+    }
+
+    /// What credit of this value leaves of a price.
+    pub fn leaving(value: &Value, price_minor: u64, currency: Currency) -> Drawn {
+        let price = Value::of_price(price_minor, currency);
+        let left = match price.is_zero() {
+            true => BigRational::zero(),
+            false => (BigRational::one() - &value.0 / price.0).max(BigRational::zero()),
+        };
+        let from = Vec::new();
+        Drawn { from, left }
     }
 
     pub fn pays_all(&self) -> bool {
@@ -50,26 +88,42 @@ fn ceil(number: BigRational) -> u128 {
     number.ceil().to_integer().to_u128().unwrap_or(u128::MAX)
 }
 
-/// Takes a price out of these, in their order, until it is paid or nothing is left.
-pub fn draw(sources: &[Source<'_>], price_minor: u64, currency: Currency) -> Drawn {
-    let ten = |exponent: u32| BigInt::from(10u8).pow(exponent);
-    let price = BigRational::new(price_minor.into(), ten(currency.decimals()));
-    let mut left = price.clone();
-    let mut from = Vec::new();
+fn ten(exponent: u32) -> BigInt {
+    BigInt::from(10u8).pow(exponent)
+}
+
+/// What was found of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub from: Vec<(String, Units)>,
+    pub value: Value,
+}
+
+/// Takes a value out of these, in their order, until there is enough or nothing is left.
+pub fn find(sources: &[Source<'_>], wanted: &Value) -> Found {
+    let mut found = Found {
+        from: Vec::new(),
+        value: Value::zero(),
+    };
     for source in sources {
-        let grid = ten(source.decimals);
-        let taken = source.units.0.min(ceil(&left * &grid));
+        let left = (&wanted.0 - &found.value.0).max(BigRational::zero());
+        let taken = source.units.0.min(ceil(left * ten(source.decimals)));
         if taken > 0 {
-            let value = BigRational::new(taken.into(), grid);
-            left = (left - value).max(BigRational::zero());
-            from.push((source.payment.to_owned(), Units(taken)));
+            let value = Value::of(Units(taken), source.decimals);
+            found.value = found.value.plus(&value);
+            found.from.push((source.payment.to_owned(), Units(taken)));
         }
     }
-    let left = match price.is_zero() {
-        true => price,
-        false => left / price,
-    };
-    Drawn { from, left }
+    found
+}
+
+/// Takes a price out of these in the same way, and says what that leaves of it.
+pub fn draw(sources: &[Source<'_>], price_minor: u64, currency: Currency) -> Drawn {
+    let found = find(sources, &Value::of_price(price_minor, currency));
+    Drawn {
+        from: found.from,
+        ..Drawn::leaving(&found.value, price_minor, currency)
+    }
 }
 
 #[cfg(test)]

@@ -114,6 +114,9 @@ pub struct Terms {
     pub tolerance_bps: u32,
     pub expires_at: i64,
     pub select_by: Option<i64>,
+    /// What arrives later counts no more, whatever was paid before; none where an invoice that is paid in part takes
+    /// the rest for good.
+    pub takes_until: Option<i64>,
     pub purpose: Purpose,
 }
 
@@ -127,10 +130,17 @@ impl Terms {
         }
     }
 
+    /// Until when an invoice that nothing was paid to waits.
+    pub fn waits_until(&self) -> i64 {
+        let deadline = self.deadline();
+        self.takes_until.map_or(deadline, |end| end.min(deadline))
+    }
+
     /// Until when an invoice that is paid in part keeps what it holds for the rest.
     pub fn closes_at(&self) -> i64 {
         let life_ms = i64::from(PARTIAL_LIFE_H) * HOUR_MS;
-        self.expires_at.saturating_add(life_ms)
+        self.takes_until
+            .unwrap_or_else(|| self.expires_at.saturating_add(life_ms))
     }
 
     pub fn due(&self, asset: &str) -> Option<Units> {

@@ -96,6 +96,7 @@ pub struct Source<'a> {
     pub received: Units,
     /// What refunds that are open or sent have taken of it.
     pub refunded: Units,
+    /// Where it stands, without credit of it that was set aside or used.
     pub position: Position,
 }
 
@@ -221,6 +222,7 @@ mod tests {
             tolerance_bps: 0,
             expires_at: 0,
             select_by: None,
+            takes_until: None,
             purpose: Purpose::Sale,
         }
     }

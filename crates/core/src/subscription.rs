@@ -91,7 +91,7 @@ impl ChargeState {
             .find(|state| state.as_str() == text)
     }
 
-    /// An invoice that was partly paid stays open as long as it waits for the rest: a second one for the same period would
+    /// An invoice that was partly paid stays open as long as it takes the rest: a second one for the same period would
     /// ask for the money twice.
     pub fn of(status: crate::invoice::Status, closed_at: Option<i64>) -> ChargeState {
         match closed_at {
@@ -137,8 +137,6 @@ impl Rhythm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Charge {
     pub attempt: u32,
-    /// From here on the subscription is past due.
-    pub grace_end: i64,
     /// The attempt's invoice closed without having been paid.
     pub is_closed: bool,
 }
@@ -148,6 +146,8 @@ pub struct Facts {
     /// Until when it is paid for, or free of charge; none before anything was paid.
     pub paid_until: Option<i64>,
     pub charge: Option<Charge>,
+    /// From here on it is past due: what is charged is unpaid then, or could not be invoiced at all.
+    pub late_at: Option<i64>,
     pub max_attempts: u32,
     pub is_paused: bool,
     pub is_cancelled: bool,
@@ -155,7 +155,7 @@ pub struct Facts {
 }
 
 pub fn status(facts: &Facts, now: i64) -> Status {
-    let is_late = facts.charge.is_some_and(|charge| now >= charge.grace_end);
+    let is_late = facts.late_at.is_some_and(|at| now >= at);
     match facts {
         Facts {
             is_cancelled: true, ..
@@ -198,8 +198,11 @@ pub fn next(facts: &Facts, now: i64) -> Option<(i64, Step)> {
             Some((now, Step::End(Reason::Unpaid)))
         }
         (Some(charge), _) if charge.is_closed => Some((now, Step::Retry)),
-        (Some(charge), Some(_)) if now < charge.grace_end => Some((charge.grace_end, Step::Look)),
-        (Some(_), _) => None,
+        (Some(_), Some(_)) => {
+            let late_at = facts.late_at.filter(|at| now < *at);
+            late_at.map(|at| (at, Step::Look))
+        }
+        (Some(_), None) => None,
         (None, Some(end)) => Some((end - LEAD_MS, Step::Charge)),
         (None, None) => Some((now, Step::Charge)),
     }

@@ -10,14 +10,17 @@ pub enum TimerKind {
     StepSubscription,
     /// A payment that prepaid credit came from left the chain.
     VoidCredit,
+    /// The invoice of an attempt that is not the one under way has changed.
+    ResolveCharge,
 }
 
 impl TimerKind {
-    pub const ALL: [TimerKind; 4] = [
+    pub const ALL: [TimerKind; 5] = [
         TimerKind::ExpireInvoice,
         TimerKind::ExpireClaim,
         TimerKind::StepSubscription,
         TimerKind::VoidCredit,
+        TimerKind::ResolveCharge,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -26,6 +29,7 @@ impl TimerKind {
             TimerKind::ExpireClaim => "expire_claim",
             TimerKind::StepSubscription => "step_subscription",
             TimerKind::VoidCredit => "void_credit",
+            TimerKind::ResolveCharge => "resolve_charge",
         }
     }
 

@@ -58,6 +58,14 @@ pub fn make_at(context: &Context<'_>, at: i64, told: Told<'_>) -> EventRow {
 
 /// An event's first delivery, if it is one for the merchant's server and the merchant has one.
 pub fn delivery(context: &Context<'_>, event: &EventRow) -> Option<DeliveryRow> {
+    delivery_in_turn(context, event, event.subject.clone())
+}
+
+fn delivery_in_turn(
+    context: &Context<'_>,
+    event: &EventRow,
+    subject: Option<String>,
+) -> Option<DeliveryRow> {
     let url = match event.event_type.is_webhook() {
         true => context.merchant.row.webhook_url.clone()?,
         false => return None,
@@ -69,7 +77,7 @@ pub fn delivery(context: &Context<'_>, event: &EventRow) -> Option<DeliveryRow> 
         Message {
             event: event.id.clone(),
             event_type: event.event_type.as_str().to_owned(),
-            subject: event.subject.clone(),
+            subject,
         },
         url,
         1,
@@ -86,6 +94,19 @@ pub fn writes(context: &Context<'_>, events: &[EventRow]) -> Result<[Write; 2], 
     Ok([
         till_store::events::rows(events),
         till_store::deliveries::rows(&deliveries)?,
+    ])
+}
+
+/// One that is told of something else because of what happened to an invoice: it is sent in the order of that invoice's own.
+pub fn writes_after(
+    context: &Context<'_>,
+    invoice: &str,
+    event: &EventRow,
+) -> Result<[Write; 2], Fail> {
+    let delivery = delivery_in_turn(context, event, Some(invoice.to_owned()));
+    Ok([
+        till_store::events::rows(std::slice::from_ref(event)),
+        till_store::deliveries::rows(delivery.as_slice())?,
     ])
 }
 

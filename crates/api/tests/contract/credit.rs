@@ -10,32 +10,32 @@ use crate::subscriptions::{DAY_S, act, assert_told, begin, look, pay, plan, subs
 const EURC: &str = "EURC@eip155:84532";
 
 /// An invoice that tops up.
-async fn asked(till: &Till, customer: &str, amount: &str) -> Value {
+pub async fn asked(till: &Till, customer: &str, amount: &str) -> Value {
     let body = json!({ "amount": amount, "currency": "USD" });
     let path = format!("/v1/customers/{customer}/top_up");
     till.post(&path, body).await.ok(201)
 }
 
 /// Tops up, in the asset, and gives the invoice.
-async fn top_up(till: &Till, customer: &str, amount: &str, asset: &str) -> String {
+pub async fn top_up(till: &Till, customer: &str, amount: &str, asset: &str) -> String {
     let invoice = id(&asked(till, customer, amount).await);
     till.simulate(&invoice, json!({ "asset": asset })).await;
     invoice
 }
 
-async fn credit(till: &Till, customer: &str) -> Value {
+pub async fn credit(till: &Till, customer: &str) -> Value {
     let found = till.get(&format!("/v1/customers/{customer}")).await;
     found.ok(200)["credit"].clone()
 }
 
-async fn undo(till: &Till, invoice: &str) {
+pub async fn undo(till: &Till, invoice: &str) {
     let payment = id(&till.payments_of(invoice).await[0]);
     let path = format!("/v1/test_helpers/payments/{payment}/reverse");
     till.post(&path, json!({})).await.ok(200);
 }
 
 /// What the subscription's latest invoice asks for, in the asset.
-async fn due(till: &Till, subscription: &Value, asset: &str) -> String {
+pub async fn due(till: &Till, subscription: &Value, asset: &str) -> String {
     let invoice = text(&look(till, subscription).await["latest_invoice"]);
     let invoice = till.retrieve(&invoice).await;
     let options = invoice["payment_options"].as_array().unwrap();
@@ -44,7 +44,7 @@ async fn due(till: &Till, subscription: &Value, asset: &str) -> String {
 }
 
 /// What is set aside or used of payments is what is written down about it, and nothing is below zero.
-async fn assert_conserved(till: &Till) {
+pub async fn assert_conserved(till: &Till) {
     let mut reader = till.engine().db.read().await.unwrap();
     let sql = "SELECT p.id, p.credit_used, COALESCE(c.units, '0') FROM payments p LEFT JOIN credit_entries c \
         ON c.payment = p.id AND c.returned_at IS NULL";

@@ -4,11 +4,13 @@
 mod harness;
 
 mod addresses;
+mod attempts;
 mod auth;
 mod checkout;
 mod claims;
 mod concurrency;
 mod credit;
+mod credit_once;
 mod customers;
 mod described_requests;
 mod errors;

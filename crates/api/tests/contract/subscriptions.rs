@@ -194,6 +194,18 @@ on_every_engine! {
         till.set(json!({ "default_assets": settings["default_assets"] })).await;
         to(&till, "2095-02-06T20:00:00Z").await;
         assert_eq!(look(&till, &made).await["attempt"], 1);
+        assert_eq!(pay(&till, &made).await["current_period_end"], "2095-03-07T12:00:00Z");
+        till.set(json!({ "default_assets": null })).await;
+        to(&till, "2095-03-10T11:59:59Z").await;
+        assert_eq!(look(&till, &made).await["status"], "active");
+        to(&till, "2095-03-10T12:00:00Z").await;
+        let late = look(&till, &made).await;
+        assert_eq!((&late["status"], &late["past_due_since"], &late["attempt"]), (&json!("past_due"), &json!("2095-03-10T12:00:00Z"), &json!(0)));
+        till.set(json!({ "default_assets": settings["default_assets"] })).await;
+        to(&till, "2095-03-10T16:00:00Z").await;
+        let asked = look(&till, &made).await;
+        assert_eq!((&asked["status"], &asked["attempt"]), (&json!("past_due"), &json!(1)));
+        assert_eq!(pay(&till, &made).await["current_period_end"], "2095-04-07T12:00:00Z");
     }
 
     async fn an_unpaid_renewal_runs_through_grace_past_due_and_every_attempt(world: World) {
@@ -273,11 +285,18 @@ on_every_engine! {
         to(&till, "2095-02-24T00:00:00Z").await;
         let invoice = text(&look(&till, &again).await["latest_invoice"]);
         till.simulate(&invoice, json!({ "amount": "10.00" })).await;
-        to(&till, "2095-03-01T00:00:00Z").await;
-        let asked = look(&till, &again).await;
-        assert_eq!((&asked["status"], &asked["attempt"]), (&json!("past_due"), &json!(2)), "nobody waits for the rest any more");
-        assert_ne!(asked["latest_invoice"], json!(invoice));
-        assert_eq!(pay(&till, &again).await["status"], "active");
+        to(&till, "2095-03-07T23:59:59Z").await;
+        let late = look(&till, &again).await;
+        assert_eq!((&late["status"], &late["latest_invoice"], &late["attempt"]), (&json!("past_due"), &json!(invoice), &json!(1)));
+        assert_eq!(till.retrieve(&invoice).await["closed_at"], Value::Null, "it waits as long as there could be attempts");
+        to(&till, "2095-03-08T00:00:00Z").await;
+        assert_eq!(look(&till, &again).await["cancellation_reason"], "unpaid");
+        till.advance(1).await;
+        till.simulate(&invoice, json!({ "amount": "15.00" })).await;
+        let left = till.retrieve(&invoice).await;
+        assert_eq!((&left["status"], &left["closed_at"]), (&json!("partially_paid"), &json!("2095-03-08T00:00:00Z")));
+        assert_eq!(till.payments_of(&invoice).await[0]["status"], "refundable");
+        assert_eq!(till.event_types(&invoice).await.last().unwrap(), "invoice.late_payment");
     }
 
     async fn pausing_stops_invoices_and_resuming_inside_the_period_goes_on(world: World) {
@@ -369,6 +388,14 @@ on_every_engine! {
         act(&till, &sooner, "cancel", json!({ "at_period_end": true })).await.ok(200);
         let ended = act(&till, &sooner, "cancel", json!({})).await.ok(200);
         assert_eq!((&ended["status"], &ended["cancel_at_period_end"]), (&json!("cancelled"), &json!(false)));
+        let late = subscribe(&till, &customer, &plan).await;
+        pay(&till, &late).await;
+        till.advance(36 * DAY_S).await;
+        assert_eq!(look(&till, &late).await["status"], "past_due");
+        act(&till, &late, "cancel", json!({ "at_period_end": true })).await.ok(200);
+        let events = till.events(&id(&late)).await;
+        let updated = events.iter().find(|event| event["type"] == "subscription.updated").unwrap();
+        assert_eq!(updated["data"]["object"]["status"], "past_due", "asking for the end does not make it punctual");
     }
 
     async fn a_year_of_monthly_billing_tells_exactly_what_happened(world: World) {
@@ -456,6 +483,12 @@ on_every_engine! {
         act(&till, &made, "resume", json!({})).await.ok(200);
         act(&till, &made, "cancel", json!({ "at_period_end": true })).await.ok(200);
         act(&till, &made, "cancel", json!({})).await.ok(200);
+        let path = format!("/v1/webhook_deliveries?limit=20&invoice={}", text(&made["latest_invoice"]));
+        let of_invoice = data(&till.get(&path).await.ok(200));
+        let told: Vec<String> = of_invoice.iter().rev().map(|one| text(&one["event_type"])).collect();
+        assert_eq!(told, [
+            "invoice.created", "subscription.invoice_created", "invoice.detected", "invoice.paid", "subscription.renewed",
+        ], "one order for all that names the invoice");
         for event in ["created", "invoice_created", "renewed", "paused", "resumed", "updated", "cancelled"] {
             let event = receiver.wait_for_type(&format!("subscription.{event}")).await.json();
             assert_eq!(event["data"]["object"]["id"], made["id"]);

@@ -48,7 +48,7 @@ pub fn assess(facts: &Facts<'_>, now: i64) -> Assessment {
         overpaid: overpaid.filter(|_| status == Status::Overpaid),
         hold: sums.hold,
         is_covered: is_enough(terms, &sums.credited),
-        is_over: is_over(terms, status, now),
+        is_over: is_over(terms, status, &sums, now),
     }
 }
 
@@ -166,16 +166,18 @@ fn unheld_status(facts: &Facts<'_>, sums: &Sums, overpaid: bool, now: i64) -> St
         Status::Confirming
     } else if sums.seen || sums.held {
         Status::Detected
-    } else if now >= terms.deadline() {
+    } else if now >= terms.waits_until() {
         Status::Expired
     } else {
         Status::AwaitingPayment
     }
 }
 
-/// One cent must not keep an address, or the last unit of a link, for ever.
-fn is_over(terms: &Terms, status: Status, now: i64) -> bool {
-    status.is_closed() || (status == Status::PartiallyPaid && now >= terms.closes_at())
+/// One cent must not keep an address, or the last unit of a link, for ever. What takes nothing more after that waits for
+/// what was on its way before.
+fn is_over(terms: &Terms, status: Status, sums: &Sums, now: i64) -> bool {
+    let waits = terms.takes_until.is_some() && sums.seen;
+    status.is_closed() || (status == Status::PartiallyPaid && now >= terms.closes_at() && !waits)
 }
 
 /// Whether this part of the price pays it. Less than a cent never does, however much the merchant tolerates.

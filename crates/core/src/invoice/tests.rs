@@ -34,6 +34,7 @@ fn terms() -> Terms {
         tolerance_bps: 0,
         expires_at: 1_000,
         select_by: None,
+        takes_until: None,
         purpose: Purpose::Sale,
     }
 }

@@ -11,6 +11,7 @@ fn paid_until(end: i64) -> Facts {
     Facts {
         paid_until: Some(end),
         charge: None,
+        late_at: None,
         max_attempts: 4,
         is_paused: false,
         is_cancelled: false,
@@ -20,11 +21,8 @@ fn paid_until(end: i64) -> Facts {
 
 fn charged(end: i64, attempt: u32, grace_end: i64, is_closed: bool) -> Facts {
     Facts {
-        charge: Some(Charge {
-            attempt,
-            grace_end,
-            is_closed,
-        }),
+        charge: Some(Charge { attempt, is_closed }),
+        late_at: Some(grace_end),
         ..paid_until(end)
     }
 }
@@ -43,6 +41,17 @@ fn an_unpaid_renewal_is_past_due_when_its_grace_ends() {
     assert_eq!(next(&facts, 30 * DAY), Some((33 * DAY, Step::Look)));
     assert_eq!(status(&facts, 33 * DAY), Status::PastDue);
     assert_eq!(next(&facts, 33 * DAY), None, "somebody may still pay it");
+}
+
+#[test]
+fn a_renewal_that_could_not_be_invoiced_is_past_due_as_well() {
+    let facts = Facts {
+        late_at: Some(33 * DAY),
+        ..paid_until(30 * DAY)
+    };
+    assert_eq!(status(&facts, 33 * DAY - 1), Status::Active);
+    assert_eq!(status(&facts, 33 * DAY), Status::PastDue);
+    assert_eq!(next(&facts, 33 * DAY), Some((29 * DAY, Step::Charge)));
 }
 
 #[test]

@@ -117,6 +117,7 @@ pub async fn top_up(
         customer: &customer.id,
         subscription: None,
         expires_at: None,
+        takes_until: None,
         credit: None,
     };
     create_billed(tx, context, request, billed).await

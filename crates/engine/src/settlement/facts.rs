@@ -121,6 +121,13 @@ impl Held {
         context.by_now().max(known.unwrap_or(context.now))
     }
 
+    /// Whatever arrives after this moment counts no more.
+    pub fn stop_taking(&mut self, context: &Context<'_>) {
+        let end = self.moment(context);
+        let row = &mut self.invoice.is;
+        row.takes_until = Some(row.takes_until.map_or(end, |known| known.min(end)));
+    }
+
     pub fn terms(&self) -> Terms {
         self.invoice.is.terms()
     }

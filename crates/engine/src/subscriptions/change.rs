@@ -1,10 +1,10 @@
 //! Pausing, resuming and cancelling, as merchants ask for it.
 
 use till_core::event::EventType;
-use till_core::subscription::{self, Asked, Reason, When};
-use till_store::Tx;
+use till_core::subscription::{self, Asked, LEAD_MS, Reason, When};
+use till_store::{Tx, subscriptions};
 
-use super::charge::{Occasion, charge, invoice_failed, rhythm};
+use super::charge::{Occasion, charge, earlier, grace_end, invoice_failed, rhythm};
 use super::find;
 use super::hold::{Locked, hold};
 use super::step::{catch_up, end};
@@ -15,16 +15,26 @@ use crate::settlement::follow::subscription::{refresh, told};
 use crate::view::SubscriptionView;
 
 impl Locked {
-    /// An open invoice nothing was paid to is cancelled, its credit returned, and its period charged no more for now.
-    async fn drop_charge(&mut self, tx: &mut Tx, context: &Context<'_>) -> Result<(), Fail> {
-        if self.is_unpaid(context) {
-            self.cancel_invoice(tx, context).await?;
-        }
-        if self.row.charge_closed {
-            self.purse.give_back(context.now)?;
-            self.row.end_charge();
-        }
-        Ok(())
+    /// The next period begins now. What was partly paid before is the invoice of this one, and has its time again.
+    async fn start_anew(&mut self, tx: &mut Tx, context: &Context<'_>) -> Result<(), Fail> {
+        let (scope, now, row) = (&context.scope, context.now, &mut self.row);
+        let paid = subscriptions::paid_from(tx, scope, &row.id, row.next_period).await?;
+        let after_paid = paid.last().map_or(row.next_period, |last| last.period + 1);
+        row.next_period = match &self.charge {
+            Some(charge) => charge.period,
+            None => after_paid,
+        };
+        (row.anchor, row.anchor_period) = (now, row.next_period);
+        let (start, end) = rhythm(row, &self.plan).period(row.next_period);
+        (row.current_period_start, row.current_period_end) = (start, end);
+        row.grace_end = None;
+        let Some(charge) = &mut self.charge else {
+            return Ok(());
+        };
+        (charge.period_start, charge.period_end) = (start, end);
+        tx.write(&subscriptions::charge_states([&*charge])?).await?;
+        row.grace_end = Some(grace_end(&self.plan, start).max(now + LEAD_MS));
+        self.give_time(tx, context).await
     }
 
     async fn tell(
@@ -75,19 +85,16 @@ pub async fn resume(
     if subscription::resume(locked.row.status)? == Asked::Unchanged {
         return Ok(SubscriptionView::of(&locked.row)?);
     }
-    let row = &mut locked.row;
-    row.paused_at = None;
-    let is_over = row.paid_until.is_none_or(|end| end <= context.now);
-    // What was partly paid is still to be paid in full first.
-    let restarts = is_over && row.charge.is_none() && !row.cancel_at_period_end;
+    locked.row.paused_at = None;
+    let is_over = locked.row.paid_until.is_none_or(|end| end <= context.now);
+    let restarts = is_over && !locked.row.cancel_at_period_end;
     if restarts {
-        (row.anchor, row.anchor_period) = (context.now, row.next_period);
-        let (start, end) = rhythm(row, &locked.plan).period(row.next_period);
-        (row.current_period_start, row.current_period_end) = (start, end);
+        locked.start_anew(tx, context).await?;
     }
     let resumed = EventType::SubscriptionResumed;
     locked.tell(tx, context, resumed).await?;
-    if restarts {
+    let is_charged = locked.row.charge.is_some() || earlier(tx, &locked.row).await?.is_some();
+    if restarts && !is_charged {
         let charged = charge(tx, context, &mut locked, Occasion::Asked).await;
         charged.map_err(invoice_failed)?;
     }
@@ -106,8 +113,8 @@ pub async fn cancel(
     if subscription::cancel(row.status, when, is_set, ended)? == Asked::Unchanged {
         return Ok(SubscriptionView::of(row)?);
     }
-    locked.drop_charge(tx, context).await?;
     locked.row.cancel_at_period_end = when == When::PeriodEnd;
+    locked.drop_charge(tx, context).await?;
     match when {
         When::Now => end(tx, context, &mut locked, Reason::Requested).await?,
         When::PeriodEnd => {

@@ -1,10 +1,13 @@
 //! Charging a period: prepaid credit first, an invoice for the rest, who is told of it, and until when it stays open.
 
+use till_core::asset::Registry;
 use till_core::calendar::{self, Unit};
 use till_core::credit::Drawn;
 use till_core::error::{Code, Refusal};
 use till_core::event::EventType;
+use till_core::invoice::Status as InvoiceStatus;
 use till_core::money::{Units, show};
+use till_core::scope::Scope;
 use till_core::subscription::{ChargeState, LEAD_MS, Rhythm};
 use till_store::Tx;
 use till_store::invoices::InvoiceRow;
@@ -18,7 +21,8 @@ use crate::base::fail::Fail;
 use crate::invoices::create::{Billed, create_billed};
 use crate::invoices::quote::NewInvoice;
 use crate::outbox;
-use crate::settlement::follow::subscription::{refresh, renew, told};
+use crate::settlement::follow::period::renew;
+use crate::settlement::follow::subscription::{refresh, told};
 
 /// Whether the payer is waiting for the invoice, or is to be reminded of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +41,52 @@ pub(super) fn rhythm(row: &SubscriptionRow, plan: &PlanRow) -> Rhythm {
     }
 }
 
+/// Where the next period begins and ends. One from before billing started anew keeps the bounds that it had.
+pub(super) async fn bounds(
+    tx: &mut Tx,
+    row: &SubscriptionRow,
+    plan: &PlanRow,
+) -> Result<(i64, i64), Fail> {
+    let period = row.next_period;
+    if period < row.anchor_period {
+        let made = subscriptions::charges_of_period(tx, &row.scope, &row.id, period).await?;
+        if let Some(made) = made.last() {
+            return Ok((made.period_start, made.period_end));
+        }
+    }
+    Ok(rhythm(row, plan).period(period))
+}
+
+/// The invoice of an earlier attempt at this period that somebody has paid to, or may: what becomes of it is settled
+/// before anything else is asked for.
+pub(super) async fn earlier(tx: &mut Tx, row: &SubscriptionRow) -> Result<Option<String>, Fail> {
+    let (scope, id) = (&row.scope, &row.id);
+    if row.charge.is_some() {
+        return Ok(None);
+    }
+    let made = subscriptions::charges_of_period(tx, scope, id, row.next_period).await?;
+    Ok(waiting(tx, &made).await?.pop())
+}
+
+/// Those of these attempts' invoices that neither expired nor were cancelled.
+pub(super) async fn waiting(tx: &mut Tx, made: &[ChargeRow]) -> Result<Vec<String>, Fail> {
+    let unpaid = made.iter().filter(|made| made.state != ChargeState::Paid);
+    let ids = unpaid.filter_map(|made| Some((&made.scope, made.invoice.as_deref()?)));
+    let ids: Vec<(&Scope, &str)> = ids.collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let found = till_store::invoices::find_many(tx, &ids).await?;
+    let is_waiting = |invoice: &InvoiceRow| {
+        !matches!(
+            invoice.status,
+            InvoiceStatus::Expired | InvoiceStatus::Cancelled
+        )
+    };
+    let waiting = found.into_iter().filter(is_waiting);
+    Ok(waiting.map(|invoice| invoice.id).collect())
+}
+
 /// Charges the next period, by its first attempt or a further one. What an earlier attempt had set aside is drawn again.
 pub(super) async fn charge(
     tx: &mut Tx,
@@ -45,13 +95,13 @@ pub(super) async fn charge(
     occasion: Occasion,
 ) -> Result<(), Fail> {
     let (plan, now) = (&locked.plan, context.now);
-    let (period_start, period_end) = rhythm(&locked.row, plan).period(locked.row.next_period);
-    let expires_at = open_until(context, &locked.row, plan, period_start);
+    let (period_start, period_end) = bounds(tx, &locked.row, plan).await?;
+    let until = Until::of(context, &locked.row, plan, period_start);
     locked.purse.give_back(now)?;
     let drawn = locked.purse.draw(now, plan.amount_minor, plan.currency);
     let invoice = match drawn.pays_all() {
         true => None,
-        false => Some(invoice(tx, context, locked, expires_at, &drawn).await?),
+        false => Some(invoice(tx, context, locked, until, &drawn).await?),
     };
     let row = &mut locked.row;
     row.charges += 1;
@@ -69,12 +119,11 @@ pub(super) async fn charge(
         },
         period_start,
         period_end,
-        // Later attempts leave the end of the grace period where the first one put it.
-        grace_end: row.grace_end.unwrap_or(expires_at),
+        grace_end: until.late_at,
         created_at: now,
     };
     subscriptions::insert_charge(tx, &charge).await?;
-    locked.purse.set_aside(context, row, &drawn)?;
+    locked.purse.set_aside(context, &charge, &drawn.from)?;
     let event = match &invoice {
         Some(invoice) => {
             await_payment(row, &charge, invoice);
@@ -82,13 +131,22 @@ pub(super) async fn charge(
         }
         None => {
             locked.purse.use_up();
-            renew(row, &charge);
+            let (scope, id) = (&context.scope, &row.id);
+            let paid = subscriptions::paid_from(tx, scope, id, charge.period).await?;
+            row.end_charge();
+            renew(row, &charge, &paid);
             EventType::SubscriptionRenewed
         }
     };
-    let mut events: Vec<_> = refresh(context, now, row, plan)?.into_iter().collect();
-    events.push(told(context, now, event, row, invoice.as_ref())?);
-    outbox::record(tx, context, &events).await?;
+    let late = refresh(context, now, row, plan)?;
+    outbox::record(tx, context, late.as_slice()).await?;
+    let event = told(context, now, event, row, invoice.as_ref())?;
+    let writes = match &invoice {
+        Some(invoice) => outbox::writes_after(context, &invoice.id, &event)?,
+        None => outbox::writes(context, &[event])?,
+    };
+    tx.write_all(&writes).await?;
+    locked.charge = invoice.as_ref().map(|_| charge);
     match invoice {
         Some(invoice) if occasion == Occasion::Due => {
             remind(tx, context, &locked.row.customer, &invoice).await
@@ -108,38 +166,83 @@ async fn invoice(
     tx: &mut Tx,
     context: &Context<'_>,
     locked: &Locked,
-    expires_at: i64,
+    until: Until,
     drawn: &Drawn,
 ) -> Result<InvoiceRow, Fail> {
     let (row, plan) = (&locked.row, &locked.plan);
     let request = NewInvoice {
         amount: show(Units(plan.amount_minor.into()), plan.currency.decimals()),
         currency: plan.currency.code().to_owned(),
-        assets: plan.assets.clone(),
+        assets: steady(context, plan)?,
         description: Some(plan.name.clone()),
         ..NewInvoice::default()
     };
     let billed = Billed {
         customer: &row.customer,
         subscription: Some(&row.id),
-        expires_at: Some(expires_at),
+        expires_at: Some(until.expires_at),
+        takes_until: Some(until.takes_until),
         credit: Some(drawn),
     };
     create_billed(tx, context, &request, billed).await
 }
 
-/// The first attempt is open until the grace period ends, a later one for some days; none for less than the time a
-/// renewal has at least, however late the server is.
-fn open_until(context: &Context<'_>, row: &SubscriptionRow, plan: &PlanRow, start: i64) -> i64 {
-    let least = context.now.saturating_add(LEAD_MS);
-    let until = match row.grace_end {
-        None => {
-            let zone = &plan.billing_timezone;
-            calendar::after(start, zone, Unit::Day, plan.grace_days.into())
-        }
-        Some(_) => context.now.saturating_add(context.engine.config.attempt_ms),
+/// What a subscription can be charged in: an invoice that waits for days cannot promise what a coin will be worth.
+fn steady(context: &Context<'_>, plan: &PlanRow) -> Result<Option<Vec<String>>, Refusal> {
+    let defaults = &context.merchant.row.default_assets;
+    let Some(assets) = plan.assets.as_ref().or(defaults.as_ref()) else {
+        return Ok(None);
     };
-    until.max(least)
+    let is_steady = |code: &&String| {
+        let asset = Registry::builtin().asset(code);
+        asset.is_none_or(|asset| asset.currency.is_some())
+    };
+    let steady: Vec<String> = assets.iter().filter(is_steady).cloned().collect();
+    match steady.is_empty() {
+        true => Err(Refusal::new(Code::AssetUnavailable, NOT_STEADY)),
+        false => Ok(Some(steady)),
+    }
+}
+
+pub(super) const NOT_STEADY: &str =
+    "A subscription cannot be paid in an asset whose price moves: its invoices wait for days";
+
+/// Until when an attempt waits.
+#[derive(Clone, Copy, Debug)]
+struct Until {
+    expires_at: i64,
+    /// What is paid in part is waited for as long as there could be attempts.
+    takes_until: i64,
+    /// From here on the subscription is past due.
+    late_at: i64,
+}
+
+impl Until {
+    /// The first attempt is open until the grace period ends, a later one for some days; none for less than the time a
+    /// renewal has at least, however late the server is.
+    fn of(context: &Context<'_>, row: &SubscriptionRow, plan: &PlanRow, start: i64) -> Until {
+        let (now, attempt_ms) = (context.now, context.engine.config.attempt_ms);
+        let until = match row.attempt {
+            0 => grace_end(plan, start),
+            _ => now.saturating_add(attempt_ms),
+        };
+        let expires_at = until.max(now.saturating_add(LEAD_MS));
+        let more = i64::from(plan.max_attempts.saturating_sub(row.attempt + 1));
+        Until {
+            expires_at,
+            takes_until: expires_at.saturating_add(attempt_ms.saturating_mul(more)),
+            // Later attempts leave the end of the grace period where the first one put it.
+            late_at: match row.grace_end {
+                Some(late_at) if row.attempt > 0 || late_at <= now => late_at,
+                _ => expires_at,
+            },
+        }
+    }
+}
+
+pub(super) fn grace_end(plan: &PlanRow, start: i64) -> i64 {
+    let zone = &plan.billing_timezone;
+    calendar::after(start, zone, Unit::Day, plan.grace_days.into())
 }
 
 /// What could not be invoiced, in the words of whoever asked for it.

@@ -57,8 +57,11 @@ pub async fn create(
     let mut locked = Locked {
         row,
         plan,
+        charge: None,
         invoice: None,
+        other: None,
         purse: Purse::open(tx, scope, credit, None).await?,
+        is_stale: false,
     };
     if locked.row.paid_until.is_none() {
         let charged = charge(tx, context, &mut locked, Occasion::Asked).await;

@@ -5,8 +5,9 @@
 
 use till_core::invoice::Status as InvoiceStatus;
 use till_core::scope::Scope;
+use till_store::invoices::InvoiceRow;
 use till_store::plans::PlanRow;
-use till_store::subscriptions::{self, SubscriptionRow};
+use till_store::subscriptions::{self, ChargeRow, SubscriptionRow};
 use till_store::{Queries, Tx};
 
 use super::purse::{Purse, top_ups};
@@ -17,9 +18,15 @@ use crate::settlement::{self, Held};
 pub(super) struct Locked {
     pub(super) row: SubscriptionRow,
     pub(super) plan: PlanRow,
-    /// The invoice that may still be paid.
+    /// The attempt under way.
+    pub(super) charge: Option<ChargeRow>,
+    /// Its invoice, if that may still be paid.
     pub(super) invoice: Option<Held>,
+    /// The invoice of another attempt, where that was asked for.
+    pub(super) other: Option<Held>,
     pub(super) purse: Purse,
+    /// Another attempt is under way than the one that all this is about.
+    pub(super) is_stale: bool,
 }
 
 impl Locked {
@@ -31,7 +38,7 @@ impl Locked {
         })
     }
 
-    /// Cancels the open invoice; its subscription follows.
+    /// Cancels the open invoice; its subscription follows. Whatever was paid to it is the payer's again.
     pub(super) async fn cancel_invoice(
         &mut self,
         tx: &mut Tx,
@@ -41,9 +48,30 @@ impl Locked {
             return Ok(());
         };
         held.invoice.is.cancelled_at = Some(held.moment(context));
-        settlement::settle(tx, context, held, None).await?;
+        self.settle(tx, context, held).await.map(drop)
+    }
+
+    /// Writes what became of an invoice; its subscription follows.
+    pub(super) async fn settle(
+        &mut self,
+        tx: &mut Tx,
+        context: &Context<'_>,
+        held: Held,
+    ) -> Result<InvoiceRow, Fail> {
+        subscriptions::update(tx, &self.row).await?;
+        let settled = settlement::settle(tx, context, held, None).await?;
         let followed = subscriptions::lock(tx, &context.scope, &self.row.id).await?;
-        self.row = followed.ok_or_else(|| Fail::broken("a subscription vanished"))?;
+        let followed = followed.ok_or_else(|| Fail::broken("a subscription vanished"))?;
+        self.is_stale |= followed.charge != self.row.charge;
+        self.row = followed;
+        Ok(settled)
+    }
+
+    /// Nothing is charged any more, and what was set aside for it is the customer's again.
+    pub(super) fn end_charge(&mut self, at: i64) -> Result<(), Fail> {
+        self.purse.give_back(at)?;
+        self.charge = None;
+        self.row.end_charge();
         Ok(())
     }
 }
@@ -54,36 +82,48 @@ pub(super) async fn hold(
     context: &Context<'_>,
     seen: &SubscriptionRow,
 ) -> Result<Locked, Fail> {
-    hold_with(tx, context, seen, Vec::new()).await
+    hold_with(tx, context, seen, None, Vec::new()).await
 }
 
-/// The same, with more invoices: top-ups beside those of the customer's credit.
+/// The same, with the invoice of another attempt, and more top-ups beside those of the customer's credit.
 pub(super) async fn hold_with(
     tx: &mut Tx,
     context: &Context<'_>,
     seen: &SubscriptionRow,
+    other: Option<&str>,
     more: Vec<String>,
 ) -> Result<Locked, Fail> {
     let scope = &context.scope;
+    let open = seen.open_invoice();
     let mut ids = top_ups(tx, scope, &seen.customer, Some(seen)).await?;
-    ids.extend(seen.open_invoice().map(str::to_owned));
+    ids.extend([open, other].into_iter().flatten().map(str::to_owned));
     ids.extend(more);
     let mut held = hold_all(tx, scope, &ids).await?;
-    let open = seen.open_invoice();
-    let at = open.and_then(|open| held.iter().position(|held| held.id() == open));
-    let invoice = at.map(|at| held.remove(at));
+    let mut take = |id: &str| {
+        let at = held.iter().position(|held| held.id() == id);
+        at.map(|at| held.remove(at))
+    };
+    let invoice = open.and_then(&mut take);
+    let other = other.and_then(&mut take);
     let row = subscriptions::lock(tx, scope, &seen.id).await?;
     let row = row.ok_or_else(|| Fail::broken("a subscription vanished"))?;
     if (row.charge, row.open_invoice()) != (seen.charge, open) {
         return Err(Fail::Again);
     }
     let plan = plan_of(tx, context, &row).await?;
+    let charge = match row.charge {
+        Some(number) => subscriptions::charge(tx, scope, &row.id, number).await?,
+        None => None,
+    };
     let purse = Purse::open(tx, scope, held, Some(&row)).await?;
     Ok(Locked {
         row,
         plan,
+        charge,
         invoice,
+        other,
         purse,
+        is_stale: false,
     })
 }
 

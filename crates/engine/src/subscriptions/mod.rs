@@ -3,15 +3,18 @@
 mod change;
 mod charge;
 mod create;
+mod due;
 mod hold;
 pub mod plans;
 mod purse;
 mod remind;
+mod resolve;
 mod step;
 mod undo;
 
 pub use change::{cancel, pause, resume};
 pub use create::{NewSubscription, create};
+pub use resolve::resolve;
 pub use step::step;
 pub use undo::void_credit;
 

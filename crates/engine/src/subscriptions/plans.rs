@@ -11,6 +11,7 @@ use till_core::scope::Scope;
 use till_store::plans::PlanRow;
 use till_store::{Queries, Tx};
 
+use super::charge::NOT_STEADY;
 use crate::base::fail::{Fail, missing, missing_or_in_mode};
 use crate::base::{Context, Engine};
 use crate::offers;
@@ -40,7 +41,12 @@ pub async fn create(
     let amount_minor = price_minor("amount", &request.amount, currency)?;
     check_interval(request.interval, request.interval_count)?;
     if let Some(assets) = &request.assets {
-        offers::offered(context, assets, "assets", currency)?;
+        let offered = offers::offered(context, assets, "assets", currency)?;
+        let moving = offered.iter().position(|asset| asset.currency.is_none());
+        if let Some(at) = moving {
+            let refusal = Refusal::new(Code::AssetUnavailable, NOT_STEADY);
+            return Err(refusal.param(format!("assets[{at}]")).into());
+        }
     }
     let billing_timezone = match &request.billing_timezone {
         None => Zone::utc(),

@@ -3,13 +3,13 @@
 //! set aside again has not moved.
 
 use till_core::asset::Registry;
-use till_core::credit::{self, Drawn, Source};
+use till_core::credit::{self, Drawn, Found, Source, Value};
 use till_core::id::IdKind;
 use till_core::money::{Currency, Units};
 use till_core::scope::Scope;
 use till_store::credits::CreditRow;
 use till_store::payments::PaymentRow;
-use till_store::subscriptions::SubscriptionRow;
+use till_store::subscriptions::{ChargeRow, SubscriptionRow};
 use till_store::{Queries, Tx};
 
 use crate::base::Context;
@@ -129,6 +129,16 @@ impl Purse {
 
     /// What a price would take. Nothing is set aside yet.
     pub(super) fn draw(&self, at: i64, price_minor: u64, currency: Currency) -> Drawn {
+        credit::draw(&self.sources(at, currency), price_minor, currency)
+    }
+
+    /// What there is of a value, in the currency's major units.
+    pub(super) fn find(&self, at: i64, value: &Value, currency: Currency) -> Found {
+        credit::find(&self.sources(at, currency), value)
+    }
+
+    /// What the customer has left in the currency, the oldest first.
+    fn sources(&self, at: i64, currency: Currency) -> Vec<Source<'_>> {
         let mut left: Vec<(&PaymentRow, Units, u32)> = Vec::new();
         for held in &self.held {
             let assessed = held.assess(at);
@@ -142,26 +152,24 @@ impl Purse {
             }
         }
         left.sort_by(|(a, ..), (b, ..)| (a.credited_at, &a.id).cmp(&(b.credited_at, &b.id)));
-        let sources: Vec<Source<'_>> = left
-            .into_iter()
+        left.into_iter()
             .filter(|(_, units, _)| !units.is_zero())
             .map(|(payment, units, decimals)| Source {
                 payment: &payment.id,
                 units,
                 decimals,
             })
-            .collect();
-        credit::draw(&sources, price_minor, currency)
+            .collect()
     }
 
-    /// Sets aside what was drawn, for a charge that exists.
+    /// Sets aside what was found, for a charge that exists.
     pub(super) fn set_aside(
         &mut self,
         context: &Context<'_>,
-        row: &SubscriptionRow,
-        drawn: &Drawn,
+        charge: &ChargeRow,
+        from: &[(String, Units)],
     ) -> Result<(), Fail> {
-        for (id, units) in &drawn.from {
+        for (id, units) in from {
             let payment = self.payment(id)?;
             payment.credit_used = payment.credit_used.plus(*units);
             let entry = CreditRow {
@@ -169,8 +177,8 @@ impl Purse {
                 id: context.engine.ids.make(IdKind::CreditEntry),
                 payment: id.clone(),
                 top_up: payment.invoice.clone(),
-                subscription: row.id.clone(),
-                charge: row.charges,
+                subscription: charge.subscription.clone(),
+                charge: charge.number,
                 asset: payment.asset.clone(),
                 units: *units,
                 created_at: context.now,

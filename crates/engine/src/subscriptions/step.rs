@@ -8,7 +8,7 @@ use till_store::Tx;
 use till_store::subscriptions::{self, SubscriptionRow};
 use till_store::timers::TimerRow;
 
-use super::charge::{Occasion, charge};
+use super::charge::{Occasion, bounds, charge, earlier, grace_end, waiting};
 use super::hold::{Locked, hold};
 use crate::base::Context;
 use crate::base::fail::Fail;
@@ -37,11 +37,21 @@ pub(super) async fn catch_up(
 ) -> Result<SubscriptionRow, Fail> {
     let mut later = None;
     for _ in 0..AT_ONCE_MAX {
+        locked.stop_what_is_not_due(tx, context).await?;
+        if locked.is_stale {
+            later = Some(context.now);
+            break;
+        }
         let late = refresh(context, context.now, &mut locked.row, &locked.plan)?;
         outbox::record(tx, context, late.as_slice()).await?;
         let due = next(&locked.row.facts(locked.plan.max_attempts), context.now);
         let done = match due.filter(|(at, _)| *at <= context.now) {
             Some((_, Step::Charge | Step::Retry)) => {
+                if let Some(invoice) = earlier(tx, &locked.row).await? {
+                    resolve_later(tx, context, &[invoice]).await?;
+                    later = Some(context.now.saturating_add(TRY_AGAIN_MS));
+                    break;
+                }
                 charge(tx, context, &mut locked, Occasion::Due).await
             }
             Some((_, Step::End(reason))) => end(tx, context, &mut locked, reason).await,
@@ -49,7 +59,7 @@ pub(super) async fn catch_up(
         };
         if let Err(Fail::Refused(refusal)) = done {
             tracing::warn!(subscription = %locked.row.id, why = %refusal.message, "a renewal could not be invoiced");
-            later = Some(context.now.saturating_add(TRY_AGAIN_MS));
+            later = Some(put_off(tx, context, &mut locked).await?);
             break;
         }
         done?;
@@ -71,23 +81,90 @@ pub(super) async fn catch_up(
     Ok(row)
 }
 
-/// The end: whatever was set aside for it is the customer's again.
+/// What could not be invoiced is tried again, and past due when its grace ends like any other. Says when to look next.
+async fn put_off(tx: &mut Tx, context: &Context<'_>, locked: &mut Locked) -> Result<i64, Fail> {
+    let (start, _) = bounds(tx, &locked.row, &locked.plan).await?;
+    let (now, row) = (context.now, &mut locked.row);
+    let late_at = row.grace_end.unwrap_or(grace_end(&locked.plan, start));
+    row.grace_end = Some(late_at);
+    let late = refresh(context, now, row, &locked.plan)?;
+    outbox::record(tx, context, late.as_slice()).await?;
+    let again = now.saturating_add(TRY_AGAIN_MS);
+    Ok(match late_at > now {
+        true => again.min(late_at),
+        false => again,
+    })
+}
+
+impl Locked {
+    /// Nothing is charged while it is paused or about to end, and no period before one that is owed.
+    async fn stop_what_is_not_due(
+        &mut self,
+        tx: &mut Tx,
+        context: &Context<'_>,
+    ) -> Result<(), Fail> {
+        let charged = self.charge.as_ref().map(|charge| charge.period);
+        let is_out_of_turn = charged.is_some_and(|period| period > self.row.next_period);
+        let is_stopped = self.row.paused_at.is_some() || self.row.cancel_at_period_end;
+        match is_out_of_turn || is_stopped {
+            true => self.drop_charge(tx, context).await,
+            false => Ok(()),
+        }
+    }
+
+    /// An open invoice nothing was paid to is cancelled, its credit returned, and its period charged no more for now.
+    pub(super) async fn drop_charge(
+        &mut self,
+        tx: &mut Tx,
+        context: &Context<'_>,
+    ) -> Result<(), Fail> {
+        if self.is_unpaid(context) {
+            self.cancel_invoice(tx, context).await?;
+        }
+        if self.row.charge_closed {
+            let late_at = self.row.grace_end;
+            self.end_charge(context.now)?;
+            // What is about to end does not become punctual by that.
+            self.row.grace_end = late_at.filter(|_| self.row.cancel_at_period_end);
+        }
+        Ok(())
+    }
+}
+
+/// Invoices of attempts that are not under way are looked at, each in a unit of work of its own.
+pub(super) async fn resolve_later(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    invoices: &[String],
+) -> Result<(), Fail> {
+    let (scope, kind) = (&context.scope, TimerKind::ResolveCharge);
+    let timer = |invoice: &String| TimerRow::new(scope, kind, invoice, context.now);
+    let timers: Vec<TimerRow> = invoices.iter().map(timer).collect();
+    Ok(till_store::timers::set(tx, &timers).await?)
+}
+
+/// The end: whatever was set aside for it is the customer's again, and no invoice of it takes anything more.
 pub(super) async fn end(
     tx: &mut Tx,
     context: &Context<'_>,
     locked: &mut Locked,
     reason: Reason,
 ) -> Result<(), Fail> {
-    locked.purse.give_back(context.now)?;
-    let row = &mut locked.row;
     // What was paid in part stays with its invoice, for the merchant to refund.
-    if let Some(number) = row.charge {
-        let charge = subscriptions::charge(tx, &context.scope, &row.id, number).await?;
-        let mut charge = charge.ok_or_else(|| Fail::broken("a charge is missing"))?;
+    if let Some(mut held) = locked.invoice.take() {
+        held.stop_taking(context);
+        locked.settle(tx, context, held).await?;
+    }
+    if let Some(mut charge) = locked.charge.clone() {
         charge.state = ChargeState::Closed;
         tx.write(&subscriptions::charge_states([&charge])?).await?;
     }
-    row.end_charge();
+    locked.end_charge(context.now)?;
+    let row = &mut locked.row;
+    let (scope, id) = (&row.scope, &row.id);
+    let made = subscriptions::charges_from(tx, scope, id, row.next_period).await?;
+    let waiting = waiting(tx, &made).await?;
+    resolve_later(tx, context, &waiting).await?;
     row.cancelled_at = Some(context.now);
     row.cancellation_reason = Some(reason);
     refresh(context, context.now, row, &locked.plan)?;

@@ -51,6 +51,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     21 => "0021_installation",
     22 => "0022_lists",
     23 => "0023_retention",
+    24 => "0024_taken_until",
 ];
 
 const CREATE_ATTEMPTS_MAX: u32 = 8;

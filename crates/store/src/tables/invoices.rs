@@ -37,6 +37,8 @@ table! {
         link_unit: Option<Unit>,
         /// What is left to pay after prepaid credit, rounded up; none where all of the price is.
         due_minor: Option<u64>,
+        /// What arrives later counts no more; none where what is paid in part takes the rest for good.
+        takes_until: Option<i64>,
     }
 }
 
@@ -50,6 +52,8 @@ const CHANGING: &[&str] = &[
     "summary",
     "stream_seq",
     "link_unit",
+    "due_minor",
+    "takes_until",
 ];
 
 const KEY: &[&str] = &["account", "mode", "id"];
@@ -62,6 +66,7 @@ impl InvoiceRow {
             tolerance_bps: self.tolerance_bps,
             expires_at: self.expires_at,
             select_by: self.select_by,
+            takes_until: self.takes_until,
             purpose: self.purpose(),
         }
     }

@@ -24,7 +24,7 @@ table! {
         current_period_end: i64,
         /// Until when it is paid for, or free; none before anything was paid.
         paid_until: Option<i64>,
-        /// The period to be charged next, or being charged.
+        /// The first period that is not paid: to be charged next, or being charged, unless a later one is still being so.
         next_period: i64,
         /// The attempt that is open or was just closed; none while nothing is being charged.
         charge: Option<i64>,
@@ -32,6 +32,7 @@ table! {
         /// How many attempts there have been in all.
         charges: i64,
         attempt: u32,
+        /// From here on it is past due; none while nothing is charged that could be.
         grace_end: Option<i64>,
         charge_closed: bool,
         latest_invoice: Option<String>,
@@ -72,11 +73,11 @@ impl SubscriptionRow {
     pub fn facts(&self, max_attempts: u32) -> Facts {
         Facts {
             paid_until: self.paid_until,
-            charge: self.grace_end.map(|grace_end| Charge {
+            charge: self.charge.map(|_| Charge {
                 attempt: self.attempt,
-                grace_end,
                 is_closed: self.charge_closed,
             }),
+            late_at: self.grace_end,
             max_attempts,
             is_paused: self.paused_at.is_some(),
             is_cancelled: self.cancelled_at.is_some(),
@@ -187,7 +188,53 @@ pub fn charge_states<'r>(
     rows: impl IntoIterator<Item = &'r ChargeRow>,
 ) -> Result<Write, StoreError> {
     let key = ["account", "mode", "subscription", "number"];
-    Write::update_records(&key, &["state"], rows)
+    let changing = ["state", "period_start", "period_end"];
+    Write::update_records(&key, &changing, rows)
+}
+
+/// The attempts that paid for this period and later ones, by period.
+pub async fn paid_from(
+    q: &mut impl Queries,
+    scope: &Scope,
+    subscription: &str,
+    period: i64,
+) -> Result<Vec<ChargeRow>, StoreError> {
+    let sql = format!(
+        "{} WHERE account = $1 AND mode = $2 AND subscription = $3 AND state = 'paid' AND period >= $4 ORDER BY period",
+        select::<ChargeRow>()
+    );
+    let args = vals![&scope.account, scope.mode.as_str(), subscription, period];
+    q.all(&sql, &args).await
+}
+
+/// The attempts at this period and later ones, the first first.
+pub async fn charges_from(
+    q: &mut impl Queries,
+    scope: &Scope,
+    subscription: &str,
+    period: i64,
+) -> Result<Vec<ChargeRow>, StoreError> {
+    let sql = format!(
+        "{} WHERE account = $1 AND mode = $2 AND subscription = $3 AND period >= $4 ORDER BY number",
+        select::<ChargeRow>()
+    );
+    let args = vals![&scope.account, scope.mode.as_str(), subscription, period];
+    q.all(&sql, &args).await
+}
+
+/// The attempts at a period, the first first.
+pub async fn charges_of_period(
+    q: &mut impl Queries,
+    scope: &Scope,
+    subscription: &str,
+    period: i64,
+) -> Result<Vec<ChargeRow>, StoreError> {
+    let sql = format!(
+        "{} WHERE account = $1 AND mode = $2 AND subscription = $3 AND period = $4 ORDER BY number",
+        select::<ChargeRow>()
+    );
+    let args = vals![&scope.account, scope.mode.as_str(), subscription, period];
+    q.all(&sql, &args).await
 }
 
 pub async fn charge_by_invoice(

@@ -130,7 +130,8 @@ fn answering() -> String {
              same event, with the same id, to the URL that is set now."
         )),
         p(
-            "The events of one invoice are sent one after the other, in the order in which they happened. \
+            "The events of one invoice are sent one after the other, in the order in which they happened; \
+             those of a subscription that name the invoice are among them. \
              A retry comes later and may arrive after newer ones: when the order matters, retrieve the \
              object instead of trusting the one in the event.",
         ),

@@ -355,3 +355,33 @@ fn a_top_up_becomes_credit_once_it_is_final() {
     let sale = seen(std::slice::from_ref(&payment), 20);
     assert_eq!(sale.parts[0].position.prepaid_credit, Units::ZERO);
 }
+
+#[test]
+fn what_takes_nothing_more_keeps_what_it_has_and_gives_back_what_comes() {
+    let mut terms = terms();
+    terms.takes_until = Some(terms.expires_at + 50);
+    let (end, expires_at) = (terms.expires_at + 50, terms.expires_at);
+    let first = cents("p", 1_000, 10);
+    let rest = |at| cents("r", 1_500, at);
+    let with = |payments: &[Payment], now| assessed(&terms, payments, None, now);
+    let waits = with(std::slice::from_ref(&first), end - 1);
+    assert_eq!(
+        (waits.status, waits.is_over),
+        (Status::PartiallyPaid, false)
+    );
+    let over = with(std::slice::from_ref(&first), end);
+    assert_eq!((over.status, over.is_over), (Status::PartiallyPaid, true));
+    let paid = with(&[first.clone(), rest(expires_at + 1)], end + 9);
+    assert_eq!(paid.status, Status::PaidLate);
+    let late = with(&[first.clone(), rest(end + 1)], end + 9);
+    assert_eq!(late.status, Status::PartiallyPaid);
+    assert_eq!(late.parts[1].position.refundable, Units(15_000_000));
+    assert_eq!(late.parts[0].position.settled, Units(10_000_000));
+    // What is on its way when the end comes is waited for.
+    let mut coming = rest(end - 1);
+    coming.level = Level::Pending;
+    assert!(!with(&[first, coming], end).is_over);
+    terms.takes_until = Some(40);
+    let nothing = assessed(&terms, &[], None, 40);
+    assert_eq!(nothing.status, Status::Expired);
+}

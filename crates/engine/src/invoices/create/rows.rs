@@ -170,6 +170,7 @@ pub(super) fn row_of(
         stream_seq: 1,
         link_unit: None,
         due_minor: None,
+        takes_until: None,
     }
 }
 

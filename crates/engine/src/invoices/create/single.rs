@@ -38,6 +38,8 @@ pub struct Billed<'a> {
     pub customer: &'a str,
     pub subscription: Option<&'a str>,
     pub expires_at: Option<i64>,
+    /// What was paid in part takes the rest until then, if not for good.
+    pub takes_until: Option<i64>,
     /// Prepaid credit that pays a part of it.
     pub credit: Option<&'a Drawn>,
 }
@@ -62,6 +64,7 @@ pub async fn create_billed(
     row.customer = Some(billed.customer.to_owned());
     row.subscription = billed.subscription.map(str::to_owned);
     row.expires_at = billed.expires_at.unwrap_or(row.expires_at);
+    row.takes_until = billed.takes_until;
     let credit = billed.credit.filter(|credit| !credit.from.is_empty());
     row.due_minor = credit.map(|credit| credit.due_minor(row.amount_minor));
     let leases = leases_of(context, &id, &deposits)?;

@@ -4,6 +4,7 @@ pub mod binding;
 pub mod credit;
 pub mod lease;
 pub mod link_unit;
+pub mod period;
 pub mod receipt;
 pub mod subscription;
 pub mod timer;

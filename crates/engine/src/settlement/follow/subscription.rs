@@ -1,9 +1,13 @@
 //! Subscriptions follow the invoices that charge them: a paid one renews, a closed one calls for the next attempt,
 //! and one whose payment was undone leaves its period unpaid.
+//!
+//! Only the attempt under way is followed here. What happens to the invoice of another, say because a payment comes back
+//! that had left the chain, may concern invoices and credit that nobody holds now: a timer looks at it, at once.
 
 use std::collections::BTreeMap;
 
 use till_core::event::EventType;
+use till_core::invoice::Status as InvoiceStatus;
 use till_core::scope::Scope;
 use till_core::subscription::{ChargeState, Status, Step, next, status};
 use till_core::timer::TimerKind;
@@ -15,6 +19,7 @@ use till_store::timers::TimerRow;
 use till_store::{Tx, Write};
 
 use super::Follower;
+use super::period::{renew, take_up, undo};
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox::{self, Told};
@@ -27,6 +32,7 @@ struct Following {
     rows: BTreeMap<String, (SubscriptionRow, PlanRow)>,
     charges: BTreeMap<(String, i64), ChargeRow>,
     writes: Vec<Write>,
+    /// By what they are about.
     timers: BTreeMap<String, TimerRow>,
 }
 
@@ -35,13 +41,9 @@ pub(in crate::settlement) async fn writes(
     tx: &mut Tx,
     settled: &[Follower<'_>],
 ) -> Result<Vec<Write>, Fail> {
-    let has_moved = |done: &&Follower<'_>| {
-        let stored = done.held.invoice.stored();
-        stored.map(charge_state) != Some(charge_state(&done.held.invoice.is))
-    };
     let moved: Vec<(&str, &Follower<'_>)> = settled
         .iter()
-        .filter(has_moved)
+        .filter(|done| has_moved(done))
         .filter_map(|done| Some((done.held.invoice.is.subscription.as_deref()?, done)))
         .collect();
     if moved.is_empty() {
@@ -65,7 +67,17 @@ pub(in crate::settlement) async fn writes(
     Ok(writes)
 }
 
-fn charge_state(invoice: &InvoiceRow) -> ChargeState {
+/// What a charge is has changed, or nobody is paying it any more.
+fn has_moved(done: &Follower<'_>) -> bool {
+    let Some(stored) = done.held.invoice.stored() else {
+        return true;
+    };
+    let waits_again =
+        done.status() == InvoiceStatus::AwaitingPayment && stored.status != done.status();
+    waits_again || charge_state(stored) != charge_state(&done.held.invoice.is)
+}
+
+pub fn charge_state(invoice: &InvoiceRow) -> ChargeState {
     ChargeState::of(invoice.status, invoice.closed_at)
 }
 
@@ -92,6 +104,15 @@ impl Following {
         self.charges.insert(key, charge);
     }
 
+    /// The attempts that paid for this period and later ones, as they are by now.
+    async fn paid_from(&self, tx: &mut Tx, charge: &ChargeRow) -> Result<Vec<ChargeRow>, Fail> {
+        let (scope, id) = (&charge.scope, &charge.subscription);
+        let mut paid = subscriptions::paid_from(tx, scope, id, charge.period).await?;
+        let known = |paid: &ChargeRow| self.charges.get(&(id.clone(), paid.number));
+        paid.retain(|paid| known(paid).is_none_or(|known| known.state == ChargeState::Paid));
+        Ok(paid)
+    }
+
     async fn follow(&mut self, tx: &mut Tx, id: &str, done: &Follower<'_>) -> Result<(), Fail> {
         let (context, invoice) = (done.context, &done.held.invoice.is);
         let mut charge = self.charge(tx, &context.scope, &invoice.id).await?;
@@ -103,76 +124,96 @@ impl Following {
         let mut renewed = false;
         match (charge.state, now) {
             // Nothing is charged any more; what arrives all the same is the merchant's to refund.
-            _ if row.cancelled_at.is_some() => {
-                charge.state = charge.state.after_the_end(now);
-                self.keep(charge);
-                return Ok(());
+            _ if row.cancelled_at.is_some() => charge.state = charge.state.after_the_end(now),
+            (ChargeState::Paid, ChargeState::Paid) => return Ok(()),
+            (ChargeState::Paid, _) => {
+                charge.state = undone(tx, &mut row, &charge, invoice).await?;
             }
-            // Another attempt paid the period already: this money is the merchant's to refund.
-            (_, ChargeState::Paid) if row.next_period > charge.period => return Ok(()),
-            (ChargeState::Open | ChargeState::Closed, ChargeState::Paid) => {
-                // A payment made in time but seen late: the attempt that followed has nothing left to charge.
-                if let (false, Some(other)) = (is_current, &row.charge_invoice) {
-                    let mut other = self.charge(tx, &context.scope, other).await?;
-                    other.state = ChargeState::Closed;
-                    self.keep(other);
-                }
+            _ if !is_current => {}
+            (_, ChargeState::Paid) => {
+                let paid = self.paid_from(tx, &charge).await?;
                 charge.state = ChargeState::Paid;
-                renew(&mut row, &charge);
+                renew(&mut row, &charge, &paid);
                 renewed = true;
             }
-            (ChargeState::Open, ChargeState::Closed) => {
-                charge.state = ChargeState::Closed;
-                row.charge_closed |= is_current;
+            (_, ChargeState::Closed) => {
+                (charge.state, row.charge_closed) = (ChargeState::Closed, true);
+                // Paid in part, it was waited for as long as there could have been attempts.
+                if invoice.status == InvoiceStatus::PartiallyPaid {
+                    row.attempt = row.attempt.max(plan.max_attempts);
+                }
             }
-            (ChargeState::Closed, ChargeState::Open) if is_current => {
+            (_, ChargeState::Open) => {
                 (charge.state, row.charge_closed) = (ChargeState::Open, false);
             }
-            (ChargeState::Paid, after) => charge.state = undo(&mut row, &charge, after),
-            _ => return Ok(()),
         }
-        let mut events: Vec<EventRow> = refresh(context, done.at, &mut row, &plan)?
-            .into_iter()
-            .collect();
-        if renewed {
-            let event = EventType::SubscriptionRenewed;
-            events.push(told(context, done.at, event, &row, Some(invoice))?);
+        if row.charge != Some(charge.number) && charge.state != ChargeState::Paid {
+            self.set(context, TimerKind::ResolveCharge, &invoice.id, done.at);
         }
-        self.writes.extend(outbox::writes(context, &events)?);
-        if let Some(timer) = timer(context, done.at, &row, &plan) {
-            self.timers.insert(row.id.clone(), timer);
+        if row.cancelled_at.is_none() {
+            let late = refresh(context, done.at, &mut row, &plan)?;
+            self.writes
+                .extend(outbox::writes(context, late.as_slice())?);
+            if renewed {
+                let event = EventType::SubscriptionRenewed;
+                let event = told(context, done.at, event, &row, Some(invoice))?;
+                let writes = outbox::writes_after(context, &invoice.id, &event)?;
+                self.writes.extend(writes);
+            }
+            let timer = timer(context, done.at, &row, &plan);
+            self.timers
+                .extend(timer.map(|timer| (row.id.clone(), timer)));
+            if is_in_the_way(&row, &charge, invoice) {
+                self.set(context, TimerKind::StepSubscription, &row.id, done.at);
+            }
         }
         self.keep(charge);
         self.rows.insert(row.id.clone(), (row, plan));
         Ok(())
     }
-}
 
-/// The period that was charged is paid: it is the current one, and the next begins where it ends.
-pub fn renew(row: &mut SubscriptionRow, charge: &ChargeRow) {
-    row.end_charge();
-    row.next_period = charge.period + 1;
-    row.current_period_start = charge.period_start;
-    row.current_period_end = charge.period_end;
-    row.paid_until = Some(charge.period_end);
-}
-
-/// What paid a period is gone. If that was the last that was paid, and the next is not being charged yet, it is unpaid
-/// again and charged by the same attempt; an earlier one stays what it was, but for its charge.
-pub fn undo(row: &mut SubscriptionRow, charge: &ChargeRow, after: ChargeState) -> ChargeState {
-    let is_last = row.next_period == charge.period + 1;
-    if row.cancelled_at.is_some() || !is_last || row.charge.is_some() {
-        return ChargeState::Closed;
+    fn set(&mut self, context: &Context<'_>, kind: TimerKind, subject: &str, at: i64) {
+        let timer = TimerRow::new(&context.scope, kind, subject, at);
+        self.timers.insert(subject.to_owned(), timer);
     }
-    row.next_period = charge.period;
-    (row.charge, row.charge_invoice) = (Some(charge.number), charge.invoice.clone());
-    row.attempt = charge.attempt;
-    row.grace_end = Some(charge.grace_end);
-    row.charge_closed = after == ChargeState::Closed;
-    // What came before was paid, or the trial; before the very first there was nothing.
-    let is_first = charge.period == 0 && row.trial_end.is_none();
-    row.paid_until = (!is_first).then_some(charge.period_start);
-    after
+}
+
+/// An attempt's payment is gone. It goes on itself where it can: not while another period is being charged, and not when it
+/// is paid in part and its time is over, for then it must be given more first.
+async fn undone(
+    tx: &mut Tx,
+    row: &mut SubscriptionRow,
+    charge: &ChargeRow,
+    invoice: &InvoiceRow,
+) -> Result<ChargeState, Fail> {
+    let state = charge_state(invoice);
+    let is_spent = state == ChargeState::Closed && invoice.status == InvoiceStatus::PartiallyPaid;
+    if !undo(row, charge) || is_spent {
+        return Ok(ChargeState::Closed);
+    }
+    let attempts = attempts(tx, charge).await?;
+    take_up(row, charge, state, attempts);
+    Ok(state)
+}
+
+/// How many attempts the charge's period has had.
+pub async fn attempts(tx: &mut Tx, charge: &ChargeRow) -> Result<u32, Fail> {
+    let (scope, id) = (&charge.scope, &charge.subscription);
+    let all = subscriptions::charges_of_period(tx, scope, id, charge.period).await?;
+    let made = all.iter().filter(|made| made.invoice.is_some());
+    Ok(made.map(|made| made.attempt).max().unwrap_or_default())
+}
+
+/// Something is being charged that is not to be, and nobody has paid it: an earlier period is owed, or none is charged at
+/// all for now.
+fn is_in_the_way(row: &SubscriptionRow, charge: &ChargeRow, invoice: &InvoiceRow) -> bool {
+    let is_charged = match row.charge == Some(charge.number) {
+        true => invoice.status == InvoiceStatus::AwaitingPayment,
+        false => row.charge.is_some(),
+    };
+    let is_out_of_turn = row.charge != Some(charge.number) || charge.period > row.next_period;
+    let is_stopped = row.paused_at.is_some() || row.cancel_at_period_end;
+    is_charged && (is_out_of_turn || is_stopped)
 }
 
 /// What the facts say now. Becoming past due is told whenever it is noticed.

@@ -23,7 +23,7 @@ pub(super) fn write(settled: &[Follower<'_>]) -> Write {
 fn due_at(done: &Follower<'_>) -> Option<i64> {
     let terms = done.held.terms();
     match done.status() {
-        Status::AwaitingPayment => Some(terms.deadline()),
+        Status::AwaitingPayment => Some(terms.waits_until()),
         Status::PartiallyPaid if !done.is_closed() => Some(terms.closes_at()),
         _ => None,
     }

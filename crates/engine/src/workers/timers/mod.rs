@@ -210,6 +210,9 @@ async fn one_by_one(
             TimerKind::VoidCredit => {
                 subscriptions::void_credit(tx, context, &timer.subject).await?;
             }
+            TimerKind::ResolveCharge => {
+                subscriptions::resolve(tx, context, &timer.subject).await?;
+            }
         }
     }
     let seen = due.len();

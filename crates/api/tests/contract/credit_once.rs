@@ -1,0 +1,131 @@
+//! Credit is there once: what a period has is nobody's to refund, and what is refunded pays for nothing.
+
+use futures::future::join_all;
+use serde_json::json;
+
+use crate::credit::{asked, assert_conserved, credit, due, top_up};
+use crate::harness::{BASE, Till, id};
+use crate::statuses::{balances, books, tokens};
+use crate::subscriptions::{act, begin, look, pay, plan, subscribe};
+
+async fn refund(till: &Till, invoice: &str, amount: &str) -> crate::harness::Reply {
+    let path = format!("/v1/invoices/{invoice}/refunds");
+    till.post(&path, json!({ "amount": amount })).await
+}
+
+async fn reject(till: &Till, invoice: &str) {
+    let body = json!({ "decision": "reject", "reason": "not theirs" });
+    let path = format!("/v1/invoices/{invoice}/resolve_review");
+    till.post(&path, body).await.ok(200);
+}
+
+/// No more of a payment is promised, sent, set aside and used together than there is of it.
+async fn assert_once(till: &Till) {
+    let sql = "SELECT units, credit_used, refunds_due, refunds_sent FROM payments";
+    let mut reader = till.engine().db.read().await.unwrap();
+    let rows: Vec<(String, String, String, String)> =
+        till_store::Queries::all(&mut reader, sql, &[])
+            .await
+            .unwrap();
+    for (units, used, due, sent) in rows {
+        let [units, used, due, sent] =
+            [units, used, due, sent].map(|text| text.parse::<u128>().unwrap());
+        assert!(
+            used + due + sent <= units,
+            "{used} used, {due} due and {sent} sent of {units}"
+        );
+    }
+}
+
+on_every_engine! {
+    async fn what_is_set_aside_or_used_cannot_be_refunded(world: World) {
+        let (till, customer) = begin(&world).await;
+        let invoice = top_up(&till, &customer, "60.00", BASE).await;
+        let plan = plan(&till, json!({})).await;
+        assert_eq!(subscribe(&till, &customer, &plan).await["status"], "active");
+        refund(&till, &invoice, "35.01").await.refused(409, "refund_exceeds_received", "amount");
+        let dear = crate::subscriptions::plan(&till, json!({ "amount": "40.00" })).await;
+        let waiting = subscribe(&till, &customer, &dear).await;
+        assert_eq!((due(&till, &waiting, BASE).await.as_str(), credit(&till, &customer).await), ("5.00", json!([])));
+        refund(&till, &invoice, "0.01").await.refused(409, "refund_exceeds_received", "amount");
+        act(&till, &waiting, "cancel", json!({})).await.ok(200);
+        refund(&till, &invoice, "35.00").await.ok(201);
+        assert_eq!(credit(&till, &customer).await, json!([]));
+        assert_eq!(balances(&till).await, books(&[
+            ("received", BASE, -60_000_000), ("settled", BASE, 25_000_000), ("refunds_due", BASE, 35_000_000),
+        ]));
+        assert_conserved(&till).await;
+    }
+
+    async fn a_top_up_that_is_rejected_gives_back_only_what_is_left_of_it(world: World) {
+        let (till, customer) = begin(&world).await;
+        till.set(json!({ "manual_review_amount": "50" })).await;
+        let invoice = id(&asked(&till, &customer, "100.00").await);
+        till.simulate(&invoice, json!({ "amount": "40" })).await;
+        let plan = plan(&till, json!({})).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        assert_eq!(made["status"], "active");
+        till.simulate(&invoice, json!({ "amount": "60" })).await;
+        assert_eq!(till.retrieve(&invoice).await["status"], "under_review");
+        reject(&till, &invoice).await;
+        assert_eq!(till.retrieve(&invoice).await["status"], "cancelled");
+        assert_eq!((credit(&till, &customer).await, &look(&till, &made).await["status"]), (json!([]), &json!("active")));
+        refund(&till, &invoice, "75.01").await.refused(409, "refund_exceeds_received", "amount");
+        refund(&till, &invoice, "75.00").await.ok(201);
+        assert_eq!(balances(&till).await, books(&[
+            ("received", BASE, -100_000_000), ("settled", BASE, 25_000_000), ("refunds_due", BASE, 75_000_000),
+        ]));
+        assert_conserved(&till).await;
+    }
+
+    async fn what_a_rejected_top_up_had_set_aside_is_refundable_once_it_is_not_used(world: World) {
+        let (till, customer) = begin(&world).await;
+        till.set(json!({ "manual_review_amount": "50" })).await;
+        let invoice = id(&asked(&till, &customer, "100.00").await);
+        till.simulate(&invoice, json!({ "amount": "10" })).await;
+        let plan = plan(&till, json!({})).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        assert_eq!(due(&till, &made, BASE).await, "15.00");
+        till.simulate(&invoice, json!({ "amount": "60" })).await;
+        reject(&till, &invoice).await;
+        refund(&till, &invoice, "60.01").await.refused(409, "refund_exceeds_received", "amount");
+        act(&till, &made, "cancel", json!({})).await.ok(200);
+        assert_eq!(credit(&till, &customer).await, json!([]));
+        refund(&till, &invoice, "70.00").await.ok(201);
+        assert_conserved(&till).await;
+    }
+
+    async fn dust_that_paid_for_something_is_not_given_back_when_its_top_up_expires(world: World) {
+        let (till, customer) = begin(&world).await;
+        let invoice = id(&asked(&till, &customer, "1.00").await);
+        till.simulate(&invoice, json!({ "amount": "0.009" })).await;
+        assert_eq!(credit(&till, &customer).await, json!([tokens("0.009", BASE)]));
+        let plan = plan(&till, json!({})).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        assert_eq!(due(&till, &made, BASE).await, "24.991");
+        till.advance(4_000).await;
+        assert_eq!(till.retrieve(&invoice).await["status"], "expired");
+        pay(&till, &made).await;
+        refund(&till, &invoice, "0.009").await.refused(409, "refund_exceeds_received", "amount");
+        assert_conserved(&till).await;
+    }
+
+    async fn refunds_and_renewals_at_once_take_no_unit_twice(world: World) {
+        let (till, customer) = begin(&world).await;
+        let plan = plan(&till, json!({})).await;
+        for _ in 0..6 {
+            let invoice = top_up(&till, &customer, "30.00", BASE).await;
+            let path = format!("/v1/invoices/{invoice}/refunds");
+            let refunds = join_all((0..2).map(|_| till.post(&path, json!({ "amount": "20.00" }))));
+            let subscribed = join_all((0..2).map(|_| subscribe(&till, &customer, &plan)));
+            let (refunds, subscribed) = futures::join!(refunds, subscribed);
+            let refunded = refunds.iter().filter(|reply| reply.status == 201).count();
+            assert!(refunded <= 1, "{refunded} refunds of 20 out of 30");
+            assert_once(&till).await;
+            for made in subscribed {
+                act(&till, &made, "cancel", json!({})).await.ok(200);
+            }
+            assert_conserved(&till).await;
+        }
+    }
+}

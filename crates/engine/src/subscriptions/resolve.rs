@@ -1,0 +1,206 @@
+//! An attempt that is not the one under way, and whose invoice has changed all the same: a payment was made in time and seen
+//! late, came back after it had left the chain, or left it while another period was being charged.
+//!
+//! A period is paid by one attempt, and one invoice at a time may be paid for it. Who was paid in full has paid for the
+//! period; who was paid in part goes on; and when the period has another attempt that somebody has paid to, all that
+//! this one has is the payer's again.
+
+use till_core::event::EventType;
+use till_core::invoice::Status as InvoiceStatus;
+use till_core::payment::PaymentStatus;
+use till_core::subscription::{ChargeState, LEAD_MS};
+use till_store::Tx;
+use till_store::credits::{self, CreditRow};
+use till_store::invoices::InvoiceRow;
+use till_store::subscriptions::{self, ChargeRow};
+
+use super::charge::{rhythm, waiting};
+use super::due::{ask_for_the_rest, lowered};
+use super::hold::{Locked, hold_with};
+use super::step::{catch_up, resolve_later};
+use crate::base::Context;
+use crate::base::fail::Fail;
+use crate::outbox;
+use crate::settlement::Held;
+use crate::settlement::follow::period::{renew, take_up};
+use crate::settlement::follow::subscription::{attempts, charge_state, refresh, told};
+
+pub async fn resolve(tx: &mut Tx, context: &Context<'_>, invoice: &str) -> Result<(), Fail> {
+    let scope = &context.scope;
+    let Some(charge) = subscriptions::charge_by_invoice(tx, scope, invoice).await? else {
+        return Ok(());
+    };
+    let seen = subscriptions::find(tx, scope, &charge.subscription).await?;
+    let seen = seen.ok_or_else(|| Fail::broken("the subscription of a charge is missing"))?;
+    let aside = credits::of_charge(tx, scope, &seen.id, charge.number).await?;
+    let more: Vec<String> = aside.iter().map(|entry| entry.top_up.clone()).collect();
+    let mut locked = hold_with(tx, context, &seen, Some(invoice), more.clone()).await?;
+    let charge = subscriptions::charge(tx, scope, &seen.id, charge.number).await?;
+    let charge = charge.ok_or_else(|| Fail::broken("a charge vanished"))?;
+    let aside = credits::of_charge(tx, scope, &seen.id, charge.number).await?;
+    if aside.iter().any(|entry| !more.contains(&entry.top_up)) {
+        return Err(Fail::Again);
+    }
+    let is_settled = locked.row.charge == Some(charge.number) || charge.state == ChargeState::Paid;
+    if let (Some(held), false) = (locked.other.take(), is_settled) {
+        locked.decide(tx, context, charge, held, aside).await?;
+    }
+    catch_up(tx, context, locked).await.map(drop)
+}
+
+impl Locked {
+    async fn decide(
+        &mut self,
+        tx: &mut Tx,
+        context: &Context<'_>,
+        charge: ChargeRow,
+        mut held: Held,
+        aside: Vec<CreditRow>,
+    ) -> Result<(), Fail> {
+        for entry in aside {
+            self.purse.take_back(entry, context.now)?;
+        }
+        let state = by_now(context, &held);
+        let is_partly = held.invoice.is.status == InvoiceStatus::PartiallyPaid;
+        if state == ChargeState::Closed && !is_partly {
+            return Ok(());
+        }
+        let (scope, id) = (&context.scope, &self.row.id);
+        let paid = subscriptions::paid_from(tx, scope, id, charge.period).await?;
+        let is_paid = paid.first().is_some_and(|it| it.period == charge.period);
+        if self.row.cancelled_at.is_some() && !is_paid {
+            return self.leave(tx, context, charge, held).await;
+        }
+        let under_way = self.charge.as_ref().map(|other| other.period);
+        let has_rival = under_way == Some(charge.period);
+        // What came after its time was refundable, and may be refunded by now: it cannot count after all.
+        let is_spent = state == ChargeState::Closed && has_refundable(&held);
+        if is_paid || is_spent || (has_rival && !self.is_unpaid(context)) {
+            held.invoice.is.cancelled_at = Some(held.moment(context));
+            return self.settle(tx, context, held).await.map(drop);
+        }
+        if has_rival {
+            self.cancel_invoice(tx, context).await?;
+            self.end_charge(context.now)?;
+        }
+        // Another period is being charged: this one has its turn afterwards.
+        if self.row.charge.is_some() && state != ChargeState::Paid {
+            return Ok(());
+        }
+        self.go_on(tx, context, charge, held, &paid).await
+    }
+
+    /// The attempt goes on, or has paid for its period.
+    async fn go_on(
+        &mut self,
+        tx: &mut Tx,
+        context: &Context<'_>,
+        mut charge: ChargeRow,
+        mut held: Held,
+        paid: &[ChargeRow],
+    ) -> Result<(), Fail> {
+        let has_risen = self.lower_again(context, &charge, &mut held.invoice.is)?;
+        if has_risen || by_now(context, &held) == ChargeState::Closed {
+            held.invoice.is.takes_until = Some(self.more_time(context, charge.attempt));
+        }
+        let invoice = self.settle(tx, context, held).await?;
+        if charge.period >= self.row.anchor_period {
+            let bounds = rhythm(&self.row, &self.plan).period(charge.period);
+            (charge.period_start, charge.period_end) = bounds;
+        }
+        charge.state = charge_state(&invoice);
+        if charge.state == ChargeState::Paid {
+            self.purse.use_up();
+            renew(&mut self.row, &charge, paid);
+            refresh(context, context.now, &mut self.row, &self.plan)?;
+            let event = EventType::SubscriptionRenewed;
+            let event = told(context, context.now, event, &self.row, Some(&invoice))?;
+            let writes = outbox::writes_after(context, &invoice.id, &event)?;
+            tx.write_all(&writes).await?;
+        } else if self.row.charge.is_none() {
+            let attempts = attempts(tx, &charge).await?;
+            take_up(&mut self.row, &charge, charge.state, attempts);
+            self.row.latest_invoice = Some(invoice.id);
+            self.charge = Some(charge.clone());
+        } else {
+            charge.state = ChargeState::Closed;
+        }
+        tx.write(&subscriptions::charge_states([&charge])?).await?;
+        Ok(())
+    }
+
+    /// Sets aside again what had lowered the invoice. What is not there any more is due; says whether anything is.
+    fn lower_again(
+        &mut self,
+        context: &Context<'_>,
+        charge: &ChargeRow,
+        invoice: &mut InvoiceRow,
+    ) -> Result<bool, Fail> {
+        let wanted = lowered(invoice);
+        let found = self.purse.find(context.now, &wanted, invoice.currency);
+        self.purse.set_aside(context, charge, &found.from)?;
+        let is_short = found.value < wanted;
+        if is_short {
+            ask_for_the_rest(invoice, &found.value);
+        }
+        Ok(is_short)
+    }
+
+    /// An invoice of what has ended takes nothing more. One that was paid in full all the same is the one that was.
+    async fn leave(
+        &mut self,
+        tx: &mut Tx,
+        context: &Context<'_>,
+        mut charge: ChargeRow,
+        mut held: Held,
+    ) -> Result<(), Fail> {
+        let status = held.assess(held.moment(context)).status;
+        if status == InvoiceStatus::AwaitingPayment {
+            held.invoice.is.cancelled_at = Some(held.moment(context));
+        } else if !status.is_paid() {
+            held.stop_taking(context);
+        } else {
+            charge.state = ChargeState::Paid;
+            tx.write(&subscriptions::charge_states([&charge])?).await?;
+            let (scope, id) = (&context.scope, &self.row.id);
+            let made = subscriptions::charges_of_period(tx, scope, id, charge.period).await?;
+            let others = waiting(tx, &made).await?;
+            return resolve_later(tx, context, &others).await;
+        }
+        self.settle(tx, context, held).await.map(drop)
+    }
+
+    /// Until when an invoice takes the rest that is given its time again.
+    fn more_time(&self, context: &Context<'_>, attempt: u32) -> i64 {
+        let left = i64::from(self.plan.max_attempts.saturating_sub(attempt)) + 1;
+        let life_ms = context.engine.config.attempt_ms.saturating_mul(left);
+        context.now.saturating_add(life_ms.max(LEAD_MS))
+    }
+
+    /// What is paid in part has its time again.
+    pub(super) async fn give_time(
+        &mut self,
+        tx: &mut Tx,
+        context: &Context<'_>,
+    ) -> Result<(), Fail> {
+        let Some(mut held) = self.invoice.take() else {
+            return Ok(());
+        };
+        held.invoice.is.takes_until = Some(self.more_time(context, self.row.attempt));
+        self.settle(tx, context, held).await.map(drop)
+    }
+}
+
+/// What a charge is by its invoice, whose time may be over though nobody has looked yet.
+fn by_now(context: &Context<'_>, held: &Held) -> ChargeState {
+    let at = held.moment(context);
+    let assessed = held.assess(at);
+    ChargeState::of(assessed.status, assessed.is_over.then_some(at))
+}
+
+fn has_refundable(held: &Held) -> bool {
+    let refundable = PaymentStatus::Refundable;
+    held.payments
+        .iter()
+        .any(|payment| payment.is.status == refundable)
+}
