@@ -273,7 +273,7 @@ on_every_engine! {
         until("it is cancelled", || async {
             (till.retrieve(&first).await["status"] == "cancelled").then_some(())
         }).await;
-        assert_eq!(payable(&till, &made).await, [second.clone()]);
+        assert_eq!(payable(&till, &made).await, [second.as_str()]);
         till.simulate(&second, json!({ "amount": "20" })).await;
         assert_eq!(look(&till, &made).await["status"], "active");
         assert_eq!(balances(&till).await, books(&[
