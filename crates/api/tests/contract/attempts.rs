@@ -322,6 +322,22 @@ on_every_engine! {
         assert_eq!(balances(&till).await, books(&[("received", BASE, -25_000_000), ("settled", BASE, 25_000_000)]));
     }
 
+    async fn a_stranger_who_pays_on_top_does_not_make_a_period_unpaid(world: World) {
+        let (till, customer) = begin(&world).await;
+        till.set(json!({ "manual_review_amount": "30" })).await;
+        let plan = plan(&till, json!({})).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        let invoice = text(&made["latest_invoice"]);
+        pay(&till, &made).await;
+        till.simulate(&invoice, json!({ "amount": "40" })).await;
+        assert_eq!(till.retrieve(&invoice).await["status"], "under_review");
+        assert_eq!(look(&till, &made).await["status"], "active");
+        let body = json!({ "decision": "accept", "reason": "theirs" });
+        till.post(&format!("/v1/invoices/{invoice}/resolve_review"), body).await.ok(200);
+        assert_eq!((&till.retrieve(&invoice).await["status"], &look(&till, &made).await["status"]), (&json!("overpaid"), &json!("active")));
+        assert_eq!(till.event_types(&id(&made)).await, ["subscription.created", "subscription.invoice_created", "subscription.renewed"]);
+    }
+
     async fn what_moves_in_price_is_not_asked_for_by_an_invoice_of_days(world: World) {
         let (till, customer) = begin(&world).await;
         let body = json!({ "name": "Tea", "amount": "25.00", "currency": "USD", "interval": "month", "assets": [BASE, BTC] });

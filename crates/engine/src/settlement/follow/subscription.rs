@@ -119,7 +119,10 @@ impl Following {
         let Some((mut row, plan)) = self.rows.get(id).cloned() else {
             return Ok(());
         };
-        let now = charge_state(invoice);
+        let now = match charge.state == ChargeState::Paid && is_held_beyond(done) {
+            true => ChargeState::Paid,
+            false => charge_state(invoice),
+        };
         let is_current = row.charge == Some(charge.number);
         let mut renewed = false;
         match (charge.state, now) {
@@ -176,6 +179,11 @@ impl Following {
         let timer = TimerRow::new(&context.scope, kind, subject, at);
         self.timers.insert(subject.to_owned(), timer);
     }
+}
+
+/// It is paid, and what somebody must decide about came on top of that: no stranger can make a period unpaid.
+fn is_held_beyond(done: &Follower<'_>) -> bool {
+    done.status() == InvoiceStatus::UnderReview && done.held.assess(done.at).is_covered
 }
 
 /// An attempt's payment is gone. It goes on itself where it can: not while another period is being charged, and not when it
