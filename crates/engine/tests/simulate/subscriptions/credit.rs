@@ -223,6 +223,11 @@ fn conserved(payment: &Payment, groups: &Groups, aside: i128) -> Check {
     if payment.status != "reversed" && used + payment.refunded > number(&payment.units) {
         return Err("used and refunded at once".to_owned());
     }
+    let refunds = group("refunds_due") + group("refunds_sent");
+    if ["held", "refundable"].contains(&&*payment.status) && refunds == 0 && group("settled") < used
+    {
+        return Err("used, and somebody's to have back".to_owned());
+    }
     let is_credit = is_top_up && payment.status == "credited" && payment.level == "final";
     if !is_credit && group("prepaid_credit") != 0 {
         return Err("credit that is not final".to_owned());

@@ -66,7 +66,7 @@ fn run(seed: u64, steps: usize) -> Result<BTreeSet<String>, String> {
 
 #[test]
 fn subscriptions_and_credit_keep_their_invariants_on_every_seed() {
-    let seeds = crate::number("TILL_TEST_SUBSCRIPTION_SEEDS", 8);
+    let seeds = crate::number("TILL_TEST_SUBSCRIPTION_SEEDS", 12);
     let mut visited = BTreeSet::new();
     for seed in 0..u64::try_from(seeds).unwrap() {
         let mut happened = run(seed, 250).unwrap_or_else(|failure| panic!("{failure}"));
