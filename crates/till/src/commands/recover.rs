@@ -82,14 +82,25 @@ pub async fn run(config: &Config, recover: &Recover) -> Result<(), Failure> {
         found.extend(of_family(recover, destination)?);
     }
     let rpc = RpcClient::new().map_err(|error| Failure::new(error.to_string()))?;
+    let mut failed = Vec::new();
     for (id, endpoints) in &endpoints {
-        if let Some(network) = Registry::builtin().network(id) {
-            look(&rpc, network, endpoints, &mut found).await?;
+        if let Some(network) = Registry::builtin().network(id)
+            && let Err(why) = look(&rpc, network, endpoints, &mut found).await
+        {
+            failed.push(why);
         }
     }
     match recover.json {
-        true => output::print_json(&found),
-        false => output::print(&found.iter().map(line).collect::<String>()),
+        true => output::print_json(&found)?,
+        false => output::print(&found.iter().map(line).collect::<String>())?,
+    }
+    // The addresses are right all the same; what lies there is not known on these.
+    match failed.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::new(format!(
+            "the balances are not complete: {}",
+            failed.join("; ")
+        ))),
     }
 }
 
@@ -148,7 +159,7 @@ async fn look(
     network: &'static Network,
     endpoints: &[Endpoint],
     found: &mut [Found],
-) -> Result<(), Failure> {
+) -> Result<(), String> {
     let of_family = |it: &&mut Found| it.family == network.family.namespace();
     let mut found: Vec<&mut Found> = found.iter_mut().filter(of_family).collect();
     let parsed = found
@@ -174,7 +185,7 @@ async fn look(
             }
         }
     }
-    Err(Failure::new(last.unwrap_or_default()))
+    Err(last.unwrap_or_default())
 }
 
 fn line(found: &Found) -> String {

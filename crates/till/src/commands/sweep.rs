@@ -1,6 +1,8 @@
 //! `till sweep`: what lies on an account's deposit addresses, and unsigned transactions that empty them. The server never
 //! has a key; whoever has any wallet may send these, and what lies there can only go to the merchant's destination.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use serde::Serialize;
 use till_chains::evm::balances::{Balance, balances};
@@ -24,6 +26,8 @@ use crate::output;
 
 /// Addresses of one transaction: half of what a block of the smallest network takes.
 const ADDRESSES_MAX: usize = 50;
+/// No asset has more.
+const DECIMALS_MAX: u32 = 18;
 
 #[derive(Debug, Args)]
 pub struct Sweep {
@@ -65,7 +69,9 @@ struct Lying {
 
 pub async fn run(config: &Config, sweep: &Sweep) -> Result<(), Failure> {
     let scope = Scope::new(&sweep.account, sweep.mode.of_assets());
-    let wanted = wanted(sweep)?;
+    let endpoints = compose::endpoints(config)?;
+    let wanted = wanted(sweep, &endpoints)?;
+    let min = sweep.min.as_deref().map(least).transpose()?;
     let db = database::open_existing(&config.database).await?;
     let mut reader = db.read().await?;
     let numbered = till_store::destinations::numbered_of(&mut reader, &scope, Family::Evm).await?;
@@ -77,7 +83,7 @@ pub async fn run(config: &Config, sweep: &Sweep) -> Result<(), Failure> {
     }
     let rpc = RpcClient::new().map_err(|error| Failure::new(error.to_string()))?;
     let mut transactions = Vec::new();
-    for (id, endpoints) in compose::endpoints(config)? {
+    for (id, endpoints) in endpoints {
         let network = Registry::builtin().network(&id);
         let fits = |it: &&Network| it.family == Family::Evm && it.mode == scope.mode;
         let Some(network) = network.filter(fits) else {
@@ -87,7 +93,7 @@ pub async fn run(config: &Config, sweep: &Sweep) -> Result<(), Failure> {
             let account = Account {
                 scope: &scope,
                 numbered: &numbered,
-                min: sweep.min.as_deref(),
+                min,
             };
             transactions.extend(of_network(&rpc, &endpoints, network, &account).await?);
         }
@@ -98,16 +104,48 @@ pub async fn run(config: &Config, sweep: &Sweep) -> Result<(), Failure> {
     }
 }
 
-/// Networks under their own names. One that is not configured would be left out silently otherwise.
-fn wanted(sweep: &Sweep) -> Result<Vec<String>, Failure> {
+/// Networks under their own names. What cannot be asked is not nothing, so it is said.
+fn wanted(
+    sweep: &Sweep,
+    endpoints: &BTreeMap<String, Vec<Endpoint>>,
+) -> Result<Vec<String>, Failure> {
     let named = sweep.network.iter().map(|id| {
         let network = Registry::builtin().network(id);
         let network = network.filter(|network| network.family == Family::Evm);
-        network
-            .map(|network| network.id.clone())
-            .ok_or_else(|| Failure::new(format!("{id} is no network that can be swept so")))
+        let network = network
+            .ok_or_else(|| Failure::new(format!("{id} is no network that can be swept so")))?;
+        let mode = sweep.mode.of_assets();
+        if network.mode != mode {
+            let line = format!("{id} is not a network of {} mode", mode.as_str());
+            return Err(Failure::new(line));
+        }
+        if endpoints.get(&network.id).is_none_or(Vec::is_empty) {
+            let line = format!("{id} has no endpoint: name one in networks.{id:?}.rpc");
+            return Err(Failure::new(line));
+        }
+        Ok(network.id.clone())
     });
-    named.collect()
+    let wanted: Vec<String> = named.collect::<Result<_, _>>()?;
+    let can_be_asked = |id: &String| {
+        let network = Registry::builtin().network(id);
+        let fits = |it: &Network| it.family == Family::Evm && it.mode == sweep.mode.of_assets();
+        network.is_some_and(fits)
+    };
+    if !endpoints.keys().any(can_be_asked) {
+        let line = "no EVM network of this mode has an endpoint: name one in networks.<CAIP2>.rpc";
+        return Err(Failure::new(line));
+    }
+    Ok(wanted)
+}
+
+/// The smallest amount that is worth it, as it was written: assets differ in their decimals.
+fn least(text: &str) -> Result<&str, Failure> {
+    match money::parse(text, DECIMALS_MAX) {
+        Ok(_) => Ok(text),
+        Err(_) => Err(Failure::new(
+            "--min must be a plain decimal such as 10 or 0.5",
+        )),
+    }
 }
 
 struct Account<'a> {
@@ -197,9 +235,23 @@ async fn unsigned(
 }
 
 fn is_worth_it(balance: &Balance, min: Option<&str>) -> bool {
-    let least = min.map(|min| money::parse(min, balance.asset.decimals));
-    // More decimals than the asset has are a smaller figure than its smallest unit can show.
-    least.is_none_or(|least| least.is_ok_and(|least| balance.units >= least))
+    let Some(min) = min else {
+        return true;
+    };
+    // In an asset with fewer decimals the figure is the next one up.
+    let decimals = balance.asset.decimals as usize;
+    let (whole, fraction) = min.split_once('.').unwrap_or((min, "0"));
+    let (kept, cut) = fraction.split_at(decimals.min(fraction.len()));
+    let kept = if kept.is_empty() { "0" } else { kept };
+    let least = match decimals {
+        0 => money::parse(whole, 0),
+        _ => money::parse(&format!("{whole}.{kept}"), balance.asset.decimals),
+    };
+    let is_rounded_up = cut.bytes().any(|digit| digit != b'0');
+    least.is_ok_and(|least| match is_rounded_up {
+        true => balance.units > least,
+        false => balance.units >= least,
+    })
 }
 
 async fn transaction(
