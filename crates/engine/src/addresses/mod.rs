@@ -1,6 +1,7 @@
 //! Handing out deposit addresses: cooled ones first, then new numbers, within the limits of the pool.
 
 pub mod ahead;
+pub mod restored;
 
 use std::ops::Range;
 use std::sync::PoisonError;

@@ -153,6 +153,39 @@ pub async fn grow_pool(
     touched(tx.run(sql, &args).await?, 1, "address_pools")
 }
 
+table! {
+    /// A pool, and whose it is.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    scoped struct NumberedPool in "address_pools" by family {
+        family: Family,
+        next_number: i64,
+        last_paid_number: i64,
+    }
+}
+
+/// A pool for every destination that has none yet.
+pub async fn make_pools(tx: &mut Tx) -> Result<(), StoreError> {
+    let sql = "INSERT INTO address_pools (account, mode, family, next_number, last_paid_number) \
+         SELECT DISTINCT account, mode, family, 0, -1 FROM destinations WHERE family <> '' ON CONFLICT DO NOTHING";
+    tx.run(sql, &[]).await.map(drop)
+}
+
+/// Every pool there is. Not scoped: a copy is restored for all.
+pub async fn all_pools(q: &mut impl Queries) -> Result<Vec<NumberedPool>, StoreError> {
+    let sql = format!(
+        "{} ORDER BY account, mode, family",
+        select::<NumberedPool>()
+    );
+    q.all(&sql, &[]).await
+}
+
+/// Addresses that cool down, or have, do so from now on. Not scoped: a copy is restored for all.
+pub async fn rest_again(tx: &mut Tx, now: i64, cooldown_ms: i64) -> Result<(), StoreError> {
+    let sql = "UPDATE leases SET free_at = CASE WHEN free_at < $1 THEN $1 ELSE free_at END + $2 \
+         WHERE freed = 0 AND free_at IS NOT NULL";
+    tx.run(sql, &vals![now, cooldown_ms]).await.map(drop)
+}
+
 /// The highest number that something was paid to.
 #[derive(Clone, Debug)]
 pub struct PaidNumber {

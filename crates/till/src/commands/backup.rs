@@ -3,6 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use till_core::time::HOUR_MS;
+use till_engine::addresses::restored::{self, Pools};
+use till_engine::base::clock::Clock as _;
 use till_store::Db;
 use till_store::networks::NetworkRow;
 
@@ -10,6 +13,7 @@ use crate::config::{Config, Database};
 use crate::database;
 use crate::failure::Failure;
 use crate::output;
+use crate::system::SystemClock;
 
 #[derive(Debug, Args)]
 pub struct Backup {
@@ -21,13 +25,16 @@ pub struct Backup {
 #[derive(Debug, Args)]
 pub struct Restore {
     /// A copy that `till backup` made
-    #[arg(long, value_name = "FILE")]
-    from: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "pass_over")]
+    from: Option<PathBuf>,
+    /// Of a database that was restored otherwise: hand out no address that may be out already
+    #[arg(long, conflicts_with = "from")]
+    pass_over: bool,
 }
 
 const POSTGRES: &str = "PostgreSQL has its own tools. To back up, while servers run:\n  \
     pg_dump --format=custom --file=till.dump DATABASE_URL\nTo restore, into an empty database, with no server running:\n  \
-    pg_restore --no-owner --dbname=DATABASE_URL till.dump\nThe key file is not in it: keep a copy of it apart.\n";
+    pg_restore --no-owner --dbname=DATABASE_URL till.dump\n  till restore --pass-over\nThe last one sees to it that no address is handed out twice. The key file is not in it: keep a copy of it apart.\n";
 
 pub async fn backup(config: &Config, backup: &Backup) -> Result<(), Failure> {
     if config.database.sqlite_path().is_none() {
@@ -52,13 +59,33 @@ async fn copy(db: &Db, to: &Path) -> Result<String, Failure> {
     Ok(name.unwrap_or_else(|| "of the first start".to_owned()))
 }
 
+const PASSED_OVER: &str = "Addresses that may have been handed out since are not handed out again: what is paid to one has no invoice any more, \
+    and `till sweep` finds it.\n";
+
+/// Addresses that were handed out since the copy was made are others' for good.
+async fn pass_over(config: &Config) -> Result<(), Failure> {
+    let db = database::open_existing(&config.database).await?;
+    let pools = Pools {
+        pool_max: config.addresses.pool_max.into(),
+        bitcoin_gap_limit: config.addresses.bitcoin_gap_limit.into(),
+        cooldown_ms: i64::from(config.addresses.cooldown_h) * HOUR_MS,
+    };
+    let done = restored::pass_over(&db, pools, SystemClock::start().now_ms()).await;
+    db.close().await;
+    Ok(done?)
+}
+
 pub async fn restore(config: &Config, restore: &Restore) -> Result<(), Failure> {
+    let Some(from) = &restore.from else {
+        pass_over(config).await?;
+        return output::print(PASSED_OVER);
+    };
     let Some(path) = config.database.sqlite_path() else {
         return output::print(POSTGRES);
     };
     refuse_existing(path)?;
     let from = Database {
-        url: format!("sqlite:{}", restore.from.display()),
+        url: format!("sqlite:{}", from.display()),
         ..config.database.clone()
     };
     let db = database::open_existing(&from).await?;
@@ -70,10 +97,11 @@ pub async fn restore(config: &Config, restore: &Restore) -> Result<(), Failure> 
     let restored = restored.await;
     db.close().await;
     let (key, networks) = restored?;
+    pass_over(config).await?;
     let again: String = networks.iter().map(asked_again).collect();
     output::print(&format!(
         "{} is as it was when the copy was made. Its key is {key}: put its file at {}.\nWhat happened since is lost, but not \
-         what payers sent: the next start asks the chains again.\n{again}",
+         what payers sent: the next start asks the chains again.\n{again}{PASSED_OVER}",
         path.display(),
         key_files(config)
     ))

@@ -273,6 +273,48 @@ fn a_backup_of_a_running_server_is_restored_with_everything_in_it() {
 }
 
 #[test]
+fn no_address_that_was_shown_since_the_copy_is_shown_to_another_after_it_is_restored() {
+    let place = Place::new();
+    let account = place.account(&[]);
+    let key = text(&account, "/test/secret_key");
+    let assets = [
+        "USDC@eip155:84532",
+        "USDT@tron:3448148188",
+        "BTC@bip122:00000000da84f2bafbbc53dee25a72ae",
+    ];
+    let shown = |server: &Server, name: &str| -> Vec<String> {
+        let body = json!({ "amount": "5", "currency": "USD", "assets": assets });
+        let made = server.client(key).post("/v1/invoices", name, &body);
+        let made = made.unwrap().expect(201);
+        let options = made["payment_options"].as_array().expect("a list").iter();
+        options.map(|it| text(it, "/address").to_owned()).collect()
+    };
+    let server = place.serve(&[]);
+    shown(&server, "before");
+    place.till(&["backup", "--to", "copy.db"]).ok();
+    let since = shown(&server, "since");
+    server.stop();
+    let restored = [
+        "--database",
+        "sqlite:restored.db",
+        "--set",
+        "secrets.key_file=till.key",
+        "--set",
+        "addresses.bitcoin_gap_limit=20",
+    ];
+    let restore = [&["restore", "--from", "copy.db"], &restored[..]].concat();
+    let said = place.till(&restore).ok().stdout;
+    assert!(said.contains("not handed out again"), "{said}");
+    // Wallets look so far ahead for Bitcoin and no further; the operator may let them look further.
+    let wider = [&restored[..5], &["addresses.bitcoin_gap_limit=40"]].concat();
+    let server = place.serve(&wider);
+    let after = shown(&server, "after");
+    assert_eq!(after.len(), assets.len());
+    assert!(after.iter().all(|it| !since.contains(it)), "{after:?}");
+    server.stop();
+}
+
+#[test]
 fn metrics_answer_the_questions_that_the_documentation_says_they_do() {
     let place = Place::new();
     let account = place.account(&[]);
