@@ -192,13 +192,19 @@ fn networks(
         let mut s = Settings(named.collect());
         let quorum_key = format!("{prefix}.quorum");
         let quorum_origin = s.origin(&quorum_key);
+        let rpc_key = format!("{prefix}.rpc");
+        let rpc_origin = s.origin(&rpc_key);
         let network = Network {
-            rpc: s.list(&format!("{prefix}.rpc"), endpoint)?,
+            rpc: s.list(&rpc_key, endpoint)?,
             credit_at: s.text(&format!("{prefix}.credit_at"), "final", credit_at)?,
             final_above: s.optional(&format!("{prefix}.final_above"), figure)?,
             quorum: s.optional_number(&quorum_key, 1..=100)?,
             scan_from: s.optional_number(&format!("{prefix}.scan_from"), 0..=u32::MAX)?,
         };
+        if has_twice(&network.rpc) {
+            // It would agree with itself.
+            return Err(wrong(rpc_origin, &rpc_key, "names an endpoint twice"));
+        }
         let is_too_many = |quorum: u32| quorum as usize > network.rpc.len();
         if network.quorum.is_some_and(is_too_many) {
             let problem = "is more than there are endpoints";
@@ -248,6 +254,17 @@ fn endpoint(text: &str) -> Result<String, &'static str> {
         Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(text.to_owned()),
         _ => Err("must hold http or https addresses"),
     }
+}
+
+/// However differently an address is written, it leads to one endpoint.
+fn has_twice(endpoints: &[String]) -> bool {
+    let plain = |text: &String| {
+        let mut url = Url::parse(text).ok()?;
+        url.set_fragment(None);
+        Some(url.as_str().trim_end_matches('/').to_owned())
+    };
+    let plain: Vec<Option<String>> = endpoints.iter().map(plain).collect();
+    (1..plain.len()).any(|at| plain[..at].contains(&plain[at]))
 }
 
 fn smtp_url(text: &str) -> Result<String, &'static str> {

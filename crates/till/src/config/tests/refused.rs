@@ -262,6 +262,10 @@ fn a_network_has_a_caip2_id_web_endpoints_and_a_known_finality() {
         "configuration file: networks.\"eip155:1\".quorum is more than there are endpoints",
     );
     check_file_error(
+        "networks.\"eip155:1\".rpc = ['https://one.example/secret', 'HTTPS://one.example:443/secret/#a']",
+        "configuration file: networks.\"eip155:1\".rpc names an endpoint twice",
+    );
+    check_file_error(
         "networks.\"eip155:1\".final_above = 'much'",
         "configuration file: networks.\"eip155:1\".final_above must be a plain decimal above zero",
     );
