@@ -94,10 +94,16 @@ pub fn join(known: &[Block], new: &[Block], tips: Tips) -> Joint {
         .first()
         .is_some_and(|lowest| first.height <= lowest.height);
     let is_final = tips.last_final.is_some_and(|tip| first.height <= tip);
+    let lowest = known.first().map_or(i64::MAX, |block| block.height);
+    let is_window_final = tips.last_final.is_some_and(|tip| lowest <= tip);
     match (is_child, first.height > head.height) {
         (true, true) => Joint::Extends,
         (true, false) if is_final => Joint::ReplacesFinal { from: first.height },
         (true, false) => Joint::Replaces { from: first.height },
+        // Where nothing of it was final yet, that is an ordinary reorganisation.
+        (false, _) if below_window && !is_final && !is_window_final => {
+            Joint::Replaces { from: first.height }
+        }
         (false, _) if below_window => Joint::ReplacesFinal { from: first.height },
         (false, _) => Joint::Loose,
     }
@@ -148,8 +154,29 @@ mod tests {
             Joint::ReplacesFinal { from: 11 }
         );
         assert_eq!(
-            joined(&blocks(10, "y", "a2 b2"), 9),
+            joined(&blocks(10, "y", "a2 b2"), 10),
             Joint::ReplacesFinal { from: 10 }
+        );
+    }
+
+    #[test]
+    fn a_window_of_which_nothing_was_final_yet_is_replaced_like_any_block() {
+        let known = blocks(10, "z", "a b");
+        let new = blocks(10, "y", "a2 b2 c2");
+        let replaced = Joint::Replaces { from: 10 };
+        assert_eq!(join(&known, &new, Tips::default()), replaced);
+        let tips = |last_final| Tips::default().risen_to(None, Some(last_final));
+        assert_eq!(
+            join(&known, &blocks(9, "x", "z2 a2"), tips(8)),
+            Joint::Replaces { from: 9 }
+        );
+        assert_eq!(
+            join(&known, &new, tips(10)),
+            Joint::ReplacesFinal { from: 10 }
+        );
+        assert_eq!(
+            join(&known, &blocks(9, "x", "z2"), tips(9)),
+            Joint::ReplacesFinal { from: 9 }
         );
     }
 

@@ -203,6 +203,25 @@ on_every_engine! {
         assert_eq!((units(&till, "refunds_due").await, units(&till, "received").await), (25_000_000, -25_000_000));
     }
 
+    async fn what_was_reversed_is_not_ready_to_be_sent(world: World) {
+        let till = world.till().await;
+        let invoice = received(&till, "28.5").await;
+        let claimed = refund(&till, &invoice, json!({ "amount": "1" })).await.ok(201);
+        let unclaimed = refund(&till, &invoice, json!({ "amount": "2" })).await.ok(201);
+        claim(&till, &claimed, "eip155:84532", PAYER).await.ok(200);
+        assert_eq!(shown(&till, &claimed).await["status"], "ready_to_send");
+        let payment = id(&till.payments_of(&invoice).await[0]);
+        till.post(&format!("/v1/test_helpers/payments/{payment}/reverse"), json!({})).await.ok(200);
+        assert_eq!(shown(&till, &claimed).await["status"], "in_review");
+        claim(&till, &unclaimed, "eip155:84532", PAYER).await.ok(200);
+        for (made, hash) in [(&claimed, tx(1)), (&unclaimed, tx(2))] {
+            assert_eq!(shown(&till, made).await["status"], "in_review");
+            act(&till, made, "mark_sent", json!({ "tx_hash": hash })).await.refused(409, "refund_not_ready", None);
+            act(&till, made, "cancel", json!({})).await.ok(200);
+        }
+        assert_eq!(units(&till, "refunds_due").await, 0);
+    }
+
     async fn refunded_money_pays_no_invoice(world: World) {
         let till = world.till().await;
         let invoice = received(&till, "24.99").await;

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use till_core::asset::Registry;
 use till_core::chain::Tips;
 use till_core::ledger::Group;
 use till_core::money::Units;
@@ -191,8 +192,18 @@ impl Walk {
     ) -> Result<Vec<DiscrepancyView>, Fail> {
         let mut reader = self.engine.db.read().await?;
         let (scope, between) = (&self.scope, self.between());
-        let found =
-            till_store::transfers::unattributed(&mut reader, scope, between, after, ROWS_AT_ONCE);
+        // A destination may be registered in both modes; a chain is of one.
+        let networks = Registry::builtin().networks().iter();
+        let networks = networks.filter(|network| network.mode == scope.mode);
+        let networks: Vec<&str> = networks.map(|network| &*network.id).collect();
+        let found = till_store::transfers::unattributed(
+            &mut reader,
+            scope,
+            &networks,
+            between,
+            after,
+            ROWS_AT_ONCE,
+        );
         let found = found.await?;
         for transfer in &found {
             let sums = self.assets.entry(transfer.asset.clone()).or_default();

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use till_core::id::IdKind;
 use till_core::ledger::Position;
 use till_core::money::Units;
-use till_core::payment::{Hold, Level, PaymentStatus, Verdict};
+use till_core::payment::{AttributedBy, Hold, Level, PaymentStatus, Verdict};
+use till_core::refund::RefundStatus;
 use till_core::scope::Scope;
 use till_store::Tx;
 use till_store::payments::PaymentRow;
@@ -127,7 +128,30 @@ async fn settle_one<'c>(
     }
     let mut settling = Settling::new(context, held);
     let taken = apply_all(&mut settling, news)?;
+    stop_refunds(tx, &settling).await?;
     Ok((settling, taken))
+}
+
+/// A refund of money that is not there any more is not ready to be sent: somebody must look.
+async fn stop_refunds(tx: &mut Tx, settling: &Settling<'_>) -> Result<(), Fail> {
+    let is_undone = |payment: &&Tracked<PaymentRow>| {
+        let was_posted = payment.stored().is_some_and(|it| it.status.is_posted());
+        was_posted && !payment.is.status.is_posted() && !payment.is.refunds_due.is_zero()
+    };
+    let undone = settling.held.payments.iter().filter(is_undone);
+    let undone: Vec<&str> = undone.map(|payment| &*payment.is.id).collect();
+    if undone.is_empty() {
+        return Ok(());
+    }
+    let (scope, invoice) = (&settling.context.scope, settling.held.id());
+    for mut refund in till_store::refunds::of_invoice(tx, scope, invoice).await? {
+        let is_of = |(payment, _): &(String, Units)| undone.contains(&&**payment);
+        if refund.status == RefundStatus::ReadyToSend && refund.sources.iter().any(is_of) {
+            refund.status = RefundStatus::InReview;
+            till_store::refunds::update(tx, &mut refund, settling.at).await?;
+        }
+    }
+    Ok(())
 }
 
 fn apply_all(settling: &mut Settling<'_>, news: &[News<'_>]) -> Result<Vec<Taken>, Fail> {
@@ -218,7 +242,11 @@ fn apply(
         // Run again on another chain, a transaction may do something else at the same place: what it did is undone.
         remove(&mut settling.held.payments[place].is, now);
         settling.step(None)?;
-        return Ok(Taken::Payment(known.id));
+        let row = &mut settling.held.payments[place].is;
+        if !may_become(row, observation) {
+            return Ok(Taken::Nobody(Reason::NoLease));
+        }
+        (row.asset, row.sender) = (observation.asset.clone(), observation.sender.clone());
     }
     if is_undone(&known, observation) {
         // It is told and journalled as a reversal first, and then taken in as what it is now.
@@ -232,6 +260,21 @@ fn apply(
 
 fn is_another(known: &PaymentRow, observation: &Observation) -> bool {
     (&known.asset, &known.recipient) != (&observation.asset, &observation.recipient)
+}
+
+/// Whether a payment may be of another asset now: its address is the invoice's, whatever is sent there, and nobody was
+/// promised anything of what it was.
+fn may_become(row: &PaymentRow, observation: &Observation) -> bool {
+    let taken = [
+        row.refunds_due,
+        row.refunds_sent,
+        row.withdrawn,
+        row.credit_used,
+    ];
+    row.attributed_by == AttributedBy::DepositAddress
+        && row.recipient == observation.recipient
+        && matches!(observation.sighting, Sighting::InBlock { .. })
+        && taken.iter().all(|units| units.is_zero())
 }
 
 /// Whether a transfer that stands in the books left its block: another has it now and is not deep enough, or it is

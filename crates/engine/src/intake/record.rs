@@ -16,6 +16,9 @@ use crate::base::fail::Fail;
 /// How many blocks below the last final one are kept, to notice when a final one is replaced.
 const WINDOW_BELOW_FINAL: i64 = 64;
 
+/// And how many at most while they wait for their second look.
+const WINDOW_BELOW_FINAL_MAX: i64 = 2_000;
+
 /// What the door is to be told, in order.
 pub(super) enum Recorded {
     News(Vec<Observation>),
@@ -38,6 +41,9 @@ pub(super) async fn record(tx: &mut Tx, engine: &Engine, step: &Step) -> Result<
     }
     let window = till_store::networks::window(tx, &step.network).await?;
     let blocks = unknown(&window, &step.blocks);
+    if leaves_gap(&network, &window, blocks) {
+        return Ok(Recorded::Loose);
+    }
     let replaced_from = match join(&window, blocks, network.tips()) {
         Joint::Extends => None,
         Joint::Replaces { from } => Some(from),
@@ -54,6 +60,7 @@ pub(super) async fn record(tx: &mut Tx, engine: &Engine, step: &Step) -> Result<
     }
     let mut facts = news(tx, step, placed, replaced, engine.clock.now_ms()).await?;
     facts.extend(dropped(tx, step, &facts).await?);
+    facts.extend(refuted(tx, step, &facts).await?);
     // A block that replaces a safe one is not safe itself before somebody says so.
     let before = replaced_from.map_or(network.tips(), |from| network.tips().below(from));
     let believed = |tip: &Option<Tip>| {
@@ -69,11 +76,10 @@ pub(super) async fn record(tx: &mut Tx, engine: &Engine, step: &Step) -> Result<
     (network.safe_height, network.final_height) = (after.safe, after.last_final);
     network.heard_at = Some(engine.clock.now_ms());
     let below = after.last_final.map(|tip| {
-        let tip = tip - WINDOW_BELOW_FINAL;
-        // What waits for its second look stays.
-        network
-            .checked_height
-            .map_or(tip, |checked| tip.min(checked))
+        let below = tip - WINDOW_BELOW_FINAL;
+        // What waits for its second look stays, for a while.
+        let checked = network.checked_height.unwrap_or(below);
+        below.min(checked).max(tip - WINDOW_BELOW_FINAL_MAX)
     });
     till_store::networks::forget_blocks(tx, &step.network, replaced_from, below).await?;
     let blocks: Vec<BlockRow> = blocks
@@ -89,6 +95,13 @@ pub(super) async fn record(tx: &mut Tx, engine: &Engine, step: &Step) -> Result<
     let mut changed = facts;
     changed.extend(risen(tx, &step.network, before, after).await?);
     Ok(Recorded::News(told(&network, changed)))
+}
+
+/// An operator may have said meanwhile that it is to be read again from a height on. Who goes on above it has not heard.
+fn leaves_gap(network: &NetworkRow, window: &[Block], new: &[Block]) -> bool {
+    let next = network.cursor_height.map(|cursor| cursor + 1);
+    let first = new.first().map(|first| first.height);
+    window.is_empty() && next.is_some() && first > next
 }
 
 /// The blocks by height, once the step's have taken their places.
@@ -169,19 +182,39 @@ async fn news(
     Ok(facts)
 }
 
+/// Those that a block was wrongly said to have, unless the same step says where they are.
+async fn refuted(
+    tx: &mut Tx,
+    step: &Step,
+    facts: &[TransferRow],
+) -> Result<Vec<TransferRow>, Fail> {
+    let known = named(tx, step, &step.refuted).await?;
+    let told: HashSet<Identity<'_>> = facts.iter().map(TransferRow::identity).collect();
+    let stands = |fact: &TransferRow| !fact.gone && !told.contains(&fact.identity());
+    Ok(known.into_iter().filter(stands).map(gone).collect())
+}
+
+/// Those that are known of these, by transaction and place in it.
+async fn named(
+    tx: &mut Tx,
+    step: &Step,
+    which: &[(String, i64)],
+) -> Result<Vec<TransferRow>, Fail> {
+    let identities: Vec<Identity<'_>> = which
+        .iter()
+        .map(|(tx_hash, place)| (&*step.network, &**tx_hash, *place))
+        .collect();
+    Ok(till_store::transfers::find_many(tx, &identities).await?)
+}
+
 /// Those that waited in vain, unless the same step says where they are.
 async fn dropped(
     tx: &mut Tx,
     step: &Step,
     facts: &[TransferRow],
 ) -> Result<Vec<TransferRow>, Fail> {
-    let identities: Vec<Identity<'_>> = step
-        .dropped
-        .iter()
-        .map(|(tx_hash, place)| (&*step.network, &**tx_hash, *place))
-        .collect();
+    let known = named(tx, step, &step.dropped).await?;
     let told: HashSet<Identity<'_>> = facts.iter().map(TransferRow::identity).collect();
-    let known = till_store::transfers::find_many(tx, &identities).await?;
     let waited = |fact: &TransferRow| {
         fact.block_hash.is_none() && !fact.gone && !told.contains(&fact.identity())
     };
@@ -291,6 +324,9 @@ pub(super) async fn thawed(
         (network.cursor_height, network.cursor_hash) = (Some(from - 1), None);
     }
     if let Some(from) = rescan_from {
+        // What was never read cannot be read again, and nothing between is left out.
+        let next = network.cursor_height.map(|cursor| cursor + 1);
+        let from = next.map_or(from, |next| from.min(next));
         till_store::networks::forget_blocks(tx, &network.id, Some(i64::MIN), None).await?;
         (network.cursor_height, network.cursor_hash) = (Some(from - 1), None);
     }

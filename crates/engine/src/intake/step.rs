@@ -16,9 +16,28 @@ pub struct Step {
     /// Transfers that waited for a block and that nobody knows of any more, by transaction and place in it. Says nothing
     /// about one that is in a block.
     pub dropped: Vec<(String, i64)>,
+    /// Transfers that were told of in a block that does not have them, by transaction and place in it: enough endpoints
+    /// say so.
+    pub refuted: Vec<(String, i64)>,
     /// Believed only where they are blocks of the chain that is known.
     pub safe: Option<Tip>,
     pub last_final: Option<Tip>,
+}
+
+impl Step {
+    /// One that says nothing.
+    pub fn new(network: &str, epoch: i64) -> Step {
+        Step {
+            network: network.to_owned(),
+            epoch,
+            blocks: Vec::new(),
+            transfers: Vec::new(),
+            dropped: Vec::new(),
+            refuted: Vec::new(),
+            safe: None,
+            last_final: None,
+        }
+    }
 }
 
 /// The last block that a chain says is settled to some degree.
@@ -26,6 +45,15 @@ pub struct Step {
 pub struct Tip {
     pub height: i64,
     pub hash: String,
+}
+
+impl Tip {
+    pub fn of(block: &Block) -> Tip {
+        Tip {
+            height: block.height,
+            hash: block.hash.clone(),
+        }
+    }
 }
 
 /// A transfer in a block, or waiting for one.

@@ -1,9 +1,11 @@
 //! The operator's nodes, asked for what our own observations do not know: what a transaction moved, which is shown and
 //! never written, and whether a register on the chain names an address.
 
+mod disputes;
 mod source;
 mod watching;
 
+pub use disputes::Disputes;
 pub use source::{Left, Source};
 pub use watching::{Known, WatchSettings, WatchedNetwork, WatchedSet, Watching};
 

@@ -95,6 +95,9 @@ impl Source {
     /// Says whether this is news.
     pub fn failed(&self, now_us: u64, error: &RpcError) -> bool {
         let mut state = self.state();
+        if now_us < state.left_until && matches!(state.left, Some(Left::Lied(_))) {
+            return false;
+        }
         let wait = FAILED_US << state.failures.min(8);
         state.failures += 1;
         state.left_until = now_us + wait.min(FAILED_US_MAX);
@@ -103,12 +106,17 @@ impl Source {
         is_news
     }
 
-    pub fn lied(&self, now_us: u64, what: &str) {
+    /// Says whether this is news: what one that is left alone for a lie said before is one lie with it.
+    pub fn lied(&self, now_us: u64, what: &str) -> bool {
         let mut state = self.state();
+        if now_us < state.left_until && matches!(state.left, Some(Left::Lied(_))) {
+            return false;
+        }
         let wait = LIED_US << state.lies.min(8);
         state.lies += 1;
         state.left_until = now_us + wait.min(LIED_US_MAX);
         state.left = Some(Left::Lied(what.to_owned()));
+        true
     }
 
     /// Says whether this is news.
@@ -145,8 +153,20 @@ mod tests {
 
     #[test]
     fn who_lied_is_left_alone_for_a_minute_and_then_longer_up_to_ten() {
-        let waits = waits(6, |source, now| source.lied(now, "a log"));
+        let waits = waits(6, |source, now| {
+            assert!(source.lied(now, "a log"));
+            assert!(!source.lied(now, "another log"));
+        });
         assert_eq!(waits, [60, 120, 240, 480, 600, 600]);
+    }
+
+    #[test]
+    fn who_lied_is_not_asked_sooner_for_not_answering_either() {
+        let source = source();
+        source.lied(0, "a log");
+        assert!(!source.failed(1, &RpcError::CutOff));
+        assert!(!source.may_be_asked(59 * SECOND_US));
+        assert!(source.may_be_asked(60 * SECOND_US));
     }
 
     #[test]

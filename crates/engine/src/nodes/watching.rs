@@ -10,6 +10,7 @@ use till_chains::watched::Watched;
 use till_core::asset::{Family, Mode, Network, Registry};
 use till_net::TlsError;
 
+use super::disputes::Disputes;
 use super::source::{Left, Source};
 
 /// Somebody's logs may be large and their node slow.
@@ -39,6 +40,7 @@ pub struct WatchedNetwork {
     pub sources: Vec<Source>,
     /// Shared with the other networks that have the same addresses.
     pub set: Arc<WatchedSet>,
+    pub disputes: Disputes,
 }
 
 /// The addresses that are looked for. Whoever adds to them holds `known`.
@@ -82,6 +84,7 @@ impl Watching {
                 scan_from: settings.scan_from,
                 sources: settings.endpoints.into_iter().map(Source::new).collect(),
                 set: Arc::clone(sets.entry(sharing).or_default()),
+                disputes: Disputes::default(),
             });
         }
         watched.retain(|network: &WatchedNetwork| !network.sources.is_empty());
@@ -106,6 +109,12 @@ impl WatchedNetwork {
         let may_be =
             move |source: &&Source| source.may_be_asked(now_us) && source.is_vouched(now_us);
         self.sources.iter().filter(may_be)
+    }
+
+    /// An endpoint's place in the operator's order.
+    pub fn place_of(&self, source: &Source) -> usize {
+        let is_it = |other: &Source| std::ptr::eq(other, source);
+        self.sources.iter().position(is_it).unwrap_or_default()
     }
 
     /// Why nobody is left to ask, where that is because all are wrong.

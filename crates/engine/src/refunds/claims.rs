@@ -10,7 +10,7 @@ use till_store::refunds::RefundRow;
 use till_store::{Queries, Tx};
 
 use super::create::hash_token;
-use super::find_locked;
+use super::{find_locked, is_covered};
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine, Merchant};
 use crate::outbox::{self, Told};
@@ -152,7 +152,9 @@ pub async fn claim(
     let kept = screening::kept(context, &row.id, screened, &screening);
     tx.write(&till_store::screenings::rows([&kept])).await?;
     row.status = match screening.result() {
-        Finding::Clear => RefundStatus::ReadyToSend,
+        Finding::Clear if is_covered(&held, &row) => RefundStatus::ReadyToSend,
+        // What it is drawn from left the chain.
+        Finding::Clear => RefundStatus::InReview,
         Finding::Match | Finding::Unavailable => RefundStatus::InReview,
     };
     row.claimed_at = Some(now);

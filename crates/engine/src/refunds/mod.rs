@@ -135,6 +135,14 @@ fn give_back(held: &mut Held, row: &RefundRow) -> Result<(), Fail> {
     })
 }
 
+/// Whether everything that a refund is drawn from is there.
+fn is_covered(held: &Held, row: &RefundRow) -> bool {
+    row.sources.iter().all(|(id, _)| {
+        let mut payments = held.payments.iter();
+        payments.any(|payment| payment.is.id == *id && payment.is.status.is_posted())
+    })
+}
+
 /// Changes what a refund has taken of each of its invoice's payments.
 fn change(
     held: &mut Held,

@@ -9,7 +9,7 @@ use till_core::screening::Finding;
 use till_store::Tx;
 use till_store::refunds::RefundRow;
 
-use super::{change, find, find_locked, render};
+use super::{change, find, find_locked, is_covered, render};
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine};
 use crate::screening::{self, Answers, Screened};
@@ -31,6 +31,10 @@ pub async fn mark_sent(
     let (mut row, mut held) = find_locked(tx, context, id).await?;
     if row.status != RefundStatus::ReadyToSend {
         return Err(Refusal::of(Code::RefundNotReady).into());
+    }
+    if !is_covered(&held, &row) {
+        let message = "The payment that this refund is drawn from was reversed";
+        return Err(Refusal::new(Code::RefundNotReady, message).into());
     }
     let now = held.moment(context);
     let (network, _) = payout(&row)?;

@@ -55,9 +55,10 @@ impl<'e> Asking<'e> {
 
     pub(super) fn lied(&self, source: &Source, what: &str) -> Trouble {
         let network = &*self.network().id;
-        tracing::error!(network, endpoint = %source.endpoint, what, "an endpoint is not believed; it is left alone for a while");
-        metrics::counter!("till_endpoint_lies_total", "network" => network).increment(1);
-        source.lied(self.now_us(), what);
+        if source.lied(self.now_us(), what) {
+            tracing::error!(network, endpoint = %source.endpoint, what, "an endpoint is not believed; it is left alone for a while");
+            metrics::counter!("till_endpoint_lies_total", "network" => network).increment(1);
+        }
         Trouble::Source
     }
 

@@ -6,38 +6,41 @@ use till_store::networks::NetworkRow;
 
 use super::Trouble;
 use super::ask::Asking;
-use super::tips::Said;
+use super::heads::Head;
 
 /// What the operator says, or else the head, or the block before the oldest open lease if that is earlier.
 pub(super) async fn first_height(
     asking: Asking<'_>,
     row: &NetworkRow,
-    best: &Said<'_>,
+    head: &Head<'_>,
 ) -> Result<i64, Trouble> {
-    let head = best.latest.height;
-    // After a thaw, it is read again from behind the last block that both sides agree on.
+    let top = head.block.height;
+    // After a thaw, it is read again from behind the last block that both sides agree on, once there is one.
     if let Some(cursor) = row.cursor_height {
-        return Ok((cursor + 1).min(head));
+        return Ok(cursor + 1);
     }
     if let Some(height) = asking.net.scan_from {
-        return Ok(height.clamp(0, head));
+        return Ok(height.clamp(0, top));
     }
     let (family, mode) = (asking.network().family, asking.network().mode);
     let mut reader = asking.engine.db.read().await.map_err(Trouble::from)?;
     let oldest = till_store::leases::oldest_open(&mut reader, family, mode).await?;
     drop(reader);
     match oldest.map(|leased_at| leased_at - CLOCK_SLACK_MS) {
-        Some(time) if time < best.latest.time => at_time(asking, best, time).await,
-        _ => Ok(head),
+        Some(time) if time < head.block.time => at_time(asking, head, time).await,
+        _ => Ok(top),
     }
 }
 
 /// The highest block that is not younger than a time, or the first one there is.
-async fn at_time(asking: Asking<'_>, best: &Said<'_>, time: i64) -> Result<i64, Trouble> {
-    let (mut low, mut high) = (0, best.latest.height);
+async fn at_time(asking: Asking<'_>, head: &Head<'_>, time: i64) -> Result<i64, Trouble> {
+    let Some(source) = head.holders.first() else {
+        return Ok(head.block.height);
+    };
+    let (mut low, mut high) = (0, head.block.height);
     while low < high {
         let middle = low + (high - low + 1) / 2;
-        let header = asking.header(best.source, Which::At(middle)).await?;
+        let header = asking.header(source, Which::At(middle)).await?;
         // History that the endpoint has forgotten is before anything that can be read.
         match header.is_none_or(|header| header.time <= time) {
             true => low = middle,

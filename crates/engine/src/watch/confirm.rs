@@ -1,187 +1,142 @@
 //! Before a block with transfers to us counts as final, as many endpoints as must agree are asked for the receipts
-//! again: what only one of them says is not credited.
+//! again. A transfer that they do not have, or have as another, is taken back: whoever told of it did so alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use till_core::payment::Level;
 use till_store::transfers::TransferRow;
 
-use super::ask::{Asking, Receipts, shown};
-use super::gather::Read;
+use super::agree::{Answers, Claim, Question, Verdict, decide};
+use super::ask::Asking;
+use super::gather::{Read, disagreement};
 use super::tips::Chain;
 use crate::base::fail::Fail;
-use crate::intake::chain::{Seen, Tip};
-use crate::nodes::Source;
+use crate::intake::chain::Tip;
 
-/// A transfer, as far as endpoints can be asked about it.
-struct Claim {
-    height: i64,
-    block: [u8; 32],
-    transaction: [u8; 32],
-    place: i64,
-    recipient: String,
-    units: u128,
+/// How far a tip may rise.
+#[derive(Debug, Default)]
+pub(super) struct Confirmed {
+    pub(super) tip: Option<Tip>,
+    /// Transfers that enough endpoints say are not there, by transaction and place in it.
+    pub(super) refuted: Vec<(String, i64)>,
+    /// Why it does not rise as far as it could.
+    pub(super) held: Option<String>,
 }
 
-/// How far a tip may rise: below the first transfer that not enough endpoints have.
+/// Up to below the first transfer that not enough endpoints have. What was read just now was asked about already.
 pub(super) async fn confirmed(
     asking: Asking<'_>,
     before: Option<i64>,
     tip: Option<Tip>,
     (chain, read): (&Chain<'_>, &Read),
-) -> Result<Option<Tip>, Fail> {
+) -> Result<Confirmed, Fail> {
     let Some(tip) = tip.filter(|tip| before.is_none_or(|before| before < tip.height)) else {
-        return Ok(None);
+        return Ok(Confirmed::default());
     };
-    let claims = claims(
-        asking,
-        before.unwrap_or(i64::MIN),
-        tip.height,
-        (chain, read),
-    )
-    .await?;
-    for ((height, block), claims) in by_block(claims) {
-        if !are_agreed(asking, &block, &claims).await {
-            let network = &*asking.network().id;
-            tracing::error!(
-                network,
-                height,
-                "not enough endpoints have a transfer that one of them told of; nothing from here on is final"
-            );
-            metrics::counter!("till_network_disagreements_total", "network" => network)
-                .increment(1);
-            let below = chain.at(height - 1);
-            return Ok(below.map(|block| Tip {
-                height: block.height,
-                hash: block.hash.clone(),
-            }));
+    let after = before.unwrap_or(i64::MIN);
+    let mut refuted = Vec::new();
+    for (block, rows) in known(asking, (after, tip.height), (chain, read)).await? {
+        match ask(asking, block, &rows).await {
+            Some(wrong) => refuted.extend(wrong),
+            None => {
+                let below = chain.at(block.0 - 1);
+                let below = below.filter(|below| before.is_none_or(|it| it < below.height));
+                return Ok(Confirmed {
+                    tip: below.map(Tip::of),
+                    refuted,
+                    held: Some(disagreement(block.0)),
+                });
+            }
         }
     }
-    Ok(Some(tip))
+    Ok(Confirmed {
+        tip: Some(tip),
+        refuted,
+        held: None,
+    })
 }
 
-/// Where payments count before they are final, enough endpoints must have them before anything is written.
-pub(super) async fn are_believed(asking: Asking<'_>, chain: &Chain<'_>, read: &Read) -> bool {
-    let credits_early = asking
-        .engine
-        .config
-        .credit_at
-        .contains_key(&asking.network().id);
-    if !credits_early || asking.net.quorum < 2 {
-        return true;
-    }
-    let claims = read
-        .transfers
-        .iter()
-        .filter_map(|seen| of_seen(seen, chain));
-    for claims in by_block(claims.collect()).into_values() {
-        let block = claims[0].block;
-        if !are_agreed(asking, &block, &claims).await {
-            return false;
-        }
-    }
-    true
-}
+/// Height and hash.
+type At = (i64, [u8; 32]);
 
-fn by_block(claims: Vec<Claim>) -> BTreeMap<(i64, [u8; 32]), Vec<Claim>> {
-    let mut by_block: BTreeMap<(i64, [u8; 32]), Vec<Claim>> = BTreeMap::new();
-    for claim in claims {
-        let block = (claim.height, claim.block);
-        by_block.entry(block).or_default().push(claim);
-    }
-    by_block
-}
-
-async fn claims(
+/// The transfers in these blocks that were written in an earlier round, by block.
+async fn known(
     asking: Asking<'_>,
-    before: i64,
-    up_to: i64,
+    (after, up_to): (i64, i64),
     (chain, read): (&Chain<'_>, &Read),
-) -> Result<Vec<Claim>, Fail> {
+) -> Result<BTreeMap<At, Vec<TransferRow>>, Fail> {
     let network = &asking.network().id;
     let mut reader = asking.engine.db.read().await?;
-    let known = till_store::transfers::in_blocks(&mut reader, network, before, up_to).await?;
+    let rows = till_store::transfers::in_blocks(&mut reader, network, after, up_to).await?;
     drop(reader);
-    let replaced_from = read.blocks.first().map_or(i64::MAX, |first| first.height);
-    let known = known.iter().filter_map(of_row);
-    let known = known.filter(|claim| claim.height < replaced_from);
-    let new = read
+    let just_now: HashSet<(&str, i64)> = read
         .transfers
         .iter()
-        .filter_map(|seen| of_seen(seen, chain));
-    let is_covered = |claim: &Claim| before < claim.height && claim.height <= up_to;
-    Ok(known.chain(new.filter(is_covered)).collect())
+        .map(|seen| (&*seen.tx_hash, seen.place))
+        .collect();
+    let mut known: BTreeMap<At, Vec<TransferRow>> = BTreeMap::new();
+    for row in rows {
+        let (Some(height), Some(hash)) = (row.height, &row.block_hash) else {
+            continue;
+        };
+        // What is in a block that this step replaces is not there any more.
+        let is_replaced = chain.at(height).is_some_and(|block| block.hash != *hash);
+        if let Some(block) = bytes(hash)
+            && !is_replaced
+            && !just_now.contains(&(&*row.tx_hash, row.place))
+        {
+            known.entry((height, block)).or_default().push(row);
+        }
+    }
+    Ok(known)
 }
 
-fn of_row(row: &TransferRow) -> Option<Claim> {
-    Some(Claim {
-        height: row.height?,
-        block: bytes(row.block_hash.as_deref()?)?,
-        transaction: bytes(&row.tx_hash)?,
-        place: row.place,
-        recipient: row.recipient.clone(),
-        units: row.units.0,
-    })
-}
-
-fn of_seen(seen: &Seen, chain: &Chain<'_>) -> Option<Claim> {
-    let block = chain.at(seen.height?)?;
-    Some(Claim {
-        height: block.height,
-        block: bytes(&block.hash)?,
-        transaction: bytes(&seen.tx_hash)?,
-        place: seen.place,
-        recipient: seen.recipient.clone(),
-        units: seen.units.0,
-    })
+/// Those of a block's transfers that enough endpoints say are not there. None while not enough say the same.
+async fn ask(
+    asking: Asking<'_>,
+    (height, block): At,
+    rows: &[TransferRow],
+) -> Option<Vec<(String, i64)>> {
+    let mut by_transaction: HashMap<[u8; 32], Vec<&TransferRow>> = HashMap::new();
+    for row in rows {
+        let transaction = bytes(&row.tx_hash)?;
+        by_transaction.entry(transaction).or_default().push(row);
+    }
+    let transactions: BTreeSet<[u8; 32]> = by_transaction.keys().copied().collect();
+    let transactions: Vec<[u8; 32]> = transactions.into_iter().collect();
+    let ours: HashSet<String> = rows.iter().map(|row| row.recipient.clone()).collect();
+    let question = Question {
+        height,
+        block,
+        transactions: &transactions,
+        ours: &ours,
+        need: asking.net.quorum,
+    };
+    let mut wrong = Vec::new();
+    for (transaction, verdict) in decide(asking, question, Answers::new()).await {
+        let Verdict::Agreed(claims) = verdict else {
+            return None;
+        };
+        let rows = &by_transaction[&transaction];
+        let wrongs = rows
+            .iter()
+            .filter(|row| !claims.contains(&Claim::of_row(row)));
+        wrong.extend(wrongs.map(|row| (row.tx_hash.clone(), row.place)));
+    }
+    if let [(transaction, _), ..] = &wrong[..] {
+        let network = &*asking.network().id;
+        tracing::error!(
+            network,
+            height,
+            transaction,
+            "a transfer that was taken in is not there, as enough endpoints say; it is taken back"
+        );
+        metrics::counter!("till_network_refuted_total", "network" => network).increment(1);
+    }
+    Some(wrong)
 }
 
 fn bytes(hash: &str) -> Option<[u8; 32]> {
     let mut bytes = [0; 32];
     hex::decode_to_slice(hash.trim_start_matches("0x"), &mut bytes).ok()?;
     Some(bytes)
-}
-
-async fn are_agreed(asking: Asking<'_>, block: &[u8; 32], claims: &[Claim]) -> bool {
-    let mut transactions: Vec<[u8; 32]> = claims.iter().map(|it| it.transaction).collect();
-    transactions.sort_unstable();
-    transactions.dedup();
-    let mut agreeing = 0;
-    for source in asking.usable() {
-        if agreeing == asking.net.quorum {
-            break;
-        }
-        agreeing += usize::from(agrees(asking, source, block, &transactions, claims).await);
-    }
-    agreeing >= asking.net.quorum
-}
-
-async fn agrees(
-    asking: Asking<'_>,
-    source: &Source,
-    block: &[u8; 32],
-    transactions: &[[u8; 32]],
-    claims: &[Claim],
-) -> bool {
-    let receipts = asking.receipts(source, block, transactions).await;
-    let Ok(receipts) = receipts else {
-        return false;
-    };
-    let missing = claims.iter().find(|claim| !has(&receipts, block, claim));
-    if let Some(missing) = missing {
-        let (network, level) = (&*asking.network().id, Level::Final.as_str());
-        let (height, transaction) = (missing.height, shown(&missing.transaction));
-        tracing::warn!(network, endpoint = %source.endpoint, height, transaction, level, "an endpoint does not have a transfer");
-    }
-    missing.is_none()
-}
-
-fn has(receipts: &Receipts, block: &[u8; 32], claim: &Claim) -> bool {
-    receipts.get(&claim.transaction).is_some_and(|receipt| {
-        receipt.block_hash == *block
-            && receipt.transfers.iter().any(|it| {
-                (i64::from(it.place), &it.recipient, it.units.0)
-                    == (claim.place, &claim.recipient, claim.units)
-            })
-    })
 }

@@ -1,14 +1,14 @@
 //! One leader's way along its network: read on, from where both sides agree, and take it to the door.
 
-use futures::FutureExt as _;
-use till_chains::evm::client::Which;
 use till_core::chain::Block;
 use till_store::networks::NetworkRow;
 
 use super::ask::{Asking, shown};
 use super::begin::first_height;
-use super::confirm::{are_believed, confirmed};
+use super::confirm::confirmed;
+use super::fork::{self, blame_dissenters};
 use super::gather::{Gathered, Read, Upon, gather};
+use super::heads::{Head, agreed_head};
 use super::logs::Span;
 use super::tips::{Chain, Said, agreed, ask_all};
 use super::{Trouble, measure};
@@ -31,18 +31,25 @@ pub(super) struct Follower<'e> {
     /// As the database has them.
     pub(super) row: NetworkRow,
     pub(super) window: Vec<Block>,
-    span: Span,
+    spans: Vec<Span>,
+    /// Up to which height the last steps went, and who was read then.
+    readers: Vec<(i64, Vec<usize>)>,
+    /// Why it does not go on, as far as this round knows.
+    held: Option<String>,
 }
 
 impl<'e> Follower<'e> {
     pub(super) async fn new(asking: Asking<'e>, epoch: i64) -> Result<Follower<'e>, Fail> {
         let (row, window) = known(asking).await?;
+        let spans = asking.net.sources.iter().map(|_| Span::default());
         Ok(Follower {
             asking,
             epoch,
             row,
             window,
-            span: Span::default(),
+            spans: spans.collect(),
+            readers: Vec::new(),
+            held: None,
         })
     }
 
@@ -51,49 +58,87 @@ impl<'e> Follower<'e> {
         Ok(())
     }
 
+    /// An operator may have said meanwhile that it is to be read again.
+    async fn is_stale(&self) -> Result<bool, Fail> {
+        let mut reader = self.asking.engine.db.read().await?;
+        let row = till_store::networks::find(&mut reader, &self.asking.network().id).await?;
+        let place = |row: &NetworkRow| {
+            let frozen = row.frozen_at.is_some();
+            (row.cursor_height, row.cursor_hash.clone(), frozen)
+        };
+        Ok(row.is_none_or(|row| place(&row) != place(&self.row)))
+    }
+
     /// One round: who says what, the next blocks, and how far they are settled.
     pub(super) async fn round(&mut self) -> Result<Next, Fail> {
-        if self.row.frozen_at.is_some() {
+        self.held = None;
+        if self.is_stale().await? {
             self.reload().await?;
+            self.readers.clear();
+        }
+        if self.row.frozen_at.is_some() {
             measure::standing(self.asking, &self.row, &self.window, None);
             return Ok(Next::Later);
         }
         let said = ask_all(self.asking).await;
-        let Some(best) = self.best(&said) else {
+        let Some(head) = agreed_head(self.asking, &said, &self.window).await else {
+            self.held = (!said.is_empty()).then(|| "the endpoints agree on no block".to_owned());
             measure::standing(self.asking, &self.row, &self.window, None);
             return Ok(Next::Later);
         };
-        let read = match self.read_on(best, &said).await {
+        if head.block.height + 1 < head.wanted {
+            let height = head.block.height;
+            let why = format!("the endpoints disagree about the blocks above height {height}");
+            self.held = Some(why);
+        }
+        let read = match self.read_on(&head, &said).await {
             Ok(read) => read,
             Err(Trouble::Source) => return Ok(Next::Later),
             Err(Trouble::Ours(fail)) => return Err(fail),
         };
-        let head = best.latest.height;
-        self.take(read, &said, head).await
+        let next = self.take(read, &said, &head).await?;
+        blame_dissenters(self, &said, &head).await;
+        Ok(next)
     }
 
-    async fn take(&mut self, read: Read, said: &[Said<'_>], head: i64) -> Result<Next, Fail> {
+    /// What this round found out about why it does not go on. Told to operators once the round is over.
+    pub(super) fn say(&mut self, second: Option<String>) {
+        let held = self.held.take().or(second);
+        self.asking.net.disputes.hold(held);
+    }
+
+    async fn take(
+        &mut self,
+        mut read: Read,
+        said: &[Said<'_>],
+        head: &Head<'_>,
+    ) -> Result<Next, Fail> {
         let chain = Chain {
             window: &self.window,
             new: &read.blocks,
         };
-        if !are_believed(self.asking, &chain, &read).await {
-            return Ok(Next::Later);
-        }
         let (safe, last_final) = agreed(self.asking, said, &chain).await;
         let before = self.row.final_height;
-        let last_final = confirmed(self.asking, before, last_final, (&chain, &read)).await?;
+        if last_final.is_none() && before.is_some() && said.len() >= self.asking.net.quorum {
+            let why = "too few endpoints name a final block of this chain";
+            self.held = Some(why.to_owned());
+        }
+        let confirmed = confirmed(self.asking, before, last_final, (&chain, &read)).await?;
+        let held = read.held.take().or(confirmed.held);
+        self.held = held.or(self.held.take());
         let safe = safe.filter(|tip| self.row.safe_height.is_none_or(|it| it < tip.height));
-        let is_news = !read.blocks.is_empty() || safe.is_some() || last_final.is_some();
+        let is_news = !read.blocks.is_empty()
+            || safe.is_some()
+            || confirmed.tip.is_some()
+            || !confirmed.refuted.is_empty();
         if is_news {
             let step = Step {
-                network: self.asking.network().id.clone(),
-                epoch: self.epoch,
                 blocks: read.blocks,
                 transfers: read.transfers,
-                dropped: Vec::new(),
+                refuted: confirmed.refuted,
                 safe,
-                last_final,
+                last_final: confirmed.tip,
+                ..Step::new(&self.asking.network().id, self.epoch)
             };
             measure::took(self.asking, &step);
             let advanced = advance(self.asking.engine, &step).await?;
@@ -105,122 +150,121 @@ impl<'e> Follower<'e> {
                 tracing::warn!(network = %step.network, "what was read does not hang together with what is known; it is read again");
                 return Ok(Next::Later);
             }
+            self.was_read(&step, head);
         }
-        measure::standing(self.asking, &self.row, &self.window, Some(head));
+        let reached = head.block.height;
+        measure::standing(self.asking, &self.row, &self.window, Some(reached));
         let cursor = self.window.last().map_or(-1, |block| block.height);
-        Ok(match is_news && cursor < head {
+        let is_held = self.held.is_some();
+        Ok(match is_news && cursor < reached && !is_held {
             true => Next::Now,
             false => Next::Later,
         })
     }
 
-    /// Whom to read from: who is furthest; or, when enough of them name another block where ours was final, one of those.
-    fn best<'s, 'a>(&self, said: &'s [Said<'a>]) -> Option<&'s Said<'a>> {
-        let contradicts = |it: &&Said<'_>| {
-            let told = it.last_final.as_ref();
-            told.is_some_and(|told| {
-                let is_final = self.row.final_height.is_some_and(|tip| told.height <= tip);
-                let ours = self.at(told.height);
-                is_final && ours.is_some_and(|ours| ours.hash != shown(&told.hash))
-            })
-        };
-        let others: Vec<&Said<'_>> = said.iter().filter(contradicts).collect();
-        if others.len() >= self.asking.net.quorum {
-            return others.first().copied();
+    fn was_read(&mut self, step: &Step, head: &Head<'_>) {
+        if let Some(last) = step.blocks.last() {
+            let place = |reader: &&crate::nodes::Source| self.asking.net.place_of(reader);
+            let readers = head.readers().iter().map(place).collect();
+            self.readers.push((last.height, readers));
         }
-        // Among equals the first: that is the operator's order.
-        said.iter().rev().max_by_key(|it| it.latest.height)
     }
 
-    fn at(&self, height: i64) -> Option<&Block> {
+    /// Who was read at first, from a height on.
+    pub(super) fn readers_of(&self, from: i64) -> Vec<usize> {
+        let steps = self.readers.iter().filter(|(up_to, _)| *up_to >= from);
+        steps.flat_map(|(_, readers)| readers).copied().collect()
+    }
+
+    pub(super) fn was_checked(&mut self, height: i64) {
+        self.row.checked_height = Some(height);
+        self.readers.retain(|(up_to, _)| *up_to > height);
+    }
+
+    pub(super) fn at(&self, height: i64) -> Option<&Block> {
         self.window.iter().find(|block| block.height == height)
     }
 
-    async fn read_on(&mut self, best: &Said<'_>, said: &[Said<'_>]) -> Result<Read, Trouble> {
-        let head = best.latest.height;
+    async fn read_on(&mut self, head: &Head<'_>, said: &[Said<'_>]) -> Result<Read, Trouble> {
+        let height = head.block.height;
         let Some(cursor) = self.window.last().cloned() else {
-            let from = first_height(self.asking, &self.row, best).await?;
-            return self.read_from(best, from, Upon::Nothing).await;
+            let from = first_height(self.asking, &self.row, head).await?;
+            return self.read_from(head, from, Upon::Nothing).await;
         };
-        if head <= cursor.height {
-            let ours = self.at(head);
-            let is_ours = ours.is_some_and(|ours| ours.hash == shown(&best.latest.hash));
-            // One who is behind, or has another block at the same height, must win first.
-            if is_ours || !self.is_left(&cursor, said) {
-                return Ok(Read::default());
-            }
-            return self.read_from_fork(best).await;
+        if height <= cursor.height {
+            let ours = self.at(height);
+            let is_ours = ours.is_some_and(|ours| ours.hash == shown(&head.block.hash));
+            return match is_ours {
+                true => Ok(Read::default()),
+                false => self.read_from_fork(head, said).await,
+            };
         }
         let upon = Upon::Parent(&cursor.hash);
-        let range = (cursor.height + 1, head);
-        match gather(self.asking, best.source, &mut self.span, range, upon).await? {
+        match self.gathered(head, cursor.height + 1, upon).await? {
             Gathered::Read(read) => Ok(read),
-            Gathered::Elsewhere => self.read_from_fork(best).await,
+            Gathered::Elsewhere => self.read_from_fork(head, said).await,
         }
     }
 
-    /// Whether nobody has our last block as its head any more, and enough are asked to say so.
-    fn is_left(&self, cursor: &Block, said: &[Said<'_>]) -> bool {
-        let stays = |it: &Said<'_>| shown(&it.latest.hash) == cursor.hash;
-        said.len() >= self.asking.net.quorum && !said.iter().any(stays)
-    }
-
-    async fn read_from(
-        &mut self,
-        best: &Said<'_>,
+    /// What counts as soon as it is written, and what is final already, needs all that must agree.
+    async fn gathered(
+        &self,
+        head: &Head<'_>,
         from: i64,
         upon: Upon<'_>,
-    ) -> Result<Read, Trouble> {
-        let range = (from, best.latest.height);
-        match gather(self.asking, best.source, &mut self.span, range, upon).await? {
-            Gathered::Read(read) => Ok(read),
-            Gathered::Elsewhere => Err(self.asking.unsettled(best.source)),
+    ) -> Result<Gathered, Trouble> {
+        let (asking, quorum) = (self.asking, self.asking.net.quorum);
+        let is_final = self.row.final_height.is_some_and(|tip| from <= tip);
+        if is_final && head.need < quorum {
+            return Ok(Gathered::Read(Read::default()));
         }
-    }
-
-    /// Back to the last block that both sides have, and on from there.
-    async fn read_from_fork(&mut self, best: &Said<'_>) -> Result<Read, Trouble> {
-        let lowest = self.window.first().map_or(0, |block| block.height);
-        let highest = self.window.last().map_or(0, |block| block.height);
-        let mut at = highest.min(best.latest.height);
-        while at >= lowest && !self.is_shared(best, at).await? {
-            at -= 1;
-        }
-        let from = at + 1;
-        let network = &*self.asking.network().id;
-        let depth = highest - at;
-        let is_final = self.row.final_height.is_some_and(|tip| from <= tip) || from <= lowest;
-        if is_final && !self.is_agreed(best, from).await? {
-            let what = "another block at a height that is final";
-            return Err(self.asking.lied(best.source, what));
-        }
-        tracing::info!(network, from, depth, "the chain was reorganised");
-        metrics::counter!("till_network_reorganisations_total", "network" => network).increment(1);
-        let parent = self.at(at).map(|block| block.hash.clone());
-        let upon = parent.as_deref().map_or(Upon::Nothing, Upon::Parent);
-        self.read_from(best, from, upon).await
-    }
-
-    async fn is_shared(&self, best: &Said<'_>, height: i64) -> Result<bool, Trouble> {
-        let header = self.asking.header(best.source, Which::At(height)).await?;
-        let Some(header) = header else {
-            return Err(self.asking.unsettled(best.source));
+        let counts_early = asking
+            .engine
+            .config
+            .credit_at
+            .contains_key(&asking.network().id);
+        let sure = match counts_early {
+            true => quorum,
+            false => head.need,
         };
-        let ours = self.at(height);
-        Ok(ours.is_some_and(|ours| ours.hash == shown(&header.hash)))
+        gather(asking, head, &self.spans, (from, sure), upon).await
     }
 
-    /// Whether as many endpoints as must agree have the same block there as this one.
-    async fn is_agreed(&self, best: &Said<'_>, height: i64) -> Result<bool, Trouble> {
-        let there = self.asking.header(best.source, Which::At(height)).await?;
-        let there = there.ok_or_else(|| self.asking.unsettled(best.source))?;
-        let others = self.asking.usable().into_iter();
-        let others = others.filter(|other| !std::ptr::eq(*other, best.source));
-        let asked = others.map(|other| self.asking.header(other, Which::At(height)).boxed());
-        let told = futures::future::join_all(asked).await;
-        let same = told.into_iter().filter_map(|told| told.ok().flatten());
-        let same = same.filter(|header| header.hash == there.hash).count();
-        Ok(same + 1 >= self.asking.net.quorum)
+    async fn read_from(&self, head: &Head<'_>, from: i64, upon: Upon<'_>) -> Result<Read, Trouble> {
+        if from > head.block.height {
+            return Ok(Read::default());
+        }
+        match self.gathered(head, from, upon).await? {
+            Gathered::Read(read) => Ok(read),
+            Gathered::Elsewhere => Err(Trouble::Source),
+        }
+    }
+
+    /// Back to the last block that both sides have, and on from there. One side is all that must agree: what fewer say
+    /// replaces nothing.
+    async fn read_from_fork(
+        &mut self,
+        head: &Head<'_>,
+        said: &[Said<'_>],
+    ) -> Result<Read, Trouble> {
+        if head.need < self.asking.net.quorum {
+            let why = "too few endpoints answer to follow a reorganisation";
+            self.held = Some(why.to_owned());
+            return Ok(Read::default());
+        }
+        let Some(shared) = fork::last_shared(self, head, said).await else {
+            return Err(Trouble::Source);
+        };
+        let network = &*self.asking.network().id;
+        let (from, depth) = (shared.from, shared.depth);
+        let upon = shared.parent.as_deref().map_or(Upon::Nothing, Upon::Parent);
+        let read = self.read_from(head, from, upon).await?;
+        if !read.blocks.is_empty() {
+            tracing::info!(network, from, depth, "the chain was reorganised");
+            metrics::counter!("till_network_reorganisations_total", "network" => network)
+                .increment(1);
+        }
+        Ok(read)
     }
 }
 

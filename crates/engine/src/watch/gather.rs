@@ -1,14 +1,15 @@
-//! The next blocks of a network, from one endpoint, with what in them concerns us.
+//! The next blocks of a network, from as many endpoints as must agree, with what in them concerns us.
 
+use futures::FutureExt as _;
 use till_chains::evm::blocks::Header;
 use till_core::chain::Block;
 
-use super::Trouble;
 use super::ask::{Asking, block_of, shown};
+use super::heads::Head;
 use super::logs::{self, Span};
-use super::matched;
+use super::matched::{self, Given};
+use super::{Trouble, headers};
 use crate::intake::chain::Seen;
-use crate::nodes::Source;
 
 /// Blocks of one step at most: they are one unit of work.
 pub(super) const BLOCKS_MAX: i64 = 200;
@@ -17,6 +18,8 @@ pub(super) const BLOCKS_MAX: i64 = 200;
 pub(super) struct Read {
     pub(super) blocks: Vec<Block>,
     pub(super) transfers: Vec<Seen>,
+    /// Why it was not read further, where it was not for lack of blocks.
+    pub(super) held: Option<String>,
 }
 
 /// What the blocks from a height on are read upon.
@@ -35,15 +38,16 @@ pub(super) enum Gathered {
     Elsewhere,
 }
 
+/// From a height on towards the head. `sure` is how many must say the same of a transfer.
 pub(super) async fn gather(
     asking: Asking<'_>,
-    source: &Source,
-    span: &mut Span,
-    (from, head): (i64, i64),
+    head: &Head<'_>,
+    spans: &[Span],
+    (from, sure): (i64, usize),
     upon: Upon<'_>,
 ) -> Result<Gathered, Trouble> {
-    let to = head.min(from + BLOCKS_MAX - 1);
-    let headers = asking.headers(source, (from, to)).await?;
+    let to = head.block.height.min(from + BLOCKS_MAX - 1);
+    let (mut headers, mut held) = headers::agreed(asking, head, (from, to)).await?;
     let is_child = |first: &Header| match upon {
         Upon::Nothing => true,
         Upon::Parent(parent) => shown(&first.parent) == parent,
@@ -51,10 +55,38 @@ pub(super) async fn gather(
     if headers.first().is_some_and(|first| !is_child(first)) {
         return Ok(Gathered::Elsewhere);
     }
-    let logs = logs::read(asking, source, span, &headers).await?;
-    let transfers = matched::transfers(asking, source, &logs).await?;
+    let logs = read_logs(asking, head, spans, &headers).await?;
+    let (given, ours) = matched::ours(asking, logs).await?;
+    let matched = matched::agreed(asking, &given, &ours, sure).await?;
+    if let Some(open) = matched.open {
+        headers.retain(|header| header.height < open);
+        held = Some(disagreement(open));
+    }
     Ok(Gathered::Read(Read {
         blocks: headers.iter().map(block_of).collect(),
-        transfers,
+        transfers: matched.seen,
+        held,
     }))
+}
+
+/// In words for operators.
+pub(super) fn disagreement(height: i64) -> String {
+    format!("the endpoints disagree about a transfer at height {height}")
+}
+
+async fn read_logs<'s>(
+    asking: Asking<'s>,
+    head: &Head<'s>,
+    spans: &[Span],
+    headers: &[Header],
+) -> Result<Vec<Given<'s>>, Trouble> {
+    let asked = head.readers().iter().map(|reader| {
+        async move {
+            let span = &spans[asking.net.place_of(reader)];
+            let logs = logs::read(asking, reader, span, headers).await?;
+            Ok::<_, Trouble>((*reader, logs))
+        }
+        .boxed()
+    });
+    futures::future::try_join_all(asked).await
 }

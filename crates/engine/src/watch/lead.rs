@@ -81,7 +81,8 @@ async fn follow(asking: Asking<'_>, epoch: i64) -> Result<(), Fail> {
             Next::Leave => return Ok(()),
             Next::Now => {}
             Next::Later => {
-                second::pass(&mut follower).await?;
+                let second = second::pass(&mut follower).await?;
+                follower.say(second);
                 tokio::time::sleep(poll(asking.network())).await;
             }
         }

@@ -1,6 +1,7 @@
 //! The logs of some blocks, and whether they can be all of them.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use futures::FutureExt as _;
 use till_chains::evm::blocks::Header;
@@ -16,25 +17,31 @@ use crate::nodes::Source;
 const BY_HASH_MAX: usize = 4;
 
 /// How many blocks an endpoint is asked for at once: it is found out, never known.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Span(i64);
+#[derive(Debug)]
+pub(super) struct Span(AtomicI64);
 
 const SPAN_FIRST: i64 = 10;
 const SPAN_MAX: i64 = 1_000;
 
 impl Default for Span {
     fn default() -> Span {
-        Span(SPAN_FIRST)
+        Span(AtomicI64::new(SPAN_FIRST))
     }
 }
 
 impl Span {
-    fn went_well(&mut self) {
-        self.0 = (self.0 * 2).min(SPAN_MAX);
+    fn get(&self) -> i64 {
+        self.0.load(Ordering::Relaxed)
     }
 
-    fn was_too_much(&mut self) {
-        self.0 = (self.0 / 2).max(1);
+    fn went_well(&self) {
+        let wider = (self.get() * 2).min(SPAN_MAX);
+        self.0.store(wider, Ordering::Relaxed);
+    }
+
+    fn was_too_much(&self) {
+        let narrower = (self.get() / 2).max(1);
+        self.0.store(narrower, Ordering::Relaxed);
     }
 }
 
@@ -42,7 +49,7 @@ impl Span {
 pub(super) async fn read(
     asking: Asking<'_>,
     source: &Source,
-    span: &mut Span,
+    span: &Span,
     headers: &[Header],
 ) -> Result<Vec<Log>, Trouble> {
     let logs = match headers.len() <= BY_HASH_MAX {
@@ -68,13 +75,13 @@ async fn by_hash(
 async fn by_height(
     asking: Asking<'_>,
     source: &Source,
-    span: &mut Span,
+    span: &Span,
     headers: &[Header],
 ) -> Result<Vec<Log>, Trouble> {
     let mut logs = Vec::new();
     let mut rest = headers;
     while let Some(first) = rest.first() {
-        let count = usize::try_from(span.0).unwrap_or(1).min(rest.len());
+        let count = usize::try_from(span.get()).unwrap_or(1).min(rest.len());
         let last = &rest[count - 1];
         let within = match count {
             1 => Within::Block(first.hash),
@@ -137,7 +144,8 @@ async fn check(
     Ok(logs)
 }
 
-/// A block may have logs of a token, and none came. Another endpoint is asked, or the same one about this very block.
+/// A block may have logs of a token, and none came. Others are asked, and the same one about this very block. What they have
+/// is held against it only when its own receipts have it, too: otherwise one could speak ill of another.
 async fn second_opinion(
     asking: Asking<'_>,
     source: &Source,
@@ -147,18 +155,29 @@ async fn second_opinion(
     let same = |other: &&Source| std::ptr::eq(*other, source);
     let others = asking.usable();
     let others = others.iter().copied().filter(|it| !same(it));
+    let mut answers = 0;
     for other in others.chain([source]) {
         let within = Within::Block(header.hash);
         // One that has not got there yet cannot say.
         let Ok(logs) = asking.try_logs(other, within).await else {
             continue;
         };
-        return match logs.iter().any(|log| log.contract == *contract) {
-            false => Ok(()),
-            true => Err(asking.lied(source, "it left out logs")),
+        answers += 1;
+        let left_out = logs.iter().find(|log| log.contract == *contract);
+        let Some(left_out) = left_out else {
+            continue;
         };
+        let transactions = [left_out.tx_hash];
+        let receipts = asking.receipts(source, &header.hash, &transactions).await?;
+        let has = receipts.get(&left_out.tx_hash);
+        if has.is_some_and(|receipt| receipt.block_hash == header.hash) {
+            return Err(asking.lied(source, "it left out logs"));
+        }
     }
-    Err(Trouble::Source)
+    match answers {
+        0 => Err(Trouble::Source),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -167,16 +186,16 @@ mod tests {
 
     #[test]
     fn a_span_grows_while_all_goes_well_and_is_halved_to_a_block_when_not() {
-        let mut span = Span::default();
+        let span = Span::default();
         let mut grown = Vec::new();
         for _ in 0..8 {
             span.went_well();
-            grown.push(span.0);
+            grown.push(span.get());
         }
         assert_eq!(grown, [20, 40, 80, 160, 320, 640, 1_000, 1_000]);
         for _ in 0..12 {
             span.was_too_much();
         }
-        assert_eq!(span.0, 1);
+        assert_eq!(span.get(), 1);
     }
 }

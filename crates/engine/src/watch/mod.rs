@@ -3,11 +3,15 @@
 //!
 //! A leader may die at any instant: where it stands is in the database, written with what it saw.
 
+mod agree;
 mod ask;
 mod begin;
 mod confirm;
 mod follow;
+mod fork;
 mod gather;
+mod headers;
+mod heads;
 mod lead;
 mod logs;
 mod matched;

@@ -1,15 +1,16 @@
-//! A second look at what is final, from another endpoint where there is one: what the first look missed is credited,
-//! and told to operators.
-
-use std::collections::HashSet;
+//! A second look at what is final, from an endpoint that was not read at first where there is one: what the first look
+//! missed is credited once enough endpoints have it, and told to operators.
 
 use scoped_futures::ScopedFutureExt as _;
+use till_chains::evm::blocks::Header;
 
 use super::Trouble;
+use super::agree::Claim;
 use super::ask::{Asking, shown};
 use super::follow::Follower;
+use super::gather::disagreement;
 use super::logs::{self, Span};
-use super::matched;
+use super::matched::{self, Given, claim_of};
 use crate::base::fail::Fail;
 use crate::intake::chain::{Advanced, Seen, Step, advance};
 use crate::nodes::Source;
@@ -17,67 +18,109 @@ use crate::nodes::Source;
 /// So far behind the last final block: whoever lagged has caught up by then.
 const BEHIND: i64 = 4;
 const BLOCKS_MAX: i64 = 100;
+/// So far behind, nobody in particular is waited for.
+const PATIENCE: i64 = 1_000;
 
-/// Looks at the next blocks that nobody looked at twice, if there are any.
-pub(super) async fn pass(follower: &mut Follower<'_>) -> Result<(), Fail> {
+/// Looks at the next blocks that nobody looked at twice, if there are any. Why it cannot go on, if it cannot.
+pub(super) async fn pass(follower: &mut Follower<'_>) -> Result<Option<String>, Fail> {
     let row = &follower.row;
     let (Some(last_final), None) = (row.final_height, row.frozen_at) else {
-        return Ok(());
+        return Ok(None);
     };
     let lowest = follower.window.first().map_or(i64::MAX, |it| it.height);
     let from = row.checked_height.map_or(lowest, |it| it + 1).max(lowest);
     let to = (last_final - BEHIND).min(from.saturating_add(BLOCKS_MAX - 1));
     if to < from {
-        return Ok(());
+        return Ok(None);
     }
-    match look(follower, from, to).await {
-        Ok(()) | Err(Trouble::Source) => Ok(()),
+    let is_patient = last_final - from < PATIENCE;
+    match look(follower, (from, to), is_patient).await {
+        Ok(held) => Ok(held),
+        Err(Trouble::Source) => Ok(None),
         Err(Trouble::Ours(fail)) => Err(fail),
     }
 }
 
-async fn look(follower: &mut Follower<'_>, from: i64, to: i64) -> Result<(), Trouble> {
+async fn look(
+    follower: &mut Follower<'_>,
+    (from, to): (i64, i64),
+    is_patient: bool,
+) -> Result<Option<String>, Trouble> {
     let asking = follower.asking;
-    let Some(source) = another(asking) else {
-        return Ok(());
+    let Some(source) = another(follower, from, is_patient) else {
+        return Ok(None);
     };
     let mut headers = asking.headers(source, (from, to)).await?;
     let ours = |height: i64| follower.window.iter().find(|it| it.height == height);
-    let is_ours = |it: &till_chains::evm::blocks::Header| {
-        ours(it.height).is_some_and(|block| block.hash == shown(&it.hash))
-    };
+    let is_ours = |it: &Header| ours(it.height).is_some_and(|block| block.hash == shown(&it.hash));
     headers.retain(is_ours);
     if headers.len() != usize::try_from(to - from + 1).unwrap_or_default() {
         // It is behind, or of another chain: whoever reads on finds out which.
-        return Ok(());
+        return Ok(None);
     }
-    let logs = logs::read(asking, source, &mut Span::default(), &headers).await?;
-    let seen = matched::transfers(asking, source, &logs).await?;
-    let missed = missed(asking, seen).await?;
-    if !missed.is_empty() && !take(follower, missed).await? {
-        return Ok(());
+    let logs = logs::read(asking, source, &Span::default(), &headers).await?;
+    let (mut given, ours) = matched::ours(asking, vec![(source, logs)]).await?;
+    leave_known(asking, &mut given, (from, to)).await?;
+    let matched = matched::agreed(asking, &given, &ours, asking.net.quorum).await?;
+    if !matched.seen.is_empty() && !take(follower, matched.seen).await? {
+        return Ok(None);
     }
-    note(follower, to).await?;
-    Ok(())
+    let up_to = matched.open.map_or(to, |open| open - 1);
+    if up_to >= from {
+        note(follower, up_to).await?;
+    }
+    Ok(matched.open.map(disagreement))
 }
 
-/// The last in the operator's order that answers: reading on begins with the first.
-fn another(asking: Asking<'_>) -> Option<&Source> {
-    asking.usable().last().copied()
+/// Somebody else than those who were read at first, the last in the operator's order: reading on begins with the first.
+/// One that is away for now is waited for a while.
+fn another<'e>(follower: &Follower<'e>, from: i64, is_patient: bool) -> Option<&'e Source> {
+    let asking = follower.asking;
+    let readers = follower.readers_of(from);
+    let is_other = |source: &&Source| !readers.contains(&asking.net.place_of(source));
+    let usable = asking.usable();
+    let other = usable.iter().rev().copied().find(is_other);
+    let may_come = is_patient && asking.net.sources.iter().any(|it| is_other(&it));
+    match other {
+        None if may_come => None,
+        None => usable.last().copied(),
+        other => other,
+    }
 }
 
-async fn missed(asking: Asking<'_>, seen: Vec<Seen>) -> Result<Vec<Seen>, Fail> {
-    let network = &*asking.network().id;
-    let identities: Vec<(&str, &str, i64)> = seen
-        .iter()
-        .map(|it| (network, &*it.tx_hash, it.place))
-        .collect();
+/// Takes out the logs of transfers that are known as they are.
+async fn leave_known(
+    asking: Asking<'_>,
+    given: &mut [Given<'_>],
+    (from, to): (i64, i64),
+) -> Result<(), Fail> {
+    if given.iter().all(|(_, logs)| logs.is_empty()) {
+        return Ok(());
+    }
+    let network = asking.network();
     let mut reader = asking.engine.db.read().await?;
-    let known = till_store::transfers::find_many(&mut reader, &identities).await?;
-    let known = known.into_iter().filter(|fact| fact.height.is_some());
-    let known: HashSet<(String, i64)> = known.map(|it| (it.tx_hash, it.place)).collect();
-    let is_new = |it: &Seen| !known.contains(&(it.tx_hash.clone(), it.place));
-    Ok(seen.into_iter().filter(is_new).collect())
+    let known = till_store::transfers::in_blocks(&mut reader, &network.id, from - 1, to).await?;
+    let mut known: Vec<(String, Claim)> = known
+        .iter()
+        .map(|row| (row.tx_hash.clone(), Claim::of_row(row)))
+        .collect();
+    for (_, logs) in given {
+        logs.retain(|log| {
+            let tx_hash = till_chains::tx_hash_of(network.family, &log.tx_hash);
+            let claim = claim_of(asking, log);
+            let is_it = |(known, it): &(String, Claim)| {
+                let place = claim.place;
+                *known == tx_hash
+                    && Claim {
+                        place,
+                        ..it.clone()
+                    } == claim
+            };
+            let at = known.iter().position(is_it);
+            at.map(|at| known.swap_remove(at)).is_none()
+        });
+    }
+    Ok(())
 }
 
 /// Whether they were taken in.
@@ -93,17 +136,38 @@ async fn take(follower: &Follower<'_>, missed: Vec<Seen>) -> Result<bool, Fail> 
         );
         metrics::counter!("till_network_missed_total", "network" => network.clone()).increment(1);
     }
-    let step = Step {
-        network: network.clone(),
-        epoch: follower.epoch,
-        blocks: Vec::new(),
+    // What is known at the same place was told by fewer: it goes before what is there comes.
+    let known = at_places(follower, &missed).await?;
+    let mut steps = vec![Step {
         transfers: missed,
-        dropped: Vec::new(),
-        safe: None,
-        last_final: None,
-    };
-    let advanced = advance(follower.asking.engine, &step).await?;
-    Ok(advanced == Advanced::Done)
+        ..Step::new(network, follower.epoch)
+    }];
+    if !known.is_empty() {
+        let refuted = Step {
+            refuted: known,
+            ..Step::new(network, follower.epoch)
+        };
+        steps.insert(0, refuted);
+    }
+    for step in &steps {
+        if advance(follower.asking.engine, step).await? != Advanced::Done {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Which places of transactions are known to have something else.
+async fn at_places(follower: &Follower<'_>, missed: &[Seen]) -> Result<Vec<(String, i64)>, Fail> {
+    let network = &*follower.asking.network().id;
+    let identities: Vec<(&str, &str, i64)> = missed
+        .iter()
+        .map(|it| (network, &*it.tx_hash, it.place))
+        .collect();
+    let mut reader = follower.asking.engine.db.read().await?;
+    let known = till_store::transfers::find_many(&mut reader, &identities).await?;
+    let stands = known.into_iter().filter(|fact| fact.height.is_some());
+    Ok(stands.map(|fact| (fact.tx_hash, fact.place)).collect())
 }
 
 async fn note(follower: &mut Follower<'_>, height: i64) -> Result<(), Fail> {
@@ -113,7 +177,7 @@ async fn note(follower: &mut Follower<'_>, height: i64) -> Result<(), Fail> {
             .scope_boxed()
     });
     if written.await? {
-        follower.row.checked_height = Some(height);
+        follower.was_checked(height);
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ pub struct NetworkStatus {
     /// `watching`; `unreachable` while no endpoint answers; `halted` when none can be used; `frozen` after a block that
     /// was final was replaced, until an operator ends it.
     pub state: &'static str,
-    /// Why it is not simply watched, if it is not.
+    /// Why it is not simply watched, or why nothing more is taken in or becomes final for now.
     pub reason: Option<String>,
     pub endpoints: usize,
     /// How many of the endpoints answer and are believed.
@@ -52,7 +52,7 @@ fn status(net: &WatchedNetwork, row: Option<&NetworkRow>, now_us: u64) -> Networ
         (None, None, 0) if left.is_some() => {
             ("unreachable", left.map(|left| left.why().to_owned()))
         }
-        _ => ("watching", None),
+        _ => ("watching", waits(net, usable)),
     };
     NetworkStatus {
         network: net.network.id.clone(),
@@ -63,5 +63,16 @@ fn status(net: &WatchedNetwork, row: Option<&NetworkRow>, now_us: u64) -> Networ
         quorum: net.quorum,
         height: row.and_then(|row| row.cursor_height),
         final_height: row.and_then(|row| row.final_height),
+    }
+}
+
+/// Why a network that is watched does not go on, as far as this server knows.
+fn waits(net: &WatchedNetwork, usable: usize) -> Option<String> {
+    let (quorum, held) = (net.quorum, net.disputes.held());
+    match usable < quorum {
+        true => Some(format!(
+            "{usable} of {quorum} endpoints that must agree can be used"
+        )),
+        false => held,
     }
 }

@@ -4,6 +4,7 @@ mod clock;
 mod exposed;
 mod isolation;
 mod quarantine;
+mod remined;
 mod retention;
 mod stress;
 mod subscriptions;

@@ -43,6 +43,7 @@ async fn paying(world: &World, invoices: &[String]) -> Step {
         blocks: vec![block],
         transfers,
         dropped: Vec::new(),
+        refuted: Vec::new(),
         safe: Some(tip.clone()),
         last_final: Some(tip),
     }

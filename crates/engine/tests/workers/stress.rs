@@ -59,6 +59,7 @@ fn step(epoch: i64, blocks: Vec<Block>, addresses: &[String], is_final: bool) ->
         epoch,
         transfers: transfers.collect(),
         dropped: Vec::new(),
+        refuted: Vec::new(),
         safe: tip.clone(),
         last_final: tip,
         blocks,

@@ -28,6 +28,7 @@ async fn read(world: &World, epoch: i64, height: i64, time: i64, transfers: Vec<
         }],
         transfers,
         dropped: Vec::new(),
+        refuted: Vec::new(),
         safe: None,
         last_final: Some(tip),
     };

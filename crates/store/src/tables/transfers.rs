@@ -1,5 +1,5 @@
-//! Transfers that touch us or might: facts about chains. Which block has one may change, what it is does not. Not
-//! scoped: a transfer knows no account.
+//! Transfers that touch us or might: facts about chains. Which block has one may change, and run again in another block a
+//! transaction may do something else at the same place. Not scoped: a transfer knows no account.
 
 use till_core::money::Units;
 
@@ -35,11 +35,23 @@ table! {
 }
 
 /// What the chain says over what was known.
-const FACTS: &[&str] = &["units", "height", "block_hash", "block_time", "gone"];
+const FACTS: &[&str] = &[
+    "asset",
+    "units",
+    "sender",
+    "recipient",
+    "height",
+    "block_hash",
+    "block_time",
+    "gone",
+];
 
 /// The same with what it means.
 const FACTS_AND_MEANING: &[&str] = &[
+    "asset",
     "units",
+    "sender",
+    "recipient",
     "height",
     "block_hash",
     "block_time",
@@ -153,10 +165,12 @@ pub async fn release(tx: &mut Tx, identities: &[(&str, &str, i64)]) -> Result<()
     Ok(())
 }
 
-/// Transfers to an account's addresses that are nobody's payment, first seen in a period, after the one read last.
+/// Transfers to an account's addresses, and on these networks to its own destinations, that are nobody's payment, first
+/// seen in a period, after the one read last. What it empties its addresses into a destination by is not among them.
 pub async fn unattributed(
     q: &mut impl Queries,
     scope: &till_core::scope::Scope,
+    networks: &[&str],
     (from, to): (i64, i64),
     after: Option<&TransferRow>,
     at_most: i64,
@@ -164,13 +178,7 @@ pub async fn unattributed(
     let (at, tx_hash, place) = after.map_or((from, "", -1), |last| {
         (last.first_seen_at, last.tx_hash.as_str(), last.place)
     });
-    let sql = format!(
-        "{} WHERE payment IS NULL AND gone = 0 AND first_seen_at < $4 AND (first_seen_at, tx_hash, place) > ($3, $5, $6) \
-         AND recipient IN (SELECT address FROM leases WHERE account = $1 AND mode = $2) \
-         ORDER BY first_seen_at, tx_hash, place LIMIT $7",
-        select::<TransferRow>()
-    );
-    let args = vals![
+    let mut args: Vec<Val> = vals![
         &scope.account,
         scope.mode.as_str(),
         at,
@@ -178,6 +186,21 @@ pub async fn unattributed(
         tx_hash,
         place,
         at_most
-    ];
+    ]
+    .into();
+    let mut places = Vec::with_capacity(networks.len());
+    for network in networks {
+        args.push(Val::from(*network));
+        places.push(format!("${}", args.len()));
+    }
+    let leased = "SELECT address FROM leases WHERE account = $1 AND mode = $2";
+    let sql = format!(
+        "{} WHERE payment IS NULL AND gone = 0 AND first_seen_at < $4 AND (first_seen_at, tx_hash, place) > ($3, $5, $6) \
+         AND recipient IN ({leased} UNION SELECT destination FROM destinations WHERE account = $1 AND mode = $2) \
+         AND (recipient IN ({leased}) OR (network IN ({}) AND (reason IS NULL OR reason <> 'sweep'))) \
+         ORDER BY first_seen_at, tx_hash, place LIMIT $7",
+        select::<TransferRow>(),
+        places.join(", ")
+    );
     q.all(&sql, &args).await
 }

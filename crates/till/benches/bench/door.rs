@@ -105,6 +105,7 @@ fn step(epoch: i64, height: i64, count: i64, time: i64) -> Step {
             })
             .collect(),
         dropped: Vec::new(),
+        refuted: Vec::new(),
         safe: Some(tip.clone()),
         last_final: Some(tip),
     }

@@ -44,6 +44,8 @@ struct Shown {
     height: Option<i64>,
     safe_height: Option<i64>,
     final_height: Option<i64>,
+    /// Up to where it was read a second time, behind the last final block.
+    checked_height: Option<i64>,
     /// When its leader was last heard of.
     heard_at: Option<String>,
     frozen_at: Option<String>,
@@ -97,6 +99,7 @@ fn show(id: &str, row: Option<&NetworkRow>, endpoints: usize) -> Shown {
         height: row.and_then(|row| row.cursor_height),
         safe_height: row.and_then(|row| row.safe_height),
         final_height: row.and_then(|row| row.final_height),
+        checked_height: row.and_then(|row| row.checked_height),
         heard_at: row.and_then(|row| row.heard_at).map(time::show),
         frozen_at: row.and_then(|row| row.frozen_at).map(time::show),
         frozen_reason: row.and_then(|row| row.frozen_reason.clone()),
@@ -128,10 +131,13 @@ pub async fn thaw(config: &Config, thaw: &Thaw) -> Result<(), Failure> {
         true => chain::thaw(&engine, id, thaw.rescan_from.map(i64::from)).await,
         false => Ok(()),
     };
+    let row = till_store::networks::find(&mut engine.db.read().await?, id).await;
     engine.db.clone().close().await;
     done?;
-    let line = match (is_frozen, thaw.rescan_from) {
-        (_, Some(height)) => format!("{id} is read again from {height}\n"),
+    let next = row?.and_then(|row| row.cursor_height).map(|it| it + 1);
+    let line = match (is_frozen, thaw.rescan_from.and(next)) {
+        (_, Some(next)) => format!("{id} is read again from {next}\n"),
+        (false, None) if thaw.rescan_from.is_some() => format!("{id} was never read\n"),
         (true, None) => format!("{id} is watched again\n"),
         (false, None) => format!("{id} was not frozen\n"),
     };

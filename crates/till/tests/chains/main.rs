@@ -5,12 +5,15 @@
 #[path = "../common/mod.rs"]
 #[expect(dead_code, reason = "each suite uses its own part of what they share")]
 mod common;
+mod lies;
 mod node;
 mod proxy;
 mod shop;
 
 mod endpoints;
+mod liars;
 mod paying;
 mod reorganised;
+mod rescans;
 mod servers;
 mod sweeping;

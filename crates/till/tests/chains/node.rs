@@ -108,7 +108,12 @@ impl Node {
         self.ask("anvil_setStorageAt", json!([contract, slot, plenty]));
     }
 
-    fn contract(&self, asset: &str) -> String {
+    pub fn payer(&self) -> String {
+        let payer = self.ask("eth_accounts", json!([]))[0].take();
+        payer.as_str().expect("an address").to_owned()
+    }
+
+    pub fn contract(&self, asset: &str) -> String {
         let asset = Registry::builtin().asset(asset).expect("an asset");
         self.hex(asset.contract.as_deref().expect("a token"))
     }

@@ -26,9 +26,17 @@ pub enum Manner {
     Tron,
 }
 
+/// What is said instead of the result that the node behind gives, if anything is: asked with method and parameters, it
+/// may ask the node what it likes.
+pub type Lie = Arc<dyn Fn(&str, &Value, &Asked<'_>) -> Option<Value> + Send + Sync>;
+
+/// The node behind, asked for a method with parameters: its result.
+pub type Asked<'n> = dyn Fn(&str, Value) -> Value + 'n;
+
 pub struct Proxy {
     pub url: String,
     manner: Arc<Mutex<Manner>>,
+    lie: Arc<Mutex<Option<Lie>>>,
 }
 
 impl Proxy {
@@ -37,14 +45,25 @@ impl Proxy {
         let url = format!("http://{}", listener.local_addr().expect("bound"));
         let manner = Arc::new(Mutex::new(Manner::Honest));
         let behind = Client::new(node.url.trim_start_matches("http://"), "");
-        let shared = Arc::clone(&manner);
+        let lie: Arc<Mutex<Option<Lie>>> = Arc::default();
+        let (shared, lies) = (Arc::clone(&manner), Arc::clone(&lie));
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let (behind, manner) = (behind.clone(), Arc::clone(&shared));
-                thread::spawn(move || serve(stream, &behind, &manner));
+                let lie = Arc::clone(&lies);
+                thread::spawn(move || serve(stream, &behind, (&manner, &lie)));
             }
         });
-        Proxy { url, manner }
+        Proxy { url, manner, lie }
+    }
+
+    /// From now on it says this, where it says anything.
+    pub fn tells(&self, lie: Lie) {
+        *self.lie.lock().expect("not poisoned") = Some(lie);
+    }
+
+    pub fn tells_the_truth(&self) {
+        *self.lie.lock().expect("not poisoned") = None;
     }
 
     pub fn becomes(&self, manner: Manner) {
@@ -53,9 +72,14 @@ impl Proxy {
 }
 
 /// Answers every question of a connection until it is closed.
-fn serve(mut stream: TcpStream, behind: &Client, manner: &Mutex<Manner>) {
+fn serve(
+    mut stream: TcpStream,
+    behind: &Client,
+    (manner, lie): (&Mutex<Manner>, &Mutex<Option<Lie>>),
+) {
     while let Some(question) = read(&mut stream) {
         let manner = *manner.lock().expect("not poisoned");
+        let lie = lie.lock().expect("not poisoned").clone();
         let body = match manner {
             Manner::Hangs => {
                 // Until the other side gives up.
@@ -64,7 +88,10 @@ fn serve(mut stream: TcpStream, behind: &Client, manner: &Mutex<Manner>) {
                 return;
             }
             Manner::Garbage => "<html>Bad gateway</html>".to_owned(),
-            manner => answer(behind, manner, question).to_string(),
+            manner => match lie.and_then(|lie| told(behind, &lie, &question)) {
+                Some(lie) => lie.to_string(),
+                None => answer(behind, manner, question).to_string(),
+            },
         };
         let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
         if stream
@@ -94,6 +121,16 @@ fn read(stream: &mut TcpStream) -> Option<Value> {
             Ok(read) => all.extend_from_slice(&piece[..read]),
         }
     }
+}
+
+fn told(behind: &Client, lie: &Lie, question: &Value) -> Option<Value> {
+    let ask = |method: &str, params: Value| {
+        let question = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        behind.post("/", "", &question).expect("a node").json()["result"].take()
+    };
+    let method = question["method"].as_str()?;
+    let result = lie(method, &question["params"], &ask)?;
+    Some(json!({ "jsonrpc": "2.0", "id": question["id"], "result": result }))
 }
 
 fn answer(behind: &Client, manner: Manner, mut question: Value) -> Value {

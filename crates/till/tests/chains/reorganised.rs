@@ -73,6 +73,27 @@ fn what_was_credited_too_early_is_taken_back_and_told() {
     server.stop();
 }
 
+#[test]
+fn the_first_block_that_was_ever_read_may_be_replaced_before_anything_is_final() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let shop = Shop::new(&watched(&node));
+    let server = shop.open();
+    until("a block was read", || {
+        let ready = server.client("").get("/readyz").unwrap().expect(200);
+        ready["networks"][0]["height"] == node.height()
+    });
+    node.reorganise(1);
+    node.mine(1);
+    server.log_until("the chain was reorganised");
+    let (id, deposit) = shop.invoice(&server, "25.00", USDC);
+    node.pay(USDC, &[(&deposit, 25_000_000)]);
+    node.mine(2);
+    shop.until_status(&server, &id, "paid");
+    server.stop();
+}
+
 // R04, F7.
 #[test]
 fn a_final_block_that_is_replaced_freezes_its_network_until_an_operator_looked() {

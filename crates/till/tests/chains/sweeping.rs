@@ -144,3 +144,69 @@ fn every_address_is_found_again_with_the_database_gone() {
     assert_eq!(text(&found, "/1/salt").len(), 66);
     assert!(elsewhere.files().is_empty(), "{:?}", elsewhere.files());
 }
+
+#[test]
+fn what_cannot_be_asked_is_not_nothing() {
+    let networks = "[networks.\"eip155:84532\"]\nrpc = [\"http://127.0.0.1:1\"]\n";
+    let destination = format!("eip155={DESTINATION}");
+    let shop = Shop::on(&["--destination", &destination], networks);
+    let account = shop.account_id();
+    let sweep = |more: &[&str]| {
+        let args = ["sweep", "--config", "till.toml", "--account", account];
+        let all = [&args[..], &["--mode", "test"], more].concat();
+        shop.place.till(&all).fails(1)
+    };
+    for min in ["abc", "10,5", "-5", "1e3", ""] {
+        let line = sweep(&["--min", min]);
+        assert!(line.contains("--min must be a plain decimal"), "{line}");
+    }
+    let line = sweep(&["--network", "eip155:11155111"]);
+    assert!(line.contains("eip155:11155111 has no endpoint"), "{line}");
+    let line = sweep(&["--network", "eip155:8453"]);
+    assert!(line.contains("is not a network of test mode"), "{line}");
+    let recover = shop.place.till(&[
+        "recover",
+        "--config",
+        "till.toml",
+        "--account",
+        account,
+        "--mode",
+        "test",
+        "--destination",
+        &destination,
+        "--count",
+        "2",
+        "--json",
+    ]);
+    let found: Value = serde_json::from_str(&recover.stdout).expect("what is known");
+    assert_eq!(found.as_array().map(Vec::len), Some(2));
+    let line = recover.fails(1);
+    assert!(line.contains("the balances are not complete"), "{line}");
+    assert!(line.contains("eip155:84532"), "{line}");
+}
+
+#[test]
+fn what_is_sent_to_the_destination_and_fits_nothing_is_in_the_books_as_nobodys() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let networks = format!("[networks.\"eip155:84532\"]\nrpc = [{:?}]\n", node.url);
+    let destination = format!("eip155={DESTINATION}");
+    let shop = Shop::on(&["--destination", &destination], &networks);
+    let server = shop.open();
+    let (id, deposit) = shop.invoice(&server, "25.00", USDC);
+    server.log_until("watching");
+    node.pay(USDC, &[(DESTINATION, 7_770_000), (&deposit, 25_000_000)]);
+    node.mine(2);
+    shop.until_status(&server, &id, "paid");
+    let merchant = shop.merchant(&server);
+    let report = merchant.get("/v1/reconciliation").unwrap().expect(200);
+    let [nobodys] = &**report["discrepancies"].as_array().expect("a list") else {
+        panic!("one: {report}")
+    };
+    assert_eq!(
+        (&nobodys["kind"], &nobodys["amount"]),
+        (&json!("unattributed"), &json!("7.77"))
+    );
+    server.stop();
+}

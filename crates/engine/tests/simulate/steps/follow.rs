@@ -128,6 +128,7 @@ pub fn whole(chain: &Chain, known: &Net, epoch: i64) -> Step {
             .filter(|it| it.at == Whereabouts::Gone)
             .map(|it| (it.id.tx.clone(), it.id.place))
             .collect(),
+        refuted: Vec::new(),
         safe: settled(chain.safe),
         last_final: settled(chain.last_final),
     }

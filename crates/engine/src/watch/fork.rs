@@ -1,0 +1,73 @@
+//! Two chains: the one we know, and the one that enough endpoints have now.
+
+use futures::FutureExt as _;
+use till_chains::evm::client::Which;
+
+use super::Trouble;
+use super::ask::shown;
+use super::follow::Follower;
+use super::heads::{Head, held_at};
+use super::tips::Said;
+
+/// Where two chains part.
+pub(super) struct Shared {
+    /// The first block that is another.
+    pub(super) from: i64,
+    /// The one below it, which both have; none where that is below all that is kept.
+    pub(super) parent: Option<String>,
+    /// How many of ours are replaced.
+    pub(super) depth: i64,
+}
+
+/// Nothing while not enough endpoints say the same on the way down.
+pub(super) async fn last_shared(
+    follower: &Follower<'_>,
+    head: &Head<'_>,
+    said: &[Said<'_>],
+) -> Option<Shared> {
+    let window = &follower.window;
+    let (lowest, highest) = (window.first()?.height, window.last()?.height);
+    let mut at = highest.min(head.block.height);
+    while at >= lowest {
+        let held = held_at(follower.asking, said, window, at, head.need).await?;
+        let ours = follower.at(at)?;
+        if ours.hash == shown(&held.block.hash) {
+            break;
+        }
+        at -= 1;
+    }
+    // Nothing that is kept is shared. What is below it was either final, and stays, or never looked at.
+    let last_final = follower.row.final_height;
+    let below = last_final.filter(|tip| at < lowest && *tip < lowest);
+    Some(Shared {
+        from: below.unwrap_or(at) + 1,
+        parent: follower.at(at).map(|block| block.hash.clone()),
+        depth: highest - at,
+    })
+}
+
+/// Who has another block where ours is final, against all the others, is not believed.
+pub(super) async fn blame_dissenters(follower: &Follower<'_>, said: &[Said<'_>], head: &Head<'_>) {
+    let asking = follower.asking;
+    let Some(ours) = follower.row.final_height.and_then(|tip| follower.at(tip)) else {
+        return;
+    };
+    if head.need < asking.net.quorum || follower.row.frozen_at.is_some() {
+        return;
+    }
+    let is_holder = |it: &Said<'_>| head.holders.iter().any(|own| std::ptr::eq(*own, it.source));
+    let others = said.iter().filter(|it| !is_holder(it));
+    let ahead = others.filter(|it| it.latest.height >= head.block.height);
+    let asked = ahead.map(|it| {
+        async move {
+            let there = asking.header(it.source, Which::At(ours.height)).await;
+            let differs = there.is_ok_and(|it| it.is_some_and(|it| shown(&it.hash) != ours.hash));
+            if differs {
+                let what = "another block at a height that is final";
+                drop::<Trouble>(asking.lied(it.source, what));
+            }
+        }
+        .boxed()
+    });
+    futures::future::join_all(asked).await;
+}

@@ -1,0 +1,65 @@
+//! The heads of the next blocks, as several endpoints give them: hash, parent, time and bloom must be the same, for
+//! nothing proves them but that.
+
+use futures::FutureExt as _;
+use till_chains::evm::blocks::Header;
+use till_chains::evm::client::Which;
+
+use super::Trouble;
+use super::ask::Asking;
+use super::heads::{Head, grouped};
+
+/// The blocks of a range, as far as those who are asked for them agree. Why they end early, if they do, in words.
+pub(super) async fn agreed(
+    asking: Asking<'_>,
+    head: &Head<'_>,
+    (from, to): (i64, i64),
+) -> Result<(Vec<Header>, Option<String>), Trouble> {
+    let readers = head.readers();
+    let asked = readers
+        .iter()
+        .map(|reader| asking.headers(reader, (from, to)).boxed());
+    let told = futures::future::try_join_all(asked).await?;
+    let Some((first, others)) = told.split_first() else {
+        return Ok((Vec::new(), None));
+    };
+    let shortest = told.iter().map(Vec::len).min().unwrap_or_default();
+    let differs = |at: &usize| others.iter().any(|other| other[*at] != first[*at]);
+    let Some(at) = (0..shortest).find(differs) else {
+        return Ok((first[..shortest].to_vec(), None));
+    };
+    let height = first[at].height;
+    blame(asking, head, height).await?;
+    let why = format!("the endpoints disagree about the block at height {height}");
+    Ok((first[..at].to_vec(), Some(why)))
+}
+
+/// All that have the head have one chain below it. Who says otherwise, alone, is not believed.
+async fn blame(asking: Asking<'_>, head: &Head<'_>, height: i64) -> Result<(), Trouble> {
+    let asked = head.holders.iter().map(|holder| {
+        async move {
+            let header = asking.header(holder, Which::At(height)).await.ok()??;
+            let top = Which::At(head.block.height);
+            let top = asking.header(holder, top).await.ok()??;
+            // One whose chain was changed meanwhile said nothing wrong.
+            (top.hash == head.block.hash).then_some((*holder, header))
+        }
+        .boxed()
+    });
+    let told = futures::future::join_all(asked).await;
+    let mut groups = grouped(told.into_iter().flatten(), Header::clone);
+    groups.sort_by_key(|(_, holders)| std::cmp::Reverse(holders.len()));
+    let is_settled = groups
+        .first()
+        .is_some_and(|(_, holders)| holders.len() >= asking.net.quorum);
+    if !is_settled || groups.len() < 2 {
+        return Ok(());
+    }
+    for source in groups.into_iter().skip(1).flat_map(|(_, holders)| holders) {
+        drop::<Trouble>(asking.lied(
+            source,
+            "another block below one that it has like the others",
+        ));
+    }
+    Err(Trouble::Source)
+}

@@ -1,0 +1,119 @@
+//! Which blocks there are: those that as many endpoints have as must agree. What one of them has alone, however far it is
+//! ahead, is read by nobody.
+
+use futures::FutureExt as _;
+use till_chains::evm::blocks::Header;
+use till_chains::evm::client::Which;
+use till_core::chain::Block;
+
+use super::ask::{Asking, shown};
+use super::tips::Said;
+use crate::nodes::Source;
+
+/// How far back it is looked for a block that enough have, before anything was read.
+const BACK_AT_FIRST: i64 = 256;
+
+/// The furthest block that enough endpoints have.
+pub(super) struct Head<'s> {
+    pub(super) block: Header,
+    /// Who has it, in the operator's order.
+    pub(super) holders: Vec<&'s Source>,
+    /// How many it takes. Fewer than the quorum while fewer answer: that is enough to see a transfer coming, and never to
+    /// undo one, to credit one, or to call anything final.
+    pub(super) need: usize,
+    /// Where it would be, were they all of one mind.
+    pub(super) wanted: i64,
+}
+
+impl<'s> Head<'s> {
+    /// Whom to read from: as many as must agree, the first in the operator's order.
+    pub(super) fn readers(&self) -> &[&'s Source] {
+        &self.holders[..self.need]
+    }
+}
+
+/// Nothing where no block that we could begin at is held by enough of them.
+pub(super) async fn agreed_head<'s>(
+    asking: Asking<'_>,
+    said: &[Said<'s>],
+    window: &[Block],
+) -> Option<Head<'s>> {
+    let need = asking.net.quorum.min(said.len());
+    let mut heights: Vec<i64> = said.iter().map(|it| it.latest.height).collect();
+    heights.sort_unstable_by(|a, b| b.cmp(a));
+    let wanted = *heights.get(need.checked_sub(1)?)?;
+    let head = |held: Held<'s>| Head {
+        block: held.block,
+        holders: held.holders,
+        need,
+        wanted,
+    };
+    if let Some(held) = held_at(asking, said, window, wanted, need).await {
+        return Some(head(held));
+    }
+    let lowest = window.first().map(|block| block.height);
+    let mut low = lowest.unwrap_or(wanted - BACK_AT_FIRST).clamp(0, wanted);
+    let mut found = held_at(asking, said, window, low, need).await?;
+    // Chains that have a block in common have all of those below it in common.
+    let mut high = wanted;
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        match held_at(asking, said, window, middle, need).await {
+            Some(held) => (found, low) = (held, middle),
+            None => high = middle,
+        }
+    }
+    Some(head(found))
+}
+
+/// A block, and who has it.
+pub(super) struct Held<'s> {
+    pub(super) block: Header,
+    pub(super) holders: Vec<&'s Source>,
+}
+
+/// The block that most endpoints have at a height, if so many do. Among equals ours stays.
+pub(super) async fn held_at<'s>(
+    asking: Asking<'_>,
+    said: &[Said<'s>],
+    window: &[Block],
+    height: i64,
+    need: usize,
+) -> Option<Held<'s>> {
+    let asked = said.iter().map(|it| {
+        async move {
+            let header = match it.latest.height {
+                latest if latest < height => None,
+                latest if latest == height => Some(it.latest.clone()),
+                _ => {
+                    let asked = asking.header(it.source, Which::At(height));
+                    asked.await.ok().flatten()
+                }
+            };
+            header.map(|header| (it.source, header))
+        }
+        .boxed()
+    });
+    let told = futures::future::join_all(asked).await;
+    let ours = window.iter().find(|block| block.height == height);
+    let is_ours = |block: &Header| ours.is_some_and(|ours| ours.hash == shown(&block.hash));
+    let groups = grouped(told.into_iter().flatten(), |header: &Header| header.hash);
+    let groups = groups.into_iter().rev();
+    let (block, holders) = groups.max_by_key(|(it, holders)| (holders.len(), is_ours(it)))?;
+    (holders.len() >= need).then_some(Held { block, holders })
+}
+
+/// Who says the same, in the order in which it was said first.
+pub(super) fn grouped<'s, T, K: PartialEq>(
+    told: impl Iterator<Item = (&'s Source, T)>,
+    key: impl Fn(&T) -> K,
+) -> Vec<(T, Vec<&'s Source>)> {
+    let mut groups: Vec<(T, Vec<&'s Source>)> = Vec::new();
+    for (source, it) in told {
+        match groups.iter_mut().find(|(known, _)| key(known) == key(&it)) {
+            Some((_, sources)) => sources.push(source),
+            None => groups.push((it, vec![source])),
+        }
+    }
+    groups
+}

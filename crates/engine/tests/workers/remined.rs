@@ -1,0 +1,117 @@
+//! What a transaction does may be another thing in another block, or was never done at all.
+
+use till_core::chain::Block;
+use till_core::money::Units;
+use till_engine::intake::chain::{Advanced, Seen, Step, Tip, advance, lead};
+use till_store::payments::PaymentRow;
+use till_store::{Queries as _, both_engines};
+
+use crate::world::{NOW, World};
+
+const NETWORK: &str = "eip155:84532";
+const USDC: &str = "USDC@eip155:84532";
+const EURC: &str = "EURC@eip155:84532";
+
+fn block(height: i64, hash: &str, parent: &str) -> Block {
+    Block {
+        height,
+        hash: hash.into(),
+        parent: parent.into(),
+        time: NOW,
+    }
+}
+
+/// A transfer of 25 in a block.
+async fn transfer(world: &World, invoice: &str, asset: &str, height: i64) -> Seen {
+    let row = world.row(&world.scope, invoice).await;
+    Seen {
+        tx_hash: "transaction".into(),
+        place: 0,
+        asset: asset.into(),
+        units: Units(25_000_000),
+        sender: None,
+        recipient: row.options[0].deposit.as_ref().unwrap().address.clone(),
+        height: Some(height),
+    }
+}
+
+async fn step(world: &World) -> Step {
+    let epoch = lead(&world.engine, NETWORK, "leader").await.unwrap();
+    Step::new(NETWORK, epoch.unwrap())
+}
+
+#[track_caller]
+fn is_done(advanced: Result<Advanced, till_engine::Fail>) {
+    assert_eq!(advanced.unwrap(), Advanced::Done);
+}
+
+async fn payments(world: &World, invoice: &str) -> Vec<PaymentRow> {
+    let mut reader = world.db.read().await.unwrap();
+    let found = till_store::payments::of_invoice(&mut reader, &world.scope, invoice);
+    found.await.unwrap()
+}
+
+both_engines! {
+    async fn mined_again_with_another_token_it_is_what_it_is_now_and_refundable(db: Db) {
+        let world = World::new(db).await;
+        let [invoice] = &world.invoices(&world.scope, 1).await[..] else { panic!("one") };
+        let first = Step {
+            blocks: vec![block(1, "a1", "a0"), block(2, "a2", "a1")],
+            transfers: vec![transfer(&world, invoice, USDC, 2).await],
+            ..step(&world).await
+        };
+        is_done(advance(&world.engine, &first).await);
+        assert_eq!(world.status(invoice).await, "detected");
+        let again = Step {
+            blocks: vec![block(2, "b2", "a1"), block(3, "b3", "b2")],
+            transfers: vec![transfer(&world, invoice, EURC, 3).await],
+            last_final: Some(Tip { height: 3, hash: "b3".into() }),
+            ..step(&world).await
+        };
+        is_done(advance(&world.engine, &again).await);
+        let [payment] = &payments(&world, invoice).await[..] else { panic!("one payment") };
+        assert_eq!((&*payment.asset, payment.status.as_str()), (EURC, "refundable"));
+        assert_eq!(world.status(invoice).await, "awaiting_payment");
+    }
+
+    async fn what_enough_endpoints_say_is_not_there_is_taken_back(db: Db) {
+        let world = World::new(db).await;
+        let [invoice] = &world.invoices(&world.scope, 1).await[..] else { panic!("one") };
+        let told = Step {
+            blocks: vec![block(1, "a1", "a0"), block(2, "a2", "a1")],
+            transfers: vec![transfer(&world, invoice, USDC, 2).await],
+            ..step(&world).await
+        };
+        is_done(advance(&world.engine, &told).await);
+        assert_eq!(world.status(invoice).await, "detected");
+        let refuted = Step {
+            refuted: vec![("transaction".into(), 0)],
+            last_final: Some(Tip { height: 2, hash: "a2".into() }),
+            ..step(&world).await
+        };
+        is_done(advance(&world.engine, &refuted).await);
+        assert_eq!(world.status(invoice).await, "awaiting_payment");
+        let found = transfer(&world, invoice, USDC, 1).await;
+        let found = Step { transfers: vec![found], ..step(&world).await };
+        is_done(advance(&world.engine, &found).await);
+        assert_eq!(world.status(invoice).await, "paid");
+    }
+
+    async fn who_has_not_heard_that_it_is_to_be_read_again_leaves_no_gap(db: Db) {
+        let world = World::new(db).await;
+        let first = Step {
+            blocks: vec![block(1, "a1", "a0"), block(2, "a2", "a1"), block(3, "a3", "a2")],
+            ..step(&world).await
+        };
+        is_done(advance(&world.engine, &first).await);
+        till_engine::intake::chain::thaw(&world.engine, NETWORK, Some(2)).await.unwrap();
+        let onward = Step { blocks: vec![block(4, "a4", "a3")], ..step(&world).await };
+        assert_eq!(advance(&world.engine, &onward).await.unwrap(), Advanced::Loose);
+        let again = Step { blocks: vec![block(2, "a2", "a1"), block(3, "a3", "a2")], ..step(&world).await };
+        is_done(advance(&world.engine, &again).await);
+        till_engine::intake::chain::thaw(&world.engine, NETWORK, Some(99)).await.unwrap();
+        let mut reader = world.db.read().await.unwrap();
+        let row: Option<(i64,)> = reader.one("SELECT cursor_height FROM networks", &[]).await.unwrap();
+        assert_eq!(row, Some((3,)), "what was never read is not passed over");
+    }
+}

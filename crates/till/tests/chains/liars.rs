@@ -1,0 +1,199 @@
+//! One endpoint of several that lies: it credits nothing, hides nothing, undoes nothing and holds up nobody.
+
+use serde_json::Value;
+
+use crate::common::{Server, until};
+use crate::lies;
+use crate::node::Node;
+use crate::proxy::{Manner, Proxy};
+use crate::shop::Shop;
+
+const USDC: &str = "USDC@eip155:84532";
+/// Where no bloom can tell a lie.
+const USDT: &str = "USDT@tron:3448148188";
+
+fn watched(node: &Node, urls: &[&str]) -> String {
+    format!("[networks.{:?}]\nrpc = {urls:?}\n", node.network.id)
+}
+
+fn network(server: &Server) -> Value {
+    let mut ready = server.client("").get("/readyz").unwrap().json();
+    ready["networks"][0].take()
+}
+
+/// Pays an invoice of its own, honestly, and it is paid.
+#[track_caller]
+fn goes_on(shop: &Shop, server: &Server, node: &Node, asset: &str) {
+    let (id, deposit) = shop.invoice(server, "30.00", asset);
+    node.pay(asset, &[(&deposit, 30_000_000)]);
+    node.mine(8);
+    shop.until_status(server, &id, "paid");
+    assert_eq!(shop.payments(server, &id).len(), 1);
+}
+
+// N04.
+#[test]
+fn a_transfer_that_one_of_three_invents_is_nobodys_and_holds_up_nobody() {
+    let Some(node) = Node::start("tron:3448148188") else {
+        return;
+    };
+    let (liar, other) = (Proxy::before(&node), Proxy::before(&node));
+    let shop = Shop::new(&watched(&node, &[&liar.url, &other.url, &node.url]));
+    let server = shop.open();
+    let (id, deposit) = shop.invoice(&server, "25.00", USDT);
+    server.log_until("watching");
+    let height = node.height() + 1;
+    liar.tells(lies::invents(&node, height, USDT, (&deposit, 25_000_000)));
+    node.mine(1);
+    server.log_until("an endpoint is not believed");
+    goes_on(&shop, &server, &node, USDT);
+    assert_eq!(shop.read(&server, &id)["status"], "awaiting_payment");
+    assert!(shop.payments(&server, &id).is_empty());
+    server.stop();
+}
+
+#[test]
+fn the_same_where_payments_count_early() {
+    let Some(node) = Node::start("tron:3448148188") else {
+        return;
+    };
+    let (liar, other) = (Proxy::before(&node), Proxy::before(&node));
+    let networks = watched(&node, &[&liar.url, &other.url, &node.url]);
+    let shop = Shop::new(&format!("{networks}credit_at = \"included\"\n"));
+    let server = shop.open();
+    let (id, deposit) = shop.invoice(&server, "25.00", USDT);
+    server.log_until("watching");
+    let height = node.height() + 1;
+    liar.tells(lies::invents(&node, height, USDT, (&deposit, 25_000_000)));
+    node.mine(1);
+    server.log_until("an endpoint is not believed");
+    goes_on(&shop, &server, &node, USDT);
+    assert!(shop.payments(&server, &id).is_empty());
+    server.stop();
+}
+
+#[test]
+fn of_two_that_contradict_each_other_neither_is_believed_until_they_agree_and_readiness_says_why() {
+    let Some(node) = Node::start("tron:3448148188") else {
+        return;
+    };
+    let liar = Proxy::before(&node);
+    let shop = Shop::new(&watched(&node, &[&liar.url, &node.url]));
+    let server = shop.open();
+    let (id, deposit) = shop.invoice(&server, "25.00", USDT);
+    server.log_until("watching");
+    let height = node.height() + 1;
+    liar.tells(lies::invents(&node, height, USDT, (&deposit, 25_000_000)));
+    node.mine(5);
+    let why = format!("the endpoints disagree about a transfer at height {height}");
+    until("readiness says why", || network(&server)["reason"] == *why);
+    assert_eq!(network(&server)["height"], height - 1);
+    liar.tells_the_truth();
+    goes_on(&shop, &server, &node, USDT);
+    assert!(shop.payments(&server, &id).is_empty());
+    until("nothing is held any more", || {
+        network(&server)["reason"].is_null()
+    });
+    server.stop();
+}
+
+// What is behind final would be credited at once.
+#[test]
+fn the_second_look_credits_nothing_that_one_endpoint_says_alone() {
+    let Some(node) = Node::start("tron:3448148188") else {
+        return;
+    };
+    let (liar, other) = (Proxy::before(&node), Proxy::before(&node));
+    let shop = Shop::new(&watched(&node, &[&node.url, &other.url, &liar.url]));
+    let server = shop.open();
+    let (id, deposit) = shop.invoice(&server, "25.00", USDT);
+    server.log_until("watching");
+    let height = node.height() + 1;
+    liar.tells(lies::invents(&node, height, USDT, (&deposit, 25_000_000)));
+    node.mine(10);
+    server.log_until("an endpoint is not believed");
+    goes_on(&shop, &server, &node, USDT);
+    assert_eq!(shop.read(&server, &id)["status"], "awaiting_payment");
+    server.stop();
+}
+
+#[test]
+fn who_sent_a_transfer_is_what_enough_endpoints_say() {
+    let Some(node) = Node::start("tron:3448148188") else {
+        return;
+    };
+    let (liar, other) = (Proxy::before(&node), Proxy::before(&node));
+    let shop = Shop::new(&watched(&node, &[&liar.url, &other.url, &node.url]));
+    let server = shop.open();
+    server.log_until("watching");
+    liar.tells(lies::changes_senders(
+        "0x1111111111111111111111111111111111111111",
+    ));
+    let (id, deposit) = shop.invoice(&server, "25.00", USDT);
+    node.pay(USDT, &[(&deposit, 25_000_000)]);
+    node.mine(3);
+    shop.until_status(&server, &id, "paid");
+    let [payment] = &*shop.payments(&server, &id) else {
+        panic!("one payment")
+    };
+    let from = payment["from"].as_str().expect("an address");
+    assert_eq!(node.hex(from), node.payer().to_lowercase());
+    server.log_until("a transfer that is another elsewhere");
+    server.stop();
+}
+
+#[test]
+fn who_is_always_ahead_hides_nothing() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let (liar, other) = (Proxy::before(&node), Proxy::before(&node));
+    let shop = Shop::new(&watched(&node, &[&node.url, &other.url, &liar.url]));
+    let server = shop.open();
+    server.log_until("watching");
+    liar.tells(lies::hides_ahead());
+    goes_on(&shop, &server, &node, USDC);
+    server.stop();
+}
+
+#[test]
+fn a_longer_chain_that_one_endpoint_makes_up_undoes_nothing() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let (liar, other) = (Proxy::before(&node), Proxy::before(&node));
+    let networks = watched(&node, &[&node.url, &other.url, &liar.url]);
+    let shop = Shop::new(&format!("{networks}credit_at = \"included\"\n"));
+    let server = shop.open();
+    let (id, deposit) = shop.invoice(&server, "25.00", USDC);
+    node.pay(USDC, &[(&deposit, 25_000_000)]);
+    shop.until_status(&server, &id, "paid");
+    liar.tells(lies::forks(node.height()));
+    goes_on(&shop, &server, &node, USDC);
+    server.log_until("another block at a height that is final");
+    assert_eq!(shop.read(&server, &id)["status"], "paid");
+    assert_eq!(shop.payments(&server, &id)[0]["status"], "credited");
+    server.stop();
+}
+
+#[test]
+fn with_one_endpoint_left_transfers_are_seen_and_nothing_is_paid() {
+    let Some(node) = Node::start("tron:3448148188") else {
+        return;
+    };
+    let away = Proxy::before(&node);
+    let shop = Shop::new(&watched(&node, &[&node.url, &away.url]));
+    let server = shop.open();
+    server.log_until("watching");
+    away.becomes(Manner::Garbage);
+    let (id, deposit) = shop.invoice(&server, "25.00", USDT);
+    node.pay(USDT, &[(&deposit, 25_000_000)]);
+    node.mine(5);
+    shop.until_status(&server, &id, "detected");
+    until("readiness says why", || {
+        network(&server)["reason"] == "1 of 2 endpoints that must agree can be used"
+    });
+    away.becomes(Manner::Honest);
+    shop.until_status(&server, &id, "paid");
+    server.stop();
+}

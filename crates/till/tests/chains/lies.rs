@@ -1,0 +1,137 @@
+//! What endpoints say that is not so.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::node::Node;
+use crate::proxy::{Asked, Lie};
+
+const TRANSFER: &str = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+/// A transaction that nobody ever sent.
+pub const INVENTED: &str = "0xabababababababababababababababababababababababababababababababab";
+
+fn word(address: &str) -> String {
+    format!("0x{:0>64}", address.trim_start_matches("0x"))
+}
+
+fn number(text: &Value) -> Option<i64> {
+    let digits = text.as_str()?.strip_prefix("0x")?;
+    i64::from_str_radix(digits, 16).ok()
+}
+
+/// A transfer to an address in the block at a height, as soon as there is one.
+pub fn invents(node: &Node, height: i64, asset: &str, (to, units): (&str, u128)) -> Lie {
+    let (contract, to) = (node.contract(asset), word(&node.hex(to)));
+    let from = word(&node.payer());
+    Arc::new(move |method: &str, params: &Value, ask: &Asked<'_>| {
+        let block = ask(
+            "eth_getBlockByNumber",
+            json!([format!("0x{height:x}"), false]),
+        );
+        let hash = block["hash"].as_str()?;
+        let log = json!({
+            "address": contract, "topics": [TRANSFER, from, to], "data": format!("0x{units:064x}"),
+            "blockNumber": format!("0x{height:x}"), "blockHash": hash, "transactionHash": INVENTED,
+            "transactionIndex": "0x0", "logIndex": "0x0", "removed": false,
+        });
+        match method {
+            "eth_getLogs" => {
+                let filter = &params[0];
+                let within = number(&filter["fromBlock"])
+                    .zip(number(&filter["toBlock"]))
+                    .is_some_and(|(from, to)| (from..=to).contains(&height));
+                let mut logs = ask(method, params.clone());
+                if within || filter["blockHash"] == hash {
+                    logs.as_array_mut()?.push(log);
+                }
+                Some(logs)
+            }
+            "eth_getTransactionReceipt" if params[0] == INVENTED => Some(json!({
+                "transactionHash": INVENTED, "blockHash": hash, "blockNumber": format!("0x{height:x}"),
+                "status": "0x1", "logs": [log],
+            })),
+            _ => None,
+        }
+    })
+}
+
+/// Every transfer was sent by somebody else.
+pub fn changes_senders(to: &str) -> Lie {
+    let sender = word(to);
+    let change = move |logs: &mut Value| {
+        for log in logs.as_array_mut().into_iter().flatten() {
+            log["topics"][1] = json!(sender);
+        }
+    };
+    Arc::new(move |method: &str, params: &Value, ask: &Asked<'_>| {
+        let mut result = ask(method, params.clone());
+        match method {
+            "eth_getLogs" => change(&mut result),
+            "eth_getTransactionReceipt" => change(&mut result["logs"]),
+            _ => return None,
+        }
+        Some(result)
+    })
+}
+
+/// One block further than everybody, and no block has any logs.
+pub fn hides_ahead() -> Lie {
+    Arc::new(|method: &str, params: &Value, ask: &Asked<'_>| {
+        if method == "eth_getLogs" {
+            return Some(json!([]));
+        }
+        if method != "eth_getBlockByNumber" {
+            return None;
+        }
+        let latest = ask(method, json!(["latest", false]));
+        let next = number(&latest["number"])? + 1;
+        let is_next = params[0] == "latest" || number(&params[0]) == Some(next);
+        let mut block = match is_next {
+            true => {
+                let mut block = latest.clone();
+                block["parentHash"] = latest["hash"].clone();
+                block["number"] = json!(format!("0x{next:x}"));
+                block["hash"] = json!(format!("0x{next:064x}"));
+                block
+            }
+            false => ask(method, params.clone()),
+        };
+        if block.is_object() {
+            block["logsBloom"] = json!(format!("0x{}", "00".repeat(256)));
+        }
+        Some(block)
+    })
+}
+
+/// A chain of its own from a height on, five blocks longer than everybody's, with nothing in it.
+pub fn forks(from: i64) -> Lie {
+    let own = |height: i64| format!("0xf0{height:062x}");
+    Arc::new(move |method: &str, params: &Value, ask: &Asked<'_>| {
+        if method == "eth_getLogs" && number(&params[0]["toBlock"])? >= from {
+            return Some(json!([]));
+        }
+        if method != "eth_getBlockByNumber" {
+            return None;
+        }
+        let top = number(&ask(method, json!(["latest", false]))["number"])? + 5;
+        let height = match params[0] == "latest" {
+            true => top,
+            false => number(&params[0])?,
+        };
+        if height < from {
+            return None;
+        }
+        if height > top {
+            return Some(Value::Null);
+        }
+        let mut block = ask(method, json!([format!("0x{:x}", from - 1), false]));
+        block["parentHash"] = match height == from {
+            true => block["hash"].clone(),
+            false => json!(own(height - 1)),
+        };
+        block["number"] = json!(format!("0x{height:x}"));
+        block["hash"] = json!(own(height));
+        Some(block)
+    })
+}
