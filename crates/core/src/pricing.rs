@@ -13,6 +13,9 @@ pub struct Price {
     scale: u32,
 }
 
+/// Digits behind the point at most.
+const SCALE_MAX: u32 = 18;
+
 impl Price {
     /// A zero, negative or malformed price is no price.
     pub fn parse(text: &str) -> Option<Price> {
@@ -21,12 +24,42 @@ impl Price {
                 .map_or(0, |(_, fraction)| fraction.len()),
         )
         .ok()?;
-        if scale > 18 {
+        if scale > SCALE_MAX {
             return None;
         }
         let digits = crate::money::parse(text, scale).ok()?.0;
         (digits > 0).then_some(Price { digits, scale })
     }
+}
+
+impl Price {
+    /// A whole number, so many of whose digits are behind the point.
+    pub fn scaled(digits: u128, scale: u32) -> Option<Price> {
+        (digits > 0 && scale <= SCALE_MAX).then_some(Price { digits, scale })
+    }
+
+    /// In the smallest step that any price has.
+    fn value(self) -> BigUint {
+        BigUint::from(self.digits) * BigUint::from(10u8).pow(SCALE_MAX - self.scale)
+    }
+}
+
+/// The one in the middle of what several sources say, the lower one of two, if so many are that near to it: within
+/// hundredths of a percent.
+pub fn agreed(prices: &[Price], min_sources: usize, max_spread_bps: u32) -> Option<Price> {
+    let mut sorted = prices.to_vec();
+    sorted.sort_by_key(|price| price.value());
+    let middle = *sorted.get(sorted.len().checked_sub(1)? / 2)?;
+    let centre = middle.value();
+    let is_near = |price: &&Price| {
+        let value = price.value();
+        let apart = match value > centre {
+            true => value - &centre,
+            false => &centre - value,
+        };
+        apart * 10_000u32 <= &centre * max_spread_bps
+    };
+    (sorted.iter().filter(is_near).count() >= min_sources).then_some(middle)
 }
 
 /// A positive amount in minor units, small enough to be a price.
@@ -76,6 +109,31 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_price_is_the_middle_of_what_enough_sources_say() {
+        let agree = |texts: &[&str]| {
+            let prices: Vec<Price> = texts.iter().filter_map(|it| Price::parse(it)).collect();
+            agreed(&prices, 2, 100)
+        };
+        let price = |text: &str| Price::parse(text);
+        assert_eq!(agree(&["100", "101.0"]), price("100"));
+        assert_eq!(
+            agree(&["101.01", "100"]),
+            None,
+            "more than a hundredth apart"
+        );
+        assert_eq!(agree(&["100", "5000", "100.5"]), price("100.5"));
+        assert_eq!(
+            agree(&["1", "100", "5000"]),
+            None,
+            "nobody agrees with the middle"
+        );
+        assert_eq!(agree(&["100"]), None, "one is not two");
+        assert_eq!(agree(&[]), None);
+        assert_eq!(Price::scaled(10_050, 2), price("100.50"));
+        assert_eq!((Price::scaled(0, 2), Price::scaled(1, 19)), (None, None));
+    }
 
     fn usd() -> Currency {
         Currency::parse("USD").unwrap()

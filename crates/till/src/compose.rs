@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use till_chains::raw::raw;
 use till_chains::rpc::Endpoint;
-use till_core::asset::{Mode, Registry};
+use till_core::asset::{Family, Mode, Registry};
 use till_core::limits::WEBHOOK_ANSWER_MS_MAX;
 use till_core::payment::Level;
 use till_core::pricing::Price;
@@ -16,16 +17,17 @@ use till_core::scope::Scope;
 use till_core::time::{DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS};
 use till_core::webhook::UrlPolicy;
 use till_engine::base::clock::{Clock, Entropy};
+use till_engine::base::feeds::{Feed, FeedPlace, Feeds};
 use till_engine::base::prices::{FixedPrices, Prices};
 use till_engine::base::vault::Vault;
 use till_engine::lists::{Format, ListConfig, Lists, ListsConfig, Source};
 use till_engine::nodes::{Nodes, WatchSettings, Watching};
-use till_engine::outbound::{Sender, SenderConfig, SenderError};
+use till_engine::outbound::{Fetcher, Sender, SenderConfig, SenderError};
 use till_engine::smtp::Mailer;
 use till_engine::{Engine, EngineConfig, EngineLimits, Retention};
 use till_store::Db;
 
-use crate::config::{Config, CreditAt, Network, Urls};
+use crate::config::{Config, CreditAt, Network, PricePlace, Urls};
 use crate::database;
 use crate::failure::Failure;
 use crate::handles;
@@ -42,6 +44,7 @@ pub enum Purpose {
 /// Refuses, before anything is opened or made, what only the registry and the core can tell is wrong.
 pub fn check_settings(config: &Config) -> Result<(), Failure> {
     credit_at(config)?;
+    feeds(config)?;
     prices(config).map(drop)
 }
 
@@ -53,7 +56,7 @@ pub async fn engine(
 ) -> Result<Arc<Engine>, Failure> {
     let (settings, prices) = (engine_config(config, urls, purpose)?, prices(config)?);
     let (mailer, nodes, lists) = (mailer(config)?, nodes(config)?, lists(config)?);
-    let watching = watching(config)?;
+    let (watching, feeds) = (watching(config)?, feeds(config)?);
     let clock = SystemClock::start();
     let db = database::open_migrated(&config.database, &clock).await?;
     let (keys, made) = keys(config, &db).await?;
@@ -62,6 +65,7 @@ pub async fn engine(
     agree_on_key(&engine, &config.key_files(), made).await?;
     let engine = engine.with_mailer(mailer).with_nodes(nodes);
     let engine = engine.with_lists(Some(lists)).with_watching(watching);
+    let engine = engine.with_feeds(feeds);
     Ok(Arc::new(engine))
 }
 
@@ -237,6 +241,50 @@ fn watching(config: &Config) -> Result<Option<Watching>, Failure> {
     }
     let expiry_wait_ms = i64::from(config.invoices.expiry_wait_s) * SECOND_MS;
     Watching::new(watched, expiry_wait_ms).map_err(|error| Failure::new(error.to_string()))
+}
+
+/// Where prices are asked for. A feed on a chain is asked for through the network's endpoints.
+fn feeds(config: &Config) -> Result<Option<Feeds>, Failure> {
+    if config.prices.sources.is_empty() {
+        return Ok(None);
+    }
+    let endpoints = endpoints(config)?;
+    let mut feeds = Vec::new();
+    for source in &config.prices.sources {
+        let place = match &source.place {
+            PricePlace::Http { url, pointer } => FeedPlace::Http {
+                url: url.clone(),
+                pointer: pointer.clone(),
+            },
+            PricePlace::Chainlink { network, feed } => {
+                let problem = |what: &str| {
+                    Failure::new(format!("configuration: prices.sources: {network} {what}"))
+                };
+                let known = Registry::builtin().network(network);
+                let evm = known.filter(|known| known.family == Family::Evm);
+                let evm = evm.ok_or_else(|| problem("is no EVM network of this version"))?;
+                if !endpoints.contains_key(&evm.id) {
+                    return Err(problem("has no endpoints: name them in networks"));
+                }
+                let feed = raw(evm.family, feed);
+                FeedPlace::Chainlink {
+                    network: evm.id.clone(),
+                    feed: feed.ok_or_else(|| problem("has no such address as feed"))?,
+                }
+            }
+        };
+        feeds.push(Feed {
+            pair: source.pair.clone(),
+            place,
+        });
+    }
+    let fetcher = Fetcher::new(&[]).map_err(|error| Failure::new(error.to_string()))?;
+    Ok(Some(Feeds {
+        feeds,
+        min_sources: usize::try_from(config.prices.min_sources).unwrap_or(usize::MAX),
+        max_spread_bps: config.prices.max_spread_bps,
+        fetcher,
+    }))
 }
 
 /// From which price on an invoice is credited at `final` only.

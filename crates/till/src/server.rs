@@ -134,6 +134,9 @@ pub async fn run(
     started(&gatherer).await?;
 
     tasks.push(workers::start_pulse(&engine, &stopping));
+    if engine.feeds.is_some() {
+        tasks.push(workers::start_prices(&engine, &stopping));
+    }
     let drain_time = match own {
         Some(_) => Duration::from_secs(config.server.drain_s.into()),
         None => Duration::ZERO,

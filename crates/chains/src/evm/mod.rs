@@ -6,6 +6,7 @@ pub mod blocks;
 mod bloom;
 pub mod client;
 pub mod decode;
+pub mod feed;
 pub mod forwarder;
 pub mod logs;
 pub mod multicall;

@@ -8,6 +8,7 @@ use till_core::payment::Level;
 use till_store::Db;
 
 use super::clock::{Clock, Entropy, Ids};
+use super::feeds::Feeds;
 use super::numbers::Numbers;
 use super::prices::Prices;
 use super::readiness::Readiness;
@@ -105,6 +106,8 @@ pub struct Engine {
     pub nodes: Option<Nodes>,
     /// None when no network that can be watched has endpoints.
     pub watching: Option<Watching>,
+    /// Where prices are asked for; none where they are fixed or there are none.
+    pub feeds: Option<Feeds>,
     /// What addresses are held against; none where only the documented ones of test mode are.
     pub lists: Option<Lists>,
 }
@@ -134,6 +137,7 @@ impl Engine {
             mailer: None,
             nodes: None,
             watching: None,
+            feeds: None,
             lists: None,
         }
     }
@@ -151,6 +155,11 @@ impl Engine {
     #[must_use]
     pub fn with_watching(self, watching: Option<Watching>) -> Engine {
         Engine { watching, ..self }
+    }
+
+    #[must_use]
+    pub fn with_feeds(self, feeds: Option<Feeds>) -> Engine {
+        Engine { feeds, ..self }
     }
 
     #[must_use]

@@ -6,6 +6,7 @@ pub mod clock;
 mod context;
 mod engine;
 pub mod fail;
+pub mod feeds;
 mod merchant;
 pub mod numbers;
 pub mod prices;

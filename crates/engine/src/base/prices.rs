@@ -27,6 +27,12 @@ impl Prices {
         }
     }
 
+    /// Whether what was said then counts now. From the future is as wrong as old.
+    pub fn is_fresh(&self, at_ms: i64, now_ms: i64) -> bool {
+        let age = now_ms.checked_sub(at_ms);
+        age.is_some_and(|age| (-self.max_age_ms..=self.max_age_ms).contains(&age))
+    }
+
     /// Takes in what a price source said, and when it said so.
     pub fn observe(&self, mode: Mode, pair: &str, price: Price, at_ms: i64) {
         let mut observed = self
@@ -48,11 +54,7 @@ impl Prices {
         }
         let observed = self.observed.read().unwrap_or_else(PoisonError::into_inner);
         let (price, at_ms) = *observed.get(&(mode, pair))?;
-        // A price from the future is as wrong as an old one.
-        let age = now_ms.checked_sub(at_ms)?;
-        (-self.max_age_ms..=self.max_age_ms)
-            .contains(&age)
-            .then_some(price)
+        self.is_fresh(at_ms, now_ms).then_some(price)
     }
 }
 

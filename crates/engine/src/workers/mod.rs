@@ -2,6 +2,7 @@
 
 pub mod lists;
 pub mod mail;
+pub mod prices;
 pub mod pulse;
 pub mod retention;
 pub mod sums;
@@ -100,6 +101,17 @@ pub fn start_following(engine: &Arc<Engine>, stopping: &Stopping) -> tokio::task
     ))
 }
 
+/// Every process knows prices for itself.
+pub fn start_prices(engine: &Arc<Engine>, stopping: &Stopping) -> tokio::task::JoinHandle<()> {
+    const ASK: Duration = Duration::from_secs(15);
+    tokio::spawn(periodic(
+        Arc::clone(engine),
+        stopping.clone(),
+        ASK,
+        Work::Prices,
+    ))
+}
+
 /// Every process finds out for itself whether it can write.
 pub fn start_pulse(engine: &Arc<Engine>, stopping: &Stopping) -> tokio::task::JoinHandle<()> {
     const BEAT: Duration = Duration::from_secs(5);
@@ -122,6 +134,7 @@ enum Work {
     Forget,
     Streams,
     Pulse,
+    Prices,
 }
 
 async fn periodic(engine: Arc<Engine>, mut stopping: Stopping, period: Duration, work: Work) {
@@ -136,6 +149,7 @@ async fn periodic(engine: Arc<Engine>, mut stopping: Stopping, period: Duration,
             Work::Forget => retention::forget(&engine).await,
             Work::Streams => stream::poll(&engine).await,
             Work::Pulse => pulse::beat(&engine).await,
+            Work::Prices => prices::observe(&engine).await,
         };
         if let Err(fail) = done {
             tracing::error!(?work, ?fail, "a worker's step failed; it is tried again");

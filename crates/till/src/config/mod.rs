@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use ipnet::IpNet;
 
 mod layers;
+mod prices;
 mod read;
 mod screening;
 mod settings;
@@ -115,6 +116,23 @@ pub struct Prices {
     pub fixed_test: BTreeMap<String, String>,
     pub fixed_live: BTreeMap<String, String>,
     pub max_age_s: u32,
+    pub sources: Vec<PriceSource>,
+    /// So many must agree, within hundredths of a percent.
+    pub min_sources: u32,
+    pub max_spread_bps: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PriceSource {
+    pub pair: String,
+    pub place: PricePlace,
+}
+
+/// Where a price is asked for.
+#[derive(Clone, PartialEq, Eq)]
+pub enum PricePlace {
+    Chainlink { network: String, feed: String },
+    Http { url: String, pointer: String },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -317,6 +335,16 @@ impl fmt::Debug for ScreeningList {
             .field("name", &self.name)
             .field("format", &self.format)
             .finish_non_exhaustive()
+    }
+}
+
+/// An address may hold a key.
+impl fmt::Debug for PricePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PricePlace::Chainlink { network, feed } => write!(f, "{feed} on {network}"),
+            PricePlace::Http { pointer, .. } => write!(f, "{pointer} of a document"),
+        }
     }
 }
 

@@ -6,23 +6,18 @@ use std::path::PathBuf;
 
 use ipnet::IpNet;
 use till_core::limits::LINK_OPEN_INVOICES_MAX;
-use toml::Value;
 use url::Url;
 
 use super::layers::{Given, Layers, Origin};
-use super::screening;
 use super::settings::{Settings, wrong};
 use super::{
     Addresses, Config, ConfigError, CreditAt, Database, Invoices, Limits, Log, LogFormat, Mail,
-    Metrics, Network, Prices, Retention, Secrets, Server, Subscriptions, Wallets, Webhooks,
+    Metrics, Network, Retention, Secrets, Server, Subscriptions, Wallets, Webhooks, prices,
+    screening,
 };
 
 const LISTEN_DEFAULT: &str = "127.0.0.1:4242";
 const DATABASE_DEFAULT: &str = "sqlite:till.db";
-/// Without a price nothing in Bitcoin could be tried out; real money never sees this one.
-const TEST_PRICE_DEFAULT: (&str, &str) = ("BTC/USD", "50000");
-/// No more digits than the core's exact decimals take.
-const PRICE_DIGITS_MAX: usize = 40;
 
 pub(super) fn config(layers: Layers) -> Result<Config, ConfigError> {
     let mut settings = Settings(layers.settings);
@@ -63,7 +58,7 @@ pub(super) fn config(layers: Layers) -> Result<Config, ConfigError> {
         streams_per_client: s.number("limits.streams_per_client", 100, 1..=1_000_000)?,
     };
     let mail = mail(s)?;
-    let prices = prices(s)?;
+    let prices = prices::read(s)?;
     let addresses = Addresses {
         // Bitcoin's unhardened child numbers end at 2^31.
         pool_max: s.number("addresses.pool_max", 1_000_000, 1..=0x7fff_ffff)?,
@@ -132,44 +127,6 @@ fn mail(s: &mut Settings) -> Result<Mail, ConfigError> {
         ));
     }
     Ok(mail)
-}
-
-fn prices(s: &mut Settings) -> Result<Prices, ConfigError> {
-    let max_age_s = s.number("prices.max_age_s", 120, 1..=86_400)?;
-    let Some(Given { origin, value }) = s.0.remove("prices.fixed") else {
-        let (pair, price) = TEST_PRICE_DEFAULT;
-        return Ok(Prices {
-            fixed_test: BTreeMap::from([(pair.to_owned(), price.to_owned())]),
-            fixed_live: BTreeMap::new(),
-            max_age_s,
-        });
-    };
-    let Value::Table(table) = value else {
-        return Err(wrong(
-            origin,
-            "prices.fixed",
-            "must be a table of pairs and prices",
-        ));
-    };
-    let mut fixed = BTreeMap::new();
-    for (pair, price) in table {
-        let key = format!("prices.fixed.{pair:?}");
-        if !is_pair(&pair) {
-            return Err(wrong(origin, &key, "is not a pair such as BTC/USD"));
-        }
-        let Value::String(price) = price else {
-            return Err(wrong(origin, &key, "must be in quotes, such as \"50000\""));
-        };
-        if !is_price(&price) {
-            return Err(wrong(origin, &key, "must be a plain decimal above zero"));
-        }
-        fixed.insert(pair, price);
-    }
-    Ok(Prices {
-        fixed_test: fixed.clone(),
-        fixed_live: fixed,
-        max_age_s,
-    })
 }
 
 fn networks(
@@ -313,7 +270,7 @@ fn credit_at(text: &str) -> Result<CreditAt, &'static str> {
 }
 
 fn figure(text: &str) -> Result<String, &'static str> {
-    match is_price(text) {
+    match prices::is_price(text) {
         true => Ok(text.to_owned()),
         false => Err("must be a plain decimal above zero"),
     }
@@ -325,26 +282,6 @@ fn log_format(text: &str) -> Result<LogFormat, &'static str> {
         "json" => Ok(LogFormat::Json),
         _ => Err("must be text or json"),
     }
-}
-
-fn is_pair(text: &str) -> bool {
-    let symbol = |text: &str| {
-        (1..=16).contains(&text.len())
-            && text
-                .chars()
-                .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit())
-    };
-    text.split_once('/')
-        .is_some_and(|(base, quote)| symbol(base) && symbol(quote))
-}
-
-fn is_price(text: &str) -> bool {
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
-    text.len() <= PRICE_DIGITS_MAX
-        && digits(whole)
-        && digits(fraction)
-        && text.bytes().any(|b| matches!(b, b'1'..=b'9'))
 }
 
 fn is_caip2(text: &str) -> bool {

@@ -81,6 +81,9 @@ fn without_anything_the_documented_defaults_apply() {
             fixed_test: pairs(&[("BTC/USD", "50000")]),
             fixed_live: pairs(&[]),
             max_age_s: 120,
+            sources: vec![],
+            min_sources: 2,
+            max_spread_bps: 100,
         },
         addresses: Addresses {
             pool_max: 1_000_000,

@@ -266,6 +266,33 @@ fn a_network_has_a_caip2_id_web_endpoints_and_a_known_finality() {
         "configuration file: networks.\"eip155:1\".rpc names an endpoint twice",
     );
     check_file_error(
+        "prices.sources = [{pair = 'BTC/USD', kind = 'http', url = 'https://a.example', pointer = '/p'}]",
+        "configuration file: prices.min_sources is more than there are sources of a pair: it would never have a price",
+    );
+    for (source, problem) in [
+        (
+            "{pair = 'BTC', kind = 'http'}",
+            "must give each source a pair such as BTC/USD",
+        ),
+        (
+            "{pair = 'BTC/USD', kind = 'guess'}",
+            "must be of the kind chainlink or http",
+        ),
+        (
+            "{pair = 'BTC/USD', kind = 'http', url = 'http://a.example', pointer = '/p'}",
+            "must have an https address without credentials as url",
+        ),
+        (
+            "{pair = 'BTC/USD', kind = 'chainlink', network = 'eip155:1', feed = '0x1', age = 1}",
+            "must give a source nothing but what its kind has",
+        ),
+    ] {
+        check_file_error(
+            &format!("prices.sources = [{source}]"),
+            &format!("configuration file: prices.sources {problem}"),
+        );
+    }
+    check_file_error(
         "networks.\"eip155:1\".final_above = 'much'",
         "configuration file: networks.\"eip155:1\".final_above must be a plain decimal above zero",
     );

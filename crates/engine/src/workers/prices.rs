@@ -1,0 +1,160 @@
+//! Asks for prices, and believes what enough sources agree on.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::FutureExt as _;
+use serde_json::value::RawValue;
+use till_chains::evm::feed::{self, Round};
+use till_core::asset::Mode;
+use till_core::pricing::{Price, agreed};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use crate::base::Engine;
+use crate::base::fail::Fail;
+use crate::base::feeds::{Feed, FeedPlace, Feeds};
+
+/// How long a source may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+const BYTES_MAX: u64 = 1024 * 1024;
+const PIECES_WAITING: usize = 16;
+
+/// A price, and when it was one.
+type Told = (Price, i64);
+
+/// Asks all sources, once. What not enough of them agree on is no price: the last one counts until it is old.
+pub async fn observe(engine: &Engine) -> Result<(), Fail> {
+    let Some(feeds) = &engine.feeds else {
+        return Ok(());
+    };
+    let asked = feeds
+        .feeds
+        .iter()
+        .map(|feed| told(engine, feeds, feed).boxed());
+    let answers = futures::future::join_all(asked).await;
+    let now = engine.clock.now_ms();
+    let mut pairs: BTreeMap<&str, Vec<Told>> = BTreeMap::new();
+    for (feed, told) in feeds.feeds.iter().zip(answers) {
+        let of_pair = pairs.entry(&feed.pair).or_default();
+        of_pair.extend(told.filter(|(_, at)| engine.prices.is_fresh(*at, now)));
+    }
+    for (pair, told) in pairs {
+        let prices: Vec<Price> = told.iter().map(|(price, _)| *price).collect();
+        let agreed = agreed(&prices, feeds.min_sources, feeds.max_spread_bps);
+        let result = if agreed.is_some() { "ok" } else { "none" };
+        metrics::counter!("till_prices_total", "pair" => pair.to_owned(), "result" => result)
+            .increment(1);
+        let oldest = told.iter().map(|(_, at)| *at).min();
+        let Some((price, at)) = agreed.zip(oldest) else {
+            let fresh = prices.len();
+            tracing::warn!(pair, fresh, "not enough sources agree on a price");
+            continue;
+        };
+        for mode in [Mode::Test, Mode::Live] {
+            engine.prices.observe(mode, pair, price, at);
+        }
+    }
+    Ok(())
+}
+
+async fn told(engine: &Engine, feeds: &Feeds, feed: &Feed) -> Option<Told> {
+    let asked = async {
+        match &feed.place {
+            FeedPlace::Chainlink { network, feed } => on_chain(engine, network, feed).await,
+            FeedPlace::Http { url, pointer } => {
+                let price = in_document(feeds, url, pointer).await?;
+                Ok((price, engine.clock.now_ms()))
+            }
+        }
+    };
+    let answer = timeout(PATIENCE, asked).await;
+    match answer.unwrap_or_else(|_| Err("it does not answer".to_owned())) {
+        Ok(told) => Some(told),
+        Err(error) => {
+            let (pair, kind) = (&*feed.pair, feed.place.kind());
+            tracing::warn!(pair, kind, error, "a source of prices gives none");
+            None
+        }
+    }
+}
+
+/// What as many of the network's endpoints as must agree say of the feed.
+async fn on_chain(engine: &Engine, network: &str, contract: &[u8; 20]) -> Result<Told, String> {
+    let watching = engine.watching.as_ref().ok_or("no network is watched")?;
+    let net = watching.network(network).ok_or("it is not watched")?;
+    let usable = net.usable(engine.clock.monotonic_us());
+    let asked =
+        usable.map(|source| feed::latest(&watching.rpc, &source.endpoint, contract).boxed());
+    let told: Vec<Round> = futures::future::join_all(asked)
+        .await
+        .into_iter()
+        .filter_map(Result::ok)
+        .collect();
+    let is_agreed = |round: &&Round| told.iter().filter(|it| it == round).count() >= net.quorum;
+    let round = told.iter().find(is_agreed);
+    let round = round.ok_or("not enough endpoints say the same")?;
+    let price = Price::scaled(round.digits, round.decimals).ok_or("it is no price")?;
+    Ok((price, round.updated_at))
+}
+
+async fn in_document(feeds: &Feeds, url: &str, pointer: &str) -> Result<Price, String> {
+    let (pieces, mut waiting) = mpsc::channel::<Bytes>(PIECES_WAITING);
+    let collecting = async {
+        let mut all = Vec::new();
+        while let Some(piece) = waiting.recv().await {
+            all.extend_from_slice(&piece);
+        }
+        all
+    };
+    let (fetched, body) = tokio::join!(feeds.fetcher.get(url, BYTES_MAX, pieces), collecting);
+    fetched?;
+    let found = std::str::from_utf8(&body).ok();
+    let found = found.and_then(|text| at(text, pointer));
+    found.ok_or_else(|| "no price is where it should be".to_owned())
+}
+
+/// The decimal at a JSON pointer, a text or a number, as it is written: a number never becomes a float.
+fn at(document: &str, pointer: &str) -> Option<Price> {
+    let mut value: Box<RawValue> = serde_json::from_str(document).ok()?;
+    for part in pointer.split('/').skip(1) {
+        let part = part.replace("~1", "/").replace("~0", "~");
+        value = match value.get().trim_start().starts_with('[') {
+            true => {
+                let mut items: Vec<Box<RawValue>> = serde_json::from_str(value.get()).ok()?;
+                let index: usize = part.parse().ok()?;
+                (index < items.len()).then(|| items.swap_remove(index))?
+            }
+            false => {
+                let fields: Option<BTreeMap<String, Box<RawValue>>> =
+                    serde_json::from_str(value.get()).ok();
+                fields?.remove(&part)?
+            }
+        };
+    }
+    match serde_json::from_str::<String>(value.get()) {
+        Ok(text) => Price::parse(&text),
+        Err(_) => Price::parse(value.get()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_price_is_where_the_pointer_says_and_as_it_is_written() {
+        let document =
+            r#"{"a/b": [{"p": "50000.10"}, {"p": 50000.123456789012345678}], "~": 3e4, "n": null}"#;
+        let price = |text: &str| Price::parse(text);
+        assert_eq!(at(document, "/a~1b/0/p"), price("50000.10"));
+        assert_eq!(at(document, "/a~1b/1/p"), price("50000.123456789012345678"));
+        assert_eq!(at(r#""7.5""#, ""), price("7.5"));
+        for none in ["/a~1b/2/p", "/a~1b/x", "/~0", "/n", "/m", "", "/a~1b/0/p/q"] {
+            assert_eq!(at(document, none), None, "{none}");
+        }
+        assert_eq!(at("[-1]", "/0"), None);
+        assert_eq!(at("{", ""), None);
+    }
+}
