@@ -73,6 +73,7 @@ fn moved(number: u8, place: i64, recipient: &str, units: u128) -> TransferRow {
         place,
         asset: BASE.to_owned(),
         units: Units(units),
+        arrived: None,
         sender: None,
         recipient: recipient.to_owned(),
         simulated: false,

@@ -59,6 +59,7 @@ pub fn transfer(
         place,
         asset: asset.to_owned(),
         units: Units(units),
+        short: false,
         sender: None,
         recipient: address(invoice, BASE),
         sighting: Sighting::InBlock {

@@ -70,6 +70,21 @@ pub async fn balances(
     Ok(found)
 }
 
+/// A token's balance of an address as it was once a block was made. Nodes know it for a while.
+pub async fn balance_in(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    contract: &[u8; 20],
+    address: &[u8; 20],
+    block: &[u8; 32],
+) -> Result<u128, RpcError> {
+    let input = question(address, Some(*contract)).input;
+    let answer = client::asked_in(rpc, endpoint, contract, &input, block).await?;
+    let word: Option<[u8; 32]> = answer.try_into().ok();
+    let units = word.and_then(|word| amount(&word).ok());
+    units.ok_or_else(|| RpcError::NotAnAnswer("it is no balance".to_owned()))
+}
+
 fn question(address: &[u8; 20], contract: Option<[u8; 20]>) -> Call {
     let selector = match contract {
         Some(_) => BALANCE_OF,

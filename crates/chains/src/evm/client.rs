@@ -121,8 +121,30 @@ pub async fn asked(
     contract: &[u8; 20],
     input: &[u8],
 ) -> Result<Vec<u8>, RpcError> {
+    called(rpc, endpoint, contract, input, json!("latest")).await
+}
+
+/// What it answered when a block had just been made.
+pub async fn asked_in(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    contract: &[u8; 20],
+    input: &[u8],
+    block: &[u8; 32],
+) -> Result<Vec<u8>, RpcError> {
+    let block = json!({ "blockHash": shown(block) });
+    called(rpc, endpoint, contract, input, block).await
+}
+
+async fn called(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    contract: &[u8; 20],
+    input: &[u8],
+    when: Value,
+) -> Result<Vec<u8>, RpcError> {
     let call = json!({ "to": shown(contract), "data": shown(input) });
-    let params = json!([call, "latest"]);
+    let params = json!([call, when]);
     let result = large(rpc, endpoint, "eth_call", &params).await?;
     let answer = serde_json::from_str::<&str>(result.get()).ok();
     answer

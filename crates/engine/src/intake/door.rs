@@ -326,6 +326,7 @@ fn first_sighting(
         position: Position::default(),
         entries: 0,
         suffix: found.by.suffix(),
+        short: observation.short,
         refunds_due: Units::ZERO,
         refunds_sent: Units::ZERO,
         withdrawn: Units::ZERO,
@@ -371,7 +372,7 @@ fn update(row: &mut PaymentRow, observation: &Observation, now: i64) {
         }
     }
     row.gone_at = None;
-    row.units = observation.units;
+    (row.units, row.short) = (observation.units, observation.short);
 }
 
 fn remove(row: &mut PaymentRow, now: i64) {
@@ -400,6 +401,7 @@ fn facts(engine: &Engine, observations: &[Observation], taken: &[Taken]) -> Vec<
             place: observation.place,
             asset: observation.asset.clone(),
             units: observation.units,
+            arrived: None,
             sender: observation.sender.clone(),
             recipient: observation.recipient.clone(),
             simulated: observation.source == Source::Simulation,

@@ -23,7 +23,10 @@ pub struct Observation {
     pub place: i64,
     /// The asset's code; for a token that nobody knows, its contract.
     pub asset: String,
+    /// What arrived.
     pub units: Units,
+    /// Whether that is less than its log says.
+    pub short: bool,
     pub sender: Option<String>,
     pub recipient: String,
     pub sighting: Sighting,

@@ -63,6 +63,8 @@ pub struct Seen {
     pub place: i64,
     pub asset: String,
     pub units: Units,
+    /// What came with it, where that is less than it says.
+    pub arrived: Option<Units>,
     pub sender: Option<String>,
     pub recipient: String,
     /// None while it waits for a block.

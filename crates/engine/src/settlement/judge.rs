@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use till_core::asset::Registry;
 use till_core::invoice::{Facts, Terms, judge};
 use till_core::money::Currency;
-use till_core::payment::{Payment, Verdict};
+use till_core::payment::{Hold, Payment, Verdict};
 use till_store::payments::PaymentRow;
 use till_store::screenings::ScreeningRow;
 
@@ -27,7 +27,17 @@ pub(super) fn pass_verdicts(
         .filter(|payment| !is_settled(payment.is.verdict))
         .filter_map(|payment| Some((payment.is.id.as_str(), screen(context, &payment.is)?)))
         .collect();
-    let risk = |payment: &Payment| screening::hold_of(&screened.get(&*payment.id)?.screening);
+    let short: Vec<&str> = held
+        .payments
+        .iter()
+        .filter(|payment| payment.is.short)
+        .map(|payment| &*payment.is.id)
+        .collect();
+    let listed = |payment: &Payment| screening::hold_of(&screened.get(&*payment.id)?.screening);
+    let risk = |payment: &Payment| {
+        let is_short = short.contains(&&*payment.id);
+        listed(payment).or(is_short.then_some(Hold::ManualReview))
+    };
     let facts = Facts {
         terms,
         payments: &payments,

@@ -71,6 +71,7 @@ pub async fn simulate_payment(
         place: 0,
         asset: asset.code.clone(),
         units,
+        short: false,
         sender: sender.clone(),
         recipient: recipient.clone(),
         sighting: match level {
@@ -340,6 +341,7 @@ fn seen_again(payment: &PaymentRow, sighting: Sighting) -> Observation {
         place: payment.place,
         asset: payment.asset.clone(),
         units: payment.units,
+        short: payment.short,
         sender: payment.sender.clone(),
         recipient: payment.recipient.clone(),
         sighting,

@@ -51,6 +51,7 @@ impl Claim {
             place: self.place,
             asset: self.asset.clone(),
             units: Units(self.units),
+            arrived: None,
             sender: self.sender.clone(),
             recipient: self.recipient.clone(),
             height: Some(height),

@@ -6,7 +6,7 @@ use till_store::networks::NetworkRow;
 use super::ask::{Asking, shown};
 use super::begin::first_height;
 use super::confirm::confirmed;
-use super::fork::{self, blame_dissenters};
+use super::fork::{Ours, blame_dissenters, last_shared};
 use super::gather::{Gathered, Read, Upon, gather};
 use super::heads::{Head, agreed_head};
 use super::logs::Span;
@@ -97,7 +97,9 @@ impl<'e> Follower<'e> {
             Err(Trouble::Ours(fail)) => return Err(fail),
         };
         let next = self.take(read, &said, &head).await?;
-        blame_dissenters(self, &said, &head).await;
+        if self.row.frozen_at.is_none() {
+            blame_dissenters(self.asking, self.ours(), &head, &said).await;
+        }
         Ok(next)
     }
 
@@ -181,7 +183,14 @@ impl<'e> Follower<'e> {
         self.readers.retain(|(up_to, _)| *up_to > height);
     }
 
-    pub(super) fn at(&self, height: i64) -> Option<&Block> {
+    fn ours(&self) -> Ours<'_> {
+        Ours {
+            window: &self.window,
+            last_final: self.row.final_height,
+        }
+    }
+
+    fn at(&self, height: i64) -> Option<&Block> {
         self.window.iter().find(|block| block.height == height)
     }
 
@@ -252,7 +261,8 @@ impl<'e> Follower<'e> {
             self.held = Some(why.to_owned());
             return Ok(Read::default());
         }
-        let Some(shared) = fork::last_shared(self, head, said).await else {
+        let shared = last_shared(self.asking, self.ours(), head, said);
+        let Some(shared) = shared.await else {
             return Err(Trouble::Source);
         };
         let network = &*self.asking.network().id;

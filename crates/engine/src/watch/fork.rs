@@ -2,12 +2,25 @@
 
 use futures::FutureExt as _;
 use till_chains::evm::client::Which;
+use till_core::chain::Block;
 
 use super::Trouble;
-use super::ask::shown;
-use super::follow::Follower;
+use super::ask::{Asking, shown};
 use super::heads::{Head, held_at};
 use super::tips::Said;
+
+/// The chain that we know.
+#[derive(Clone, Copy)]
+pub(super) struct Ours<'w> {
+    pub(super) window: &'w [Block],
+    pub(super) last_final: Option<i64>,
+}
+
+impl<'w> Ours<'w> {
+    fn at(&self, height: i64) -> Option<&'w Block> {
+        self.window.iter().find(|block| block.height == height)
+    }
+}
 
 /// Where two chains part.
 pub(super) struct Shared {
@@ -21,38 +34,41 @@ pub(super) struct Shared {
 
 /// Nothing while not enough endpoints say the same on the way down.
 pub(super) async fn last_shared(
-    follower: &Follower<'_>,
+    asking: Asking<'_>,
+    ours: Ours<'_>,
     head: &Head<'_>,
     said: &[Said<'_>],
 ) -> Option<Shared> {
-    let window = &follower.window;
+    let window = ours.window;
     let (lowest, highest) = (window.first()?.height, window.last()?.height);
     let mut at = highest.min(head.block.height);
     while at >= lowest {
-        let held = held_at(follower.asking, said, window, at, head.need).await?;
-        let ours = follower.at(at)?;
-        if ours.hash == shown(&held.block.hash) {
+        let held = held_at(asking, said, window, at, head.need).await?;
+        if ours.at(at)?.hash == shown(&held.block.hash) {
             break;
         }
         at -= 1;
     }
     // Nothing that is kept is shared. What is below it was either final, and stays, or never looked at.
-    let last_final = follower.row.final_height;
-    let below = last_final.filter(|tip| at < lowest && *tip < lowest);
+    let below = ours.last_final.filter(|tip| at < lowest && *tip < lowest);
     Some(Shared {
         from: below.unwrap_or(at) + 1,
-        parent: follower.at(at).map(|block| block.hash.clone()),
+        parent: ours.at(at).map(|block| block.hash.clone()),
         depth: highest - at,
     })
 }
 
 /// Who has another block where ours is final, against all the others, is not believed.
-pub(super) async fn blame_dissenters(follower: &Follower<'_>, said: &[Said<'_>], head: &Head<'_>) {
-    let asking = follower.asking;
-    let Some(ours) = follower.row.final_height.and_then(|tip| follower.at(tip)) else {
+pub(super) async fn blame_dissenters(
+    asking: Asking<'_>,
+    ours: Ours<'_>,
+    head: &Head<'_>,
+    said: &[Said<'_>],
+) {
+    let Some(ours) = ours.last_final.and_then(|tip| ours.at(tip)) else {
         return;
     };
-    if head.need < asking.net.quorum || follower.row.frozen_at.is_some() {
+    if head.need < asking.net.quorum {
         return;
     }
     let is_holder = |it: &Said<'_>| head.holders.iter().any(|own| std::ptr::eq(*own, it.source));

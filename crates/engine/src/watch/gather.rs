@@ -8,7 +8,7 @@ use super::ask::{Asking, block_of, shown};
 use super::heads::Head;
 use super::logs::{self, Span};
 use super::matched::{self, Given};
-use super::{Trouble, headers};
+use super::{Trouble, arrived, headers};
 use crate::intake::chain::Seen;
 
 /// Blocks of one step at most: they are one unit of work.
@@ -57,11 +57,12 @@ pub(super) async fn gather(
     }
     let logs = read_logs(asking, head, spans, &headers).await?;
     let (given, ours) = matched::ours(asking, logs).await?;
-    let matched = matched::agreed(asking, &given, &ours, sure).await?;
+    let mut matched = matched::agreed(asking, &given, &ours, sure).await?;
     if let Some(open) = matched.open {
         headers.retain(|header| header.height < open);
         held = Some(disagreement(open));
     }
+    arrived::note(asking, (head.readers(), sure), &headers, &mut matched.seen).await;
     Ok(Gathered::Read(Read {
         blocks: headers.iter().map(block_of).collect(),
         transfers: matched.seen,

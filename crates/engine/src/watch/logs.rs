@@ -162,11 +162,11 @@ async fn second_opinion(
         let Ok(logs) = asking.try_logs(other, within).await else {
             continue;
         };
-        answers += 1;
         let left_out = logs.iter().find(|log| log.contract == *contract);
         let Some(left_out) = left_out else {
-            continue;
+            return Ok(());
         };
+        answers += 1;
         let transactions = [left_out.tx_hash];
         let receipts = asking.receipts(source, &header.hash, &transactions).await?;
         let has = receipts.get(&left_out.tx_hash);

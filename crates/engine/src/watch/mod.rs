@@ -4,6 +4,7 @@
 //! A leader may die at any instant: where it stands is in the database, written with what it saw.
 
 mod agree;
+mod arrived;
 mod ask;
 mod begin;
 mod confirm;

@@ -80,6 +80,7 @@ impl Net {
             place: id.place,
             asset: fact.asset.clone(),
             units: Units(fact.units),
+            short: false,
             sender: fact.sender.clone(),
             recipient: fact.recipient.clone(),
             sighting,

@@ -28,6 +28,7 @@ async fn paying(world: &World, invoices: &[String]) -> Step {
             place,
             asset: "USDC@eip155:84532".into(),
             units: Units(25_000_000),
+            arrived: None,
             sender: None,
             recipient: row.options[0].deposit.as_ref().unwrap().address.clone(),
             height: Some(1),

@@ -45,6 +45,7 @@ fn step(epoch: i64, blocks: Vec<Block>, addresses: &[String], is_final: bool) ->
             place: 0,
             asset: ASSET.into(),
             units: Units(25_000_000),
+            arrived: None,
             sender: None,
             recipient: address.clone(),
             height: Some(block.height),

@@ -52,6 +52,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     22 => "0022_lists",
     23 => "0023_retention",
     24 => "0024_taken_until",
+    25 => "0025_arrived",
 ];
 
 const CREATE_ATTEMPTS_MAX: u32 = 8;

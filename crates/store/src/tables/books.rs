@@ -49,7 +49,7 @@ pub async fn of_period(
     invoices_at_most: i64,
 ) -> Result<Vec<BookRow>, StoreError> {
     let sql = "SELECT i.id, i.summary, i.status, p.id, p.asset, p.units, p.status, p.credit_at, p.network, p.simulated, \
-         p.credited_at, p.gone_at, t.asset, t.units, t.height, t.gone, j.asset, j.debit, j.credit, j.amount \
+         p.credited_at, p.gone_at, t.asset, COALESCE(t.arrived, t.units), t.height, t.gone, j.asset, j.debit, j.credit, j.amount \
          FROM (SELECT id, summary, status FROM invoices WHERE account = $1 AND mode = $2 AND id > $3 \
          AND created_at >= $4 AND created_at < $5 ORDER BY id LIMIT $6) AS i \
          LEFT JOIN payments AS p ON p.invoice = i.id AND p.account || '' = $1 AND p.mode || '' = $2 \

@@ -51,6 +51,8 @@ table! {
         withdrawn: Units,
         /// What of its prepaid credit was set aside or used.
         credit_used: Units,
+        /// Less arrived than its log says: a person must look.
+        short: bool,
     }
 }
 
@@ -61,6 +63,7 @@ const CHANGING: &[&str] = &[
     "verdict",
     "asset",
     "units",
+    "short",
     "sender",
     "block_number",
     "block_hash",

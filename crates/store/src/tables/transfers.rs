@@ -31,6 +31,8 @@ table! {
         payment: Option<String>,
         /// Why it is nobody's.
         unattributed as "reason": Option<String>,
+        /// What came with it, where that is less than it says.
+        arrived: Option<Units>,
     }
 }
 
@@ -38,6 +40,7 @@ table! {
 const FACTS: &[&str] = &[
     "asset",
     "units",
+    "arrived",
     "sender",
     "recipient",
     "height",

@@ -27,7 +27,7 @@ pub struct Restore {
     /// A copy that `till backup` made
     #[arg(long, value_name = "FILE", required_unless_present = "pass_over")]
     from: Option<PathBuf>,
-    /// Of a database that was restored otherwise: hand out no address that may be out already
+    /// Pass over addresses that may be out already
     #[arg(long, conflicts_with = "from")]
     pass_over: bool,
 }

@@ -13,6 +13,7 @@ mod shop;
 mod endpoints;
 mod liars;
 mod paying;
+mod prices;
 mod reorganised;
 mod rescans;
 mod servers;

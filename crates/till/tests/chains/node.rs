@@ -10,11 +10,29 @@ use till_core::asset::{Network, Registry};
 
 use crate::common::Client;
 
-/// A token that takes the caller's word, as in the suite beside this one: it emits a Transfer from the caller for every
-/// pair of recipient and amount behind the selector.
-const TOKEN: &str = "0x3460505760045b3681101560455780602001356000528035337f\
-                     ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef\
-                     60206000a36040016006565b600160005260206000f35b60006000fd";
+/// A token that takes the caller's word: for every pair of recipient and amount behind the selector it adds to the
+/// recipient's balance, which is in the slot that the address names, and emits a Transfer from the caller. It knows
+/// `balanceOf`, too.
+///
+/// ```text
+/// PUSH1 00 CALLDATALOAD PUSH1 e0 SHR PUSH4 70a08231 EQ PUSH1 66 JUMPI
+/// CALLVALUE PUSH1 73 JUMPI PUSH1 04
+/// 15: JUMPDEST CALLDATASIZE DUP2 LT ISZERO PUSH1 5b JUMPI
+/// DUP1 PUSH1 20 ADD CALLDATALOAD DUP2 CALLDATALOAD            amount, recipient
+/// DUP1 SLOAD DUP3 ADD DUP2 SSTORE
+/// SWAP1 PUSH1 00 MSTORE CALLER PUSH32 topic PUSH1 20 PUSH1 00 LOG3
+/// PUSH1 40 ADD PUSH1 15 JUMP
+/// 5b: JUMPDEST PUSH1 01 PUSH1 00 MSTORE PUSH1 20 PUSH1 00 RETURN
+/// 66: JUMPDEST PUSH1 04 CALLDATALOAD SLOAD PUSH1 00 MSTORE PUSH1 20 PUSH1 00 RETURN
+/// 73: JUMPDEST PUSH1 00 PUSH1 00 REVERT
+/// ```
+const TOKEN: &str = "0x60003560e01c6370a08231146066573460735760045b36811015605b57806020013581358054820181559060\
+                     0052337fddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef60206000a3604001\
+                     6015565b600160005260206000f35b6004355460005260206000f35b60006000fd";
+/// The same, which keeps a hundredth of what it says it moves: before ADD it has PUSH1 64 SWAP1 DIV PUSH1 63 MUL.
+const FEE_TAKER: &str = "0x60003560e01c6370a0823114606d5734607a5760045b3681101560625780602001358135805482606490\
+                         0460630201815590600052337fddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3\
+                         ef60206000a36040016015565b600160005260206000f35b6004355460005260206000f35b60006000fd";
 const FACTORY: &str = "0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe036016000816020823780\
                        35828234f58015156039578182fd5b8082525050506014600cf3";
 
@@ -90,6 +108,11 @@ impl Node {
         for contract in here.filter_map(|asset| asset.contract.as_ref()) {
             self.set_code(contract, code);
         }
+    }
+
+    /// From now on tokens keep a part of what they say they move.
+    pub fn take_fees(&self) {
+        self.set_tokens(FEE_TAKER);
     }
 
     fn set_code(&self, address: &str, code: &str) {

@@ -126,3 +126,34 @@ fn a_large_invoice_waits_for_final_where_others_are_paid_at_once() {
     shop.until_status(&server, &large, "paid");
     server.stop();
 }
+
+// D09: what a log says is not what arrived.
+#[test]
+fn what_brings_less_than_it_says_is_held_with_what_arrived() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let shop = Shop::new(&watched(&node));
+    let server = shop.open();
+    let (id, deposit) = shop.invoice(&server, "25.00", USDC);
+    server.log_until("watching");
+    node.take_fees();
+    node.pay(USDC, &[(&deposit, 30_000_000)]);
+    node.mine(2);
+    shop.until_status(&server, &id, "under_review");
+    let [payment] = &*shop.payments(&server, &id) else {
+        panic!("one payment")
+    };
+    assert_eq!(
+        (&payment["status"], &payment["amount"]),
+        (&json!("held"), &json!("29.70"))
+    );
+    let invoice = shop.read(&server, &id);
+    assert_eq!(invoice["review"]["hold"], "manual_review", "{invoice}");
+    let merchant = shop.merchant(&server);
+    let report = merchant.get("/v1/reconciliation").unwrap().expect(200);
+    let kinds = report["discrepancies"].as_array().expect("a list").iter();
+    let kinds: Vec<_> = kinds.map(|it| (&it["kind"], &it["amount"])).collect();
+    assert_eq!(kinds, [(&json!("held"), &json!("29.70"))], "{report}");
+    server.stop();
+}

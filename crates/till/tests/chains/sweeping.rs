@@ -157,7 +157,7 @@ fn what_cannot_be_asked_is_not_nothing() {
         shop.place.till(&all).fails(1)
     };
     for min in ["abc", "10,5", "-5", "1e3", ""] {
-        let line = sweep(&["--min", min]);
+        let line = sweep(&[&format!("--min={min}")]);
         assert!(line.contains("--min must be a plain decimal"), "{line}");
     }
     let line = sweep(&["--network", "eip155:11155111"]);

@@ -161,6 +161,7 @@ fn seen(transfer: &Transfer) -> Seen {
         place: transfer.id.place,
         asset: transfer.asset.clone(),
         units: till_core::money::Units(transfer.units),
+        arrived: None,
         sender: transfer.sender.clone(),
         recipient: transfer.recipient.clone(),
         height: match transfer.at {

@@ -289,6 +289,7 @@ pub async fn simulate_payment(world: &mut World, m: usize) -> Check {
             place: row.place,
             asset: row.asset.clone(),
             units: Units(units),
+            short: false,
             sender: row.sender.clone(),
             recipient: row.recipient.clone(),
             sighting: match (level, &row.block_hash, row.block_number) {
