@@ -3,7 +3,7 @@
 import type { BrowserContext, Route } from 'playwright-core'
 import served from 'till:api'
 import { describe, expect, test } from 'vitest'
-import { BASE, openShop, openWatchingShop, TRON } from './shop.ts'
+import { BASE, openShop, openWatchingShop, type Shop, TRON } from './shop.ts'
 import { expectCalm, heading, look, visit } from './visit.ts'
 
 const shop = await openShop()
@@ -84,15 +84,20 @@ const word = (hex: string) => hex.toLowerCase().replace('0x', '').padStart(64, '
 const transfer = (to: string, units: number) => `0xa9059cbb${word(to)}${word(units.toString(16))}`
 const mine = (blocks: number) => chain('anvil_mine', [`0x${blocks.toString(16)}`])
 
-describe.skipIf(!anvil)('while the page is open', () => {
+/** The chain as a server expects it, and a server that watches it. */
+async function watch(): Promise<Shop> {
+  await chain('anvil_setCode', [FACTORY, FACTORY_CODE])
+  for (const token of [USDC, EURC]) await chain('anvil_setCode', [token, TOKEN])
+  await mine(1)
+  return openWatchingShop('eip155:84532', anvil as string)
+}
+
+describe.skipIf(!anvil)('while the page is open', async () => {
   // Anvil calls a block safe with this many on top of it, and final with twice as many.
   const EPOCH = 32
+  const watching = anvil ? await watch() : shop
 
   test('a payment is followed from its block to paid, by address and by wallet', async () => {
-    await chain('anvil_setCode', [FACTORY, FACTORY_CODE])
-    for (const token of [USDC, EURC]) await chain('anvil_setCode', [token, TOKEN])
-    await mine(1)
-    const watching = await openWatchingShop('eip155:84532', anvil as string)
     const [sender] = (await chain('eth_accounts')) as [string]
 
     // To the address on the page, by whatever somebody keeps their tokens in.
