@@ -504,7 +504,7 @@ async fn a_year(postgres: &Postgres, report: &mut Report) -> Res<()> {
         Err(_) => 1_000_000,
     };
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
-    let a_year_ago = i64::try_from(now.as_millis())? - 366 * till_core::time::DAY_MS + 60_000;
+    let a_year_ago = i64::try_from(now.as_millis())? - 366 * till_core::time::DAY_MS + 3_600_000;
     let from = till_core::time::show(a_year_ago);
     for engine in engines() {
         let url = database(engine, postgres).await?;
