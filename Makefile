@@ -11,7 +11,7 @@ STEP := scripts/step
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test release setup web web-types check-fmt check-clippy check-web check-tests check-contracts check-openapi \
-	check-browser simulate bench openapi fmt deny mutants breaks
+	check-browser simulate bench soak openapi fmt deny mutants breaks
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-9s %s\n", $$1, $$2 }'
@@ -100,6 +100,10 @@ simulate: ## the simulator on more seeds: make simulate SEEDS=5000, or SEEDS=17.
 bench: ## Till and the limits it is measured against, in one run
 	@scripts/setup test
 	@scripts/with-postgres scripts/with-anvil $(CARGO) bench -q --locked -p till --bench till
+
+soak: release ## ten minutes of everything at once on each database, and a look whether anything was lost
+	@scripts/setup test
+	@scripts/with-postgres scripts/soak
 
 openapi: ## writes openapi.json from the code, and the web pages' types from it
 	@$(CARGO) run -q -p till -- openapi > openapi.json.new

@@ -39,31 +39,37 @@ table! {
     }
 }
 
-/// The next invoices of a period, by their ids, with everything about them. Payments are found by their invoice
+/// The last of an account's next invoices, by their ids; none when there are no more.
+pub async fn last_of_next(
+    q: &mut impl Queries,
+    scope: &Scope,
+    after: &str,
+    at_most: i64,
+) -> Result<Option<String>, StoreError> {
+    let sql = "SELECT MAX(id) FROM (SELECT id FROM invoices WHERE account = $1 AND mode = $2 AND id > $3 \
+         ORDER BY id LIMIT $4) AS next";
+    let args = vals![&scope.account, scope.mode.as_str(), after, at_most];
+    let found: Option<(Option<String>,)> = q.one(sql, &args).await?;
+    Ok(found.and_then(|(last,)| last))
+}
+
+/// The invoices of a period after one and up to another, by their ids, with everything about them. Payments are found by their invoice
 /// and lines of the journal by their payment: `|| ''` keeps both engines from reading all that the account has for each.
 pub async fn of_period(
     q: &mut impl Queries,
     scope: &Scope,
     (from, to): (i64, i64),
-    after: &str,
-    invoices_at_most: i64,
+    (after, up_to): (&str, &str),
 ) -> Result<Vec<BookRow>, StoreError> {
     let sql = "SELECT i.id, i.summary, i.status, p.id, p.asset, p.units, p.status, p.credit_at, p.network, p.simulated, \
          p.credited_at, p.gone_at, t.asset, COALESCE(t.arrived, t.units), t.height, t.gone, j.asset, j.debit, j.credit, j.amount \
-         FROM (SELECT id, summary, status FROM invoices WHERE account = $1 AND mode = $2 AND id > $3 \
-         AND created_at >= $4 AND created_at < $5 ORDER BY id LIMIT $6) AS i \
+         FROM (SELECT id, summary, status FROM invoices WHERE account = $1 AND mode = $2 AND id > $3 AND id <= $4 \
+         AND created_at >= $5 AND created_at < $6) AS i \
          LEFT JOIN payments AS p ON p.invoice = i.id AND p.account || '' = $1 AND p.mode || '' = $2 \
          LEFT JOIN transfers AS t ON t.network = p.network AND t.tx_hash = p.tx_hash AND t.place = p.place \
          LEFT JOIN journal AS j ON j.subject = p.id AND j.account || '' = $1 AND j.mode || '' = $2 \
          ORDER BY i.id, p.id";
-    let args = vals![
-        &scope.account,
-        scope.mode.as_str(),
-        after,
-        from,
-        to,
-        invoices_at_most
-    ];
+    let args = vals![&scope.account, scope.mode.as_str(), after, up_to, from, to];
     q.all(sql, &args).await
 }
 

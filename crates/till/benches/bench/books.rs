@@ -73,7 +73,8 @@ pub async fn year(database: Option<String>, invoices: u64) -> Res<(Installation,
 
 /// `padded` makes the 26 digits of an id from the number `n`.
 fn copies(invoices: u64, padded: &str) -> Vec<String> {
-    let back = format!("(n % {DAYS}) * {DAY_MS}");
+    // Whatever is younger has a higher id, as in life.
+    let back = format!("(({invoices} - n) * {} / {invoices})", DAYS * DAY_MS);
     let mut statements = Vec::new();
     let mut from = 1;
     while from <= invoices {
