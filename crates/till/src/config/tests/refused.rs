@@ -267,7 +267,7 @@ fn a_network_has_a_caip2_id_web_endpoints_and_a_known_finality() {
     );
     check_file_error(
         "prices.sources = [{pair = 'BTC/USD', kind = 'http', url = 'https://a.example', pointer = '/p'}]",
-        "configuration file: prices.min_sources is more than there are sources of a pair: it would never have a price",
+        "configuration: prices.min_sources is more than there are sources of a pair: it would never have a price",
     );
     for (source, problem) in [
         (
