@@ -187,7 +187,9 @@ pub fn next(facts: &Facts, now: i64) -> Option<(i64, Step)> {
     if facts.is_cancelled {
         return None;
     }
-    if let (true, Some(end)) = (facts.cancel_at_period_end, facts.paid_until) {
+    if facts.cancel_at_period_end {
+        // Where nothing is paid for any more, there is no period to wait for.
+        let end = facts.paid_until.unwrap_or(now);
         return Some((end, Step::End(Reason::Requested)));
     }
     if facts.is_paused {

@@ -76,6 +76,63 @@ on_every_engine! {
         assert_eq!(till.retrieve(&invoice).await["status"], "expired");
     }
 
+    async fn what_is_on_its_way_when_the_time_is_over_is_waited_for_without_a_timer(world: World) {
+        let (till, customer) = begin(&world).await;
+        let plan = plan(&till, json!({})).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        let invoice = text(&made["latest_invoice"]);
+        till.simulate(&invoice, json!({ "amount": "2" })).await;
+        till.simulate(&invoice, json!({ "amount": "20", "finality_steps": ["included"] })).await;
+        act(&till, &made, "cancel", json!({})).await.ok(200);
+        // A timer that is due at once, again and again, would never let the clock arrive.
+        till.advance(DAY_S).await;
+        let waiting = till.retrieve(&invoice).await;
+        assert_eq!((&waiting["status"], &waiting["closed_at"]), (&json!("partially_paid"), &Value::Null));
+        undo(&till, &invoice).await;
+        let left = till.retrieve(&invoice).await;
+        assert_eq!((&left["status"], left["closed_at"].is_string()), (&json!("partially_paid"), true));
+    }
+
+    async fn what_ends_while_paused_gives_its_credit_back_and_does_not_end_the_subscription(world: World) {
+        let (till, customer) = begin(&world).await;
+        let plan = plan(&till, json!({ "interval": "week", "max_attempts": 1 })).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        pay(&till, &made).await;
+        top_up(&till, &customer, "10.00", BASE).await;
+        till.advance(7 * DAY_S).await;
+        let invoice = text(&look(&till, &made).await["latest_invoice"]);
+        till.simulate(&invoice, json!({ "amount": "5" })).await;
+        act(&till, &made, "pause", json!({})).await.ok(200);
+        assert_eq!(credit(&till, &customer).await, json!([]));
+        till.advance(60 * DAY_S).await;
+        assert!(till.retrieve(&invoice).await["closed_at"].is_string());
+        assert_eq!(credit(&till, &customer).await, json!([tokens("10.00", BASE)]));
+        assert_eq!(look(&till, &made).await["status"], "paused");
+        let resumed = act(&till, &made, "resume", json!({})).await.ok(200);
+        assert_ne!(resumed["status"], "cancelled", "{resumed}");
+        // What was paid in part counts, and takes the rest again.
+        till.advance(1).await;
+        assert_eq!(payable(&till, &made).await, [invoice.clone()]);
+        till.simulate(&invoice, json!({ "amount": "10" })).await;
+        assert_eq!((&look(&till, &made).await["status"], credit(&till, &customer).await), (&json!("active"), json!([])));
+        assert_conserved(&till).await;
+    }
+
+    async fn a_period_that_is_not_paid_any_more_is_not_waited_for(world: World) {
+        let (till, customer) = begin(&world).await;
+        let plan = plan(&till, json!({ "max_attempts": 2, "grace_days": 0 })).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        let invoice = text(&made["latest_invoice"]);
+        pay(&till, &made).await;
+        act(&till, &made, "cancel", json!({ "at_period_end": true })).await.ok(200);
+        till.advance(5 * DAY_S).await;
+        undo(&till, &invoice).await;
+        till.advance(60 * DAY_S).await;
+        let ended = look(&till, &made).await;
+        assert_eq!((&ended["status"], &ended["cancellation_reason"]), (&json!("cancelled"), &json!("requested")));
+        assert_eq!(payable(&till, &made).await, Vec::<String>::new());
+    }
+
     async fn a_lowered_invoice_keeps_its_credit_while_it_is_paused(world: World) {
         let (till, customer) = begin(&world).await;
         top_up(&till, &customer, "10.00", BASE).await;

@@ -85,6 +85,10 @@ pub async fn resume(
     if subscription::resume(locked.row.status)? == Asked::Unchanged {
         return Ok(SubscriptionView::of(&locked.row)?);
     }
+    // What ended while nobody was charged counts for nothing: no attempt was due.
+    if locked.row.charge_closed {
+        locked.drop_charge(tx, context).await?;
+    }
     locked.row.paused_at = None;
     let is_over = locked.row.paid_until.is_none_or(|end| end <= context.now);
     let restarts = is_over && !locked.row.cancel_at_period_end;

@@ -213,10 +213,10 @@ pub async fn attempts(tx: &mut Tx, charge: &ChargeRow) -> Result<u32, Fail> {
 }
 
 /// Something is being charged that is not to be, and nobody has paid it: an earlier period is owed, or none is charged at
-/// all for now.
+/// all for now. What ended meanwhile is over at once, with its credit: no attempt follows it.
 fn is_in_the_way(row: &SubscriptionRow, charge: &ChargeRow, invoice: &InvoiceRow) -> bool {
     let is_charged = match row.charge == Some(charge.number) {
-        true => invoice.status == InvoiceStatus::AwaitingPayment,
+        true => invoice.status == InvoiceStatus::AwaitingPayment || row.charge_closed,
         false => row.charge.is_some(),
     };
     let is_out_of_turn = row.charge != Some(charge.number) || charge.period > row.next_period;

@@ -24,7 +24,11 @@ fn due_at(done: &Follower<'_>) -> Option<i64> {
     let terms = done.held.terms();
     match done.status() {
         Status::AwaitingPayment => Some(terms.waits_until()),
-        Status::PartiallyPaid if !done.is_closed() => Some(terms.closes_at()),
+        // One whose time is over waits for what is on its way, and is looked at when that arrives or goes: a timer would
+        // be due again and again until then.
+        Status::PartiallyPaid if !done.is_closed() => {
+            Some(terms.closes_at()).filter(|at| *at > done.context.now)
+        }
         _ => None,
     }
 }
