@@ -155,7 +155,7 @@ async fn locked(
 
 /// An invoice that waits for a payment.
 #[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
-pub struct Waiting {
+pub struct WaitingInvoice {
     pub account: String,
     pub mode: String,
     pub id: String,
@@ -172,7 +172,7 @@ pub async fn overdue(
     q: &mut impl Queries,
     before: i64,
     at_most: i64,
-) -> Result<Vec<Waiting>, StoreError> {
+) -> Result<Vec<WaitingInvoice>, StoreError> {
     let sql = format!("{OVERDUE} AND expires_at < $1 AND {NO_TIMER} ORDER BY expires_at LIMIT $2");
     q.all(&sql, &vals![before, at_most]).await
 }
@@ -184,7 +184,7 @@ pub async fn overdue_of(
     scope: &Scope,
     before: i64,
     at_most: i64,
-) -> Result<Vec<Waiting>, StoreError> {
+) -> Result<Vec<WaitingInvoice>, StoreError> {
     let sql = format!(
         "{OVERDUE} AND account = $1 AND mode = $2 AND +expires_at < $3 AND {NO_TIMER} LIMIT $4"
     );

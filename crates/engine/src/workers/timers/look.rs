@@ -6,7 +6,7 @@ use till_core::asset::Mode;
 use till_core::scope::Scope;
 use till_core::time::SECOND_MS;
 use till_core::timer::TimerKind;
-use till_store::invoices::Waiting;
+use till_store::invoices::WaitingInvoice;
 use till_store::timers::TimerRow;
 
 use super::reach_goal;
@@ -79,7 +79,7 @@ async fn arm_overdue(engine: &Engine) -> Result<u64, Fail> {
         .await
 }
 
-fn expiry(waiting: &Waiting) -> Option<TimerRow> {
+fn expiry(waiting: &WaitingInvoice) -> Option<TimerRow> {
     let scope = Scope::new(&waiting.account, Mode::parse(&waiting.mode)?);
     let kind = TimerKind::ExpireInvoice;
     Some(TimerRow::new(&scope, kind, &waiting.id, waiting.expires_at))

@@ -10,12 +10,12 @@ use super::claim::{Endpoint, RENEW_MS, TURN_MS};
 /// In the order in which things happened.
 #[derive(Default)]
 pub(super) struct Ready {
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<WaitingDelivery>,
     /// The subjects of which something is under way, and since when.
     told_of: HashMap<String, i64>,
 }
 
-struct Waiting {
+struct WaitingDelivery {
     endpoint: Arc<Endpoint>,
     delivery: Claimed,
     claimed_at: i64,
@@ -29,7 +29,7 @@ impl Ready {
     pub(super) fn add(&mut self, endpoint: Endpoint, mut claimed: Vec<Claimed>, claimed_at: i64) {
         let endpoint = Arc::new(endpoint);
         claimed.sort_unstable_by_key(|delivery| delivery.seq);
-        let claimed = claimed.into_iter().map(|delivery| Waiting {
+        let claimed = claimed.into_iter().map(|delivery| WaitingDelivery {
             endpoint: Arc::clone(&endpoint),
             delivery,
             claimed_at,
