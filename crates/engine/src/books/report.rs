@@ -12,7 +12,7 @@ use till_core::payment::PaymentStatus;
 use till_core::reconciliation::{Period, Severity, Totals, Views, differences};
 use till_core::refund::RefundStatus;
 use till_core::scope::Scope;
-use till_store::books::{BookRow, Orphan};
+use till_store::books::{BookLine, BookRow, Booked, Orphan};
 use till_store::refunds::RefundRow;
 use till_store::transfers::TransferRow;
 use tokio::task::JoinHandle;
@@ -37,7 +37,7 @@ enum Stage {
 
 /// Some invoices with everything about them.
 struct Part {
-    rows: Vec<BookRow>,
+    rows: Vec<Booked>,
     refunds: Vec<RefundRow>,
     /// What the transactions of refunds that were sent moved.
     observed: Vec<TransferRow>,
@@ -198,27 +198,24 @@ impl Walk {
     }
 
     /// Adds some invoices up, and says what each view has of each.
-    fn add<'r>(&mut self, rows: &'r [BookRow], refunds: &'r [RefundRow]) -> InvoiceViews<'r> {
+    fn add<'r>(&mut self, rows: &'r [Booked], refunds: &'r [RefundRow]) -> InvoiceViews<'r> {
         let mut views = InvoiceViews::new();
         let mut undone: HashMap<&str, Undone> = HashMap::new();
-        let (mut invoice, mut payment) = ("", "");
-        for row in rows {
+        let mut invoice = "";
+        for Booked { row, lines } in rows {
             if row.invoice != invoice {
-                (invoice, payment) = (row.invoice.as_str(), "");
+                invoice = &row.invoice;
                 add_invoice(&mut self.assets, &mut views, row);
             }
-            if let Some(id) = row.payment.as_deref()
-                && id != payment
-            {
-                payment = id;
-                add_chain(&self.tips, &mut views, row);
-                if let Some(gone_at) = row.credited_at.and(row.gone_at) {
-                    let is_paid = row.invoice_status.is_paid();
-                    let of = undone.entry(invoice).or_insert(Undone { gone_at, is_paid });
-                    of.gone_at = of.gone_at.max(gone_at);
-                }
+            add_chain(&self.tips, &mut views, row);
+            if let Some(gone_at) = row.credited_at.and(row.gone_at) {
+                let is_paid = row.invoice_status.is_paid();
+                let of = undone.entry(invoice).or_insert(Undone { gone_at, is_paid });
+                of.gone_at = of.gone_at.max(gone_at);
             }
-            add_line(&mut self.assets, &mut views, row);
+            for line in lines {
+                add_line(&mut self.assets, &mut views, (invoice, line));
+            }
         }
         let counting = |refund: &&RefundRow| refund.counts() && has(rows, &refund.invoice);
         for refund in refunds.iter().filter(counting) {
@@ -297,8 +294,8 @@ struct Undone {
 }
 
 /// Rows come by their invoices' ids.
-fn has(rows: &[BookRow], invoice: &str) -> bool {
-    rows.binary_search_by(|row| row.invoice.as_str().cmp(invoice))
+fn has(rows: &[Booked], invoice: &str) -> bool {
+    rows.binary_search_by(|one| one.row.invoice.as_str().cmp(invoice))
         .is_ok()
 }
 
@@ -362,17 +359,19 @@ fn arrived<'r>(
 }
 
 /// What the journal has.
-fn add_line<'r>(assets: &mut Assets, views: &mut InvoiceViews<'r>, row: &'r BookRow) {
-    let groups = row.debit.zip(row.credit).zip(row.amount);
-    let (Some(asset), Some(((debit, credit), amount))) = (row.line_asset.as_deref(), groups) else {
-        return;
+fn add_line<'r>(
+    assets: &mut Assets,
+    views: &mut InvoiceViews<'r>,
+    (invoice, line): (&'r str, &'r BookLine),
+) {
+    let mut moved = Totals::default();
+    moved.add(line.debit, line.credit, line.amount);
+    views.entry((invoice, &line.asset)).or_default().ledger += moved.of(Group::Received);
+    let sums = match assets.get_mut(&line.asset) {
+        Some(sums) => sums,
+        None => assets.entry(line.asset.clone()).or_default(),
     };
-    let sums = assets.entry(asset.to_owned()).or_default();
-    sums.ledger.add(debit, credit, amount);
-    let mut line = Totals::default();
-    line.add(debit, credit, amount);
-    let of = views.entry((&row.invoice, asset)).or_default();
-    of.ledger += line.of(Group::Received);
+    sums.ledger.add(line.debit, line.credit, line.amount);
 }
 
 fn nothings(line: &Orphan) -> DiscrepancyView {

@@ -35,6 +35,8 @@ const SQLITE_CHECKPOINT_PAGES: u32 = 32_000;
 const SQLITE_READER_CACHE_KIB: u32 = 2_048;
 const SQLITE_MMAP_BYTES: u32 = 64 * 1024 * 1024;
 const STATEMENTS_CACHED_MAX: usize = 512;
+/// Rows that SQLite's thread reads ahead of who asked: with few of them the two wake each other all the time.
+const SQLITE_ROWS_AHEAD_MAX: usize = 500;
 const OPEN_ATTEMPTS_MAX: u32 = 10;
 const WRITE_ATTEMPTS_MAX: u32 = 8;
 const BACKOFF_MS_MIN: u64 = 4;
@@ -419,6 +421,7 @@ fn sqlite_options(options: SqliteConnectOptions) -> SqliteConnectOptions {
         .pragma("temp_store", "memory")
         .pragma("mmap_size", SQLITE_MMAP_BYTES.to_string())
         .statement_cache_capacity(STATEMENTS_CACHED_MAX)
+        .row_buffer_size(SQLITE_ROWS_AHEAD_MAX)
         .disable_statement_logging()
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod listing;
 mod look_up;
 mod many;
 mod migrate;
+pub(crate) mod packed;
 mod reader;
 mod rows;
 mod table;

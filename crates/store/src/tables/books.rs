@@ -7,12 +7,13 @@ use till_core::money::Units;
 use till_core::payment::{Level, PaymentStatus};
 use till_core::scope::Scope;
 
+use crate::sql::packed::{Packed, RECORD, UNIT};
 use crate::sql::{LookUp, PerKey, Record as _, table};
 use crate::{Queries, StoreError, Val, vals};
 
 table! {
-    /// An invoice, one of its payments if it has any, the transfer that it is, and one line of the journal about it.
-    /// What has several is repeated in rows that follow each other.
+    /// An invoice, one of its payments if it has any, and the transfer that it is. An invoice with several payments is repeated
+    /// in rows that follow each other.
     #[derive(Clone, Debug, PartialEq, Eq)]
     struct BookRow in "books" by invoice {
         invoice: String,
@@ -32,10 +33,35 @@ table! {
         seen_units: Option<Units>,
         seen_height: Option<i64>,
         seen_gone: Option<bool>,
-        line_asset: Option<String>,
-        debit: Option<Group>,
-        credit: Option<Group>,
-        amount: Option<Units>,
+    }
+}
+
+table! {
+    /// What a line of the journal moves.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    struct BookLine in "journal" by asset {
+        asset: String,
+        debit: Group,
+        credit: Group,
+        amount: Units,
+    }
+}
+
+/// A row with the journal's lines about its payment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Booked {
+    pub row: BookRow,
+    pub lines: Vec<BookLine>,
+}
+
+impl Booked {
+    fn unpack(row: &str, lines: Option<&str>) -> Result<Booked, StoreError> {
+        let lines = lines.map(|lines| lines.split(RECORD)).into_iter().flatten();
+        let lines = lines.map(|line| BookLine::read(&Packed::of(line)));
+        Ok(Booked {
+            row: BookRow::read(&Packed::of(row))?,
+            lines: lines.collect::<Result<_, _>>()?,
+        })
     }
 }
 
@@ -60,17 +86,23 @@ pub async fn of_period(
     scope: &Scope,
     (from, to): (i64, i64),
     (after, up_to): (&str, &str),
-) -> Result<Vec<BookRow>, StoreError> {
-    let sql = "SELECT i.id, i.summary, i.status, p.id, p.asset, p.units, p.status, p.credit_at, p.network, p.simulated, \
-         p.credited_at, p.gone_at, t.asset, COALESCE(t.arrived, t.units), t.height, t.gone, j.asset, j.debit, j.credit, j.amount \
+) -> Result<Vec<Booked>, StoreError> {
+    let sql = "SELECT concat_ws($7, i.id, COALESCE(i.summary, ''), i.status, COALESCE(p.id, ''), COALESCE(p.asset, ''), COALESCE(p.units, ''), \
+         COALESCE(p.status, ''), COALESCE(p.credit_at, ''), COALESCE(p.network, ''), COALESCE(p.simulated || '', ''), \
+         COALESCE(p.credited_at || '', ''), COALESCE(p.gone_at || '', ''), COALESCE(t.asset, ''), COALESCE(t.arrived, t.units, ''), \
+         COALESCE(t.height || '', ''), COALESCE(t.gone || '', '')), \
+         (SELECT string_agg(concat_ws($7, j.asset, j.debit, j.credit, j.amount), $8) FROM journal AS j \
+         WHERE j.subject = p.id AND j.account || '' = $1 AND j.mode || '' = $2) \
          FROM (SELECT id, summary, status FROM invoices WHERE account = $1 AND mode = $2 AND id > $3 AND id <= $4 \
          AND created_at >= $5 AND created_at < $6) AS i \
          LEFT JOIN payments AS p ON p.invoice = i.id AND p.account || '' = $1 AND p.mode || '' = $2 \
          LEFT JOIN transfers AS t ON t.network = p.network AND t.tx_hash = p.tx_hash AND t.place = p.place \
-         LEFT JOIN journal AS j ON j.subject = p.id AND j.account || '' = $1 AND j.mode || '' = $2 \
-         ORDER BY i.id, p.id";
-    let args = vals![&scope.account, scope.mode.as_str(), after, up_to, from, to];
-    q.all(sql, &args).await
+         ORDER BY i.id";
+    let (account, mode) = (&scope.account, scope.mode.as_str());
+    let args = vals![account, mode, after, up_to, from, to, UNIT, RECORD];
+    let rows: Vec<(String, Option<String>)> = q.all(sql, &args).await?;
+    let unpack = |(row, lines): &(String, Option<String>)| Booked::unpack(row, lines.as_deref());
+    rows.iter().map(unpack).collect()
 }
 
 /// A line of the journal about a payment that there is not.
