@@ -14,6 +14,8 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 /// One mail to one reader.
 #[derive(Clone, Debug)]
 pub struct Mail {
+    /// In whose name it is written; none for the server's own.
+    pub from_name: Option<String>,
     pub to: String,
     pub subject: String,
     pub text: String,
@@ -97,6 +99,14 @@ impl Mailer {
         }
     }
 
+    /// The operator's address, with the name of whom the reader knows.
+    fn from_in_the_name_of(&self, name: Option<&str>) -> Mailbox {
+        match name {
+            Some(name) => Mailbox::new(Some(one_line(name)), self.from.email.clone()),
+            None => self.from.clone(),
+        }
+    }
+
     fn compose(&self, mail: &Mail) -> Result<Message, MailError> {
         let to: Address = mail.to.parse()?;
         let date_ms = u64::try_from(mail.date_ms).unwrap_or(0);
@@ -107,7 +117,7 @@ impl Mailer {
             .singlepart(SinglePart::plain(mail.text.clone()))
             .singlepart(SinglePart::html(mail.html.clone()));
         Message::builder()
-            .from(self.from.clone())
+            .from(self.from_in_the_name_of(mail.from_name.as_deref()))
             .to(Mailbox::new(None, to))
             .subject(one_line(&mail.subject))
             .date(SystemTime::UNIX_EPOCH + Duration::from_millis(date_ms))

@@ -64,6 +64,20 @@ body! {
     }
 }
 
+/// When it is to end. Of all bodies this one may also be null.
+struct Ending(When);
+
+impl Body for Ending {
+    fn read(bytes: Option<&[u8]>) -> Read<Ending> {
+        let given = bytes.filter(|bytes| bytes.trim_ascii() != b"null");
+        let request = CancelSubscriptionRequest::read(given)?;
+        Ok(Ending(match request.at_period_end {
+            Some(true) => When::PeriodEnd,
+            _ => When::Now,
+        }))
+    }
+}
+
 params! {
     pub struct SubscriptionFilter {
         #[param(inline)]
@@ -101,12 +115,9 @@ async fn create(State(api): State<Arc<Api>>, posted: Posted<Secret, NewSubscript
 async fn cancel(
     State(api): State<Arc<Api>>,
     Id(id): Id,
-    posted: Posted<Secret, CancelSubscriptionRequest>,
+    posted: Posted<Secret, Ending>,
 ) -> Answered {
-    let when = match posted.body.at_period_end {
-        Some(true) => When::PeriodEnd,
-        _ => When::Now,
-    };
+    let Ending(when) = posted.body;
     let id = id.as_str();
     let cancel = posted.perform(&api, |tx, context| {
         async move { text(&subscriptions::cancel(tx, context, id, when).await?) }.scope_boxed()

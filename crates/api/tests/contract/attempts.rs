@@ -253,6 +253,56 @@ on_every_engine! {
         assert_eq!(balances(&till).await, books(&[("received", BASE, -75_000_000), ("settled", BASE, 75_000_000)]));
     }
 
+    async fn a_later_period_that_is_paid_makes_an_owed_one_past_due_and_not_incomplete(world: World) {
+        let (till, customer) = begin(&world).await;
+        let plan = plan(&till, json!({ "grace_days": 1, "max_attempts": 2 })).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        let first = text(&made["latest_invoice"]);
+        pay(&till, &made).await;
+        to(&till, "2095-02-28T12:00:00Z").await;
+        let second = text(&look(&till, &made).await["latest_invoice"]);
+        pay(&till, &made).await;
+        undo(&till, &first).await;
+        let late = until("the first period is charged again", || async {
+            Some(look(&till, &made).await).filter(|now| now["latest_invoice"] != json!(second))
+        }).await;
+        assert_eq!((&late["status"], &late["attempt"]), (&json!("past_due"), &json!(2)));
+        assert!(late["past_due_since"].is_string());
+        // What is paid reaches beyond now: resuming goes on, and asks for no second time.
+        act(&till, &made, "pause", json!({})).await.ok(200);
+        act(&till, &made, "resume", json!({})).await.ok(200);
+        once(&till, &made, "awaiting_payment").await;
+        assert_eq!(payable(&till, &made).await.len(), 1);
+        let paid = pay(&till, &made).await;
+        assert_eq!((&paid["status"], &paid["current_period_end"]), (&json!("active"), &json!("2095-03-31T12:00:00Z")));
+        assert_eq!(balances(&till).await, books(&[("received", BASE, -50_000_000), ("settled", BASE, 50_000_000)]));
+    }
+
+    async fn the_last_attempt_that_was_paid_and_is_not_any_more_is_followed_by_another(world: World) {
+        let (till, customer) = begin(&world).await;
+        let plan = plan(&till, json!({ "trial_days": 1, "grace_days": 0, "max_attempts": 1 })).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        let first = text(&made["latest_invoice"]);
+        pay(&till, &made).await;
+        till.advance(3 * DAY_S).await;
+        undo(&till, &first).await;
+        let again = until("the period is charged again", || async {
+            Some(look(&till, &made).await).filter(|now| now["latest_invoice"] != json!(first))
+        }).await;
+        assert_eq!((&again["status"], &again["attempt"]), (&json!("past_due"), &json!(1)));
+        assert_eq!(again["current_period_end"], "2095-02-01T12:00:00Z", "the trial is what was had last");
+        assert_eq!(pay(&till, &made).await["status"], "active");
+        // Who lets that one close has had all there were.
+        let rest = subscribe(&till, &customer, &plan).await;
+        let invoice = text(&rest["latest_invoice"]);
+        pay(&till, &rest).await;
+        till.advance(3 * DAY_S).await;
+        undo(&till, &invoice).await;
+        till.advance(3 * DAY_S).await;
+        let ended = look(&till, &rest).await;
+        assert_eq!((&ended["status"], &ended["cancellation_reason"]), (&json!("cancelled"), &json!("unpaid")));
+    }
+
     async fn a_pause_ends_an_invoice_whose_payment_did_not_come(world: World) {
         let (till, customer) = begin(&world).await;
         let plan = plan(&till, json!({ "trial_days": 1 })).await;

@@ -213,6 +213,39 @@ on_every_engine! {
         assert_conserved(&till).await;
     }
 
+    async fn credit_for_a_period_that_has_not_begun_is_returned_by_an_end(world: World) {
+        let (till, customer) = begin(&world).await;
+        let first = top_up(&till, &customer, "25.00", BASE).await;
+        let plan = plan(&till, json!({ "trial_days": 5 })).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        till.advance(4 * DAY_S + 60).await;
+        assert_eq!(look(&till, &made).await["current_period_start"], "2095-02-05T12:00:00Z");
+        assert_eq!(credit(&till, &customer).await, json!([]));
+        let ended = act(&till, &made, "cancel", json!({})).await.ok(200);
+        assert_eq!(ended["status"], "cancelled");
+        assert_eq!(credit(&till, &customer).await, json!([tokens("25.00", BASE)]), "it is for nothing that there was");
+        assert_conserved(&till).await;
+        till.post(&format!("/v1/invoices/{first}/refunds"), json!({ "amount": "25.00" })).await.ok(201);
+        // Of a period that has begun nothing is.
+        top_up(&till, &customer, "25.00", BASE).await;
+        let begun = subscribe(&till, &customer, &plan).await;
+        till.advance(5 * DAY_S + 60).await;
+        act(&till, &begun, "cancel", json!({})).await.ok(200);
+        assert_eq!(credit(&till, &customer).await, json!([]));
+        assert_conserved(&till).await;
+    }
+
+    async fn days_that_lie_ahead_are_given_back_and_the_one_that_runs_is_not(world: World) {
+        let (till, customer) = begin(&world).await;
+        top_up(&till, &customer, "75.00", BASE).await;
+        let plan = plan(&till, json!({ "interval": "day" })).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        assert_eq!(credit(&till, &customer).await, json!([tokens("25.00", BASE)]));
+        act(&till, &made, "cancel", json!({})).await.ok(200);
+        assert_eq!(credit(&till, &customer).await, json!([tokens("50.00", BASE)]));
+        assert_conserved(&till).await;
+    }
+
     async fn a_top_up_between_two_attempts_counts_for_the_second(world: World) {
         let (till, customer) = begin(&world).await;
         top_up(&till, &customer, "10.00", BASE).await;

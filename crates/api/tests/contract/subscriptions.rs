@@ -355,7 +355,10 @@ on_every_engine! {
         assert_eq!((&ended["status"], &ended["cancelled_at"]), (&json!("cancelled"), &json!("2095-02-27T12:00:00Z")));
         assert_eq!((&ended["cancellation_reason"], &ended["cancel_at_period_end"]), (&json!("requested"), &json!(false)));
         assert_eq!(till.retrieve(&invoice).await["status"], "cancelled");
-        assert_eq!(act(&till, &made, "cancel", json!({ "at_period_end": false })).await.ok(200), ended);
+        for same in [json!({ "at_period_end": false }), json!({}), Value::Null] {
+            assert_eq!(act(&till, &made, "cancel", same).await.ok(200), ended);
+        }
+        act(&till, &made, "cancel", json!([])).await.refused(400, "body_invalid_json", None);
         act(&till, &made, "cancel", json!({ "at_period_end": true })).await.refused(409, "subscription_state", None);
         act(&till, &made, "pause", json!({})).await.refused(409, "subscription_state", None);
         act(&till, &made, "resume", json!({})).await.refused(409, "subscription_state", None);

@@ -100,7 +100,7 @@ static EN: Words = Words {
     why: "You are receiving this message because this address was entered on the payment page of this invoice. \
           Please do not reply to it.",
     test_mark: "[Test]",
-    test: "This was a test payment. No real money was moved.",
+    test: "This is about a test payment. No real money moves.",
 };
 
 static ES: Words = Words {
@@ -148,7 +148,7 @@ static ES: Words = Words {
     why: "Recibe este mensaje porque se introdujo esta dirección en la página de pago de esta factura. \
           Por favor, no responda a este mensaje.",
     test_mark: "[Prueba]",
-    test: "Este ha sido un pago de prueba. No se ha movido dinero real.",
+    test: "Se trata de un pago de prueba. No se mueve dinero real.",
 };
 
 static DE: Words = Words {
@@ -196,7 +196,7 @@ static DE: Words = Words {
     why: "Sie erhalten diese Nachricht, weil diese Adresse auf der Zahlungsseite dieser Rechnung angegeben \
           wurde. Bitte antworten Sie nicht darauf.",
     test_mark: "[Test]",
-    test: "Dies war eine Testzahlung. Es wurde kein echtes Geld bewegt.",
+    test: "Es geht um eine Testzahlung. Es wird kein echtes Geld bewegt.",
 };
 
 static FR: Words = Words {
@@ -243,7 +243,7 @@ static FR: Words = Words {
     why: "Vous recevez ce message parce que cette adresse a été saisie sur la page de paiement de cette \
           facture. Merci de ne pas y répondre.",
     test_mark: "[Test]",
-    test: "Il s’agissait d’un paiement de test. Aucun argent réel n’a été transféré.",
+    test: "Il s’agit d’un paiement de test. Aucun argent réel n’est transféré.",
 };
 
 static PT: Words = Words {
@@ -290,7 +290,7 @@ static PT: Words = Words {
     why: "Esta mensagem foi enviada porque este endereço foi indicado na página de pagamento desta fatura. \
           Por favor, não responda a esta mensagem.",
     test_mark: "[Teste]",
-    test: "Este foi um pagamento de teste. Nenhum dinheiro real foi movimentado.",
+    test: "Trata-se de um pagamento de teste. Nenhum dinheiro real é movimentado.",
 };
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::*;
 
 fn mail() -> Mail {
     Mail {
+        from_name: None,
         to: "ann@example.com".into(),
         subject: "Reçu".into(),
         text: "text\n".into(),
@@ -44,6 +45,13 @@ fn a_header_takes_no_second_line() {
     })
     .unwrap();
     assert!(!sent.contains("\r\nBcc"), "{sent}");
+    let named = bytes(&Mail {
+        from_name: Some("Ann's <Shop>\r\nBcc: eve@example.com".into()),
+        ..mail()
+    })
+    .unwrap();
+    assert!(!named.contains("\r\nBcc"), "{named}");
+    assert!(named.contains("<till@pay.example>\r\n"), "{named}");
     for to in [
         "ann@example.com\r\nBcc: eve@example.com",
         "ann@example.com, eve@example.com",

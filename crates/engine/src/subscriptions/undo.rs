@@ -58,12 +58,32 @@ async fn charge_of(tx: &mut Tx, entry: &CreditRow) -> Result<ChargeRow, Fail> {
 }
 
 impl Locked {
+    /// A period that credit alone paid is unpaid, and what it took is the customer's again.
+    pub(super) async fn unpay(
+        &mut self,
+        tx: &mut Tx,
+        context: &Context<'_>,
+        mut charge: ChargeRow,
+        taken: Vec<CreditRow>,
+    ) -> Result<(), Fail> {
+        let (scope, id) = (&context.scope, &self.row.id);
+        let mut paid = subscriptions::paid_from(tx, scope, id, charge.period - 1).await?;
+        paid.retain(|paid| paid.number != charge.number);
+        undo(&mut self.row, &charge, &paid);
+        charge.state = ChargeState::Closed;
+        tx.write(&subscriptions::charge_states([&charge])?).await?;
+        for entry in taken {
+            self.purse.take_back(entry, context.now)?;
+        }
+        Ok(())
+    }
+
     /// What the charge had is not enough any more. `beside` is what is left of it.
     async fn make_up(
         &mut self,
         tx: &mut Tx,
         context: &Context<'_>,
-        mut charge: ChargeRow,
+        charge: ChargeRow,
         beside: Vec<CreditRow>,
     ) -> Result<(), Fail> {
         // Nothing is charged any more: the books show who bears it.
@@ -72,13 +92,7 @@ impl Locked {
         }
         let is_current = self.row.charge == Some(charge.number);
         if charge.invoice.is_none() {
-            undo(&mut self.row, &charge);
-            charge.state = ChargeState::Closed;
-            tx.write(&subscriptions::charge_states([&charge])?).await?;
-            for entry in beside {
-                self.purse.take_back(entry, context.now)?;
-            }
-            return Ok(());
+            return self.unpay(tx, context, charge, beside).await;
         }
         if is_current && self.is_unpaid(context) {
             self.cancel_invoice(tx, context).await?;

@@ -235,6 +235,7 @@ async fn compose(
         _ => refund(scope, locale, merchant.as_deref(), notice)?,
     };
     Ok(Mail {
+        from_name: merchant,
         to: address::open(engine, scope, notice).map_err(Fail::broken)?,
         subject: rendered.subject,
         text: rendered.text,

@@ -26,6 +26,7 @@ fn mail(to: &str) -> Mail {
     };
     let rendered = receipt(Locale::De, &data);
     Mail {
+        from_name: None,
         to: to.to_owned(),
         subject: rendered.subject,
         text: rendered.text,

@@ -44,6 +44,8 @@ pub struct Edge {
     pub now_us: Arc<dyn Fn() -> u64 + Send + Sync>,
     /// For everything up to the head of the answer; a stream may run on after it.
     pub time_limit: Duration,
+    /// Paths that are given more time, and how much: what they are asked to do takes as long as there is to do.
+    pub patient: (&'static [&'static str], Duration),
     /// Paths whose next segment is a credential and stays out of the log.
     pub credential_paths: &'static [&'static str],
     /// What is answered even when there is no room for another connection.
@@ -62,6 +64,7 @@ impl Edge {
             ids,
             now_us: Arc::new(|| 0),
             time_limit: TIME_LIMIT,
+            patient: (&[], TIME_LIMIT),
             credential_paths: &[],
             health_paths: &[],
             any_origin: Arc::new(|_| false),
@@ -134,8 +137,13 @@ impl Edge {
 
     /// An answer in any case: a panic and a hang are failures like others.
     async fn guarded(&self, mut router: Router, request: Request, id: &RequestId) -> Response {
+        let (patient, longer) = self.patient;
+        let time_limit = match patient.contains(&request.uri().path()) {
+            true => longer,
+            false => self.time_limit,
+        };
         let call = AssertUnwindSafe(async move { router.call(request).await }).catch_unwind();
-        let refusal = match tokio::time::timeout(self.time_limit, call).await {
+        let refusal = match tokio::time::timeout(time_limit, call).await {
             Ok(Ok(Ok(response))) => return response,
             Ok(Ok(Err(never))) => never_fails(never),
             Ok(Err(_panic)) => {

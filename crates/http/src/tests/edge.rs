@@ -204,6 +204,16 @@ async fn a_handler_that_hangs_is_given_up_and_a_stream_is_not() {
 }
 
 #[tokio::test]
+async fn a_path_may_have_a_time_of_its_own() {
+    let mut edge = test_edge();
+    edge.time_limit = Duration::from_secs(3600);
+    edge.patient = (&["/v1/hang"], SHORT);
+    let server = start_with(edge, patient()).await;
+    let said = get_path(&server, "/v1/hang").await;
+    check_error(&said, 503, "service_unavailable");
+}
+
+#[tokio::test]
 async fn a_body_is_held_to_its_size_and_its_type() {
     let server = start(patient()).await;
     let post = |headers: &str, body: &str| {

@@ -9,8 +9,9 @@ pub fn renew(row: &mut SubscriptionRow, charge: &ChargeRow, paid: &[ChargeRow]) 
     if row.charge.is_none_or(|current| current == charge.number) {
         row.end_charge();
     }
-    // An earlier one is still owed, or billing has started anew since.
+    // An earlier one is still owed, or billing has started anew since. Something is paid all the same.
     if charge.period != row.next_period {
+        row.paid_until = row.paid_until.or(Some(row.created_at));
         return;
     }
     let mut last = charge;
@@ -25,16 +26,26 @@ pub fn renew(row: &mut SubscriptionRow, charge: &ChargeRow, paid: &[ChargeRow]) 
     row.paid_until = Some(last.period_end);
 }
 
-/// What paid a period is gone: it is owed again, before any later one. Says whether it can be charged at once, or
-/// another period is being charged still.
-pub fn undo(row: &mut SubscriptionRow, charge: &ChargeRow) -> bool {
+/// What paid a period is gone: it is owed again, before any later one. `paid` are the attempts that paid for the period
+/// before it and for later ones. Says whether it can be charged at once, or another period is being charged still.
+pub fn undo(row: &mut SubscriptionRow, charge: &ChargeRow, paid: &[ChargeRow]) -> bool {
     if row.cancelled_at.is_some() || charge.period > row.next_period {
         return false;
     }
     row.next_period = charge.period;
-    // What came before was paid, or the trial; before the very first there was nothing.
+    // What came before was paid, or the trial; before the very first there was nothing, unless a later one is paid.
+    let has_later = paid.iter().any(|paid| paid.period > charge.period);
     let is_first = charge.period == 0 && row.trial_end.is_none();
-    row.paid_until = (!is_first).then_some(charge.period_start);
+    row.paid_until = (!is_first || has_later).then_some(charge.period_start);
+    let before = paid.iter().find(|paid| paid.period + 1 == charge.period);
+    let before = match (before, row.trial_end) {
+        (Some(before), _) => Some((before.period_start, before.period_end)),
+        (None, Some(trial_end)) if charge.period == 0 => Some((row.created_at, trial_end)),
+        (None, _) => None,
+    };
+    if let (Some(had), false) = (before, has_later) {
+        (row.current_period_start, row.current_period_end) = had;
+    }
     if charge.invoice.is_some() {
         let late_at = row.grace_end.unwrap_or(charge.grace_end);
         row.grace_end = Some(late_at.min(charge.grace_end));
@@ -45,7 +56,7 @@ pub fn undo(row: &mut SubscriptionRow, charge: &ChargeRow) -> bool {
 /// An attempt that was made before is the one under way again. `attempts` is how many its period has had.
 pub fn take_up(row: &mut SubscriptionRow, charge: &ChargeRow, state: ChargeState, attempts: u32) {
     (row.charge, row.charge_invoice) = (Some(charge.number), charge.invoice.clone());
-    row.attempt = attempts.max(charge.attempt);
+    row.attempt = attempts;
     row.grace_end = Some(charge.grace_end);
     row.charge_closed = state == ChargeState::Closed;
 }

@@ -104,10 +104,15 @@ impl Following {
         self.charges.insert(key, charge);
     }
 
-    /// The attempts that paid for this period and later ones, as they are by now.
-    async fn paid_from(&self, tx: &mut Tx, charge: &ChargeRow) -> Result<Vec<ChargeRow>, Fail> {
+    /// The attempts beside this one that paid for a period and later ones, as they are by now.
+    async fn paid_from(
+        &self,
+        tx: &mut Tx,
+        charge: &ChargeRow,
+        period: i64,
+    ) -> Result<Vec<ChargeRow>, Fail> {
         let (scope, id) = (&charge.scope, &charge.subscription);
-        let mut paid = subscriptions::paid_from(tx, scope, id, charge.period).await?;
+        let mut paid = subscriptions::paid_from(tx, scope, id, period).await?;
         let known = |paid: &ChargeRow| self.charges.get(&(id.clone(), paid.number));
         paid.retain(|paid| known(paid).is_none_or(|known| known.state == ChargeState::Paid));
         Ok(paid)
@@ -130,11 +135,12 @@ impl Following {
             _ if row.cancelled_at.is_some() => charge.state = charge.state.after_the_end(now),
             (ChargeState::Paid, ChargeState::Paid) => return Ok(()),
             (ChargeState::Paid, _) => {
-                charge.state = undone(tx, &mut row, &charge, invoice).await?;
+                let paid = self.paid_from(tx, &charge, charge.period - 1).await?;
+                charge.state = undone(tx, (&mut row, &plan), &charge, invoice, &paid).await?;
             }
             _ if !is_current => {}
             (_, ChargeState::Paid) => {
-                let paid = self.paid_from(tx, &charge).await?;
+                let paid = self.paid_from(tx, &charge, charge.period).await?;
                 charge.state = ChargeState::Paid;
                 renew(&mut row, &charge, &paid);
                 renewed = true;
@@ -190,16 +196,21 @@ fn is_held_beyond(done: &Follower<'_>) -> bool {
 /// is paid in part and its time is over, for then it must be given more first.
 async fn undone(
     tx: &mut Tx,
-    row: &mut SubscriptionRow,
+    (row, plan): (&mut SubscriptionRow, &PlanRow),
     charge: &ChargeRow,
     invoice: &InvoiceRow,
+    paid: &[ChargeRow],
 ) -> Result<ChargeState, Fail> {
     let state = charge_state(invoice);
     let is_spent = state == ChargeState::Closed && invoice.status == InvoiceStatus::PartiallyPaid;
-    if !undo(row, charge) || is_spent {
+    if !undo(row, charge, paid) || is_spent {
         return Ok(ChargeState::Closed);
     }
-    let attempts = attempts(tx, charge).await?;
+    let mut attempts = attempts(tx, charge).await?;
+    // It was paid, and is not what the payer let close: where it was the last, there is one more in its place.
+    if state == ChargeState::Closed {
+        attempts = attempts.min(plan.max_attempts.saturating_sub(1));
+    }
     take_up(row, charge, state, attempts);
     Ok(state)
 }
