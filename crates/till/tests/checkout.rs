@@ -43,6 +43,22 @@ fn the_pages_are_exported_with_the_accounts_destinations_pinned() {
     let evm = "0x52908400098527886E0F7030069857D2E4169EE7";
     assert_eq!(config["destinations"]["eip155"], evm);
     assert!(config.get("hosted").is_none());
+    // Nobody set a display name: the page has a name all the same, and not from an answer.
+    assert!(
+        config["merchant"]
+            .as_str()
+            .is_some_and(|name| !name.is_empty()),
+        "{config}"
+    );
+    for file in ["_headers", "nginx.conf"] {
+        let text = read(file);
+        assert!(
+            text.contains(
+                "connect-src 'self' http://127.0.0.1:4242; base-uri 'none'; form-action 'none'"
+            ) && text.contains("; frame-ancestors 'none'"),
+            "{text}"
+        );
+    }
     for page in ["index.html", "404.html"] {
         let html = read(page);
         let (before, after) = html

@@ -29,11 +29,14 @@ pub struct PageConfig {
 const VERSION: u32 = 1;
 
 impl PageConfig {
-    /// For a page on the merchant's own host, which serves this merchant alone.
-    pub fn own_host(merchant: &Merchant, api: &str) -> PageConfig {
+    /// For a page on the merchant's own host, which serves this merchant alone. It has a name of its own, which
+    /// no answer changes: what the merchant is shown as, or what its account is called.
+    pub fn own_host(merchant: &Merchant, account_name: &str, api: &str) -> PageConfig {
+        let named = merchant.row.display_name.as_deref();
         PageConfig {
             api: api.to_owned(),
             key: merchant.row.publishable_key.clone(),
+            merchant: Some(named.unwrap_or(account_name).to_owned()),
             ..PageConfig::of(merchant)
         }
     }

@@ -46,26 +46,33 @@ pub async fn export(config: &Config, export: &Export) -> Result<(), Failure> {
             "this program was built without the checkout pages: run `make web`, then build it again",
         ));
     }
-    let merchant = merchant(config, export).await?;
+    let (merchant, name) = merchant(config, export).await?;
     let api = config.urls(config.server.listen).public;
     for (name, bytes) in pages.unpacked() {
         if name != INDEX {
             write(&export.to.join(name), &bytes)?;
         }
     }
-    let index = with_policy(pages.index().unwrap_or_default(), &api)?;
+    let policy = policy(&api)?;
+    let index = with_policy(pages.index().unwrap_or_default(), &policy);
     write(&export.to.join(INDEX), index.as_bytes())?;
     // Hosts that know no rewriting show this one for i/…, l/… and r/…, and it works there.
     write(&export.to.join("404.html"), index.as_bytes())?;
-    let said = pins(&export.to.join(CONFIG), &merchant, &api)?;
+    for (name, text) in headers(&policy) {
+        write(&export.to.join(name), text.as_bytes())?;
+    }
+    let fresh = PageConfig::own_host(&merchant, &name, &api);
+    let said = pins(&export.to.join(CONFIG), &fresh)?;
     let folder = export.to.display();
     output::print(&format!(
         "The checkout pages are in {folder}. {said}\n\
-         Serve index.html for every path below i/, l/ and r/, and set server.checkout_url to where it is.\n"
+         Serve index.html for every path below i/, l/ and r/, send the headers that _headers and nginx.conf have, \
+         and set server.checkout_url to where it is.\n"
     ))
 }
 
-async fn merchant(config: &Config, export: &Export) -> Result<Merchant, Failure> {
+/// The merchant, and what its account is called.
+async fn merchant(config: &Config, export: &Export) -> Result<(Merchant, String), Failure> {
     let mode = match export.mode {
         Mode::Test => asset::Mode::Test,
         Mode::Live => asset::Mode::Live,
@@ -74,41 +81,66 @@ async fn merchant(config: &Config, export: &Export) -> Result<Merchant, Failure>
     let engine = compose::engine_without_secrets(config).await?;
     let mut reader = engine.db.read().await?;
     let row = till_store::accounts::merchant(&mut reader, &scope).await?;
+    let name = till_store::accounts::account_name(&mut reader, &export.account).await?;
     drop(reader);
     engine.db.close().await;
-    let row = row.ok_or_else(|| {
+    let found = row.zip(name).ok_or_else(|| {
         let account: String = export.account.chars().take(64).collect();
         Failure::new(format!(
             "there is no account {account:?} with {} mode",
             mode.as_str()
         ))
     })?;
-    Ok(Merchant { row })
+    Ok((Merchant { row: found.0 }, found.1))
 }
 
-/// A page on another host says in itself what its server would say in a header, as far as a page can.
-fn with_policy(index: &str, api: &str) -> Result<String, Failure> {
+/// What the page may load and ask.
+fn policy(api: &str) -> Result<String, Failure> {
     let api =
         Url::parse(api).map_err(|error| Failure::new(format!("server.public_url: {error}")))?;
-    let policy = format!(
+    Ok(format!(
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' {}; \
          base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
         api.origin().ascii_serialization()
-    );
+    ))
+}
+
+/// A page on another host says in itself what its server would say in a header, as far as a page can.
+fn with_policy(index: &str, policy: &str) -> String {
     let tag = format!("<meta http-equiv=\"content-security-policy\" content=\"{policy}\">");
     // Before anything that it is to judge.
-    Ok(index.replacen(
+    index.replacen(
         "<meta charset=\"utf-8\">",
         &format!("<meta charset=\"utf-8\">\n{tag}"),
         1,
-    ))
+    )
+}
+
+/// The headers that the folder's host should send, as hosts for files and nginx want to read them: who may frame a
+/// page cannot be said in it.
+fn headers(policy: &str) -> [(&'static str, String); 2] {
+    let policy = format!("{policy}; frame-ancestors 'none'");
+    let hosts = format!(
+        "/*\n  Content-Security-Policy: {policy}\n  X-Content-Type-Options: nosniff\n  Referrer-Policy: no-referrer\n\
+         /config.json\n  Cache-Control: no-cache\n\
+         /assets/*\n  Cache-Control: public, max-age=31536000, immutable\n"
+    );
+    let nginx = format!(
+        "# Include this in the server block whose root is this folder.\n\
+         add_header Content-Security-Policy \"{policy}\" always;\n\
+         add_header X-Content-Type-Options nosniff always;\n\
+         add_header Referrer-Policy no-referrer always;\n\
+         location ~ ^/[ilr]/ {{ expires -1; try_files /index.html =404; }}\n\
+         location = /config.json {{ expires -1; }}\n\
+         location /assets/ {{ expires max; }}\n"
+    );
+    [("_headers", hosts), ("nginx.conf", nginx)]
 }
 
 /// Writes the pins, or leaves those that are there: they are the merchant's, and so may be the rest of the
 /// file. What differs is said.
-fn pins(path: &Path, merchant: &Merchant, api: &str) -> Result<&'static str, Failure> {
-    let fresh = PageConfig::own_host(merchant, api);
-    let fresh = serde_json::to_value(&fresh).map_err(|error| Failure::new(error.to_string()))?;
+fn pins(path: &Path, fresh: &PageConfig) -> Result<&'static str, Failure> {
+    let fresh = serde_json::to_value(fresh).map_err(|error| Failure::new(error.to_string()))?;
     let Ok(text) = fs::read_to_string(path) else {
         let text = format!("{fresh:#}\n");
         write(path, text.as_bytes())?;
