@@ -1,9 +1,11 @@
 // Bitcoin: the account's child key and its P2WPKH address. Loaded only where Bitcoin is offered.
 
+import { hmac } from '@noble/hashes/hmac.js'
 import { ripemd160 } from '@noble/hashes/legacy.js'
-import { sha256 } from '@noble/hashes/sha2.js'
+import { sha256, sha512 } from '@noble/hashes/sha2.js'
 import { bech32, bech32m, createBase58check } from '@scure/base'
-import { HDKey } from '@scure/bip32'
+import { concat } from './bytes.ts'
+import { toNumber, tweaked } from './secp256k1.ts'
 
 const base58check = createBase58check(sha256)
 
@@ -37,15 +39,37 @@ export function readAccountKey(text: string, main: boolean): string | null {
 const PATH = /^0\/(0|[1-9][0-9]{0,9})$/
 const INDEX_END = 2 ** 31
 
+/** A public key and what its children are made with. */
+interface Extended {
+  key: Uint8Array
+  chain: Uint8Array
+}
+
+/** BIP-32: the child of that number, or null where there is none (once in 2^127). */
+function child(parent: Extended | null, index: number): Extended | null {
+  if (parent === null) return null
+  const number = new Uint8Array(4)
+  new DataView(number.buffer).setUint32(0, index)
+  const hash = hmac(sha512, parent.chain, concat(parent.key, number))
+  const key = tweaked(parent.key, toNumber(hash.slice(0, 32)))
+  return key && { key, chain: hash.slice(32) }
+}
+
+/** Version, depth, fingerprint and number come first: 13 bytes, then the chain code and the key. */
+function readExtended(text: string, version: number): Extended | null {
+  const bytes = base58check.decode(text)
+  const isOurs = bytes.length === 78 && new DataView(bytes.buffer, bytes.byteOffset).getUint32(0) === version
+  return isOurs ? { key: bytes.slice(45), chain: bytes.slice(13, 45) } : null
+}
+
 export function deriveBitcoin(accountKey: string, path: string, main: boolean, hrp: string): string | null {
   const index = PATH.exec(path)?.[1]
   if (index === undefined || Number(index) >= INDEX_END) return null
-  const version = main ? MAIN : TEST
   try {
-    const account = HDKey.fromExtendedKey(accountKey, { public: version, private: 0 })
-    const child = account.deriveChild(0).deriveChild(Number(index)).publicKey
-    if (!child) return null
-    const program = ripemd160(sha256(child))
+    const account = readExtended(accountKey, main ? MAIN : TEST)
+    const found = child(child(account, 0), Number(index))
+    if (!found) return null
+    const program = ripemd160(sha256(found.key))
     return bech32.encode(hrp, [0, ...bech32.toWords(program)])
   } catch {
     return null
