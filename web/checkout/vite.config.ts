@@ -58,19 +58,32 @@ function tables(): Plugin {
 
 const WORDS = 'src/words'
 
-/** The words of one language and part, in the order of the English ones: their names are shipped once. */
+/**
+ * The words of one language and part as a list, in the order of the English ones. The code calls them by name
+ * (`'pay.copy'`), and by their place in that list once it is built: names are not shipped.
+ */
 function words(): Plugin {
   const folders = readdirSync(new URL(WORDS, import.meta.url), { withFileTypes: true }).filter((one) => one.isDirectory())
   const load = (language: string, group: string) =>
     JSON.parse(read(`${WORDS}/${language}/${group}.json`)) as Record<string, string>
   const groups = readdirSync(new URL(`${WORDS}/en`, import.meta.url)).map((file) => file.replace('.json', ''))
-  const names = groups.map((group) => [group, Object.keys(load('en', group))] as const)
+  const names = new Map(groups.map((group) => [group, Object.keys(load('en', group))]))
+  const used = new RegExp(`(['"])(${groups.join('|')})\\.([a-z_0-9]+)\\1`, 'g')
   const files = folders.flatMap((folder) =>
     groups.filter((group) => existsSync(new URL(`${WORDS}/${folder.name}/${group}.json`, import.meta.url))).map((group) => `${folder.name}/${group}`),
   )
   const PREFIX = '\0till:words'
   return {
     name: 'till-words',
+    enforce: 'pre',
+    transform: (code, id) => {
+      if (!/checkout\/(src|tests)\/[^?]*\.tsx?$/.test(id)) return null
+      return code.replace(used, (_, quote: string, group: string, name: string) => {
+        const place = names.get(group)?.indexOf(name) ?? -1
+        if (place < 0) throw new Error(`${id} says ${group}.${name}, which is no word`)
+        return `${quote}${group}.${place}${quote}`
+      })
+    },
     resolveId: (id) => (id.startsWith('till:words') ? `\0${id}` : null),
     load: (id) => {
       if (!id.startsWith(PREFIX)) return null
@@ -80,7 +93,7 @@ function words(): Plugin {
         return `export default ${JSON.stringify(Object.keys(load('en', group)).map((name) => said[name]))}`
       }
       const imports = files.map((file) => `${JSON.stringify(file)}: () => import('till:words/${file}')`)
-      return `export const names = ${JSON.stringify(Object.fromEntries(names))}; export const files = {${imports}}`
+      return `export const files = {${imports}}`
     },
   }
 }
@@ -115,7 +128,8 @@ export default defineConfig({
     outDir: '../dist/checkout',
     emptyOutDir: true,
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
+    // The page begins with one script; what comes later asks for what it needs by itself.
+    modulePreload: false,
     reportCompressedSize: false,
     rolldownOptions: {
       output: {
@@ -124,6 +138,7 @@ export default defineConfig({
           groups: [
             { name: 'page', tags: ['$initial'], priority: 3 },
             { name: 'base58', test: /@scure.base|hashes.(sha2|_md)|chain.tron/, priority: 2 },
+            { name: 'later', test: /src.invoice.(later|confirming|ended|receipt)|parts.track/, priority: 1 },
             { name: 'help', test: /src.invoice.(email|lookup|exchange|more|gone)|parts.field/, priority: 1 },
           ],
         },

@@ -24,8 +24,6 @@ declare module 'till:api' {
 }
 
 declare module 'till:words' {
-  /** What the words of a group are called, in the order that every language has them. */
-  export const names: Record<string, string[]>
   /** By language and group, such as `de/pay`. */
   export const files: Record<string, () => Promise<{ default: string[] }>>
 }

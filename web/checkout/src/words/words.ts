@@ -1,7 +1,7 @@
 // The words of the page, in the payer's language. They live in JSON files, one per language and part of
 // the pages, loaded when that part is shown.
 
-import { files, names } from 'till:words'
+import { files } from 'till:words'
 import inTheirOwn from './languages.json'
 
 export type Language = keyof typeof inTheirOwn
@@ -9,6 +9,7 @@ export const languages = Object.entries(inTheirOwn) as [Language, string][]
 
 interface Groups {
   pay: typeof import('./en/pay.json')
+  later: typeof import('./en/later.json')
   help: typeof import('./en/help.json')
   link: typeof import('./en/link.json')
   refund: typeof import('./en/refund.json')
@@ -16,7 +17,8 @@ interface Groups {
 }
 export type Group = keyof Groups
 export type Word = { [G in Group]: `${G}.${keyof Groups[G] & string}` }[Group]
-type Words = Record<string, string>
+/** In the order of the English ones: the build has put a word's place where the code has its name. */
+type Words = string[]
 
 let language: Language = 'en'
 let loaded = new Map<Group, Words>()
@@ -30,8 +32,7 @@ export const direction = () => (language === 'ar' || language === 'fa' ? 'rtl' :
 /** A group that a language does not have is in English. */
 async function fetched(from: Language, group: Group): Promise<Words> {
   const file = files[`${from}/${group}`] ?? files[`en/${group}`]
-  const texts = (await file?.())?.default ?? []
-  return Object.fromEntries((names[group] ?? []).map((name, at) => [name, texts[at] ?? name]))
+  return (await file?.())?.default ?? []
 }
 
 export async function loadWords(group: Group): Promise<void> {
@@ -67,8 +68,8 @@ export function chooseLanguage(wanted: readonly string[], offered: readonly stri
 
 /** A word as it stands in its file. */
 export function template(word: Word): string {
-  const [group = '', key = ''] = word.split('.')
-  return loaded.get(group as Group)?.[key] ?? word
+  const [group, place] = word.split('.') as [Group, keyof Words & string]
+  return (loaded.get(group)?.[place] as string | undefined) ?? word
 }
 
 export function t(word: Word, vars: Record<string, string> = {}): string {
