@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Binding } from '../src/api/shapes.ts'
 import { isHonest, suffixLength } from '../src/wallets/binding.ts'
-import type { Provider, Wallet } from '../src/wallets/discover.ts'
+import { type Provider, readName, type Wallet } from '../src/wallets/discover.ts'
 import { prove, transferData, WalletTrouble } from '../src/wallets/send.ts'
 
 const sender = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
@@ -67,6 +67,12 @@ test('the call of the token is the one of ERC-20', () => {
   expect(transferData(destination, '48004213')).toBe(
     '0xa9059cbb00000000000000000000000052908400098527886e0f7030069857d2e4169ee70000000000000000000000000000000000000000000000000000000002dc7c75',
   )
+})
+
+test('nothing in a wallet’s name hides or turns the sentence round', () => {
+  expect(readName('Exam\u202eple\u0000 \u2066Wal\u200blet\n')).toBe('Example Wallet')
+  expect(readName('محفظة Wallet')).toBe('محفظة Wallet')
+  expect(readName('x'.repeat(99)).length).toBe(40)
 })
 
 test('a wallet proves a binding by signing its four lines, unless it cannot', async () => {

@@ -1,7 +1,7 @@
 // Paying from a wallet in the browser, straight to the merchant's own destination.
 
 import served from 'till:api'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { post, Refused, segment } from '../api/client.ts'
 import { type Binding, binding as readBinding, type Invoice } from '../api/shapes.ts'
 import { familyOf, networkName } from '../chain/networks.ts'
@@ -11,8 +11,8 @@ import { Icon } from '../parts/icon.tsx'
 import { Note } from '../parts/state.tsx'
 import { trouble } from '../trouble.ts'
 import { isHonest, suffixLength } from '../wallets/binding.ts'
-import { discover, type Wallet as Found } from '../wallets/discover.ts'
-import { connect, prove, transfer, WalletTrouble } from '../wallets/send.ts'
+import { discover, type Provider, type Wallet as Found } from '../wallets/discover.ts'
+import { connect, isChosen, isChain, prove, transfer, WalletTrouble } from '../wallets/send.ts'
 import { Text } from '../words/text.tsx'
 import { t } from '../words/words.ts'
 import type { CheckedWay } from './store.ts'
@@ -41,6 +41,7 @@ type Progress =
   | { at: 'choose' }
   | { at: 'asking' }
   | { at: 'bound'; wallet: Found; binding: Binding }
+  | { at: 'sending' }
   | { at: 'sent' }
 
 export function Wallet({ invoice, way, shop, bound, distrust, leave }: Wallet) {
@@ -51,17 +52,34 @@ export function Wallet({ invoice, way, shop, bound, distrust, leave }: Wallet) {
   const family = familyOf(way.network) === 'tron' ? 'tron' : 'evm'
 
   useEffect(() => discover(family, setWallets), [family])
-  // Another account in the wallet is another sender: it is bound anew.
-  useEffect(() => {
-    if (progress.at !== 'bound') return
-    const { provider } = progress.wallet
-    const changed = () => restart()
-    provider.on?.('accountsChanged', changed)
-    return () => provider.removeListener?.('accountsChanged', changed)
-  }, [progress])
-  useEffect(() => () => bound(null), [])
+  /** Stops listening to the wallet. */
+  const deafen = useRef(() => {})
+  /** Another account in the wallet is another sender, and another network another token: it is bound anew. */
+  const listen = (wallet: Found, sender: string) => {
+    const provider: Provider = wallet.provider
+    const moved = () => explain(new WalletTrouble('account'))
+    const accounts = (now: unknown) => !isChosen(now, sender) && moved()
+    const chain = (now: unknown) => !isChain(now, way.network) && moved()
+    provider.on?.('accountsChanged', accounts)
+    provider.on?.('chainChanged', chain)
+    deafen.current = () => {
+      provider.removeListener?.('accountsChanged', accounts)
+      provider.removeListener?.('chainChanged', chain)
+    }
+  }
+  useEffect(
+    () => () => {
+      deafen.current()
+      bound(null)
+    },
+    [],
+  )
 
+  /** Counts the tries: what an earlier one still brings is not gone on with. */
+  const tries = useRef(0)
   const restart = () => {
+    tries.current += 1
+    deafen.current()
     bound(null)
     setProgress({ at: 'choose' })
   }
@@ -72,12 +90,16 @@ export function Wallet({ invoice, way, shop, bound, distrust, leave }: Wallet) {
     const words = {
       declined: t('help.declined'),
       network: t('help.switch', { network }),
+      account: t('help.other_account'),
       unfit: t('help.wallet_unfit'),
       error: t('help.wallet_error'),
     }
     setProblem(words[error.why])
   }
   const send = async (wallet: Found, binding: Binding) => {
+    // From here on the wallet knows what it is asked, and from whom.
+    deafen.current()
+    setProgress({ at: 'sending' })
     await transfer(wallet, binding)
     setProgress({ at: 'sent' })
   }
@@ -92,12 +114,17 @@ export function Wallet({ invoice, way, shop, bound, distrust, leave }: Wallet) {
     })
   }
   const start = async (wallet: Found) => {
+    const mine = ++tries.current
     setProblem(null)
     setProgress({ at: 'asking' })
     try {
       const sender = await connect(wallet, way.network)
+      if (mine !== tries.current) return
+      listen(wallet, sender)
       const proof = served.takesWalletProof ? await prove(wallet, invoice.id, way.asset, sender) : null
+      if (mine !== tries.current) return
       const answer = await bind(sender, proof)
+      if (mine !== tries.current) return
       const asked = { asset: way.asset, network: way.network, amount: way.amount_due, sender }
       if (!isHonest(answer, asked, config)) return distrust()
       // Wallets want to be called by the name they gave.
@@ -108,7 +135,7 @@ export function Wallet({ invoice, way, shop, bound, distrust, leave }: Wallet) {
       if (suffix > 0) setProgress({ at: 'bound', wallet, binding })
       else await send(wallet, binding)
     } catch (error) {
-      explain(error)
+      if (mine === tries.current) explain(error)
     }
   }
   const confirm = async (wallet: Found, binding: Binding) => {
@@ -134,7 +161,7 @@ export function Wallet({ invoice, way, shop, bound, distrust, leave }: Wallet) {
     <div class="stack">
       {progress.at === 'bound' && <Note tone="warn">{t('help.keep_amount')}</Note>}
       <div role="status">
-        {progress.at === 'asking' && (
+        {(progress.at === 'asking' || progress.at === 'sending') && (
           <Note tone="info" glyph="clock">
             {t('help.confirm')}
           </Note>
@@ -166,6 +193,7 @@ export function Wallet({ invoice, way, shop, bound, distrust, leave }: Wallet) {
             <Named wallet={wallet} />
           </button>
         ))}
+      {progress.at === 'choose' && served.takesWalletProof && <p class="small dim">{t('help.sign_first')}</p>}
       <p class="checked">
         <Icon name="shield" />
         <span>

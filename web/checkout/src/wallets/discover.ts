@@ -43,11 +43,14 @@ const isTron = (value: unknown): value is TronProvider => isProvider(value) && '
 /** Pictures only as the standard has them; they are shown by `img` and by nothing else. */
 const readIcon = (value: unknown) => (typeof value === 'string' && /^data:image\//.test(value) ? value : null)
 
+/** A name is shown in a sentence: nothing in it may hide, or turn the sentence round. */
+export const readName = (name: string) => name.replace(/[\p{C}\u2028\u2029]/gu, '').trim().slice(0, 40)
+
 function read(detail: unknown): Wallet | null {
   const { info, provider } = (detail ?? {}) as { info?: Record<string, unknown>; provider?: unknown }
   const { uuid, name, icon } = info ?? {}
   if (typeof uuid !== 'string' || typeof name !== 'string') return null
-  const said = { id: uuid, name: name.slice(0, 40), icon: readIcon(icon) }
+  const said = { id: uuid, name: readName(name), icon: readIcon(icon) }
   // Some TRON wallets announce themselves under the other standard's name: what it can do decides.
   if (isTron(provider)) return { ...said, family: 'tron', provider }
   return isProvider(provider) ? { ...said, family: 'evm', provider } : null

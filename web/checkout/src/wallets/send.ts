@@ -9,7 +9,7 @@ import type { Provider, TronProvider, TronWeb, Wallet } from './discover.ts'
 /** Why a wallet did not do what it was asked. */
 export class WalletTrouble extends Error {
   override name = 'WalletTrouble'
-  constructor(readonly why: 'declined' | 'network' | 'unfit' | 'error') {
+  constructor(readonly why: 'declined' | 'network' | 'account' | 'unfit' | 'error') {
     super(why)
   }
 }
@@ -44,13 +44,27 @@ export function connect(wallet: Wallet, network: string): Promise<string> {
     const accounts = await wallet.provider.request({ method: 'eth_requestAccounts' })
     const sender = wallet.family === 'evm' ? (accounts as unknown[])[0] : tronWeb(wallet.provider).defaultAddress?.base58
     if (typeof sender !== 'string') throw new WalletTrouble('unfit')
-    await toNetwork(wallet.provider, network, wallet.family === 'evm' ? null : wallet.provider.chainId)
+    await toNetwork(wallet, network)
     return sender
   })
 }
 
-async function toNetwork(provider: Provider, network: string, known: unknown): Promise<void> {
+/** Whether the account is the one its owner has chosen: wallets name that first. EVM's come with capitals or without. */
+export const isChosen = (accounts: unknown, sender: string) =>
+  Array.isArray(accounts) && String(accounts[0]).toLowerCase() === sender.toLowerCase()
+
+/** What was true when the wallet was bound is asked again before it sends: its owner may have changed it meanwhile. */
+async function stillAs(wallet: Wallet, network: string, sender: string): Promise<void> {
+  const accounts =
+    wallet.family === 'evm' ? await wallet.provider.request({ method: 'eth_accounts' }) : [tronWeb(wallet.provider).defaultAddress?.base58]
+  if (!isChosen(accounts, sender)) throw new WalletTrouble('account')
+  await toNetwork(wallet, network)
+}
+
+async function toNetwork(wallet: Wallet, network: string): Promise<void> {
+  const provider: Provider = wallet.provider
   const chainId = chainHex(network)
+  const known = wallet.family === 'evm' ? null : wallet.provider.chainId
   const current = known ?? (await provider.request({ method: 'eth_chainId' }))
   if (sameChain(current, chainId)) return
   try {
@@ -78,6 +92,7 @@ async function addNetwork(provider: Provider, network: string, chainId: string):
   }
 }
 
+export const isChain = (said: unknown, network: string) => sameChain(said, chainHex(network))
 const sameChain = (said: unknown, chainId: string) => typeof said === 'string' && said.toLowerCase() === chainId
 
 function tronWeb(provider: TronProvider): TronWeb {
@@ -116,11 +131,13 @@ export function transferData(destination: string, units: string): string {
 
 /** Asks the wallet to make the transfer. That it says yes is news, never proof: the network decides. */
 export function transfer(wallet: Wallet, binding: Binding): Promise<void> {
-  const { destination, amount_base_units: units, sender, token_contract: contract } = binding
+  const { destination, amount_base_units: units, network, sender, token_contract: contract } = binding
   return asking(async () => {
     if (contract === null) throw new WalletTrouble('unfit')
+    await stillAs(wallet, network, sender)
     if (wallet.family === 'evm') {
-      const transaction = { from: sender, to: contract, data: transferData(destination, units), value: '0x0' }
+      const call = { to: contract, data: transferData(destination, units), value: '0x0' }
+      const transaction = { from: sender, ...call, chainId: chainHex(network) }
       await wallet.provider.request({ method: 'eth_sendTransaction', params: [transaction] })
       return
     }

@@ -1,6 +1,6 @@
 // Wallets in the browser: one that sends on a real chain (anvil), and those that refuse, differ or lie.
 
-import type { BrowserContext, Route } from 'playwright-core'
+import type { BrowserContext, Page, Route } from 'playwright-core'
 import served from 'till:api'
 import { describe, expect, test } from 'vitest'
 import { BASE, openShop, openWatchingShop, type Shop, TRON } from './shop.ts'
@@ -51,13 +51,17 @@ async function install(context: BrowserContext, answer: Answer): Promise<Call[]>
   })
   await context.addInitScript((icon) => {
     const ask = (window as unknown as { askWallet: (call: unknown) => Promise<{ code?: number; result?: unknown }> }).askWallet
+    const heard: Record<string, ((value: unknown) => void)[]> = {}
     const provider = {
       request: async (call: unknown) => {
         const { code, result } = await ask(call)
         if (code !== undefined) throw Object.assign(new Error('refused'), { code })
         return result
       },
+      on: (event: string, listener: (value: unknown) => void) => (heard[event] ??= []).push(listener),
+      removeListener: (event: string, listener: (value: unknown) => void) => (heard[event] = (heard[event] ?? []).filter((one) => one !== listener)),
     }
+    Object.assign(window, { tell: (event: string, value: unknown) => heard[event]?.forEach((listener) => listener(value)) })
     const info = { uuid: '350670db-19fa-4704-a166-e52e178b59d2', name: 'Example Wallet', icon, rdns: 'com.example' }
     const announce = () => dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: Object.freeze({ info, provider }) }))
     addEventListener('eip6963:requestProvider', announce)
@@ -149,7 +153,7 @@ describe.skipIf(!anvil)('on a chain', () => {
     await page.getByText('Sent by your wallet').waitFor()
     const sent = calls.find((call) => call.method === 'eth_sendTransaction')?.params?.[0]
     const data = transfer(destinations.eip155, 48_000_000)
-    expect(sent).toEqual({ from: sender, to: USDC, data, value: '0x0' })
+    expect(sent).toEqual({ from: sender, to: USDC, data, value: '0x0', chainId: '0x14a34' })
     await shop.pay(made.id, { asset: BASE, sender })
     await heading(page, 'Paid').waitFor()
 
@@ -216,7 +220,8 @@ const willing =
   ({ method }) => {
     const own = but[method]
     if (own) return own()
-    return { eth_requestAccounts: [account], eth_chainId: '0x14a34', eth_sendTransaction: `0x${'ab'.repeat(32)}` }[method] ?? null
+    const answers = { eth_requestAccounts: [account], eth_accounts: [account], eth_chainId: '0x14a34', eth_sendTransaction: `0x${'ab'.repeat(32)}` }
+    return answers[method as keyof typeof answers] ?? null
   }
 const refuse = (code: number) => () => {
   throw new Rpc(code)
@@ -278,6 +283,80 @@ test('a wallet on another network is switched, or its owner is told to', async (
   await stubborn.close()
 })
 
+/** What a wallet tells of itself without being asked. */
+const tell = (page: Page, event: string, value: unknown) =>
+  page.evaluate(([name, said]) => (window as unknown as { tell: (name: string, said: unknown) => void }).tell(name as string, said), [event, value])
+
+test('that a wallet signs first, and sends nothing by it, is said before it is pressed', async () => {
+  const made = await shop.invoice([BASE])
+  const { page, context, close } = await visit('about:blank')
+  await install(context, willing({}))
+  await page.goto(at(made.id))
+  await page.getByRole('button', { name: 'Browser wallet' }).click()
+  await page.getByText('Your wallet first asks you to sign that it is yours. That sends nothing.').waitFor()
+  await close()
+})
+
+test('a wallet that changed its network while it was bound is switched back before it sends', async () => {
+  let current = '0x14a34'
+  const { page, calls, close } = await tryToPay(
+    willing({
+      eth_chainId: () => current,
+      personal_sign: () => {
+        current = '0x1'
+        return null
+      },
+      wallet_switchEthereumChain: () => {
+        current = '0x14a34'
+        return null
+      },
+    }),
+  )
+  await page.getByText('Sent by your wallet').waitFor()
+  const asked = calls.map((call) => call.method)
+  expect(asked.indexOf('wallet_switchEthereumChain')).toBeGreaterThan(asked.indexOf('personal_sign'))
+  expect(calls.find((call) => call.method === 'eth_sendTransaction')?.params?.[0]).toMatchObject({ chainId: '0x14a34' })
+  await close()
+})
+
+test('a wallet that changed its account while it was bound sends nothing', async () => {
+  const { page, sent, close } = await tryToPay(willing({ eth_accounts: () => [OTHER, account] }))
+  await page.getByText('Your wallet has changed to another account or network. Nothing was sent.').waitFor()
+  expect(sent()).toBe(false)
+  await page.getByRole('button', { name: 'Pay with Example Wallet' }).waitFor()
+  await close()
+})
+
+test.each([
+  ['account', 'accountsChanged', [OTHER]],
+  ['network', 'chainChanged', '0x1'],
+])('a wallet that tells of another %s while it is asked is asked no further', async (_, event, value) => {
+  let sign: (signature: null) => void = () => {}
+  const signing = new Promise<void>((asked) => {
+    sign = () => asked()
+  })
+  let isAsked: () => void = () => {}
+  const asked = new Promise<void>((seen) => (isAsked = seen))
+  const { page, sent, calls, close } = await tryToPay(
+    willing({
+      personal_sign: () => {
+        isAsked()
+        return signing.then(() => null)
+      },
+    }),
+  )
+  await asked
+  await tell(page, event, value)
+  await page.getByText('Your wallet has changed to another account or network.').waitFor()
+  sign(null)
+  // Another try is the wallet's to make, and goes through.
+  await page.getByRole('button', { name: 'Pay with Example Wallet' }).click()
+  await page.getByText('Sent by your wallet').waitFor()
+  expect(calls.filter((call) => call.method === 'eth_sendTransaction').length).toBe(1)
+  expect(sent()).toBe(true)
+  await close()
+})
+
 test('a wallet that breaks is not said to have sent nothing', async () => {
   const { page, close } = await tryToPay(willing({ eth_sendTransaction: refuse(-32000) }))
   await page.getByText('Look there whether something was sent').waitFor()
@@ -316,7 +395,7 @@ test('a wallet that only stands in its old place is found there', async () => {
   await context.addInitScript((answers) => {
     const request = async ({ method }: { method: string }) => (answers as Record<string, unknown>)[method] ?? null
     Object.assign(window, { ethereum: { request } })
-  }, { eth_requestAccounts: [account], eth_chainId: '0x14a34', eth_sendTransaction: `0x${'ab'.repeat(32)}` })
+  }, { eth_requestAccounts: [account], eth_accounts: [account], eth_chainId: '0x14a34', eth_sendTransaction: `0x${'ab'.repeat(32)}` })
   await page.goto(at(made.id))
   await page.getByRole('button', { name: 'Browser wallet' }).click()
   await page.getByRole('button', { name: 'Pay with Ethereum' }).click()
