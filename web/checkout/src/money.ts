@@ -42,6 +42,18 @@ export function compare(a: string, b: string): -1 | 0 | 1 {
 
 export const isZero = (text: string) => scaled(text).units === 0n
 
+/** Whether parts of different wholes make at least one whole together: 24 of 48 and 0.1 of 0.2 do. Exact. */
+export function isWhole(shares: (readonly [part: string, whole: string])[]): boolean {
+  let [sum, of] = [0n, 1n]
+  for (const [part, whole] of shares) {
+    const [x, y] = alike(part, whole)
+    if (y === 0n) return true
+    sum = sum * y + x * of
+    of *= y
+  }
+  return sum >= of
+}
+
 /** How much of `whole` the part is, in thousandths, for drawing a bar. */
 export function thousandths(part: string, whole: string): bigint {
   const [x, y] = alike(part, whole)
@@ -64,15 +76,31 @@ export function baseUnits(text: string, decimals: number): string | null {
   return BigInt(whole + part.slice(0, decimals).padEnd(decimals, '0')).toString()
 }
 
-/** What a payer typed, as the API takes it, or null. A comma is what many keyboards offer. */
-export function typed(text: string, decimalsMax: number): string | null {
-  const plain = text.trim().replace(',', '.')
-  const match = /^([0-9]{1,12})(?:\.([0-9]*))?$/.exec(plain)
+/** The first of the digits that Arabic and Persian keyboards have. */
+const ZEROS = [0x660, 0x6f0]
+const latin = (digit: string) => {
+  const code = digit.charCodeAt(0)
+  return String(code - (ZEROS.find((zero) => code >= zero && code <= zero + 9) ?? code))
+}
+
+/**
+ * What a payer typed, as the API takes it, or null. A comma is what many keyboards offer; whatever separates thousands
+ * is refused rather than guessed at, and so are three digits after a mark that could be one.
+ */
+export function typed(text: string, decimalsMax: number, point = '.'): string | null {
+  const plain = text.trim().replace(/[٠-٩۰-۹]/g, latin)
+  const match = /^([0-9]{1,12})(?:([.,٫])([0-9]*))?$/.exec(plain)
   if (!match?.[1]) return null
-  const part = match[2] ?? ''
-  if (part.length > decimalsMax) return null
+  const [, , mark = point, part = ''] = match
+  if (part.length > decimalsMax || (part.length === 3 && mark !== point && mark !== '٫')) return null
   const whole = match[1].replace(/^0+(?=.)/, '')
   return part ? `${whole}.${part}` : whole
+}
+
+/** What stands before the decimals in a language, beside Latin digits. */
+export function decimalPoint(locale: string): string {
+  const parts = new Intl.NumberFormat(locale, { numberingSystem: 'latn' }).formatToParts(0.5)
+  return parts.find((one) => one.type === 'decimal')?.value ?? '.'
 }
 
 /** A price in its currency, written as the language does, with Latin digits. */
@@ -87,7 +115,7 @@ export function price(amount: string, currency: string, locale: string): string 
   }
   const parts = form({ style: 'currency', currency, maximumFractionDigits: 0 })?.formatToParts(BigInt(whole))
   if (!parts) return `${amount} ${currency}`
-  const point = form({})?.formatToParts(0.5).find((one) => one.type === 'decimal')?.value ?? '.'
+  const point = decimalPoint(locale)
   const last = parts.findLastIndex((one) => one.type === 'integer')
   return parts.map((one, at) => (at === last && part ? one.value + point + part : one.value)).join('')
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { add, baseUnits, compare, isZero, price, shown, subtract, thousandths, typed } from '../src/money.ts'
+import { add, baseUnits, compare, decimalPoint, isWhole, isZero, price, shown, subtract, thousandths, typed } from '../src/money.ts'
 
 test('amounts are added and compared to the last of their digits', () => {
   expect(add('48.00', '0.10')).toBe('48.10')
@@ -41,10 +41,33 @@ test('what a payer types is read as an amount or not at all', () => {
   expect(typed('25,50', 2)).toBe('25.50')
   expect(typed('0025.5', 2)).toBe('25.5')
   expect(typed('25.', 2)).toBe('25')
-  for (const wrong of ['', '.5', '25.505', '1.000,00', '1e3', '-1', '0x10', '٢٥', '1 000', '12345678901234']) {
+  for (const wrong of ['', '.5', '25.505', '1.000,00', '1e3', '-1', '0x10', '1 000', '1,000', '1.000', '1٬000', '٢٥x', '12345678901234']) {
     expect(typed(wrong, 2), wrong).toBeNull()
   }
   expect(typed('100.5', 0)).toBeNull()
+})
+
+test('digits of other keyboards are the same digits', () => {
+  expect(typed('٢٥', 2)).toBe('25')
+  expect(typed('۱۲۳۴۵۶۷۸۹۰', 2)).toBe('1234567890')
+  expect(typed('٢٥٫٥٠', 2)).toBe('25.50')
+  expect(typed('۲۵.۵', 2)).toBe('25.5')
+})
+
+test('what separates thousands somewhere is never taken for decimals', () => {
+  expect(typed('1.500', 3, '.')).toBe('1.500')
+  expect(typed('1,500', 3, '.')).toBeNull()
+  expect(typed('1,500', 3, ',')).toBe('1.500')
+  expect(typed('1.500', 3, ',')).toBeNull()
+  expect(typed('1٫500', 3, '.')).toBe('1.500')
+  expect([decimalPoint('en'), decimalPoint('de'), decimalPoint('ar')]).toEqual(['.', ',', '.'])
+})
+
+test('shares of different wholes make one, or do not, to the last digit', () => {
+  expect(isWhole([['24', '48.00'], ['0.1', '0.2']])).toBe(true)
+  expect(isWhole([['24', '48.00'], ['0.09999999', '0.2']])).toBe(false)
+  expect(isWhole([['40.50', '48.00']])).toBe(false)
+  expect(isWhole([])).toBe(false)
 })
 
 test('a price is written as its language does, with Latin digits and every digit it has', () => {

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { get, post, Refused, segment } from '../api/client.ts'
 import { invoice as readInvoice, link as readLink, type Link } from '../api/shapes.ts'
 import { remember } from '../keep.ts'
-import { compare, price, typed } from '../money.ts'
+import { compare, decimalPoint, price, typed } from '../money.ts'
 import { Fact, Frame, shopName, usePage, What } from '../page.tsx'
 import { Field, said } from '../parts/field.tsx'
 import type { Glyph } from '../parts/icon.tsx'
@@ -96,7 +96,7 @@ function Open({ slug, link, shop, close }: Open) {
       const status = error instanceof Refused ? CLOSED[error.code] : undefined
       if (status) return close(status)
       const isAmount = error instanceof Refused && /^(amount_too_|parameter_|currency_)/.test(error.code)
-      setProblem(isAmount ? (bounds ?? t('link.amount_bad', { example: '25.00' })) : trouble(error))
+      setProblem(isAmount ? (bounds ?? amountBad(link)) : trouble(error))
     }
     setBusy(false)
   }
@@ -144,11 +144,17 @@ function boundsOf(link: Link): string | null {
 }
 
 function check(text: string, link: Link): { amount: string } | { problem: string } {
-  const amount = typed(text, decimalsOf(link.currency))
-  if (amount === null || compare(amount, '0') === 0) return { problem: t('link.amount_bad', { example: '25.00' }) }
+  const amount = typed(text, decimalsOf(link.currency), decimalPoint(locale()))
+  if (amount === null || compare(amount, '0') === 0) return { problem: amountBad(link) }
   const isSmall = link.min_amount !== null && compare(amount, link.min_amount) < 0
   const isLarge = link.max_amount !== null && compare(amount, link.max_amount) > 0
   return isSmall || isLarge ? { problem: boundsOf(link) ?? '' } : { amount }
+}
+
+/** An amount as it may be typed: with the language's own mark, and as many decimals as the currency has. */
+function amountBad(link: Link): string {
+  const decimals = '0'.repeat(decimalsOf(link.currency))
+  return t('link.amount_bad', { example: decimals ? `25${decimalPoint(locale())}${decimals}` : '25' })
 }
 
 /** How many decimals the currency has; the browser knows. */

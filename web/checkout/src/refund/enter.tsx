@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { type Api, post, Refused } from '../api/client.ts'
 import { type Claim, claim as readClaim } from '../api/shapes.ts'
-import { familyOf, networkName } from '../chain/networks.ts'
+import { hrp, networkName, networks } from '../chain/networks.ts'
 import { readPayee } from '../chain/payee.ts'
 import { Address } from '../parts/address.tsx'
 import { Hero, networkOf, Tokens } from '../parts/amount.tsx'
@@ -14,7 +14,12 @@ import { Text } from '../words/text.tsx'
 import { t } from '../words/words.ts'
 import { claimPath, nameOf } from './claim.ts'
 
-const EXAMPLES = { evm: '0x…', tron: 'T…', bitcoin: 'bc1…', solana: '' }
+/** How addresses on the network begin. */
+function example(id: string): string {
+  const network = networks[id]
+  if (!network) return ''
+  return { evm: '0x…', tron: 'T…', bitcoin: `${hrp(network)}1…`, solana: '' }[network.family]
+}
 
 interface Enter {
   api: Api
@@ -50,7 +55,6 @@ export function Enter({ api, token, claim, shop, done, failed }: Enter) {
     }
     return <SecondLook api={api} token={token} claim={claim} network={network} address={checked} back={back} done={done} failed={failed} />
   }
-  const family = familyOf(network)
   return (
     <form class="card" onSubmit={look} noValidate>
       <State title={t('refund.where')} isFocused={hasReturned}>
@@ -88,7 +92,7 @@ export function Enter({ api, token, claim, shop, done, failed }: Enter) {
             class="mono"
             autocomplete="off"
             spellcheck={false}
-            placeholder={family ? EXAMPLES[family] : ''}
+            placeholder={example(network)}
             value={text}
             onInput={(event) => {
               setText(event.currentTarget.value)
@@ -135,7 +139,8 @@ function SecondLook({ api, token, claim, network, address, back, done, failed }:
       return done(await post(api, claimPath(token), { network, address }, readClaim))
     } catch (error) {
       const code = error instanceof Refused ? error.code : ''
-      if (code === 'address_invalid') return back(t('refund.typing_error', { network: name }))
+      // Its form was checked here: the server knows whose it is.
+      if (code === 'address_invalid') return back(t('refund.not_yours'))
       if (code === 'network_unavailable') return back(t('refund.network_gone'))
       if (code.startsWith('claim_')) return failed(code)
       setProblem(trouble(error))

@@ -1,7 +1,7 @@
 // Claiming a refund. The token in the address is what gives the right to it, so it is taken out of the
 // address bar and the history as soon as it was read.
 
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Api, get, Refused } from '../api/client.ts'
 import { type Claim, claim as readClaim } from '../api/shapes.ts'
 import { networks } from '../chain/networks.ts'
@@ -26,6 +26,8 @@ export function RefundPage({ token }: { token: string }) {
   const api: Api = { url: page.url, key: null }
   const [loaded, setLoaded] = useState<Loaded>(null)
   const [isTooLate, setTooLate] = useState(false)
+  /** The claim as it was last seen: whose it is outlives it. */
+  const known = useRef<Claim | null>(null)
   const load = () =>
     get(api, claimPath(token), readClaim).then(
       (claim) => setLoaded({ claim }),
@@ -52,16 +54,18 @@ export function RefundPage({ token }: { token: string }) {
   if (loaded === null) return <Loading />
   if ('why' in loaded) {
     const missing = missingWords(loaded.why)
-    return <Failed why={loaded.why} again={load} missing={missing} />
+    const shop = known.current && shopName(config, known.current.merchant.display_name)
+    return <Failed why={loaded.why} again={load} missing={missing} shop={shop ?? undefined} isTest={isTest(known.current)} />
   }
   const { claim } = loaded
+  known.current = claim
   const shop = shopName(config, claim.merchant.display_name)
   const isOpen = claim.status === 'unclaimed'
   return (
     <Frame
       shop={shop}
       title={t('refund.refund')}
-      isTest={claim.networks.some((one) => isTestNetwork(one.network))}
+      isTest={isTest(claim)}
       runs={t('refund.runs')}
       what={<What description={t('refund.refund')} price={tokens(claim.amount, claim.symbol)} />}
       aside={
@@ -95,4 +99,4 @@ function missingWords(why: Refused | null): { title: string; text: string } {
   }
 }
 
-const isTestNetwork = (network: string) => networks[network]?.live === false
+const isTest = (claim: Claim | null) => claim?.networks.some((one) => networks[one.network]?.live === false) ?? false

@@ -57,12 +57,27 @@ test('a payer chooses an amount within its bounds', async () => {
   await close()
 })
 
+test('thousands are written without separators, and every keyboard’s digits are read', async () => {
+  const made = await link({ amount_type: 'payer_chosen' })
+  const { page, close } = await visit(`${at(made)}?lang=de`)
+  const amount = page.getByLabel('Betrag (USD)')
+  for (const text of ['1.000,00', '1,000.00', '1 000', '1.000']) {
+    await amount.fill(text)
+    await page.getByRole('button', { name: 'Weiter' }).click()
+    await page.getByText('zum Beispiel 25,00, ohne Tausendertrennzeichen').waitFor()
+  }
+  await amount.fill('١٢٣٤٫٥٠')
+  await page.getByRole('button', { name: 'Weiter' }).click()
+  await page.getByText('1.234,50').first().waitFor()
+  await close()
+})
+
 test('a link without bounds takes any amount, and hints at none', async () => {
   const made = await link({ amount_type: 'payer_chosen' })
   const { page, close } = await visit(at(made))
   await page.getByLabel('Amount (USD)').fill('0')
   await page.getByRole('button', { name: 'Continue' }).click()
-  await page.getByText('Type an amount such as 25.00.').waitFor()
+  await page.getByText('Type an amount such as 25.00, without thousands separators.').waitFor()
   await page.getByLabel('Amount (USD)').fill('7')
   // Whoever mends it is not told of the mistake any more.
   expect(await page.locator('.err').count()).toBe(0)

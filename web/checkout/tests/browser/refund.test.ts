@@ -136,7 +136,7 @@ test('an address that only the server knows to be wrong goes back to the field',
   const { page, close } = await open(refund)
   // A token's contract: well written, and nobody could spend from it.
   await claim(page, '0x036CbD53842c5426634e7929541eC2318f3dCF7e')
-  await page.getByText('or it has a typing error').waitFor()
+  await page.getByText('Your refund cannot go to this address').waitFor()
   expect((await found(refund)).status).toBe('unclaimed')
   await close()
 })
@@ -148,6 +148,8 @@ test('a refund that was taken back says so, also to a page that is open', async 
   await shop.call('POST', `/v1/refunds/${refund.id}/cancel`)
   await claim(page, PAYEE)
   await heading(page, 'The shop took the refund back').waitFor()
+  await page.getByText('Test payment. Do not send real money.').waitFor()
+  await page.locator('.who').getByText('Northwind Books').waitFor()
   await look(page, 'refund-cancelled')
   await close()
 })
