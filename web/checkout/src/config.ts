@@ -85,8 +85,11 @@ export async function loadConfig(place: URL, key: string | null): Promise<Config
   if (key !== null) url.searchParams.set('key', key)
   const response = await fetch(url, { credentials: 'omit', cache: 'no-cache' }).catch(() => null)
   if (!response) throw new Refused(0, 'offline', null)
-  if (!response.ok) throw new Refused(response.status, 'config', null)
-  return readConfig(await response.json(), place)
+  const body: unknown = await response.json().catch(() => null)
+  if (response.ok) return readConfig(body, place)
+  // The payment server refuses in its own words. A host that has no such file leaves a page that was not set up.
+  const code = (body as { error?: { code?: unknown } } | null)?.error?.code
+  throw typeof code === 'string' ? new Refused(response.status, code, null) : new Refused(500, 'config', null)
 }
 
 /** Where "return to the shop" leads: what the shop's own link asked for, if the configuration allows it. */

@@ -12,7 +12,7 @@ import { InvoicePage } from './invoice/invoice.tsx'
 import { recall, remember, savedLanguage, saveLanguage } from './keep.ts'
 import { type Page, PageProvider } from './page.tsx'
 import { lazy } from './parts/lazy.tsx'
-import { Failed } from './parts/whole.tsx'
+import { Caught, Failed, Framed } from './parts/whole.tsx'
 import { type Route, route } from './route.ts'
 import { chooseLanguage, type Language, setLanguage } from './words/words.ts'
 
@@ -72,11 +72,14 @@ async function start(): Promise<void> {
   const wanted = [query.get('lang'), savedLanguage(), ...navigator.languages].filter((code) => code !== null)
   const language = chooseLanguage(wanted, [])
   const words = setLanguage(language)
-  let at = currentRoute()
+  // Inside somebody else's page anything could lie over the address: nothing is loaded there. The payment server and
+  // whoever sends the headers of `till checkout export` forbid it already.
+  const isFramed = window.top !== window.self
+  let at: Route = isFramed ? { page: 'none' as const } : currentRoute()
   let config = BARE
   let why: Refused | null = null
   try {
-    config = await loadConfig(new URL('config.json', folder), query.get('key'))
+    if (!isFramed) config = await loadConfig(new URL('config.json', folder), query.get('key'))
   } catch (error) {
     why = error instanceof Refused ? error : new Refused(500, 'config', null)
   }
@@ -103,7 +106,7 @@ async function start(): Promise<void> {
   const draw = () =>
     render(
       <PageProvider value={{ ...page }}>
-        {why ? <Failed why={why} again={() => location.reload()} /> : <Content at={at} />}
+        <Caught>{isFramed ? <Framed /> : why ? <Failed why={why} again={() => location.reload()} /> : <Content at={at} />}</Caught>
       </PageProvider>,
       place,
     )

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import { mark } from '../src/api/live.ts'
 import { Unreadable } from '../src/api/read.ts'
 import { invoice, type Lookup } from '../src/api/shapes.ts'
-import { slowest, steps } from '../src/invoice/confirming.tsx'
+import { shortfall, slowest, steps } from '../src/invoice/confirming.tsx'
 import { verdict } from '../src/invoice/lookup.tsx'
-import { bitcoinUri } from '../src/invoice/pay.tsx'
+import { bitcoinCode, bitcoinUri } from '../src/invoice/pay.tsx'
 import { remainingOf } from '../src/invoice/rest.tsx'
 import { judge, type Way } from '../src/invoice/store.ts'
 import { qrPath } from '../src/parts/qr.tsx'
@@ -36,7 +36,10 @@ test('the code says exactly the address that is shown', () => {
 test('the code for Bitcoin says the address and the amount', () => {
   const uri = bitcoinUri('tb1q6rz28mcfaxtmd6v789l9rrlrusdprr9pqcpvkl', '0.00046154')
   expect(uri).toBe('bitcoin:tb1q6rz28mcfaxtmd6v789l9rrlrusdprr9pqcpvkl?amount=0.00046154')
-  expect(scan(uri)).toBe(uri)
+  // Its address in capitals, which are the same address; the link keeps it small.
+  const code = bitcoinCode('tb1q6rz28mcfaxtmd6v789l9rrlrusdprr9pqcpvkl', '0.00046154')
+  expect(code).toBe('bitcoin:TB1Q6RZ28MCFAXTMD6V789L9RRLRUSDPRR9PQCPVKL?amount=0.00046154')
+  expect(scan(code)).toBe(code)
 })
 
 const evm = vectors.deposits[0] as (typeof vectors.deposits)[0]
@@ -127,6 +130,25 @@ test('the payment that has the longest way to go decides what is shown', () => {
   expect(slowest(read)?.finality).toBe('pending')
   expect(slowest(invoice({ ...example, payments: [payment('final', 'credited'), payment('included', 'reversed')] }))?.finality).toBe('final')
   expect(slowest(invoice(example))).toBeNull()
+})
+
+test('what is on its way is short when it is less than a whole, in whatever assets', () => {
+  const [usdc, usdt] = [`USDC@${evm.network}`, 'USDT@tron:3448148188']
+  const option = example.payment_options[0]
+  const payment_options = [option, { ...option, asset: usdt, amount_due: '50.00' }]
+  const of = (...payments: [string, string, string?][]) => {
+    const read = invoice({ ...example, payment_options, payments: payments.map(([asset, amount, status = 'confirming']) => ({ ...payment('included', status, asset), amount })) })
+    return shortfall(read, read.payments[0] as (typeof read.payments)[0])
+  }
+  expect(of([usdc, '40.50'])).toEqual({ received: '40.50', asked: '48.000000' })
+  expect(of([usdc, '48.00'])).toBeNull()
+  expect(of([usdc, '24.00'], [usdt, '25.00', 'credited'])).toBeNull()
+  expect(of([usdc, '24.00'], [usdt, '24.99'])).toEqual({ received: '24.00', asked: '48.000000' })
+  // What went away again, or never counted, is no part of it.
+  expect(of([usdc, '24.00'], [usdc, '24.00', 'reversed'])).not.toBeNull()
+  // Without the options nobody can tell.
+  const closed = invoice({ ...example, payment_options: [], payments: [{ ...payment('included', 'confirming'), amount: '1' }] })
+  expect(shortfall(closed, closed.payments[0] as (typeof closed.payments)[0])).toBeNull()
 })
 
 test('nobody is asked for money that is already on its way', () => {

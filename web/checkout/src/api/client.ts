@@ -16,6 +16,10 @@ export class Refused extends Error {
   get isTransient() {
     return this.status === 0 || this.status >= 500
   }
+  /** What was asked for is not there, or not for this key. */
+  get isMissing() {
+    return this.status >= 400 && this.status < 500 && this.status !== 429
+  }
 }
 
 export interface Api {

@@ -3,19 +3,32 @@
 
 import { news } from './shapes.ts'
 
+/** How asking went: null when it was answered, otherwise how long the server wants to be left alone. */
+export type Missed = { afterMs: number } | null
+
 interface Follow {
   /** The stream's address. */
   url: string
-  /** Fetches the invoice; the answer says how soon to ask again without a stream, null for never. */
-  refresh: () => Promise<void>
+  /** Fetches the invoice. */
+  refresh: () => Promise<Missed>
   /** The browser says that there is no connection any more. */
   lost: () => void
+  /** The status that the stream says the invoice has now. */
+  told: (status: string) => void
   /** When a payment was first seen, which only the stream says. */
   seen: (at: string) => void
   /** What the page shows, in the words of `mark`: an event that says the same is no news. */
   shown: () => string
-  /** How often to ask when no stream is open, and how often beside one. */
+  /** How often to ask when no stream is open, and how often beside one; null for never. */
   everyMs: () => { alone: number | null; beside: number | null }
+}
+
+export interface Live {
+  /** Asks now, and goes on from there. */
+  refresh: () => Promise<void>
+  /** What is shown changed otherwise: when to ask next may be another time now. */
+  schedule: () => void
+  stop: () => void
 }
 
 const EVENTS = [
@@ -37,6 +50,12 @@ const GATHER_MS = 40
 const ERRORS_MAX = 2
 /** How long to do without a stream before trying one again. */
 const STREAM_AGAIN_MS = 60_000
+/** After a question that was not answered, the next is asked this soon, then half as often each time. */
+const RETRY_MS = 2_000
+const RETRY_MAX_MS = 30_000
+
+/** When to ask again after so many questions in a row were not answered. */
+export const retryMs = (missed: number, afterMs: number) => Math.max(afterMs, Math.min(RETRY_MS * 2 ** (missed - 1), RETRY_MAX_MS))
 
 /** What tells one state of an invoice from the next, as far as payers see. */
 export function mark(invoice: { status: string; payments: { tx_hash: string; finality: string; status: string }[] }): string {
@@ -44,10 +63,12 @@ export function mark(invoice: { status: string; payments: { tx_hash: string; fin
   return [invoice.status, ...payments].join('\n')
 }
 
-/** Follows an invoice until the returned function is called. */
-export function follow(on: Follow): () => void {
+/** Follows an invoice, from its first answer on, until it is stopped. */
+export function follow(on: Follow): Live {
   let stream: EventSource | null = null
   let errors = 0
+  let missed = 0
+  let afterMs = 0
   let latest = { id: 0, mark: '' }
   let gathering: ReturnType<typeof setTimeout> | undefined
   let polling: ReturnType<typeof setTimeout> | undefined
@@ -62,23 +83,32 @@ export function follow(on: Follow): () => void {
     clearTimeout(polling)
     if (stopped) return
     const every = on.everyMs()
-    const wait = stream ? every.beside : every.alone
+    // A question that was not answered is asked again, stream or not: the stream says each thing once.
+    const wait = missed > 0 ? retryMs(missed, afterMs) : stream ? every.beside : every.alone
     if (wait !== null) polling = setTimeout(poll, wait)
   }
-  const refresh = () => void on.refresh().finally(schedule)
-  const poll = () => (document.hidden ? schedule() : refresh())
+  const refresh = async () => {
+    const how = await on.refresh()
+    missed = how === null ? 0 : missed + 1
+    afterMs = how?.afterMs ?? 0
+    schedule()
+  }
+  const poll = () => (document.hidden ? schedule() : void refresh())
 
   const heard = (event: Event) => {
     errors = 0
     try {
       const told = news(JSON.parse((event as MessageEvent<string>).data))
-      if (told.id > latest.id) latest = { id: told.id, mark: mark(told.invoice) }
+      if (told.id > latest.id) {
+        latest = { id: told.id, mark: mark(told.invoice) }
+        on.told(told.invoice.status)
+      }
       if (told.type === 'invoice.detected') on.seen(told.created_at)
     } catch {
       latest.mark = ''
     }
     clearTimeout(gathering)
-    gathering = setTimeout(() => latest.mark !== on.shown() && refresh(), GATHER_MS)
+    gathering = setTimeout(() => latest.mark !== on.shown() && void refresh(), GATHER_MS)
   }
   const failed = () => {
     errors += 1
@@ -86,7 +116,7 @@ export function follow(on: Follow): () => void {
     close()
     clearTimeout(again)
     again = setTimeout(open, STREAM_AGAIN_MS)
-    refresh()
+    void refresh()
   }
   const open = () => {
     close()
@@ -101,19 +131,24 @@ export function follow(on: Follow): () => void {
   const shown = () => {
     if (document.hidden) return
     if (stream === null || stream.readyState === EventSource.CLOSED) open()
-    refresh()
+    void refresh()
   }
 
+  void refresh()
   open()
   document.addEventListener('visibilitychange', shown)
   addEventListener('online', shown)
   addEventListener('offline', on.lost)
-  return () => {
-    stopped = true
-    close()
-    for (const timer of [gathering, polling, again]) clearTimeout(timer)
-    document.removeEventListener('visibilitychange', shown)
-    removeEventListener('online', shown)
-    removeEventListener('offline', on.lost)
+  return {
+    refresh,
+    schedule,
+    stop: () => {
+      stopped = true
+      close()
+      for (const timer of [gathering, polling, again]) clearTimeout(timer)
+      document.removeEventListener('visibilitychange', shown)
+      removeEventListener('online', shown)
+      removeEventListener('offline', on.lost)
+    },
   }
 }

@@ -3,7 +3,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Invoice } from '../api/shapes.ts'
-import { recall, remember } from '../keep.ts'
 import { Deadline } from '../parts/deadline.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { clock } from '../time.ts'
@@ -18,26 +17,30 @@ interface Awaiting {
   invoice: Invoice
   ways: Way[]
   hidden: number
+  /** What was chosen, or is the only one. */
+  way: Way | null | undefined
+  isOnly: boolean
+  choose: (asset: string | null) => void
   store: Store
   shop: string
   now: number
   deadline: string
 }
 
-export function Awaiting({ invoice, ways, hidden, store, shop, now, deadline }: Awaiting) {
-  const only = ways.length === 1 && hidden === 0 && ways[0]?.address ? ways[0].asset : null
-  const [chosen, setChosen] = useState(() => only ?? recall(`way.${invoice.id}`))
+export function Awaiting({ invoice, ways, hidden, way, isOnly, choose, store, shop, now, deadline }: Awaiting) {
   const [before, setBefore] = useState<string | null>(null)
-  const way = ways.find((one) => one.asset === chosen)
-  const choose = async (to: Way) => {
-    if (to.address === null) await store.pick(to.asset)
-    remember(`way.${invoice.id}`, to.asset)
-    setChosen(to.asset)
-  }
   if (!isChecked(way)) {
     const word = deadline === invoice.expires_at ? 'pay.before' : 'pay.choose_before'
+    const pick = async (to: Way) => {
+      if (to.address === null) await store.pick(to.asset)
+      choose(to.asset)
+    }
     const head = <Deadline at={deadline} word={word} now={now} />
-    return <Pick ways={ways} hidden={hidden} before={before} choose={choose} head={head} />
+    return <Pick ways={ways} hidden={hidden} before={before} choose={pick} head={head} />
+  }
+  const change = () => {
+    setBefore(way.asset)
+    choose(null)
   }
   const isVolatile = way.symbol === 'BTC'
   return (
@@ -48,15 +51,8 @@ export function Awaiting({ invoice, ways, hidden, store, shop, now, deadline }: 
         shop={shop}
         amount={way.amount_due}
         isRest={false}
-        isFocused={before !== null || only === null}
-        change={
-          only === null
-            ? () => {
-                setBefore(way.asset)
-                setChosen(null)
-              }
-            : undefined
-        }
+        isFocused={!isOnly}
+        change={isOnly ? undefined : change}
         distrust={store.distrust}
         head={<Deadline at={invoice.expires_at} word="pay.before" now={now} />}
       />

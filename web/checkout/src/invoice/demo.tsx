@@ -13,6 +13,7 @@ import type { Store } from './store.ts'
 
 const LEVELS = ['pending', 'included', 'safe', 'final'] as const
 type Level = (typeof LEVELS)[number]
+const NAMES = { pending: 'demo.level_pending', included: 'demo.level_included', safe: 'demo.level_safe', final: 'demo.level_final' } as const
 
 export function Demo({ invoice, store }: { invoice: Invoice; store: Store }) {
   const { api } = usePage()
@@ -43,13 +44,13 @@ export function Demo({ invoice, store }: { invoice: Invoice; store: Store }) {
     </button>
   )
   return (
-    <section class="demo stack" aria-labelledby="demo">
+    <section class="demo stack" aria-labelledby="demo" lang="en" dir="ltr">
       <h2 id="demo">{t('demo.title')}</h2>
       <p class="small">{t('demo.text')}</p>
       {isFailed && <p role="alert">{t('demo.failed')}</p>}
       {coming && next ? (
         <button type="button" class="btn wide" onClick={() => pay(coming.amount, next, coming.tx_hash)}>
-          {t('demo.next')}: {t(`demo.level_${next}`)}
+          {t('demo.next')}: {t(NAMES[next])}
         </button>
       ) : (
         <>

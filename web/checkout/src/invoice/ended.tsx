@@ -1,4 +1,4 @@
-// States in which nothing is to be sent: over, cancelled, being checked, not to be trusted.
+// States in which nothing is to be sent: over, cancelled, being checked.
 
 import type { ComponentChildren } from 'preact'
 import type { Invoice } from '../api/shapes.ts'
@@ -6,12 +6,12 @@ import { returnLink } from '../config.ts'
 import { recall } from '../keep.ts'
 import { usePage } from '../page.tsx'
 import { symbolOf, Tokens } from '../parts/amount.tsx'
-import { CopyButton } from '../parts/copy.tsx'
 import type { Glyph } from '../parts/icon.tsx'
 import { lazy } from '../parts/lazy.tsx'
-import { State } from '../parts/state.tsx'
+import { Note, State } from '../parts/state.tsx'
 import { Text } from '../words/text.tsx'
 import { t } from '../words/words.ts'
+import { Contact } from './untrusted.tsx'
 
 const Lookup = lazy('help', async () => (await import('./lookup.tsx')).Lookup)
 
@@ -31,6 +31,11 @@ export function Ended({ invoice, shop, glyph, title, children }: Ended) {
   return (
     <div class="card">
       <State glyph={glyph} title={title} isFocused>
+        {invoice.payments.some((payment) => payment.status === 'refundable') && (
+          <Note tone="info" glyph="clock">
+            {t('later.came_late')}
+          </Note>
+        )}
         <p>{children}</p>
       </State>
       {invoice.capabilities.lookup && <Lookup invoice={invoice} isLate />}
@@ -38,13 +43,13 @@ export function Ended({ invoice, shop, glyph, title, children }: Ended) {
         <div class="stack">
           {slug && (
             <button type="button" class="btn wide primary" onClick={() => go(`l/${slug}`)}>
-              {t('pay.new')}
+              {t('later.new')}
             </button>
           )}
           {back && (
             <a class="btn wide" href={back} rel="noopener">
               <span>
-                <Text word="pay.return" shop={shop} />
+                <Text word="later.return" shop={shop} />
               </span>
             </a>
           )}
@@ -55,21 +60,37 @@ export function Ended({ invoice, shop, glyph, title, children }: Ended) {
   )
 }
 
+/** Nobody chose how to pay in time, so that no address was ever given out: only a choice lets it live until the end. */
+const isUnpicked = (invoice: Invoice) => {
+  const { select_by, closed_at, expires_at, payment_options } = invoice
+  if (select_by === null) return false
+  return closed_at === null ? payment_options.length === 0 : Date.parse(closed_at) < Date.parse(expires_at)
+}
+export const expiredText = (invoice: Invoice) => t(isUnpicked(invoice) ? 'later.unpicked_text' : 'later.expired_text')
+
+export function Expired({ invoice, shop }: { invoice: Invoice; shop: string }) {
+  return (
+    <Ended invoice={invoice} shop={shop} glyph="clock" title={t('later.over')}>
+      {expiredText(invoice)}
+    </Ended>
+  )
+}
+
 /** Being checked, without a reason: that is between the shop and whoever decides. */
 export function Review({ invoice, shop }: { invoice: Invoice; shop: string }) {
   const { config } = usePage()
   const got = invoice.amounts_received[0] ?? invoice.payments[0]
   return (
     <div class="card">
-      <State glyph="eye" title={t('pay.review')}>
+      <State glyph="eye" title={t('later.review')}>
         <p>
           <Text
-            word="pay.review_text"
+            word="later.review_text"
             shop={shop}
             amount={got && <Tokens amount={got.amount} symbol={symbolOf(got.asset)} />}
           />
         </p>
-        <p class="dim">{t('pay.review_more')}</p>
+        <p class="dim">{t('later.review_more')}</p>
       </State>
       {config.supportUrl && (
         <div>
@@ -77,43 +98,5 @@ export function Review({ invoice, shop }: { invoice: Invoice; shop: string }) {
         </div>
       )}
     </div>
-  )
-}
-
-export function Untrusted({ invoice, shop, why }: { invoice: Invoice; shop: string; why: 'mismatch' | 'unpinned' }) {
-  return (
-    <div class="card alarm">
-      <State tone="bad" glyph="stop" title={t('pay.untrusted')} isFocused>
-        <p>
-          <Text word={why === 'mismatch' ? 'pay.untrusted_text' : 'pay.unpinned_text'} shop={shop} />
-        </p>
-      </State>
-      <div class="stack">
-        <p>
-          <b>{t('pay.todo')}</b>
-        </p>
-        <ol class="list">
-          <li>{t('pay.todo_1')}</li>
-          <li>{t('pay.todo_2')}</li>
-        </ol>
-        <div class="row">
-          <code class="addr one">{invoice.id}</code>
-          <CopyButton value={invoice.id} />
-        </div>
-        <Contact shop={shop} />
-      </div>
-    </div>
-  )
-}
-
-function Contact({ shop }: { shop: string }) {
-  const { config } = usePage()
-  if (!config.supportUrl) return null
-  return (
-    <a class="btn wide" href={config.supportUrl} rel="noopener">
-      <span>
-        <Text word="pay.contact" shop={shop} />
-      </span>
-    </a>
   )
 }

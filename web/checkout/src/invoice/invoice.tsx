@@ -1,36 +1,45 @@
 // The invoice page: which of its states is shown, and what is said when it changes.
 
-import { useEffect, useMemo, useReducer } from 'preact/hooks'
+import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import type { Invoice } from '../api/shapes.ts'
+import { recall, remember } from '../keep.ts'
 import { price } from '../money.ts'
 import { Fact, Frame, shopName, usePage, What } from '../page.tsx'
+import { announce } from '../parts/announce.tsx'
 import { useNow } from '../parts/deadline.tsx'
-import { lazy } from '../parts/lazy.tsx'
-import { Failed, Loading } from '../parts/whole.tsx'
+import { ahead, lazy } from '../parts/lazy.tsx'
+import { Bones, Failed, Loading, Unsure } from '../parts/whole.tsx'
 import { locale, t } from '../words/words.ts'
 import { Awaiting } from './awaiting.tsx'
-import { Confirming } from './confirming.tsx'
-import { Ended, Review, Untrusted } from './ended.tsx'
-import { Receipt } from './receipt.tsx'
-import { Partial } from './rest.tsx'
-import { tabTitle, useAnnouncements } from './said.ts'
-import { isPayable, isUnderWay, openStore, type Settled, type Store } from './store.ts'
+import { title as payTitle } from './pick.tsx'
+import { Partial, restSaid, restWay } from './rest.tsx'
+import { isChecked, isPayable, isUnderWay, onlyWay, openStore, type Settled, type Store } from './store.ts'
+import { Untrusted } from './untrusted.tsx'
 
 const Gone = lazy('help', async () => (await import('./gone.tsx')).Gone)
 const Demo = lazy('demo', async () => (await import('./demo.tsx')).Demo)
+const useLater = ahead('later', () => import('./later.tsx'))
 
 export function InvoicePage({ id }: { id: string }) {
   const { api, config } = usePage()
   const [, redraw] = useReducer((count: number) => count + 1, 0)
   const store = useMemo(() => openStore(api, config, id, () => redraw(0)), [id])
-  useEffect(() => {
-    void store.refresh()
-    return store.follow()
-  }, [store])
+  useEffect(() => store.follow(), [store])
   const shown = store.current()
   if (shown.kind === 'loading') return <Loading />
   if (shown.kind === 'failed') return <Failed why={shown.why} again={store.refresh} />
   return <Ready shown={shown} store={store} />
+}
+
+/** What the page is about now. */
+type Face = 'untrusted' | 'unsure' | 'pay' | 'rest' | 'later'
+
+function faceOf(shown: Settled, isOver: boolean, isUnsure: boolean): Face {
+  if (shown.kind === 'untrusted') return 'untrusted'
+  if (isUnsure) return 'unsure'
+  if (!isPayable(shown.invoice) || isOver) return 'later'
+  if (shown.invoice.status === 'awaiting_payment') return 'pay'
+  return restWay(shown.invoice, shown.ways) ? 'rest' : 'later'
 }
 
 function Ready({ shown, store }: { shown: Settled; store: Store }) {
@@ -44,19 +53,49 @@ function Ready({ shown, store }: { shown: Settled; store: Store }) {
   useEffect(() => {
     if (isOver) void store.refresh()
   }, [isOver])
-  useAnnouncements(invoice, shown.kind === 'untrusted')
-  const isOpen = shown.kind === 'ready' && !isOver && isPayable(invoice)
+  const face = faceOf(shown, isOver, store.isUnsure())
+  const later = useLater(face === 'later')
+  useAnnouncements(invoice, face, later.part)
+
+  const [picked, setPicked] = useState(() => recall(`way.${invoice.id}`))
+  const choose = (asset: string | null) => {
+    remember(`way.${invoice.id}`, asset ?? '')
+    setPicked(asset)
+  }
+  const ways = shown.kind === 'ready' ? shown.ways : []
+  const only = shown.kind === 'ready' ? onlyWay(ways, shown.hidden) : null
+  const way = only ?? ways.find((one) => one.asset === picked)
+
+  const isOpen = face === 'pay' || face === 'rest'
+  const titles: Record<Face, () => string> = {
+    untrusted: () => t('pay.untrusted'),
+    unsure: () => t('pay.unsure'),
+    pay: () => (isChecked(way) ? payTitle(way) : t('pay.choose')),
+    rest: () => restSaid(invoice),
+    later: () => later.part?.title({ invoice }) ?? shop,
+  }
+  const main = () => {
+    if (shown.kind === 'untrusted') return <Untrusted invoice={invoice} shop={shop} why={shown.why} />
+    if (face === 'unsure') return <Unsure />
+    if (face === 'pay') {
+      const isOnly = only !== null
+      return <Awaiting {...{ invoice, ways, way, isOnly, choose, store, shop, now, deadline }} hidden={shown.hidden} />
+    }
+    if (face === 'rest') return <Partial invoice={invoice} ways={ways} store={store} shop={shop} now={now} />
+    if (later.part) return <later.part.Later shown={shown} store={store} shop={shop} />
+    return later.isAway ? <Unsure /> : <Bones />
+  }
   return (
     <Frame
       shop={shop}
-      title={tabTitle(shown, isOver)}
+      title={titles[face]()}
       isTest={!invoice.livemode}
       isStale={store.isStale()}
       what={<What description={invoice.description} price={price(invoice.amount.amount, invoice.amount.currency, locale())} />}
-      aside={<Aside isOpen={isOpen} hasMoney={invoice.payments.length > 0} />}
+      aside={<Aside isOpen={isOpen} paid={invoice.payments.length > 0 && later.part !== null} />}
     >
       {isOpen && invoice.payments.some((payment) => payment.status === 'reversed') && <Gone />}
-      <Main shown={shown} store={store} shop={shop} now={now} deadline={deadline} isOver={isOver} />
+      {main()}
       {config.isDemo && (isOpen || isUnderWay(invoice)) && <Demo invoice={invoice} store={store} />}
     </Frame>
   )
@@ -66,55 +105,22 @@ function Ready({ shown, store }: { shown: Settled; store: Store }) {
 const deadlineOf = (invoice: Invoice) =>
   invoice.select_by !== null && invoice.payment_options.length === 0 ? invoice.select_by : invoice.expires_at
 
-interface Main {
-  shown: Settled
-  store: Store
-  shop: string
-  now: number
-  deadline: string
-  isOver: boolean
+/** Says aloud what changed: once, and urgently only where the payer has to act or to stop. */
+function useAnnouncements(invoice: Invoice, face: Face, later: typeof import('./later.tsx') | null): void {
+  const state = face === 'rest' ? `rest ${invoice.amount_remaining?.amount}` : face === 'later' ? invoice.status : face
+  const before = useRef(state)
+  useEffect(() => {
+    if (before.current === state || (face === 'later' && later === null)) return
+    before.current = state
+    if (face === 'untrusted') announce(t('pay.untrusted'), 'assertive')
+    else if (face === 'unsure') announce(t('pay.unsure'), 'assertive')
+    else if (face === 'rest') announce(restSaid(invoice), 'assertive')
+    else if (face === 'later' && later) announce(...later.said(invoice))
+  }, [state, later])
 }
 
-function Main({ shown, store, shop, now, deadline, isOver }: Main) {
-  const { invoice } = shown
-  if (shown.kind === 'untrusted') return <Untrusted invoice={invoice} shop={shop} why={shown.why} />
-  switch (invoice.status) {
-    case 'awaiting_payment':
-      if (!isOver) return <Awaiting invoice={invoice} ways={shown.ways} hidden={shown.hidden} store={store} shop={shop} now={now} deadline={deadline} />
-      return <Expired invoice={invoice} shop={shop} />
-    case 'expired':
-      return <Expired invoice={invoice} shop={shop} />
-    case 'partially_paid':
-      if (!isPayable(invoice)) return <Expired invoice={invoice} shop={shop} />
-      return <Partial invoice={invoice} ways={shown.ways} store={store} shop={shop} now={now} />
-    case 'detected':
-    case 'confirming':
-      return <Confirming invoice={invoice} store={store} />
-    case 'paid':
-    case 'overpaid':
-    case 'paid_late':
-      return <Receipt invoice={invoice} shop={shop} store={store} />
-    case 'under_review':
-      return <Review invoice={invoice} shop={shop} />
-    case 'cancelled':
-      return (
-        <Ended invoice={invoice} shop={shop} glyph="cross" title={t('pay.cancelled')}>
-          {t('pay.cancelled_text')}
-        </Ended>
-      )
-  }
-}
-
-function Expired({ invoice, shop }: { invoice: Invoice; shop: string }) {
-  return (
-    <Ended invoice={invoice} shop={shop} glyph="clock" title={t('pay.over')}>
-      {t('pay.expired_text')}
-    </Ended>
-  )
-}
-
-function Aside({ isOpen, hasMoney }: { isOpen: boolean; hasMoney: boolean }) {
-  if (!isOpen && !hasMoney) return null
+function Aside({ isOpen, paid }: { isOpen: boolean; paid: boolean }) {
+  if (!isOpen && !paid) return null
   return (
     <aside class="aside">
       {isOpen && (
@@ -124,7 +130,7 @@ function Aside({ isOpen, hasMoney }: { isOpen: boolean; hasMoney: boolean }) {
           <li>{t('pay.how_3')}</li>
         </ol>
       )}
-      <Fact glyph="direct">{t(isOpen ? 'pay.direct' : 'pay.was_direct')}</Fact>
+      <Fact glyph="direct">{t(isOpen ? 'pay.direct' : 'later.was_direct')}</Fact>
     </aside>
   )
 }

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { get, segment } from '../api/client.ts'
 import { type Invoice, type Lookup as Found, lookup } from '../api/shapes.ts'
-import { explorerLink } from '../chain/networks.ts'
+import { explorerLink, familyOf } from '../chain/networks.ts'
 import { usePage } from '../page.tsx'
 import { Field, said } from '../parts/field.tsx'
 import { Note, type Tone } from '../parts/state.tsx'
@@ -52,10 +52,10 @@ export function Lookup({ invoice, isLate = false }: { invoice: Invoice; isLate?:
     }
     setBusy(false)
   }
+  // Only EVM's transactions begin with something.
+  const placeholder = invoice.payment_options.every((option) => familyOf(option.network) === 'evm') ? '0x…' : ''
   const [tone, word] = found ? verdict(found, isLate) : (['plain', 'help.not_found'] as const)
   const link = found?.network ? explorerLink(found.network, hash.trim()) : null
-  // What came for an order that was over is there, whether or not anybody looks for it.
-  const hasLate = isLate && !found && invoice.payments.some((payment) => payment.status === 'refundable')
   const hint = `${t('help.lookup_hint')} ${isLate ? t('help.lookup_late') : ''}`
   return (
     <form onSubmit={submit} noValidate class="stack">
@@ -66,7 +66,7 @@ export function Lookup({ invoice, isLate = false }: { invoice: Invoice; isLate?:
             class="mono"
             autocomplete="off"
             spellcheck={false}
-            placeholder="0x…"
+            placeholder={placeholder}
             value={hash}
             onInput={(event) => {
               setHash(event.currentTarget.value)
@@ -79,11 +79,6 @@ export function Lookup({ invoice, isLate = false }: { invoice: Invoice; isLate?:
         </div>
       </Field>
       <div role="status">
-        {hasLate && (
-          <Note tone="info" glyph="clock">
-            {t('help.yours_late')}
-          </Note>
-        )}
         {found && (
           <Note tone={tone} glyph={tone === 'ok' ? 'check' : tone === 'warn' ? 'alert' : 'clock'}>
             {t(word)}{' '}

@@ -19,7 +19,8 @@ const Exchange = lazy('help', async () => (await import('./exchange.tsx')).Excha
 const More = lazy('help', async () => (await import('./more.tsx')).More)
 const Wallet = lazy('help', async () => (await import('./wallet.tsx')).Wallet)
 
-type From = 'app' | 'exchange' | 'browser'
+const WAYS = { app: 'pay.way_app', exchange: 'pay.way_exchange', browser: 'pay.way_browser' } as const
+type From = keyof typeof WAYS
 
 interface Pay {
   invoice: Invoice
@@ -71,7 +72,7 @@ export function Pay({ invoice, way, shop, amount, isRest, change, isFocused, dis
         <nav class="ways" aria-label={t('pay.ways')}>
           {ways.map((one) => (
             <button type="button" key={one} aria-current={one === from ? 'true' : undefined} onClick={() => setFrom(one)}>
-              {t(`pay.way_${one}`)}
+              {t(WAYS[one])}
             </button>
           ))}
         </nav>
@@ -86,13 +87,15 @@ export function Pay({ invoice, way, shop, amount, isRest, change, isFocused, dis
   )
 }
 
-/** BIP-321. The QR code and the link hold the same text. */
+/** BIP-321. */
 export const bitcoinUri = (address: string, amount: string) => `bitcoin:${address}?amount=${amount}`
+/** The same for a code: these addresses may be written in capitals, which codes hold more of. */
+export const bitcoinCode = (address: string, amount: string) => bitcoinUri(address.toUpperCase(), amount)
 
 function To({ way, network, shop, amount }: { way: CheckedWay; network: string; shop: string; amount: string }) {
   const [isOpen, setOpen] = useState(false)
   const isBitcoin = familyOf(way.network) === 'bitcoin'
-  const code = isBitcoin ? bitcoinUri(way.address, amount) : way.address
+  const code = isBitcoin ? bitcoinCode(way.address, amount) : way.address
   const holds = isBitcoin ? t('pay.qr_full') : <Text word="pay.qr_bare" amount={<bdi class="num ltr">{shown(amount)}</bdi>} />
   return (
     <>
@@ -105,7 +108,7 @@ function To({ way, network, shop, amount }: { way: CheckedWay; network: string; 
         <p class="small dim broad">{holds}</p>
         <CopyButton value={way.address} label={t('pay.copy_address')} class="wide primary across" />
         {isBitcoin && (
-          <a class="btn wide across" href={code}>
+          <a class="btn wide across" href={bitcoinUri(way.address, amount)}>
             <Icon name="out" />
             {t('pay.open')}
           </a>

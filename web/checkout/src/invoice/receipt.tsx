@@ -21,22 +21,22 @@ const GLYPHS: Partial<Record<Invoice['status'], Glyph>> = { overpaid: 'plus', pa
 export function heading(invoice: Invoice): string {
   const extra = invoice.amount_overpaid
   if (invoice.status === 'overpaid' && extra) {
-    return t('pay.too_much', { amount: tokens(extra.amount, symbolOf(extra.asset)) })
+    return t('later.too_much', { amount: tokens(extra.amount, symbolOf(extra.asset)) })
   }
-  return t(invoice.status === 'paid_late' ? 'pay.late' : 'pay.paid')
+  return t(invoice.status === 'paid_late' ? 'later.late' : 'later.paid')
 }
 
 /** The same, with an amount that stays in one line. */
 function Title({ invoice }: { invoice: Invoice }) {
   const extra = invoice.amount_overpaid
   if (invoice.status !== 'overpaid' || !extra) return <>{heading(invoice)}</>
-  return <Text word="pay.too_much" amount={<Tokens amount={extra.amount} symbol={symbolOf(extra.asset)} />} />
+  return <Text word="later.too_much" amount={<Tokens amount={extra.amount} symbol={symbolOf(extra.asset)} />} />
 }
 
 export function Receipt({ invoice, shop, store }: { invoice: Invoice; shop: string; store: Store }) {
   const { config, query } = usePage()
   const back = returnLink(config, query.get('return_url'))
-  const note = invoice.status === 'overpaid' ? t('pay.too_much_text') : invoice.status === 'paid_late' ? t('pay.late_text') : null
+  const note = invoice.status === 'overpaid' ? t('later.too_much_text') : invoice.status === 'paid_late' ? t('later.late_text') : null
   return (
     <>
       <div class="receipt">
@@ -48,9 +48,13 @@ export function Receipt({ invoice, shop, store }: { invoice: Invoice; shop: stri
               </p>
             ))}
             <p class="dim">
-              <Text word="pay.paid_to" shop={shop} time={moment(invoice.paid_at ?? invoice.expires_at)} />
+              <Text word="later.paid_to" shop={shop} time={moment(invoice.paid_at ?? invoice.expires_at)} />
             </p>
-            {note && <Note tone={invoice.status === 'paid_late' ? 'warn' : 'info'}>{note}</Note>}
+            {note && (
+              <Note tone={invoice.status === 'paid_late' ? 'warn' : 'info'} glyph={GLYPHS[invoice.status] ?? 'alert'}>
+                {note}
+              </Note>
+            )}
           </State>
           <Facts invoice={invoice} />
         </div>
@@ -59,7 +63,7 @@ export function Receipt({ invoice, shop, store }: { invoice: Invoice; shop: stri
         {back && (
           <a class="btn wide primary" href={back} rel="noopener">
             <span>
-              <Text word="pay.return" shop={shop} />
+              <Text word="later.return" shop={shop} />
             </span>
           </a>
         )}
@@ -67,7 +71,7 @@ export function Receipt({ invoice, shop, store }: { invoice: Invoice; shop: stri
         <p class="small">
           <button type="button" class="link withicon" onClick={() => print()}>
             <Icon name="print" />
-            {t('pay.print')}
+            {t('later.print')}
           </button>
         </p>
       </div>
@@ -81,7 +85,7 @@ function Facts({ invoice }: { invoice: Invoice }) {
     <dl class="facts">
       {invoice.description && (
         <>
-          <dt>{t('pay.for')}</dt>
+          <dt>{t('later.for')}</dt>
           <dd>
             <bdi>{invoice.description}</bdi>
           </dd>
@@ -116,7 +120,7 @@ function Facts({ invoice }: { invoice: Invoice }) {
             <dd>
               <bdi>{networkName(network, network)}</bdi>
             </dd>
-            <dt>{t('pay.transaction')}</dt>
+            <dt>{t('later.transaction')}</dt>
             <dd>
               {link ? (
                 <a href={link} rel="noopener noreferrer" target="_blank">
@@ -129,7 +133,7 @@ function Facts({ invoice }: { invoice: Invoice }) {
           </>
         )
       })}
-      <dt>{t('pay.number')}</dt>
+      <dt>{t('later.number')}</dt>
       <dd>
         <code class="ltr">{invoice.id}</code>
       </dd>

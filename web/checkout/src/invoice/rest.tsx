@@ -1,24 +1,28 @@
 // A part has arrived: how much, and what is still to be sent to the same address.
 
+import { useState } from 'preact/hooks'
 import type { Invoice } from '../api/shapes.ts'
 import { add, compare, isZero, shown, subtract, thousandths } from '../money.ts'
 import { usePage } from '../page.tsx'
-import { Tokens } from '../parts/amount.tsx'
+import { symbolOf, Tokens, tokens } from '../parts/amount.tsx'
 import { Deadline } from '../parts/deadline.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { State } from '../parts/state.tsx'
-import { Track } from '../parts/track.tsx'
 import { Text } from '../words/text.tsx'
 import { t } from '../words/words.ts'
 import { After } from './awaiting.tsx'
-import { slowest, steps } from './confirming.tsx'
 import { Pay } from './pay.tsx'
-import { isChecked, type Store, type Way } from './store.ts'
+import { type CheckedWay, isChecked, type Store, type Way } from './store.ts'
 
-/** The way that the remainder is asked for in. */
-function restWay(invoice: Invoice, ways: Way[]): Way | null {
+/** The way that the rest is asked for in; null when nothing is to be sent now. */
+export function restWay(invoice: Invoice, ways: Way[]): CheckedWay | null {
+  const way = ways.find((one) => one.asset === invoice.amount_remaining?.asset)
+  return isChecked(way) && !isZero(remainingOf(invoice, way)) ? way : null
+}
+
+export const restSaid = (invoice: Invoice): string => {
   const rest = invoice.amount_remaining
-  return ways.find((way) => way.asset === rest?.asset) ?? null
+  return rest ? `${t('pay.send_rest')} ${tokens(rest.amount, symbolOf(rest.asset))}` : ''
 }
 
 const GONE = ['reversed', 'refundable']
@@ -39,7 +43,15 @@ export function remainingOf(invoice: Invoice, way: Way): string {
   return compare(said, missing) <= 0 ? said : missing
 }
 
-function Rest({ invoice, way, remaining, isComing }: { invoice: Invoice; way: Way; remaining: string; isComing: boolean }) {
+interface Rest {
+  invoice: Invoice
+  way: Way
+  word: 'pay.part' | 'pay.part_late' | 'later.part_coming'
+}
+
+/** How much is there, and how much is not. */
+export function Rest({ invoice, way, word }: Rest) {
+  const isComing = word === 'later.part_coming'
   const received = receivedOf(invoice, way.asset, isComing ? [...GONE, ...COMING] : GONE)
   const share = thousandths(received, way.amount_due)
   return (
@@ -48,7 +60,7 @@ function Rest({ invoice, way, remaining, isComing }: { invoice: Invoice; way: Wa
         <Icon name="half" />
         <span>
           <Text
-            word={isComing ? 'pay.part_coming' : 'pay.part'}
+            word={word}
             received={<bdi class="num ltr">{shown(received)}</bdi>}
             asked={<Tokens amount={way.amount_due} symbol={way.symbol} />}
           />
@@ -64,7 +76,7 @@ function Rest({ invoice, way, remaining, isComing }: { invoice: Invoice; way: Wa
           </span>
           {!isComing && (
             <span>
-              {t('pay.to_pay')} <b class="num ltr">{shown(remaining)}</b>
+              {t('pay.to_pay')} <b class="num ltr">{shown(remainingOf(invoice, way))}</b>
             </span>
           )}
         </div>
@@ -75,19 +87,13 @@ function Rest({ invoice, way, remaining, isComing }: { invoice: Invoice; way: Wa
 
 export function Partial({ invoice, ways, store, shop, now }: { invoice: Invoice; ways: Way[]; store: Store; shop: string; now: number }) {
   const { config } = usePage()
+  const [isWanted, setWanted] = useState(false)
   const way = restWay(invoice, ways)
-  const remaining = way ? remainingOf(invoice, way) : '0'
+  if (way === null) return null
+  const remaining = remainingOf(invoice, way)
+  // What comes after the deadline still counts, but as late: whether the order stands is for the shop to say.
   const isLate = Date.parse(invoice.expires_at) <= now
-  if (!isChecked(way) || isZero(remaining)) {
-    const payment = slowest(invoice)
-    return (
-      <div class="card">
-        <State tone="info" glyph="half" title={t('pay.confirming')} />
-        {way && <Rest invoice={invoice} way={way} remaining={remaining} isComing />}
-        {payment && <Track steps={steps(payment, invoice.status)} />}
-      </div>
-    )
-  }
+  const rest = <Rest invoice={invoice} way={way} word={isLate ? 'pay.part_late' : 'pay.part'} />
   const strip = isLate ? (
     <p class="due warn">
       <Icon name="clock" />
@@ -98,22 +104,34 @@ export function Partial({ invoice, ways, store, shop, now }: { invoice: Invoice;
   )
   return (
     <>
-      <Pay
-        key={remaining}
-        invoice={invoice}
-        way={way}
-        shop={shop}
-        amount={remaining}
-        isRest
-        isFocused={false}
-        distrust={store.distrust}
-        head={
-          <>
-            {strip}
-            <Rest invoice={invoice} way={way} remaining={remaining} isComing={false} />
-          </>
-        }
-      />
+      {isLate && !isWanted ? (
+        <div class="card">
+          <State tone="warn" glyph="clock" title={t('pay.rest_over')} />
+          {rest}
+          <div>
+            <button type="button" class="btn wide" onClick={() => setWanted(true)}>
+              {t('pay.rest_show')}
+            </button>
+          </div>
+        </div>
+      ) : (
+        <Pay
+          key={remaining}
+          invoice={invoice}
+          way={way}
+          shop={shop}
+          amount={remaining}
+          isRest
+          isFocused={isLate}
+          distrust={store.distrust}
+          head={
+            <>
+              {strip}
+              {rest}
+            </>
+          }
+        />
+      )}
       <After invoice={invoice}>
         {config.supportUrl && (
           <p class="small">

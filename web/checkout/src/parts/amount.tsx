@@ -6,7 +6,7 @@ import { shown } from '../money.ts'
 import { CopyButton } from './copy.tsx'
 
 /** From this length on the hero is set smaller, so that it stays in one line. */
-const LONG = 8
+const LONG = 6
 
 export const tokens = (amount: string, symbol: string) => `${shown(amount)} ${symbol}`
 

@@ -14,8 +14,14 @@ const WARN_MS = 5 * MINUTE_MS
 export function useNow(): number {
   const [now, setNow] = useState(nowMs)
   useEffect(() => {
-    const timer = setInterval(() => setNow(nowMs()), TICK_MS)
-    return () => clearInterval(timer)
+    const look = () => setNow(nowMs())
+    const timer = setInterval(look, TICK_MS)
+    // Timers rest while another app is in front.
+    document.addEventListener('visibilitychange', look)
+    return () => {
+      clearInterval(timer)
+      document.removeEventListener('visibilitychange', look)
+    }
   }, [])
   return now
 }

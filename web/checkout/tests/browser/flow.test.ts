@@ -82,6 +82,127 @@ test('a payment walks through its levels while the page is open, and ends as a r
   await close()
 })
 
+test('too little on its way is said to be, and nobody is sent away', async () => {
+  const made = await shop.invoice([BASE])
+  const { page, close } = await visit(at(made.id))
+  await page.locator('.addr').waitFor()
+  await shop.pay(made.id, { amount: '40.50', finality_steps: ['pending'] })
+  await page.getByText('40.50 of 48.00 USDC were seen.').first().waitFor()
+  await page.getByText('40.50 USDC was seen on Base Sepolia. Seen at').first().waitFor()
+  expect(await page.locator('main').textContent()).not.toMatch(/nothing more to do|close this page/)
+  await look(page, 'detected-short')
+  await shop.pay(made.id, { amount: '40.50', finality_steps: ['included', 'final'] })
+  await close()
+})
+
+test('the whole on its way in two parts leaves nothing to do', async () => {
+  const made = await shop.invoice([BASE])
+  const { page, close } = await visit(at(made.id))
+  await page.locator('.addr').waitFor()
+  for (const amount of ['40.50', '7.50']) await shop.pay(made.id, { amount, finality_steps: ['included'] })
+  await page.getByText('You have nothing more to do.').first().waitFor()
+  await close()
+})
+
+test('a single way to pay is named by the tab as by the page', async () => {
+  const made = await shop.invoice([BASE])
+  const { page, close } = await visit(at(made.id))
+  await page.locator('.addr').waitFor()
+  expect(await page.title()).toBe('Pay 48.00 USDC on Base Sepolia · Northwind Books')
+  await close()
+})
+
+test('the tab follows what is chosen', async () => {
+  const made = await shop.invoice([BASE, TRON])
+  const { page, close } = await visit(at(made.id))
+  await heading(page, 'Choose how to pay').waitFor()
+  expect(await page.title()).toBe('Choose how to pay · Northwind Books')
+  await page.getByRole('button', { name: 'Pay 48.00 USDC on Base Sepolia' }).click()
+  await page.locator('.addr').waitFor()
+  expect(await page.title()).toBe('Pay 48.00 USDC on Base Sepolia · Northwind Books')
+  await page.getByRole('button', { name: 'Change', exact: true }).click()
+  expect(await page.title()).toBe('Choose how to pay · Northwind Books')
+  await close()
+})
+
+/** The invoice with some of its fields changed, as the API could say it. */
+async function changed(id: string, change: Record<string, unknown>) {
+  const opened = await visit('about:blank')
+  await opened.context.route('**/v1/checkout/invoices/*', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...((await response.json()) as object), ...change } })
+  })
+  await opened.context.route('**/events*', (route) => route.abort())
+  await opened.page.goto(at(id))
+  return opened
+}
+
+test('a payment that is on its way and not listed is still said to be', async () => {
+  const made = await shop.invoice([BASE])
+  for (const [status, title] of [
+    ['detected', 'Payment seen'],
+    ['confirming', 'Confirming'],
+  ] as const) {
+    const { page, close } = await changed(made.id, { status, payments: [] })
+    await heading(page, title).waitFor()
+    await page.getByText('Do not send it again.').waitFor()
+    await close()
+  }
+})
+
+test('an invoice that waits and is closed is over', async () => {
+  const made = await shop.invoice([BASE])
+  const { page, close } = await changed(made.id, { closed_at: '2026-01-01T00:00:00Z', payment_options: [] })
+  await heading(page, 'Time is over').waitFor()
+  expect(await page.locator('.addr, .tile').count()).toBe(0)
+  await look(page, 'closed')
+  await close()
+})
+
+test('a fault of the page leaves a card with words', async () => {
+  const made = await shop.invoice([BASE])
+  const { page, context, close } = await visit('about:blank')
+  await context.addInitScript(() => {
+    const get = () => {
+      throw new Error('a fault')
+    }
+    Object.defineProperty(Intl.DateTimeFormat.prototype, 'format', { get })
+  })
+  await page.goto(at(made.id))
+  await heading(page, 'Do not send anything now').waitFor()
+  expect(await page.locator('.addr, .tile').count()).toBe(0)
+  await close()
+})
+
+test('amounts that nobody could send are not asked for', async () => {
+  const made = await shop.invoice([BASE])
+  for (const amount_due of ['0', '0.000000', '48.0000001']) {
+    const { page, close } = await changed(made.id, { payment_options: made.payment_options.map((option) => ({ ...option, symbol: 'USDC', network: 'eip155:84532', network_name: '', amount_due })) })
+    await heading(page, 'This page did not load').waitFor()
+    await close()
+  }
+})
+
+test('a page that was not set up does not say that the payment is missing', async () => {
+  const made = await shop.invoice([BASE])
+  const { page, context, close } = await visit('about:blank')
+  await context.route('**/config.json*', (route) => route.fulfill({ status: 404, body: 'no such file' }))
+  await page.goto(at(made.id))
+  await heading(page, 'This page did not load').waitFor()
+  await close()
+})
+
+test('what is pressed is as high as a finger, and an amount in Bitcoin keeps its button beside it', async () => {
+  const made = await shop.invoice([BITCOIN])
+  const { page, close } = await visit(at(made.id))
+  await page.locator('.addr').waitFor()
+  const height = (name: string) => page.getByRole('button', { name, exact: true }).boundingBox()
+  expect((await height('Already sent, but nothing happens?'))?.height).toBeGreaterThanOrEqual(44)
+  const [amount, copy] = [await page.locator('.money').boundingBox(), await height('Copy')]
+  expect((copy?.y ?? 0) + (copy?.height ?? 0)).toBeLessThanOrEqual((amount?.y ?? 0) + (amount?.height ?? 0) + 12)
+  await close()
+})
+
 test('a payment that is settling says so', async () => {
   const made = await shop.invoice([BASE])
   const { page, close } = await visit(at(made.id))

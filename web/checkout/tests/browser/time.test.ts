@@ -37,7 +37,48 @@ test('an invoice that expired says not to send, and what to do with money that w
   await shop.pay(made.id)
   await page.reload()
   await page.getByText('it came too late for this order').waitFor()
+  // Said first: whoever sent money looks for nothing else.
+  const said = (await page.locator('main').textContent()) ?? ''
+  expect(said.indexOf('it came too late')).toBeLessThan(said.indexOf('Do not send money'))
   await look(page, 'expired-late')
+  await close()
+})
+
+test('after the deadline the rest is not asked for, and its address is shown only to who wants it all the same', async () => {
+  const made = await shop.invoice([BASE])
+  await shop.pay(made.id, { amount: '40.50' })
+  const { page, context, close } = await visit('about:blank')
+  // The page goes by the real time, which no test can move.
+  await context.route('**/v1/checkout/invoices/*', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...((await response.json()) as object), expires_at: '2026-01-01T00:00:00Z' } })
+  })
+  await page.goto(at(made.id))
+  await page.getByText('What you send now is counted as late').waitFor()
+  const said = (await page.locator('main').textContent()) ?? ''
+  expect(said).not.toMatch(/complete once it arrives/)
+  expect(await page.locator('.addr, .tile').count()).toBe(0)
+  await look(page, 'partial-late')
+  await page.getByRole('button', { name: 'Show the address all the same' }).click()
+  expect(await page.locator('.addr').textContent()).toBe(made.payment_options[0]?.address)
+  await look(page, 'partial-late-address')
+  await close()
+})
+
+test('a page that comes back after its deadline shows no address, not even for a moment', async () => {
+  const made = await shop.invoice([BASE])
+  const { page, close } = await visit('about:blank')
+  await page.goto(at(made.id))
+  await page.locator('.addr').waitFor()
+  // The clock went on while the page slept, and no timer rang.
+  const shown = await page.evaluate(async () => {
+    const before = Date.now
+    Date.now = () => before() + 61 * 60_000
+    document.dispatchEvent(new Event('visibilitychange'))
+    await new Promise(requestAnimationFrame)
+    return document.querySelectorAll('.addr, .tile').length
+  })
+  expect(shown).toBe(0)
   await close()
 })
 
@@ -60,6 +101,9 @@ test('a link’s invoice wants a network first, and starts anew when that time i
   expect(await page.locator('.due').textContent()).toContain('Choose before')
   await shop.wait(31)
   await heading(page, 'Time is over').waitFor()
+  // Nobody saw an address.
+  await page.getByText('there is no address to send to').first().waitFor()
+  expect(await page.locator('main').textContent()).not.toContain('you saw here')
   await page.getByRole('button', { name: 'Start a new payment' }).click()
   await heading(page, 'Pay Northwind Books').waitFor()
   expectCalm(page)
