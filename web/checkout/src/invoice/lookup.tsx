@@ -52,8 +52,9 @@ export function Lookup({ invoice, isLate = false }: { invoice: Invoice; isLate?:
     }
     setBusy(false)
   }
-  // Only EVM's transactions begin with something.
-  const placeholder = invoice.payment_options.every((option) => familyOf(option.network) === 'evm') ? '0x…' : ''
+  // Only EVM's transactions begin with something. What was offered is not said any more once it is over.
+  const families = invoice.payment_options.map((option) => familyOf(option.network))
+  const placeholder = families.length > 0 && families.every((family) => family === 'evm') ? '0x…' : ''
   const [tone, word] = found ? verdict(found, isLate) : (['plain', 'help.not_found'] as const)
   const link = found?.network ? explorerLink(found.network, hash.trim()) : null
   const hint = `${t('help.lookup_hint')} ${isLate ? t('help.lookup_late') : ''}`

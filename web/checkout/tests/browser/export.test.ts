@@ -72,6 +72,16 @@ test('an exported folder shows a checked address, says nothing of who hosts it, 
   await close()
 })
 
+test('in a frame an exported page shows only its way out, whatever headers its host sends', async () => {
+  const { page, close } = await visit('about:blank')
+  await page.setContent(`<iframe src="${pages}/i/inv_1" width="600" height="800"></iframe>`)
+  const frame = page.frameLocator('iframe')
+  await frame.getByRole('heading', { name: 'This page is inside another one' }).waitFor()
+  const way = frame.getByRole('link', { name: 'Open this page' })
+  expect([await way.getAttribute('href'), await way.getAttribute('target')]).toEqual([`${pages}/i/inv_1`, '_top'])
+  await close()
+})
+
 test('without JavaScript an exported page says what it needs', async () => {
   const { page, close } = await visit(`${pages}/i/inv_1`, { javaScriptEnabled: false })
   const said = page.locator('noscript p')

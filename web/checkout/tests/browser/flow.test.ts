@@ -317,6 +317,19 @@ test('a transaction that is this payment’s is found', async () => {
   await close()
 })
 
+test('a field for a transaction shows how one begins, where it begins with anything', async () => {
+  for (const [asset, begins] of [
+    [BASE, '0x…'],
+    [TRON, ''],
+  ] as const) {
+    const made = await shop.invoice([asset])
+    const { page, close } = await visit(at(made.id))
+    await page.getByRole('button', { name: 'Already sent, but nothing happens?' }).click()
+    expect(await page.getByLabel('Already sent? Check your transaction').getAttribute('placeholder')).toBe(begins)
+    await close()
+  }
+})
+
 test('whoever pays from an exchange is told what to look for there', async () => {
   const made = await shop.invoice([BASE])
   const { page, close } = await visit(at(made.id))

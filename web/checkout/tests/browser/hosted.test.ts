@@ -38,6 +38,15 @@ test('one click pays with test money, and the page turns to paid', async () => {
   await close()
 })
 
+test('the panel of the demonstration speaks English, from the left, in whatever language', async () => {
+  const made = await shop.invoice([BASE])
+  const { page, close } = await visit(`${made.checkout_url}&lang=ar`)
+  const panel = page.locator('.demo')
+  await panel.waitFor()
+  expect([await panel.getAttribute('dir'), await panel.getAttribute('lang')]).toEqual(['ltr', 'en'])
+  await close()
+})
+
 test('too little asks for the rest, and the rest pays it', async () => {
   const made = await shop.invoice([BASE])
   const { page, close } = await visit(made.checkout_url)

@@ -2,7 +2,7 @@
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { BASE, openShop, TRON } from './shop.ts'
+import { BASE, BITCOIN, openShop, TRON } from './shop.ts'
 import { heading, look, visit } from './visit.ts'
 
 const shop = await openShop()
@@ -103,6 +103,18 @@ test('a TRON address is taken on TRON alone', async () => {
   await claim(page, 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8')
   await heading(page, 'Recorded').waitFor()
   await close()
+})
+
+test('the field for an address shows how those of its network begin', async () => {
+  for (const [asset, begins] of [
+    [BASE, '0x…'],
+    [TRON, 'T…'],
+    [BITCOIN, 'tb1…'],
+  ] as const) {
+    const { page, close } = await open(await refunded(asset))
+    expect(await address(page).getAttribute('placeholder')).toBe(begins)
+    await close()
+  }
 })
 
 test('a claim that is being checked says so, and not by whom', async () => {
