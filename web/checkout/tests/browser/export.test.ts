@@ -2,7 +2,7 @@
 // demonstration.
 
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -73,8 +73,8 @@ test('an exported folder shows a checked address, says nothing of who hosts it, 
 })
 
 test('in a frame an exported page shows only its way out, whatever headers its host sends', async () => {
-  const { page, close } = await visit('about:blank')
-  await page.setContent(`<iframe src="${pages}/i/inv_1" width="600" height="800"></iframe>`)
+  writeFileSync(`${folder}/pay/outer.html`, `<iframe src="${pages}/i/inv_1" width="600" height="800"></iframe>`)
+  const { page, close } = await visit(`${pages}/outer.html`)
   const frame = page.frameLocator('iframe')
   await frame.getByRole('heading', { name: 'This page is inside another one' }).waitFor()
   const way = frame.getByRole('link', { name: 'Open this page' })
