@@ -68,8 +68,11 @@ test('after the deadline the rest is not asked for, and its address is shown onl
 test('a page that comes back after its deadline shows no address, not even for a moment', async () => {
   const made = await shop.invoice([BASE])
   const { page, close } = await visit('about:blank')
+  // The page has settled once it fetches what it may need later.
+  const settled = page.waitForRequest('**/later-*.js')
   await page.goto(at(made.id))
   await page.locator('.addr').waitFor()
+  await settled
   // The clock went on while the page slept, and no timer rang.
   const shown = await page.evaluate(async () => {
     const before = Date.now
