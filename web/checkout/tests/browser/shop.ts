@@ -1,12 +1,13 @@
 // A merchant: a demonstration server of its own, its key, and its own host with the pages on it.
 
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterAll } from 'vitest'
 import { host } from './host.ts'
 
@@ -33,6 +34,7 @@ interface Demo {
   base_url: string
   secret_key: string
   publishable_key: string
+  webhook_secret: string
 }
 
 export interface Shop extends Demo {
@@ -75,17 +77,26 @@ export async function openShop(settings: Record<string, string> = {}): Promise<S
   return merchant(JSON.parse(await running(till, till.stdout, /./)) as Demo)
 }
 
-/** The same, of a server for real use that watches a network through an endpoint. */
-export async function openWatchingShop(network: string, rpc: string): Promise<Shop> {
+/** One whose server is for real use, and in whose folder the program can be run beside it. */
+export interface WatchingShop extends Shop {
+  account: string
+  /** Runs a command of the program where the server runs; what it prints. */
+  till: (...args: string[]) => Promise<string>
+}
+
+/** The same, of a server for real use that watches networks, each through these endpoints. */
+export async function openWatchingShop(networks: Record<string, string[]>, destinations: string[] = []): Promise<WatchingShop> {
   const folder = mkdtempSync(join(tmpdir(), 'till-shop-'))
   afterAll(() => rmSync(folder, { recursive: true }))
-  writeFileSync(join(folder, 'till.toml'), `[networks."${network}"]\nrpc = ["${rpc}"]\n`)
-  const account = spawnSync(TILL, ['account', 'create', '--name', 'Northwind', '--json'], { cwd: folder, env: {}, encoding: 'utf8' })
-  const { test } = JSON.parse(account.stdout) as { test: Omit<Demo, 'base_url'> }
+  const watched = Object.entries(networks).map(([network, rpc]) => `[networks."${network}"]\nrpc = ${JSON.stringify(rpc)}\n`)
+  writeFileSync(join(folder, 'till.toml'), `[webhooks]\nallow_private_addresses = true\n${watched.join('')}`)
+  const till = async (...args: string[]) => (await promisify(execFile)(TILL, args, { cwd: folder, env: {} })).stdout
+  const made = await till('account', 'create', '--name', 'Northwind', '--json', ...destinations.flatMap((it) => ['--destination', it]))
+  const { account, test } = JSON.parse(made) as { account: string; test: Omit<Demo, 'base_url'> }
   const args = ['serve', '--config', 'till.toml', '--listen', '127.0.0.1:0', '--set', 'server.drain_s=0']
-  const till = spawn(TILL, args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], env: SETTINGS })
-  const [base_url] = /http:\/\/[\d.:]+/.exec(await running(till, till.stderr, /http:\/\//)) ?? []
-  return merchant({ ...test, base_url: base_url as string })
+  const server = spawn(TILL, args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], env: SETTINGS })
+  const [base_url] = /http:\/\/[\d.:]+/.exec(await running(server, server.stderr, /http:\/\//)) ?? []
+  return { ...(await merchant({ ...test, base_url: base_url as string })), account, till }
 }
 
 async function merchant(demo: Demo): Promise<Shop> {

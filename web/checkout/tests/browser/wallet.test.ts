@@ -17,7 +17,7 @@ const EURC = '0x808456652fdb597867f38412077A9182bf77359F'
 const USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
 /** A token that answers every transfer with the event it should, and keeps balances (crates/till/tests/chains/node.rs has it in words). */
 const TOKEN =
-  '0x60003560e01c6370a08231146066573460735760045b36811015605b578060200135813580548201815590600052337fddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef60206000a36040016015565b600160005260206000f35b6004355460005260206000f35b60006000fd'
+  '0x60003560e01c806370a082311460715763a9059cbb1415607e573460915760045b368110156066578060200135813580548201815590600052337fddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef60206000a36040016020565b600160005260206000f35b6004355460005260206000f35b600435600160ff1b175460005260206000f35b60006000fd'
 /** The factory of deposit addresses, without which a server does not believe that this is the network. */
 const FACTORY = '0x914d7Fec6aaC8cd542e72Bca78B30650d45643d7'
 const FACTORY_CODE =
@@ -93,7 +93,7 @@ async function watch(): Promise<Shop> {
   await chain('anvil_setCode', [FACTORY, FACTORY_CODE])
   for (const token of [USDC, EURC]) await chain('anvil_setCode', [token, TOKEN])
   await mine(1)
-  return openWatchingShop('eip155:84532', anvil as string)
+  return openWatchingShop({ 'eip155:84532': [anvil as string] })
 }
 
 describe.skipIf(!anvil)('while the page is open', async () => {
