@@ -11,7 +11,7 @@ STEP := scripts/step
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test release setup web web-types check-fmt check-clippy check-web check-tests check-contracts check-openapi \
-	check-browser simulate bench soak openapi fmt deny mutants breaks
+	check-browser check-fuzz fuzz simulate bench soak openapi fmt deny mutants breaks
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-9s %s\n", $$1, $$2 }'
@@ -32,6 +32,7 @@ test: ## everything CI runs
 	@$(STEP) "their budget" npm --prefix web run --silent budget
 	@$(STEP) "clippy" $(MAKE) --no-print-directory check-clippy
 	@$(STEP) "tests on SQLite and PostgreSQL" $(MAKE) --no-print-directory check-tests
+	@$(STEP) "the decoders against spoiled answers" $(MAKE) --no-print-directory check-fuzz
 	@$(STEP) "the forwarder" $(MAKE) --no-print-directory check-contracts
 	@$(STEP) "openapi.json is what the code says" $(MAKE) --no-print-directory check-openapi
 	@$(STEP) "web pages in a browser" $(MAKE) --no-print-directory check-browser
@@ -85,6 +86,11 @@ check-tests:
 	@TILL_REQUIRE_POSTGRES=1 TILL_REQUIRE_SMTP=1 TILL_REQUIRE_ANVIL=1 \
 		scripts/with-postgres scripts/with-smtp scripts/with-anvil $(CARGO) nextest run --locked --workspace
 
+# About a minute for all of them on two cores, in rounds that nobody has seen before. A failure names its round.
+check-fuzz:
+	@TILL_FUZZ_SECONDS=$${TILL_FUZZ_SECONDS:-15} TILL_FUZZ_SEED=$${TILL_FUZZ_SEED:-$$(date +%s)00000} \
+		$(CARGO) nextest run --locked --workspace --test fuzz
+
 # Its bytes, its behaviour, and its addresses on nodes of several chain ids.
 check-contracts:
 	@contracts/check
@@ -92,6 +98,10 @@ check-contracts:
 check-openapi:
 	@$(CARGO) run -q --locked -p till -- openapi | diff -u openapi.json - \
 		|| { echo "openapi.json differs from the code: run make openapi" >&2; exit 1; }
+
+fuzz: ## the decoders against spoiled answers, for longer: make fuzz TILL_FUZZ_SECONDS=600
+	@scripts/setup test
+	@$(MAKE) --no-print-directory check-fuzz
 
 simulate: ## the simulator on more seeds: make simulate SEEDS=5000, or SEEDS=17..18 to replay one
 	@scripts/setup build

@@ -1,6 +1,7 @@
 //! What lies on addresses: tokens and the network's own coin, asked for many at a time.
 
-use till_core::asset::{Asset, Network, Registry};
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use till_core::asset::{Asset, Family, Network, Registry};
 use till_core::money::Units;
 
 use super::client;
@@ -15,6 +16,8 @@ const BALANCE_OF: [u8; 4] = [0x70, 0xa0, 0x82, 0x31];
 const COIN_BALANCE: [u8; 4] = [0x4d, 0x23, 0x01, 0xcc];
 /// Calls in one question: nodes bound the gas of each.
 const CALLS_MAX: usize = 400;
+/// Questions at the same time, where each is asked by itself.
+const AT_ONCE: usize = 16;
 
 /// Something that lies on an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,19 +47,18 @@ pub async fn balances(
             (asset, contract.and_then(|text| raw(network.family, text)))
         })
         .collect();
+    let per_address = assets.len().max(1);
     let mut found = Vec::new();
-    for some in addresses.chunks((CALLS_MAX / assets.len().max(1)).max(1)) {
+    for some in addresses.chunks((CALLS_MAX / per_address).max(1)) {
         let asked: Vec<Asked> = some
             .iter()
             .flat_map(|address| assets.iter().map(|(asset, at)| (*address, *asset, *at)))
             .collect();
-        let calls: Vec<Call> = asked.iter().map(|(it, _, at)| question(it, *at)).collect();
-        let input = multicall::aggregate(&calls);
-        let data = client::asked(rpc, endpoint, &MULTICALL3, &input).await?;
-        let told = multicall::answers(&data, calls.len());
-        let told = told.map_err(|error| RpcError::NotAnAnswer(error.to_string()))?;
-        for ((address, asset, contract), answer) in asked.into_iter().zip(told) {
-            let units = answer.and_then(|word| amount(word.try_into().ok()?).ok());
+        let told = match network.family {
+            Family::Tron => one_by_one(rpc, endpoint, &asked).await?,
+            _ => at_once(rpc, endpoint, &asked).await?,
+        };
+        for ((address, asset, contract), units) in asked.into_iter().zip(told) {
             if let Some(units @ 1..) = units {
                 found.push(Balance {
                     address,
@@ -70,6 +72,46 @@ pub async fn balances(
     Ok(found)
 }
 
+/// In one question; nothing for what failed.
+async fn at_once(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    asked: &[Asked],
+) -> Result<Vec<Option<u128>>, RpcError> {
+    let calls: Vec<Call> = asked.iter().map(|(it, _, at)| question(it, *at)).collect();
+    let input = multicall::aggregate(&calls);
+    let data = client::asked(rpc, endpoint, &MULTICALL3, &input).await?;
+    let told = multicall::answers(&data, calls.len());
+    let told = told.map_err(|error| RpcError::NotAnAnswer(error.to_string()))?;
+    let units = |answer: Option<&[u8]>| answer.and_then(|word| amount(word.try_into().ok()?).ok());
+    Ok(told.into_iter().map(units).collect())
+}
+
+/// TRON has no Multicall3. A token that does not say is no token, and whoever asked must know.
+async fn one_by_one(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    asked: &[Asked],
+) -> Result<Vec<Option<u128>>, RpcError> {
+    let asked = stream::iter(asked).map(|(address, _, contract)| async move {
+        match contract {
+            None => client::coins(rpc, endpoint, address).await.map(Some),
+            Some(contract) => {
+                let input = question(address, Some(*contract)).input;
+                let answer = client::asked(rpc, endpoint, contract, &input).await?;
+                balance(answer).map(Some)
+            }
+        }
+    });
+    asked.buffered(AT_ONCE).try_collect().await
+}
+
+fn balance(answer: Vec<u8>) -> Result<u128, RpcError> {
+    let word: Option<[u8; 32]> = answer.try_into().ok();
+    let units = word.and_then(|word| amount(&word).ok());
+    units.ok_or_else(|| RpcError::NotAnAnswer("it is no balance".to_owned()))
+}
+
 /// A token's balance of an address as it was once a block was made. Nodes know it for a while.
 pub async fn balance_in(
     rpc: &RpcClient,
@@ -80,9 +122,7 @@ pub async fn balance_in(
 ) -> Result<u128, RpcError> {
     let input = question(address, Some(*contract)).input;
     let answer = client::asked_in(rpc, endpoint, contract, &input, block).await?;
-    let word: Option<[u8; 32]> = answer.try_into().ok();
-    let units = word.and_then(|word| amount(&word).ok());
-    units.ok_or_else(|| RpcError::NotAnAnswer("it is no balance".to_owned()))
+    balance(answer)
 }
 
 fn question(address: &[u8; 20], contract: Option<[u8; 20]>) -> Call {

@@ -17,6 +17,8 @@ pub struct Header {
     pub time: i64,
     /// None where the network's nodes do not fill it.
     pub bloom: Option<Bloom>,
+    /// What names all receipts; the same.
+    pub receipts_root: Option<[u8; 32]>,
 }
 
 #[derive(Deserialize)]
@@ -27,6 +29,7 @@ struct RawBlock {
     parent_hash: String,
     timestamp: String,
     logs_bloom: Option<String>,
+    receipts_root: Option<String>,
 }
 
 impl Header {
@@ -51,12 +54,17 @@ pub fn header(network: &Network, result: &str) -> Result<Option<Header>, DecodeE
         (_, Some(text)) => Some(Bloom::parse(text)?),
         (_, None) => return Err(DecodeError::Shape),
     };
+    let receipts_root = match (network.family, &raw.receipts_root) {
+        (Family::Tron, _) | (_, None) => None,
+        (_, Some(text)) => Some(bytes(text)?),
+    };
     Ok(Some(Header {
         height: number(&raw.number)?,
         hash: bytes(&raw.hash)?,
         parent: bytes(&raw.parent_hash)?,
         time: seconds.checked_mul(1_000).ok_or(DecodeError::Number)?,
         bloom,
+        receipts_root,
     }))
 }
 

@@ -9,6 +9,7 @@ use till_core::asset::Network;
 use super::blocks::{self, Header};
 use super::decode::{self, Receipt, Transfer};
 use super::logs::{self, Contracts, Log};
+use super::receipts_root::receipts_root;
 use super::words::{self, DecodeError};
 use crate::rpc::{Endpoint, RpcClient, RpcError};
 
@@ -101,6 +102,37 @@ pub async fn block_receipts(
     read(decode::block_receipts(network, result.get()))
 }
 
+/// What asking for all receipts of a block came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Proven {
+    /// These are all: the block's head names their root.
+    All(BTreeMap<[u8; 32], Receipt>),
+    /// The block's head names others.
+    Others,
+    /// The network has receipts of its own kind, or heads that name none.
+    Unknown,
+}
+
+/// All receipts of a block, held against what its head names.
+pub async fn proven_receipts(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    network: &Network,
+    header: &Header,
+) -> Result<Proven, RpcError> {
+    let params = json!([shown(&header.hash)]);
+    let result = large(rpc, endpoint, "eth_getBlockReceipts", &params).await?;
+    let root = read(receipts_root(result.get()))?;
+    let (Some(root), Some(named)) = (root, header.receipts_root) else {
+        return Ok(Proven::Unknown);
+    };
+    let receipts = read(decode::block_receipts(network, result.get()))?;
+    Ok(match root == named {
+        true => Proven::All(receipts),
+        false => Proven::Others,
+    })
+}
+
 /// The code at an address; empty where there is none.
 pub async fn code(
     rpc: &RpcClient,
@@ -112,6 +144,20 @@ pub async fn code(
     let code = serde_json::from_str::<&str>(result.get()).ok();
     code.and_then(|text| words::any_bytes(text).ok())
         .ok_or_else(|| not("it is no code"))
+}
+
+/// How much of the network's own coin lies on an address, where that is less than 2⁶⁴.
+pub async fn coins(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    address: &[u8; 20],
+) -> Result<u128, RpcError> {
+    let params = json!([shown(address), "latest"]);
+    let result = rpc.call(endpoint, "eth_getBalance", &params).await?;
+    let number = serde_json::from_str::<&str>(result.get()).ok();
+    let number = number.and_then(|text| words::quantity(text).ok());
+    let number = number.ok_or_else(|| not("it is no balance"))?;
+    Ok(number.into())
 }
 
 /// What a contract answers, as bytes.

@@ -35,7 +35,7 @@ pub async fn latest(
 }
 
 /// A price that is zero, negative, of no round or of no time is none.
-fn read(round: &[u8], decimals: &[u8]) -> Option<Round> {
+pub fn read(round: &[u8], decimals: &[u8]) -> Option<Round> {
     if round.len() != WORDS * WORD {
         return None;
     }

@@ -10,5 +10,6 @@ pub mod feed;
 pub mod forwarder;
 pub mod logs;
 pub mod multicall;
+pub mod receipts_root;
 pub mod sweep;
 mod words;

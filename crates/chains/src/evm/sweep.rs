@@ -11,6 +11,9 @@ const FLUSH: [u8; 4] = [0x79, 0xc7, 0x6e, 0x1a];
 const GAS_BASE: u64 = 60_000;
 const GAS_DEPLOY: u64 = 90_000;
 const GAS_FLUSH: u64 = 70_000;
+/// The same in TRON's energy, where a popular token's calls may cost several times what they cost elsewhere.
+const ENERGY_DEPLOY: u64 = 100_000;
+const ENERGY_FLUSH: u64 = 400_000;
 
 /// An address on which something lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,14 +30,7 @@ pub struct Holding {
 pub fn emptying(factory: &[u8; 20], holdings: &[Holding]) -> Vec<Call> {
     let mut calls = Vec::new();
     for holding in holdings {
-        if !holding.is_deployed {
-            let mut input = holding.salt.to_vec();
-            input.extend(init_code(&holding.destination));
-            calls.push(Call {
-                to: *factory,
-                input,
-            });
-        }
+        calls.extend(deploying(factory, holding));
         calls.extend(holding.contracts.iter().map(|contract| {
             let mut input = FLUSH.to_vec();
             input.extend([0; 12]);
@@ -46,6 +42,24 @@ pub fn emptying(factory: &[u8; 20], holdings: &[Holding]) -> Vec<Call> {
         }));
     }
     calls
+}
+
+/// The call that deploys a forwarder, where it is not yet.
+pub fn deploying(factory: &[u8; 20], holding: &Holding) -> Option<Call> {
+    let mut input = holding.salt.to_vec();
+    input.extend(init_code(&holding.destination));
+    (!holding.is_deployed).then_some(Call {
+        to: *factory,
+        input,
+    })
+}
+
+/// Enough for one of the calls on TRON.
+pub fn energy_at_most(call: &Call, holding: &Holding) -> u64 {
+    match call.to == holding.address {
+        true => ENERGY_FLUSH,
+        false => ENERGY_DEPLOY,
+    }
 }
 
 /// Enough for these calls.

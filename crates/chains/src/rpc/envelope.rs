@@ -29,8 +29,8 @@ fn present<'de, D: serde::Deserializer<'de>>(
     Box::<RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// The result's own text.
-pub(super) fn open(id: u64, body: &[u8]) -> Result<Box<RawValue>, RpcError> {
+/// The text of the result in an answer to the question with this number.
+pub fn open(id: u64, body: &[u8]) -> Result<Box<RawValue>, RpcError> {
     let not = |what: &str| Err(RpcError::NotAnAnswer(what.to_owned()));
     let Ok(text) = std::str::from_utf8(body) else {
         return not("it is not text");

@@ -7,4 +7,5 @@ mod error;
 
 pub use client::RpcClient;
 pub use endpoint::{Endpoint, EndpointError};
+pub use envelope::open;
 pub use error::RpcError;

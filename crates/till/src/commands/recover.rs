@@ -112,10 +112,17 @@ fn asked(config: &Config, recover: &Recover) -> Result<BTreeMap<String, Vec<Endp
         of_network.insert(0, endpoint.clone());
     }
     let mode = recover.mode.of_assets();
+    let named = recover.network.iter().map(|id| {
+        let network = Registry::builtin().network(id);
+        let network = network.ok_or_else(|| Failure::new(format!("{id} is no network")))?;
+        Ok(&*network.id)
+    });
+    let wanted: Vec<&str> = named.collect::<Result<_, Failure>>()?;
     endpoints.retain(|id, _| {
         let network = Registry::builtin().network(id);
-        let is_wanted = recover.network.is_empty() || recover.network.contains(id);
-        let can_be = |it: &Network| it.mode == mode && it.family == Family::Evm;
+        let is_wanted = wanted.is_empty() || wanted.contains(&&**id);
+        let can_be =
+            |it: &Network| it.mode == mode && matches!(it.family, Family::Evm | Family::Tron);
         is_wanted && network.is_some_and(can_be)
     });
     Ok(endpoints)

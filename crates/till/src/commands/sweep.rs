@@ -1,22 +1,18 @@
 //! `till sweep`: what lies on an account's deposit addresses, and unsigned transactions that empty them. The server never
 //! has a key; whoever has any wallet may send these, and what lies there can only go to the merchant's destination.
 
+mod unsigned;
+
 use std::collections::BTreeMap;
 
 use clap::Args;
-use serde::Serialize;
-use till_chains::evm::balances::{Balance, balances};
-use till_chains::evm::multicall::{MULTICALL3, aggregate};
-use till_chains::evm::sweep::{Holding, emptying, gas_at_most};
-use till_chains::evm::{self, client};
-use till_chains::raw::{raw, shown};
-use till_chains::rpc::{Endpoint, RpcClient, RpcError};
-use till_chains::{DepositAddresses, salt};
+use till_chains::rpc::{Endpoint, RpcClient};
 use till_core::asset::{Family, Network, Registry};
 use till_core::money;
 use till_core::scope::Scope;
 use till_store::destinations::Numbered;
 
+use self::unsigned::{Account, Lying, Unsigned, of_network};
 use crate::commands::key::Mode;
 use crate::compose;
 use crate::config::Config;
@@ -24,8 +20,6 @@ use crate::database;
 use crate::failure::Failure;
 use crate::output;
 
-/// Addresses of one transaction: half of what a block of the smallest network takes.
-const ADDRESSES_MAX: usize = 50;
 /// No asset has more.
 const DECIMALS_MAX: u32 = 18;
 
@@ -47,52 +41,23 @@ pub struct Sweep {
     json: bool,
 }
 
-/// An unsigned transaction, in the words that wallets take.
-#[derive(Debug, Serialize)]
-struct Unsigned {
-    network: String,
-    chain_id: u64,
-    to: String,
-    data: String,
-    value: String,
-    gas: String,
-    addresses: Vec<Lying>,
-}
-
-#[derive(Debug, Serialize)]
-struct Lying {
-    address: String,
-    asset: String,
-    amount: String,
-    deployed: bool,
-}
-
 pub async fn run(config: &Config, sweep: &Sweep) -> Result<(), Failure> {
     let scope = Scope::new(&sweep.account, sweep.mode.of_assets());
     let endpoints = compose::endpoints(config)?;
     let wanted = wanted(sweep, &endpoints)?;
     let min = sweep.min.as_deref().map(least).transpose()?;
-    let db = database::open_existing(&config.database).await?;
-    let mut reader = db.read().await?;
-    let numbered = till_store::destinations::numbered_of(&mut reader, &scope, Family::Evm).await?;
-    drop(reader);
-    db.close().await;
-    if numbered.is_empty() {
-        let line = format!("{} has no EVM destination in this mode", sweep.account);
-        return Err(Failure::new(line));
-    }
+    let numbered = numbered(config, &scope).await?;
     let rpc = RpcClient::new().map_err(|error| Failure::new(error.to_string()))?;
     let mut transactions = Vec::new();
     for (id, endpoints) in endpoints {
         let network = Registry::builtin().network(&id);
-        let fits = |it: &&Network| it.family == Family::Evm && it.mode == scope.mode;
-        let Some(network) = network.filter(fits) else {
+        let Some(network) = network.filter(|it| can_be_swept(it, scope.mode)) else {
             continue;
         };
         if wanted.is_empty() || wanted.contains(&network.id) {
             let account = Account {
                 scope: &scope,
-                numbered: &numbered,
+                numbered: numbered.get(&network.family).map_or(&[], Vec::as_slice),
                 min,
             };
             transactions.extend(of_network(&rpc, &endpoints, network, &account).await?);
@@ -104,6 +69,36 @@ pub async fn run(config: &Config, sweep: &Sweep) -> Result<(), Failure> {
     }
 }
 
+/// Where deposit addresses are contracts that anybody may empty.
+const FAMILIES: [Family; 2] = [Family::Evm, Family::Tron];
+
+fn can_be_swept(network: &Network, mode: till_core::asset::Mode) -> bool {
+    FAMILIES.contains(&network.family) && network.mode == mode && network.factory.is_some()
+}
+
+/// The account's destinations, and how many addresses lead to each.
+async fn numbered(
+    config: &Config,
+    scope: &Scope,
+) -> Result<BTreeMap<Family, Vec<Numbered>>, Failure> {
+    let db = database::open_existing(&config.database).await?;
+    let mut reader = db.read().await?;
+    let mut all = BTreeMap::new();
+    for family in FAMILIES {
+        let of_family = till_store::destinations::numbered_of(&mut reader, scope, family).await?;
+        all.insert(family, of_family);
+    }
+    drop(reader);
+    db.close().await;
+    match all.values().all(Vec::is_empty) {
+        true => Err(Failure::new(format!(
+            "{} has no EVM or TRON destination in this mode",
+            scope.account
+        ))),
+        false => Ok(all),
+    }
+}
+
 /// Networks under their own names. What cannot be asked is not nothing, so it is said.
 fn wanted(
     sweep: &Sweep,
@@ -111,7 +106,7 @@ fn wanted(
 ) -> Result<Vec<String>, Failure> {
     let named = sweep.network.iter().map(|id| {
         let network = Registry::builtin().network(id);
-        let network = network.filter(|network| network.family == Family::Evm);
+        let network = network.filter(|it| FAMILIES.contains(&it.family) && it.factory.is_some());
         let network = network
             .ok_or_else(|| Failure::new(format!("{id} is no network that can be swept so")))?;
         let mode = sweep.mode.of_assets();
@@ -128,11 +123,11 @@ fn wanted(
     let wanted: Vec<String> = named.collect::<Result<_, _>>()?;
     let can_be_asked = |id: &String| {
         let network = Registry::builtin().network(id);
-        let fits = |it: &Network| it.family == Family::Evm && it.mode == sweep.mode.of_assets();
-        network.is_some_and(fits)
+        network.is_some_and(|it| can_be_swept(it, sweep.mode.of_assets()))
     };
     if !endpoints.keys().any(can_be_asked) {
-        let line = "no EVM network of this mode has an endpoint: name one in networks.<CAIP2>.rpc";
+        let line =
+            "no EVM or TRON network of this mode has an endpoint: name one in networks.<CAIP2>.rpc";
         return Err(Failure::new(line));
     }
     Ok(wanted)
@@ -146,149 +141,6 @@ fn least(text: &str) -> Result<&str, Failure> {
             "--min must be a plain decimal such as 10 or 0.5",
         )),
     }
-}
-
-struct Account<'a> {
-    scope: &'a Scope,
-    numbered: &'a [Numbered],
-    min: Option<&'a str>,
-}
-
-/// A number's address, and what it is made of.
-struct Derived {
-    address: [u8; 20],
-    salt: [u8; 32],
-    destination: [u8; 20],
-}
-
-fn derived(network: &Network, account: &Account<'_>) -> Vec<Derived> {
-    let mut all = Vec::new();
-    for row in account.numbered {
-        let addresses = DepositAddresses::new(network, &account.scope.account, &row.destination);
-        let destination = raw(network.family, &row.destination);
-        let (Ok(addresses), Some(destination)) = (addresses, destination) else {
-            continue;
-        };
-        let numbers = 0..u64::try_from(row.next_number).unwrap_or_default();
-        all.extend(numbers.filter_map(|number| {
-            let scope = account.scope;
-            Some(Derived {
-                address: addresses.raw(number)?,
-                salt: salt(&scope.account, scope.mode, network.family, number),
-                destination,
-            })
-        }));
-    }
-    all
-}
-
-/// The first endpoint that answers is believed: what it says costs gas at worst.
-async fn of_network(
-    rpc: &RpcClient,
-    endpoints: &[Endpoint],
-    network: &'static Network,
-    account: &Account<'_>,
-) -> Result<Vec<Unsigned>, Failure> {
-    let derived = derived(network, account);
-    let mut last = None;
-    for endpoint in endpoints {
-        match unsigned(rpc, endpoint, network, &derived, account.min).await {
-            Ok(transactions) => return Ok(transactions),
-            Err(error) => last = Some(format!("{}: {endpoint}: {error}", network.id)),
-        }
-    }
-    Err(Failure::new(last.unwrap_or_default()))
-}
-
-async fn unsigned(
-    rpc: &RpcClient,
-    endpoint: &Endpoint,
-    network: &'static Network,
-    derived: &[Derived],
-    min: Option<&str>,
-) -> Result<Vec<Unsigned>, RpcError> {
-    let addresses: Vec<[u8; 20]> = derived.iter().map(|it| it.address).collect();
-    let mut lying = balances(rpc, endpoint, network, &addresses).await?;
-    lying.retain(|balance| is_worth_it(balance, min));
-    let mut holdings: Vec<(Holding, Vec<Balance>)> = Vec::new();
-    for it in derived {
-        let here = lying.iter().filter(|balance| balance.address == it.address);
-        let here: Vec<Balance> = here.cloned().collect();
-        if here.is_empty() {
-            continue;
-        }
-        let code = client::code(rpc, endpoint, &it.address).await?;
-        let holding = Holding {
-            address: it.address,
-            salt: it.salt,
-            destination: it.destination,
-            is_deployed: !code.is_empty(),
-            contracts: here.iter().map(|balance| balance.contract).collect(),
-        };
-        holdings.push((holding, here));
-    }
-    let mut transactions = Vec::new();
-    for some in holdings.chunks(ADDRESSES_MAX) {
-        transactions.push(transaction(rpc, endpoint, network, some).await?);
-    }
-    Ok(transactions)
-}
-
-fn is_worth_it(balance: &Balance, min: Option<&str>) -> bool {
-    let Some(min) = min else {
-        return true;
-    };
-    // In an asset with fewer decimals the figure is the next one up.
-    let decimals = balance.asset.decimals as usize;
-    let (whole, fraction) = min.split_once('.').unwrap_or((min, "0"));
-    let (kept, cut) = fraction.split_at(decimals.min(fraction.len()));
-    let kept = if kept.is_empty() { "0" } else { kept };
-    let least = match decimals {
-        0 => money::parse(whole, 0),
-        _ => money::parse(&format!("{whole}.{kept}"), balance.asset.decimals),
-    };
-    let is_rounded_up = cut.bytes().any(|digit| digit != b'0');
-    least.is_ok_and(|least| match is_rounded_up {
-        true => balance.units > least,
-        false => balance.units >= least,
-    })
-}
-
-async fn transaction(
-    rpc: &RpcClient,
-    endpoint: &Endpoint,
-    network: &Network,
-    some: &[(Holding, Vec<Balance>)],
-) -> Result<Unsigned, RpcError> {
-    let factory = network
-        .factory
-        .as_deref()
-        .and_then(|it| raw(network.family, it));
-    let factory = factory.ok_or_else(|| RpcError::NotAnAnswer("no factory".to_owned()))?;
-    let holdings: Vec<Holding> = some.iter().map(|(holding, _)| holding.clone()).collect();
-    let data = aggregate(&emptying(&factory, &holdings));
-    let gas = match client::gas(rpc, endpoint, &MULTICALL3, &data).await {
-        // What is cheap now may be dearer in the block that has it.
-        Ok(gas) => gas + gas / 4,
-        Err(_) => gas_at_most(&holdings),
-    };
-    let addresses = some.iter().flat_map(|(holding, balances)| {
-        balances.iter().map(|balance| Lying {
-            address: shown(network.family, &holding.address),
-            asset: balance.asset.code.clone(),
-            amount: money::show(balance.units, balance.asset.decimals),
-            deployed: holding.is_deployed,
-        })
-    });
-    Ok(Unsigned {
-        network: network.id.clone(),
-        chain_id: network.chain_id.unwrap_or_default(),
-        to: evm::address::display(&MULTICALL3),
-        data: format!("0x{}", hex::encode(&data)),
-        value: "0x0".to_owned(),
-        gas: format!("0x{gas:x}"),
-        addresses: addresses.collect(),
-    })
 }
 
 fn text(transactions: &[Unsigned]) -> String {
@@ -318,6 +170,9 @@ fn text(transactions: &[Unsigned]) -> String {
             data,
             ..
         } = transaction;
+        if transaction.addresses.is_empty() {
+            text += "the address of the next one is deployed first\n";
+        }
         text += &format!("on {network}, send to {to} with gas {gas}, value 0 and data\n{data}\n\n");
     }
     text

@@ -1,0 +1,229 @@
+//! Transactions that empty addresses, not signed: in batches through Multicall3 where there is one, one by one on TRON.
+
+use serde::Serialize;
+use till_chains::evm::balances::{Balance, balances};
+use till_chains::evm::client;
+use till_chains::evm::multicall::{Call, MULTICALL3, aggregate};
+use till_chains::evm::sweep::{Holding, deploying, emptying, energy_at_most, gas_at_most};
+use till_chains::raw::{raw, shown};
+use till_chains::rpc::{Endpoint, RpcClient, RpcError};
+use till_chains::{DepositAddresses, salt};
+use till_core::asset::{Family, Network};
+use till_core::money;
+use till_core::scope::Scope;
+use till_store::destinations::Numbered;
+
+use crate::failure::Failure;
+
+/// Addresses of one transaction: half of what a block of the smallest network takes.
+const ADDRESSES_MAX: usize = 50;
+
+/// An unsigned transaction, in the words that wallets take.
+#[derive(Debug, Serialize)]
+pub struct Unsigned {
+    pub network: String,
+    pub chain_id: u64,
+    pub to: String,
+    pub data: String,
+    pub value: String,
+    pub gas: String,
+    pub addresses: Vec<Lying>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Lying {
+    pub address: String,
+    pub asset: String,
+    pub amount: String,
+    pub deployed: bool,
+}
+
+pub struct Account<'a> {
+    pub scope: &'a Scope,
+    pub numbered: &'a [Numbered],
+    pub min: Option<&'a str>,
+}
+
+/// A number's address, and what it is made of.
+struct Derived {
+    address: [u8; 20],
+    salt: [u8; 32],
+    destination: [u8; 20],
+}
+
+fn derived(network: &Network, account: &Account<'_>) -> Vec<Derived> {
+    let mut all = Vec::new();
+    for row in account.numbered {
+        let addresses = DepositAddresses::new(network, &account.scope.account, &row.destination);
+        let destination = raw(network.family, &row.destination);
+        let (Ok(addresses), Some(destination)) = (addresses, destination) else {
+            continue;
+        };
+        let numbers = 0..u64::try_from(row.next_number).unwrap_or_default();
+        all.extend(numbers.filter_map(|number| {
+            let scope = account.scope;
+            Some(Derived {
+                address: addresses.raw(number)?,
+                salt: salt(&scope.account, scope.mode, network.family, number),
+                destination,
+            })
+        }));
+    }
+    all
+}
+
+/// The first endpoint that answers is believed: what it says costs gas at worst.
+pub async fn of_network(
+    rpc: &RpcClient,
+    endpoints: &[Endpoint],
+    network: &'static Network,
+    account: &Account<'_>,
+) -> Result<Vec<Unsigned>, Failure> {
+    let derived = derived(network, account);
+    let mut last = None;
+    for endpoint in endpoints {
+        match unsigned(rpc, endpoint, network, &derived, account.min).await {
+            Ok(transactions) => return Ok(transactions),
+            Err(error) => last = Some(format!("{}: {endpoint}: {error}", network.id)),
+        }
+    }
+    Err(Failure::new(last.unwrap_or_default()))
+}
+
+async fn unsigned(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    network: &'static Network,
+    derived: &[Derived],
+    min: Option<&str>,
+) -> Result<Vec<Unsigned>, RpcError> {
+    let addresses: Vec<[u8; 20]> = derived.iter().map(|it| it.address).collect();
+    let mut lying = balances(rpc, endpoint, network, &addresses).await?;
+    lying.retain(|balance| is_worth_it(balance, min));
+    let mut holdings: Vec<(Holding, Vec<Balance>)> = Vec::new();
+    for it in derived {
+        let here = lying.iter().filter(|balance| balance.address == it.address);
+        let here: Vec<Balance> = here.cloned().collect();
+        if here.is_empty() {
+            continue;
+        }
+        let code = client::code(rpc, endpoint, &it.address).await?;
+        let holding = Holding {
+            address: it.address,
+            salt: it.salt,
+            destination: it.destination,
+            is_deployed: !code.is_empty(),
+            contracts: here.iter().map(|balance| balance.contract).collect(),
+        };
+        holdings.push((holding, here));
+    }
+    let mut transactions = Vec::new();
+    match network.family {
+        Family::Tron => {
+            for (holding, balances) in &holdings {
+                transactions.extend(one_by_one(network, holding, balances)?);
+            }
+        }
+        _ => {
+            for some in holdings.chunks(ADDRESSES_MAX) {
+                transactions.push(batch(rpc, endpoint, network, some).await?);
+            }
+        }
+    }
+    Ok(transactions)
+}
+
+fn is_worth_it(balance: &Balance, min: Option<&str>) -> bool {
+    let Some(min) = min else {
+        return true;
+    };
+    // In an asset with fewer decimals the figure is the next one up.
+    let decimals = balance.asset.decimals as usize;
+    let (whole, fraction) = min.split_once('.').unwrap_or((min, "0"));
+    let (kept, cut) = fraction.split_at(decimals.min(fraction.len()));
+    let kept = if kept.is_empty() { "0" } else { kept };
+    let least = match decimals {
+        0 => money::parse(whole, 0),
+        _ => money::parse(&format!("{whole}.{kept}"), balance.asset.decimals),
+    };
+    let is_rounded_up = cut.bytes().any(|digit| digit != b'0');
+    least.is_ok_and(|least| match is_rounded_up {
+        true => balance.units > least,
+        false => balance.units >= least,
+    })
+}
+
+async fn batch(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    network: &Network,
+    some: &[(Holding, Vec<Balance>)],
+) -> Result<Unsigned, RpcError> {
+    let factory = factory(network)?;
+    let holdings: Vec<Holding> = some.iter().map(|(holding, _)| holding.clone()).collect();
+    let data = aggregate(&emptying(&factory, &holdings));
+    let gas = match client::gas(rpc, endpoint, &MULTICALL3, &data).await {
+        // What is cheap now may be dearer in the block that has it.
+        Ok(gas) => gas + gas / 4,
+        Err(_) => gas_at_most(&holdings),
+    };
+    let addresses = some
+        .iter()
+        .flat_map(|(holding, balances)| balances.iter().map(|it| lying(network, holding, it)));
+    let call = Call {
+        to: MULTICALL3,
+        input: data,
+    };
+    Ok(transaction(network, &call, gas, addresses.collect()))
+}
+
+/// TRON has no Multicall3: the forwarder is deployed by itself where it is not, and then told what to pass on.
+fn one_by_one(
+    network: &Network,
+    holding: &Holding,
+    balances: &[Balance],
+) -> Result<Vec<Unsigned>, RpcError> {
+    let mut transactions = Vec::new();
+    if let Some(call) = deploying(&factory(network)?, holding) {
+        let energy = energy_at_most(&call, holding);
+        transactions.push(transaction(network, &call, energy, Vec::new()));
+    }
+    let deployed = Holding {
+        is_deployed: true,
+        ..holding.clone()
+    };
+    let calls = emptying(&factory(network)?, &[deployed]);
+    for (call, balance) in calls.iter().zip(balances) {
+        let addresses = vec![lying(network, holding, balance)];
+        let energy = energy_at_most(call, holding);
+        transactions.push(transaction(network, call, energy, addresses));
+    }
+    Ok(transactions)
+}
+
+fn factory(network: &Network) -> Result<[u8; 20], RpcError> {
+    let factory = network.factory.as_deref();
+    let factory = factory.and_then(|it| raw(network.family, it));
+    factory.ok_or_else(|| RpcError::NotAnAnswer("no factory".to_owned()))
+}
+
+fn lying(network: &Network, holding: &Holding, balance: &Balance) -> Lying {
+    Lying {
+        address: shown(network.family, &holding.address),
+        asset: balance.asset.code.clone(),
+        amount: money::show(balance.units, balance.asset.decimals),
+        deployed: holding.is_deployed,
+    }
+}
+
+fn transaction(network: &Network, call: &Call, gas: u64, addresses: Vec<Lying>) -> Unsigned {
+    Unsigned {
+        network: network.id.clone(),
+        chain_id: network.chain_id.unwrap_or_default(),
+        to: shown(network.family, &call.to),
+        data: format!("0x{}", hex::encode(&call.input)),
+        value: "0x0".to_owned(),
+        gas: format!("0x{gas:x}"),
+        addresses,
+    }
+}
