@@ -60,6 +60,7 @@ pub fn transfer(
         asset: asset.to_owned(),
         units: Units(units),
         short: false,
+        registers: None,
         sender: None,
         recipient: address(invoice, BASE),
         sighting: Sighting::InBlock {

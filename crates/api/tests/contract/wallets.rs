@@ -41,6 +41,7 @@ fn sent(binding: &Value, tx: u8, time: i64) -> Observation {
         asset: text(&binding["asset"]),
         units: Units(text(&binding["amount_base_units"]).parse().unwrap()),
         short: false,
+        registers: None,
         sender: Some(text(&binding["sender"])),
         recipient: text(&binding["destination"]),
         sighting: Sighting::InBlock {

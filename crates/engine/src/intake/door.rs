@@ -327,6 +327,7 @@ fn first_sighting(
         entries: 0,
         suffix: found.by.suffix(),
         short: observation.short,
+        registers: observation.registers.clone(),
         refunds_due: Units::ZERO,
         refunds_sent: Units::ZERO,
         withdrawn: Units::ZERO,
@@ -373,6 +374,7 @@ fn update(row: &mut PaymentRow, observation: &Observation, now: i64) {
     }
     row.gone_at = None;
     (row.units, row.short) = (observation.units, observation.short);
+    row.registers.clone_from(&observation.registers);
 }
 
 fn remove(row: &mut PaymentRow, now: i64) {
@@ -402,6 +404,7 @@ fn facts(engine: &Engine, observations: &[Observation], taken: &[Taken]) -> Vec<
             asset: observation.asset.clone(),
             units: observation.units,
             arrived: None,
+            registers: observation.registers.clone(),
             sender: observation.sender.clone(),
             recipient: observation.recipient.clone(),
             simulated: observation.source == Source::Simulation,

@@ -27,6 +27,8 @@ pub struct Observation {
     pub units: Units,
     /// Whether that is less than its log says.
     pub short: bool,
+    /// What registers on the chain say of the sender.
+    pub registers: Option<String>,
     pub sender: Option<String>,
     pub recipient: String,
     pub sighting: Sighting,

@@ -65,6 +65,8 @@ pub struct Seen {
     pub units: Units,
     /// What came with it, where that is less than it says.
     pub arrived: Option<Units>,
+    /// What registers on the chain say of the sender.
+    pub registers: Option<String>,
     pub sender: Option<String>,
     pub recipient: String,
     /// None while it waits for a block.

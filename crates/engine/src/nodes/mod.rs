@@ -6,7 +6,7 @@ mod source;
 mod watching;
 
 pub use disputes::Disputes;
-pub use source::{Left, Source};
+pub use source::{Left, Pace, Source};
 pub use watching::{Known, WatchSettings, WatchedNetwork, WatchedSet, Watching};
 
 use std::collections::BTreeMap;

@@ -16,6 +16,11 @@ const LIED_US_MAX: u64 = 600 * SECOND_US;
 const VOUCHED_US: u64 = 600 * SECOND_US;
 const WRONG_US: u64 = 60 * SECOND_US;
 
+/// One that could not give what it was read for is read after the others for so long.
+const STUMBLED_US: u64 = 60 * SECOND_US;
+/// One that did not move for so long while others went ahead is not waited for.
+const STILL_US: u64 = 20 * SECOND_US;
+
 pub struct Source {
     pub endpoint: Endpoint,
     state: Mutex<State>,
@@ -30,6 +35,20 @@ struct State {
     lies: u32,
     left: Option<Left>,
     head: Option<i64>,
+    stumbled_until: u64,
+    /// Since when others are ahead of where it stands.
+    behind_since: Option<u64>,
+    was_told_still: bool,
+}
+
+/// Whether an endpoint goes along with the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    Moves,
+    /// Others are ahead, and it has not moved for long.
+    Still {
+        is_news: bool,
+    },
 }
 
 /// Why an endpoint is not asked, in words for operators.
@@ -88,8 +107,35 @@ impl Source {
     pub fn answered(&self, head: i64) -> Option<Left> {
         let mut state = self.state();
         state.failures = 0;
+        if state.head != Some(head) {
+            (state.behind_since, state.was_told_still) = (None, false);
+        }
         state.head = Some(head);
         state.left.take()
+    }
+
+    /// It has the blocks and could not give what is in them: it may have forgotten, and another may not.
+    pub fn stumble(&self, now_us: u64) {
+        self.state().stumbled_until = now_us + STUMBLED_US;
+    }
+
+    pub fn has_stumbled(&self, now_us: u64) -> bool {
+        now_us < self.state().stumbled_until
+    }
+
+    /// How it stands beside whoever is furthest.
+    pub fn pace(&self, now_us: u64, furthest: i64) -> Pace {
+        let mut state = self.state();
+        if state.head.is_some_and(|head| head >= furthest) {
+            (state.behind_since, state.was_told_still) = (None, false);
+            return Pace::Moves;
+        }
+        let since = *state.behind_since.get_or_insert(now_us);
+        if now_us - since < STILL_US {
+            return Pace::Moves;
+        }
+        let is_news = !std::mem::replace(&mut state.was_told_still, true);
+        Pace::Still { is_news }
     }
 
     /// Says whether this is news.
@@ -181,6 +227,25 @@ mod tests {
             source.failed(now, &RpcError::CutOff);
         };
         assert_eq!(waits(3, answering), [1, 1, 1]);
+    }
+
+    #[test]
+    fn who_does_not_move_while_others_do_is_not_waited_for() {
+        let source = source();
+        let at = |seconds: u64, head: i64, furthest: i64| {
+            source.answered(head);
+            source.pace(seconds * SECOND_US, furthest)
+        };
+        let still = |is_news| Pace::Still { is_news };
+        // A chain that stands still has nobody ahead.
+        assert_eq!([0, 1_000].map(|now| at(now, 7, 7)), [Pace::Moves; 2]);
+        assert_eq!([1_000, 1_019].map(|now| at(now, 7, 8)), [Pace::Moves; 2]);
+        assert_eq!(at(1_020, 7, 9), still(true));
+        assert_eq!(at(1_021, 7, 9), still(false));
+        // One that lags and moves is waited for.
+        assert_eq!([1_030, 1_049].map(|now| at(now, 8, 90)), [Pace::Moves; 2]);
+        assert_eq!(at(1_050, 8, 90), still(true));
+        assert_eq!(at(1_051, 90, 90), Pace::Moves);
     }
 
     #[test]

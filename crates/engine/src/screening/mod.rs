@@ -20,13 +20,35 @@ pub struct Screened<'a> {
 /// What was answered on the chain: a register's name and its finding.
 pub type Answers = Vec<(&'static str, Finding)>;
 
+/// Whether anybody is asked on chains.
+pub fn is_asked_on_chains(engine: &Engine) -> bool {
+    let lists = engine.lists.as_ref();
+    lists.is_some_and(|lists| lists.config.on_chain)
+}
+
+/// Answers as they are kept with a transfer: names and findings. None where nobody was asked.
+pub fn written(answers: &Answers) -> Option<String> {
+    let each = answers.iter();
+    let each = each.map(|(name, finding)| format!("{name}={}", finding.as_str()));
+    let each: Vec<String> = each.collect();
+    (!each.is_empty()).then(|| each.join(" "))
+}
+
+/// And back.
+pub fn read(text: &str) -> Answers {
+    let each = text.split(' ').filter_map(|it| {
+        let (name, finding) = it.split_once('=')?;
+        let names = [registers::ISSUER, registers::ORACLE];
+        let name = names.into_iter().find(|known| *known == name)?;
+        Some((name, Finding::parse(finding)?))
+    });
+    each.collect()
+}
+
 /// Asks the issuer of an asset and the network's oracle about an address, where the network has an endpoint. Waits
 /// for nodes, so never inside a unit of work.
 pub async fn ask(engine: &Engine, screened: Screened<'_>, asset: &Asset) -> Answers {
-    let is_on = engine
-        .lists
-        .as_ref()
-        .is_some_and(|lists| lists.config.on_chain);
+    let is_on = is_asked_on_chains(engine);
     let nodes = engine.nodes.as_ref().filter(|_| is_on);
     let Some(nodes) = nodes.filter(|nodes| nodes.know(screened.network)) else {
         return Answers::new();
@@ -137,5 +159,26 @@ pub fn kept(
         result: screening.result(),
         screening: screening.clone(),
         at: context.now,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_registers_said_is_read_as_it_was_written() {
+        let answers: Answers = vec![
+            (registers::ISSUER, Finding::Clear),
+            (registers::ORACLE, Finding::Match),
+        ];
+        let text = written(&answers).expect("two answers");
+        assert_eq!(text, "issuer_blacklist=clear sanctions_oracle=match");
+        assert_eq!(read(&text), answers);
+        assert_eq!(written(&Answers::new()), None);
+        assert_eq!(
+            read("sanctions_oracle=unavailable another=match nonsense").len(),
+            1
+        );
     }
 }

@@ -11,7 +11,7 @@ use till_store::screenings::ScreeningRow;
 
 use super::facts::Held;
 use crate::base::Context;
-use crate::screening::{self, Answers, Screened};
+use crate::screening::{self, Screened};
 
 /// Judges what was not judged yet, and says what the lists said of the senders: who was judged stays on record.
 pub(super) fn pass_verdicts(
@@ -67,11 +67,13 @@ fn manual_review_minor(context: &Context<'_>, currency: Currency) -> Option<u64>
     u64::try_from(scaled).ok()
 }
 
-/// The sender of every payment is held against the lists. One that they say nothing of is not held for it.
+/// The sender of every payment is held against the lists, with what registers on the chain said when it was seen. One that
+/// they say nothing of is not held for it.
 fn screen(context: &Context<'_>, payment: &PaymentRow) -> Option<ScreeningRow> {
     let address = payment.sender.as_deref()?;
     let network = Registry::builtin().network(&payment.network)?;
     let screened = Screened { network, address };
-    let screening = screening::screen(context, screened, &Answers::new());
+    let answers = payment.registers.as_deref().map(screening::read);
+    let screening = screening::screen(context, screened, &answers.unwrap_or_default());
     Some(screening::kept(context, &payment.id, screened, &screening))
 }

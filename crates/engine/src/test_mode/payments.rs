@@ -72,6 +72,7 @@ pub async fn simulate_payment(
         asset: asset.code.clone(),
         units,
         short: false,
+        registers: None,
         sender: sender.clone(),
         recipient: recipient.clone(),
         sighting: match level {
@@ -342,6 +343,7 @@ fn seen_again(payment: &PaymentRow, sighting: Sighting) -> Observation {
         asset: payment.asset.clone(),
         units: payment.units,
         short: payment.short,
+        registers: payment.registers.clone(),
         sender: payment.sender.clone(),
         recipient: payment.recipient.clone(),
         sighting,

@@ -52,6 +52,7 @@ impl Claim {
             asset: self.asset.clone(),
             units: Units(self.units),
             arrived: None,
+            registers: None,
             sender: self.sender.clone(),
             recipient: self.recipient.clone(),
             height: Some(height),

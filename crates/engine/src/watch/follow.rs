@@ -10,7 +10,7 @@ use super::fork::{Ours, blame_dissenters, last_shared};
 use super::gather::{Gathered, Read, Upon, gather};
 use super::heads::{Head, agreed_head};
 use super::logs::Span;
-use super::tips::{Chain, Said, agreed, ask_all};
+use super::tips::{Chain, Said, agreed, ask_all, moving};
 use super::{Trouble, measure};
 use crate::base::fail::Fail;
 use crate::intake::chain::{Advanced, Step, advance};
@@ -80,22 +80,37 @@ impl<'e> Follower<'e> {
             measure::standing(self.asking, &self.row, &self.window, None);
             return Ok(Next::Later);
         }
-        let said = ask_all(self.asking).await;
-        let Some(head) = agreed_head(self.asking, &said, &self.window).await else {
+        let (mut said, still) = moving(self.asking, ask_all(self.asking).await);
+        let Some(mut head) = agreed_head(self.asking, &said, &self.window).await else {
             self.held = (!said.is_empty()).then(|| "the endpoints agree on no block".to_owned());
             measure::standing(self.asking, &self.row, &self.window, None);
             return Ok(Next::Later);
         };
+        if let Some(it) = still.first() {
+            let height = it.latest.height;
+            let why =
+                format!("an endpoint stands still at height {height}; nothing above it is final");
+            self.held = Some(why);
+        }
         if head.block.height + 1 < head.wanted {
             let height = head.block.height;
             let why = format!("the endpoints disagree about the blocks above height {height}");
             self.held = Some(why);
         }
+        let now_us = self.asking.engine.clock.monotonic_us();
+        head.prefer_steady(now_us);
         let read = match self.read_on(&head, &said).await {
             Ok(read) => read,
-            Err(Trouble::Source) => return Ok(Next::Later),
+            Err(Trouble::Source) => {
+                let readers = head.readers().iter();
+                let at_fault = readers.filter(|reader| reader.left().is_some());
+                at_fault.for_each(|reader| reader.stumble(now_us));
+                return Ok(Next::Later);
+            }
             Err(Trouble::Ours(fail)) => return Err(fail),
         };
+        // Who stands still has a say in what is final all the same.
+        said.extend(still);
         let next = self.take(read, &said, &head).await?;
         if self.row.frozen_at.is_none() {
             blame_dissenters(self.asking, self.ours(), &head, &said).await;

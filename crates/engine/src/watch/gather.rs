@@ -8,7 +8,7 @@ use super::ask::{Asking, block_of, shown};
 use super::heads::Head;
 use super::logs::{self, Span};
 use super::matched::{self, Given};
-use super::{Trouble, arrived, headers};
+use super::{Trouble, arrived, headers, senders};
 use crate::intake::chain::Seen;
 
 /// Blocks of one step at most: they are one unit of work.
@@ -62,7 +62,9 @@ pub(super) async fn gather(
         headers.retain(|header| header.height < open);
         held = Some(disagreement(open));
     }
-    arrived::note(asking, (head.readers(), sure), &headers, &mut matched.seen).await;
+    let who = (head.readers(), sure);
+    arrived::note(asking, who, &headers, &mut matched.seen).await;
+    senders::note(asking, who, &mut matched.seen).await;
     Ok(Gathered::Read(Read {
         blocks: headers.iter().map(block_of).collect(),
         transfers: matched.seen,

@@ -26,6 +26,12 @@ pub(super) struct Head<'s> {
 }
 
 impl<'s> Head<'s> {
+    /// Who could not give what it was read for is read after the others.
+    pub(super) fn prefer_steady(&mut self, now_us: u64) {
+        self.holders
+            .sort_by_key(|holder| holder.has_stumbled(now_us));
+    }
+
     /// Whom to read from: as many as must agree, the first in the operator's order.
     pub(super) fn readers(&self) -> &[&'s Source] {
         &self.holders[..self.need]

@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use futures::FutureExt as _;
 use till_chains::evm::blocks::Header;
-use till_chains::evm::client::Within;
+use till_chains::evm::client::{Proven, Within, proven_receipts};
+use till_chains::evm::decode::Transfer;
 use till_chains::evm::logs::Log;
+use till_chains::raw::raw;
 use till_chains::rpc::RpcError;
 
 use super::Trouble;
@@ -152,11 +154,13 @@ async fn second_opinion(
     header: &Header,
     contract: &[u8; 20],
 ) -> Result<(), Trouble> {
-    let same = |other: &&Source| std::ptr::eq(*other, source);
-    let others = asking.usable();
-    let others = others.iter().copied().filter(|it| !same(it));
+    let mut others = asking.usable();
+    others.retain(|other| !std::ptr::eq(*other, source));
+    if others.is_empty() {
+        return prove(asking, source, header, contract).await;
+    }
     let mut answers = 0;
-    for other in others.chain([source]) {
+    for other in others.into_iter().chain([source]) {
         let within = Within::Block(header.hash);
         // One that has not got there yet cannot say.
         let Ok(logs) = asking.try_logs(other, within).await else {
@@ -177,6 +181,35 @@ async fn second_opinion(
     match answers {
         0 => Err(Trouble::Source),
         _ => Ok(()),
+    }
+}
+
+/// With nobody else to ask, the block's own head tells: it names the root of all receipts. Where it cannot be held against
+/// them, the endpoint is believed.
+async fn prove(
+    asking: Asking<'_>,
+    source: &Source,
+    header: &Header,
+    contract: &[u8; 20],
+) -> Result<(), Trouble> {
+    let network = asking.network();
+    let proven = proven_receipts(asking.rpc, &source.endpoint, network, header).await;
+    let receipts = match proven {
+        Ok(Proven::All(receipts)) => receipts,
+        Ok(Proven::Others) => {
+            return Err(asking.lied(source, "receipts that its block does not have"));
+        }
+        Ok(Proven::Unknown) | Err(RpcError::Refused { .. }) => return Ok(()),
+        Err(error) => return Err(asking.failed(source, &error)),
+    };
+    let is_of_it = |transfer: &Transfer| {
+        let own = transfer.asset.contract.as_deref();
+        own.and_then(|own| raw(network.family, own)) == Some(*contract)
+    };
+    let mut moved = receipts.values().flat_map(|receipt| &receipt.transfers);
+    match moved.any(is_of_it) {
+        true => Err(asking.lied(source, "it left out logs")),
+        false => Ok(()),
     }
 }
 

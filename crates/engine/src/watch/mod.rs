@@ -18,6 +18,7 @@ mod logs;
 mod matched;
 mod measure;
 mod second;
+mod senders;
 mod set;
 mod status;
 mod tips;

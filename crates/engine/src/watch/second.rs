@@ -11,6 +11,7 @@ use super::follow::Follower;
 use super::gather::disagreement;
 use super::logs::{self, Span};
 use super::matched::{self, Given, claim_of};
+use super::{arrived, senders};
 use crate::base::fail::Fail;
 use crate::intake::chain::{Advanced, Seen, Step, advance};
 use crate::nodes::Source;
@@ -61,7 +62,11 @@ async fn look(
     let logs = logs::read(asking, source, &Span::default(), &headers).await?;
     let (mut given, ours) = matched::ours(asking, vec![(source, logs)]).await?;
     leave_known(asking, &mut given, (from, to)).await?;
-    let matched = matched::agreed(asking, &given, &ours, asking.net.quorum).await?;
+    let mut matched = matched::agreed(asking, &given, &ours, asking.net.quorum).await?;
+    let usable = asking.usable();
+    let who = (&*usable, asking.net.quorum);
+    arrived::note(asking, who, &headers, &mut matched.seen).await;
+    senders::note(asking, who, &mut matched.seen).await;
     if !matched.seen.is_empty() && !take(follower, matched.seen).await? {
         return Ok(None);
     }

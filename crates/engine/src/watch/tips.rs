@@ -10,7 +10,7 @@ use till_core::chain::Block;
 use super::Trouble;
 use super::ask::{Asking, shown};
 use crate::intake::chain::Tip;
-use crate::nodes::Source;
+use crate::nodes::{Pace, Source};
 
 /// What an endpoint says of its chain.
 pub(super) struct Said<'s> {
@@ -36,6 +36,39 @@ pub(super) async fn ask_all(asking: Asking<'_>) -> Vec<Said<'_>> {
     });
     let said = futures::future::join_all(asked).await;
     said.into_iter().flatten().collect()
+}
+
+/// Those who are read, and those who are not because they stand still while others go on. They are waited for where enough
+/// go on without them, and where more stand still than go on: then it is not sure who is wrong.
+pub(super) fn moving<'s>(
+    asking: Asking<'_>,
+    said: Vec<Said<'s>>,
+) -> (Vec<Said<'s>>, Vec<Said<'s>>) {
+    let now_us = asking.engine.clock.monotonic_us();
+    let furthest = said.iter().map(|it| it.latest.height).max().unwrap_or(0);
+    let paces: Vec<Pace> = said
+        .iter()
+        .map(|it| it.source.pace(now_us, furthest))
+        .collect();
+    let still = paces.iter().filter(|pace| **pace != Pace::Moves).count();
+    let going = said.len() - still;
+    if still == 0 || going >= asking.net.quorum || still > going {
+        return (said, Vec::new());
+    }
+    let (mut read, mut left) = (Vec::new(), Vec::new());
+    for (it, pace) in said.into_iter().zip(paces) {
+        let Pace::Still { is_news } = pace else {
+            read.push(it);
+            continue;
+        };
+        if is_news {
+            let (network, endpoint) = (&*asking.network().id, &it.source.endpoint);
+            let height = it.latest.height;
+            tracing::warn!(network, %endpoint, height, "an endpoint stands still; the others are read without it");
+        }
+        left.push(it);
+    }
+    (read, left)
 }
 
 async fn ask<'s>(asking: Asking<'_>, source: &'s Source) -> Result<Said<'s>, RpcError> {

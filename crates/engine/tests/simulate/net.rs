@@ -81,6 +81,7 @@ impl Net {
             asset: fact.asset.clone(),
             units: Units(fact.units),
             short: false,
+            registers: None,
             sender: fact.sender.clone(),
             recipient: fact.recipient.clone(),
             sighting,

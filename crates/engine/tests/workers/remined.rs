@@ -30,6 +30,7 @@ async fn transfer(world: &World, invoice: &str, asset: &str, height: i64) -> See
         asset: asset.into(),
         units: Units(25_000_000),
         arrived: None,
+        registers: None,
         sender: None,
         recipient: row.options[0].deposit.as_ref().unwrap().address.clone(),
         height: Some(height),

@@ -53,6 +53,8 @@ table! {
         credit_used: Units,
         /// Less arrived than its log says: a person must look.
         short: bool,
+        /// What registers on the chain said of its sender when it was seen.
+        registers: Option<String>,
     }
 }
 
@@ -64,6 +66,7 @@ const CHANGING: &[&str] = &[
     "asset",
     "units",
     "short",
+    "registers",
     "sender",
     "block_number",
     "block_hash",

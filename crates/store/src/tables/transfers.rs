@@ -33,6 +33,8 @@ table! {
         unattributed as "reason": Option<String>,
         /// What came with it, where that is less than it says.
         arrived: Option<Units>,
+        /// What registers on the chain said of the sender when it was seen.
+        registers: Option<String>,
     }
 }
 
@@ -41,6 +43,7 @@ const FACTS: &[&str] = &[
     "asset",
     "units",
     "arrived",
+    "registers",
     "sender",
     "recipient",
     "height",
@@ -53,6 +56,8 @@ const FACTS: &[&str] = &[
 const FACTS_AND_MEANING: &[&str] = &[
     "asset",
     "units",
+    "arrived",
+    "registers",
     "sender",
     "recipient",
     "height",

@@ -32,6 +32,64 @@ fn logs_that_one_endpoint_leaves_out_are_read_from_another() {
     server.stop();
 }
 
+// N01, F4: with nobody to compare with, a block's head names the root of all its receipts.
+#[test]
+fn logs_that_the_only_endpoint_leaves_out_are_missed_by_nobody() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let proxy = Proxy::before(&node);
+    let shop = Shop::new(&format!(
+        "[networks.\"eip155:84532\"]\nrpc = [{:?}]\n",
+        proxy.url
+    ));
+    let server = shop.open();
+    let (id, deposit) = shop.invoice(&server, "25.00", USDC);
+    server.log_until("watching");
+    let before = node.height();
+    proxy.becomes(Manner::Omits);
+    // In a block of many, whose tree of receipts has more than one floor.
+    let signed = node.signed(USDC, &[(&deposit, 25_000_000)]);
+    node.send(&signed);
+    node.send_coins(150);
+    node.mine(3);
+    server.log_until("it left out logs");
+    let ready = server.client("").get("/readyz").unwrap().json();
+    assert_eq!(ready["networks"][0]["height"], before, "{ready}");
+    assert_eq!(shop.read(&server, &id)["status"], "awaiting_payment");
+    server.stop();
+
+    // Once it is honest again, nothing was passed over.
+    proxy.becomes(Manner::Honest);
+    let server = shop.open();
+    shop.until_status(&server, &id, "paid");
+    server.stop();
+}
+
+#[test]
+fn a_block_that_may_have_a_token_and_has_none_is_read_from_the_only_endpoint() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let shop = Shop::new(&format!(
+        "[networks.\"eip155:84532\"]\nrpc = [{:?}]\n",
+        node.url
+    ));
+    let server = shop.open();
+    let (id, deposit) = shop.invoice(&server, "25.00", USDC);
+    server.log_until("watching");
+    // Another event of the token, whose first topic is the one of transfers in another contract's: both names are in
+    // the bloom, and no transfer is there.
+    let stranger = "0x1111111111111111111111111111111111111111";
+    node.speak(&node.contract("EURC@eip155:84532"), stranger);
+    node.send_coins(150);
+    node.mine(1);
+    node.pay(USDC, &[(&deposit, 25_000_000)]);
+    node.mine(2);
+    shop.until_status(&server, &id, "paid");
+    server.stop();
+}
+
 // N05: final is what as many as must agree say.
 #[test]
 fn one_endpoint_alone_cannot_make_a_block_final() {
@@ -76,6 +134,34 @@ fn an_endpoint_that_hangs_lags_or_talks_nonsense_is_done_without() {
     }
     proxy.becomes(Manner::Honest);
     server.log_until("an endpoint answers again");
+    server.stop();
+}
+
+// N03: one of two that must agree stands still. What the other has is seen; nothing is credited before both have it.
+#[test]
+fn an_endpoint_that_stands_still_hides_no_payment_and_nothing_is_paid_without_it() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let proxy = Proxy::before(&node);
+    let shop = Shop::new(&two(&proxy.url, &node.url));
+    let server = shop.open();
+    server.log_until("watching");
+    let (id, deposit) = shop.invoice(&server, "25.00", USDC);
+    proxy.becomes(Manner::StandsAt(node.height()));
+    node.pay(USDC, &[(&deposit, 25_000_000)]);
+    node.mine(3);
+    server.log_until("an endpoint stands still; the others are read without it");
+    shop.until_status(&server, &id, "detected");
+    until("readiness says why", || {
+        let ready = server.client("").get("/readyz").unwrap().json();
+        let reason = ready["networks"][0]["reason"].as_str().unwrap_or_default();
+        reason.starts_with("an endpoint stands still at height")
+    });
+    assert_eq!(shop.read(&server, &id)["status"], "detected");
+    proxy.becomes(Manner::Honest);
+    shop.until_status(&server, &id, "paid");
+    assert_eq!(shop.payments(&server, &id).len(), 1);
     server.stop();
 }
 

@@ -15,6 +15,15 @@ fn word(address: &str) -> String {
     format!("0x{:0>64}", address.trim_start_matches("0x"))
 }
 
+/// Every register names everybody.
+pub fn names_everybody() -> Lie {
+    Arc::new(|method: &str, params: &Value, _: &Asked<'_>| {
+        let data = params[0]["data"].as_str().unwrap_or_default();
+        let is_question = method == "eth_call" && data.starts_with("0xfe575a87");
+        is_question.then(|| json!(format!("0x{:064x}", 1)))
+    })
+}
+
 fn number(text: &Value) -> Option<i64> {
     let digits = text.as_str()?.strip_prefix("0x")?;
     i64::from_str_radix(digits, 16).ok()

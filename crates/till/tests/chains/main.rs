@@ -11,10 +11,14 @@ mod proxy;
 mod shop;
 
 mod endpoints;
+mod fakes;
 mod liars;
 mod paying;
 mod prices;
+mod ranges;
 mod reorganised;
 mod rescans;
+mod senders;
 mod servers;
 mod sweeping;
+mod sweeping_tron;

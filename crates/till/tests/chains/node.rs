@@ -10,29 +10,34 @@ use till_core::asset::{Network, Registry};
 
 use crate::common::Client;
 
-/// A token that takes the caller's word: for every pair of recipient and amount behind the selector it adds to the
-/// recipient's balance, which is in the slot that the address names, and emits a Transfer from the caller. It knows
-/// `balanceOf`, too.
+/// A token that takes the caller's word: for every pair of recipient and amount behind the selector of `transfer` it adds
+/// to the recipient's balance, which is in the slot that the address names, and emits a Transfer from the caller. It knows
+/// `balanceOf`, and answers every other question about an address from the slot that the address names with its first
+/// bit set: an issuer's blacklist, and as well the oracle's.
 ///
 /// ```text
-/// PUSH1 00 CALLDATALOAD PUSH1 e0 SHR PUSH4 70a08231 EQ PUSH1 66 JUMPI
-/// CALLVALUE PUSH1 73 JUMPI PUSH1 04
-/// 15: JUMPDEST CALLDATASIZE DUP2 LT ISZERO PUSH1 5b JUMPI
+/// PUSH1 00 CALLDATALOAD PUSH1 e0 SHR
+/// DUP1 PUSH4 70a08231 EQ PUSH1 71 JUMPI PUSH4 a9059cbb EQ ISZERO PUSH1 7e JUMPI
+/// CALLVALUE PUSH1 91 JUMPI PUSH1 04
+/// 20: JUMPDEST CALLDATASIZE DUP2 LT ISZERO PUSH1 66 JUMPI
 /// DUP1 PUSH1 20 ADD CALLDATALOAD DUP2 CALLDATALOAD            amount, recipient
 /// DUP1 SLOAD DUP3 ADD DUP2 SSTORE
 /// SWAP1 PUSH1 00 MSTORE CALLER PUSH32 topic PUSH1 20 PUSH1 00 LOG3
-/// PUSH1 40 ADD PUSH1 15 JUMP
-/// 5b: JUMPDEST PUSH1 01 PUSH1 00 MSTORE PUSH1 20 PUSH1 00 RETURN
-/// 66: JUMPDEST PUSH1 04 CALLDATALOAD SLOAD PUSH1 00 MSTORE PUSH1 20 PUSH1 00 RETURN
-/// 73: JUMPDEST PUSH1 00 PUSH1 00 REVERT
+/// PUSH1 40 ADD PUSH1 20 JUMP
+/// 66: JUMPDEST PUSH1 01 PUSH1 00 MSTORE PUSH1 20 PUSH1 00 RETURN
+/// 71: JUMPDEST PUSH1 04 CALLDATALOAD SLOAD PUSH1 00 MSTORE PUSH1 20 PUSH1 00 RETURN
+/// 7e: JUMPDEST PUSH1 04 CALLDATALOAD PUSH1 01 PUSH1 ff SHL OR SLOAD PUSH1 00 MSTORE PUSH1 20 PUSH1 00 RETURN
+/// 91: JUMPDEST PUSH1 00 PUSH1 00 REVERT
 /// ```
-const TOKEN: &str = "0x60003560e01c6370a08231146066573460735760045b36811015605b57806020013581358054820181559060\
-                     0052337fddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef60206000a3604001\
-                     6015565b600160005260206000f35b6004355460005260206000f35b60006000fd";
+const TOKEN: &str = "0x60003560e01c806370a082311460715763a9059cbb1415607e573460915760045b36811015606657806020\
+                     0135813580548201815590600052337fddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4d\
+                     f523b3ef60206000a36040016020565b600160005260206000f35b6004355460005260206000f35b60043560\
+                     0160ff1b175460005260206000f35b60006000fd";
 /// The same, which keeps a hundredth of what it says it moves: before ADD it has PUSH1 64 SWAP1 DIV PUSH1 63 MUL.
-const FEE_TAKER: &str = "0x60003560e01c6370a0823114606d5734607a5760045b3681101560625780602001358135805482606490\
-                         0460630201815590600052337fddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3\
-                         ef60206000a36040016015565b600160005260206000f35b6004355460005260206000f35b60006000fd";
+const FEE_TAKER: &str = "0x60003560e01c806370a082311460785763a9059cbb14156085573460985760045b36811015606d57806020\
+                         013581358054826064900460630201815590600052337fddf252ad1be2c89b69c2b068fc378daa952ba7f163\
+                         c4a11628f55a4df523b3ef60206000a36040016020565b600160005260206000f35b60043554600052602060\
+                         00f35b600435600160ff1b175460005260206000f35b60006000fd";
 const FACTORY: &str = "0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe036016000816020823780\
                        35828234f58015156039578182fd5b8082525050506014600cf3";
 
@@ -115,6 +120,17 @@ impl Node {
         self.set_tokens(FEE_TAKER);
     }
 
+    /// From now on a contract says of an address that it is blocked; where nothing is, it comes to be.
+    pub fn block(&self, contract: &str, address: &str) {
+        let (contract, address) = (self.hex(contract), self.hex(address));
+        if self.ask("eth_getCode", json!([contract, "latest"])) == "0x" {
+            self.ask("anvil_setCode", json!([contract, TOKEN]));
+        }
+        let slot = format!("0x80{:0>62}", &address[2..]);
+        let yes = format!("0x{:064x}", 1);
+        self.ask("anvil_setStorageAt", json!([contract, slot, yes]));
+    }
+
     fn set_code(&self, address: &str, code: &str) {
         self.ask("anvil_setCode", json!([self.hex(address), code]));
     }
@@ -151,6 +167,9 @@ impl Node {
 
     /// An address as nodes write it.
     pub fn hex(&self, address: &str) -> String {
+        if address.starts_with("0x") {
+            return address.to_lowercase();
+        }
         let bytes = raw(self.network.family, address).expect("an address");
         let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         format!("0x{digits}")
@@ -195,6 +214,29 @@ impl Node {
     pub fn send(&self, signed: &str) -> String {
         let hash = self.ask("eth_sendRawTransaction", json!([signed]));
         hash.as_str().expect("a hash").to_owned()
+    }
+
+    /// Hands in so many transactions that have nothing to do with anybody.
+    pub fn send_coins(&self, count: usize) {
+        let stranger = self.ask("eth_accounts", json!([]))[7].take();
+        for _ in 0..count {
+            let tx = json!({ "from": stranger, "to": stranger, "gas": "0x5208", "gasPrice": "0x77359400" });
+            self.ask("eth_sendTransaction", json!([tx]));
+        }
+    }
+
+    /// Two logs in the next block: one of a token that is no transfer, and a transfer of something that is no token.
+    pub fn speak(&self, token: &str, stranger: &str) {
+        // PUSH1 00 PUSH1 00 LOG0, and for the other: PUSH32 topic PUSH1 00 PUSH1 00 LOG1.
+        let topic = "ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+        let one_topic = format!("0x7f{topic}60006000a1");
+        self.ask("anvil_setCode", json!([token, "0x60006000a0"]));
+        self.ask("anvil_setCode", json!([stranger, one_topic]));
+        let payer = self.payer();
+        for to in [token, stranger] {
+            let tx = json!({ "from": payer, "to": to, "gas": "0x30000", "gasPrice": "0x77359400" });
+            self.ask("eth_sendTransaction", json!([tx]));
+        }
     }
 
     /// Pays, in a block of its own.

@@ -22,6 +22,10 @@ pub enum Manner {
     Garbage,
     /// It takes questions and never answers.
     Hangs,
+    /// Logs of so many blocks at a time and of no more.
+    Narrow(i64),
+    /// Nothing is known of the logs up to there.
+    Forgot(i64),
     /// What TRON's nodes refuse or leave empty.
     Tron,
 }
@@ -123,6 +127,25 @@ fn read(stream: &mut TcpStream) -> Option<Value> {
     }
 }
 
+/// The heights that logs are asked for, where they are asked for by height.
+fn range(filter: &Value) -> Option<(i64, i64)> {
+    let number = |name: &str| {
+        let digits = filter[name].as_str()?.trim_start_matches("0x");
+        i64::from_str_radix(digits, 16).ok()
+    };
+    Some((number("fromBlock")?, number("toBlock")?))
+}
+
+/// And the height of the block, where they are asked for by its hash.
+fn height_of(behind: &Client, filter: &Value) -> Option<i64> {
+    let params = json!([filter["blockHash"], false]);
+    let question =
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "eth_getBlockByHash", "params": params });
+    let block = behind.post("/", "", &question).expect("a node").json();
+    let number = block["result"]["number"].as_str()?;
+    i64::from_str_radix(number.trim_start_matches("0x"), 16).ok()
+}
+
 fn told(behind: &Client, lie: &Lie, question: &Value) -> Option<Value> {
     let ask = |method: &str, params: Value| {
         let question = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
@@ -157,6 +180,18 @@ fn answer(behind: &Client, manner: Manner, mut question: Value) -> Value {
                 }
                 Ok(_) => {}
                 Err(_) => question["params"][0] = json!(format!("0x{height:x}")),
+            }
+        }
+        Manner::Narrow(blocks) if method == "eth_getLogs" => {
+            let (from, to) = range(&question["params"][0]).unwrap_or_default();
+            if to - from >= blocks {
+                return refused(-32_005);
+            }
+        }
+        Manner::Forgot(height) if method == "eth_getLogs" => {
+            let from = range(&question["params"][0]).map(|(from, _)| from);
+            if from.or_else(|| height_of(behind, &question["params"][0])) <= Some(height) {
+                return refused(-32_000);
             }
         }
         Manner::Tron if tag == "safe" || tag == "pending" => return refused(-32_602),

@@ -5,6 +5,7 @@
 
 mod licences;
 mod rooms;
+mod threats;
 
 use std::fmt::Write as _;
 use std::fs;

@@ -162,6 +162,7 @@ fn seen(transfer: &Transfer) -> Seen {
         asset: transfer.asset.clone(),
         units: till_core::money::Units(transfer.units),
         arrived: None,
+        registers: None,
         sender: transfer.sender.clone(),
         recipient: transfer.recipient.clone(),
         height: match transfer.at {

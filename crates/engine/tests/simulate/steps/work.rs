@@ -290,6 +290,7 @@ pub async fn simulate_payment(world: &mut World, m: usize) -> Check {
             asset: row.asset.clone(),
             units: Units(units),
             short: false,
+            registers: None,
             sender: row.sender.clone(),
             recipient: row.recipient.clone(),
             sighting: match (level, &row.block_hash, row.block_number) {

@@ -1,0 +1,98 @@
+//! Whom a payment is from, as registers on its chain know them.
+
+use serde_json::json;
+
+use crate::lies;
+use crate::node::Node;
+use crate::proxy::Proxy;
+use crate::shop::Shop;
+
+const USDC: &str = "USDC@eip155:84532";
+const LIVE_USDC: &str = "USDC@eip155:8453";
+const ORACLE: &str = "0x3A91A31cB3dC49b4db9Ce721F50a9D076c8D739B";
+const DESTINATION: &str = "eip155=0x52908400098527886E0F7030069857D2E4169EE7";
+
+// D18.
+#[test]
+fn who_is_on_the_issuers_own_list_is_held_and_who_was_not_yet_is_paid() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let watched = format!("[networks.\"eip155:84532\"]\nrpc = [{:?}]\n", node.url);
+    let shop = Shop::new(&watched);
+    let server = shop.open();
+    let (before, to_before) = shop.invoice(&server, "25.00", USDC);
+    let (after, to_after) = shop.invoice(&server, "25.00", USDC);
+    node.pay(USDC, &[(&to_before, 25_000_000)]);
+    shop.until_status(&server, &before, "detected");
+    node.block(&node.contract(USDC), &node.payer());
+    node.pay(USDC, &[(&to_after, 25_000_000)]);
+    node.mine(2);
+    let held = shop.until_status(&server, &after, "under_review");
+    assert_eq!(held["review"]["hold"], "blacklist", "{held}");
+    shop.until_status(&server, &before, "paid");
+    server.stop();
+}
+
+#[test]
+fn whom_the_sanctions_oracle_names_is_held_where_money_is_real() {
+    let Some(node) = Node::start("eip155:8453") else {
+        return;
+    };
+    let watched = format!(
+        "[server]\nlive_mode = true\n[networks.\"eip155:8453\"]\nrpc = [{:?}]\n",
+        node.url
+    );
+    let shop = Shop::on(&["--live", "--destination", DESTINATION], &watched);
+    let server = shop.open();
+    let (clear, to_clear) = shop.invoice(&server, "25.00", LIVE_USDC);
+    let (named, to_named) = shop.invoice(&server, "25.00", LIVE_USDC);
+    node.block(ORACLE, "0x1111111111111111111111111111111111111111");
+    node.pay(LIVE_USDC, &[(&to_clear, 25_000_000)]);
+    shop.until_status(&server, &clear, "detected");
+    node.block(ORACLE, &node.payer());
+    node.pay(LIVE_USDC, &[(&to_named, 25_000_000)]);
+    node.mine(2);
+    let held = shop.until_status(&server, &named, "under_review");
+    assert_eq!(held["review"]["hold"], "sanctions", "{held}");
+    assert_eq!(shop.payments(&server, &named)[0]["status"], "held");
+    shop.until_status(&server, &clear, "paid");
+    server.stop();
+}
+
+#[test]
+fn one_endpoint_of_two_names_nobody() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let liar = Proxy::before(&node);
+    let urls = json!([liar.url, node.url]);
+    let shop = Shop::new(&format!("[networks.\"eip155:84532\"]\nrpc = {urls}\n"));
+    let server = shop.open();
+    server.log_until("watching");
+    liar.tells(lies::names_everybody());
+    let (id, deposit) = shop.invoice(&server, "25.00", USDC);
+    node.pay(USDC, &[(&deposit, 25_000_000)]);
+    node.mine(2);
+    shop.until_status(&server, &id, "paid");
+    server.stop();
+}
+
+#[test]
+fn nobody_is_asked_where_the_operator_says_so() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let watched = format!(
+        "[screening]\non_chain = false\n[networks.\"eip155:84532\"]\nrpc = [{:?}]\n",
+        node.url
+    );
+    let shop = Shop::new(&watched);
+    let server = shop.open();
+    let (id, deposit) = shop.invoice(&server, "25.00", USDC);
+    node.block(&node.contract(USDC), &node.payer());
+    node.pay(USDC, &[(&deposit, 25_000_000)]);
+    node.mine(2);
+    shop.until_status(&server, &id, "paid");
+    server.stop();
+}
