@@ -102,6 +102,10 @@ pub async fn block_receipts(
     read(decode::block_receipts(network, result.get()))
 }
 
+/// Where a block's head is known to name the root of what nodes give as its receipts: Ethereum, and what OP builds on it.
+/// Others give receipts of their own besides, or have kinds of their own.
+const NAMING_RECEIPTS: [u64; 6] = [1, 11_155_111, 10, 11_155_420, 8453, 84532];
+
 /// What asking for all receipts of a block came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Proven {
@@ -120,10 +124,16 @@ pub async fn proven_receipts(
     network: &Network,
     header: &Header,
 ) -> Result<Proven, RpcError> {
+    let is_naming = |id: u64| NAMING_RECEIPTS.contains(&id);
+    let (true, Some(named)) = (
+        network.chain_id.is_some_and(is_naming),
+        header.receipts_root,
+    ) else {
+        return Ok(Proven::Unknown);
+    };
     let params = json!([shown(&header.hash)]);
     let result = large(rpc, endpoint, "eth_getBlockReceipts", &params).await?;
-    let root = read(receipts_root(result.get()))?;
-    let (Some(root), Some(named)) = (root, header.receipts_root) else {
+    let Some(root) = read(receipts_root(result.get()))? else {
         return Ok(Proven::Unknown);
     };
     let receipts = read(decode::block_receipts(network, result.get()))?;

@@ -199,8 +199,11 @@ async fn prove(
         Ok(Proven::Others) => {
             return Err(asking.lied(source, "receipts that its block does not have"));
         }
-        Ok(Proven::Unknown) | Err(RpcError::Refused { .. }) => return Ok(()),
-        Err(error) => return Err(asking.failed(source, &error)),
+        Err(error @ (RpcError::Unreachable(_) | RpcError::CutOff)) => {
+            return Err(asking.failed(source, &error));
+        }
+        // Not every node can be asked so, or for so much.
+        Ok(Proven::Unknown) | Err(_) => return Ok(()),
     };
     let is_of_it = |transfer: &Transfer| {
         let own = transfer.asset.contract.as_deref();
