@@ -100,7 +100,7 @@ impl Mailer {
     }
 
     /// The operator's address, with the name of whom the reader knows.
-    fn from_in_the_name_of(&self, name: Option<&str>) -> Mailbox {
+    fn in_the_name_of(&self, name: Option<&str>) -> Mailbox {
         match name {
             Some(name) => Mailbox::new(Some(one_line(name)), self.from.email.clone()),
             None => self.from.clone(),
@@ -117,7 +117,7 @@ impl Mailer {
             .singlepart(SinglePart::plain(mail.text.clone()))
             .singlepart(SinglePart::html(mail.html.clone()));
         Message::builder()
-            .from(self.from_in_the_name_of(mail.from_name.as_deref()))
+            .from(self.in_the_name_of(mail.from_name.as_deref()))
             .to(Mailbox::new(None, to))
             .subject(one_line(&mail.subject))
             .date(SystemTime::UNIX_EPOCH + Duration::from_millis(date_ms))
