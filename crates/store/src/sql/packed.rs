@@ -1,5 +1,5 @@
-//! Rows that come as one text. Each value of a row is copied by itself on its way out of an engine, which costs more
-//! than reading it where a report goes through millions: there the statement puts a row's values into one.
+//! Rows that come as one text. Each row wakes who asked for it, and each of its values is copied by itself: where a report goes
+//! through millions of them, that costs more than reading them. There the statement puts many rows into one.
 //!
 //! Nothing that is packed may be empty, for that stands for a null, or hold a separator: our ids, names, numbers and
 //! JSON do neither.
@@ -9,9 +9,16 @@ use sqlx::error::BoxDynError;
 use super::table::Cells;
 
 /// Stands between the values of a row.
-pub(crate) const UNIT: &str = "\u{1f}";
+pub(crate) const UNIT: char = '\u{1f}';
+/// Stands between a row and those that belong to it.
+pub(crate) const RECORD: char = '\u{1e}';
 /// Stands between rows.
-pub(crate) const RECORD: &str = "\u{1e}";
+pub(crate) const GROUP: char = '\u{1d}';
+
+/// A separator, for a statement.
+pub(crate) fn text(separator: char) -> String {
+    separator.to_string()
+}
 
 pub(crate) struct Packed<'t>(Vec<&'t str>);
 

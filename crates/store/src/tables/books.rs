@@ -7,7 +7,7 @@ use till_core::money::Units;
 use till_core::payment::{Level, PaymentStatus};
 use till_core::scope::Scope;
 
-use crate::sql::packed::{Packed, RECORD, UNIT};
+use crate::sql::packed::{GROUP, Packed, RECORD, UNIT, text};
 use crate::sql::{LookUp, PerKey, Record as _, table};
 use crate::{Queries, StoreError, Val, vals};
 
@@ -55,9 +55,10 @@ pub struct Booked {
 }
 
 impl Booked {
-    fn unpack(row: &str, lines: Option<&str>) -> Result<Booked, StoreError> {
-        let lines = lines.map(|lines| lines.split(RECORD)).into_iter().flatten();
-        let lines = lines.map(|line| BookLine::read(&Packed::of(line)));
+    fn unpack(packed: &str) -> Result<Booked, StoreError> {
+        let mut records = packed.split(RECORD);
+        let row = records.next().unwrap_or_default();
+        let lines = records.map(|line| BookLine::read(&Packed::of(line)));
         Ok(Booked {
             row: BookRow::read(&Packed::of(row))?,
             lines: lines.collect::<Result<_, _>>()?,
@@ -87,22 +88,26 @@ pub async fn of_period(
     (from, to): (i64, i64),
     (after, up_to): (&str, &str),
 ) -> Result<Vec<Booked>, StoreError> {
-    let sql = "SELECT concat_ws($7, i.id, COALESCE(i.summary, ''), i.status, COALESCE(p.id, ''), COALESCE(p.asset, ''), COALESCE(p.units, ''), \
-         COALESCE(p.status, ''), COALESCE(p.credit_at, ''), COALESCE(p.network, ''), COALESCE(p.simulated || '', ''), \
-         COALESCE(p.credited_at || '', ''), COALESCE(p.gone_at || '', ''), COALESCE(t.asset, ''), COALESCE(t.arrived, t.units, ''), \
-         COALESCE(t.height || '', ''), COALESCE(t.gone || '', '')), \
+    let sql = "SELECT string_agg(concat_ws($8, concat_ws($7, i.id, COALESCE(i.summary, ''), i.status, COALESCE(p.id, ''), \
+         COALESCE(p.asset, ''), COALESCE(p.units, ''), COALESCE(p.status, ''), COALESCE(p.credit_at, ''), COALESCE(p.network, ''), \
+         COALESCE(p.simulated || '', ''), COALESCE(p.credited_at || '', ''), COALESCE(p.gone_at || '', ''), COALESCE(t.asset, ''), \
+         COALESCE(t.arrived, t.units, ''), COALESCE(t.height || '', ''), COALESCE(t.gone || '', '')), \
          (SELECT string_agg(concat_ws($7, j.asset, j.debit, j.credit, j.amount), $8) FROM journal AS j \
-         WHERE j.subject = p.id AND j.account || '' = $1 AND j.mode || '' = $2) \
+         WHERE j.subject = p.id AND j.account || '' = $1 AND j.mode || '' = $2)), $9) \
          FROM (SELECT id, summary, status FROM invoices WHERE account = $1 AND mode = $2 AND id > $3 AND id <= $4 \
          AND created_at >= $5 AND created_at < $6) AS i \
          LEFT JOIN payments AS p ON p.invoice = i.id AND p.account || '' = $1 AND p.mode || '' = $2 \
-         LEFT JOIN transfers AS t ON t.network = p.network AND t.tx_hash = p.tx_hash AND t.place = p.place \
-         ORDER BY i.id";
+         LEFT JOIN transfers AS t ON t.network = p.network AND t.tx_hash = p.tx_hash AND t.place = p.place";
     let (account, mode) = (&scope.account, scope.mode.as_str());
-    let args = vals![account, mode, after, up_to, from, to, UNIT, RECORD];
-    let rows: Vec<(String, Option<String>)> = q.all(sql, &args).await?;
-    let unpack = |(row, lines): &(String, Option<String>)| Booked::unpack(row, lines.as_deref());
-    rows.iter().map(unpack).collect()
+    let (unit, record, group) = (text(UNIT), text(RECORD), text(GROUP));
+    let args = vals![account, mode, after, up_to, from, to, unit, record, group];
+    let packed: Option<(Option<String>,)> = q.one(sql, &args).await?;
+    let packed = packed.and_then(|(packed,)| packed);
+    let rows = packed.as_deref().map(|rows| rows.split(GROUP));
+    let booked = rows.into_iter().flatten().map(Booked::unpack);
+    let mut booked = booked.collect::<Result<Vec<_>, _>>()?;
+    booked.sort_by(|a, b| a.row.invoice.cmp(&b.row.invoice));
+    Ok(booked)
 }
 
 /// A line of the journal about a payment that there is not.
