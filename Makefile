@@ -10,7 +10,7 @@ SEEDS ?= 200
 STEP := scripts/step
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test release setup web web-types check-fmt check-clippy check-web check-tests check-contracts check-openapi \
+.PHONY: help demo test release setup web web-types check-fmt check-clippy check-web check-tests check-pooler check-contracts check-openapi \
 	check-browser check-fuzz fuzz simulate bench soak openapi fmt deny mutants breaks
 
 help: ## this list
@@ -33,6 +33,7 @@ test: ## everything CI runs
 	@$(STEP) "clippy" $(MAKE) --no-print-directory check-clippy
 	@$(STEP) "tests on SQLite and PostgreSQL" $(MAKE) --no-print-directory check-tests
 	@$(STEP) "the decoders against spoiled answers" $(MAKE) --no-print-directory check-fuzz
+	@$(STEP) "tests on PostgreSQL through PgBouncer" $(MAKE) --no-print-directory check-pooler
 	@$(STEP) "the forwarder" $(MAKE) --no-print-directory check-contracts
 	@$(STEP) "openapi.json is what the code says" $(MAKE) --no-print-directory check-openapi
 	@$(STEP) "web pages in a browser" $(MAKE) --no-print-directory check-browser
@@ -90,6 +91,15 @@ check-tests:
 check-fuzz:
 	@TILL_FUZZ_SECONDS=$${TILL_FUZZ_SECONDS:-15} TILL_FUZZ_SEED=$${TILL_FUZZ_SEED:-$$(date +%s)00000} \
 		$(CARGO) nextest run --locked --workspace --test fuzz
+
+# Transaction mode: no test may leave anything in a session. Once with settings refused, once with settings dropped.
+POOLED := (package(till-store) & test(postgres)) | binary(pooler) | test(two_servers_started_at_once) \
+	| (binary(contract) & test(on_postgres) & test(/^(invoices|idempotency|concurrency|payments|refunds|subscriptions|webhooks|stream)::/))
+check-pooler:
+	@TILL_REQUIRE_POSTGRES=1 scripts/with-postgres scripts/with-pgbouncer \
+		$(CARGO) nextest run --locked --workspace -E '$(POOLED)'
+	@TILL_REQUIRE_POSTGRES=1 PGBOUNCER_IGNORES=options,extra_float_digits scripts/with-postgres scripts/with-pgbouncer \
+		$(CARGO) nextest run --locked --workspace -E 'binary(pooler)'
 
 # Its bytes, its behaviour, and its addresses on nodes of several chain ids.
 check-contracts:

@@ -1,7 +1,8 @@
 //! Brand-new databases for tests, on every engine. Not part of the store's interface.
 //!
 //! PostgreSQL is the server that `TILL_TEST_POSTGRES` names (`scripts/with-postgres` starts one). Without it,
-//! tests on PostgreSQL say that they are skipped, or fail if `TILL_REQUIRE_POSTGRES` is 1.
+//! tests on PostgreSQL say that they are skipped, or fail if `TILL_REQUIRE_POSTGRES` is 1. Where `TILL_TEST_PGBOUNCER` names
+//! a pooler before that server (`scripts/with-pgbouncer`), what is tested goes through it.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -64,7 +65,7 @@ pub async fn fresh(dialect: Dialect) -> Option<TestDb> {
             .await;
             command(&server, &format!("CREATE DATABASE {name}")).await;
             (
-                with_database(&server, &name),
+                with_database(&pooler_url().unwrap_or(server.clone()), &name),
                 Some(Server {
                     url: server,
                     removal: format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"),
@@ -94,7 +95,8 @@ async fn open(url: String, server: Option<Server>, folder: Option<Folder>) -> Te
 /// and drop hundreds of databases costs a checkpoint each.
 pub async fn migrated(dialect: Dialect) -> Option<TestDb> {
     let test = match dialect {
-        Dialect::Postgres => namespace(postgres_url()?).await,
+        // A pooler has no namespaces: which one it is would be a setting of the session.
+        Dialect::Postgres if pooler_url().is_none() => namespace(postgres_url()?).await,
         dialect => fresh(dialect).await?,
     };
     test.db.migrate(0).await.expect("a new database migrates");
@@ -142,6 +144,11 @@ fn postgres_url() -> Option<String> {
         eprintln!("skipped: TILL_TEST_POSTGRES is not set (see scripts/with-postgres)");
     }
     url
+}
+
+/// The pooler that connections are to go through, if any.
+pub fn pooler_url() -> Option<String> {
+    std::env::var("TILL_TEST_PGBOUNCER").ok()
 }
 
 fn with_database(server: &str, name: &str) -> String {

@@ -39,7 +39,7 @@ pub async fn open_existing(config: &Database) -> Result<Db, Failure> {
     }
     let db = open(config).await?;
     let in_memory = config.sqlite_path().is_none() && config.url.starts_with("sqlite:");
-    if !in_memory && !db.schema_current().await? {
+    if !in_memory && !db.schema_fits().await? {
         db.close().await;
         return Err(Failure::new(
             "the database does not have this version's schema; run `till migrate`",
@@ -52,6 +52,7 @@ async fn open(config: &Database) -> Result<Db, Failure> {
     let settings = DbConfig {
         readers_max: config.readers,
         writers_max: config.writers,
+        pooled: config.transaction_pooler,
         ..DbConfig::new(&config.url)
     };
     match Db::open(&settings).await {
@@ -148,6 +149,7 @@ mod tests {
                 url: url.to_owned(),
                 readers: 1,
                 writers: 1,
+                transaction_pooler: false,
             })
         };
         let postgres = named("postgres://till:hunter2@db.example.com/till?password=hunter2");

@@ -6,6 +6,7 @@ use sqlx::sqlite::{Sqlite, SqliteConnection};
 use sqlx::{AssertSqlSafe, query_as_with, query_with};
 
 use super::look_up::LookUp;
+use super::postgres::Sessions;
 use super::write::Together;
 use crate::sql::rows::{add_columns, postgres_arguments, sqlite_arguments};
 use crate::{Row, StoreError, Val};
@@ -43,7 +44,7 @@ pub trait Queries: Send {
 /// A connection of either engine, for one statement.
 pub(crate) enum Conn<'c> {
     Sqlite(&'c mut SqliteConnection),
-    Postgres(&'c mut PgConnection),
+    Postgres(&'c mut PgConnection, Sessions),
 }
 
 impl Conn<'_> {
@@ -60,9 +61,10 @@ impl Conn<'_> {
                     .fetch_all(conn)
                     .await
             }
-            Conn::Postgres(conn) => {
+            Conn::Postgres(conn, sessions) => {
                 let args = postgres_arguments(args).map_err(sqlx::Error::Encode)?;
                 query_as_with::<Postgres, T, _>(sql, args)
+                    .persistent(sessions.keep())
                     .fetch_all(conn)
                     .await
             }
@@ -77,9 +79,10 @@ impl Conn<'_> {
     ) -> Result<Vec<T>, sqlx::Error> {
         match self {
             Conn::Sqlite(_) => Err(no_arrays()),
-            Conn::Postgres(conn) => {
+            Conn::Postgres(conn, sessions) => {
                 let args = columns(std::iter::once(rows))?;
                 query_as_with::<Postgres, T, _>(AssertSqlSafe(sql), args)
+                    .persistent(sessions.keep())
                     .fetch_all(conn)
                     .await
             }
@@ -93,9 +96,10 @@ impl Conn<'_> {
     ) -> Result<u64, sqlx::Error> {
         match self {
             Conn::Sqlite(_) => Err(no_arrays()),
-            Conn::Postgres(conn) => {
+            Conn::Postgres(conn, sessions) => {
                 let args = columns(tables)?;
                 let query = query_with::<Postgres, _>(AssertSqlSafe(sql), args);
+                let query = query.persistent(sessions.keep());
                 Ok(query.execute(conn).await?.rows_affected())
             }
         }
@@ -108,10 +112,11 @@ impl Conn<'_> {
         tables: impl Iterator<Item = &'v [Vec<Val>]> + Send,
     ) -> Result<u64, sqlx::Error> {
         match self {
-            Conn::Postgres(conn) if together.is_counted => {
+            Conn::Postgres(conn, sessions) if together.is_counted => {
                 let args = columns(tables)?;
                 let sql = AssertSqlSafe(together.sql);
                 let query = query_as_with::<Postgres, (i64,), _>(sql, args);
+                let query = query.persistent(sessions.keep());
                 Ok(query.fetch_one(conn).await?.0.cast_unsigned())
             }
             conn => conn.run_columns(together.sql, tables).await,
@@ -131,9 +136,10 @@ impl Conn<'_> {
                     .fetch_optional(conn)
                     .await
             }
-            Conn::Postgres(conn) => {
+            Conn::Postgres(conn, sessions) => {
                 let args = postgres_arguments(args.iter()).map_err(sqlx::Error::Encode)?;
                 query_as_with::<Postgres, T, _>(sql, args)
+                    .persistent(sessions.keep())
                     .fetch_optional(conn)
                     .await
             }
@@ -152,10 +158,11 @@ impl Conn<'_> {
                 let done = query_with::<Sqlite, _>(sql, args).execute(conn).await?;
                 Ok(done.rows_affected())
             }
-            Conn::Postgres(conn) => {
+            Conn::Postgres(conn, sessions) => {
                 let args = postgres_arguments(args).map_err(sqlx::Error::Encode)?;
-                let done = query_with::<Postgres, _>(sql, args).execute(conn).await?;
-                Ok(done.rows_affected())
+                let query = query_with::<Postgres, _>(sql, args);
+                let query = query.persistent(sessions.keep());
+                Ok(query.execute(conn).await?.rows_affected())
             }
         }
     }

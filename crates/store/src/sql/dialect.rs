@@ -9,20 +9,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use scoped_futures::ScopedBoxFuture;
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions, Postgres};
+use sqlx::ConnectOptions;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
-use sqlx::{ConnectOptions, Transaction};
 use tokio::sync::Mutex;
 
+use super::config::{DbConfig, STATEMENTS_CACHED_MAX};
 use super::migrate;
+use super::postgres::{self, Connections};
 use crate::sql::checkpoint::Checkpointer;
-use crate::sql::error::connection_lost;
 use crate::sql::group::{self, Slot, Unit};
 use crate::sql::reader::Source;
 use crate::sql::tx::{Steps, write_postgres, write_sqlite};
-use crate::{Reader, Retryable, StoreError, Tx, Write};
+use crate::{Queries as _, Reader, Retryable, StoreError, Tx, Write};
 
 /// How long a reader waits while SQLite tidies up after a process that died.
 const SQLITE_BUSY_TIMEOUT: Duration = Duration::from_millis(5_000);
@@ -34,7 +34,6 @@ const SQLITE_CHECKPOINT_PAGES: u32 = 32_000;
 /// Readers forget what they have cached at every commit of the writer, and share the system's cache by mmap.
 const SQLITE_READER_CACHE_KIB: u32 = 2_048;
 const SQLITE_MMAP_BYTES: u32 = 64 * 1024 * 1024;
-const STATEMENTS_CACHED_MAX: usize = 512;
 /// Rows that SQLite's thread reads ahead of who asked: with few of them the two wake each other all the time.
 const SQLITE_ROWS_AHEAD_MAX: usize = 500;
 const OPEN_ATTEMPTS_MAX: u32 = 10;
@@ -47,32 +46,6 @@ pub enum Dialect {
     Sqlite,
     SqliteMemory,
     Postgres,
-}
-
-#[derive(Clone)]
-pub struct DbConfig {
-    /// `sqlite:PATH` (made if missing), `sqlite::memory:` or `postgres://…`
-    pub url: String,
-    pub readers_max: u32,
-    /// For PostgreSQL; SQLite has one writer.
-    pub writers_max: u32,
-    /// How long to wait for a connection, for one's turn at SQLite's writer, and for another process that has
-    /// that writer. Callers count on it: who waits for a unit of work is answered not much later.
-    pub patience: Duration,
-    /// For SQLite: how many pages of 4 KiB its write-ahead log may have before it is to begin anew.
-    pub log_pages_max: u32,
-}
-
-impl DbConfig {
-    pub fn new(url: impl Into<String>) -> DbConfig {
-        DbConfig {
-            url: url.into(),
-            readers_max: 8,
-            writers_max: 8,
-            patience: Duration::from_secs(5),
-            log_pages_max: 4_000,
-        }
-    }
 }
 
 /// A database. Cheap to clone.
@@ -98,8 +71,8 @@ enum Backend {
         writer: Arc<Mutex<Slot>>,
     },
     Postgres {
-        writers: PgPool,
-        readers: PgPool,
+        writers: Connections,
+        readers: Connections,
     },
 }
 
@@ -108,7 +81,10 @@ impl Db {
         let commits = Arc::new(AtomicU64::new(0));
         let backend =
             if config.url.starts_with("postgres:") || config.url.starts_with("postgresql:") {
-                open_postgres(config).await?
+                {
+                    let (writers, readers) = postgres::open(config).await?;
+                    Backend::Postgres { writers, readers }
+                }
             } else if matches!(&*config.url, "sqlite::memory:" | "sqlite://:memory:") {
                 let conn = sqlite_options(SqliteConnectOptions::new().in_memory(true))
                     .connect()
@@ -144,7 +120,7 @@ impl Db {
     /// How many units of work may write at a time; none where there is one writer, which units share.
     pub fn writers(&self) -> Option<u32> {
         match &self.0.backend {
-            Backend::Postgres { writers, .. } => Some(writers.options().get_max_connections()),
+            Backend::Postgres { writers, .. } => Some(writers.pool.options().get_max_connections()),
             Backend::Sqlite { .. } | Backend::Memory { .. } => None,
         }
     }
@@ -158,8 +134,16 @@ impl Db {
                 vec![("readers", readers.size(), idle(readers.num_idle()))]
             }
             Backend::Postgres { writers, readers } => vec![
-                ("readers", readers.size(), idle(readers.num_idle())),
-                ("writers", writers.size(), idle(writers.num_idle())),
+                (
+                    "readers",
+                    readers.pool.size(),
+                    idle(readers.pool.num_idle()),
+                ),
+                (
+                    "writers",
+                    writers.pool.size(),
+                    idle(writers.pool.num_idle()),
+                ),
             ],
         }
     }
@@ -169,9 +153,20 @@ impl Db {
         migrate::apply(self, migrate::MIGRATIONS, now_ms).await
     }
 
-    /// Whether the schema is exactly the one this program was built with.
-    pub async fn schema_current(&self) -> Result<bool, StoreError> {
-        migrate::is_current(self, migrate::MIGRATIONS).await
+    /// Whether this program can work with the schema: it is the one it was built with, or a newer one that serves
+    /// programs of its age, too.
+    pub async fn schema_fits(&self) -> Result<bool, StoreError> {
+        migrate::fits(self, migrate::MIGRATIONS).await
+    }
+
+    /// What the database's own clock shows; nothing where that is ours.
+    pub async fn clock_ms(&self) -> Result<Option<i64>, StoreError> {
+        if self.dialect() != Dialect::Postgres {
+            return Ok(None);
+        }
+        let sql = "SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS BIGINT)";
+        let shown: Option<(i64,)> = self.read().await?.one(sql, &[]).await?;
+        Ok(shown.map(|(ms,)| ms))
     }
 
     /// Starts a unit of work that writes.
@@ -189,8 +184,22 @@ impl Db {
                 Ok(Tx::sqlite(unit, commits, steps))
             }
             Backend::Postgres { writers, .. } => {
-                Ok(Tx::postgres(begin_postgres(writers).await?, commits, steps))
+                let sessions = writers.sessions;
+                Ok(Tx::postgres(
+                    writers.begin().await?,
+                    sessions,
+                    commits,
+                    steps,
+                ))
             }
+        }
+    }
+
+    /// Those who write, where there is a server to speak to.
+    pub(crate) fn server(&self) -> Option<&Connections> {
+        match &self.0.backend {
+            Backend::Postgres { writers, .. } => Some(writers),
+            Backend::Sqlite { .. } | Backend::Memory { .. } => None,
         }
     }
 
@@ -202,9 +211,9 @@ impl Db {
                 held: None,
             },
             Backend::Postgres { readers, .. } => Source::Postgres {
-                pool: readers.clone(),
+                connections: readers.clone(),
                 held: None,
-                stale_left: readers.options().get_max_connections(),
+                stale_left: readers.pool.options().get_max_connections(),
             },
         }))
     }
@@ -333,8 +342,8 @@ impl Db {
             }
             Backend::Memory { writer } => group::close(writer).await,
             Backend::Postgres { writers, readers } => {
-                writers.close().await;
-                readers.close().await;
+                writers.pool.close().await;
+                readers.pool.close().await;
             }
         }
     }
@@ -423,52 +432,6 @@ fn sqlite_options(options: SqliteConnectOptions) -> SqliteConnectOptions {
         .statement_cache_capacity(STATEMENTS_CACHED_MAX)
         .row_buffer_size(SQLITE_ROWS_AHEAD_MAX)
         .disable_statement_logging()
-}
-
-async fn open_postgres(config: &DbConfig) -> Result<Backend, StoreError> {
-    let options = PgConnectOptions::from_str(&config.url)?
-        .application_name("till")
-        .statement_cache_capacity(STATEMENTS_CACHED_MAX)
-        .options([
-            ("default_transaction_isolation", "read committed"),
-            // Plans are kept: one made while a table was empty must not go on reading the whole of it when it
-            // has grown. Every question has an index; what is disabled is only taken when nothing else is there.
-            ("enable_seqscan", "off"),
-            ("jit", "off"),
-            ("lock_timeout", "2s"),
-            ("statement_timeout", "30s"),
-            // A process that was paused in the middle of one must not keep its rows.
-            ("idle_in_transaction_session_timeout", "5s"),
-        ])
-        .disable_statement_logging();
-    let pool = |connections_max: u32| {
-        PgPoolOptions::new()
-            .max_connections(connections_max.max(1))
-            .acquire_timeout(config.patience)
-            .test_before_acquire(false)
-    };
-    // Two pools, so that neither those who write nor those who read can starve the other.
-    let writers = pool(config.writers_max)
-        .connect_with(options.clone())
-        .await?;
-    let readers = pool(config.readers_max)
-        .connect_lazy_with(options.options([("default_transaction_read_only", "on")]));
-    Ok(Backend::Postgres { writers, readers })
-}
-
-/// Passes over connections that died in the pool: nothing has been done yet, so another will do.
-async fn begin_postgres(pool: &PgPool) -> Result<Transaction<'static, Postgres>, StoreError> {
-    let mut stale_left = pool.options().get_max_connections();
-    loop {
-        let conn = pool.acquire().await?;
-        // In a task: cancelled between BEGIN and its answer, the driver would give the connection back to the
-        // pool with the transaction open.
-        let begun = tokio::spawn(Transaction::begin(conn, None)).await;
-        match begun.map_err(|_| StoreError::Unavailable)? {
-            Err(error) if connection_lost(&error) && stale_left > 0 => stale_left -= 1,
-            done => return Ok(done?),
-        }
-    }
 }
 
 #[cfg(test)]

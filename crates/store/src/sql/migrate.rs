@@ -1,31 +1,18 @@
-//! Bringing the schema to this program's version.
+//! Bringing the schema to this program's version, while programs of the version before go on with their work.
 //!
-//! A migration's first statement inserts its own row, so the table's primary key is what keeps two processes
-//! apart: the second waits for the first, then finds the row there and moves on.
+//! One process at a time does it. On PostgreSQL that is who has an advisory lock, held by a transaction of its own that
+//! does nothing else: a session's lock would not survive a pooler. On SQLite, a migration's first statement inserts its own
+//! row: the second process waits for the first, then finds the row there and moves on.
+
+use std::time::Duration;
 
 use scoped_futures::ScopedFutureExt as _;
-use sha2::{Digest, Sha256};
+use sqlx::postgres::PgConnection;
+use sqlx::{AssertSqlSafe, Executor as _, raw_sql};
 
+use super::migration::{Migration, Step, migrations};
+use super::postgres::{Connections, Sessions};
 use crate::{Db, Dialect, Queries, StoreError, Tx, Val};
-
-/// The same step for both engines. `name` is the file's, without its extension, in either folder.
-pub(crate) struct Migration {
-    version: i64,
-    name: &'static str,
-    sqlite: &'static str,
-    postgres: &'static str,
-}
-
-macro_rules! migrations {
-    ($($version:literal => $name:literal),+ $(,)?) => {
-        &[$(Migration {
-            version: $version,
-            name: $name,
-            sqlite: include_str!(concat!("../../migrations/sqlite/", $name, ".sql")),
-            postgres: include_str!(concat!("../../migrations/postgres/", $name, ".sql")),
-        }),+]
-    };
-}
 
 pub(crate) const MIGRATIONS: &[Migration] = migrations![
     1 => "0001_base",
@@ -57,25 +44,22 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
 ];
 
 const CREATE_ATTEMPTS_MAX: u32 = 8;
+/// How often a step asks for a lock that others hold before the start is given up: for some minutes.
+const LOCK_ATTEMPTS_MAX: u32 = 240;
+/// Between those, so that whoever queued behind us gets on.
+const LOCK_PAUSE: Duration = Duration::from_millis(1_000);
+/// Between two looks whether another process has done with the migrations.
+const GUARD_PAUSE: Duration = Duration::from_millis(250);
+
+/// Whoever waits for a lock holds up those behind it, and whoever has it everybody: together at most a second.
+const BRIEFLY: &str = "SET LOCAL lock_timeout = '500ms'; SET LOCAL statement_timeout = '1s'";
+/// Steps from before there were brief ones may take as long as their tables are large.
+const AT_LENGTH: &str = "SET LOCAL lock_timeout = '1s'; SET LOCAL statement_timeout = 0";
 
 #[derive(sqlx::FromRow)]
 struct Applied {
     version: i64,
     checksum: String,
-}
-
-impl Migration {
-    fn sql(&self, dialect: Dialect) -> &'static str {
-        match dialect {
-            Dialect::Sqlite | Dialect::SqliteMemory => self.sqlite,
-            Dialect::Postgres => self.postgres,
-        }
-    }
-
-    fn checksum(&self, dialect: Dialect) -> String {
-        let digest = Sha256::digest(self.sql(dialect));
-        digest.iter().map(|byte| format!("{byte:02x}")).collect()
-    }
 }
 
 pub(crate) async fn apply(
@@ -84,36 +68,62 @@ pub(crate) async fn apply(
     now_ms: i64,
 ) -> Result<(), StoreError> {
     create_table(db).await?;
-    let applied = applied(db).await?.unwrap_or_default();
-    check(db.dialect(), known, &applied)?;
+    let Some(mut applied) = missing_some(db, known).await? else {
+        return Ok(());
+    };
+    let mut guard = match db.server() {
+        None => None,
+        Some(server) => {
+            let guard = Guard::take(server).await?;
+            // Whoever had it before us may have done everything.
+            applied = self::applied(db).await?.unwrap_or_default();
+            check(db, known, &applied).await?;
+            Some(guard)
+        }
+    };
     for migration in known {
-        if applied
-            .iter()
-            .all(|applied| applied.version != migration.version)
-        {
-            patiently(db, migration, now_ms).await?;
+        if applied.iter().any(|of| of.version == migration.version) {
+            continue;
+        }
+        match &mut guard {
+            None => patiently(db, migration, now_ms).await?,
+            Some(guard) => in_steps(db, guard, migration, now_ms).await?,
         }
     }
     // Another process may have been faster, with another idea of what belongs here.
-    check(
-        db.dialect(),
-        known,
-        &self::applied(db).await?.unwrap_or_default(),
-    )
+    let applied = self::applied(db).await?.unwrap_or_default();
+    check(db, known, &applied).await
 }
 
-pub(crate) async fn is_current(db: &Db, known: &[Migration]) -> Result<bool, StoreError> {
+/// What is applied, if that is not all.
+async fn missing_some(db: &Db, known: &[Migration]) -> Result<Option<Vec<Applied>>, StoreError> {
+    let applied = applied(db).await?.unwrap_or_default();
+    check(db, known, &applied).await?;
+    Ok((!has_all(known, &applied)).then_some(applied))
+}
+
+fn has_all(known: &[Migration], applied: &[Applied]) -> bool {
+    let is_applied = |of: &Migration| applied.iter().any(|applied| applied.version == of.version);
+    known.iter().all(is_applied)
+}
+
+/// Whether a program that knows these migrations can work with the schema there is.
+pub(crate) async fn fits(db: &Db, known: &[Migration]) -> Result<bool, StoreError> {
     let Some(applied) = applied(db).await? else {
         return Ok(false);
     };
-    Ok(applied.len() == known.len() && check(db.dialect(), known, &applied).is_ok())
+    match check(db, known, &applied).await {
+        Ok(()) => Ok(has_all(known, &applied)),
+        Err(StoreError::Schema(_)) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Waits longer than a unit of work does for another process that may be at a large table.
 async fn patiently(db: &Db, migration: &'static Migration, now_ms: i64) -> Result<(), StoreError> {
     let mut attempt = 1;
     loop {
-        let applied = db.write(move |tx| apply_one(tx, migration, now_ms).scope_boxed());
+        let applied = db.write(move |tx| apply_whole(tx, migration, now_ms).scope_boxed());
         match applied.await {
             Err(StoreError::Busy) if attempt < CREATE_ATTEMPTS_MAX => attempt += 1,
             done => return done,
@@ -121,92 +131,246 @@ async fn patiently(db: &Db, migration: &'static Migration, now_ms: i64) -> Resul
     }
 }
 
-async fn apply_one(tx: &mut Tx, migration: &Migration, now_ms: i64) -> Result<(), StoreError> {
-    if tx.dialect() == Dialect::Postgres {
-        // Whoever is migrating may take its time, and so may a large table.
-        tx.batch("SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
-            .await?;
-    }
-    let inserted = tx
-        .run(
-            "INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES ($1, $2, $3, $4) \
-             ON CONFLICT DO NOTHING",
-            &[
-                migration.version.into(),
-                migration.name.into(),
-                migration.checksum(tx.dialect()).into(),
-                now_ms.into(),
-            ],
-        )
-        .await?;
-    if inserted == 1 {
+async fn apply_whole(tx: &mut Tx, migration: &Migration, now_ms: i64) -> Result<(), StoreError> {
+    if record(tx, migration, now_ms).await? == 1 {
         tx.batch(migration.sql(tx.dialect())).await?;
-        tracing::info!(
-            version = migration.version,
-            name = migration.name,
-            "schema migrated"
-        );
+        told(migration);
     }
     Ok(())
 }
 
-/// Every migration in the database must be one of ours, unchanged.
-fn check(dialect: Dialect, known: &[Migration], applied: &[Applied]) -> Result<(), StoreError> {
-    let newest = known
-        .iter()
-        .map(|migration| migration.version)
-        .max()
-        .unwrap_or_default();
+/// On PostgreSQL: step by step, each committed before the next, so that a migration that was cut off begins again
+/// and finds some of its steps done.
+async fn in_steps(
+    db: &Db,
+    guard: &mut Guard,
+    migration: &'static Migration,
+    now_ms: i64,
+) -> Result<(), StoreError> {
+    let steps = migration.steps();
+    if let [Step::Whole(_)] = steps[..] {
+        guard.check().await?;
+        return retry_locked(db, AT_LENGTH, move |tx| {
+            apply_whole(tx, migration, now_ms).scope_boxed()
+        })
+        .await;
+    }
+    for step in steps {
+        guard.check().await?;
+        match step {
+            Step::Whole(sql) | Step::Brief(sql) => {
+                retry_locked(db, BRIEFLY, move |tx| tx.batch(sql).scope_boxed()).await?;
+            }
+            Step::Repeat(sql) => {
+                while retry_locked(db, BRIEFLY, move |tx| tx.run(sql, &[]).scope_boxed()).await? > 0
+                {
+                }
+            }
+            Step::Concurrently { index, sql } => build_index(db, index, sql).await?,
+        }
+    }
+    let done: Result<u64, StoreError> = db
+        .write(move |tx| record(tx, migration, now_ms).scope_boxed())
+        .await;
+    done?;
+    told(migration);
+    Ok(())
+}
+
+/// One unit of work, again and again while others have what it must lock.
+async fn retry_locked<T: Send>(
+    db: &Db,
+    limits: &'static str,
+    work: impl for<'t> Fn(
+        &'t mut Tx,
+    ) -> scoped_futures::ScopedBoxFuture<'static, 't, Result<T, StoreError>>
+    + Copy
+    + Send
+    + Sync,
+) -> Result<T, StoreError> {
+    let mut attempt = 1;
+    loop {
+        let done = db.write(move |tx| {
+            async move {
+                tx.batch(limits).await?;
+                work(tx).await
+            }
+            .scope_boxed()
+        });
+        match done.await {
+            Err(StoreError::LockTimeout { .. }) if attempt < LOCK_ATTEMPTS_MAX => {
+                if attempt % 10 == 0 {
+                    tracing::warn!(
+                        "a migration waits for a table that is in use by a long transaction"
+                    );
+                }
+                attempt += 1;
+                tokio::time::sleep(LOCK_PAUSE).await;
+            }
+            done => return done,
+        }
+    }
+}
+
+/// What is built beside the work cannot be a unit of work, and one that was cut off leaves an index behind that nobody
+/// may use.
+async fn build_index(db: &Db, index: &str, sql: &str) -> Result<(), StoreError> {
+    let Some(server) = db.server() else {
+        return Ok(());
+    };
+    let mut conn = server.connect_apart().await?;
+    let broken = format!(
+        "SELECT CAST(c.relname AS TEXT) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid \
+         JOIN pg_namespace n ON n.oid = c.relnamespace \
+         WHERE n.nspname = current_schema() AND c.relname = '{index}' AND NOT i.indisvalid"
+    );
+    // One by one: in one message they would be a transaction. A pooler's session is not ours to set: there the server's own
+    // limits hold, of which there are commonly none.
+    if server.sessions == Sessions::Own {
+        conn.execute(raw_sql("SET statement_timeout = 0")).await?;
+        conn.execute(raw_sql("SET lock_timeout = 0")).await?;
+    }
+    if conn
+        .fetch_optional(raw_sql(AssertSqlSafe(broken)))
+        .await?
+        .is_some()
+    {
+        let drop = format!("DROP INDEX CONCURRENTLY IF EXISTS {index}");
+        conn.execute(raw_sql(AssertSqlSafe(drop))).await?;
+    }
+    conn.execute(raw_sql(AssertSqlSafe(sql))).await?;
+    Ok(())
+}
+
+/// How many rows it wrote: none if the migration is there already.
+async fn record(tx: &mut Tx, migration: &Migration, now_ms: i64) -> Result<u64, StoreError> {
+    tx.run(
+        "INSERT INTO schema_migrations (version, name, checksum, applied_at, serves_from) \
+         VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+        &[
+            migration.version.into(),
+            migration.name.into(),
+            migration.checksum(tx.dialect()).into(),
+            now_ms.into(),
+            migration.serves_from.into(),
+        ],
+    )
+    .await
+}
+
+fn told(migration: &Migration) {
+    tracing::info!(
+        version = migration.version,
+        name = migration.name,
+        "schema migrated"
+    );
+}
+
+/// Keeps other processes from migrating as long as it lives.
+struct Guard(PgConnection);
+
+impl Guard {
+    async fn take(server: &Connections) -> Result<Guard, StoreError> {
+        let mut conn = server.connect_apart().await?;
+        let mut is_told = false;
+        loop {
+            // A transaction that does nothing for long, and that an index being built has no need to wait for.
+            conn.execute(raw_sql(
+                "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0",
+            ))
+            .await?;
+            // Namespaces of one database are databases of their own to us.
+            let taken = conn
+                .fetch_one(raw_sql(
+                    "SELECT pg_try_advisory_xact_lock(hashtextextended('till migrates ' || current_schema(), 0))",
+                ))
+                .await?;
+            if sqlx::Row::try_get(&taken, 0)? {
+                return Ok(Guard(conn));
+            }
+            conn.execute(raw_sql("ROLLBACK")).await?;
+            if !is_told {
+                tracing::info!("another server migrates the database; waiting for it");
+                is_told = true;
+            }
+            tokio::time::sleep(GUARD_PAUSE).await;
+        }
+    }
+
+    /// Without its connection somebody else may be at it.
+    async fn check(&mut self) -> Result<(), StoreError> {
+        self.0.execute(raw_sql("SELECT 1")).await?;
+        Ok(())
+    }
+}
+
+/// Every migration in the database must be one of ours, unchanged, or a newer one that serves us, too.
+async fn check(db: &Db, known: &[Migration], applied: &[Applied]) -> Result<(), StoreError> {
+    let newest = known.iter().map(|of| of.version).max().unwrap_or_default();
     for applied in applied {
-        let Some(migration) = known.iter().find(|known| known.version == applied.version) else {
-            return Err(StoreError::Schema(format!(
-                "the database is at version {}, this program knows versions up to {newest}: run a newer program",
-                applied.version,
-            )));
-        };
-        if migration.checksum(dialect) != applied.checksum {
-            return Err(StoreError::Schema(format!(
-                "migration {} was applied with another content than this program's",
-                migration.name,
-            )));
+        match known.iter().find(|known| known.version == applied.version) {
+            Some(migration) if migration.checksum(db.dialect()) != applied.checksum => {
+                return Err(StoreError::Schema(format!(
+                    "migration {} was applied with another content than this program's",
+                    migration.name,
+                )));
+            }
+            Some(_) => {}
+            None if applied.version > newest && serves(db, applied.version, newest).await? => {}
+            None => {
+                return Err(StoreError::Schema(format!(
+                    "the database is at version {}, this program knows versions up to {newest}: run a newer program",
+                    applied.version,
+                )));
+            }
         }
     }
     Ok(())
+}
+
+async fn serves(db: &Db, version: i64, newest: i64) -> Result<bool, StoreError> {
+    let sql = "SELECT version FROM schema_migrations WHERE version = $1 AND serves_from <= $2";
+    let args = [version.into(), newest.into()];
+    let found: Option<(i64,)> = db.read().await?.one(sql, &args).await?;
+    Ok(found.is_some())
 }
 
 /// Nothing if the database has no schema yet.
 async fn applied(db: &Db) -> Result<Option<Vec<Applied>>, StoreError> {
-    let mut reader = db.read().await?;
-    let exists = match db.dialect() {
-        Dialect::Sqlite | Dialect::SqliteMemory => {
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name = $1"
-        }
-        Dialect::Postgres => {
-            "SELECT CAST(table_name AS TEXT) FROM information_schema.tables \
-             WHERE table_schema = current_schema() AND table_name = $1"
-        }
-    };
-    let table: Option<(String,)> = reader
-        .one(exists, &[Val::from("schema_migrations")])
-        .await?;
-    if table.is_none() {
+    if !has_column(db, "version").await? {
         return Ok(None);
     }
     let sql = "SELECT version, checksum FROM schema_migrations ORDER BY version";
-    reader.all(sql, &[]).await.map(Some)
+    db.read().await?.all(sql, &[]).await.map(Some)
 }
 
+async fn has_column(db: &Db, column: &str) -> Result<bool, StoreError> {
+    let sql = match db.dialect() {
+        Dialect::Sqlite | Dialect::SqliteMemory => {
+            "SELECT name FROM pragma_table_info('schema_migrations') WHERE name = $1"
+        }
+        Dialect::Postgres => {
+            "SELECT CAST(column_name AS TEXT) FROM information_schema.columns WHERE table_schema = current_schema() \
+             AND table_name = 'schema_migrations' AND column_name = $1"
+        }
+    };
+    let found: Option<(String,)> = db.read().await?.one(sql, &[Val::from(column)]).await?;
+    Ok(found.is_some())
+}
+
+/// With what each migration serves, which the table of earlier programs does not have.
 async fn create_table(db: &Db) -> Result<(), StoreError> {
     let mut attempt = 1;
-    while applied(db).await?.is_none() {
-        let created = db.write(|tx| {
-            tx.batch(
+    while !has_column(db, "serves_from").await? {
+        let sql = match has_column(db, "version").await? {
+            true => "ALTER TABLE schema_migrations ADD COLUMN serves_from BIGINT",
+            false => {
                 "CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL, \
-                 checksum TEXT NOT NULL, applied_at BIGINT NOT NULL)",
-            )
-            .scope_boxed()
-        });
-        match created.await {
+                 checksum TEXT NOT NULL, applied_at BIGINT NOT NULL, serves_from BIGINT)"
+            }
+        };
+        let done = db.write(move |tx| tx.batch(sql).scope_boxed());
+        match done.await {
             Ok(()) => return Ok(()),
             Err(error) if attempt == CREATE_ATTEMPTS_MAX => return Err(error),
             // PostgreSQL fails one of two who create a table at once, in more ways than one.
@@ -218,158 +382,4 @@ async fn create_table(db: &Db) -> Result<(), StoreError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use futures::future::join_all;
-
-    use super::*;
-    use crate::both_engines;
-    use crate::testing::{Dialect, fresh};
-
-    const ONE: Migration = step(1, "0001_one", "CREATE TABLE one (id TEXT PRIMARY KEY);");
-    const TWO: Migration = step(
-        2,
-        "0002_two",
-        "CREATE TABLE two (id TEXT PRIMARY KEY, one_id TEXT REFERENCES one (id));
-         INSERT INTO one (id) VALUES ('a; b'); -- a comment
-         INSERT INTO two (id, one_id) VALUES ('t', 'a; b');",
-    );
-    const BROKEN: Migration = step(
-        3,
-        "0003_broken",
-        "CREATE TABLE three (id TEXT); INSERT INTO nowhere VALUES (1);",
-    );
-
-    const fn step(version: i64, name: &'static str, sql: &'static str) -> Migration {
-        Migration {
-            version,
-            name,
-            sqlite: sql,
-            postgres: sql,
-        }
-    }
-
-    #[test]
-    fn the_list_is_in_order_and_named_after_its_versions() {
-        let versions: Vec<i64> = MIGRATIONS.iter().map(|of| of.version).collect();
-        assert!(versions.is_sorted_by(|a, b| a < b), "{versions:?}");
-        for Migration { version, name, .. } in MIGRATIONS {
-            assert!(name.starts_with(&format!("{version:04}_")), "{name}");
-        }
-    }
-
-    async fn eight_at_once(dialect: Dialect) {
-        let Some(test) = fresh(dialect).await else {
-            return;
-        };
-        let runs = (0..8).map(|_| {
-            let config = test.config.clone();
-            tokio::spawn(async move {
-                let db = Db::open(&config).await?;
-                let done = apply(&db, &[ONE, TWO], 7).await;
-                db.close().await;
-                done
-            })
-        });
-        for run in join_all(runs).await {
-            run.expect("no panic").expect("migrated");
-        }
-        assert!(is_current(&test.db, &[ONE, TWO]).await.expect("readable"));
-        let mut reader = test.db.read().await.expect("a reader");
-        let rows: Vec<(String,)> = reader
-            .all("SELECT id FROM two", &[])
-            .await
-            .expect("the table is there");
-        assert_eq!(rows, [("t".to_owned(),)], "applied once");
-        drop(reader);
-        test.remove().await;
-    }
-
-    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-    async fn eight_who_start_at_once_migrate_once_on_sqlite() {
-        eight_at_once(Dialect::Sqlite).await;
-    }
-
-    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-    async fn eight_who_start_at_once_migrate_once_on_postgres() {
-        eight_at_once(Dialect::Postgres).await;
-    }
-
-    both_engines! { fresh
-        async fn a_schema_is_current_only_when_every_migration_is_applied(db: Db) {
-            assert!(!is_current(&db, &[ONE]).await.unwrap());
-            apply(&db, &[ONE], 7).await.unwrap();
-            assert!(is_current(&db, &[ONE]).await.unwrap());
-            assert!(!is_current(&db, &[ONE, TWO]).await.unwrap());
-            apply(&db, &[ONE, TWO], 8).await.unwrap();
-            apply(&db, &[ONE, TWO], 9).await.unwrap();
-            assert!(is_current(&db, &[ONE, TWO]).await.unwrap());
-            let sql = "SELECT version, applied_at FROM schema_migrations ORDER BY version";
-            let rows: Vec<(i64, i64)> = db.read().await.unwrap().all(sql, &[]).await.unwrap();
-            assert_eq!(rows, [(1, 7), (2, 8)]);
-        }
-
-        async fn a_newer_schema_is_refused(db: Db) {
-            apply(&db, &[ONE, TWO], 7).await.unwrap();
-            let refused = apply(&db, &[ONE], 7).await.unwrap_err();
-            assert!(matches!(&refused, StoreError::Schema(text) if text.contains("version 2")), "{refused}");
-            assert!(!is_current(&db, &[ONE]).await.unwrap());
-        }
-
-        async fn a_changed_migration_is_refused(db: Db) {
-            const CHANGED: Migration = step(1, "0001_one", "CREATE TABLE one (id TEXT PRIMARY KEY, more TEXT);");
-            apply(&db, &[ONE], 7).await.unwrap();
-            let refused = apply(&db, &[CHANGED, TWO], 7).await.unwrap_err();
-            assert!(matches!(&refused, StoreError::Schema(text) if text.contains("0001_one")), "{refused}");
-            assert!(!is_current(&db, &[CHANGED]).await.unwrap());
-        }
-
-        async fn a_migration_that_fails_leaves_nothing_behind(db: Db) {
-            apply(&db, &[ONE, TWO, BROKEN], 7).await.unwrap_err();
-            assert!(is_current(&db, &[ONE, TWO]).await.unwrap());
-            let three: Result<Vec<(String,)>, _> = db.read().await.unwrap().all("SELECT id FROM three", &[]).await;
-            assert!(three.is_err());
-        }
-
-        async fn payments_from_before_their_going_and_their_turn_were_kept_stay_what_they_were(db: Db) {
-            apply(&db, &MIGRATIONS[..6], 7).await.unwrap();
-            let row = |id: &str, status: &str, verdict: &str, reversed: i64| format!(
-                "INSERT INTO payments (account, mode, id, invoice, status, level, first_level, credit_at, verdict, asset, network, \
-                 units, tx_hash, place, recipient, attributed_by, simulated, first_seen_at, reversed, position, entries, suffix) \
-                 VALUES ('a', 'test', '{id}', 'i', '{status}', 'final', 'final', 'final', {verdict}, 'x', 'n', '1', '{id}', 0, 'r', \
-                 'deposit_address', 0, 5, {reversed}, '{{}}', 0, '0')"
-            );
-            let mut tx = db.begin().await.unwrap();
-            let invoice = "INSERT INTO invoices (account, mode, id, status, amount_minor, currency, metadata, options, tolerance_bps, \
-                 created_at, expires_at, stream_seq) VALUES ('a', 'test', 'i', 'paid', 1, 'USD', '{}', '[]', 0, 1, 9, 0)";
-            for sql in [
-                invoice,
-                &row("credited", "credited", "'passed'", 0),
-                &row("gone", "reversed", "NULL", 1),
-                &row("held", "held", "'held:sanctions'", 0),
-                &row("rejected", "refundable", "'held:sanctions'", 0),
-                &row("late", "refundable", "NULL", 0),
-            ] {
-                tx.run(sql, &[]).await.unwrap();
-            }
-            tx.commit().await.unwrap();
-            db.migrate(8).await.unwrap();
-            let sql = "SELECT id, verdict, gone_at, credit_turn FROM payments ORDER BY id";
-            type Found = (String, Option<String>, Option<i64>, Option<i64>);
-            let rows: Vec<Found> = db.read().await.unwrap().all(sql, &[]).await.unwrap();
-            let found = |id: &str, verdict: Option<&str>, gone_at, turn| (id.to_owned(), verdict.map(str::to_owned), gone_at, turn);
-            assert_eq!(rows, [
-                found("credited", Some("passed"), None, Some(0)),
-                found("gone", None, Some(5), None),
-                found("held", Some("held:sanctions"), None, None),
-                found("late", None, None, None),
-                found("rejected", Some("rejected"), None, None),
-            ]);
-        }
-
-        async fn the_schema_of_this_program_applies(db: Db) {
-            assert!(!db.schema_current().await.unwrap());
-            db.migrate(7).await.unwrap();
-            assert!(db.schema_current().await.unwrap());
-        }
-    }
-}
+mod tests;

@@ -1,6 +1,7 @@
 //! Sending statements to either engine: connections, units of work, many rows at once, migrations.
 
 mod checkpoint;
+mod config;
 mod conn;
 mod dialect;
 mod error;
@@ -9,15 +10,18 @@ pub(crate) mod listing;
 mod look_up;
 mod many;
 mod migrate;
+mod migration;
 pub(crate) mod packed;
+mod postgres;
 mod reader;
 mod rows;
 mod table;
 mod tx;
 mod write;
 
+pub use config::DbConfig;
 pub use conn::Queries;
-pub use dialect::{Db, DbConfig, Dialect};
+pub use dialect::{Db, Dialect};
 pub use error::{Retryable, StoreError};
 pub use listing::{Filter, Page};
 pub(crate) use look_up::{LookUp, PerKey};

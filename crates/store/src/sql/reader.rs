@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sqlx::pool::PoolConnection;
-use sqlx::postgres::{PgPool, Postgres};
+use sqlx::postgres::Postgres;
 use sqlx::sqlite::{Sqlite, SqlitePool};
 use tokio::sync::Mutex;
 
@@ -11,6 +11,7 @@ use super::look_up::LookUp;
 use crate::sql::conn::{Conn, Queries};
 use crate::sql::error::connection_lost;
 use crate::sql::group::{self, Slot};
+use crate::sql::postgres::{Connections, Sessions};
 use crate::{Row, StoreError, Val};
 
 /// Reads what is committed, each statement what is so at its moment. In a database in memory, a read waits
@@ -24,7 +25,7 @@ pub(crate) enum Source {
         held: Option<PoolConnection<Sqlite>>,
     },
     Postgres {
-        pool: PgPool,
+        connections: Connections,
         held: Option<PoolConnection<Postgres>>,
         /// How many more connections that died idle are put up with.
         stale_left: u32,
@@ -50,15 +51,31 @@ macro_rules! read_on {
                 Ok($query.await?)
             }
             Source::Postgres {
-                pool,
+                connections,
+                stale_left,
+                ..
+            } if connections.sessions == Sessions::Shared => loop {
+                let mut tx = connections.begin().await?;
+                let $conn = Conn::Postgres(&mut tx, Sessions::Shared);
+                match $query.await {
+                    Err(error) if connection_lost(&error) && *stale_left > 0 => *stale_left -= 1,
+                    done => {
+                        // It has answered: what becomes of the transaction is no part of it.
+                        tx.commit().await.ok();
+                        break Ok(done?);
+                    }
+                }
+            },
+            Source::Postgres {
+                connections,
                 held,
                 stale_left,
             } => loop {
                 let conn = match held {
                     Some(conn) => conn,
-                    None => held.insert(pool.acquire().await?),
+                    None => held.insert(connections.pool.acquire().await?),
                 };
-                let $conn = Conn::Postgres(conn);
+                let $conn = Conn::Postgres(conn, Sessions::Own);
                 match $query.await {
                     Err(error) if connection_lost(&error) && *stale_left > 0 => {
                         *stale_left -= 1;

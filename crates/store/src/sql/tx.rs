@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use sqlx::postgres::{PgPool, Postgres};
+use sqlx::postgres::Postgres;
 use sqlx::{AssertSqlSafe, Transaction, raw_sql};
 use tokio::sync::Mutex;
 
@@ -13,6 +13,7 @@ use super::write::{self, Write};
 use crate::sql::conn::{Conn, Queries};
 use crate::sql::error::connection_lost;
 use crate::sql::group::{self, Slot, Unit};
+use crate::sql::postgres::{Connections, Sessions};
 use crate::sql::rows::sqlite_arguments;
 use crate::{Dialect, Row, StoreError, Val};
 
@@ -63,7 +64,7 @@ pub struct Tx {
 
 enum Inner {
     Sqlite(Unit),
-    Postgres(Transaction<'static, Postgres>),
+    Postgres(Transaction<'static, Postgres>, Sessions),
 }
 
 impl Tx {
@@ -78,11 +79,12 @@ impl Tx {
 
     pub(crate) fn postgres(
         transaction: Transaction<'static, Postgres>,
+        sessions: Sessions,
         commits: Arc<AtomicU64>,
         steps: Arc<Steps>,
     ) -> Tx {
         Tx {
-            inner: Inner::Postgres(transaction),
+            inner: Inner::Postgres(transaction, sessions),
             failed: false,
             commits,
             steps,
@@ -93,7 +95,7 @@ impl Tx {
     pub fn for_update(&self) -> &'static str {
         match self.inner {
             Inner::Sqlite(_) => "",
-            Inner::Postgres(_) => " FOR UPDATE",
+            Inner::Postgres(..) => " FOR UPDATE",
         }
     }
 
@@ -101,7 +103,7 @@ impl Tx {
     pub fn skip_locked(&self) -> &'static str {
         match self.inner {
             Inner::Sqlite(_) => "",
-            Inner::Postgres(_) => " FOR UPDATE SKIP LOCKED",
+            Inner::Postgres(..) => " FOR UPDATE SKIP LOCKED",
         }
     }
 
@@ -182,7 +184,7 @@ impl Tx {
         self.steps.take_one().await;
         match self.inner {
             Inner::Sqlite(unit) => unit.commit().await?,
-            Inner::Postgres(transaction) => {
+            Inner::Postgres(transaction, _) => {
                 transaction.commit().await?;
                 self.commits.fetch_add(1, Ordering::Relaxed);
             }
@@ -194,7 +196,7 @@ impl Tx {
 
     /// Undoes it before it returns: whoever comes next does not find its locks. (Dropped, it is undone soon after.)
     pub(crate) async fn roll_back(self) {
-        if let Inner::Postgres(transaction) = self.inner {
+        if let Inner::Postgres(transaction, _) = self.inner {
             // A connection that broke has taken the transaction with it.
             transaction.rollback().await.ok();
         }
@@ -205,7 +207,7 @@ impl Tx {
         let sql = raw_sql(AssertSqlSafe(sql));
         let done = match self.start().await? {
             Conn::Sqlite(conn) => sql.execute(conn).await.map(drop),
-            Conn::Postgres(conn) => sql.execute(conn).await.map(drop),
+            Conn::Postgres(conn, _) => sql.execute(conn).await.map(drop),
         };
         self.finish(done)
     }
@@ -213,7 +215,7 @@ impl Tx {
     pub(crate) fn dialect(&self) -> Dialect {
         match self.inner {
             Inner::Sqlite(_) => Dialect::Sqlite,
-            Inner::Postgres(_) => Dialect::Postgres,
+            Inner::Postgres(..) => Dialect::Postgres,
         }
     }
 
@@ -225,7 +227,7 @@ impl Tx {
         self.steps.take_one().await;
         Ok(match &mut self.inner {
             Inner::Sqlite(unit) => Conn::Sqlite(unit.conn()?),
-            Inner::Postgres(transaction) => Conn::Postgres(&mut *transaction),
+            Inner::Postgres(transaction, sessions) => Conn::Postgres(&mut *transaction, *sessions),
         })
     }
 
@@ -236,24 +238,41 @@ impl Tx {
 }
 
 /// Writes rows of several tables as a unit of work of their own, in one trip to the database: a statement
-/// by itself is a transaction.
+/// by itself is a transaction, where the session is ours.
 ///
 /// A connection that broke may have died in the pool, or after the commit. The rows are sent again on another
 /// one: were they there already, their keys are taken, which says so.
-pub(crate) async fn write_postgres(pool: &PgPool, writes: &[Write]) -> Result<(), StoreError> {
+pub(crate) async fn write_postgres(
+    connections: &Connections,
+    writes: &[Write],
+) -> Result<(), StoreError> {
     let Some(together) = write::together(writes)? else {
         return Ok(());
     };
-    let mut stale_left = pool.options().get_max_connections();
+    let mut stale_left = connections.pool.options().get_max_connections();
     loop {
-        let mut conn = pool.acquire().await?;
         let tables = writes.iter().map(|write| write.rows.as_slice());
-        let done = Conn::Postgres(&mut conn).run_together(together.clone(), tables);
-        match done.await {
-            Err(error) if connection_lost(&error) && stale_left > 0 => {
-                stale_left -= 1;
-                conn.close_on_drop();
+        let done = match connections.sessions {
+            Sessions::Own => {
+                let mut conn = connections.pool.acquire().await?;
+                let alone = Conn::Postgres(&mut conn, Sessions::Own);
+                let done = alone.run_together(together.clone(), tables).await;
+                if done.as_ref().is_err_and(connection_lost) {
+                    conn.close_on_drop();
+                }
+                done
             }
+            Sessions::Shared => {
+                let mut tx = connections.begin().await?;
+                let conn = Conn::Postgres(&mut tx, Sessions::Shared);
+                match conn.run_together(together.clone(), tables).await {
+                    Ok(count) => tx.commit().await.map(|()| count),
+                    Err(error) => Err(error),
+                }
+            }
+        };
+        match done {
+            Err(error) if connection_lost(&error) && stale_left > 0 => stale_left -= 1,
             done => return done.map(drop).map_err(StoreError::from),
         }
     }

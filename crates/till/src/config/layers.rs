@@ -49,6 +49,7 @@ const SETTINGS: &[(&str, &str, SettingKind)] = &[
     ("database", "url", SettingKind::Text),
     ("database", "readers", SettingKind::Number),
     ("database", "writers", SettingKind::Number),
+    ("database", "transaction_pooler", SettingKind::Flag),
     ("secrets", "key_file", SettingKind::List),
     ("webhooks", "allow_private_addresses", SettingKind::Flag),
     ("webhooks", "trusted_certificates", SettingKind::List),

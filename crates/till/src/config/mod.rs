@@ -80,6 +80,8 @@ pub struct Database {
     pub readers: u32,
     /// For PostgreSQL; SQLite has one.
     pub writers: u32,
+    /// Taken for granted; otherwise it is found out.
+    pub transaction_pooler: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -36,6 +36,7 @@ pub(super) fn config(layers: Layers) -> Result<Config, ConfigError> {
         url: s.text("database.url", DATABASE_DEFAULT, database_url)?,
         readers: s.number("database.readers", 8, 1..=1_000)?,
         writers: s.number("database.writers", 8, 1..=1_000)?,
+        transaction_pooler: s.flag("database.transaction_pooler")?,
     };
     let secrets = Secrets {
         key_file: s.list("secrets.key_file", path)?,

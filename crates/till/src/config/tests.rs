@@ -59,6 +59,7 @@ fn without_anything_the_documented_defaults_apply() {
             url: "sqlite:till.db".into(),
             readers: 8,
             writers: 8,
+            transaction_pooler: false,
         },
         secrets: Secrets { key_file: vec![] },
         webhooks: Webhooks {
