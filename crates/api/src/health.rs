@@ -71,7 +71,11 @@ async fn ready(engine: &Engine, stopping: &Stopping) -> Answered {
         let message = "Nothing can be written to the database: is its disk full?";
         return Err(Refusal::new(Code::ServiceUnavailable, message).into());
     }
-    match engine.db.schema_current().await {
+    if engine.readiness.lacks_key() {
+        let message = "The key file that the other servers encrypt with is missing here";
+        return Err(Refusal::new(Code::ServiceUnavailable, message).into());
+    }
+    match engine.db.schema_fits().await {
         Ok(true) => shown(&Readiness {
             status: "ready",
             networks: till_engine::watch::statuses(engine).await?,

@@ -51,4 +51,9 @@ impl Credential {
             Credential::Claim => "claim",
         }
     }
+
+    pub fn parse(text: &str) -> Option<Credential> {
+        let all = [Credential::Merchant, Credential::Payer, Credential::Claim];
+        all.into_iter().find(|of| of.as_str() == text)
+    }
 }

@@ -35,6 +35,8 @@ pub mod checkout;
 pub mod subscriptions;
 pub mod watch;
 
+pub mod rotation;
+
 pub mod workers;
 
 pub mod test_mode;

@@ -43,13 +43,17 @@ impl Once {
         KeyOf::new(scope, self.credential, &self.key)
     }
 
-    /// What an answer is sealed for. Merchants' keys have always had the shorter form.
     fn purpose(&self, scope: &Scope) -> String {
-        let (account, mode, key) = (&scope.account, scope.mode.as_str(), &self.key);
-        match self.credential {
-            Credential::Merchant => format!("idempotency/{account}/{mode}/{key}"),
-            other => format!("idempotency_of_{}/{account}/{mode}/{key}", other.as_str()),
-        }
+        purpose(scope, self.credential, &self.key)
+    }
+}
+
+/// What an answer is sealed for. Merchants' keys have always had the shorter form.
+pub fn purpose(scope: &Scope, credential: Credential, key: &str) -> String {
+    let (account, mode) = (&scope.account, scope.mode.as_str());
+    match credential {
+        Credential::Merchant => format!("idempotency/{account}/{mode}/{key}"),
+        other => format!("idempotency_of_{}/{account}/{mode}/{key}", other.as_str()),
     }
 }
 

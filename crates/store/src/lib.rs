@@ -21,7 +21,7 @@ pub use stored::{Metadata, RefundDetail};
 pub use tables::{
     accounts, bindings, books, credits, customers, deliveries, destinations, events, idempotency,
     installation, invoices, journal, keys, leases, links, lists, networks, notices, payments,
-    plans, refunds, retention, reviews, screenings, subscriptions, sums, timers, transfers,
+    plans, refunds, retention, reviews, screenings, sealed, subscriptions, sums, timers, transfers,
 };
 
 /// A statement's arguments, each turned into a [`Val`].

@@ -371,7 +371,7 @@ async fn agree_on_key(
     let mut tx = engine.db.begin().await?;
     let claimed = till_store::installation::claim_key_name(&mut tx, &engine.vault.name()).await?;
     tx.commit().await?;
-    if engine.vault.has(&claimed) {
+    if engine.vault.encrypt_with(&claimed) {
         return Ok(());
     }
     if let Some(path) = made {

@@ -72,7 +72,7 @@ pub fn is_exposed(path: &Path) -> bool {
 
 /// Processes that start at once must agree on one key: each writes its own aside, and the first to give
 /// its file the name wins. Nobody ever sees a half-written one.
-fn make(path: &Path, entropy: &dyn Entropy) -> io::Result<()> {
+pub fn make(path: &Path, entropy: &dyn Entropy) -> io::Result<()> {
     let (mut key, mut suffix) = (Key::default(), [0; 8]);
     entropy.fill(&mut key);
     entropy.fill(&mut suffix);

@@ -27,6 +27,7 @@ mod plans;
 mod reconciliation;
 mod refunds;
 mod reviews;
+mod rotation;
 mod screening;
 mod settings;
 mod statuses;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Readiness {
     cannot_write: AtomicBool,
     is_leaving: AtomicBool,
+    lacks_key: AtomicBool,
 }
 
 impl Readiness {
@@ -16,6 +17,15 @@ impl Readiness {
 
     pub fn wrote(&self, has_succeeded: bool) {
         self.cannot_write.store(!has_succeeded, Ordering::Relaxed);
+    }
+
+    /// Whether this process has the key that the others encrypt with.
+    pub fn has_key(&self, has_key: bool) {
+        self.lacks_key.store(!has_key, Ordering::Relaxed);
+    }
+
+    pub fn lacks_key(&self) -> bool {
+        self.lacks_key.load(Ordering::Relaxed)
     }
 
     /// The server goes on for a while, but nobody new should come.

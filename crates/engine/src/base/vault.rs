@@ -1,8 +1,10 @@
 //! Encryption of what must not be readable at rest.
 //!
-//! The first key encrypts, every key decrypts, so that a new key can be put in front and the old ones
-//! dropped once everything was written again. Each use binds its purpose: a ciphertext moved to another
+//! One key encrypts, every key decrypts, so that the old ones can be dropped once everything was written again with
+//! a new one. The first encrypts until another is named. Each use binds its purpose: a ciphertext moved to another
 //! column or account does not open.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use chacha20poly1305::aead::{Aead as _, Payload};
 use chacha20poly1305::{ChaCha20Poly1305, Key, KeyInit as _, Nonce};
@@ -23,6 +25,8 @@ struct NamedKey {
 
 pub struct Vault {
     keys: Vec<NamedKey>,
+    /// Which of them encrypts.
+    newest: AtomicUsize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -41,13 +45,42 @@ impl Vault {
         if keys.is_empty() {
             Err(VaultError::NoKey)
         } else {
-            Ok(Vault { keys })
+            Ok(Vault {
+                keys,
+                newest: AtomicUsize::new(0),
+            })
         }
     }
 
-    /// What the first key is called: enough to tell keys apart, and nothing of what they are.
+    fn newest(&self) -> &NamedKey {
+        &self.keys[self.newest.load(Ordering::Relaxed)]
+    }
+
+    /// What the key that encrypts is called: enough to tell keys apart, and nothing of what they are.
     pub fn name(&self) -> String {
+        hex::encode(self.newest().name)
+    }
+
+    /// What the first key is called.
+    pub fn first_name(&self) -> String {
         hex::encode(self.keys[0].name)
+    }
+
+    /// From now on the key of this name encrypts, if it is here.
+    pub fn encrypt_with(&self, name: &str) -> bool {
+        let is_it = |key: &NamedKey| hex::encode(key.name) == name;
+        match self.keys.iter().position(is_it) {
+            Some(at) => {
+                self.newest.store(at, Ordering::Relaxed);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Whether the key that encrypts now has encrypted this.
+    pub fn is_newest(&self, stored: &[u8]) -> bool {
+        stored.get(1..=NAME_BYTES) == Some(&self.newest().name[..])
     }
 
     pub fn has(&self, name: &str) -> bool {
@@ -55,7 +88,7 @@ impl Vault {
     }
 
     pub fn seal(&self, ids: &Ids, purpose: &str, plain: &[u8]) -> Vec<u8> {
-        let key = &self.keys[0];
+        let key = self.newest();
         let nonce: [u8; NONCE_BYTES] = ids.random();
         let payload = Payload {
             msg: plain,
@@ -102,7 +135,7 @@ impl Vault {
 
     /// A keyed tag, for tokens that must be checkable without being stored.
     pub fn tag(&self, purpose: &str, message: &[u8]) -> [u8; 32] {
-        tag_with(&self.keys[0].mac_key, purpose, message)
+        tag_with(&self.newest().mac_key, purpose, message)
     }
 
     /// Whether any of the keys made this tag; compared in constant time.
@@ -182,7 +215,20 @@ mod tests {
         let sealed = old.seal(&ids(), "a", b"secret");
         let rotated = Vault::new(&[[2; 32], [1; 32]]).unwrap();
         assert_eq!(rotated.open("a", &sealed), Ok(b"secret".to_vec()));
+        assert!(!rotated.is_newest(&sealed));
         let dropped = Vault::new(&[[2; 32]]).unwrap();
         assert_eq!(dropped.open("a", &sealed), Err(VaultError::UnknownKey));
+    }
+
+    #[test]
+    fn the_key_that_is_named_encrypts_and_one_that_is_not_there_changes_nothing() {
+        let vault = Vault::new(&[[1; 32], [2; 32]]).unwrap();
+        let other = Vault::new(&[[2; 32]]).unwrap();
+        assert!(vault.encrypt_with(&other.name()));
+        assert_eq!(vault.name(), other.name());
+        let sealed = vault.seal(&ids(), "a", b"secret");
+        assert!(vault.is_newest(&sealed) && other.open("a", &sealed).is_ok());
+        assert!(!vault.encrypt_with("00000000"));
+        assert_eq!(vault.name(), other.name());
     }
 }

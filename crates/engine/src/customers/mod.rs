@@ -134,7 +134,7 @@ pub fn email_of(engine: &Engine, row: &CustomerRow) -> Result<Option<String>, Fa
 }
 
 /// Bound to the customer: a ciphertext cannot be moved to another.
-fn purpose(scope: &Scope, id: &str) -> String {
+pub(crate) fn purpose(scope: &Scope, id: &str) -> String {
     format!(
         "customer_email/{}/{}/{id}",
         scope.account,

@@ -39,7 +39,7 @@ pub fn is_same(engine: &Engine, scope: &Scope, email: &str, notice: &NoticeRow) 
 
 /// Bound to the invoice: neither can a ciphertext be moved to another, nor do tags tell that two invoices
 /// have the same payer.
-fn purpose(scope: &Scope, invoice: &str) -> String {
+pub(crate) fn purpose(scope: &Scope, invoice: &str) -> String {
     format!(
         "notice_email/{}/{}/{invoice}",
         scope.account,

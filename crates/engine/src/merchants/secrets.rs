@@ -11,7 +11,7 @@ use crate::base::fail::Fail;
 use crate::base::{Context, Engine};
 use crate::view::WebhookSecretView;
 
-fn purpose(scope: &Scope) -> String {
+pub(crate) fn purpose(scope: &Scope) -> String {
     format!("webhook_secret/{}/{}", scope.account, scope.mode.as_str())
 }
 

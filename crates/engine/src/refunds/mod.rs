@@ -25,7 +25,7 @@ use crate::base::{Context, Engine};
 use crate::settlement::{self, Held};
 use crate::view::RefundView;
 
-fn token_purpose(scope: &Scope, refund: &str) -> String {
+pub(crate) fn token_purpose(scope: &Scope, refund: &str) -> String {
     format!(
         "claim_token/{}/{}/{refund}",
         scope.account,

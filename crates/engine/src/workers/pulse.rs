@@ -8,6 +8,7 @@ use till_store::{StoreError, Tx};
 
 use crate::base::Engine;
 use crate::base::fail::Fail;
+use crate::rotation;
 
 /// Writes a row, and notes how long that took.
 pub async fn beat(engine: &Engine) -> Result<(), Fail> {
@@ -33,6 +34,7 @@ pub async fn beat(engine: &Engine) -> Result<(), Fail> {
         done => engine.readiness.wrote(done.is_ok()),
     }
     written?;
+    rotation::follow(engine).await?;
     lags(engine).await
 }
 

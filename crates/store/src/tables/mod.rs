@@ -26,6 +26,7 @@ pub mod refunds;
 pub mod retention;
 pub mod reviews;
 pub mod screenings;
+pub mod sealed;
 pub mod subscriptions;
 pub mod sums;
 pub mod timers;

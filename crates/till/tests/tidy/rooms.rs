@@ -21,6 +21,7 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
             &["intake", "invoices", "merchants"],
             &["customers", "links", "refunds"],
             &["books", "checkout", "subscriptions", "watch"],
+            &["rotation"],
             &["workers"],
             &["test_mode"],
         ],

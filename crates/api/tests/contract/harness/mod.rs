@@ -77,6 +77,8 @@ pub struct Setup {
     /// What addresses are held against.
     pub lists: Vec<ListConfig>,
     pub limits: EngineLimits,
+    /// What encrypts, the first first.
+    pub keys: Vec<[u8; 32]>,
 }
 
 impl Default for Setup {
@@ -100,6 +102,7 @@ impl Default for Setup {
             pages: Pages::default(),
             lists: Vec::new(),
             limits: EngineLimits::default(),
+            keys: vec![[7; 32]],
         }
     }
 }
@@ -260,7 +263,7 @@ fn engine(db: Db, clock: &Arc<TestClock>, setup: &Setup, base: &str) -> Engine {
         Arc::clone(clock) as Arc<dyn till_engine::base::clock::Clock>,
         Arc::new(CountingEntropy::seeded(seed)),
         config,
-        Vault::new(&[[7; 32]]).expect("a key"),
+        Vault::new(&setup.keys).expect("a key"),
         Prices::new(fixed, 120_000),
     )
     .with_nodes(Some(nodes(setup)))

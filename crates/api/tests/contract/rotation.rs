@@ -1,0 +1,172 @@
+//! Key files that take over from one another while servers serve.
+
+use serde_json::{Value, json};
+use till_core::webhook::verify;
+use till_engine::rotation::{self, Pass};
+use till_store::sealed::{self, Place};
+
+use crate::harness::{Receiver, Setup, Till, World, id, text};
+use crate::refunds::{received, refund};
+
+const OLD: [u8; 32] = [7; 32];
+const NEW: [u8; 32] = [8; 32];
+
+fn with_keys(keys: &[[u8; 32]]) -> Setup {
+    Setup {
+        keys: keys.to_vec(),
+        mail: true,
+        ..Setup::default()
+    }
+}
+
+/// Something in every place where things are encrypted, and how to ask for it again.
+struct Kept {
+    /// The customer's idempotency key.
+    once: String,
+    customer: Value,
+    refund: Value,
+    notify: String,
+    session: String,
+}
+
+impl Kept {
+    async fn make(till: &Till) -> Kept {
+        let body = json!({ "email": "ada@example.com" });
+        let invoice = id(&till.invoice().await);
+        let once = format!("customer-of-{invoice}");
+        let customer = till
+            .posting("/v1/customers", body)
+            .once(&once)
+            .send()
+            .await
+            .ok(201);
+        let refund = refund(till, &received(till, "28.5").await, json!({}))
+            .await
+            .ok(201);
+        let page = till.call("GET", &format!("/v1/checkout/invoices/{invoice}"));
+        let page = page.key(&till.account.test.publishable_key).send().await;
+        let seen = page.ok(200);
+        let kept = Kept {
+            once,
+            customer,
+            refund,
+            notify: format!("/v1/checkout/invoices/{invoice}/notify"),
+            session: text(&seen["session_token"]),
+        };
+        kept.leave_address(till).await;
+        kept
+    }
+
+    async fn leave_address(&self, till: &Till) {
+        let body = json!({ "email": "payer@example.com", "session_token": self.session });
+        till.post(&self.notify, body).await.ok(200);
+    }
+
+    /// Everything is read as it was, and told again.
+    async fn is_there(&self, till: &Till) {
+        let customer = till
+            .get(&format!("/v1/customers/{}", id(&self.customer)))
+            .await
+            .ok(200);
+        assert_eq!(customer["email"], "ada@example.com");
+        let refund = till
+            .get(&format!("/v1/refunds/{}", id(&self.refund)))
+            .await
+            .ok(200);
+        assert_eq!(refund["claim_token"], self.refund["claim_token"]);
+        let body = json!({ "email": "ada@example.com" });
+        let again = till
+            .posting("/v1/customers", body)
+            .once(&self.once)
+            .send()
+            .await;
+        assert!(again.is_replay());
+        assert_eq!(again.ok(201), self.customer);
+    }
+}
+
+/// How many values each key has encrypted, the old one first.
+async fn encrypted(world: &World, old: &Till, new: &Till) -> (usize, usize) {
+    let mut count = (0, 0);
+    for place in Place::ALL {
+        let rows = sealed::page(&mut world.db.read().await.unwrap(), place, None, 500)
+            .await
+            .unwrap();
+        assert!(!rows.is_empty(), "{place:?}");
+        count.0 += rows
+            .iter()
+            .filter(|row| old.engine().vault.is_newest(&row.sealed))
+            .count();
+        count.1 += rows
+            .iter()
+            .filter(|row| new.engine().vault.is_newest(&row.sealed))
+            .count();
+    }
+    count
+}
+
+on_every_engine! {
+    async fn keys_take_over_while_servers_serve_and_the_old_one_may_go(world: World) {
+        if world.is_in_memory() {
+            return;
+        }
+        let till = world.till_with(with_keys(&[OLD, NEW])).await;
+        let beside = world.beside(&till, with_keys(&[NEW, OLD])).await;
+        rotation::encrypt_with(till.engine(), &till.engine().vault.first_name()).await.unwrap();
+        rotation::follow(beside.engine()).await.unwrap();
+        let kept = Kept::make(&till).await;
+        Kept::make(&till.another_account().await).await;
+        let new = beside.engine().vault.first_name();
+        rotation::encrypt_with(beside.engine(), &new).await.unwrap();
+        // The other one does not know yet; both read what either has written.
+        let late = Kept::make(&till).await;
+        let soon = Kept::make(&beside).await;
+        for server in [&till, &beside] {
+            kept.is_there(server).await;
+            late.is_there(server).await;
+            soon.is_there(server).await;
+        }
+        let (by_old, by_new) = encrypted(&world, &till, &beside).await;
+        assert!(by_old > 0 && by_new > 0, "{by_old} {by_new}");
+        let pass = rotation::pass(beside.engine()).await.unwrap();
+        assert_eq!(pass, Pass { rewritten: by_old as u64, unreadable: 0 });
+        rotation::follow(till.engine()).await.unwrap();
+        let after = Kept::make(&till).await;
+        assert_eq!(rotation::pass(beside.engine()).await.unwrap(), Pass::default());
+        // The old one may go.
+        let alone = world.beside(&till, with_keys(&[NEW])).await;
+        let receiver = Receiver::start().await;
+        alone.set(json!({ "webhook_url": receiver.url() })).await;
+        for kept in [&kept, &late, &soon, &after] {
+            kept.is_there(&alone).await;
+        }
+        alone.invoice().await;
+        let told = receiver.wait_for(1).await.remove(0);
+        let (secret, now) = (&till.account.test.webhook_secret, world.clock.now_s());
+        assert_eq!(verify(told.header("x-service-signature"), &told.body, secret, now, 300), Ok(()));
+        // The same address again is the same, not another one of three.
+        for _ in 0..4 {
+            kept.leave_address(&till).await;
+        }
+    }
+
+    async fn what_no_key_opens_stays_and_is_counted(world: World) {
+        if world.is_in_memory() {
+            return;
+        }
+        let till = world.till_with(with_keys(&[OLD])).await;
+        let kept = Kept::make(&till).await;
+        let beside = world.beside(&till, with_keys(&[NEW])).await;
+        let pass = rotation::pass(beside.engine()).await.unwrap();
+        assert!(pass.rewritten == 0 && pass.unreadable >= 5, "{pass:?}");
+        kept.is_there(&till).await;
+    }
+
+    async fn a_server_without_the_key_that_encrypts_is_not_ready(world: World) {
+        let till = world.till_with(with_keys(&[OLD])).await;
+        rotation::follow(till.engine()).await.unwrap();
+        assert_eq!(till.get("/readyz").await.status, 200);
+        rotation::encrypt_with(till.engine(), "00000000").await.unwrap();
+        till.get("/readyz").await.refused(503, "service_unavailable", None);
+    }
+}

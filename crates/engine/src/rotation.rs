@@ -1,0 +1,125 @@
+//! Encrypting anew what another key has encrypted, in small steps beside the work.
+
+use scoped_futures::ScopedFutureExt as _;
+use till_core::asset::Mode;
+use till_core::scope::{Credential, Scope};
+use till_store::sealed::{self, Place, SealedRow};
+use till_store::{StoreError, Tx};
+
+use crate::base::Engine;
+use crate::base::fail::Fail;
+use crate::{customers, mail, merchants, once, refunds};
+
+/// So many rows are read together, and at most so many written in one unit of work.
+const ROWS: i64 = 200;
+
+/// Makes the given key the one that encrypts, here and, within two beats of their pulse, in every server that has it.
+pub async fn encrypt_with(engine: &Engine, name: &str) -> Result<(), Fail> {
+    let written = engine.db.write(|tx: &mut Tx| {
+        async move { till_store::installation::set_key_name(tx, name).await }.scope_boxed()
+    });
+    written.await.map_err(Fail::from)?;
+    follow(engine).await
+}
+
+/// Encrypts with the key that the database names. A server that does not have it cannot read what the others write.
+pub async fn follow(engine: &Engine) -> Result<(), Fail> {
+    let mut reader = engine.db.read().await?;
+    let Some(name) = till_store::installation::key_name(&mut reader).await? else {
+        return Ok(());
+    };
+    let has_key = engine.vault.encrypt_with(&name);
+    if !has_key {
+        tracing::error!(key = %name, "the servers encrypt with a key that this one does not have; add its file to secrets.key_file");
+    }
+    engine.readiness.has_key(has_key);
+    Ok(())
+}
+
+/// What came of looking through everything once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pass {
+    pub rewritten: u64,
+    /// Written with a key that is not here, or damaged. They stay as they are.
+    pub unreadable: u64,
+}
+
+pub async fn pass(engine: &Engine) -> Result<Pass, Fail> {
+    let mut pass = Pass::default();
+    for place in Place::ALL {
+        pass_through(engine, place, &mut pass).await?;
+    }
+    Ok(pass)
+}
+
+async fn pass_through(engine: &Engine, place: Place, pass: &mut Pass) -> Result<(), Fail> {
+    let mut last = None;
+    loop {
+        let mut reader = engine.db.read().await?;
+        let rows = sealed::page(&mut reader, place, last.as_ref(), ROWS).await?;
+        drop(reader);
+        let Some(reached) = rows.last().cloned() else {
+            return Ok(());
+        };
+        last = Some(reached);
+        let is_old = |row: &&SealedRow| !engine.vault.is_newest(&row.sealed);
+        let old: Vec<&SealedRow> = rows.iter().filter(is_old).collect();
+        if !old.is_empty() {
+            rewrite(engine, place, &old, pass).await?;
+        }
+    }
+}
+
+async fn rewrite(
+    engine: &Engine,
+    place: Place,
+    rows: &[&SealedRow],
+    pass: &mut Pass,
+) -> Result<(), Fail> {
+    let mut anew = Vec::with_capacity(rows.len());
+    for row in rows {
+        let purpose = purpose(place, row)?;
+        let plain = match engine.vault.open(&purpose, &row.sealed) {
+            Ok(plain) => plain,
+            Err(error) => {
+                tracing::warn!(?place, account = row.account, %error, "it stays encrypted as it is");
+                pass.unreadable += 1;
+                continue;
+            }
+        };
+        let tag = (place == Place::NoticeEmails).then(|| engine.vault.tag(&purpose, &plain).into());
+        anew.push((*row, engine.vault.seal(&engine.ids, &purpose, &plain), tag));
+    }
+    let anew = &anew;
+    let written = engine.db.write(|tx: &mut Tx| {
+        async move {
+            let mut count = 0;
+            for (row, sealed, tag) in anew {
+                let done = sealed::replace(tx, place, row, sealed.clone(), tag.clone()).await?;
+                count += u64::from(done);
+            }
+            Ok::<u64, StoreError>(count)
+        }
+        .scope_boxed()
+    });
+    pass.rewritten += written.await?;
+    Ok(())
+}
+
+/// As those who encrypted it said it.
+fn purpose(place: Place, row: &SealedRow) -> Result<String, Fail> {
+    let unreadable = |what: &str| Fail::broken(StoreError::Other(format!("{place:?}: {what}")));
+    let mode = Mode::parse(&row.mode).ok_or_else(|| unreadable("a mode"))?;
+    let scope = Scope::new(&row.account, mode);
+    Ok(match place {
+        Place::WebhookSecrets => merchants::secrets::purpose(&scope),
+        Place::NoticeEmails => mail::address::purpose(&scope, &row.subject),
+        Place::CustomerEmails => customers::purpose(&scope, &row.subject),
+        Place::ClaimTokens => refunds::token_purpose(&scope, &row.subject),
+        Place::Answers => {
+            let credential = Credential::parse(&row.credential);
+            let credential = credential.ok_or_else(|| unreadable("a credential"))?;
+            once::purpose(&scope, credential, &row.subject)
+        }
+    })
+}

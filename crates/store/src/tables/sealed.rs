@@ -1,0 +1,157 @@
+//! What is encrypted, wherever it is, for being encrypted anew: some rows at a time, each only as long as it is what was read.
+
+use crate::{Queries, StoreError, Tx, Val, vals};
+
+/// A column that holds what was encrypted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    WebhookSecrets,
+    NoticeEmails,
+    CustomerEmails,
+    ClaimTokens,
+    /// Answers under idempotency keys.
+    Answers,
+}
+
+impl Place {
+    pub const ALL: [Place; 5] = [
+        Place::WebhookSecrets,
+        Place::NoticeEmails,
+        Place::CustomerEmails,
+        Place::ClaimTokens,
+        Place::Answers,
+    ];
+
+    fn table(self) -> &'static str {
+        match self {
+            Place::WebhookSecrets => "webhook_secrets",
+            Place::NoticeEmails => "notices",
+            Place::CustomerEmails => "customers",
+            Place::ClaimTokens => "refunds",
+            Place::Answers => "idempotency_keys",
+        }
+    }
+
+    fn column(self) -> &'static str {
+        match self {
+            Place::WebhookSecrets => "secret",
+            Place::NoticeEmails | Place::CustomerEmails => "email",
+            Place::ClaimTokens => "token_sealed",
+            Place::Answers => "response",
+        }
+    }
+
+    /// The table's key, in order.
+    fn key(self) -> &'static [&'static str] {
+        match self {
+            Place::WebhookSecrets => &["account", "mode", "serial"],
+            Place::NoticeEmails => &["id"],
+            Place::CustomerEmails | Place::ClaimTokens => &["account", "mode", "id"],
+            Place::Answers => &["account", "mode", "credential", "key"],
+        }
+    }
+
+    /// What it was encrypted for, besides its account and mode.
+    fn subject(self) -> &'static str {
+        match self {
+            Place::WebhookSecrets => "''",
+            Place::NoticeEmails => "invoice",
+            Place::CustomerEmails | Place::ClaimTokens => "id",
+            Place::Answers => "key",
+        }
+    }
+
+    fn credential(self) -> &'static str {
+        match self {
+            Place::Answers => "credential",
+            _ => "''",
+        }
+    }
+
+    /// Compares the key, from placeholder `first` on, as texts.
+    fn compared(self, sign: &str, first: usize) -> String {
+        let bound = |(at, column): (usize, &&str)| match *column {
+            "serial" => format!("CAST(CAST(${} AS TEXT) AS BIGINT)", first + at),
+            _ => format!("${}", first + at),
+        };
+        let bound: Vec<String> = self.key().iter().enumerate().map(bound).collect();
+        format!("({}) {sign} ({})", self.key().join(", "), bound.join(", "))
+    }
+}
+
+/// Something encrypted, and where it is.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct SealedRow {
+    pub account: String,
+    pub mode: String,
+    pub subject: String,
+    pub credential: String,
+    pub sealed: Vec<u8>,
+    key_1: String,
+    key_2: String,
+    key_3: String,
+    key_4: String,
+}
+
+impl SealedRow {
+    fn key(&self, place: Place) -> impl Iterator<Item = Val> {
+        let parts = [&self.key_1, &self.key_2, &self.key_3, &self.key_4];
+        parts.into_iter().take(place.key().len()).map(Val::from)
+    }
+}
+
+/// The next ones in the order of their keys.
+pub async fn page(
+    q: &mut impl Queries,
+    place: Place,
+    after: Option<&SealedRow>,
+    at_most: i64,
+) -> Result<Vec<SealedRow>, StoreError> {
+    let part = |at: usize| match place.key().get(at) {
+        Some(column) => format!("CAST({column} AS TEXT) AS key_{}", at + 1),
+        None => format!("'' AS key_{}", at + 1),
+    };
+    let parts: Vec<String> = (0..4).map(part).collect();
+    let (mut args, mut from) = (vals![at_most].to_vec(), String::new());
+    if let Some(after) = after {
+        args.extend(after.key(place));
+        from = format!("{} AND ", place.compared(">", 2));
+    }
+    let sql = format!(
+        "SELECT account, mode, {} AS subject, {} AS credential, {column} AS sealed, {} FROM {} \
+         WHERE {from}{column} IS NOT NULL AND length({column}) > 0 ORDER BY {} LIMIT $1",
+        place.subject(),
+        place.credential(),
+        parts.join(", "),
+        place.table(),
+        place.key().join(", "),
+        column = place.column(),
+    );
+    q.all(&sql, &args).await
+}
+
+/// Puts another in its place, unless somebody else has. `tag` is for e-mail addresses of payers.
+pub async fn replace(
+    tx: &mut Tx,
+    place: Place,
+    row: &SealedRow,
+    sealed: Vec<u8>,
+    tag: Option<Vec<u8>>,
+) -> Result<bool, StoreError> {
+    let column = place.column();
+    let mut args = vals![sealed, row.sealed.clone()].to_vec();
+    args.extend(row.key(place));
+    let of_tag = match tag {
+        None => String::new(),
+        Some(tag) => {
+            args.push(tag.into());
+            format!(", email_tag = ${}", args.len())
+        }
+    };
+    let sql = format!(
+        "UPDATE {} SET {column} = $1{of_tag} WHERE {} AND {column} = $2",
+        place.table(),
+        place.compared("=", 3)
+    );
+    Ok(tx.run(&sql, &args).await? == 1)
+}

@@ -1,0 +1,69 @@
+//! `till key-file create`, `till key-file rotate`
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use till_engine::rotation;
+
+use crate::compose::{self, Purpose};
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::keyfile;
+use crate::output;
+use crate::system::SystemEntropy;
+
+/// Within two beats of their pulse, servers have looked which key encrypts, and have finished what they began before.
+const SERVERS_FOLLOW_TIME: Duration = Duration::from_secs(15);
+
+#[derive(Debug, Args)]
+pub struct Create {
+    /// Where to; nothing may be there yet
+    #[arg(long, value_name = "FILE")]
+    to: PathBuf,
+}
+
+pub fn create(create: &Create) -> Result<(), Failure> {
+    let to = create.to.display();
+    if create.to.exists() {
+        return Err(Failure::new(format!("{to} is there already")));
+    }
+    keyfile::make(&create.to, &SystemEntropy)
+        .map_err(|error| Failure::new(format!("the key file {to} cannot be made: {error}")))?;
+    output::print(&format!(
+        "{to} is made; copy it to every server, put it in front of the others in secrets.key_file, and restart them in turn\n"
+    ))
+}
+
+pub async fn rotate(config: &Config) -> Result<(), Failure> {
+    let urls = config.urls(config.server.listen);
+    let engine = compose::engine(config, &urls, Purpose::Business).await?;
+    let newest = engine.vault.first_name();
+    let mut is_new = engine.vault.name() != newest;
+    if is_new {
+        rotation::encrypt_with(&engine, &newest).await?;
+        output::print(&format!("the key {newest} encrypts from now on\n"))?;
+    }
+    let mut left = rotation::pass(&engine).await?;
+    let mut rewritten = left.rewritten;
+    // Servers that had not noticed yet have written with the old one meanwhile.
+    while is_new || left.rewritten > 0 {
+        is_new = false;
+        tokio::time::sleep(SERVERS_FOLLOW_TIME).await;
+        left = rotation::pass(&engine).await?;
+        rewritten += left.rewritten;
+    }
+    output::print(&format!("{rewritten} values are encrypted anew\n"))?;
+    if left.unreadable > 0 {
+        return Err(Failure::new(format!(
+            "{} values do not open with any of the key files, and stay as they are; the log names them",
+            left.unreadable
+        )));
+    }
+    let files = config.key_files();
+    let first = files.first().map(|path| path.display().to_string());
+    output::print(&format!(
+        "everything is encrypted with {}: the other key files may go from secrets.key_file; keep them as long as backups\n",
+        first.unwrap_or_default()
+    ))
+}
