@@ -1,6 +1,6 @@
 //! What is not wrong, but worth a line: said in the log at the start, and by `till check`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::config::{Config, UnknownVariable};
 use crate::handles;
@@ -19,6 +19,7 @@ pub fn of(config: &Config) -> Vec<Advice> {
     advice.extend(live_mode(config));
     advice.extend(config.unknown_variables.iter().map(variable));
     advice.extend(files(config));
+    advice.extend(disk(config));
     advice.extend(handles(config, handles::limit()));
     advice
 }
@@ -120,6 +121,29 @@ fn files(config: &Config) -> Vec<Advice> {
         .collect()
 }
 
+/// With less than this a day's work may not fit, and nothing is written when it is full.
+const DISK_LOW_BYTES: u64 = 1 << 30;
+
+/// Of PostgreSQL's disk its server knows.
+fn disk(config: &Config) -> Option<Advice> {
+    let path = config.database.sqlite_path()?;
+    let folder = path.parent().filter(|of| !of.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let found = rustix::fs::statvfs(folder).ok()?;
+    low_disk(folder, found.f_bavail.saturating_mul(found.f_frsize))
+}
+
+fn low_disk(folder: &Path, free_bytes: u64) -> Option<Advice> {
+    (free_bytes < DISK_LOW_BYTES).then(|| Advice {
+        about: "disk space",
+        line: format!(
+            "{} MiB are left on the disk of {}, and when it is full nothing can be written; make room",
+            free_bytes >> 20,
+            folder.display()
+        ),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,6 +176,18 @@ mod tests {
         assert_eq!(lines(both), 2);
         let fine = "[server]\nlive_mode = true\npublic_url = \"https://pay.example\"\n";
         assert_eq!(lines(fine), 0);
+    }
+
+    #[test]
+    fn a_disk_that_is_nearly_full_is_worth_a_line() {
+        let folder = Path::new("data");
+        assert!(low_disk(folder, 1 << 30).is_none());
+        let advice = low_disk(folder, 300 << 20).unwrap();
+        assert!(
+            advice.line.starts_with("300 MiB are left"),
+            "{}",
+            advice.line
+        );
     }
 
     #[test]

@@ -10,8 +10,8 @@ use clap::{Args, Parser, Subcommand};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::commands::{
-    account, accounts, backup, check, checkout, demo, key, migrate, network, recover, screening,
-    serve, sweep,
+    account, accounts, backup, check, checkout, demo, destination, key, key_file, migrate, network,
+    recover, screening, serve, sweep,
 };
 use crate::compose;
 use crate::config::{Config, Flags};
@@ -30,7 +30,7 @@ const RUNTIME_END_TIME: Duration = Duration::from_secs(1);
     version,
     disable_help_subcommand = true,
     // So many commands fit a screen only without air between them.
-    help_template = "{about-with-newline}{usage-heading} {usage}\nExample: till demo\nCommands:\n{subcommands}\nOptions:\n{options}"
+    help_template = "{about-with-newline}{usage-heading} {usage}   Example: till demo\nCommands:\n{subcommands}\nOptions:\n{options}"
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -96,6 +96,13 @@ enum Command {
     /// Make, replace and list API keys
     #[command(subcommand, after_help = "Example: till key list --account acct_…")]
     Key(KeyCommand),
+    /// Make key files, and encrypt everything anew with the first
+    #[command(
+        subcommand,
+        name = "key-file",
+        after_help = "Example: till key-file rotate"
+    )]
+    KeyFile(KeyFileCommand),
     /// The checkout pages, for a host of your own
     #[command(
         subcommand,
@@ -154,6 +161,16 @@ enum AccountCommand {
     /// Let a disabled account's keys work again
     #[command(after_help = "Example: till account enable --account acct_…")]
     Enable(accounts::Which),
+    /// Show where an account is paid, in both modes
+    #[command(after_help = "Example: till account destinations --account acct_…")]
+    Destinations(destination::List),
+    /// Add a destination of a family that has none; nothing is replaced
+    #[command(
+        after_help = "FAMILY is eip155, tron, solana (an address) or bip122 (an account xpub).\n\n\
+                      Example: till account add-destination --account acct_… --mode live \\\n           \
+                      --destination eip155=0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+    )]
+    AddDestination(destination::Add),
 }
 
 #[derive(Debug, Subcommand)]
@@ -176,6 +193,21 @@ enum KeyCommand {
     /// List an account's keys by their hints
     #[command(after_help = "Example: till key list --account acct_…")]
     List(key::List),
+}
+
+#[derive(Debug, Subcommand)]
+#[command(disable_help_subcommand = true)]
+enum KeyFileCommand {
+    /// Make a key file that is to take over from those there are
+    #[command(after_help = "Example: till key-file create --to new.key")]
+    Create(key_file::Create),
+    /// Encrypt everything with the first file of secrets.key_file
+    #[command(
+        after_help = "Servers go on serving meanwhile; all of them must have the first file already,\n\
+                      and those before it. It may be run again at any time.\n\n\
+                      Example: till key-file rotate"
+    )]
+    Rotate,
 }
 
 #[derive(Debug, Subcommand)]
@@ -272,6 +304,22 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Key(KeyCommand::List(list)) => one_thing(&cli.settings, filter, async |config| {
             key::list(&config, &list).await
         }),
+        Command::Account(AccountCommand::AddDestination(add)) => {
+            one_thing(&cli.settings, filter, async |config| {
+                destination::add(&config, &add).await
+            })
+        }
+        Command::Account(AccountCommand::Destinations(list)) => {
+            one_thing(&cli.settings, filter, async |config| {
+                destination::list(&config, &list).await
+            })
+        }
+        Command::KeyFile(KeyFileCommand::Create(create)) => key_file::create(&create),
+        Command::KeyFile(KeyFileCommand::Rotate) => {
+            one_thing(&cli.settings, filter, async |config| {
+                key_file::rotate(&config).await
+            })
+        }
         Command::Checkout(CheckoutCommand::Export(export)) => {
             one_thing(&cli.settings, filter, async |config| {
                 checkout::export(&config, &export).await
@@ -388,7 +436,7 @@ mod tests {
     #[test]
     fn every_help_fits_one_screen_and_shows_an_example() {
         let paths = paths(&Cli::command(), &[]);
-        assert_eq!(paths.len(), 26, "{paths:?}");
+        assert_eq!(paths.len(), 31, "{paths:?}");
         for mut path in paths {
             path.push("--help".to_owned());
             let help = Cli::try_parse_from(&path).unwrap_err().to_string();

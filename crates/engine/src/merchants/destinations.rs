@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use scoped_futures::ScopedFutureExt as _;
 use till_chains::bitcoin::account::BitcoinAccount;
+use till_chains::example_destination;
 use till_core::asset::{Family, Registry};
 use till_core::error::{Code, Refusal};
 use till_core::scope::Scope;
@@ -10,6 +12,7 @@ use till_store::Tx;
 use till_store::destinations::DestinationRow;
 
 use crate::base::fail::Fail;
+use crate::base::{Engine, not_configured};
 
 /// Notes the destinations, by CAIP-2 namespace. A Bitcoin account key makes addresses by itself, so it belongs to
 /// one account and mode; the database holds that, whoever else is registering the same now.
@@ -50,4 +53,42 @@ pub async fn register(
         }
         done => Ok(done?),
     }
+}
+
+/// Adds canonical addresses of families that have none yet. What is there stays: addresses that were handed out, or taken
+/// ahead, depend on it.
+pub async fn add(engine: &Engine, scope: &Scope, added: &[(Family, String)]) -> Result<(), Fail> {
+    let write = engine.db.write(|tx: &mut Tx| {
+        async move {
+            let merchant = till_store::accounts::merchant_for_update(tx, scope).await?;
+            let mut all = merchant.ok_or_else(not_configured)?.destinations;
+            let mut new = BTreeMap::new();
+            for (family, address) in added {
+                check(tx, scope, *family, address).await?;
+                let name = family.namespace().to_owned();
+                if all.insert(name.clone(), address.clone()).is_some() {
+                    let message =
+                        format!("There is a destination of {name} already, which is not replaced");
+                    return Err(Refusal::new(Code::DestinationImmutable, message).into());
+                }
+                new.insert(name, address.clone());
+            }
+            till_store::accounts::set_destinations(tx, scope, &all).await?;
+            register(tx, scope, &new).await
+        }
+        .scope_boxed()
+    });
+    write.await
+}
+
+/// What is sent to an address of ours would be taken for a payment, and nobody has the keys of the examples.
+async fn check(tx: &mut Tx, scope: &Scope, family: Family, address: &str) -> Result<(), Fail> {
+    let message = if scope.mode.is_live() && address == example_destination(family) {
+        "This is a documented example: whatever is sent there is lost"
+    } else if !till_store::leases::ours(tx, &[address]).await?.is_empty() {
+        "This is a deposit address of Till"
+    } else {
+        return Ok(());
+    };
+    Err(Refusal::new(Code::DestinationInvalid, message).into())
 }

@@ -138,6 +138,17 @@ pub async fn update_settings(tx: &mut Tx, merchant: &MerchantRow) -> Result<(), 
     tx.write(&update).await.map(drop)
 }
 
+/// Where the merchant is paid from now on.
+pub async fn set_destinations(
+    tx: &mut Tx,
+    scope: &Scope,
+    destinations: &BTreeMap<String, String>,
+) -> Result<(), StoreError> {
+    let sql = "UPDATE merchants SET destinations = $3 WHERE account = $1 AND mode = $2";
+    let args = vals![&scope.account, scope.mode.as_str(), destinations.write()];
+    touched(tx.run(sql, &args).await?, 1, "merchants")
+}
+
 /// Says where the test clock is to go.
 pub async fn set_clock_goal(tx: &mut Tx, scope: &Scope, goal: i64) -> Result<(), StoreError> {
     let sql = "UPDATE merchants SET clock_goal = $3 WHERE account = $1 AND mode = $2";

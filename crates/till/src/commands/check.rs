@@ -7,6 +7,8 @@ use serde_json::json;
 use till_chains::rpc::{Endpoint, RpcClient, RpcError};
 use till_core::asset::{Family, Network};
 use till_core::webhook::UrlPolicy;
+use till_engine::base::clock::Clock as _;
+use till_engine::base::vault::Vault;
 use till_engine::outbound::{Sender, SenderConfig};
 use till_store::Db;
 use url::Url;
@@ -18,10 +20,14 @@ use crate::config::Config;
 use crate::database;
 use crate::failure::Failure;
 use crate::handles;
-use crate::keyfile;
+use crate::keyfile::{self, Key};
 use crate::output;
+use crate::system::SystemClock;
 
 const ENDPOINT_TIME: Duration = Duration::from_secs(5);
+const CLOCKS_WARN_MS: i64 = 2_000;
+/// A webhook's signature is refused by receivers long after this.
+const CLOCKS_FAIL_MS: i64 = 30_000;
 
 /// What came of one check: good, perhaps with a remark, or wrong and how to mend it.
 type Verdict = Result<String, String>;
@@ -38,6 +44,14 @@ pub async fn run(config: &Config) -> Result<(), Failure> {
     let name = format!("database {}", database::name(&config.database));
     let (verdict, db) = database(config).await;
     report.add(&name, verdict)?;
+    if let Some(db) = &db
+        && let Some(verdict) = clocks(db).await
+    {
+        match verdict {
+            Ok(remark) if !remark.is_empty() => report.warn("clock", &remark)?,
+            verdict => report.add("clock", verdict)?,
+        }
+    }
     for (name, verdict) in key_files(config, db.as_ref()).await {
         report.add(&name, verdict)?;
     }
@@ -130,6 +144,34 @@ async fn database(config: &Config) -> (Verdict, Option<Db>) {
     }
 }
 
+/// Nothing where the database runs by our own clock.
+async fn clocks(db: &Db) -> Option<Verdict> {
+    let clock = SystemClock::start();
+    let before = clock.now_ms();
+    let theirs = match db.clock_ms().await {
+        Ok(theirs) => theirs?,
+        Err(error) => return Some(Err(error.to_string())),
+    };
+    Some(judge_clocks(before, theirs, clock.now_ms()))
+}
+
+/// Servers agree by the database's rows and act by their own clocks: leases, retries and deadlines go wrong between those
+/// who differ. Theirs was read at some moment between the other two.
+fn judge_clocks(before: i64, theirs: i64, after: i64) -> Verdict {
+    let off_ms = (before - theirs).max(theirs - after).max(0);
+    let line = format!(
+        "this machine's clock and the database's differ by {} s; set both by NTP",
+        off_ms / 1_000
+    );
+    if off_ms <= CLOCKS_WARN_MS {
+        Ok(String::new())
+    } else if off_ms <= CLOCKS_FAIL_MS {
+        Ok(line)
+    } else {
+        Err(line)
+    }
+}
+
 async fn key_files(config: &Config, db: Option<&Db>) -> Vec<(String, Verdict)> {
     let in_memory =
         config.database.sqlite_path().is_none() && config.database.url.starts_with("sqlite:");
@@ -162,6 +204,11 @@ async fn key_files(config: &Config, db: Option<&Db>) -> Vec<(String, Verdict)> {
         };
         verdicts.push((name, verdict));
     }
+    if let Some(db) = db
+        && let Some(verdict) = named_key(db, &keys).await
+    {
+        verdicts.push(("the key that encrypts".to_owned(), verdict));
+    }
     if written_with_one
         && !keys.is_empty()
         && let Some(db) = db
@@ -173,6 +220,27 @@ async fn key_files(config: &Config, db: Option<&Db>) -> Vec<(String, Verdict)> {
         verdicts.push(("what the key files encrypted".to_owned(), verdict));
     }
     verdicts
+}
+
+/// Whether the key that the database names is among the files. Nothing while it names none.
+async fn named_key(db: &Db, keys: &[Key]) -> Option<Verdict> {
+    let named = till_store::installation::key_name(&mut db.read().await.ok()?).await;
+    let named = named.ok()??;
+    let vault = Vault::new(keys).ok()?;
+    Some(if vault.first_name() == named {
+        Ok(match keys.len() {
+            1 => String::new(),
+            _ => "after `till key-file rotate` the other files may go".to_owned(),
+        })
+    } else if vault.has(&named) {
+        Ok(format!(
+            "it is {named}, and not the first file yet; run `till key-file rotate`"
+        ))
+    } else {
+        Err(format!(
+            "the database is encrypted with the key {named}, and none of the files is it; copy the file from a server that has it"
+        ))
+    })
 }
 
 fn certificates(path: &Path) -> Verdict {
@@ -303,6 +371,16 @@ mod tests {
 
     fn network(id: &str) -> &'static Network {
         Registry::builtin().network(id).unwrap()
+    }
+
+    #[test]
+    fn clocks_that_differ_are_told_and_then_fail() {
+        let judge = |theirs: i64| judge_clocks(10_000, theirs, 10_400);
+        assert_eq!(judge(10_200), Ok(String::new()));
+        assert_eq!(judge(8_000), Ok(String::new()));
+        assert!(judge(7_000).is_ok_and(|line| line.contains("differ by 3 s")));
+        assert!(judge(13_500).is_ok_and(|line| line.contains("differ by 3 s")));
+        assert!(judge(-25_000).is_err_and(|line| line.contains("35 s") && line.contains("NTP")));
     }
 
     #[test]

@@ -101,7 +101,7 @@ pub async fn roll(config: &Config, new: &New) -> Result<(), Failure> {
 }
 
 /// An engine on a database that has the account.
-async fn engine_for(config: &Config, account: &str) -> Result<Engine, Failure> {
+pub async fn engine_for(config: &Config, account: &str) -> Result<Engine, Failure> {
     let engine = compose::engine_without_secrets(config).await?;
     let mut reader = engine.db.read().await?;
     let found = till_core::id::is(till_core::id::IdKind::Account, account)
