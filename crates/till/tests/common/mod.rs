@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -212,6 +212,10 @@ impl Server {
         ended.expect("just seen")
     }
 
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("a child").is_some()
+    }
+
     /// Asks it to stop, and it must end well.
     pub fn stop(mut self) {
         self.signal("TERM");
@@ -264,6 +268,22 @@ pub fn comes_true(mut is_so: impl FnMut() -> bool) -> bool {
         thread::sleep(POLL);
     }
     false
+}
+
+/// The same within a time that was promised, by the clock.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long another process takes is what is asked"
+)]
+pub fn comes_true_within(time: Duration, mut is_so: impl FnMut() -> bool) -> bool {
+    let begun = Instant::now();
+    while begun.elapsed() < time {
+        if is_so() {
+            return true;
+        }
+        thread::sleep(POLL);
+    }
+    is_so()
 }
 
 /// One request per connection: simple, and no state that a restart could confuse.

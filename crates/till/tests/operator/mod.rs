@@ -1,5 +1,9 @@
 //! What an operator sees of the real program, and what others do not.
 
+mod endings;
+mod keys;
+mod outage;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 

@@ -4,6 +4,7 @@
 //! all. Forbidden words are written in two halves so that this file does not find itself.
 
 mod licences;
+mod operating;
 mod rooms;
 mod threats;
 

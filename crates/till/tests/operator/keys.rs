@@ -1,0 +1,154 @@
+//! Key files that take over, and what the command line says of them; destinations.
+
+use std::fs;
+use std::thread;
+
+use serde_json::json;
+use till_store::testing::{Dialect, fresh};
+
+use crate::common::{Place, text};
+
+/// On the database that the arguments name.
+fn a_key_takes_over_while_the_server_serves(place: &Place, database: &[&str]) {
+    let account = place.account(database);
+    let key = text(&account, "/test/secret_key");
+    let create = ["key-file", "create", "--to", "new.key"];
+    place.till(&create).ok();
+    assert!(place.till(&create).fails(1).contains("there already"));
+    let both = ["--set", "secrets.key_file=new.key,till.key"];
+    let both = [database, &both].concat();
+    let server = place.serve(&both);
+    let client = server.client(key);
+    let body = json!({ "email": "ada@example.com" });
+    let made = client
+        .post("/v1/customers", "ada", &body)
+        .unwrap()
+        .expect(201);
+    let checked = place.till(&[&["check"], &both[..]].concat()).ok().stdout;
+    assert!(checked.contains("run `till key-file rotate`"), "{checked}");
+    let path = format!("/v1/customers/{}", text(&made, "/id"));
+    let rotate = [&["key-file", "rotate"], &both[..]].concat();
+    // Whatever moment it is: everything can be read, and what is written can be read later.
+    let (said, later) = thread::scope(|scope| {
+        let rotating = scope.spawn(|| place.till(&rotate).ok().stdout);
+        let mut later = Vec::new();
+        while !rotating.is_finished() {
+            let found = client.get(&path).unwrap().expect(200);
+            assert_eq!(text(&found, "/email"), "ada@example.com");
+            let once = format!("later-{}", later.len());
+            let made = client
+                .post("/v1/customers", &once, &body)
+                .unwrap()
+                .expect(201);
+            later.push(text(&made, "/id").to_owned());
+        }
+        (rotating.join().unwrap(), later)
+    });
+    assert!(
+        said.contains("everything is encrypted with new.key"),
+        "{said}"
+    );
+    let again = place.till(&rotate).ok().stdout;
+    assert!(again.contains("0 values are encrypted anew"), "{again}");
+    server.stop();
+    fs::remove_file(place.path("till.key")).unwrap();
+    let alone = [database, &["--set", "secrets.key_file=new.key"]].concat();
+    let server = place.serve(&alone);
+    let client = server.client(key);
+    for id in later.iter().map(String::as_str).chain([text(&made, "/id")]) {
+        let found = client
+            .get(&format!("/v1/customers/{id}"))
+            .unwrap()
+            .expect(200);
+        assert_eq!(text(&found, "/email"), "ada@example.com");
+    }
+    let checked = place.till(&[&["check"], &alone[..]].concat()).ok().stdout;
+    assert!(checked.contains("ok the key that encrypts\n"), "{checked}");
+    server.stop();
+}
+
+#[test]
+fn a_key_takes_over_while_the_server_serves_on_sqlite() {
+    a_key_takes_over_while_the_server_serves(&Place::new(), &[]);
+}
+
+#[test]
+fn a_key_takes_over_while_the_server_serves_on_postgres() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let Some(test) = runtime.block_on(fresh(Dialect::Postgres)) else {
+        return;
+    };
+    a_key_takes_over_while_the_server_serves(&Place::new(), &["--database", &test.config.url]);
+    runtime.block_on(test.remove());
+}
+
+#[test]
+fn check_says_when_the_key_is_not_the_databases_and_when_clocks_agree() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let Some(test) = runtime.block_on(fresh(Dialect::Postgres)) else {
+        return;
+    };
+    let place = Place::new();
+    let database = ["--database", test.config.url.as_str()];
+    place.account(&database);
+    let check = [&["check"], &database[..]].concat();
+    let checked = place.till(&check).ok().stdout;
+    assert!(checked.contains("ok clock\n"), "{checked}");
+    assert!(checked.contains("ok the key that encrypts\n"), "{checked}");
+    place.write("till.key", &"ab".repeat(32));
+    let failed = place.till(&check);
+    assert_eq!(failed.status, Some(1));
+    assert!(
+        failed.stdout.contains("FAIL the key that encrypts"),
+        "{}",
+        failed.stdout
+    );
+    runtime.block_on(test.remove());
+}
+
+#[test]
+fn destinations_are_added_where_there_are_none_and_shown() {
+    let place = Place::new();
+    let evm = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+    let account = place.account(&["--live"]);
+    let id = text(&account, "/account");
+    let add = |mode: &str, destination: &str| {
+        place.till(&[
+            "account",
+            "add-destination",
+            "--account",
+            id,
+            "--mode",
+            mode,
+            "--destination",
+            destination,
+        ])
+    };
+    let server = place.serve(&["--set", "server.live_mode=true"]);
+    let client = server.client(text(&account, "/live/secret_key"));
+    let body = json!({ "amount": "5", "currency": "USD", "assets": ["USDC@eip155:8453"] });
+    let refused = client.post("/v1/invoices", "one", &body).unwrap().json();
+    assert_eq!(text(&refused, "/error/code"), "mode_not_configured");
+    add("live", &format!("eip155={evm}")).ok();
+    client
+        .post("/v1/invoices", "two", &body)
+        .unwrap()
+        .expect(201);
+    let line = add("live", &format!("eip155={evm}")).fails(1);
+    assert!(line.contains("not replaced"), "{line}");
+    let line = add("live", "tron=THVmXun9u721tBiYcT3VfLQKcwYBmoY1xX").fails(1);
+    assert!(line.contains("documented example"), "{line}");
+    let line = add("live", "tron=nonsense").fails(1);
+    assert!(line.contains("--destination tron"), "{line}");
+    let list = ["account", "destinations", "--account", id];
+    let shown = place.till(&[&list[..], &["--json"]].concat()).json();
+    let shown = shown.as_array().unwrap();
+    let live: Vec<_> = shown.iter().filter(|it| it["mode"] == "live").collect();
+    assert_eq!(
+        live,
+        [&json!({ "mode": "live", "family": "eip155", "address": evm })]
+    );
+    assert_eq!(shown.len(), 5, "and the four examples of test mode");
+    assert!(place.till(&list).ok().stdout.contains(evm));
+    server.stop();
+}
