@@ -1,4 +1,8 @@
 //! From socket addresses to a connection that is ready to speak.
+//!
+//! TLS is opened here and not by hyper-rustls: its connector takes a host's name to whatever address that has, asks for it again by
+//! itself, and tells failures in rustls' words, which name what the receiver chose. Here the addresses were vetted before, each
+//! has its share of the time, and a place among the open sockets is held as long as the connection lasts.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};

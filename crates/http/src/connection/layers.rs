@@ -2,6 +2,9 @@
 //!
 //! Whatever happens inside (an unknown route, a panic, a handler that hangs), what leaves here has a
 //! request id and, when it is an error, the one shape of errors.
+//!
+//! CORS and panics are our own and not tower-http's: its layers stand around the router, and what is refused before it, or
+//! after too long, must have the same headers and the same shape.
 
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;

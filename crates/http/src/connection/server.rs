@@ -1,4 +1,7 @@
 //! From a listening socket to requests at the edge, and an orderly end.
+//!
+//! The drain is our own and not hyper-util's `GracefulShutdown`: that one watches hyper's connections, and a stream's has been
+//! taken out of hyper's hands by then; it also has no time after which it gives up.
 
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};

@@ -1,5 +1,8 @@
 //! The socket as hyper sees it, with what hyper leaves to us: a limit on slow heads and slow readers,
 //! our words instead of its bare refusals, and an end that does not cut off the last answer.
+//!
+//! No library does this: hyper has no hook for what it refuses before there is a request. Its words are known by their bytes,
+//! and a test has a bare hyper say them, so that a newer one that says something else does not pass unnoticed.
 
 use std::future::Future;
 use std::io::{self, IoSlice};
@@ -303,9 +306,53 @@ fn bare_refusal(buf: &[u8]) -> Option<(u16, usize)> {
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
+    use hyper::body::Incoming;
+    use hyper::server::conn::http1;
+    use hyper::service::service_fn;
+    use hyper_util::rt::TokioIo;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
     use super::*;
 
     const DATE: &str = "date: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\n";
+
+    /// What hyper itself writes when it is sent this.
+    async fn said_by_hyper(request: Vec<u8>) -> Vec<u8> {
+        let (mut client, server) = tokio::io::duplex(1 << 20);
+        let never = service_fn(async |_: http::Request<Incoming>| {
+            Ok::<_, Infallible>(http::Response::new(String::new()))
+        });
+        let serving = http1::Builder::new()
+            .max_header_size(1 << 18)
+            .max_buf_size(1 << 18)
+            .serve_connection(TokioIo::new(server), never);
+        let speaking = async {
+            client.write_all(&request).await.unwrap();
+            let mut said = Vec::new();
+            client.read_to_end(&mut said).await.unwrap();
+            said
+        };
+        // It fails, after it has said so.
+        let (_, said) = tokio::join!(serving, speaking);
+        said
+    }
+
+    #[tokio::test]
+    async fn hyper_refuses_in_the_bytes_that_are_reworded() {
+        let long_uri = format!("GET /{} HTTP/1.1\r\nhost: x\r\n\r\n", "x".repeat(70_000));
+        let large_head = format!("GET / HTTP/1.1\r\nhost: x\r\nx: {}", "x".repeat(1 << 19));
+        for (status, request) in [
+            (400, "nonsense\r\n\r\n".to_owned()),
+            (414, long_uri),
+            (431, large_head),
+        ] {
+            let said = said_by_hyper(request.into_bytes()).await;
+            let shown = String::from_utf8_lossy(&said).into_owned();
+            assert_eq!(bare_refusal(&said), Some((status, 0)), "{shown}");
+        }
+    }
 
     #[test]
     fn only_an_answer_without_anything_of_ours_is_taken_for_hypers() {

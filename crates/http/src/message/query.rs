@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use percent_encoding::percent_decode_str;
 use till_core::error::{Code, Refusal};
 
 use super::fields::Typed;
@@ -153,25 +154,19 @@ fn parts(raw: Option<&str>) -> impl Iterator<Item = &str> {
     raw.unwrap_or("").split('&').filter(|part| !part.is_empty())
 }
 
-/// Percent-decoding with `+` as a space; nothing for a broken escape or what is not UTF-8.
+/// Percent-decoding with `+` as a space; nothing for a broken escape, which the library would let pass, or what is not
+/// UTF-8, which `form_urlencoded` would replace.
 fn decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'%' => (hex(rest.next()?)? << 4) | hex(rest.next()?)?,
-            b'+' => b' ',
-            plain => plain,
-        });
+    let is_escape = |after: &str| {
+        let digits = after.as_bytes().first_chunk::<2>();
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    if !text.split('%').skip(1).all(is_escape) {
+        return None;
     }
-    String::from_utf8(bytes).ok()
-}
-
-pub(super) fn hex(digit: u8) -> Option<u8> {
-    // A hexadecimal digit is below 16.
-    char::from(digit)
-        .to_digit(16)
-        .and_then(|n| u8::try_from(n).ok())
+    let spaced = text.replace('+', " ");
+    let decoded = percent_decode_str(&spaced).decode_utf8().ok()?;
+    Some(decoded.into_owned())
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use http::Uri;
-
-use super::query::hex;
+use percent_encoding::percent_decode;
 
 const SECRET: [&[u8]; 2] = [b"till_test_sk_", b"till_live_sk_"];
 const KEYS: [&str; 4] = [
@@ -46,10 +45,12 @@ fn holds_secret(text: &str) -> bool {
         if contains_secret(&bytes) {
             return true;
         }
-        match decode_once(&bytes) {
-            Some(decoded) => bytes = Cow::Owned(decoded),
-            None => return false,
-        }
+        // What is decodable; the rest stays.
+        let decoded = match percent_decode(&bytes).into() {
+            Cow::Owned(decoded) => decoded,
+            Cow::Borrowed(_) => return false,
+        };
+        bytes = Cow::Owned(decoded);
     }
     contains_secret(&bytes)
 }
@@ -58,29 +59,6 @@ fn contains_secret(bytes: &[u8]) -> bool {
     bytes
         .windows(SECRET[0].len())
         .any(|window| window[0] == b't' && SECRET.contains(&window))
-}
-
-/// Decodes what is decodable and leaves the rest; nothing when there was nothing to decode.
-fn decode_once(bytes: &[u8]) -> Option<Vec<u8>> {
-    if !bytes.contains(&b'%') {
-        return None;
-    }
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut index = 0;
-    while let Some(&byte) = bytes.get(index) {
-        let digit = |at: usize| bytes.get(index + at).copied().and_then(hex);
-        match (byte, digit(1), digit(2)) {
-            (b'%', Some(high), Some(low)) => {
-                out.push((high << 4) | low);
-                index += 3;
-            }
-            _ => {
-                out.push(byte);
-                index += 1;
-            }
-        }
-    }
-    (out.len() < bytes.len()).then_some(out)
 }
 
 /// The path for the log. Keys are cut after their prefix, and so is what follows a path whose next
