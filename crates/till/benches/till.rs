@@ -13,8 +13,8 @@ use bench::receiver::Receiver;
 use bench::report::{Hundredths, Report, median};
 use bench::server::{Installation, Parts, free_address};
 use bench::{
-    CLIENTS, Engine, Postgres, Res, books, chain, door, engines, growth, raw, requests, rounds,
-    timers,
+    CLIENTS, Engine, Postgres, Res, books, chain, door, engines, growth, quiet, raw, requests,
+    rounds, timers,
 };
 
 #[path = "../tests/common/mod.rs"]
@@ -36,6 +36,7 @@ mod bench {
     pub mod door;
     pub mod growth;
     pub mod load;
+    pub mod quiet;
     pub mod raw;
     pub mod receiver;
     pub mod report;
@@ -125,6 +126,13 @@ const STREAMS_BEFORE: usize = 100;
 /// Within what one payer's address and one invoice may have.
 const STREAMS_PER_CLIENT: usize = 90;
 const STREAMS_PER_INVOICE: usize = 150;
+/// Streams of invoices that nothing happens to, and what they may ask of the database together.
+const QUIET: usize = 10_000;
+const QUIET_STATEMENTS_PER_S: u64 = 20;
+/// What an invoice may take up with its indexes: with its event, delivery, lease, timer and key; and when it was paid, with
+/// its payment and journal, too.
+const BYTES_PER_INVOICE: u64 = 8 * 1024;
+const BYTES_PER_PAID_INVOICE: u64 = 16 * 1024;
 const SMALL: u64 = 10_000;
 const WATCHED: u64 = 10_000_000;
 /// More than all networks together have.
@@ -173,6 +181,13 @@ async fn run() -> Res<()> {
     }
     if wanted("rest") {
         at_rest(&mut report).await?;
+    }
+    if wanted("quiet") && engines().any(|engine| engine == Engine::Postgres) {
+        let url = postgres.fresh().await?;
+        let asked = quiet::statements_per_s(url.clone(), QUIET).await?;
+        let work = format!("statements per second for {QUIET} quiet streams, PostgreSQL");
+        report.at_most(&work, asked, QUIET_STATEMENTS_PER_S, "/s");
+        postgres.drop(&url).await?;
     }
     if wanted("books") {
         a_year(&postgres, &mut report).await?;
@@ -538,6 +553,9 @@ async fn a_year(postgres: &Postgres, report: &mut Report) -> Res<()> {
             "MiB",
         );
         server.stop().await?;
+        let each = growth::bytes(&installation).await? / invoices.max(1);
+        let work = format!("bytes per paid invoice at rest, {}", engine.name());
+        report.at_most(&work, each, BYTES_PER_PAID_INVOICE, "B");
         if let Some(url) = url {
             postgres.drop(&url).await?;
         }
@@ -553,6 +571,9 @@ async fn grow(postgres: &Postgres, report: &mut Report) -> Res<()> {
     for engine in engines() {
         let small = growth::grown(database(engine, postgres).await?, SMALL).await?;
         let grown = growth::grown(database(engine, postgres).await?, large).await?;
+        let each = grown.bytes.saturating_sub(small.bytes) / (large - SMALL);
+        let work = format!("bytes per invoice at rest, {}", engine.name());
+        report.at_most(&work, each, BYTES_PER_INVOICE, "B");
         let mut rates = [[const { Vec::<u64>::new() }; 4], [const { Vec::new() }; 4]];
         for round in 0..rounds() {
             for (grown, rates) in [&small, &grown].into_iter().zip(&mut rates) {

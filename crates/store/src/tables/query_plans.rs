@@ -6,6 +6,7 @@ use till_core::invoice::Status;
 use till_core::payment::PaymentStatus;
 use till_core::refund::RefundStatus;
 use till_core::scope::Scope;
+use till_core::subscription;
 use till_core::webhook::DeliveryStatus;
 
 use crate::deliveries::DeliveryFilter;
@@ -13,10 +14,11 @@ use crate::invoices::InvoiceFilter;
 use crate::payments::PaymentFilter;
 use crate::refunds::RefundFilter;
 use crate::sql::LookUp;
+use crate::subscriptions::SubscriptionFilter;
 use crate::testing::migrated;
 use crate::{
     Dialect, Page, Queries, Reader, Row, StoreError, Val, books, customers, deliveries, invoices,
-    links, payments, plans, refunds, transfers,
+    links, payments, plans, refunds, subscriptions, transfers,
 };
 
 /// Asks how each statement would be answered instead of asking it.
@@ -216,6 +218,26 @@ async fn every_list_has_its_index(dialect: Dialect) {
         ] {
             refunds::list(q, scope, filter, page).await.unwrap();
             check(&q.plan(), "refunds", columns);
+        }
+        for (filter, columns) in [
+            (SubscriptionFilter::default(), &[][..]),
+            (
+                SubscriptionFilter {
+                    status: Some(subscription::Status::PastDue),
+                    ..Default::default()
+                },
+                &["status"][..],
+            ),
+            (
+                SubscriptionFilter {
+                    customer: some(),
+                    ..Default::default()
+                },
+                &["customer"][..],
+            ),
+        ] {
+            subscriptions::list(q, scope, filter, page).await.unwrap();
+            check(&q.plan(), "subscriptions", columns);
         }
         for (active, columns) in [(None, &[][..]), (Some(true), &["active"][..])] {
             links::list(q, scope, active, page).await.unwrap();

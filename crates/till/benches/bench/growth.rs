@@ -16,6 +16,8 @@ pub struct Grown {
     pub installation: Installation,
     pub server: Server,
     pub invoices: u64,
+    /// What the database takes up.
+    pub bytes: u64,
 }
 
 /// An installation with that many invoices, served.
@@ -45,12 +47,25 @@ pub async fn grown(database: Option<String>, invoices: u64) -> Res<Grown> {
             raw::run_postgres(&installation.database, &statements).await?;
         }
     }
+    let bytes = bytes(&installation).await?;
     let server = installation.serve(Parts::Api).await?;
     Ok(Grown {
         installation,
         server,
         invoices,
+        bytes,
     })
+}
+
+/// What a database takes up at rest: nobody is connected to a SQLite file, so its log is empty.
+pub async fn bytes(installation: &Installation) -> Res<u64> {
+    match installation.sqlite_file() {
+        Some(file) => Ok(std::fs::metadata(file)?.len()),
+        None => {
+            let sql = "SELECT pg_database_size(current_database())";
+            raw::number_postgres(&installation.database, sql).await
+        }
+    }
 }
 
 /// `padded` makes the 26 digits of an id from the number `n`.

@@ -214,6 +214,16 @@ pub async fn run_postgres(url: &str, statements: &[String]) -> Res<()> {
     Ok(conn.close().await?)
 }
 
+/// What a question for one number is answered with.
+pub async fn number_postgres(url: &str, sql: &str) -> Res<u64> {
+    let mut conn = PgConnection::connect(url).await?;
+    let (number,): (i64,) = sqlx::query_as(AssertSqlSafe(sql.to_owned()))
+        .fetch_one(&mut conn)
+        .await?;
+    conn.close().await?;
+    Ok(number.try_into()?)
+}
+
 pub fn run_sqlite(file: &Path, statements: &[String]) -> Res<()> {
     let conn = rusqlite::Connection::open(file)?;
     for sql in statements {
