@@ -350,8 +350,8 @@ async fn has_column(db: &Db, column: &str) -> Result<bool, StoreError> {
             "SELECT name FROM pragma_table_info('schema_migrations') WHERE name = $1"
         }
         Dialect::Postgres => {
-            "SELECT CAST(column_name AS TEXT) FROM information_schema.columns WHERE table_schema = current_schema() \
-             AND table_name = 'schema_migrations' AND column_name = $1"
+            "SELECT CAST(attname AS TEXT) FROM pg_attribute \
+             WHERE attrelid = to_regclass(quote_ident(current_schema()) || '.schema_migrations') AND attname = $1"
         }
     };
     let found: Option<(String,)> = db.read().await?.one(sql, &[Val::from(column)]).await?;
