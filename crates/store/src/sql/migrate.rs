@@ -40,7 +40,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     23 => "0023_retention",
     24 => "0024_taken_until",
     25 => "0025_arrived",
-    26 => "0026_registers",
+    26 serves 25 => "0026_registers",
 ];
 
 const CREATE_ATTEMPTS_MAX: u32 = 8;
