@@ -166,6 +166,8 @@ enum AccountCommand {
     Destinations(destination::List),
     /// Add a destination of a family that has none; nothing is replaced
     #[command(
+        override_usage = "till account add-destination [OPTIONS] \\\n         \
+                          --account <ID> --mode <MODE> --destination <FAMILY=ADDRESS>",
         after_help = "FAMILY is eip155, tron, solana (an address) or bip122 (an account xpub).\n\n\
                       Example: till account add-destination --account acct_… --mode live \\\n           \
                       --destination eip155=0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
