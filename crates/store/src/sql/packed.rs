@@ -1,8 +1,8 @@
 //! Rows that come as one text. Each row wakes who asked for it, and each of its values is copied by itself: where a report goes
 //! through millions of them, that costs more than reading them. There the statement puts many rows into one.
 //!
-//! Nothing that is packed may be empty, for that stands for a null, or hold a separator: our ids, names, numbers and
-//! JSON do neither.
+//! Nothing that is packed may be empty or -1, for these stand for a null, or hold a separator: our ids, names, times, amounts
+//! and JSON do neither.
 
 use sqlx::error::BoxDynError;
 
@@ -20,6 +20,9 @@ pub(crate) fn text(separator: char) -> String {
     separator.to_string()
 }
 
+/// Texts are empty where there is none. A number would have to be made a text for that, which costs.
+const NULL_NUMBER: &str = "-1";
+
 pub(crate) struct Packed<'t>(Vec<&'t str>);
 
 impl<'t> Packed<'t> {
@@ -30,7 +33,7 @@ impl<'t> Packed<'t> {
 
 impl Cells for Packed<'_> {
     fn is_null(&self, at: usize) -> Result<bool, BoxDynError> {
-        Ok(self.text(at)?.is_empty())
+        Ok(matches!(self.text(at)?, "" | NULL_NUMBER))
     }
 
     fn text(&self, at: usize) -> Result<&str, BoxDynError> {
@@ -44,5 +47,20 @@ impl Cells for Packed<'_> {
 
     fn blob(&self, _at: usize) -> Result<&[u8], BoxDynError> {
         Err("bytes are not packed".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_read_by_position_and_says_what_it_lacks() {
+        let row = Packed::of("inv_1\u{1f}\u{1f}-1\u{1f}17");
+        assert_eq!(row.text(0).unwrap(), "inv_1");
+        let nulls: Vec<bool> = (0..4).map(|at| row.is_null(at).unwrap()).collect();
+        assert_eq!(nulls, [false, true, true, false]);
+        assert_eq!(row.int(3).unwrap(), 17);
+        assert!(row.int(0).is_err() && row.text(4).is_err() && row.blob(0).is_err());
     }
 }

@@ -90,13 +90,13 @@ pub async fn of_period(
 ) -> Result<Vec<Booked>, StoreError> {
     let sql = "SELECT string_agg(concat_ws($8, concat_ws($7, i.id, COALESCE(i.summary, ''), i.status, COALESCE(p.id, ''), \
          COALESCE(p.asset, ''), COALESCE(p.units, ''), COALESCE(p.status, ''), COALESCE(p.credit_at, ''), COALESCE(p.network, ''), \
-         COALESCE(p.simulated || '', ''), COALESCE(p.credited_at || '', ''), COALESCE(p.gone_at || '', ''), COALESCE(t.asset, ''), \
-         COALESCE(t.arrived, t.units, ''), COALESCE(t.height || '', ''), COALESCE(t.gone || '', '')), \
+         COALESCE(p.simulated, -1), COALESCE(p.credited_at, -1), COALESCE(p.gone_at, -1), COALESCE(t.asset, ''), \
+         COALESCE(t.arrived, t.units, ''), COALESCE(t.height, -1), COALESCE(t.gone, -1)), \
          (SELECT string_agg(concat_ws($7, j.asset, j.debit, j.credit, j.amount), $8) FROM journal AS j \
          WHERE j.subject = p.id AND j.account || '' = $1 AND j.mode || '' = $2)), $9) \
          FROM (SELECT id, summary, status FROM invoices WHERE account = $1 AND mode = $2 AND id > $3 AND id <= $4 \
          AND created_at >= $5 AND created_at < $6) AS i \
-         LEFT JOIN payments AS p ON p.invoice = i.id AND p.account || '' = $1 AND p.mode || '' = $2 \
+         LEFT JOIN payments AS p ON p.invoice = i.id AND p.invoice > $3 AND p.invoice <= $4 AND p.account || '' = $1 AND p.mode || '' = $2 \
          LEFT JOIN transfers AS t ON t.network = p.network AND t.tx_hash = p.tx_hash AND t.place = p.place";
     let (account, mode) = (&scope.account, scope.mode.as_str());
     let (unit, record, group) = (text(UNIT), text(RECORD), text(GROUP));
