@@ -164,7 +164,7 @@ enum AccountCommand {
     /// Show where an account is paid, in both modes
     #[command(after_help = "Example: till account destinations --account acct_…")]
     Destinations(destination::List),
-    /// Add a destination of a family that has none; nothing is replaced
+    /// Add a destination of a family that has none yet
     #[command(
         override_usage = "till account add-destination [OPTIONS] \\\n         \
                           --account <ID> --mode <MODE> --destination <FAMILY=ADDRESS>",
