@@ -124,12 +124,17 @@ on_every_engine! {
         // A secret key at the checkout is still the merchant's.
         pick("probed").send().await.refused(409, "idempotency_key_reused", "Idempotency-Key");
 
-        let (mut socket, last) = payer("held").send_all_but_one().await;
-        until("the payer's request to hold its key", || async {
-            (payer("held").send().await.code() == "idempotency_key_in_use").then_some(())
+        // Whoever asks before the payer's request was begun has its key instead: then another is held.
+        let tries = std::cell::Cell::new(0);
+        let (mut socket, last, held) = until("the payer's request to hold its key", || async {
+            tries.set(tries.get() + 1);
+            let key = format!("held-{}", tries.get());
+            let (socket, last) = payer(&key).send_all_but_one().await;
+            let is_held = payer(&key).send().await.code() == "idempotency_key_in_use";
+            is_held.then_some((socket, last, key))
         })
         .await;
-        is_new(create(&till, "held").send().await, 201);
+        is_new(create(&till, &held).send().await, 201);
         socket.write_u8(last).await.unwrap();
         let mut said = Vec::new();
         socket.read_to_end(&mut said).await.unwrap();
