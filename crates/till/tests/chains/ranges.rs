@@ -88,6 +88,7 @@ fn a_chain_that_is_reorganised_again_and_again_pays_once() {
     node.mine(2);
     shop.until_status(&server, &id, "paid");
     assert_eq!(shop.payments(&server, &id).len(), 1);
+    shop.until_paid(1);
     let told = shop.told_of(&id);
     let paid = told.iter().filter(|it| *it == "invoice.paid").count();
     assert_eq!(paid, 1, "{told:?}");
