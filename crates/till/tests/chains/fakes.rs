@@ -27,21 +27,6 @@ fn and_then_one_is_paid(shop: &Shop, server: &Server, node: &Node, asset: &str) 
     shop.until_status(server, &id, "paid");
 }
 
-fn swept(shop: &Shop) -> Value {
-    let account = shop.account_id();
-    let all = shop.place.till(&[
-        "sweep",
-        "--config",
-        "till.toml",
-        "--account",
-        account,
-        "--mode",
-        "test",
-        "--json",
-    ]);
-    all.json()
-}
-
 // D10, D11: what makes no log is nobody's payment, and lies there for its owner all the same.
 #[test]
 fn coins_and_a_balance_that_grows_by_itself_pay_nothing_and_are_found_by_a_sweep() {
@@ -67,7 +52,7 @@ fn coins_and_a_balance_that_grows_by_itself_pay_nothing_and_are_found_by_a_sweep
         assert_eq!(shop.read(&server, id)["status"], "awaiting_payment");
         assert!(shop.payments(&server, id).is_empty());
     }
-    let all = swept(&shop);
+    let all = shop.sweep(&[]);
     let lying = all[0]["addresses"].as_array().expect("a list").iter();
     let lying: Vec<(&str, &str)> = lying
         .map(|it| (text(it, "/address"), text(it, "/amount")))
@@ -138,7 +123,7 @@ fn what_is_emptied_in_the_block_that_brought_it_counts_in_full() {
     node.pay(USDC, &[(&deposit, 10_000_000)]);
     node.mine(2);
     shop.until_status(&server, &id, "partially_paid");
-    let batch = swept(&shop)[0].take();
+    let batch = shop.sweep(&[])[0].take();
     let flush = json!({
         "from": node.payer(), "to": batch["to"], "data": batch["data"], "gas": "0x60000",
         "gasPrice": "0x77359400",

@@ -125,6 +125,14 @@ impl Shop {
         about.map(|event| text(event, "/type").to_owned()).collect()
     }
 
+    /// What lies at the account's addresses, and the transactions that empty them.
+    pub fn sweep(&self, more: &[&str]) -> Value {
+        let sweep = ["sweep", "--config", "till.toml", "--mode", "test", "--json"];
+        let account = ["--account", self.account_id()];
+        let args = [&sweep[..], &account, more].concat();
+        self.place.till(&args).json()
+    }
+
     /// Until so many invoices were told to be paid.
     #[track_caller]
     pub fn until_paid(&self, count: usize) {

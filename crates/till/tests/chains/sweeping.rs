@@ -32,18 +32,7 @@ fn what_lies_on_the_addresses_goes_where_it_must_by_any_wallet() {
         shop.until_status(&server, id, "paid");
     }
 
-    let account = shop.account_id();
-    let args = [
-        "sweep",
-        "--config",
-        "till.toml",
-        "--account",
-        account,
-        "--mode",
-        "test",
-        "--json",
-    ];
-    let sweep = |more: &[&str]| shop.place.till(&[&args[..], more].concat()).json();
+    let sweep = |more: &[&str]| shop.sweep(more);
     let all = sweep(&["--min", "1"]);
     let [batch] = &**all.as_array().expect("a list") else {
         panic!("one batch: {all}")

@@ -31,18 +31,8 @@ fn open() -> Option<Chain> {
 
 impl Chain {
     fn sweep(&self) -> Vec<Value> {
-        let account = self.shop.account_id();
-        let all = self.shop.place.till(&[
-            "sweep",
-            "--config",
-            "till.toml",
-            "--account",
-            account,
-            "--mode",
-            "test",
-            "--json",
-        ]);
-        all.json().as_array().expect("a list").clone()
+        let all = self.shop.sweep(&[]);
+        all.as_array().expect("a list").clone()
     }
 
     /// By a wallet that has nothing to do with the merchant.
