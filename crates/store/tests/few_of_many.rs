@@ -5,7 +5,7 @@ use till_core::asset::Mode;
 use till_core::event::EventType;
 use till_core::scope::Scope;
 use till_core::timer::TimerKind;
-use till_store::deliveries::{DeliveryRow, Message, Patience};
+use till_store::deliveries::{DeliveryRow, Message};
 use till_store::events::EventRow;
 use till_store::testing::migrated;
 use till_store::timers::TimerRow;
@@ -61,11 +61,7 @@ async fn deliveries_are_claimed_without_reading_all_that_are_due() {
     tx.commit().await.unwrap();
 
     let mut tx = test.db.begin().await.unwrap();
-    let patience = Patience {
-        claim_ms: 60_000,
-        turn_ms: 15_000,
-    };
-    let claimed = deliveries::claim(&mut tx, &scope(), DUE_AT, patience, FEW).await;
+    let claimed = deliveries::claim(&mut tx, &scope(), (DUE_AT, DUE_AT + 60_000), FEW).await;
     assert_eq!(claimed.unwrap().len(), usize::try_from(FEW).unwrap());
     let read = rows_read(&mut tx, "deliveries").await;
     assert!(read <= READ_MAX, "{read} rows were read");

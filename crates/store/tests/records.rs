@@ -134,14 +134,6 @@ fn delivery(id: &str, scope: &Scope, due_at: i64) -> DeliveryRow {
     )
 }
 
-/// Nobody is waited for once the claim has run out.
-fn patience(claim_ms: i64) -> deliveries::Patience {
-    deliveries::Patience {
-        claim_ms,
-        turn_ms: claim_ms,
-    }
-}
-
 fn attempted(id: &str, fence: i64, next_attempt_at: Option<i64>) -> Attempted<'_> {
     Attempted {
         id,
@@ -387,16 +379,33 @@ both_engines! {
         with_deliveries(&db, &[about("whd_a", 5), about("whd_b", 3), about("whd_c", 5)]).await;
         let mut tx = db.begin().await.unwrap();
         let ids = |claimed: Vec<deliveries::Claimed>| claimed.into_iter().map(|claimed| claimed.id).collect::<Vec<_>>();
-        let patience = deliveries::Patience { claim_ms: 60, turn_ms: 15 };
-        assert!(ids(deliveries::claim(&mut tx, &scope, 4, patience, 9).await.unwrap()).is_empty(), "the first is not due");
-        assert_eq!(ids(deliveries::claim(&mut tx, &scope, 5, patience, 1).await.unwrap()), Vec::<String>::new(), "not alone");
-        let mut together = ids(deliveries::claim(&mut tx, &scope, 5, patience, 2).await.unwrap());
+        assert!(ids(deliveries::claim(&mut tx, &scope, (4, 64), 9).await.unwrap()).is_empty(), "the first is not due");
+        assert_eq!(ids(deliveries::claim(&mut tx, &scope, (5, 65), 1).await.unwrap()), Vec::<String>::new(), "not alone");
+        let mut together = ids(deliveries::claim(&mut tx, &scope, (5, 65), 2).await.unwrap());
         together.sort();
         assert_eq!(together, ["whd_a", "whd_b"]);
-        assert!(ids(deliveries::claim(&mut tx, &scope, 19, patience, 9).await.unwrap()).is_empty(), "both are under way");
+        assert!(ids(deliveries::claim(&mut tx, &scope, (19, 79), 9).await.unwrap()).is_empty(), "both are under way");
         deliveries::record(&mut tx, &scope, &[attempted("whd_a", 1, None)]).await.unwrap();
-        assert!(ids(deliveries::claim(&mut tx, &scope, 19, patience, 9).await.unwrap()).is_empty(), "one is under way");
-        assert_eq!(ids(deliveries::claim(&mut tx, &scope, 20, patience, 9).await.unwrap()), ["whd_c"], "long enough");
+        assert!(ids(deliveries::claim(&mut tx, &scope, (19, 79), 9).await.unwrap()).is_empty(), "one is under way");
+        deliveries::record(&mut tx, &scope, &[attempted("whd_b", 1, None)]).await.unwrap();
+        assert_eq!(ids(deliveries::claim(&mut tx, &scope, (19, 79), 9).await.unwrap()), ["whd_c"], "both have ended");
+    }
+
+    async fn what_a_dead_worker_had_begun_goes_before_what_follows_it(db: Db) {
+        let scope = scope();
+        let about = |id: &str| DeliveryRow { subject: Some("inv_a".into()), ..delivery(id, &scope, 1) };
+        with_deliveries(&db, &[about("whd_a")]).await;
+        let mut tx = db.begin().await.unwrap();
+        deliveries::claim(&mut tx, &scope, (1, 17), 9).await.unwrap();
+        deliveries::insert(&mut tx, &[about("whd_b"), about("whd_c")]).await.unwrap();
+        assert!(deliveries::claim(&mut tx, &scope, (16, 33), 9).await.unwrap().is_empty(), "its claim lasts");
+        // However many are due before it by the clock.
+        assert_eq!(deliveries::claim(&mut tx, &scope, (17, 34), 1).await.unwrap()[0].id, "whd_a");
+        assert!(deliveries::claim(&mut tx, &scope, (18, 35), 9).await.unwrap().is_empty(), "it was begun again");
+        deliveries::record(&mut tx, &scope, &[attempted("whd_a", 2, None)]).await.unwrap();
+        let mut rest: Vec<_> = deliveries::claim(&mut tx, &scope, (18, 35), 9).await.unwrap().into_iter().map(|it| it.id).collect();
+        rest.sort();
+        assert_eq!(rest, ["whd_b", "whd_c"]);
     }
 
     async fn a_first_attempt_that_failed_has_ended(db: Db) {
@@ -404,11 +413,11 @@ both_engines! {
         let about = |id: &str| DeliveryRow { subject: Some("inv_a".into()), ..delivery(id, &scope, 1) };
         with_deliveries(&db, &[about("whd_a")]).await;
         let mut tx = db.begin().await.unwrap();
-        deliveries::claim(&mut tx, &scope, 1, patience(60), 9).await.unwrap();
+        deliveries::claim(&mut tx, &scope, (1, 61), 9).await.unwrap();
         deliveries::insert(&mut tx, &[about("whd_b")]).await.unwrap();
-        assert!(deliveries::claim(&mut tx, &scope, 2, patience(60), 9).await.unwrap().is_empty());
+        assert!(deliveries::claim(&mut tx, &scope, (2, 62), 9).await.unwrap().is_empty());
         deliveries::record(&mut tx, &scope, &[attempted("whd_a", 1, Some(99))]).await.unwrap();
-        assert_eq!(deliveries::claim(&mut tx, &scope, 2, patience(60), 9).await.unwrap()[0].id, "whd_b");
+        assert_eq!(deliveries::claim(&mut tx, &scope, (2, 62), 9).await.unwrap()[0].id, "whd_b");
     }
 
     async fn a_row_that_cannot_be_read_names_its_table_column_and_id(db: Db) {
@@ -430,18 +439,18 @@ both_engines! {
         let scope = scope();
         with_deliveries(&db, &[delivery("whd_a", &scope, 10)]).await;
         let mut tx = db.begin().await.unwrap();
-        assert!(deliveries::claim(&mut tx, &scope, 9, patience(91), 9).await.unwrap().is_empty(), "not due");
-        let first = deliveries::claim(&mut tx, &scope, 10, patience(90), 9).await.unwrap();
+        assert!(deliveries::claim(&mut tx, &scope, (9, 100), 9).await.unwrap().is_empty(), "not due");
+        let first = deliveries::claim(&mut tx, &scope, (10, 100), 9).await.unwrap();
         assert_eq!((first.len(), first[0].fence, &*first[0].body), (1, 1, "{\"id\":\"evt_a\"}"));
-        assert!(deliveries::claim(&mut tx, &scope, 99, patience(101), 9).await.unwrap().is_empty(), "claimed");
-        let second = deliveries::claim(&mut tx, &scope, 100, patience(100), 9).await.unwrap();
+        assert!(deliveries::claim(&mut tx, &scope, (99, 200), 9).await.unwrap().is_empty(), "claimed");
+        let second = deliveries::claim(&mut tx, &scope, (100, 200), 9).await.unwrap();
         assert_eq!(second[0].fence, 2, "the claim ran out and was taken over");
         assert_eq!(0, deliveries::record(&mut tx, &scope, &[attempted("whd_a", 1, None)]).await.unwrap());
         assert_eq!(1, deliveries::record(&mut tx, &scope, &[attempted("whd_a", 2, None)]).await.unwrap());
         assert_eq!(0, deliveries::record(&mut tx, &scope, &[attempted("whd_a", 2, Some(9))]).await.unwrap(), "recorded once");
         let row = deliveries::find(&mut tx, &scope, "whd_a").await.unwrap().unwrap();
         assert_eq!((row.status, row.next_attempt_at), (DeliveryStatus::Succeeded, None));
-        assert!(deliveries::claim(&mut tx, &scope, 999, patience(1), 9).await.unwrap().is_empty(), "done");
+        assert!(deliveries::claim(&mut tx, &scope, (999, 1000), 9).await.unwrap().is_empty(), "done");
     }
 
     async fn parallel_claims_share_nothing(db: Db) {
@@ -452,7 +461,7 @@ both_engines! {
             let (db, scope) = (db.clone(), scope.clone());
             tokio::spawn(async move {
                 let scope = &scope;
-                db.write(|tx| deliveries::claim(tx, scope, 5, patience(95), 10).scope_boxed()).await
+                db.write(|tx| deliveries::claim(tx, scope, (5, 100), 10).scope_boxed()).await
             })
         });
         let mut claimed: Vec<String> = Vec::new();
@@ -464,7 +473,7 @@ both_engines! {
         claimed.sort();
         claimed.dedup();
         assert_eq!(claimed.len(), all, "claimed twice");
-        let rest = db.write(|tx| async move { deliveries::claim(tx, &Scope::new("acct_a", Mode::Test), 5, patience(95), 99).await }.scope_boxed());
+        let rest = db.write(|tx| async move { deliveries::claim(tx, &Scope::new("acct_a", Mode::Test), (5, 100), 99).await }.scope_boxed());
         let rest: Result<Vec<_>, StoreError> = rest.await;
         assert_eq!(all + rest.unwrap().len(), 30, "none is lost");
     }

@@ -65,8 +65,6 @@ pub struct World {
     pub asked: Vec<(usize, String, Ask)>,
     /// Events that nobody needs to have received: their URL was taken away.
     pub excused: BTreeSet<String>,
-    /// Events that a process which died may have taken with it: they come late, and the later ones do not wait for them.
-    pub unordered: BTreeSet<String>,
     /// When each merchant's limit of review was last set, in its business time.
     pub limit_set: BTreeMap<usize, i64>,
     /// The journal as it was last read: it may only grow.
@@ -122,7 +120,6 @@ impl World {
             requests: BTreeMap::new(),
             asked: Vec::new(),
             excused: BTreeSet::new(),
-            unordered: BTreeSet::new(),
             limit_set: BTreeMap::new(),
             journal: Vec::new(),
             visited: BTreeSet::new(),

@@ -190,43 +190,32 @@ pub struct Claimed {
     pub body: String,
 }
 
-/// How long a claim lasts, and how long the next of a subject waits for a first attempt that does not end.
-#[derive(Clone, Copy, Debug)]
-pub struct Patience {
-    pub claim_ms: i64,
-    pub turn_ms: i64,
-}
-
 #[derive(Debug, sqlx::FromRow)]
 pub(crate) struct Candidate {
     id: String,
     subject: Option<String>,
     /// How many of its subject must be tried first; none where the order does not matter.
     before: Option<i64>,
-    /// How often it was claimed: one that was is not waited for any more, or it would not be due.
-    fence: i64,
 }
 
 /// Claims what is due for one endpoint; a worker that dies lets the claim run out. What is told of one subject is
-/// first tried in its order: a first attempt is claimed when the earlier ones of its subject have ended, or began
-/// so long ago that nobody waits for them, or are claimed with it.
+/// first tried in its order: a first attempt is claimed when the earlier ones of its subject have ended, or are
+/// claimed with it for the first time. What a dead worker had begun is claimed again before what follows it.
 ///
 /// Found first and claimed by key then: as one statement, PostgreSQL goes on looking at every row there is when it
 /// was planned while there were few.
 pub async fn claim(
     tx: &mut Tx,
     scope: &Scope,
-    now: i64,
-    patience: Patience,
+    (now, until): (i64, i64),
     at_most: i64,
 ) -> Result<Vec<Claimed>, StoreError> {
-    let claim_until = now + patience.claim_ms;
-    let (recent, lock) = (claim_until - patience.turn_ms, tx.skip_locked());
-    let due = candidates(tx, scope, (now, recent), at_most, lock).await?;
+    let lock = tx.skip_locked();
+    let due = candidates(tx, scope, now, at_most, lock).await?;
     let (account, mode) = (&*scope.account, scope.mode.as_str());
     let rows: Vec<Vec<Val>> = in_turn(due)
         .iter()
-        .map(|id| vals![account, mode, id, claim_until].into())
+        .map(|id| vals![account, mode, id, until].into())
         .collect();
     let claims = Write::update("deliveries", KEY, &["due_at"], rows).also("fence = fence + 1");
     let returning = "id, event, event_type, subject, status, attempt, fence, seq, \
@@ -234,30 +223,28 @@ pub async fn claim(
     tx.write_returning(&claims, returning).await
 }
 
-/// What is due and that no unit of another worker has. A claim that ends after `recent` was made so lately that its
-/// attempt is waited for.
+/// What is due and that no unit of another worker has, without what follows a first attempt that somebody began and
+/// has not ended.
 ///
-/// Both looks at a subject ask `WAITED_FOR`: with `p.due_at > $4` on its own, PostgreSQL finds the index of what is due
-/// good enough as long as it knows little of the table, and reads an account's whole queue for every row of it. With
-/// `p.status = 'pending'` on its own both engines do the same with the index that lists by status.
+/// With `p.status = 'pending'` on its own both engines find the index that lists by status good enough, and read an account's
+/// whole queue for every row of it.
 pub(crate) async fn candidates(
     q: &mut impl Queries,
     scope: &Scope,
-    (now, recent): (i64, i64),
+    now: i64,
     at_most: i64,
     lock: &str,
 ) -> Result<Vec<Candidate>, StoreError> {
     const FIRST: &str = "d.attempt = 1 AND d.status = 'pending' AND d.subject IS NOT NULL";
     const EARLIER: &str = "FROM deliveries p WHERE p.subject = d.subject AND p.account = d.account AND p.mode = d.mode \
          AND p.seq < d.seq AND p.attempt = 1 AND p.status || '' = 'pending'";
-    const WAITED_FOR: &str = "(p.fence = 0 OR p.due_at > $4)";
     let sql = format!(
-        "SELECT d.id, d.subject, d.fence, CASE WHEN {FIRST} THEN (SELECT count(*) {EARLIER} AND {WAITED_FOR}) END AS before \
+        "SELECT d.id, d.subject, CASE WHEN {FIRST} THEN (SELECT count(*) {EARLIER}) END AS before \
          FROM deliveries d WHERE d.account = $1 AND d.mode = $2 AND d.due_at <= $3 \
-         AND NOT ({FIRST} AND (SELECT p.seq {EARLIER} AND {WAITED_FOR} AND p.fence > 0 LIMIT 1) IS NOT NULL) \
-         ORDER BY d.due_at, d.seq LIMIT $5{lock}"
+         AND NOT ({FIRST} AND (SELECT p.seq {EARLIER} AND p.fence > 0 LIMIT 1) IS NOT NULL) \
+         ORDER BY d.due_at, d.seq LIMIT $4{lock}"
     );
-    let args = vals![&*scope.account, scope.mode.as_str(), now, recent, at_most];
+    let args = vals![&*scope.account, scope.mode.as_str(), now, at_most];
     q.all(&sql, &args).await
 }
 
@@ -276,8 +263,7 @@ fn in_turn(due: Vec<Candidate>) -> Vec<String> {
             .entry(candidate.subject.unwrap_or_default())
             .or_default();
         if candidate.before == Some(*before) {
-            // Whoever counts those before it counts this one only if nobody had begun it.
-            *before += i64::from(candidate.fence == 0);
+            *before += 1;
             ids.push(candidate.id);
         }
     }
@@ -380,29 +366,23 @@ pub async fn record(
 mod tests {
     use super::*;
 
-    fn candidate(id: &str, before: i64, fence: i64) -> Candidate {
+    fn candidate(id: &str, before: i64) -> Candidate {
         Candidate {
             id: id.to_owned(),
             subject: Some("inv_1".to_owned()),
             before: Some(before),
-            fence,
         }
     }
 
     #[test]
-    fn what_a_dead_worker_had_begun_lets_nothing_overtake_what_follows_it() {
-        // The first was claimed and its claim ran out: nobody counts it, and it is claimed again with the others.
-        let due = vec![
-            candidate("created", 0, 1),
-            candidate("detected", 0, 0),
-            candidate("paid", 1, 0),
-        ];
-        assert_eq!(in_turn(due), ["created", "detected", "paid"]);
+    fn what_is_due_together_is_taken_in_its_order() {
+        let due = vec![candidate("paid", 1), candidate("created", 0)];
+        assert_eq!(in_turn(due), ["created", "paid"]);
     }
 
     #[test]
     fn one_that_is_missing_holds_up_those_behind_it() {
-        let due = vec![candidate("paid", 1, 0), candidate("refunded", 2, 0)];
+        let due = vec![candidate("paid", 1), candidate("refunded", 2)];
         assert!(in_turn(due).is_empty());
     }
 }

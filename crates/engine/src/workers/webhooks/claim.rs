@@ -4,7 +4,7 @@ use scoped_futures::ScopedFutureExt as _;
 use till_core::id::IdKind;
 use till_core::scope::Scope;
 use till_core::time::SECOND_MS;
-use till_store::deliveries::{Attempted, Claimed, DeliveryRow, Message, Patience};
+use till_store::deliveries::{Attempted, Claimed, DeliveryRow, Message};
 
 use crate::base::Engine;
 use crate::base::fail::Fail;
@@ -14,17 +14,10 @@ use crate::merchants::secrets;
 const CLAIM_MAX: i64 = 64;
 /// What a worker that died had claimed is taken over after this; with a look once a second that is within 20 seconds.
 /// Longer than an attempt may take and what may pass between a claim or its renewal and the attempt.
-const CLAIM_MS: i64 = 17 * SECOND_MS;
+pub(super) const CLAIM_MS: i64 = 17 * SECOND_MS;
 /// What has waited so long since it was claimed is claimed anew: receivers may be slow, and a claim does not outlive
 /// the wait for all of them.
 pub(super) const RENEW_MS: i64 = 4 * SECOND_MS;
-/// How long a delivery waits at most for the one before it of the same subject, since that one began: well within
-/// its claim.
-pub(super) const TURN_MS: i64 = 15 * SECOND_MS;
-const PATIENCE: Patience = Patience {
-    claim_ms: CLAIM_MS,
-    turn_ms: TURN_MS,
-};
 
 pub(super) struct Endpoint {
     pub(super) url: String,
@@ -43,8 +36,8 @@ pub(super) async fn claim(
                 let now = engine.clock.now_ms();
                 let merchant = till_store::accounts::merchant(tx, scope).await?;
                 let url = merchant.and_then(|merchant| merchant.webhook_url);
-                let claimed =
-                    till_store::deliveries::claim(tx, scope, now, PATIENCE, CLAIM_MAX).await?;
+                let span = (now, now + CLAIM_MS);
+                let claimed = till_store::deliveries::claim(tx, scope, span, CLAIM_MAX).await?;
                 if claimed.is_empty() {
                     return Ok(None);
                 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use till_store::deliveries::Claimed;
 
-use super::claim::{Endpoint, RENEW_MS, TURN_MS};
+use super::claim::{CLAIM_MS, Endpoint, RENEW_MS};
 
 /// In the order in which things happened.
 #[derive(Default)]
@@ -55,7 +55,8 @@ impl Ready {
         self.waiting.iter().position(|waiting| {
             let subject = waiting.delivery.subject.as_ref();
             let since = subject.and_then(|subject| self.told_of.get(subject));
-            since.is_none_or(|since| now - since >= TURN_MS)
+            // An attempt ends in time; one that did not is somebody else's by now.
+            since.is_none_or(|since| now - since >= CLAIM_MS)
         })
     }
 

@@ -23,7 +23,6 @@ use till_engine::{Answer, Context, Engine, Fail, Tx};
 use till_store::Queries as _;
 
 use super::{ASTRAY_MS, Process, Reader, Story};
-use crate::check::deliveries;
 use crate::world::Check;
 
 const ASSET: &str = "USDC@eip155:84532";
@@ -343,10 +342,7 @@ async fn deliver(story: &mut Story, process: usize) -> Check {
     let sending = webhooks::run_due(&engine, &*receiver);
     match story.world.mortal(doom, sending).await {
         Some(done) => done.map_err(|fail| format!("{fail:?}"))?,
-        None => {
-            deliveries::unorder(&mut story.world).await;
-            story.restart(process);
-        }
+        None => story.restart(process),
     }
     let sent = receiver.posts() - before;
     story.world.note(format!("{process} sends {sent} webhooks"));

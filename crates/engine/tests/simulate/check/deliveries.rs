@@ -38,16 +38,6 @@ pub async fn excuse(world: &mut World) {
     }
 }
 
-/// A sender died: whatever was not tried by then may be tried in any order.
-pub async fn unorder(world: &mut World) {
-    let mut reader = world.engine.db.read().await.unwrap();
-    let sql = "SELECT DISTINCT event FROM deliveries";
-    let events: Vec<(String,)> = reader.all(sql, &[]).await.unwrap();
-    drop(reader);
-    let events = events.into_iter().map(|(event,)| event);
-    world.unordered.extend(events);
-}
-
 pub async fn none_due(world: &World) -> bool {
     let mut reader = world.engine.db.read().await.unwrap();
     let sql = "SELECT CAST(count(*) AS BIGINT) FROM deliveries WHERE due_at IS NOT NULL";
