@@ -1,6 +1,7 @@
 //! The books: what was posted, what arrived and what invoices show, held against each other. Reads only, some rows at
 //! a time.
 
+mod ahead;
 mod balances;
 mod csv;
 mod pieces;

@@ -1,7 +1,7 @@
 //! The report: the journal, the chain and the invoices of a period, each added up by itself, and their differences.
 //! It is walked through some invoices at a time, so that no period is too long for the memory.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use till_core::asset::Registry;
@@ -12,102 +12,24 @@ use till_core::payment::PaymentStatus;
 use till_core::reconciliation::{Period, Severity, Totals, Views, differences};
 use till_core::refund::RefundStatus;
 use till_core::scope::Scope;
-use till_store::books::{BookLine, BookRow, Booked, Orphan};
+use till_store::books::{BookInvoice, BookLine, BookPayment, Books, Orphan};
 use till_store::refunds::RefundRow;
 use till_store::transfers::TransferRow;
-use tokio::task::JoinHandle;
 
+use super::ahead::{Ahead, Part, Reading};
 use super::views::{AssetView, Assets, DiscrepancyView};
 use super::{Asked, Question, sent, shown, wide};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 
-const INVOICES_AT_ONCE: i64 = 1_000;
-/// Read by so many connections beside each other: a year is read in half the time, and others have the rest.
-const PARTS_AT_ONCE: usize = 2;
 const ROWS_AT_ONCE: i64 = 1_000;
 
 /// Where a walk has got to.
 enum Stage {
-    Invoices { ahead: Ahead },
-    Orphans,
+    Invoices(Ahead),
+    Orphans(Reading<Vec<Orphan>>),
     Unattributed { after: Option<Box<TransferRow>> },
     Done,
-}
-
-/// Some invoices with everything about them.
-struct Part {
-    rows: Vec<Booked>,
-    refunds: Vec<RefundRow>,
-    /// What the transactions of refunds that were sent moved.
-    observed: Vec<TransferRow>,
-}
-
-/// The next parts, which are read while the one before them is added up. Nobody waits for them any more when they
-/// are dropped.
-struct Ahead {
-    /// Where the last of them ends; none when there are no more.
-    after: Option<String>,
-    parts: VecDeque<JoinHandle<Result<Part, Fail>>>,
-}
-
-impl Ahead {
-    /// Begins to read what may be read now.
-    async fn fill(&mut self, walk: &Walk) -> Result<(), Fail> {
-        while self.parts.len() < PARTS_AT_ONCE
-            && let Some(after) = self.after.take()
-        {
-            let (engine, scope) = (Arc::clone(&walk.engine), walk.scope.clone());
-            let mut reader = engine.db.read().await?;
-            let last =
-                till_store::books::last_of_next(&mut reader, &scope, &after, INVOICES_AT_ONCE);
-            let Some(up_to) = last.await? else {
-                break;
-            };
-            drop(reader);
-            self.after = Some(up_to.clone());
-            let between = walk.between();
-            self.parts.push_back(tokio::spawn(async move {
-                read(&engine, &scope, between, (&after, &up_to)).await
-            }));
-        }
-        Ok(())
-    }
-
-    async fn next(&mut self, walk: &Walk) -> Result<Option<Part>, Fail> {
-        self.fill(walk).await?;
-        let Some(part) = self.parts.front_mut() else {
-            return Ok(None);
-        };
-        let part = part.await.map_err(Fail::broken)??;
-        self.parts.pop_front();
-        self.fill(walk).await?;
-        Ok(Some(part))
-    }
-}
-
-impl Drop for Ahead {
-    fn drop(&mut self) {
-        self.parts.iter().for_each(JoinHandle::abort);
-    }
-}
-
-async fn read(
-    engine: &Engine,
-    scope: &Scope,
-    between: (i64, i64),
-    ids: (&str, &str),
-) -> Result<Part, Fail> {
-    let mut reader = engine.db.read().await?;
-    let rows = till_store::books::of_period(&mut reader, scope, between, ids).await?;
-    let refunds = till_store::refunds::of_invoices_between(&mut reader, scope, ids).await?;
-    let sent: Vec<_> = refunds.iter().filter_map(sent::transaction).collect();
-    let observed = till_store::books::moved_by(&mut reader, &sent).await?;
-    Ok(Part {
-        rows,
-        refunds,
-        observed,
-    })
 }
 
 pub struct Walk {
@@ -120,24 +42,23 @@ pub struct Walk {
 }
 
 /// By invoice and asset.
-type InvoiceViews<'r> = BTreeMap<(&'r str, &'r str), Views>;
+type InvoiceViews<'r> = HashMap<(&'r str, &'r str), Views>;
 
 impl Walk {
     pub async fn begin(engine: &Arc<Engine>, scope: &Scope, asked: &Asked) -> Result<Walk, Fail> {
         let question = Question::of(engine, scope, asked).await?;
         let mut reader = engine.db.read().await?;
         let tips = till_store::books::tips(&mut reader).await?;
-        let ahead = Ahead {
-            after: Some(String::new()),
-            parts: VecDeque::new(),
-        };
+        drop(reader);
+        let between = (question.period.from, question.period.to);
+        let ahead = Ahead::begin(engine, scope, between);
         Ok(Walk {
             engine: Arc::clone(engine),
             scope: scope.clone(),
             question,
             tips: tips.into_iter().collect(),
             assets: Assets::new(),
-            stage: Stage::Invoices { ahead },
+            stage: Stage::Invoices(ahead),
         })
     }
 
@@ -157,8 +78,8 @@ impl Walk {
     /// parts are read.
     pub async fn next(&mut self) -> Result<Option<Vec<DiscrepancyView>>, Fail> {
         let found = match std::mem::replace(&mut self.stage, Stage::Done) {
-            Stage::Invoices { ahead } => self.invoices(ahead).await?,
-            Stage::Orphans => self.orphans().await?,
+            Stage::Invoices(ahead) => self.invoices(ahead).await?,
+            Stage::Orphans(orphans) => self.orphans(orphans).await?,
             Stage::Unattributed { after } => self.unattributed(after.as_deref()).await?,
             Stage::Done => return Ok(None),
         };
@@ -171,53 +92,59 @@ impl Walk {
     }
 
     async fn invoices(&mut self, mut ahead: Ahead) -> Result<Vec<DiscrepancyView>, Fail> {
-        let Some(part) = ahead.next(self).await? else {
-            self.stage = Stage::Orphans;
+        let Some(part) = ahead.next().await? else {
+            self.stage = Stage::Orphans(ahead.orphans);
             return Ok(Vec::new());
         };
-        self.stage = Stage::Invoices { ahead };
+        self.stage = Stage::Invoices(ahead);
         let Part {
-            rows,
+            books,
             refunds,
             observed,
         } = part;
-        let views = self.add(&rows, &refunds);
+        let views = self.add(&books, &refunds);
+        let differing = views.iter().map(|(of, views)| (of, differences(views)));
+        let mut differing: Vec<_> = differing.filter(|(_, found)| !found.is_empty()).collect();
+        differing.sort_unstable_by_key(|(of, _)| *of);
         let mut found = Vec::new();
-        for ((invoice, asset), views) in &views {
-            let differences = differences(views);
-            found.extend(
-                differences
-                    .iter()
-                    .map(|one| DiscrepancyView::of(invoice, asset, one)),
-            );
+        for ((invoice, asset), differences) in &differing {
+            let differences = differences.iter();
+            found.extend(differences.map(|one| DiscrepancyView::of(invoice, asset, one)));
         }
-        let of_period = |refund: &&RefundRow| has(&rows, &refund.invoice);
+        let of_period = |refund: &&RefundRow| find(&books, &refund.invoice).is_some();
         let refunds = refunds.iter().filter(of_period);
         found.extend(refunds.filter_map(|refund| sent::unpaid(refund, &observed)));
         Ok(found)
     }
 
     /// Adds some invoices up, and says what each view has of each.
-    fn add<'r>(&mut self, rows: &'r [Booked], refunds: &'r [RefundRow]) -> InvoiceViews<'r> {
-        let mut views = InvoiceViews::new();
+    fn add<'r>(&mut self, books: &'r Books, refunds: &'r [RefundRow]) -> InvoiceViews<'r> {
+        let mut views = InvoiceViews::with_capacity(books.invoices.len());
         let mut undone: HashMap<&str, Undone> = HashMap::new();
-        let mut invoice = "";
-        for Booked { row, lines } in rows {
-            if row.invoice != invoice {
-                invoice = &row.invoice;
-                add_invoice(&mut self.assets, &mut views, row);
-            }
-            add_chain(&self.tips, &mut views, row);
-            if let Some(gone_at) = row.credited_at.and(row.gone_at) {
-                let is_paid = row.invoice_status.is_paid();
-                let of = undone.entry(invoice).or_insert(Undone { gone_at, is_paid });
+        for invoice in &books.invoices {
+            add_invoice(&mut self.assets, &mut views, invoice);
+        }
+        let mut paid: HashMap<&str, &str> = HashMap::with_capacity(books.payments.len());
+        for payment in &books.payments {
+            let Some(invoice) = find(books, &payment.invoice) else {
+                continue;
+            };
+            paid.insert(&payment.payment, &invoice.invoice);
+            add_chain(&self.tips, &mut views, payment);
+            if let Some(gone_at) = payment.credited_at.and(payment.gone_at) {
+                let is_paid = invoice.status.is_paid();
+                let of = undone.entry(&invoice.invoice);
+                let of = of.or_insert(Undone { gone_at, is_paid });
                 of.gone_at = of.gone_at.max(gone_at);
             }
-            for line in lines {
+        }
+        for line in &books.lines {
+            if let Some(invoice) = paid.get(&*line.payment) {
                 add_line(&mut self.assets, &mut views, (invoice, line));
             }
         }
-        let counting = |refund: &&RefundRow| refund.counts() && has(rows, &refund.invoice);
+        let counting =
+            |refund: &&RefundRow| refund.counts() && find(books, &refund.invoice).is_some();
         for refund in refunds.iter().filter(counting) {
             let units = wide(refund.units);
             let of = views.entry((&refund.invoice, &refund.asset)).or_default();
@@ -244,11 +171,11 @@ impl Walk {
         views
     }
 
-    async fn orphans(&mut self) -> Result<Vec<DiscrepancyView>, Fail> {
-        let mut reader = self.engine.db.read().await?;
-        let found =
-            till_store::books::orphans(&mut reader, &self.scope, self.between(), ROWS_AT_ONCE);
-        let found = found.await?;
+    async fn orphans(
+        &mut self,
+        mut orphans: Reading<Vec<Orphan>>,
+    ) -> Result<Vec<DiscrepancyView>, Fail> {
+        let found = orphans.end().await?;
         self.stage = Stage::Unattributed { after: None };
         Ok(found.iter().map(nothings).collect())
     }
@@ -293,14 +220,15 @@ struct Undone {
     is_paid: bool,
 }
 
-/// Rows come by their invoices' ids.
-fn has(rows: &[Booked], invoice: &str) -> bool {
-    rows.binary_search_by(|one| one.row.invoice.as_str().cmp(invoice))
-        .is_ok()
+/// An invoice, if it is one of the period.
+fn find<'b>(books: &'b Books, id: &str) -> Option<&'b BookInvoice> {
+    let invoices = &books.invoices;
+    let at = invoices.binary_search_by(|one| one.invoice.as_str().cmp(id));
+    at.ok().map(|at| &invoices[at])
 }
 
 /// What an invoice shows.
-fn add_invoice<'r>(assets: &mut Assets, views: &mut InvoiceViews<'r>, row: &'r BookRow) {
+fn add_invoice<'r>(assets: &mut Assets, views: &mut InvoiceViews<'r>, row: &'r BookInvoice) {
     for (asset, units) in &row.summary.received {
         views.entry((&row.invoice, asset)).or_default().invoice += wide(*units);
     }
@@ -310,10 +238,8 @@ fn add_invoice<'r>(assets: &mut Assets, views: &mut InvoiceViews<'r>, row: &'r B
 }
 
 /// What arrived on the chain, from what was observed there, and where it is now.
-fn add_chain<'r>(tips: &HashMap<String, Tips>, views: &mut InvoiceViews<'r>, row: &'r BookRow) {
-    let Some((asset, units, status)) = arrived(tips, row) else {
-        return;
-    };
+fn add_chain<'r>(tips: &HashMap<String, Tips>, views: &mut InvoiceViews<'r>, row: &'r BookPayment) {
+    let (asset, units, status) = arrived(tips, row);
     let of = views.entry((&row.invoice, asset)).or_default();
     let units = wide(units);
     match status {
@@ -332,30 +258,26 @@ fn add_chain<'r>(tips: &HashMap<String, Tips>, views: &mut InvoiceViews<'r>, row
 /// where the transfer was simulated or taken in before transfers were kept.
 fn arrived<'r>(
     tips: &HashMap<String, Tips>,
-    row: &'r BookRow,
-) -> Option<(&'r str, Units, PaymentStatus)> {
-    let status = row.status?;
-    let Some(asset) = row.seen_asset.as_deref() else {
-        return Some((row.asset.as_deref()?, row.units?, status));
+    row: &'r BookPayment,
+) -> (&'r str, Units, PaymentStatus) {
+    let Some((asset, units)) = row.seen_asset.as_deref().zip(row.seen_units) else {
+        return (&row.asset, row.units, row.status);
     };
-    let units = row.seen_units?;
     if row.seen_gone == Some(true) {
-        return Some((asset, units, PaymentStatus::Reversed));
+        return (asset, units, PaymentStatus::Reversed);
     }
-    let tips = row.network.as_ref().and_then(|network| tips.get(network));
-    let Some(tips) = tips.filter(|_| row.simulated == Some(false)) else {
-        return Some((asset, units, status));
+    let tips = tips.get(&row.network).filter(|_| !row.simulated);
+    let Some(tips) = tips else {
+        return (asset, units, row.status);
     };
     let level = row.seen_height.map(|height| tips.level_at(height));
-    let is_there = level
-        .zip(row.credit_at)
-        .is_some_and(|(at, credit_at)| at >= credit_at);
-    let status = match (is_there, status) {
+    let is_there = level.is_some_and(|at| at >= row.credit_at);
+    let status = match (is_there, row.status) {
         (false, _) => PaymentStatus::Confirming,
         (true, PaymentStatus::Held) => PaymentStatus::Held,
         (true, _) => PaymentStatus::Credited,
     };
-    Some((asset, units, status))
+    (asset, units, status)
 }
 
 /// What the journal has.

@@ -41,6 +41,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     24 => "0024_taken_until",
     25 => "0025_arrived",
     26 serves 25 => "0026_registers",
+    27 serves 26 => "0027_books",
 ];
 
 const CREATE_ATTEMPTS_MAX: u32 = 8;

@@ -10,10 +10,8 @@ use super::table::Cells;
 
 /// Stands between the values of a row.
 pub(crate) const UNIT: char = '\u{1f}';
-/// Stands between a row and those that belong to it.
-pub(crate) const RECORD: char = '\u{1e}';
 /// Stands between rows.
-pub(crate) const GROUP: char = '\u{1d}';
+pub(crate) const RECORD: char = '\u{1e}';
 
 /// A separator, for a statement.
 pub(crate) fn text(separator: char) -> String {
@@ -23,11 +21,15 @@ pub(crate) fn text(separator: char) -> String {
 /// Texts are empty where there is none. A number would have to be made a text for that, which costs.
 const NULL_NUMBER: &str = "-1";
 
+#[derive(Default)]
 pub(crate) struct Packed<'t>(Vec<&'t str>);
 
 impl<'t> Packed<'t> {
-    pub(crate) fn of(row: &'t str) -> Packed<'t> {
-        Packed(row.split(UNIT).collect())
+    /// The next row, in the place of the one before.
+    pub(crate) fn of(&mut self, row: &'t str) -> &Packed<'t> {
+        self.0.clear();
+        self.0.extend(row.split(UNIT));
+        self
     }
 }
 
@@ -56,7 +58,9 @@ mod tests {
 
     #[test]
     fn a_row_is_read_by_position_and_says_what_it_lacks() {
-        let row = Packed::of("inv_1\u{1f}\u{1f}-1\u{1f}17");
+        let mut rows = Packed::default();
+        rows.of("inv_0\u{1f}9");
+        let row = rows.of("inv_1\u{1f}\u{1f}-1\u{1f}17");
         assert_eq!(row.text(0).unwrap(), "inv_1");
         let nulls: Vec<bool> = (0..4).map(|at| row.is_null(at).unwrap()).collect();
         assert_eq!(nulls, [false, true, true, false]);

@@ -13,12 +13,14 @@ use super::error::connection_lost;
 use crate::StoreError;
 
 /// What holds for every unit of work and every read.
-const SETTINGS: [(&str, &str); 6] = [
+const SETTINGS: [(&str, &str); 7] = [
     ("default_transaction_isolation", "read committed"),
     // Plans are kept: one made while a table was empty must not go on reading the whole of it when it
     // has grown. Every question has an index; what is disabled is only taken when nothing else is there.
     ("enable_seqscan", "off"),
     ("jit", "off"),
+    // Nobody's question takes every processor from the others.
+    ("max_parallel_workers_per_gather", "0"),
     ("lock_timeout", "2s"),
     ("statement_timeout", "30s"),
     // A process that was paused in the middle of one must not keep its rows.

@@ -21,11 +21,14 @@ use till_core::webhook::DeliveryStatus;
 use crate::{Row, StoreError, Val};
 
 /// A table's record. Its statements name all columns in this order, and rows are read by position.
-pub trait Record: Row {
+pub trait Record: Row + Sized {
     const TABLE: &'static str;
     const COLUMNS: &'static [&'static str];
 
     fn values(&self) -> Vec<Val>;
+
+    /// From the values of all columns, in their order.
+    fn read(cells: &impl Cells) -> Result<Self, sqlx::Error>;
 }
 
 /// `a, b, c`
@@ -260,13 +263,13 @@ macro_rules! table {
     (@read $name:ident) => {
         impl<'r> sqlx::FromRow<'r, sqlx::sqlite::SqliteRow> for $name {
             fn from_row(row: &'r sqlx::sqlite::SqliteRow) -> Result<$name, sqlx::Error> {
-                $name::read(row)
+                <$name as $crate::sql::Record>::read(row)
             }
         }
 
         impl<'r> sqlx::FromRow<'r, sqlx::postgres::PgRow> for $name {
             fn from_row(row: &'r sqlx::postgres::PgRow) -> Result<$name, sqlx::Error> {
-                $name::read(row)
+                <$name as $crate::sql::Record>::read(row)
             }
         }
     };
@@ -292,12 +295,10 @@ macro_rules! table {
                     $($crate::sql::Field::write(&self.$field)),*
                 ]
             }
-        }
 
-        impl $name {
             fn read(cells: &impl $crate::sql::Cells) -> Result<$name, sqlx::Error> {
-                use $crate::sql::{Field, Record};
-                let place = ($table, $name::COLUMNS);
+                use $crate::sql::Field;
+                let place = ($table, <$name as $crate::sql::Record>::COLUMNS);
                 let wrong = |column: &str, detail| {
                     $crate::sql::corrupt(cells, place, stringify!($key), column, &detail)
                 };
@@ -333,12 +334,10 @@ macro_rules! table {
             fn values(&self) -> Vec<$crate::Val> {
                 vec![$($crate::sql::Field::write(&self.$field)),*]
             }
-        }
 
-        impl $name {
             fn read(cells: &impl $crate::sql::Cells) -> Result<$name, sqlx::Error> {
-                use $crate::sql::{Field, Record};
-                let place = ($table, $name::COLUMNS);
+                use $crate::sql::Field;
+                let place = ($table, <$name as $crate::sql::Record>::COLUMNS);
                 let wrong = |column: &str, detail| {
                     $crate::sql::corrupt(cells, place, stringify!($key), column, &detail)
                 };

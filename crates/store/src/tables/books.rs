@@ -7,25 +7,32 @@ use till_core::money::Units;
 use till_core::payment::{Level, PaymentStatus};
 use till_core::scope::Scope;
 
-use crate::sql::packed::{GROUP, Packed, RECORD, UNIT, text};
-use crate::sql::{LookUp, PerKey, Record as _, table};
+use crate::sql::packed::{Packed, RECORD, UNIT, text};
+use crate::sql::{LookUp, PerKey, Record, table};
 use crate::{Queries, StoreError, Val, vals};
 
 table! {
-    /// An invoice, one of its payments if it has any, and the transfer that it is. An invoice with several payments is repeated
-    /// in rows that follow each other.
+    /// An invoice of the period.
     #[derive(Clone, Debug, PartialEq, Eq)]
-    struct BookRow in "books" by invoice {
+    struct BookInvoice in "books" by invoice {
         invoice: String,
         summary: Summary,
-        invoice_status: Status,
-        payment: Option<String>,
-        asset: Option<String>,
-        units: Option<Units>,
-        status: Option<PaymentStatus>,
-        credit_at: Option<Level>,
-        network: Option<String>,
-        simulated: Option<bool>,
+        status: Status,
+    }
+}
+
+table! {
+    /// A payment, and the transfer that it is.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    struct BookPayment in "books" by payment {
+        invoice: String,
+        payment: String,
+        asset: String,
+        units: Units,
+        status: PaymentStatus,
+        credit_at: Level,
+        network: String,
+        simulated: bool,
         credited_at: Option<i64>,
         gone_at: Option<i64>,
         /// What was observed; none for what was taken in before transfers were kept.
@@ -39,7 +46,8 @@ table! {
 table! {
     /// What a line of the journal moves.
     #[derive(Clone, Debug, PartialEq, Eq)]
-    struct BookLine in "journal" by asset {
+    struct BookLine in "journal" by payment {
+        payment: String,
         asset: String,
         debit: Group,
         credit: Group,
@@ -47,23 +55,12 @@ table! {
     }
 }
 
-/// A row with the journal's lines about its payment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Booked {
-    pub row: BookRow,
+/// Some invoices of a period, by their ids, and what there is about them, in no order. Payments and lines may be of others that lie between them.
+#[derive(Debug, Default)]
+pub struct Books {
+    pub invoices: Vec<BookInvoice>,
+    pub payments: Vec<BookPayment>,
     pub lines: Vec<BookLine>,
-}
-
-impl Booked {
-    fn unpack(packed: &str) -> Result<Booked, StoreError> {
-        let mut records = packed.split(RECORD);
-        let row = records.next().unwrap_or_default();
-        let lines = records.map(|line| BookLine::read(&Packed::of(line)));
-        Ok(Booked {
-            row: BookRow::read(&Packed::of(row))?,
-            lines: lines.collect::<Result<_, _>>()?,
-        })
-    }
 }
 
 /// The last of an account's next invoices, by their ids; none when there are no more.
@@ -80,34 +77,46 @@ pub async fn last_of_next(
     Ok(found.and_then(|(last,)| last))
 }
 
-/// The invoices of a period after one and up to another, by their ids, with everything about them. Payments are found by their invoice
-/// and lines of the journal by their payment: `|| ''` keeps both engines from reading all that the account has for each.
+/// The invoices of a period after one and up to another, by their ids, with everything about them, as of one moment. Each
+/// table is read by itself, from one place of an index to another: looked up by invoice and payment, they cost three times as much.
 pub async fn of_period(
     q: &mut impl Queries,
     scope: &Scope,
     (from, to): (i64, i64),
     (after, up_to): (&str, &str),
-) -> Result<Vec<Booked>, StoreError> {
-    let sql = "SELECT string_agg(concat_ws($8, concat_ws($7, i.id, COALESCE(i.summary, ''), i.status, COALESCE(p.id, ''), \
-         COALESCE(p.asset, ''), COALESCE(p.units, ''), COALESCE(p.status, ''), COALESCE(p.credit_at, ''), COALESCE(p.network, ''), \
-         COALESCE(p.simulated, -1), COALESCE(p.credited_at, -1), COALESCE(p.gone_at, -1), COALESCE(t.asset, ''), \
-         COALESCE(t.arrived, t.units, ''), COALESCE(t.height, -1), COALESCE(t.gone, -1)), \
-         (SELECT string_agg(concat_ws($7, j.asset, j.debit, j.credit, j.amount), $8) FROM journal AS j \
-         WHERE j.subject = p.id AND j.account || '' = $1 AND j.mode || '' = $2)), $9) \
-         FROM (SELECT id, summary, status FROM invoices WHERE account = $1 AND mode = $2 AND id > $3 AND id <= $4 \
-         AND created_at >= $5 AND created_at < $6) AS i \
-         LEFT JOIN payments AS p ON p.invoice = i.id AND p.invoice > $3 AND p.invoice <= $4 AND p.account || '' = $1 AND p.mode || '' = $2 \
-         LEFT JOIN transfers AS t ON t.network = p.network AND t.tx_hash = p.tx_hash AND t.place = p.place";
+) -> Result<Books, StoreError> {
+    let sql = "SELECT \
+         (SELECT string_agg(concat_ws($7, i.id, COALESCE(i.summary, ''), i.status), $8) FROM invoices AS i \
+         WHERE i.account = $1 AND i.mode = $2 AND i.id > $3 AND i.id <= $4 AND i.created_at >= $5 AND i.created_at < $6), \
+         (SELECT string_agg(concat_ws($7, p.invoice, p.id, p.asset, p.units, p.status, p.credit_at, p.network, p.simulated, \
+         COALESCE(p.credited_at, -1), COALESCE(p.gone_at, -1), COALESCE(t.asset, ''), COALESCE(t.arrived, t.units, ''), \
+         COALESCE(t.height, -1), COALESCE(t.gone, -1)), $8) FROM payments AS p \
+         LEFT JOIN transfers AS t ON t.network = p.network AND t.tx_hash = p.tx_hash AND t.place = p.place \
+         WHERE p.account = $1 AND p.mode = $2 AND p.invoice > $3 AND p.invoice <= $4), \
+         (SELECT string_agg(concat_ws($7, j.subject, j.asset, j.debit, j.credit, j.amount), $8) FROM journal AS j \
+         WHERE j.account = $1 AND j.mode = $2 AND j.invoice > $3 AND j.invoice <= $4) \
+         WHERE EXISTS (SELECT 1 FROM invoices AS i \
+         WHERE i.account = $1 AND i.mode = $2 AND i.id > $3 AND i.id <= $4 AND i.created_at >= $5 AND i.created_at < $6)";
+    type Texts = (Option<String>, Option<String>, Option<String>);
     let (account, mode) = (&scope.account, scope.mode.as_str());
-    let (unit, record, group) = (text(UNIT), text(RECORD), text(GROUP));
-    let args = vals![account, mode, after, up_to, from, to, unit, record, group];
-    let packed: Option<(Option<String>,)> = q.one(sql, &args).await?;
-    let packed = packed.and_then(|(packed,)| packed);
-    let rows = packed.as_deref().map(|rows| rows.split(GROUP));
-    let booked = rows.into_iter().flatten().map(Booked::unpack);
-    let mut booked = booked.collect::<Result<Vec<_>, _>>()?;
-    booked.sort_by(|a, b| a.row.invoice.cmp(&b.row.invoice));
-    Ok(booked)
+    let (unit, record) = (text(UNIT), text(RECORD));
+    let args = vals![account, mode, after, up_to, from, to, unit, record];
+    let Some((invoices, payments, lines)) = q.one::<Texts>(sql, &args).await? else {
+        return Ok(Books::default());
+    };
+    let mut books = Books {
+        invoices: unpacked(invoices)?,
+        payments: unpacked(payments)?,
+        lines: unpacked(lines)?,
+    };
+    books.invoices.sort_by(|a, b| a.invoice.cmp(&b.invoice));
+    Ok(books)
+}
+
+fn unpacked<R: Record>(rows: Option<String>) -> Result<Vec<R>, StoreError> {
+    let rows = rows.as_deref().map(|rows| rows.split(RECORD));
+    let (rows, mut packed) = (rows.into_iter().flatten(), Packed::default());
+    rows.map(|row| Ok(R::read(packed.of(row))?)).collect()
 }
 
 /// A line of the journal about a payment that there is not.

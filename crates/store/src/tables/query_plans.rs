@@ -249,9 +249,7 @@ async fn every_list_has_its_index(dialect: Dialect) {
         check(&q.plan(), "plans", &[]);
     }
     // Whose turn it is: what was told of its subject before, and never the whole queue.
-    deliveries::candidates(q, scope, (2, 1), 64, "")
-        .await
-        .unwrap();
+    deliveries::candidates(q, scope, 2, 64, "").await.unwrap();
     let plan = q.plan();
     let (turn, due) = ("deliveries_by_subject", "deliveries_due");
     assert!(plan.contains(turn) && plan.contains(due), "{plan}");
@@ -278,7 +276,7 @@ async fn the_books_are_read_by_index(q: &mut Explainer, scope: &Scope) {
         .unwrap();
     let plan = q.plan();
     assert!(ids.iter().any(|index| plan.contains(index)), "{plan}");
-    for index in ["payments_by_invoice", "journal_once"] {
+    for index in ["payments_in_order", "journal_in_order"] {
         assert!(plan.contains(index), "{plan}");
     }
     assert!(!plan.contains("journal_by_account"), "{plan}");

@@ -1,0 +1,132 @@
+//! What a report reads, ahead of what is added up.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use till_core::scope::Scope;
+use till_store::books::{Books, Orphan};
+use till_store::refunds::RefundRow;
+use till_store::transfers::TransferRow;
+use tokio::task::JoinHandle;
+
+use super::sent;
+use crate::base::Engine;
+use crate::base::fail::Fail;
+
+const INVOICES_AT_ONCE: i64 = 4_000;
+/// Read by so many connections beside each other: a year is read in half the time, and others have the rest.
+const PARTS_AT_ONCE: usize = 2;
+const ORPHANS_MAX: i64 = 1_000;
+
+/// Some invoices with everything about them.
+pub struct Part {
+    pub books: Books,
+    pub refunds: Vec<RefundRow>,
+    /// What the transactions of refunds that were sent moved.
+    pub observed: Vec<TransferRow>,
+}
+
+/// Something that is read meanwhile. Nobody waits for it any more when it is dropped.
+pub struct Reading<T>(JoinHandle<Result<T, Fail>>);
+
+impl<T: Send + 'static> Reading<T> {
+    fn begin(read: impl Future<Output = Result<T, Fail>> + Send + 'static) -> Reading<T> {
+        Reading(tokio::spawn(read))
+    }
+
+    pub async fn end(&mut self) -> Result<T, Fail> {
+        (&mut self.0).await.map_err(Fail::broken)?
+    }
+}
+
+impl<T> Drop for Reading<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// The next parts, which are read while the one before them is added up.
+pub struct Ahead {
+    engine: Arc<Engine>,
+    scope: Scope,
+    between: (i64, i64),
+    /// Where the last of them ends; none when there are no more.
+    after: Option<String>,
+    parts: VecDeque<Reading<Part>>,
+    /// Lines about payments that there are not.
+    pub orphans: Reading<Vec<Orphan>>,
+}
+
+impl Ahead {
+    pub fn begin(engine: &Arc<Engine>, scope: &Scope, between: (i64, i64)) -> Ahead {
+        let orphans = orphans(Arc::clone(engine), scope.clone(), between);
+        Ahead {
+            engine: Arc::clone(engine),
+            scope: scope.clone(),
+            between,
+            after: Some(String::new()),
+            parts: VecDeque::new(),
+            orphans: Reading::begin(orphans),
+        }
+    }
+
+    /// Begins to read what may be read now.
+    async fn fill(&mut self) -> Result<(), Fail> {
+        while self.parts.len() < PARTS_AT_ONCE
+            && let Some(after) = self.after.take()
+        {
+            let (engine, scope) = (Arc::clone(&self.engine), self.scope.clone());
+            let mut reader = engine.db.read().await?;
+            let last =
+                till_store::books::last_of_next(&mut reader, &scope, &after, INVOICES_AT_ONCE);
+            let Some(up_to) = last.await? else {
+                break;
+            };
+            drop(reader);
+            self.after = Some(up_to.clone());
+            let between = self.between;
+            self.parts.push_back(Reading::begin(async move {
+                read(&engine, &scope, between, (&after, &up_to)).await
+            }));
+        }
+        Ok(())
+    }
+
+    pub async fn next(&mut self) -> Result<Option<Part>, Fail> {
+        self.fill().await?;
+        let Some(part) = self.parts.front_mut() else {
+            return Ok(None);
+        };
+        let part = part.end().await?;
+        self.parts.pop_front();
+        self.fill().await?;
+        Ok(Some(part))
+    }
+}
+
+async fn read(
+    engine: &Engine,
+    scope: &Scope,
+    between: (i64, i64),
+    ids: (&str, &str),
+) -> Result<Part, Fail> {
+    let mut reader = engine.db.read().await?;
+    let books = till_store::books::of_period(&mut reader, scope, between, ids).await?;
+    let refunds = till_store::refunds::of_invoices_between(&mut reader, scope, ids).await?;
+    let sent: Vec<_> = refunds.iter().filter_map(sent::transaction).collect();
+    let observed = till_store::books::moved_by(&mut reader, &sent).await?;
+    Ok(Part {
+        books,
+        refunds,
+        observed,
+    })
+}
+
+async fn orphans(
+    engine: Arc<Engine>,
+    scope: Scope,
+    between: (i64, i64),
+) -> Result<Vec<Orphan>, Fail> {
+    let mut reader = engine.db.read().await?;
+    Ok(till_store::books::orphans(&mut reader, &scope, between, ORPHANS_MAX).await?)
+}
