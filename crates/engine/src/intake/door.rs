@@ -2,16 +2,14 @@
 
 use std::collections::HashMap;
 
-use till_core::id::IdKind;
-use till_core::ledger::Position;
 use till_core::money::Units;
-use till_core::payment::{AttributedBy, Hold, Level, PaymentStatus, Verdict};
 use till_core::refund::RefundStatus;
 use till_core::scope::Scope;
 use till_store::Tx;
 use till_store::payments::PaymentRow;
 use till_store::transfers::TransferRow;
 
+use super::apply::{News, apply_all};
 use super::attribute::{Contexts, Found, Known, Reason, load_contexts};
 use super::{Identity, Observation, Sighting, Source};
 use crate::base::fail::Fail;
@@ -109,9 +107,6 @@ pub async fn take_in(
     Ok(taken)
 }
 
-/// What was seen, and whose it is.
-type News<'n> = (&'n Found, &'n Observation);
-
 async fn settle_one<'c>(
     tx: &mut Tx,
     context: &'c Context<'c>,
@@ -154,11 +149,6 @@ async fn stop_refunds(tx: &mut Tx, settling: &Settling<'_>) -> Result<(), Fail> 
     Ok(())
 }
 
-fn apply_all(settling: &mut Settling<'_>, news: &[News<'_>]) -> Result<Vec<Taken>, Fail> {
-    let apply = |(found, observation): &News<'_>| apply(settling, found, observation);
-    news.iter().map(apply).collect()
-}
-
 /// Whose each transfer is, or why it is nobody's; no reason where it says nothing at all.
 type Owners<'o> = HashMap<Identity<'o>, Result<Found, Option<Reason>>>;
 
@@ -184,6 +174,10 @@ async fn find_owners<'o, 'e>(
     };
     let unknown: Vec<&Observation> = observations.iter().filter(is_first).collect();
     let known = Known::read(tx, &unknown).await?;
+    let mut firsts: HashMap<Identity<'_>, &Observation> = HashMap::with_capacity(unknown.len());
+    for first in &unknown {
+        firsts.entry(first.identity()).or_insert(first);
+    }
     let mut contexts = Contexts::new();
     let scopes = payments
         .values()
@@ -199,7 +193,7 @@ async fn find_owners<'o, 'e>(
                 by: super::attribute::By::DepositAddress,
                 first_seen_at: row.first_seen_at,
             }),
-            None => match unknown.iter().find(|it| it.identity() == identity) {
+            None => match firsts.get(&identity) {
                 Some(first) => known.attribute(&contexts, first).map_err(Some),
                 None => Err(None),
             },
@@ -214,173 +208,6 @@ async fn find_owners<'o, 'e>(
         );
     }
     Ok((contexts, owners))
-}
-
-/// Puts what was seen over what was known, and works out what follows.
-fn apply(
-    settling: &mut Settling<'_>,
-    found: &Found,
-    observation: &Observation,
-) -> Result<Taken, Fail> {
-    let identity = observation.identity();
-    let place = settling.held.payments.iter().position(|payment| {
-        let row = &payment.is;
-        (&*row.network, &*row.tx_hash, row.place) == identity
-    });
-    let (context, now) = (settling.context, settling.at);
-    let Some(place) = place else {
-        let Some(row) = first_sighting(context, now, &settling.held, (found, observation)) else {
-            return Ok(Taken::Nothing);
-        };
-        let id = row.id.clone();
-        settling.held.payments.push(Tracked::new(row));
-        settling.step(None)?;
-        return Ok(Taken::Payment(id));
-    };
-    let known = settling.held.payments[place].is.clone();
-    if is_another(&known, observation) {
-        // Run again on another chain, a transaction may do something else at the same place: what it did is undone.
-        remove(&mut settling.held.payments[place].is, now);
-        settling.step(None)?;
-        let row = &mut settling.held.payments[place].is;
-        if !may_become(row, observation) {
-            return Ok(Taken::Nobody(Reason::NoLease));
-        }
-        (row.asset, row.sender) = (observation.asset.clone(), observation.sender.clone());
-    }
-    if is_undone(&known, observation) {
-        // It is told and journalled as a reversal first, and then taken in as what it is now.
-        remove(&mut settling.held.payments[place].is, now);
-        settling.step(None)?;
-    }
-    update(&mut settling.held.payments[place].is, observation, now);
-    settling.step(None)?;
-    Ok(Taken::Payment(known.id))
-}
-
-fn is_another(known: &PaymentRow, observation: &Observation) -> bool {
-    (&known.asset, &known.recipient) != (&observation.asset, &observation.recipient)
-}
-
-/// Whether a payment may be of another asset now: its address is the invoice's, whatever is sent there, and nobody was
-/// promised anything of what it was.
-fn may_become(row: &PaymentRow, observation: &Observation) -> bool {
-    let taken = [
-        row.refunds_due,
-        row.refunds_sent,
-        row.withdrawn,
-        row.credit_used,
-    ];
-    row.attributed_by == AttributedBy::DepositAddress
-        && row.recipient == observation.recipient
-        && matches!(observation.sighting, Sighting::InBlock { .. })
-        && taken.iter().all(|units| units.is_zero())
-}
-
-/// Whether a transfer that stands in the books left its block: another has it now and is not deep enough, or it is
-/// of another amount there.
-fn is_undone(known: &PaymentRow, observation: &Observation) -> bool {
-    let Sighting::InBlock { level, hash, .. } = &observation.sighting else {
-        return false;
-    };
-    known.status.is_posted()
-        && known.block_hash.as_ref() != Some(hash)
-        && (*level < known.credit_at || known.units != observation.units)
-}
-
-fn first_sighting(
-    context: &Context<'_>,
-    now: i64,
-    held: &Held,
-    (found, observation): News<'_>,
-) -> Option<PaymentRow> {
-    let invoice = &held.invoice.is;
-    let level = observation.sighting.level()?;
-    let engine = context.engine;
-    let mut row = PaymentRow {
-        scope: context.scope.clone(),
-        id: engine.ids.make(IdKind::Payment),
-        invoice: found.invoice.clone(),
-        status: PaymentStatus::Pending,
-        level,
-        first_level: level,
-        credit_at: engine.credit_at(&observation.network, invoice.amount_minor, invoice.currency),
-        verdict: None,
-        asset: observation.asset.clone(),
-        network: observation.network.clone(),
-        units: observation.units,
-        tx_hash: observation.tx_hash.clone(),
-        place: observation.place,
-        block_number: None,
-        block_hash: None,
-        block_time: None,
-        sender: observation.sender.clone(),
-        recipient: observation.recipient.clone(),
-        attributed_by: found.by.name(),
-        simulated: observation.source == Source::Simulation,
-        first_seen_at: found.first_seen_at.min(now),
-        by_sight: observation.source == Source::Chain && context.merchant.row.clock_offset_ms != 0,
-        credited_at: None,
-        gone_at: None,
-        credit_turn: None,
-        position: Position::default(),
-        entries: 0,
-        suffix: found.by.suffix(),
-        short: observation.short,
-        registers: observation.registers.clone(),
-        refunds_due: Units::ZERO,
-        refunds_sent: Units::ZERO,
-        withdrawn: Units::ZERO,
-        credit_used: Units::ZERO,
-    };
-    update(&mut row, observation, now);
-    Some(row)
-}
-
-fn update(row: &mut PaymentRow, observation: &Observation, now: i64) {
-    match &observation.sighting {
-        Sighting::Removed => return remove(row, now),
-        // A transfer that became worth nothing is gone.
-        _ if observation.units.is_zero() => return remove(row, now),
-        Sighting::Disputed => {
-            if row.status == PaymentStatus::Credited {
-                row.verdict = Some(Verdict::Held(Hold::FinalityViolation));
-            }
-            return;
-        }
-        // Whoever still sees it waiting is behind: only a replaced block undoes what a block has.
-        Sighting::Pending if row.block_hash.is_some() && row.gone_at.is_none() => return,
-        Sighting::Pending => {
-            row.level = Level::Pending;
-            (row.block_time, row.block_number, row.block_hash) = (None, None, None);
-        }
-        Sighting::InBlock {
-            level,
-            number,
-            hash,
-            time,
-        } => {
-            // The same block seen by a slower source does not take a level back; another block does.
-            let same_block = row.block_hash.as_deref() == Some(hash) && row.gone_at.is_none();
-            if same_block {
-                // Nor can it be another amount there.
-                row.level = row.level.max(*level);
-                return;
-            }
-            row.level = *level;
-            (row.block_time, row.block_number) = (Some(*time), Some(*number));
-            row.block_hash = Some(hash.clone());
-        }
-    }
-    row.gone_at = None;
-    (row.units, row.short) = (observation.units, observation.short);
-    row.registers.clone_from(&observation.registers);
-}
-
-fn remove(row: &mut PaymentRow, now: i64) {
-    row.gone_at = row.gone_at.or(Some(now));
-    // Should it come back, it is judged anew: its first verdict was about another block.
-    row.verdict = None;
 }
 
 /// What the chain says of each transfer at last, and what it means.

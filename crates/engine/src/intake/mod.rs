@@ -1,6 +1,7 @@
 //! The door through which transfers come in, observed on a chain or simulated: whose each one is, and what follows, for many
 //! invoices of many accounts at once.
 
+mod apply;
 mod attribute;
 pub mod chain;
 mod door;

@@ -2,6 +2,7 @@
 
 mod clock;
 mod exposed;
+mod flooded;
 mod isolation;
 mod quarantine;
 mod remined;

@@ -9,10 +9,10 @@ use till_store::{Queries as _, both_engines};
 use crate::world::{NOW, World};
 
 const NETWORK: &str = "eip155:84532";
-const USDC: &str = "USDC@eip155:84532";
+pub const USDC: &str = "USDC@eip155:84532";
 const EURC: &str = "EURC@eip155:84532";
 
-fn block(height: i64, hash: &str, parent: &str) -> Block {
+pub fn block(height: i64, hash: &str, parent: &str) -> Block {
     Block {
         height,
         hash: hash.into(),
@@ -22,7 +22,7 @@ fn block(height: i64, hash: &str, parent: &str) -> Block {
 }
 
 /// A transfer of 25 in a block.
-async fn transfer(world: &World, invoice: &str, asset: &str, height: i64) -> Seen {
+pub async fn transfer(world: &World, invoice: &str, asset: &str, height: i64) -> Seen {
     let row = world.row(&world.scope, invoice).await;
     Seen {
         tx_hash: "transaction".into(),
@@ -37,17 +37,17 @@ async fn transfer(world: &World, invoice: &str, asset: &str, height: i64) -> See
     }
 }
 
-async fn step(world: &World) -> Step {
+pub async fn step(world: &World) -> Step {
     let epoch = lead(&world.engine, NETWORK, "leader").await.unwrap();
     Step::new(NETWORK, epoch.unwrap())
 }
 
 #[track_caller]
-fn is_done(advanced: Result<Advanced, till_engine::Fail>) {
+pub fn is_done(advanced: Result<Advanced, till_engine::Fail>) {
     assert_eq!(advanced.unwrap(), Advanced::Done);
 }
 
-async fn payments(world: &World, invoice: &str) -> Vec<PaymentRow> {
+pub async fn payments(world: &World, invoice: &str) -> Vec<PaymentRow> {
     let mut reader = world.db.read().await.unwrap();
     let found = till_store::payments::of_invoice(&mut reader, &world.scope, invoice);
     found.await.unwrap()

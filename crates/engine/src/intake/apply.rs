@@ -1,0 +1,253 @@
+//! What was seen of an invoice's transfers, put over what was known of them.
+
+use std::collections::HashMap;
+
+use till_core::id::IdKind;
+use till_core::ledger::Position;
+use till_core::money::Units;
+use till_core::payment::{AttributedBy, Hold, Level, PaymentStatus, Verdict};
+use till_store::payments::PaymentRow;
+
+use super::attribute::{Found, Reason};
+use super::door::Taken;
+use super::{Identity, Observation, Sighting, Source};
+use crate::base::Context;
+use crate::base::fail::Fail;
+use crate::settlement::{Held, Settling, Tracked};
+
+/// More payments than anybody needs for an invoice.
+const TOLD_EACH_MAX: usize = 64;
+
+/// What was seen, and whose it is.
+pub(super) type News<'n> = (&'n Found, &'n Observation);
+
+/// One after the other, so that each is told of. Where there are more than anybody needs, somebody floods it: each step
+/// looks at all payments of the invoice, and then what came together is one step.
+pub(super) fn apply_all(
+    settling: &mut Settling<'_>,
+    news: &[News<'_>],
+) -> Result<Vec<Taken>, Fail> {
+    let is_flooded = settling.held.payments.len() + news.len() > TOLD_EACH_MAX;
+    let rounds = match is_flooded {
+        false => (0..news.len()).map(|index| vec![index]).collect(),
+        true => rounds(news),
+    };
+    let mut taken = vec![Taken::Nothing; news.len()];
+    for round in rounds {
+        let seen: Vec<News<'_>> = round.iter().map(|index| news[*index]).collect();
+        for (index, became) in round.into_iter().zip(apply(settling, &seen)?) {
+            taken[index] = became;
+        }
+    }
+    Ok(taken)
+}
+
+/// By their places: what is said of one transfer after the other, in rounds that have each transfer once.
+fn rounds(news: &[News<'_>]) -> Vec<Vec<usize>> {
+    let mut rounds: Vec<Vec<usize>> = Vec::new();
+    let mut said: HashMap<Identity<'_>, usize> = HashMap::with_capacity(news.len());
+    for (index, (_, observation)) in news.iter().enumerate() {
+        let round = said.entry(observation.identity()).or_default();
+        if *round == rounds.len() {
+            rounds.push(Vec::new());
+        }
+        rounds[*round].push(index);
+        *round += 1;
+    }
+    rounds
+}
+
+/// Where each transfer stands among the payments; none for those that are new.
+fn places(held: &Held, round: &[News<'_>]) -> Vec<Option<usize>> {
+    let said = round.iter().enumerate();
+    let said: HashMap<Identity<'_>, usize> = said
+        .map(|(index, (_, it))| (it.identity(), index))
+        .collect();
+    let mut places = vec![None; round.len()];
+    for (place, payment) in held.payments.iter().enumerate() {
+        let row = &payment.is;
+        let identity = (&*row.network, &*row.tx_hash, row.place);
+        if let Some(index) = said.get(&identity) {
+            places[*index] = Some(place);
+        }
+    }
+    places
+}
+
+/// Works out what follows from a round.
+fn apply(settling: &mut Settling<'_>, round: &[News<'_>]) -> Result<Vec<Taken>, Fail> {
+    let places = places(&settling.held, round);
+    if undo(settling, round, &places) {
+        settling.step(None)?;
+    }
+    let (context, now, held) = (settling.context, settling.at, &mut settling.held);
+    let (mut taken, mut is_changed) = (Vec::with_capacity(round.len()), false);
+    for (place, (found, observation)) in places.into_iter().zip(round) {
+        let Some(place) = place else {
+            let row = first_sighting(context, now, held, (found, observation));
+            taken.push(match &row {
+                Some(row) => Taken::Payment(row.id.clone()),
+                None => Taken::Nothing,
+            });
+            is_changed |= row.is_some();
+            held.payments.extend(row.map(Tracked::new));
+            continue;
+        };
+        let row = &mut held.payments[place].is;
+        if is_another(row, observation) {
+            if !may_become(row, observation) {
+                taken.push(Taken::Nobody(Reason::NoLease));
+                continue;
+            }
+            (row.asset, row.sender) = (observation.asset.clone(), observation.sender.clone());
+        }
+        update(row, observation, now);
+        taken.push(Taken::Payment(row.id.clone()));
+        is_changed = true;
+    }
+    if is_changed {
+        settling.step(None)?;
+    }
+    Ok(taken)
+}
+
+/// Takes out what is not there any more as it was, and says whether there was any. It is told and journalled as a
+/// reversal first, and then taken in as what it is now.
+fn undo(settling: &mut Settling<'_>, round: &[News<'_>], places: &[Option<usize>]) -> bool {
+    let (now, mut is_changed) = (settling.at, false);
+    for (place, (_, observation)) in places.iter().zip(round) {
+        let Some(place) = place else { continue };
+        let row = &mut settling.held.payments[*place].is;
+        // Run again on another chain, a transaction may do something else at the same place.
+        if is_another(row, observation) || is_undone(row, observation) {
+            remove(row, now);
+            is_changed = true;
+        }
+    }
+    is_changed
+}
+
+fn is_another(known: &PaymentRow, observation: &Observation) -> bool {
+    (&known.asset, &known.recipient) != (&observation.asset, &observation.recipient)
+}
+
+/// Whether a payment may be of another asset now: its address is the invoice's, whatever is sent there, and nobody was
+/// promised anything of what it was.
+fn may_become(row: &PaymentRow, observation: &Observation) -> bool {
+    let taken = [
+        row.refunds_due,
+        row.refunds_sent,
+        row.withdrawn,
+        row.credit_used,
+    ];
+    row.attributed_by == AttributedBy::DepositAddress
+        && row.recipient == observation.recipient
+        && matches!(observation.sighting, Sighting::InBlock { .. })
+        && taken.iter().all(|units| units.is_zero())
+}
+
+/// Whether a transfer that stands in the books left its block: another has it now and is not deep enough, or it is
+/// of another amount there.
+fn is_undone(known: &PaymentRow, observation: &Observation) -> bool {
+    let Sighting::InBlock { level, hash, .. } = &observation.sighting else {
+        return false;
+    };
+    known.status.is_posted()
+        && known.block_hash.as_ref() != Some(hash)
+        && (*level < known.credit_at || known.units != observation.units)
+}
+
+fn first_sighting(
+    context: &Context<'_>,
+    now: i64,
+    held: &Held,
+    (found, observation): News<'_>,
+) -> Option<PaymentRow> {
+    let invoice = &held.invoice.is;
+    let level = observation.sighting.level()?;
+    let engine = context.engine;
+    let mut row = PaymentRow {
+        scope: context.scope.clone(),
+        id: engine.ids.make(IdKind::Payment),
+        invoice: found.invoice.clone(),
+        status: PaymentStatus::Pending,
+        level,
+        first_level: level,
+        credit_at: engine.credit_at(&observation.network, invoice.amount_minor, invoice.currency),
+        verdict: None,
+        asset: observation.asset.clone(),
+        network: observation.network.clone(),
+        units: observation.units,
+        tx_hash: observation.tx_hash.clone(),
+        place: observation.place,
+        block_number: None,
+        block_hash: None,
+        block_time: None,
+        sender: observation.sender.clone(),
+        recipient: observation.recipient.clone(),
+        attributed_by: found.by.name(),
+        simulated: observation.source == Source::Simulation,
+        first_seen_at: found.first_seen_at.min(now),
+        by_sight: observation.source == Source::Chain && context.merchant.row.clock_offset_ms != 0,
+        credited_at: None,
+        gone_at: None,
+        credit_turn: None,
+        position: Position::default(),
+        entries: 0,
+        suffix: found.by.suffix(),
+        short: observation.short,
+        registers: observation.registers.clone(),
+        refunds_due: Units::ZERO,
+        refunds_sent: Units::ZERO,
+        withdrawn: Units::ZERO,
+        credit_used: Units::ZERO,
+    };
+    update(&mut row, observation, now);
+    Some(row)
+}
+
+fn update(row: &mut PaymentRow, observation: &Observation, now: i64) {
+    match &observation.sighting {
+        Sighting::Removed => return remove(row, now),
+        // A transfer that became worth nothing is gone.
+        _ if observation.units.is_zero() => return remove(row, now),
+        Sighting::Disputed => {
+            if row.status == PaymentStatus::Credited {
+                row.verdict = Some(Verdict::Held(Hold::FinalityViolation));
+            }
+            return;
+        }
+        // Whoever still sees it waiting is behind: only a replaced block undoes what a block has.
+        Sighting::Pending if row.block_hash.is_some() && row.gone_at.is_none() => return,
+        Sighting::Pending => {
+            row.level = Level::Pending;
+            (row.block_time, row.block_number, row.block_hash) = (None, None, None);
+        }
+        Sighting::InBlock {
+            level,
+            number,
+            hash,
+            time,
+        } => {
+            // The same block seen by a slower source does not take a level back; another block does.
+            let same_block = row.block_hash.as_deref() == Some(hash) && row.gone_at.is_none();
+            if same_block {
+                // Nor can it be another amount there.
+                row.level = row.level.max(*level);
+                return;
+            }
+            row.level = *level;
+            (row.block_time, row.block_number) = (Some(*time), Some(*number));
+            row.block_hash = Some(hash.clone());
+        }
+    }
+    row.gone_at = None;
+    (row.units, row.short) = (observation.units, observation.short);
+    row.registers.clone_from(&observation.registers);
+}
+
+fn remove(row: &mut PaymentRow, now: i64) {
+    row.gone_at = row.gone_at.or(Some(now));
+    // Should it come back, it is judged anew: its first verdict was about another block.
+    row.verdict = None;
+}
