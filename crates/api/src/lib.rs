@@ -14,7 +14,7 @@ mod server;
 
 pub use document::openapi::openapi_json;
 pub use face::pages::{Files, Pages};
-pub use face::state::{Api, ApiConfig};
+pub use face::state::{Api, ApiConfig, HEARTBEAT};
 pub use health::Operator;
 pub use server::{OPERATOR_CONNECTIONS, serve, serve_operator};
 pub use till_http::admission::{AdmissionLimits, HEALTH_CONNECTIONS};

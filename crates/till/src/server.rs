@@ -151,6 +151,7 @@ pub async fn run(
             tasks.push(workers::start_streams(&engine, &stopping));
             tasks.push(workers::start_following(&engine, &stopping));
             let settings = ApiConfig {
+                heartbeat: till_api::HEARTBEAT,
                 docs_url: urls.docs,
                 trusted_proxies: config.limits.trusted_proxies.clone(),
                 checkout_per_minute: config.limits.checkout_per_minute,

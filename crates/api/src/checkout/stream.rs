@@ -23,9 +23,8 @@ use utoipa_axum::routes;
 
 use super::places::Place;
 use crate::face::request::params;
-use crate::face::{Answered, Api, Client, Failure, Got, Id, Payer, Refusals};
+use crate::face::{Answered, Api, Client, Got, Id, Payer, Refusals};
 
-const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Between two looks at a database that does not answer.
 const OUTAGE_PAUSE: Duration = Duration::from_secs(2);
 const RETRY_MS_MIN: u16 = 1_000;
@@ -116,7 +115,10 @@ fn resume_after(headers: &HeaderMap, asked: Option<i64>) -> Result<i64, Refusal>
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
     Begin,
+    /// There may be more to read.
     Follow,
+    /// Everything was read: only somebody who says that there is more makes it look again.
+    Caught,
     /// The database did not answer.
     Behind,
     End,
@@ -150,36 +152,22 @@ impl Following {
         match self.step {
             Step::Begin => head = self.retry(),
             Step::Behind => tokio::time::sleep(OUTAGE_PAUSE).await,
-            Step::Follow | Step::End => {}
+            Step::Follow | Step::Caught | Step::End => {}
         }
-        self.step = Step::Follow;
         loop {
             // Boxed, like the other question below, to keep the future small: thousands of streams wait at a time.
-            match Box::pin(self.read()).await {
-                Ok(items) if !items.is_empty() || !head.is_empty() => {
-                    let mut text = head;
-                    for item in &items {
-                        self.after = item.seq;
-                        push_event(&mut text, item);
-                    }
-                    return Some((Ok(Bytes::from(text)), self));
-                }
-                Ok(_) => {}
-                // The database comes back, and the client need not: thousands of them at once would keep it away.
-                Err(failure) => {
-                    tracing::debug!(?failure, "a live stream could not be read; it waits");
-                    self.step = Step::Behind;
-                    let text = format!("{head}: waiting\n\n");
-                    return Some((Ok(Bytes::from(text)), self));
-                }
+            if self.step != Step::Caught
+                && let Some(text) = Box::pin(self.catch_up(std::mem::take(&mut head))).await
+            {
+                return Some((Ok(Bytes::from(text)), self));
             }
             let woken = tokio::select! {
                 () = self.subscription.changed() => Woken::Changed,
-                () = tokio::time::sleep(HEARTBEAT) => Woken::Quiet,
+                () = tokio::time::sleep(self.api.config.heartbeat) => Woken::Quiet,
                 _ = self.stopping.wait_for(|stop| *stop) => Woken::Stopping,
             };
             match woken {
-                Woken::Changed => {}
+                Woken::Changed => self.step = Step::Follow,
                 Woken::Quiet if Box::pin(self.still_allowed()).await => {
                     return Some((Ok(Bytes::from_static(b": heartbeat\n\n")), self));
                 }
@@ -194,6 +182,30 @@ impl Following {
         }
     }
 
+    /// What is committed and was not sent yet, if there is anything to say.
+    async fn catch_up(&mut self, head: String) -> Option<String> {
+        match self.read().await {
+            Ok(items) => {
+                self.step = match items.is_empty() {
+                    true => Step::Caught,
+                    false => Step::Follow,
+                };
+                let mut text = head;
+                for item in &items {
+                    self.after = item.seq;
+                    push_event(&mut text, item);
+                }
+                (!text.is_empty()).then_some(text)
+            }
+            // The database comes back, and the client need not: thousands of them at once would keep it away.
+            Err(failure) => {
+                tracing::debug!(?failure, "a live stream could not be read; it waits");
+                self.step = Step::Behind;
+                Some(format!("{head}: waiting\n\n"))
+            }
+        }
+    }
+
     /// When to come back, should the connection end: not all at the same moment.
     fn retry(&self) -> String {
         let spread = u16::from_le_bytes(self.api.engine.ids.random()) % RETRY_SPREAD_MS;
@@ -204,12 +216,10 @@ impl Following {
         events_after(&self.api.engine, &self.scope, &self.invoice, self.after).await
     }
 
-    /// A key that was rolled meanwhile closes the streams it opened.
+    /// A key that was rolled meanwhile closes the streams it opened. That nobody can tell is no refusal.
     async fn still_allowed(&self) -> bool {
-        match self.api.caller_lately(&self.key).await {
-            Ok(_) => true,
-            Err(fail) => !Failure::from(fail).is_refusal(),
-        }
+        let found = self.api.caller_lately(&self.key).await;
+        !matches!(found, Err(Fail::Refused(_)))
     }
 }
 

@@ -9,13 +9,6 @@ use till_http::answer::{self, Broken};
 #[derive(Clone, Debug)]
 pub struct Failure(answer::Failure);
 
-impl Failure {
-    /// Whether the caller was turned away, rather than let down.
-    pub fn is_refusal(&self) -> bool {
-        matches!(self.0, answer::Failure::Refused(_))
-    }
-}
-
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Failure {
         Failure(refusal.into())

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use till_core::scope::{Credential, Scope};
 use till_engine::base::Stopping;
@@ -22,6 +23,8 @@ pub struct ApiConfig {
     pub trusted_proxies: Vec<ipnet::IpNet>,
     pub checkout_per_minute: u32,
     pub streams_per_client: usize,
+    /// How often a live stream on which nothing happens says that it is there.
+    pub heartbeat: Duration,
     pub server: ServerLimits,
     /// The checkout pages, as far as this program was built with them.
     pub pages: Pages,
@@ -50,6 +53,8 @@ type KnownKeys = HashMap<[u8; 32], Arc<KnownKey>>;
 /// When a key was looked up, and what came of it.
 type KnownKey = tokio::sync::Mutex<Option<(u64, Result<Arc<Caller>, Fail>)>>;
 
+/// Shorter than what proxies take for silence.
+pub const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Statements that look invoices up at one time: while one runs, those for the next gather.
 const RETRIEVAL_LANES: usize = 2;
 /// How long a key that was looked up may be believed. Long enough to spare a busy server the question,
@@ -99,8 +104,13 @@ impl Api {
         // Whoever finds it too old looks it up; the others wait for that answer instead of all asking.
         let mut known = known.lock().await;
         let now_us = self.engine.clock.monotonic_us();
+        let life_of = |found: &Result<_, Fail>| match found {
+            Ok(_) | Err(Fail::Refused(_)) => life_us,
+            // For those who waited for it, and nobody else: the database may be back.
+            Err(_) => life_us.min(KEY_LIFE_US),
+        };
         match &*known {
-            Some((at, found)) if now_us.saturating_sub(*at) < life_us => found.clone(),
+            Some((at, found)) if now_us.saturating_sub(*at) < life_of(found) => found.clone(),
             _ => {
                 // Boxed to keep the future small: most requests find the key known.
                 let found = Box::pin(accounts::caller(&self.engine, key)).await;

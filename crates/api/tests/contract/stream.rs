@@ -1,10 +1,15 @@
 //! The live stream of an invoice.
 
+use std::time::Duration;
+
+use scoped_futures::ScopedFutureExt as _;
 use serde_json::{Value, json};
+use till_engine::merchants::accounts::{self, KeyKind};
+use till_store::{Queries as _, Tx};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 
-use crate::harness::{Call, PATIENCE, Setup, Till, id, text};
+use crate::harness::{Call, PATIENCE, Setup, Till, World, id, text};
 
 /// A stream being read, event by event.
 pub struct Follower {
@@ -62,6 +67,19 @@ impl Follower {
         }
     }
 
+    /// The next thing that is no event; an event is a failure.
+    async fn next_comment(&mut self) -> Option<String> {
+        loop {
+            if let Some(end) = self.text.find("\n\n") {
+                let block: String = self.text.drain(..end + 2).collect();
+                return Some(block.trim().to_owned());
+            }
+            if !self.unchunk() && !self.read().await {
+                return None;
+            }
+        }
+    }
+
     pub async fn types(&mut self, count: usize) -> Vec<String> {
         let mut types = Vec::new();
         for _ in 0..count {
@@ -110,6 +128,21 @@ fn read_event(block: &str) -> Option<(i64, Value)> {
     assert_eq!(data["id"], id);
     crate::harness::described::check_streamed(&data);
     Some((id, data))
+}
+
+fn quick() -> Setup {
+    Setup {
+        heartbeat: Duration::from_millis(50),
+        ..Setup::default()
+    }
+}
+
+async fn rename(world: &World, from: &str, to: &str) {
+    let sql = &format!("ALTER TABLE {from} RENAME TO {to}");
+    let renamed = world
+        .db
+        .write(|tx: &mut Tx| async move { tx.run(sql, &[]).await }.scope_boxed());
+    renamed.await.unwrap();
 }
 
 on_every_engine! {
@@ -219,6 +252,45 @@ on_every_engine! {
         // Pages of other origins may follow, too: the checkout can be hosted anywhere.
         let preflight = till.call("OPTIONS", &path).no_key().header("origin", "https://pay.example").send().await;
         assert_eq!((preflight.status, preflight.header("access-control-allow-origin")), (204, Some("*")));
+    }
+
+    async fn a_stream_on_which_nothing_happens_reads_nothing(world: World) {
+        let till = world.till_with(quick()).await;
+        let invoice = id(&till.invoice().await);
+        let mut stream = follow(&till, &invoice, "").await;
+        assert_eq!(stream.types(1).await, ["invoice.created"]);
+        assert_eq!(stream.next_comment().await.unwrap(), ": heartbeat");
+        // Whoever reads them now is told that there are none.
+        rename(&world, "events", "events_away").await;
+        for _ in 0..3 {
+            assert_eq!(stream.next_comment().await.unwrap(), ": heartbeat");
+        }
+        till.engine().hub.nudge(&invoice);
+        while stream.next_comment().await.unwrap() != ": waiting" {}
+        rename(&world, "events_away", "events").await;
+        till.simulate(&invoice, json!({})).await;
+        assert_eq!(stream.types(2).await, ["invoice.detected", "invoice.paid"]);
+    }
+
+    async fn a_database_that_is_away_is_no_reason_to_end_a_stream_and_a_key_that_was_rolled_is(world: World) {
+        let till = world.till_with(quick()).await;
+        let invoice = id(&till.invoice().await);
+        let key = &till.account.test.publishable_key;
+        let path = format!("/v1/invoices/{invoice}/events");
+        let mut by_rolled = follow_with(till.call("GET", &path).key(key)).await;
+        let mut stream = follow(&till, &invoice, "").await;
+        for stream in [&mut by_rolled, &mut stream] {
+            assert_eq!(stream.types(1).await, ["invoice.created"]);
+            assert_eq!(stream.next_comment().await.unwrap(), ": heartbeat");
+        }
+        accounts::roll_key(till.engine(), &till.scope(), KeyKind::Publishable).await.unwrap();
+        world.clock.age_s(10);
+        while by_rolled.next_comment().await.is_some() {}
+        world.db.close().await;
+        world.clock.age_s(10);
+        for _ in 0..3 {
+            assert_eq!(stream.next_comment().await.unwrap(), ": heartbeat");
+        }
     }
 
     async fn streams_end_when_the_server_does(world: World) {

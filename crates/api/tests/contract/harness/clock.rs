@@ -1,6 +1,6 @@
 //! Real time, moved forward or stopped where a test says so.
 
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::{Instant, SystemTime};
 
 use till_engine::base::clock::Clock;
@@ -9,6 +9,8 @@ pub struct TestClock {
     started: Instant,
     started_ms: i64,
     ahead_ms: AtomicI64,
+    /// How much older everything is than it seems.
+    aged_us: AtomicU64,
     stopped: AtomicBool,
 }
 
@@ -25,12 +27,19 @@ impl TestClock {
             started: Instant::now(),
             started_ms: i64::try_from(since_epoch.as_millis()).expect("before the year 9999"),
             ahead_ms: AtomicI64::new(0),
+            aged_us: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
         }
     }
 
     pub fn advance_s(&self, seconds: i64) {
         self.ahead_ms.fetch_add(seconds * 1_000, Ordering::SeqCst);
+    }
+
+    /// What is kept for a while is older by so much, whatever the time of day.
+    pub fn age_s(&self, seconds: u64) {
+        self.aged_us
+            .fetch_add(seconds * 1_000_000, Ordering::SeqCst);
     }
 
     /// From here on only `advance_s` moves it: nothing falls due while a slow machine is thinking.
@@ -57,6 +66,7 @@ impl Clock for TestClock {
     }
 
     fn monotonic_us(&self) -> u64 {
-        u64::try_from(self.started.elapsed().as_micros()).expect("a short test")
+        let passed_us = u64::try_from(self.started.elapsed().as_micros()).expect("a short test");
+        passed_us + self.aged_us.load(Ordering::SeqCst)
     }
 }

@@ -66,6 +66,8 @@ pub struct Setup {
     /// None: the documented examples in test mode, and an EVM address in live mode.
     pub destinations: Option<Vec<(Family, Mode, String)>>,
     pub checkout_per_minute: u32,
+    /// How often a quiet stream says so.
+    pub heartbeat: Duration,
     /// Whether the server can send mail (to nobody: what is sent is tested with a real server elsewhere).
     pub mail: bool,
     pub trusted_proxies: Vec<ipnet::IpNet>,
@@ -95,6 +97,7 @@ impl Default for Setup {
             credit_at: BTreeMap::new(),
             destinations: None,
             checkout_per_minute: 60,
+            heartbeat: till_api::HEARTBEAT,
             mail: false,
             trusted_proxies: Vec::new(),
             rpc: BTreeMap::new(),
@@ -188,6 +191,7 @@ impl Server {
                 trusted_proxies: setup.trusted_proxies.clone(),
                 checkout_per_minute: setup.checkout_per_minute,
                 streams_per_client: 100,
+                heartbeat: setup.heartbeat,
                 server: ServerLimits::default(),
                 pages: setup.pages.clone(),
             },
