@@ -538,7 +538,11 @@ async fn a_year(postgres: &Postgres, report: &mut Report) -> Res<()> {
                 );
                 times.push(took);
             }
-            let name = path.split(['/', '?']).nth(3).unwrap_or_default();
+            let name = path
+                .split('?')
+                .next()
+                .and_then(|path| path.rsplit('/').next());
+            let name = name.unwrap_or_default();
             let work = format!(
                 "{name} of a year with {invoices} invoices, {}",
                 engine.name()

@@ -20,7 +20,8 @@ const LOGS: usize = 10_000;
 const OURS: usize = 10;
 const TIME: Duration = Duration::from_secs(3);
 /// Transfers of one transaction, of the block that has many.
-const PER_TRANSACTION: usize = 100;
+/// A transaction of the tests has gas for that many, tokens with balances included.
+const PER_TRANSACTION: usize = 50;
 
 /// Logs read and looked through in a second, with so many addresses watched.
 pub fn matched(addresses: u64) -> Res<u64> {
@@ -107,6 +108,8 @@ pub fn told(many: usize) -> Res<Option<(u64, u64)>> {
     let invoices: Vec<(String, String)> = (0..many)
         .map(|_| shop.invoice(&server, "25.00", ASSET))
         .collect();
+    // All of them in one block.
+    node.ask("evm_setBlockGasLimit", json!(["0x20000000"]));
     for some in invoices.chunks(PER_TRANSACTION) {
         let transfers: Vec<(&str, u128)> = some
             .iter()
