@@ -187,11 +187,11 @@ async fn fulfil(
     context: &Context<'_>,
     once: &Once,
     answer: &Answer,
-) -> Result<(), StoreError> {
+) -> Result<(), Fail> {
     let (engine, scope) = (context.engine, &context.scope);
     let purpose = once.purpose(scope);
-    let sealed = engine.vault.seal(&engine.ids, &purpose, &answer.body);
-    idempotency::fulfil(tx, &once.key_of(scope), answer.status, sealed).await
+    let sealed = engine.vault.seal(&engine.ids, &purpose, &answer.body)?;
+    Ok(idempotency::fulfil(tx, &once.key_of(scope), answer.status, sealed).await?)
 }
 
 /// Rows that bind keys to answers which are the objects of events, by the events' ids.

@@ -52,6 +52,35 @@ pub async fn pass(engine: &Engine) -> Result<Pass, Fail> {
     Ok(pass)
 }
 
+/// Encrypts everything anew. Servers that had not noticed yet go on with the old key for a while, whoever told them and
+/// when: so it is looked through once more after `followed`, until nothing was left over.
+pub async fn finish(engine: &Engine, followed: impl AsyncFn()) -> Result<Pass, Fail> {
+    let mut rewritten = pass(engine).await?.rewritten;
+    loop {
+        followed().await;
+        let last = pass(engine).await?;
+        rewritten += last.rewritten;
+        if last.rewritten == 0 {
+            return Ok(Pass { rewritten, ..last });
+        }
+    }
+}
+
+/// How many values keys have encrypted that are not here: the place, the key's name, and how many.
+pub async fn by_unknown_keys(engine: &Engine) -> Result<Vec<(Place, String, i64)>, Fail> {
+    let mut reader = engine.db.read().await?;
+    let mut unknown = Vec::new();
+    for place in Place::ALL {
+        for (name, count) in sealed::counts_by_key(&mut reader, place).await? {
+            let name = hex::encode(name);
+            if !engine.vault.has(&name) {
+                unknown.push((place, name, count));
+            }
+        }
+    }
+    Ok(unknown)
+}
+
 async fn pass_through(engine: &Engine, place: Place, pass: &mut Pass) -> Result<(), Fail> {
     let mut last = None;
     loop {
@@ -88,7 +117,7 @@ async fn rewrite(
             }
         };
         let tag = (place == Place::NoticeEmails).then(|| engine.vault.tag(&purpose, &plain).into());
-        anew.push((*row, engine.vault.seal(&engine.ids, &purpose, &plain), tag));
+        anew.push((*row, engine.vault.seal(&engine.ids, &purpose, &plain)?, tag));
     }
     let anew = &anew;
     let written = engine.db.write(|tx: &mut Tx| {

@@ -334,6 +334,17 @@ fn prices(config: &Config) -> Result<Prices, Failure> {
     Ok(Prices::new(fixed, i64::from(prices.max_age_s) * SECOND_MS))
 }
 
+/// Whether nothing was encrypted in it yet.
+pub async fn is_new(db: &Db) -> Result<bool, Failure> {
+    // In this order: whoever wrote a secret had made the key file before.
+    let mut reader = db.read().await?;
+    let named = till_store::installation::key_name(&mut reader).await?;
+    Ok(named.is_none()
+        && till_store::accounts::any_with_secret(&mut reader)
+            .await?
+            .is_none())
+}
+
 /// The keys of the configured files, and the file that was made for it. A database in memory gets a key of its own that
 /// nobody keeps.
 async fn keys(config: &Config, db: &Db) -> Result<(Vec<Key>, Option<PathBuf>), Failure> {
@@ -341,15 +352,7 @@ async fn keys(config: &Config, db: &Db) -> Result<(Vec<Key>, Option<PathBuf>), F
     if keeps_nothing && config.secrets.key_file.is_empty() {
         return Ok((vec![random_key()], None));
     }
-    // In this order: whoever wrote a secret had made the key file before.
-    let mut reader = db.read().await?;
-    let is_new = till_store::installation::key_name(&mut reader)
-        .await?
-        .is_none()
-        && till_store::accounts::any_with_secret(&mut reader)
-            .await?
-            .is_none();
-    let if_missing = match is_new {
+    let if_missing = match is_new(db).await? {
         true => IfMissing::Make,
         false => IfMissing::Refuse,
     };
@@ -390,7 +393,16 @@ pub async fn keys_open(config: &Config, db: Db, keys: &[Key]) -> Result<(), Fail
     let urls = config.urls(config.server.listen);
     let settings = engine_config(config, &urls, Purpose::Business)?;
     let engine = build(db, SystemClock::start(), settings, keys, prices(config)?)?;
-    check_keys(&engine).await
+    check_keys(&engine).await?;
+    let unknown = till_engine::rotation::by_unknown_keys(&engine).await?;
+    match unknown.first() {
+        None => Ok(()),
+        Some((place, name, count)) => Err(Failure::new(format!(
+            "{count} values in {} were encrypted with the key {name}, which is in none of the files; add its file to secrets.key_file \
+             and run `till key-file rotate`",
+            place.table()
+        ))),
+    }
 }
 
 /// A wrong key is found at the start, not when the first webhook cannot be signed.

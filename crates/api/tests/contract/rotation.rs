@@ -5,7 +5,7 @@ use till_core::webhook::verify;
 use till_engine::rotation::{self, Pass};
 use till_store::sealed::{self, Place};
 
-use crate::harness::{Receiver, Setup, Till, World, id, text};
+use crate::harness::{Receiver, Setup, Till, World, data, id, text};
 use crate::refunds::{received, refund};
 
 const OLD: [u8; 32] = [7; 32];
@@ -168,5 +168,51 @@ on_every_engine! {
         assert_eq!(till.get("/readyz").await.status, 200);
         rotation::encrypt_with(till.engine(), "00000000").await.unwrap();
         till.get("/readyz").await.refused(503, "service_unavailable", None);
+        // What it would encrypt with the old key would be lost with it.
+        let customer = json!({ "email": "ada@example.com" });
+        till.post("/v1/customers", customer.clone()).await.refused(503, "service_unavailable", None);
+        till.post("/v1/merchant/webhook_secret/roll", json!({})).await.refused(503, "service_unavailable", None);
+        till.get("/v1/customers").await.ok(200);
+        rotation::encrypt_with(till.engine(), &till.engine().vault.first_name()).await.unwrap();
+        till.post("/v1/customers", customer).await.ok(201);
+    }
+
+    async fn a_rotation_that_was_cut_off_waits_for_the_servers_when_it_is_run_again(world: World) {
+        if world.is_in_memory() {
+            return;
+        }
+        let till = world.till_with(with_keys(&[OLD, NEW])).await;
+        let beside = world.beside(&till, with_keys(&[NEW, OLD])).await;
+        rotation::encrypt_with(till.engine(), &till.engine().vault.first_name()).await.unwrap();
+        // The first run was cut off when it had looked through everything.
+        rotation::encrypt_with(beside.engine(), &beside.engine().vault.first_name()).await.unwrap();
+        rotation::pass(beside.engine()).await.unwrap();
+        let again = rotation::finish(beside.engine(), async || {
+            Kept::make(&till).await;
+            rotation::follow(till.engine()).await.unwrap();
+        });
+        let done = again.await.unwrap();
+        assert!(done.rewritten > 0 && done.unreadable == 0, "{done:?}");
+        let old = world.beside(&till, with_keys(&[OLD])).await;
+        assert_eq!(encrypted(&world, &old, &beside).await.0, 0);
+    }
+
+    async fn what_no_key_opens_is_found_and_hides_no_other_customer(world: World) {
+        if world.is_in_memory() {
+            return;
+        }
+        let till = world.till_with(with_keys(&[OLD])).await;
+        let kept = Kept::make(&till).await;
+        assert!(rotation::by_unknown_keys(till.engine()).await.unwrap().is_empty());
+        let beside = world.beside(&till, with_keys(&[NEW])).await;
+        let readable = beside.post("/v1/customers", json!({ "email": "bob@example.com" })).await.ok(201);
+        let unknown = rotation::by_unknown_keys(beside.engine()).await.unwrap();
+        let old = till.engine().vault.first_name();
+        assert_eq!(unknown.len(), Place::ALL.len());
+        assert!(unknown.contains(&(Place::CustomerEmails, old, 1)), "{unknown:?}");
+        let listed = data(&beside.get("/v1/customers").await.ok(200));
+        let email_of = |customer: &Value| listed.iter().find(|one| one["id"] == customer["id"]).unwrap()["email"].clone();
+        assert_eq!(email_of(&readable), "bob@example.com");
+        assert_eq!(email_of(&kept.customer), Value::Null);
     }
 }

@@ -4,12 +4,13 @@
 //! a new one. The first encrypts until another is named. Each use binds its purpose: a ciphertext moved to another
 //! column or account does not open.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use chacha20poly1305::aead::{Aead as _, Payload};
 use chacha20poly1305::{ChaCha20Poly1305, Key, KeyInit as _, Nonce};
 use hmac::{Hmac, Mac as _};
 use sha2::{Digest as _, Sha256};
+use till_core::error::{Code, Refusal};
 
 use crate::base::clock::Ids;
 
@@ -27,6 +28,8 @@ pub struct Vault {
     keys: Vec<NamedKey>,
     /// Which of them encrypts.
     newest: AtomicUsize,
+    /// Another one encrypts, and it is not here.
+    lacks_newest: AtomicBool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -48,6 +51,7 @@ impl Vault {
             Ok(Vault {
                 keys,
                 newest: AtomicUsize::new(0),
+                lacks_newest: AtomicBool::new(false),
             })
         }
     }
@@ -66,16 +70,15 @@ impl Vault {
         hex::encode(self.keys[0].name)
     }
 
-    /// From now on the key of this name encrypts, if it is here.
+    /// From now on the key of this name encrypts, if it is here. If it is not, none does.
     pub fn encrypt_with(&self, name: &str) -> bool {
         let is_it = |key: &NamedKey| hex::encode(key.name) == name;
-        match self.keys.iter().position(is_it) {
-            Some(at) => {
-                self.newest.store(at, Ordering::Relaxed);
-                true
-            }
-            None => false,
+        let found = self.keys.iter().position(is_it);
+        if let Some(at) = found {
+            self.newest.store(at, Ordering::Relaxed);
         }
+        self.lacks_newest.store(found.is_none(), Ordering::Relaxed);
+        found.is_some()
     }
 
     /// Whether the key that encrypts now has encrypted this.
@@ -87,7 +90,11 @@ impl Vault {
         self.keys.iter().any(|key| hex::encode(key.name) == name)
     }
 
-    pub fn seal(&self, ids: &Ids, purpose: &str, plain: &[u8]) -> Vec<u8> {
+    /// Refused where another key encrypts: what an old one went on to encrypt would be lost with it.
+    pub fn seal(&self, ids: &Ids, purpose: &str, plain: &[u8]) -> Result<Vec<u8>, Refusal> {
+        if self.lacks_newest.load(Ordering::Relaxed) {
+            return Err(Refusal::of(Code::ServiceUnavailable));
+        }
         let key = self.newest();
         let nonce: [u8; NONCE_BYTES] = ids.random();
         let payload = Payload {
@@ -103,7 +110,7 @@ impl Vault {
         out.extend_from_slice(&key.name);
         out.extend_from_slice(&nonce);
         out.extend_from_slice(&sealed);
-        out
+        Ok(out)
     }
 
     pub fn open(&self, purpose: &str, stored: &[u8]) -> Result<Vec<u8>, VaultError> {
@@ -191,7 +198,7 @@ mod tests {
     #[test]
     fn what_was_sealed_opens_for_its_purpose_alone() {
         let vault = Vault::new(&[[1; 32]]).unwrap();
-        let sealed = vault.seal(&ids(), "a", b"secret");
+        let sealed = vault.seal(&ids(), "a", b"secret").unwrap();
         assert_eq!(vault.open("a", &sealed), Ok(b"secret".to_vec()));
         assert_eq!(vault.open("b", &sealed), Err(VaultError::DoesNotOpen));
         assert!(!sealed.windows(6).any(|window| window == b"secret"));
@@ -200,7 +207,7 @@ mod tests {
     #[test]
     fn every_flipped_byte_is_noticed() {
         let vault = Vault::new(&[[1; 32]]).unwrap();
-        let sealed = vault.seal(&ids(), "a", b"secret");
+        let sealed = vault.seal(&ids(), "a", b"secret").unwrap();
         for index in 0..sealed.len() {
             let mut damaged = sealed.clone();
             damaged[index] ^= 1;
@@ -212,7 +219,7 @@ mod tests {
     #[test]
     fn an_old_key_still_opens_and_a_dropped_one_does_not() {
         let old = Vault::new(&[[1; 32]]).unwrap();
-        let sealed = old.seal(&ids(), "a", b"secret");
+        let sealed = old.seal(&ids(), "a", b"secret").unwrap();
         let rotated = Vault::new(&[[2; 32], [1; 32]]).unwrap();
         assert_eq!(rotated.open("a", &sealed), Ok(b"secret".to_vec()));
         assert!(!rotated.is_newest(&sealed));
@@ -221,14 +228,18 @@ mod tests {
     }
 
     #[test]
-    fn the_key_that_is_named_encrypts_and_one_that_is_not_there_changes_nothing() {
+    fn the_key_that_is_named_encrypts_and_none_where_it_is_not_there() {
         let vault = Vault::new(&[[1; 32], [2; 32]]).unwrap();
         let other = Vault::new(&[[2; 32]]).unwrap();
         assert!(vault.encrypt_with(&other.name()));
         assert_eq!(vault.name(), other.name());
-        let sealed = vault.seal(&ids(), "a", b"secret");
+        let sealed = vault.seal(&ids(), "a", b"secret").unwrap();
         assert!(vault.is_newest(&sealed) && other.open("a", &sealed).is_ok());
         assert!(!vault.encrypt_with("00000000"));
         assert_eq!(vault.name(), other.name());
+        assert!(vault.seal(&ids(), "a", b"secret").is_err());
+        assert!(vault.open("a", &sealed).is_ok());
+        assert!(vault.encrypt_with(&other.name()));
+        assert!(vault.seal(&ids(), "a", b"secret").is_ok());
     }
 }

@@ -66,7 +66,7 @@ pub async fn leave_address(
         }
         None => {
             notices::retire_receipts(tx, &context.scope, invoice).await?;
-            let notice = receipt_row(context, invoice, &email, locale, session, due_at);
+            let notice = receipt_row(context, invoice, &email, locale, session, due_at)?;
             notices::insert(tx, &notice).await?;
             notice.status
         }
@@ -89,10 +89,10 @@ fn receipt_row(
     locale: Locale,
     session: SessionId,
     due_at: Option<i64>,
-) -> NoticeRow {
+) -> Result<NoticeRow, Refusal> {
     let (engine, scope) = (context.engine, &context.scope);
-    let sealed = address::seal(engine, scope, invoice, email);
-    NoticeRow {
+    let sealed = address::seal(engine, scope, invoice, email)?;
+    Ok(NoticeRow {
         id: engine.ids.make(IdKind::Notice),
         scope: scope.clone(),
         invoice: invoice.to_owned(),
@@ -109,5 +109,5 @@ fn receipt_row(
         due_at,
         fence: 0,
         attempts: 0,
-    }
+    })
 }

@@ -1,5 +1,6 @@
 //! The address a payer left, encrypted at rest.
 
+use till_core::error::Refusal;
 use till_core::scope::Scope;
 use till_store::notices::NoticeRow;
 
@@ -13,12 +14,12 @@ pub struct Sealed {
     pub tag: Vec<u8>,
 }
 
-pub fn seal(engine: &Engine, scope: &Scope, invoice: &str, email: &str) -> Sealed {
+pub fn seal(engine: &Engine, scope: &Scope, invoice: &str, email: &str) -> Result<Sealed, Refusal> {
     let purpose = purpose(scope, invoice);
-    Sealed {
-        email: engine.vault.seal(&engine.ids, &purpose, email.as_bytes()),
+    Ok(Sealed {
+        email: engine.vault.seal(&engine.ids, &purpose, email.as_bytes())?,
         tag: engine.vault.tag(&purpose, email.as_bytes()).into(),
-    }
+    })
 }
 
 /// The address of a notice, in the clear.

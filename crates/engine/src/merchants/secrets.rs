@@ -19,7 +19,7 @@ pub async fn add(tx: &mut Tx, engine: &Engine, scope: &Scope) -> Result<String, 
     let secret = new_secret(engine.ids.random());
     let sealed = engine
         .vault
-        .seal(&engine.ids, &purpose(scope), secret.as_bytes());
+        .seal(&engine.ids, &purpose(scope), secret.as_bytes())?;
     let now = engine.clock.now_ms();
     let overlap_until = now + i64::from(SECRET_OVERLAP_H) * HOUR_MS;
     till_store::accounts::add_webhook_secret(tx, scope, &sealed, now, overlap_until).await?;

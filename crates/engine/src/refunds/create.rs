@@ -52,7 +52,7 @@ pub async fn create(
     let (asset, units) = decide(&held, request)?;
     let drawn = draw(&mut held, asset, units, now)?;
     settlement::settle(tx, context, held, None).await?;
-    let row = new_row(context, invoice, drawn, request.reason, now);
+    let row = new_row(context, invoice, drawn, request.reason, now)?;
     till_store::refunds::insert(tx, &row, now).await?;
     let timer = TimerRow::new(
         &context.scope,
@@ -175,12 +175,12 @@ fn new_row(
     drawn: Drawn,
     reason: Option<RefundReason>,
     now: i64,
-) -> RefundRow {
+) -> Result<RefundRow, Refusal> {
     let engine = context.engine;
     let id = engine.ids.make(IdKind::Refund);
     let token = id::token(&engine.ids.random::<TOKEN_BYTES>());
     let purpose = token_purpose(&context.scope, &id);
-    RefundRow {
+    Ok(RefundRow {
         scope: context.scope.clone(),
         invoice: invoice.to_owned(),
         asset: drawn.asset,
@@ -190,7 +190,7 @@ fn new_row(
         sources: drawn.sources,
         withdrawn: drawn.withdrawn,
         token_hash: hash_token(&token).to_vec(),
-        token_sealed: engine.vault.seal(&engine.ids, &purpose, token.as_bytes()),
+        token_sealed: engine.vault.seal(&engine.ids, &purpose, token.as_bytes())?,
         created_at: now,
         expires_at: now.saturating_add(CLAIM_LIFE_MS),
         claimed_at: None,
@@ -203,5 +203,5 @@ fn new_row(
         tx_hash: None,
         steps: 0,
         id,
-    }
+    })
 }

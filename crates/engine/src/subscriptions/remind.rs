@@ -25,7 +25,7 @@ pub(super) async fn remind(
     let Some(email) = customers::email_of(engine, &customer)? else {
         return Ok(());
     };
-    let sealed = address::seal(engine, scope, &invoice.id, &email);
+    let sealed = address::seal(engine, scope, &invoice.id, &email)?;
     let notice = NoticeRow {
         scope: scope.clone(),
         id: engine.ids.make(IdKind::Notice),

@@ -22,7 +22,7 @@ impl Place {
         Place::Answers,
     ];
 
-    fn table(self) -> &'static str {
+    pub fn table(self) -> &'static str {
         match self {
             Place::WebhookSecrets => "webhook_secrets",
             Place::NoticeEmails => "notices",
@@ -128,6 +128,19 @@ pub async fn page(
         column = place.column(),
     );
     q.all(&sql, &args).await
+}
+
+/// How many each key has encrypted, by the name that is in front of what it encrypted.
+pub async fn counts_by_key(
+    q: &mut impl Queries,
+    place: Place,
+) -> Result<Vec<(Vec<u8>, i64)>, StoreError> {
+    let sql = format!(
+        "SELECT substr({column}, 2, 4), COUNT(*) FROM {} WHERE {column} IS NOT NULL AND length({column}) > 0 GROUP BY 1",
+        place.table(),
+        column = place.column(),
+    );
+    q.all(&sql, &[]).await
 }
 
 /// Puts another in its place, unless somebody else has. `tag` is for e-mail addresses of payers.

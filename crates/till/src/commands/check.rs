@@ -180,12 +180,7 @@ async fn key_files(config: &Config, db: Option<&Db>) -> Vec<(String, Verdict)> {
     }
     let written_with_one = match db {
         None => false,
-        Some(db) => match db.read().await {
-            Ok(mut reader) => till_store::accounts::any_with_secret(&mut reader)
-                .await
-                .is_ok_and(|holder| holder.is_some()),
-            Err(_) => false,
-        },
+        Some(db) => compose::is_new(db).await.is_ok_and(|is_new| !is_new),
     };
     let mut verdicts = Vec::new();
     let mut keys = Vec::new();

@@ -39,25 +39,16 @@ pub async fn rotate(config: &Config) -> Result<(), Failure> {
     let urls = config.urls(config.server.listen);
     let engine = compose::engine(config, &urls, Purpose::Business).await?;
     let newest = engine.vault.first_name();
-    let mut is_new = engine.vault.name() != newest;
-    if is_new {
+    if engine.vault.name() != newest {
         rotation::encrypt_with(&engine, &newest).await?;
         output::print(&format!("the key {newest} encrypts from now on\n"))?;
     }
-    let mut left = rotation::pass(&engine).await?;
-    let mut rewritten = left.rewritten;
-    // Servers that had not noticed yet have written with the old one meanwhile.
-    while is_new || left.rewritten > 0 {
-        is_new = false;
-        tokio::time::sleep(SERVERS_FOLLOW_TIME).await;
-        left = rotation::pass(&engine).await?;
-        rewritten += left.rewritten;
-    }
-    output::print(&format!("{rewritten} values are encrypted anew\n"))?;
-    if left.unreadable > 0 {
+    let done = rotation::finish(&engine, || tokio::time::sleep(SERVERS_FOLLOW_TIME)).await?;
+    output::print(&format!("{} values are encrypted anew\n", done.rewritten))?;
+    if done.unreadable > 0 {
         return Err(Failure::new(format!(
             "{} values do not open with any of the key files, and stay as they are; the log names them",
-            left.unreadable
+            done.unreadable
         )));
     }
     let files = config.key_files();

@@ -4,6 +4,8 @@ use std::fs;
 use std::thread;
 
 use serde_json::json;
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{AssertSqlSafe, Connection as _};
 use till_store::testing::{Dialect, fresh};
 
 use crate::common::{Place, text};
@@ -104,6 +106,52 @@ fn check_says_when_the_key_is_not_the_databases_and_when_clocks_agree() {
         failed.stdout
     );
     runtime.block_on(test.remove());
+}
+
+#[test]
+fn check_says_what_a_start_would_when_the_key_file_is_gone() {
+    let place = Place::new();
+    place.serve(&[]).stop();
+    fs::rename(place.path("till.key"), place.path("gone.key")).unwrap();
+    let failed = place.till(&["check"]);
+    assert_eq!(failed.status, Some(1));
+    assert!(
+        failed.stdout.contains("FAIL key file till.key"),
+        "{}",
+        failed.stdout
+    );
+    assert!(!place.path("till.key").exists());
+}
+
+#[test]
+fn check_finds_what_none_of_the_keys_has_encrypted() {
+    let place = Place::new();
+    let account = place.account(&[]);
+    let server = place.serve(&[]);
+    let client = server.client(text(&account, "/test/secret_key"));
+    let body = json!({ "email": "ada@example.com" });
+    client
+        .post("/v1/customers", "ada", &body)
+        .unwrap()
+        .expect(201);
+    server.stop();
+    place.till(&["check"]).ok();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    // As if a server had gone on with a key whose file was dropped.
+    runtime.block_on(async {
+        let url = format!("sqlite:{}", place.path("till.db").display());
+        let mut conn = SqliteConnection::connect(&url).await.unwrap();
+        let sql = format!("UPDATE customers SET email = x'01{}'", "41".repeat(40));
+        sqlx::raw_sql(AssertSqlSafe(sql))
+            .execute(&mut conn)
+            .await
+            .unwrap();
+        conn.close().await.unwrap();
+    });
+    let failed = place.till(&["check"]);
+    assert_eq!(failed.status, Some(1));
+    let line = "1 values in customers were encrypted with the key 41414141";
+    assert!(failed.stdout.contains(line), "{}", failed.stdout);
 }
 
 #[test]
