@@ -23,7 +23,7 @@ pub(super) struct Done {
     pub(super) delivery: Claimed,
     outcome: Outcome,
     attempted_at: i64,
-    latency_ms: i64,
+    pub(super) latency_ms: i64,
     next_attempt_at: Option<i64>,
 }
 

@@ -183,6 +183,7 @@ async fn serve_endpoint(
     let mut renewals = FuturesUnordered::new();
     let mut under_way = FuturesUnordered::new();
     let mut given_back = places.watch();
+    let turn = places.turn(scope);
     let mut claimed_all = Ok(false);
     let mut served = Served::Nothing;
     loop {
@@ -204,13 +205,16 @@ async fn serve_endpoint(
         given_back.mark_unchanged();
         let mut lacks_place = false;
         while ready.has_next(now) {
-            let Some(place) = places.take(under_way.len()) else {
+            let Some(place) = turn.take(under_way.len()) else {
                 lacks_place = true;
                 break;
             };
             if let Some((endpoint, delivery)) = ready.next(now) {
                 under_way.push(attempt(engine, sender, endpoint, delivery, place));
             }
+        }
+        if !lacks_place {
+            turn.leave();
         }
         let old = ready.to_renew(now);
         if renewals.is_empty() && !old.is_empty() {
@@ -252,6 +256,7 @@ async fn serve_endpoint(
             },
             Some(attempted) = under_way.next() => {
                 ready.finish(&attempted.delivery);
+                turn.took(attempted.latency_ms);
                 done.push(attempted);
             }
             Some((asked, at, ours)) = renewals.next() => match ours {

@@ -1,65 +1,179 @@
-//! How many webhooks may be under way, over all endpoints.
+//! How many webhooks may be under way, over all endpoints, and whose turn it is.
 //!
 //! Whoever hangs must not hold them all. An endpoint gets another place only while four times as many are free as it has:
-//! one alone may have a fifth of them, and those that hang leave four fifths of what they found to those to come.
+//! one alone may have a fifth of them, and those that hang leave four fifths of what they found to those to come. Those who
+//! have none wait in turn. Endpoints that were slow the last time share half of the places, and get a second one only while
+//! nobody waits: however many they are, the others find places that come back soon.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use till_core::scope::Scope;
 use tokio::sync::watch;
 
 /// However many there are, one receiver is not called by more at a time.
 const PER_ENDPOINT_MAX: usize = 32;
+/// An attempt that takes longer holds its place for too long.
+const SLOW_MS: i64 = 5_000;
 
 pub struct Places {
-    free: Mutex<usize>,
+    /// For endpoints that are slow.
+    slow_max: usize,
+    state: Mutex<State>,
     /// Counts the places that were given back, for those who lacked one.
     given_back: watch::Sender<u64>,
 }
 
+struct State {
+    free: usize,
+    /// Of those in use, how many slow endpoints have.
+    held_by_slow: usize,
+    /// Endpoints that have none and want one, who waits longest first.
+    waiting: VecDeque<Scope>,
+    slow: HashSet<Scope>,
+}
+
+/// An endpoint that wants places. It waits no more when this is dropped.
+pub(super) struct Turn {
+    places: Arc<Places>,
+    scope: Scope,
+}
+
 /// Given back when dropped.
-pub(super) struct Place(Arc<Places>);
+pub(super) struct Place {
+    places: Arc<Places>,
+    is_slow: bool,
+}
 
 impl Places {
     pub fn new(total: usize) -> Arc<Places> {
+        let total = total.max(1);
         Arc::new(Places {
-            free: Mutex::new(total.max(1)),
+            slow_max: (total / 2).max(1),
+            state: Mutex::new(State {
+                free: total,
+                held_by_slow: 0,
+                waiting: VecDeque::new(),
+                slow: HashSet::new(),
+            }),
             given_back: watch::Sender::new(0),
         })
     }
 
-    /// A place for an endpoint that has `held` already, if it may have another.
-    pub(super) fn take(self: &Arc<Places>, held: usize) -> Option<Place> {
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_too_much = held >= PER_ENDPOINT_MAX || (held > 0 && *free <= 4 * held);
-        if *free == 0 || is_too_much {
-            return None;
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn turn(self: &Arc<Places>, scope: &Scope) -> Turn {
+        Turn {
+            places: Arc::clone(self),
+            scope: scope.clone(),
         }
-        *free -= 1;
-        metrics::gauge!("till_webhook_places_free").set(u32::try_from(*free).unwrap_or(u32::MAX));
-        Some(Place(Arc::clone(self)))
     }
 
     /// Tells of places that are given back from now on.
     pub(super) fn watch(&self) -> watch::Receiver<u64> {
         self.given_back.subscribe()
     }
+
+    fn tell(&self) {
+        self.given_back.send_modify(|count| *count += 1);
+    }
+}
+
+impl State {
+    /// How many wait in front of the endpoint: those that are not slow, and those that are. All who wait are in front of one
+    /// that does not.
+    fn waiting_before(&self, scope: &Scope) -> (usize, usize) {
+        let before = self.waiting.iter().take_while(|waiting| *waiting != scope);
+        let (slow, others): (Vec<&Scope>, Vec<&Scope>) =
+            before.partition(|waiting| self.slow.contains(*waiting));
+        (others.len(), slow.len())
+    }
+
+    fn stop_waiting(&mut self, scope: &Scope) -> bool {
+        let found = self.waiting.iter().position(|waiting| waiting == scope);
+        found.is_some_and(|at| self.waiting.remove(at).is_some())
+    }
+}
+
+impl Turn {
+    /// A place for the endpoint, which has `held` already, if it may have another. With none, it waits in turn.
+    pub(super) fn take(&self, held: usize) -> Option<Place> {
+        let state = &mut *self.places.state();
+        let is_slow = state.slow.contains(&self.scope);
+        let (others_before, slow_before) = state.waiting_before(&self.scope);
+        let for_slow = self.places.slow_max - state.held_by_slow;
+        let wanted_before = others_before + slow_before.min(for_slow);
+        let is_too_much = held >= PER_ENDPOINT_MAX
+            || state.free <= 4 * held + wanted_before
+            || (is_slow && slow_before >= for_slow)
+            || (is_slow && held > 0 && !state.waiting.is_empty());
+        if is_too_much {
+            if held == 0 && !state.waiting.contains(&self.scope) {
+                state.waiting.push_back(self.scope.clone());
+            }
+            return None;
+        }
+        state.stop_waiting(&self.scope);
+        state.free -= 1;
+        state.held_by_slow += usize::from(is_slow);
+        let free = u32::try_from(state.free).unwrap_or(u32::MAX);
+        metrics::gauge!("till_webhook_places_free").set(free);
+        Some(Place {
+            places: Arc::clone(&self.places),
+            is_slow,
+        })
+    }
+
+    /// It has nothing to send now.
+    pub(super) fn leave(&self) {
+        let has_waited = self.places.state().stop_waiting(&self.scope);
+        if has_waited {
+            self.places.tell();
+        }
+    }
+
+    /// How long its last attempt took.
+    pub(super) fn took(&self, latency_ms: i64) {
+        let mut state = self.places.state();
+        if latency_ms >= SLOW_MS {
+            state.slow.insert(self.scope.clone());
+        } else {
+            state.slow.remove(&self.scope);
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.leave();
+    }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let places = &self.0;
-        *places.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        places.given_back.send_modify(|count| *count += 1);
+        let mut state = self.places.state();
+        state.free += 1;
+        state.held_by_slow -= usize::from(self.is_slow);
+        drop(state);
+        self.places.tell();
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use till_core::asset::Mode;
+
     use super::*;
 
-    fn take_all(places: &Arc<Places>) -> Vec<Place> {
+    fn turn(places: &Arc<Places>, account: usize) -> Turn {
+        places.turn(&Scope::new(&format!("acct_{account}"), Mode::Test))
+    }
+
+    fn take_all(turn: &Turn) -> Vec<Place> {
         let mut held = Vec::new();
-        while let Some(place) = places.take(held.len()) {
+        while let Some(place) = turn.take(held.len()) {
             held.push(place);
         }
         held
@@ -69,8 +183,8 @@ mod tests {
     fn those_that_hang_leave_some_to_those_that_come() {
         let places = Places::new(128);
         let mut hanging = Vec::new();
-        for _ in 0..15 {
-            let held = take_all(&places);
+        for number in 0..15 {
+            let held = take_all(&turn(&places, number));
             assert!(!held.is_empty(), "the {}th got none", hanging.len() + 1);
             assert!(held.len() <= PER_ENDPOINT_MAX);
             hanging.push(held);
@@ -81,20 +195,65 @@ mod tests {
 
     #[test]
     fn one_alone_may_have_a_fifth_of_them() {
-        assert_eq!(take_all(&Places::new(40)).len(), 8);
-        assert_eq!(take_all(&Places::new(128)).len(), 26);
-        assert_eq!(take_all(&Places::new(1)).len(), 1);
-        assert_eq!(take_all(&Places::new(1_000)).len(), PER_ENDPOINT_MAX);
+        let alone = |total| take_all(&turn(&Places::new(total), 1)).len();
+        assert_eq!(alone(40), 8);
+        assert_eq!(alone(128), 26);
+        assert_eq!(alone(1), 1);
+        assert_eq!(alone(1_000), PER_ENDPOINT_MAX);
     }
 
     #[tokio::test]
     async fn whoever_lacks_one_is_told_when_one_is_given_back() {
         let places = Places::new(1);
-        let held = places.take(0).unwrap();
+        let held = turn(&places, 1).take(0).unwrap();
         let mut told = places.watch();
-        assert!(places.take(0).is_none());
+        let second = turn(&places, 2);
+        assert!(second.take(0).is_none());
         drop(held);
         told.changed().await.unwrap();
-        assert!(places.take(0).is_some());
+        assert!(second.take(0).is_some());
+    }
+
+    #[test]
+    fn a_place_given_back_goes_to_whoever_waits_longest() {
+        let places = Places::new(1);
+        let turns: Vec<Turn> = (0..3).map(|number| turn(&places, number)).collect();
+        let (mut holder, mut held) = (0, turns[0].take(0));
+        assert!(turns[1].take(0).is_none() && turns[2].take(0).is_none());
+        for next in [1, 2, 0, 1] {
+            drop(held);
+            assert!(turns[holder].take(0).is_none(), "{holder} had its turn");
+            held = turns[next].take(0);
+            assert!(held.is_some(), "{next}");
+            holder = next;
+        }
+        // Whoever goes away holds nobody up.
+        drop(turns);
+        drop(held);
+        assert!(turn(&places, 9).take(0).is_some());
+    }
+
+    #[test]
+    fn endpoints_that_are_slow_share_half_of_the_places() {
+        let places = Places::new(8);
+        let slow: Vec<Turn> = (0..10).map(|number| turn(&places, number)).collect();
+        slow.iter().for_each(|turn| turn.took(15_000));
+        let held: Vec<Place> = slow.iter().filter_map(|turn| turn.take(0)).collect();
+        assert_eq!(held.len(), 4);
+        let healthy = turn(&places, 10);
+        for _ in 0..3 {
+            let place = healthy.take(0);
+            assert!(
+                place.is_some(),
+                "those who wait are slow, and have their share"
+            );
+            healthy.took(20);
+        }
+        assert!(slow[0].take(1).is_none(), "others wait");
+        drop(held);
+        assert!(slow[0].take(0).is_none() && slow[4].take(0).is_some());
+        // One that answers again is like any other.
+        slow[0].took(20);
+        assert!(slow[0].take(0).is_some());
     }
 }
