@@ -15,6 +15,8 @@ const PER_SQLITE_CONNECTION: usize = 3;
 const SOCKETS_PER_WEBHOOK: (usize, usize) = (3, 2);
 /// Below this a server is of no use.
 const CONNECTIONS_MIN: usize = 16;
+/// However few there are, one client has at most so great a part of them.
+const ONE_CLIENTS_PART: usize = 4;
 
 /// As many as the system allows, and how many that is.
 pub fn raise() -> usize {
@@ -43,6 +45,8 @@ pub fn limit() -> usize {
 pub struct Budget {
     /// Clients' connections to the public listener.
     pub connections: usize,
+    /// Of those, for one client.
+    pub connections_per_client: usize,
     /// Webhooks at a time.
     pub webhooks_under_way: usize,
     /// Sockets to their receivers, idle ones included.
@@ -59,10 +63,13 @@ pub fn budget(config: &Config, limit: usize) -> Budget {
     let webhook_sockets = webhooks_under_way * times / by + 1;
     let reserved =
         database(config) + webhook_sockets + HEALTH_CONNECTIONS + OPERATOR_CONNECTIONS + OTHERS;
+    let connections = asked
+        .min(limit.saturating_sub(reserved))
+        .max(CONNECTIONS_MIN);
+    let per_client = usize::try_from(config.limits.connections_per_client).unwrap_or(usize::MAX);
     Budget {
-        connections: asked
-            .min(limit.saturating_sub(reserved))
-            .max(CONNECTIONS_MIN),
+        connections,
+        connections_per_client: per_client.min(connections / ONE_CLIENTS_PART),
         webhooks_under_way,
         webhook_sockets,
     }
@@ -97,6 +104,16 @@ mod tests {
                 "{limit}: {budget:?}"
             );
             assert!(budget.connections >= limit / 8, "{limit}: {budget:?}");
+        }
+    }
+
+    #[test]
+    fn one_client_never_has_more_than_a_quarter_of_them() {
+        for limit in [64, 256, 1_024, 65_536] {
+            let budget = budget(&config(""), limit);
+            let per_client = budget.connections_per_client;
+            assert!((1..=500).contains(&per_client), "{limit}: {budget:?}");
+            assert!(per_client * 4 <= budget.connections, "{limit}: {budget:?}");
         }
     }
 

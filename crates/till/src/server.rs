@@ -183,10 +183,11 @@ fn metrics() -> Result<PrometheusHandle, Failure> {
 }
 
 fn server_limits(config: &Config) -> ServerLimits {
+    let budget = handles::budget(config, handles::limit());
     ServerLimits {
         admission: AdmissionLimits {
-            connections: handles::budget(config, handles::limit()).connections,
-            connections_per_client: as_size(config.limits.connections_per_client),
+            connections: budget.connections,
+            connections_per_client: budget.connections_per_client,
             trusted_proxies: config.limits.trusted_proxies.clone(),
         },
         slow_reader_time: Duration::from_secs(config.server.slow_reader_s.into()),
