@@ -319,13 +319,20 @@ impl Db {
         let Backend::Sqlite { readers, .. } = &self.0.backend else {
             return Err(StoreError::Other("only a SQLite file can be copied".into()));
         };
-        make_for_owner_alone(to);
-        let mut conn = readers.acquire().await?;
-        sqlx::query("VACUUM INTO $1")
-            .bind(to.to_string_lossy().into_owned())
-            .execute(&mut *conn)
-            .await?;
-        Ok(())
+        let failed = |error: String| StoreError::Other(format!("{}: {error}", to.display()));
+        make_for_owner_alone(to).map_err(|error| failed(error.to_string()))?;
+        let copied = async {
+            let mut conn = readers.acquire().await?;
+            sqlx::query("VACUUM INTO $1")
+                .bind(to.to_string_lossy().into_owned())
+                .execute(&mut *conn)
+                .await
+        };
+        copied.await.map(drop).map_err(|error| {
+            // A part of a copy is none, and would be in the way of the next.
+            std::fs::remove_file(to).ok();
+            failed(error.to_string())
+        })
     }
 
     /// Waits for what is under way, and closes every connection.
@@ -361,7 +368,8 @@ fn backoff_ms(attempt: u32, retry: u64) -> u64 {
 async fn open_sqlite(config: &DbConfig, commits: &Arc<AtomicU64>) -> Result<Backend, StoreError> {
     let options = sqlite_options(SqliteConnectOptions::from_str(&config.url)?);
     if !config.url.contains("mode=") {
-        make_for_owner_alone(options.get_filename());
+        // Where it is there already, or cannot be made, opening it says so.
+        make_for_owner_alone(options.get_filename()).ok();
     }
     let writing = options
         .clone()
@@ -413,13 +421,13 @@ async fn open_sqlite(config: &DbConfig, commits: &Arc<AtomicU64>) -> Result<Back
 
 /// Payers' and merchants' affairs are in it: nobody else on the machine may read it. SQLite gives the files beside it
 /// the same mode. What cannot be made here cannot be opened either, and is explained there.
-fn make_for_owner_alone(path: &Path) {
+fn make_for_owner_alone(path: &Path) -> std::io::Result<()> {
     let made = OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(0o600)
         .open(path);
-    drop(made);
+    made.map(drop)
 }
 
 fn sqlite_options(options: SqliteConnectOptions) -> SqliteConnectOptions {

@@ -123,12 +123,31 @@ fn key_files(config: &Config) -> String {
     shown.join(", ")
 }
 
+/// Nothing may be there, and nothing beside it that a database there would take for its own: what was committed last may be
+/// in there alone.
 fn refuse_existing(path: &Path) -> Result<(), Failure> {
-    match path.exists() {
-        true => Err(Failure::new(format!(
-            "{} is there already; move it away first",
-            path.display()
-        ))),
-        false => Ok(()),
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        let line = format!("there is no folder {}; make it first", folder.display());
+        return Err(Failure::new(line));
     }
+    if path.exists() {
+        let line = format!("{} is there already; move it away first", path.display());
+        return Err(Failure::new(line));
+    }
+    for suffix in ["-wal", "-shm", "-journal"] {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(suffix);
+        let beside = PathBuf::from(beside);
+        if beside.exists() {
+            return Err(Failure::new(format!(
+                "{} is there and belongs to the database that was here, which is not whole without it; move it to where that went, \
+                 under its name with {suffix} at the end",
+                beside.display()
+            )));
+        }
+    }
+    Ok(())
 }
