@@ -1,6 +1,7 @@
 //! Is it up, can it work, and how is it doing.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
@@ -9,8 +10,8 @@ use axum::routing::get;
 use http::{StatusCode, header};
 use serde::Serialize;
 use till_core::error::{Code, Refusal};
-use till_engine::Engine;
 use till_engine::base::Stopping;
+use till_engine::{Engine, Fail};
 use utoipa::ToSchema;
 
 use till_engine::watch::NetworkStatus;
@@ -20,6 +21,9 @@ use utoipa_axum::routes;
 
 use crate::face::errors::ErrorEnvelope;
 use crate::face::{Answered, Api, shown};
+
+/// Whoever asks whether a server is ready does not wait for as long as a payer would.
+const READY_TIME: Duration = Duration::from_secs(3);
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::new()
@@ -75,20 +79,33 @@ async fn ready(engine: &Engine, stopping: &Stopping) -> Answered {
         let message = "The key file that the other servers encrypt with is missing here";
         return Err(Refusal::new(Code::ServiceUnavailable, message).into());
     }
-    match engine.db.schema_fits().await {
-        Ok(true) => shown(&Readiness {
+    let silent = || Refusal::new(Code::ServiceUnavailable, "The database does not answer");
+    let Ok(asked) = tokio::time::timeout(READY_TIME, ask_database(engine)).await else {
+        tracing::warn!("not ready: the database is silent");
+        return Err(silent().into());
+    };
+    match asked {
+        Ok(Some(networks)) => shown(&Readiness {
             status: "ready",
-            networks: till_engine::watch::statuses(engine).await?,
+            networks,
         }),
-        Ok(false) => {
+        Ok(None) => {
             let message = "The database's schema is not this version's: run till migrate";
             Err(Refusal::new(Code::ServiceUnavailable, message).into())
         }
-        Err(error) => {
-            tracing::warn!(%error, "not ready");
-            Err(Refusal::new(Code::ServiceUnavailable, "The database does not answer").into())
+        Err(fail) => {
+            tracing::warn!(?fail, "not ready");
+            Err(silent().into())
         }
     }
+}
+
+/// How the networks stand; nothing where the schema is another version's.
+async fn ask_database(engine: &Engine) -> Result<Option<Vec<NetworkStatus>>, Fail> {
+    if !engine.db.schema_fits().await? {
+        return Ok(None);
+    }
+    Ok(Some(till_engine::watch::statuses(engine).await?))
 }
 
 /// Renders the metrics in Prometheus' text form.

@@ -215,4 +215,19 @@ on_every_engine! {
         till.get("/readyz").await.refused(503, "service_unavailable", None);
         till.get("/healthz").await.ok(200);
     }
+
+    async fn a_database_that_is_silent_is_said_to_be_before_anybody_gives_up(world: World) {
+        // Only there does a reader wait for whoever writes, and for as long as it takes.
+        if !world.is_in_memory() {
+            return;
+        }
+        let till = world.till().await;
+        let held = world.db.begin().await.unwrap();
+        let (ready, healthy) = futures::join!(till.get("/readyz"), till.get("/healthz"));
+        ready.refused(503, "service_unavailable", None);
+        assert_eq!(ready.json()["error"]["message"], "The database does not answer");
+        healthy.ok(200);
+        drop(held);
+        till.get("/readyz").await.ok(200);
+    }
 }
