@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use lettre::address::AddressError;
 use lettre::message::header::{Header, HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MultiPart, SinglePart};
@@ -119,7 +121,7 @@ impl Mailer {
         Message::builder()
             .from(self.in_the_name_of(mail.from_name.as_deref()))
             .to(Mailbox::new(None, to))
-            .subject(one_line(&mail.subject))
+            .header(Subject(one_line(&mail.subject)))
             .date(SystemTime::UNIX_EPOCH + Duration::from_millis(date_ms))
             .message_id(Some(format!("<{id}@{}>", self.from.email.domain())))
             .header(AutoSubmitted)
@@ -163,6 +165,37 @@ fn is_loopback(url: &Url) -> bool {
         Some(Ok(Host::Ipv4(addr))) => addr.is_loopback(),
         Some(Ok(Host::Ipv6(addr))) => addr.is_loopback(),
         Some(Err(_)) | None => false,
+    }
+}
+
+/// What looks like an encoded word already is encoded once more: it is read as it was written, not as what it stands for.
+#[derive(Clone)]
+struct Subject(String);
+
+/// With the header's name or a space in front, a line of them stays within 76 characters.
+const WORD_BYTES_MAX: usize = 36;
+
+impl Header for Subject {
+    fn name() -> HeaderName {
+        HeaderName::new_from_ascii_str("Subject")
+    }
+
+    fn parse(text: &str) -> Result<Subject, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(Subject(text.to_owned()))
+    }
+
+    fn display(&self) -> HeaderValue {
+        if !self.0.contains("=?") {
+            return HeaderValue::new(Self::name(), self.0.clone());
+        }
+        let (mut words, mut rest) = (Vec::new(), self.0.as_str());
+        while !rest.is_empty() {
+            let (word, after) = rest.split_at(rest.floor_char_boundary(WORD_BYTES_MAX));
+            words.push(format!("=?utf-8?b?{}?=", BASE64.encode(word)));
+            rest = after;
+        }
+        let encoded = words.join("\r\n ");
+        HeaderValue::dangerous_new_pre_encoded(Self::name(), self.0.clone(), encoded)
     }
 }
 

@@ -77,6 +77,24 @@ fn a_header_takes_no_second_line() {
 }
 
 #[test]
+fn a_subject_that_looks_encoded_is_read_as_it_was_written() {
+    let sent = bytes(&Mail {
+        subject: "Receipt from =?utf-8?q?x?=".into(),
+        ..mail()
+    })
+    .unwrap();
+    let line = "Subject: =?utf-8?b?UmVjZWlwdCBmcm9tID0/dXRmLTg/cT94Pz0=?=\r\n";
+    assert!(sent.contains(line), "{sent}");
+    let long = bytes(&Mail {
+        subject: format!("=?{}", "é".repeat(100)),
+        ..mail()
+    })
+    .unwrap();
+    assert!(long.lines().all(|line| line.len() <= 78), "{long}");
+    assert!(bytes(&mail()).unwrap().contains("\r\nSubject: =?utf-8?b?"));
+}
+
+#[test]
 fn a_password_never_travels_without_tls() {
     for (given, used) in [
         (
