@@ -67,7 +67,8 @@ impl From<Fail> for Failure {
             Fail::Refused(refusal) => Failure::new(refusal.message),
             Fail::Again => StoreError::Busy.into(),
             Fail::Store(error, _) => error.into(),
-            Fail::Broken(cause, place) => Failure::new(format!("{cause} (at {place})")),
+            // Where in the program is for those who wrote it, and in the log.
+            Fail::Broken(cause, _) => Failure::new(cause),
         }
     }
 }
@@ -81,6 +82,13 @@ mod tests {
     fn a_failure_is_one_line_whatever_its_cause_says() {
         let failure = Failure::new("cannot open it:\n  no such file\n");
         assert_eq!(failure.to_string(), "cannot open it: no such file");
+    }
+
+    #[test]
+    fn a_failure_names_no_line_of_the_program() {
+        let read = "x".parse::<u8>().map_err(Fail::broken);
+        let failure = Failure::from(read.unwrap_err());
+        assert_eq!(failure.to_string(), "invalid digit found in string");
     }
 
     #[test]

@@ -53,9 +53,17 @@ impl Fail {
                 | StoreError::LockTimeout { .. },
                 _,
             ) => Ok(Refusal::of(Code::ServiceUnavailable)),
-            Fail::Store(error, place) => Err(format!("{error} (at {place})")),
-            Fail::Broken(cause, place) => Err(format!("{cause} (at {place})")),
+            Fail::Store(error, place) => Err(format!("{error}{}", at(place))),
+            Fail::Broken(cause, place) => Err(format!("{cause}{}", at(place))),
         }
+    }
+}
+
+/// Where it was, unless that is somewhere in the standard library, which tells nobody anything.
+fn at(place: Place) -> String {
+    match place.file().starts_with("/rustc/") {
+        true => String::new(),
+        false => format!(" (at {place})"),
     }
 }
 
