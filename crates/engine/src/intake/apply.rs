@@ -232,8 +232,8 @@ fn update(row: &mut PaymentRow, observation: &Observation, now: i64) {
             // The same block seen by a slower source does not take a level back; another block does.
             let same_block = row.block_hash.as_deref() == Some(hash) && row.gone_at.is_none();
             if same_block {
-                // Nor can it be another amount there.
                 row.level = row.level.max(*level);
+                learn(row, observation);
                 return;
             }
             row.level = *level;
@@ -244,6 +244,20 @@ fn update(row: &mut PaymentRow, observation: &Observation, now: i64) {
     row.gone_at = None;
     (row.units, row.short) = (observation.units, observation.short);
     row.registers.clone_from(&observation.registers);
+}
+
+/// It cannot be another amount in the same block. But what arrived with it, and who sent it, may be known later than it was
+/// seen: it counts for what is not in the books yet.
+fn learn(row: &mut PaymentRow, observation: &Observation) {
+    if row.status.is_posted() {
+        return;
+    }
+    if row.short || observation.short {
+        (row.units, row.short) = (observation.units, observation.short);
+    }
+    if observation.registers.is_some() {
+        row.registers.clone_from(&observation.registers);
+    }
 }
 
 fn remove(row: &mut PaymentRow, now: i64) {

@@ -12,6 +12,7 @@ use super::step::{Seen, Step, Tip};
 use super::{Identity, Observation, Sighting, Source};
 use crate::base::Engine;
 use crate::base::fail::Fail;
+use crate::screening;
 
 /// How many blocks below the last final one are kept, to notice when a final one is replaced.
 const WINDOW_BELOW_FINAL: i64 = 64;
@@ -165,8 +166,9 @@ async fn news(
             let is_there = fact.block_hash.is_some();
             is_there && block.is_none_or(|block| fact.block_hash.as_ref() == Some(&block.hash))
         });
-        if !is_old {
-            facts.push(fact_of(&step.network, seen, *block, now));
+        match stands.filter(|_| is_old) {
+            Some(fact) => facts.extend(better_known(fact, seen)),
+            None => facts.push(fact_of(&step.network, seen, *block, now)),
         }
     }
     let seen_again: HashSet<(String, i64)> = facts
@@ -180,6 +182,17 @@ async fn news(
         }
     }
     Ok(facts)
+}
+
+/// A transfer that stays where it is, with what was not known of it before: what arrived with it, and what registers say
+/// of its sender if they had said nothing. None where nothing more is known.
+fn better_known(fact: &TransferRow, seen: &Seen) -> Option<TransferRow> {
+    let mut better = fact.clone();
+    better.arrived = seen.arrived.or(fact.arrived);
+    if screening::is_open(fact.registers.as_deref()) && seen.registers.is_some() {
+        better.registers.clone_from(&seen.registers);
+    }
+    (better != *fact).then_some(better)
 }
 
 /// Those that a block was wrongly said to have, unless the same step says where they are.
@@ -362,7 +375,7 @@ pub(super) fn observe(network: Option<&NetworkRow>, fact: &TransferRow) -> Obser
         place: fact.place,
         asset: fact.asset.clone(),
         units: fact.arrived.unwrap_or(fact.units),
-        short: fact.arrived.is_some(),
+        short: fact.arrived.is_some_and(|arrived| arrived < fact.units),
         registers: fact.registers.clone(),
         sender: fact.sender.clone(),
         recipient: fact.recipient.clone(),

@@ -63,7 +63,7 @@ pub struct Seen {
     pub place: i64,
     pub asset: String,
     pub units: Units,
-    /// What came with it, where that is less than it says.
+    /// What came with it, by the word of as many endpoints as must agree; none where they have not said.
     pub arrived: Option<Units>,
     /// What registers on the chain say of the sender.
     pub registers: Option<String>,

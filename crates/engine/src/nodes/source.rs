@@ -16,6 +16,13 @@ const LIED_US_MAX: u64 = 600 * SECOND_US;
 const VOUCHED_US: u64 = 600 * SECOND_US;
 const WRONG_US: u64 = 60 * SECOND_US;
 
+/// Blocks of one step at most: they are one unit of work.
+const BLOCKS_MAX: i64 = 200;
+/// Questions at the same time at most.
+const AT_ONCE_MAX: usize = 16;
+/// So often halved, a step is one block.
+const RESTRAINT_MAX: u32 = 8;
+
 /// One that could not give what it was read for is read after the others for so long.
 const STUMBLED_US: u64 = 60 * SECOND_US;
 /// One that did not move for so long while others went ahead is not waited for.
@@ -36,6 +43,8 @@ struct State {
     left: Option<Left>,
     head: Option<i64>,
     stumbled_until: u64,
+    /// How often what it is asked for was halved, because it wanted to be asked less.
+    restraint: u32,
     /// Since when others are ahead of where it stands.
     behind_since: Option<u64>,
     was_told_still: bool,
@@ -123,6 +132,26 @@ impl Source {
         now_us < self.state().stumbled_until
     }
 
+    /// It was asked too much.
+    pub fn refused(&self) {
+        let mut state = self.state();
+        state.restraint = (state.restraint + 1).min(RESTRAINT_MAX);
+    }
+
+    /// It gave all that it was asked for.
+    pub fn went_well(&self) {
+        let mut state = self.state();
+        state.restraint = state.restraint.saturating_sub(1);
+    }
+
+    pub fn blocks_at_most(&self) -> i64 {
+        (BLOCKS_MAX >> self.state().restraint).max(1)
+    }
+
+    pub fn at_once(&self) -> usize {
+        (AT_ONCE_MAX >> self.state().restraint).max(1)
+    }
+
     /// How it stands beside whoever is furthest.
     pub fn pace(&self, now_us: u64, furthest: i64) -> Pace {
         let mut state = self.state();
@@ -169,6 +198,8 @@ impl Source {
     pub fn is_wrong(&self, now_us: u64, what: &str) -> bool {
         let mut state = self.state();
         state.left_until = now_us + WRONG_US;
+        // It is used again once it was looked at again.
+        state.vouched_until = 0;
         let left = Left::Wrong(what.to_owned());
         let is_news = state.left.as_ref() != Some(&left);
         state.left = Some(left);
@@ -179,6 +210,19 @@ impl Source {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_is_asked_too_much_is_asked_for_less_down_to_one_block_and_for_more_when_it_goes_well() {
+        let source = source();
+        let most = || (source.blocks_at_most(), source.at_once());
+        assert_eq!(most(), (200, 16));
+        source.refused();
+        assert_eq!(most(), (100, 8));
+        (0..20).for_each(|_| source.refused());
+        assert_eq!(most(), (1, 1));
+        (0..8).for_each(|_| source.went_well());
+        assert_eq!(most(), (200, 16));
+    }
 
     fn source() -> Source {
         Source::new(Endpoint::parse("http://127.0.0.1:1/secret-key").unwrap())

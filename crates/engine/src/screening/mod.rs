@@ -45,6 +45,12 @@ pub fn read(text: &str) -> Answers {
     each.collect()
 }
 
+/// Whether what is kept says nothing yet: nobody was asked, or not enough answered.
+pub fn is_open(kept: Option<&str>) -> bool {
+    let says_nothing = |(_, finding): &(&'static str, Finding)| *finding == Finding::Unavailable;
+    kept.is_none_or(|kept| read(kept).iter().any(says_nothing))
+}
+
 /// Asks the issuer of an asset and the network's oracle about an address, where the network has an endpoint. Waits
 /// for nodes, so never inside a unit of work.
 pub async fn ask(engine: &Engine, screened: Screened<'_>, asset: &Asset) -> Answers {
@@ -176,6 +182,8 @@ mod tests {
         assert_eq!(text, "issuer_blacklist=clear sanctions_oracle=match");
         assert_eq!(read(&text), answers);
         assert_eq!(written(&Answers::new()), None);
+        assert!(!is_open(Some(&text)) && is_open(None));
+        assert!(is_open(Some("issuer_blacklist=unavailable")));
         assert_eq!(
             read("sanctions_oracle=unavailable another=match nonsense").len(),
             1

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use futures::{FutureExt as _, StreamExt as _, stream};
 use till_chains::evm::balances::balance_in;
-use till_chains::evm::blocks::Header;
 use till_chains::evm::client::Within;
 use till_chains::raw::raw;
 use till_core::asset::{Family, Registry};
+use till_core::chain::Block;
 use till_core::money::Units;
 
-use super::ask::Asking;
-use super::heads::grouped;
+use super::ask::{Asking, bytes};
+use super::quorum;
 use crate::intake::chain::Seen;
 use crate::nodes::Source;
 
@@ -21,20 +21,16 @@ const AT_ONCE: usize = 16;
 
 /// One recipient's gain of one token in one block.
 #[derive(Clone, Copy)]
-struct Gain<'h> {
-    header: &'h Header,
+struct Gain {
+    block: [u8; 32],
+    parent: [u8; 32],
     contract: [u8; 20],
     recipient: [u8; 20],
 }
 
-/// Notes what arrived, where so many of the readers say that it is less than was told. TRON's nodes know balances of now
-/// alone.
-pub(super) async fn note(
-    asking: Asking<'_>,
-    (readers, need): (&[&Source], usize),
-    headers: &[Header],
-    seen: &mut [Seen],
-) {
+/// Notes what arrived, where as many endpoints as must agree say the same. Fewer say nothing: it is asked again before
+/// the block counts as final. TRON's nodes know balances of now alone.
+pub(super) async fn note(asking: Asking<'_>, blocks: &[Block], seen: &mut [Seen]) {
     if asking.network().family != Family::Evm {
         return;
     }
@@ -49,75 +45,64 @@ pub(super) async fn note(
     let asked = groups
         .into_iter()
         .filter_map(|((height, recipient, asset), of)| {
-            let gain = gain(asking, headers, (height, &recipient, &asset))?;
+            let gain = gain(asking, blocks, (height, &recipient, &asset))?;
             let told: u128 = of.iter().map(|index| seen[*index].units.0).sum();
-            Some(
-                async move { (of, told, arrived(asking, (readers, need), gain, told).await) }
-                    .boxed(),
-            )
+            Some(async move { (of, told, arrived(asking, gain, told).await) }.boxed())
         });
     let asked: Vec<_> = asked.collect();
     let answers: Vec<(Vec<usize>, u128, Option<u128>)> =
         stream::iter(asked).buffered(AT_ONCE).collect().await;
     for (of, told, arrived) in answers {
-        if let Some(arrived) = arrived.filter(|arrived| *arrived < told) {
-            cut(asking, seen, &of, told - arrived);
+        if let Some(arrived) = arrived {
+            cut(asking, seen, &of, told.saturating_sub(arrived));
         }
     }
 }
 
-fn gain<'h>(
+fn gain(
     asking: Asking<'_>,
-    headers: &'h [Header],
+    blocks: &[Block],
     (height, recipient, asset): (i64, &str, &str),
-) -> Option<Gain<'h>> {
+) -> Option<Gain> {
     let family = asking.network().family;
     let contract = Registry::builtin().asset(asset)?.contract.as_deref()?;
+    let block = blocks.iter().find(|block| block.height == height)?;
     Some(Gain {
-        header: headers.iter().find(|header| header.height == height)?,
+        block: bytes(&block.hash)?,
+        parent: bytes(&block.parent)?,
         contract: raw(family, contract)?,
         recipient: raw(family, recipient)?,
     })
 }
 
 /// What the balance gained, and what went on in the same block. Nothing where not enough endpoints say the same.
-async fn arrived(
-    asking: Asking<'_>,
-    (readers, need): (&[&Source], usize),
-    gain: Gain<'_>,
-    told: u128,
-) -> Option<u128> {
-    let asked = readers.iter().map(|reader| {
+async fn arrived(asking: Asking<'_>, gain: Gain, told: u128) -> Option<u128> {
+    let agreed = quorum::agreed(asking, |source| {
         async move {
-            let gained = gained(asking, reader, gain).await?;
+            let gained = gained(asking, source, gain).await?;
             // Whatever went out in the same block had arrived.
             match gained < i128::try_from(told).ok()? {
-                true => Some((*reader, gained + went_on(asking, reader, gain).await?)),
-                false => Some((*reader, gained)),
+                true => Some(gained + went_on(asking, source, gain).await?),
+                false => Some(gained),
             }
         }
         .boxed()
     });
-    let answers = futures::future::join_all(asked).await;
-    let groups = grouped(answers.into_iter().flatten(), |gained: &i128| *gained);
-    let agreed = groups
-        .into_iter()
-        .find(|(_, sources)| sources.len() >= need);
-    u128::try_from(agreed?.0.max(0)).ok()
+    u128::try_from(agreed.await?.max(0)).ok()
 }
 
-async fn gained(asking: Asking<'_>, reader: &Source, gain: Gain<'_>) -> Option<i128> {
+async fn gained(asking: Asking<'_>, reader: &Source, gain: Gain) -> Option<i128> {
     let (rpc, endpoint) = (asking.rpc, &reader.endpoint);
     let (contract, recipient) = (&gain.contract, &gain.recipient);
-    let after = balance_in(rpc, endpoint, contract, recipient, &gain.header.hash);
-    let before = balance_in(rpc, endpoint, contract, recipient, &gain.header.parent);
+    let after = balance_in(rpc, endpoint, contract, recipient, &gain.block);
+    let before = balance_in(rpc, endpoint, contract, recipient, &gain.parent);
     let (after, before) = futures::future::try_join(after, before).await.ok()?;
     let signed = |units: u128| i128::try_from(units).ok();
     signed(after)?.checked_sub(signed(before)?)
 }
 
-async fn went_on(asking: Asking<'_>, reader: &Source, gain: Gain<'_>) -> Option<i128> {
-    let within = Within::Block(gain.header.hash);
+async fn went_on(asking: Asking<'_>, reader: &Source, gain: Gain) -> Option<i128> {
+    let within = Within::Block(gain.block);
     let logs = asking.try_logs(reader, within).await.ok()?;
     let out = logs.iter().filter(|log| log.contract == gain.contract);
     let out = out.filter_map(|log| log.moved);
@@ -131,8 +116,8 @@ fn cut(asking: Asking<'_>, seen: &mut [Seen], of: &[usize], mut missing: u128) {
         let it = &mut seen[*index];
         let less = it.units.0.min(missing);
         missing -= less;
+        it.arrived = Some(Units(it.units.0 - less));
         if less > 0 {
-            it.arrived = Some(Units(it.units.0 - less));
             let (network, tx_hash) = (&*asking.network().id, &it.tx_hash);
             let (told, arrived) = (it.units.0, it.units.0 - less);
             tracing::error!(

@@ -16,8 +16,6 @@ use super::Trouble;
 use crate::base::Engine;
 use crate::nodes::{Source, WatchedNetwork};
 
-/// Questions to one endpoint at a time.
-const AT_ONCE: usize = 16;
 /// With more transactions of one block to look at, all of its receipts are asked for at once.
 const RECEIPTS_MANY: usize = 16;
 
@@ -46,6 +44,9 @@ impl<'e> Asking<'e> {
 
     pub(super) fn failed(&self, source: &Source, error: &RpcError) -> Trouble {
         let network = &*self.network().id;
+        if is_refusal(error) {
+            source.refused();
+        }
         if source.failed(self.now_us(), error) {
             tracing::warn!(network, endpoint = %source.endpoint, %error, "an endpoint does not answer");
         }
@@ -87,17 +88,36 @@ impl<'e> Asking<'e> {
         header.map_err(|error| self.failed(source, &error))
     }
 
-    /// The blocks of a range, by height, each the child of the one before. One that is not there yet ends them.
+    /// The blocks of a range, by height, each the child of the one before. One that is not there ends them, and so does
+    /// a provider that wants to be asked less.
     pub(super) async fn headers(
         &self,
         source: &Source,
         (from, to): (i64, i64),
     ) -> Result<Vec<Header>, Trouble> {
-        let ask = |height| self.header(source, Which::At(height)).boxed();
+        let ask = |height| async move { self.try_header(source, &Which::At(height)).await }.boxed();
         let asked: Vec<BoxFuture<'_, _>> = (from..=to).map(ask).collect();
-        let asked = stream::iter(asked).buffered(AT_ONCE);
-        let headers: Vec<Option<Header>> = asked.try_collect().await?;
-        let headers: Vec<Header> = headers.into_iter().map_while(|header| header).collect();
+        let mut asked = stream::iter(asked).buffered(source.at_once());
+        let mut headers: Vec<Header> = Vec::new();
+        let mut is_all = true;
+        while let Some(told) = asked.next().await {
+            is_all = matches!(told, Ok(Some(_)));
+            match told {
+                Ok(Some(header)) => headers.push(header),
+                Ok(None) => {
+                    source.stumble(self.now_us());
+                    break;
+                }
+                Err(error) if is_refusal(&error) && !headers.is_empty() => {
+                    source.refused();
+                    break;
+                }
+                Err(error) => return Err(self.failed(source, &error)),
+            }
+        }
+        if is_all {
+            source.went_well();
+        }
         let follows = |pair: &[Header]| pair[1].parent == pair[0].hash;
         match headers.windows(2).all(follows) {
             true => Ok(headers),
@@ -106,9 +126,11 @@ impl<'e> Asking<'e> {
         }
     }
 
+    /// The chain may have changed while it was read. Others are read for a while: one that never fits would hold up all.
     pub(super) fn unsettled(&self, source: &Source) -> Trouble {
         let network = &*self.network().id;
         tracing::debug!(network, endpoint = %source.endpoint, "the chain changed while it was read");
+        source.stumble(self.now_us());
         Trouble::Source
     }
 
@@ -138,7 +160,7 @@ impl<'e> Asking<'e> {
         }
         let ask = |transaction| self.receipt(source, transaction).boxed();
         let asked: Vec<BoxFuture<'_, _>> = transactions.iter().map(ask).collect();
-        let asked = stream::iter(asked).buffer_unordered(AT_ONCE);
+        let asked = stream::iter(asked).buffer_unordered(source.at_once());
         let found: Vec<Option<([u8; 32], Receipt)>> = asked.try_collect().await?;
         Ok(found.into_iter().flatten().collect())
     }
@@ -155,8 +177,23 @@ impl<'e> Asking<'e> {
     }
 }
 
+/// Providers that count questions say so that there were too many.
+fn is_refusal(error: &RpcError) -> bool {
+    matches!(
+        error,
+        RpcError::Status(429) | RpcError::Refused { code: -32_005, .. }
+    )
+}
+
 pub(super) fn shown(hash: &[u8; 32]) -> String {
     format!("0x{}", hex::encode(hash))
+}
+
+/// And back.
+pub(super) fn bytes(hash: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    hex::decode_to_slice(hash.trim_start_matches("0x"), &mut bytes).ok()?;
+    Some(bytes)
 }
 
 pub(super) fn block_of(header: &Header) -> Block {

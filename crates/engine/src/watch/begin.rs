@@ -1,5 +1,6 @@
 //! Where a network is read from when it is watched for the first time.
 
+use futures::FutureExt as _;
 use till_chains::evm::client::Which;
 use till_core::attribution::CLOCK_SLACK_MS;
 use till_store::networks::NetworkRow;
@@ -32,20 +33,35 @@ pub(super) async fn first_height(
     }
 }
 
-/// The highest block that is not younger than a time, or the first one there is.
+/// The highest block that is not younger than a time, or the first one there is. Whoever says that a block is younger is
+/// believed: reading too much loses nothing.
 async fn at_time(asking: Asking<'_>, head: &Head<'_>, time: i64) -> Result<i64, Trouble> {
-    let Some(source) = head.holders.first() else {
-        return Ok(head.block.height);
-    };
     let (mut low, mut high) = (0, head.block.height);
     while low < high {
         let middle = low + (high - low + 1) / 2;
-        let header = asking.header(source, Which::At(middle)).await?;
-        // History that the endpoint has forgotten is before anything that can be read.
-        match header.is_none_or(|header| header.time <= time) {
-            true => low = middle,
-            false => high = middle - 1,
+        // History that every endpoint has forgotten is before anything that can be read.
+        match is_younger(asking, head, middle, time).await? {
+            true => high = middle - 1,
+            false => low = middle,
         }
     }
     Ok(low)
+}
+
+async fn is_younger(
+    asking: Asking<'_>,
+    head: &Head<'_>,
+    height: i64,
+    time: i64,
+) -> Result<bool, Trouble> {
+    let asked = head
+        .holders
+        .iter()
+        .map(|holder| asking.header(holder, Which::At(height)).boxed());
+    let told = futures::future::join_all(asked).await;
+    if told.iter().all(Result::is_err) {
+        return Err(Trouble::Source);
+    }
+    let mut known = told.into_iter().flatten().flatten();
+    Ok(known.any(|header| header.time > time))
 }

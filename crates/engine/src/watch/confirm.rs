@@ -3,14 +3,17 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use till_core::chain::Block;
 use till_store::transfers::TransferRow;
 
 use super::agree::{Answers, Claim, Question, Verdict, decide};
-use super::ask::Asking;
+use super::ask::{Asking, bytes};
 use super::gather::{Read, disagreement};
 use super::tips::Chain;
+use super::{arrived, senders};
 use crate::base::fail::Fail;
-use crate::intake::chain::Tip;
+use crate::intake::chain::{Seen, Tip};
+use crate::screening;
 
 /// How far a tip may rise.
 #[derive(Debug, Default)]
@@ -18,6 +21,8 @@ pub(super) struct Confirmed {
     pub(super) tip: Option<Tip>,
     /// Transfers that enough endpoints say are not there, by transaction and place in it.
     pub(super) refuted: Vec<(String, i64)>,
+    /// What is known better now of transfers that stay: what arrived with them, and who sent them.
+    pub(super) learned: Vec<Seen>,
     /// Why it does not rise as far as it could.
     pub(super) held: Option<String>,
 }
@@ -33,16 +38,20 @@ pub(super) async fn confirmed(
         return Ok(Confirmed::default());
     };
     let after = before.unwrap_or(i64::MIN);
-    let mut refuted = Vec::new();
+    let (mut refuted, mut learned) = (Vec::new(), Vec::new());
     for (block, rows) in known(asking, (after, tip.height), (chain, read)).await? {
         match ask(asking, block, &rows).await {
-            Some(wrong) => refuted.extend(wrong),
+            Some(wrong) => {
+                learned.extend(learn(asking, chain.at(block.0), &rows, &wrong).await);
+                refuted.extend(wrong);
+            }
             None => {
                 let below = chain.at(block.0 - 1);
                 let below = below.filter(|below| before.is_none_or(|it| it < below.height));
                 return Ok(Confirmed {
                     tip: below.map(Tip::of),
                     refuted,
+                    learned,
                     held: Some(disagreement(block.0)),
                 });
             }
@@ -51,6 +60,7 @@ pub(super) async fn confirmed(
     Ok(Confirmed {
         tip: Some(tip),
         refuted,
+        learned,
         held: None,
     })
 }
@@ -135,8 +145,45 @@ async fn ask(
     Some(wrong)
 }
 
-fn bytes(hash: &str) -> Option<[u8; 32]> {
-    let mut bytes = [0; 32];
-    hex::decode_to_slice(hash.trim_start_matches("0x"), &mut bytes).ok()?;
-    Some(bytes)
+fn seen_again(row: &TransferRow) -> Seen {
+    Seen {
+        tx_hash: row.tx_hash.clone(),
+        place: row.place,
+        asset: row.asset.clone(),
+        units: row.units,
+        arrived: row.arrived,
+        registers: row.registers.clone(),
+        sender: row.sender.clone(),
+        recipient: row.recipient.clone(),
+        height: row.height,
+    }
+}
+
+/// What too few endpoints said when it was seen is asked again. Those of which more is known now.
+async fn learn(
+    asking: Asking<'_>,
+    block: Option<&Block>,
+    rows: &[TransferRow],
+    wrong: &[(String, i64)],
+) -> Vec<Seen> {
+    let is_open = |row: &TransferRow| {
+        row.arrived != Some(row.units) || screening::is_open(row.registers.as_deref())
+    };
+    let Some(block) = block.filter(|_| rows.iter().any(is_open)) else {
+        return Vec::new();
+    };
+    let is_wrong = |row: &TransferRow| {
+        let identity =
+            |(tx_hash, place): &(String, i64)| (&row.tx_hash, row.place) == (tx_hash, *place);
+        wrong.iter().any(identity)
+    };
+    let stays: Vec<&TransferRow> = rows.iter().filter(|row| !is_wrong(row)).collect();
+    let mut seen: Vec<Seen> = stays.iter().map(|row| seen_again(row)).collect();
+    arrived::note(asking, std::slice::from_ref(block), &mut seen).await;
+    senders::note(asking, &mut seen).await;
+    let is_news = |(seen, row): &(Seen, &TransferRow)| {
+        (seen.arrived, &seen.registers) != (row.arrived, &row.registers)
+    };
+    let learned = seen.into_iter().zip(stays).filter(is_news);
+    learned.map(|(seen, _)| seen).collect()
 }

@@ -11,7 +11,7 @@ use super::gather::{Gathered, Read, Upon, gather};
 use super::heads::{Head, agreed_head};
 use super::logs::Span;
 use super::tips::{Chain, Said, agreed, ask_all, moving};
-use super::{Trouble, measure};
+use super::{Trouble, measure, vouch};
 use crate::base::fail::Fail;
 use crate::intake::chain::{Advanced, Step, advance};
 
@@ -102,9 +102,7 @@ impl<'e> Follower<'e> {
         let read = match self.read_on(&head, &said).await {
             Ok(read) => read,
             Err(Trouble::Source) => {
-                let readers = head.readers().iter();
-                let at_fault = readers.filter(|reader| reader.left().is_some());
-                at_fault.for_each(|reader| reader.stumble(now_us));
+                self.stopped(&head, now_us);
                 return Ok(Next::Later);
             }
             Err(Trouble::Ours(fail)) => return Err(fail),
@@ -116,6 +114,25 @@ impl<'e> Follower<'e> {
             blame_dissenters(self.asking, self.ours(), &head, &said).await;
         }
         Ok(next)
+    }
+
+    /// Who could not give what it was read for is read after the others for a while, and operators are told why nothing
+    /// moves.
+    fn stopped(&mut self, head: &Head<'_>, now_us: u64) {
+        let at_fault = head.readers().iter();
+        let at_fault = at_fault.filter_map(|reader| Some((reader, reader.left()?)));
+        let mut whys = Vec::new();
+        for (reader, left) in at_fault {
+            reader.stumble(now_us);
+            whys.push(left.why().to_owned());
+        }
+        let why = whys.into_iter().next();
+        let why = why.unwrap_or_else(|| "what the endpoints say does not fit together".to_owned());
+        let after = self.window.last().map(|block| block.height);
+        let after = after.map_or(String::new(), |height| format!(" above height {height}"));
+        self.held = Some(format!("the blocks{after} could not be read: {why}"));
+        let (row, window) = (&self.row, &self.window);
+        measure::standing(self.asking, row, window, Some(head.block.height));
     }
 
     /// What this round found out about why it does not go on. Told to operators once the round is over.
@@ -147,9 +164,10 @@ impl<'e> Follower<'e> {
         let is_news = !read.blocks.is_empty()
             || safe.is_some()
             || confirmed.tip.is_some()
-            || !confirmed.refuted.is_empty();
+            || !confirmed.refuted.is_empty()
+            || !confirmed.learned.is_empty();
         if is_news {
-            let step = Step {
+            let mut step = Step {
                 blocks: read.blocks,
                 transfers: read.transfers,
                 refuted: confirmed.refuted,
@@ -158,6 +176,7 @@ impl<'e> Follower<'e> {
                 ..Step::new(&self.asking.network().id, self.epoch)
             };
             measure::took(self.asking, &step);
+            step.transfers.extend(confirmed.learned);
             let advanced = advance(self.asking.engine, &step).await?;
             if advanced == Advanced::Fenced {
                 return Ok(Next::Leave);
@@ -260,7 +279,12 @@ impl<'e> Follower<'e> {
         }
         match self.gathered(head, from, upon).await? {
             Gathered::Read(read) => Ok(read),
-            Gathered::Elsewhere => Err(Trouble::Source),
+            Gathered::Elsewhere => {
+                for reader in head.readers() {
+                    drop::<Trouble>(self.asking.unsettled(reader));
+                }
+                Err(Trouble::Source)
+            }
         }
     }
 
@@ -276,6 +300,9 @@ impl<'e> Follower<'e> {
             self.held = Some(why.to_owned());
             return Ok(Read::default());
         }
+        if !vouch::are_on_it(self.asking, said).await {
+            return Err(Trouble::Source);
+        }
         let shared = last_shared(self.asking, self.ours(), head, said);
         let Some(shared) = shared.await else {
             return Err(Trouble::Source);
@@ -284,6 +311,10 @@ impl<'e> Follower<'e> {
         let (from, depth) = (shared.from, shared.depth);
         let upon = shared.parent.as_deref().map_or(Upon::Nothing, Upon::Parent);
         let read = self.read_from(head, from, upon).await?;
+        // They may have become others while they were read.
+        if !vouch::are_on_it(self.asking, said).await {
+            return Err(Trouble::Source);
+        }
         if !read.blocks.is_empty() {
             tracing::info!(network, from, depth, "the chain was reorganised");
             metrics::counter!("till_network_reorganisations_total", "network" => network)

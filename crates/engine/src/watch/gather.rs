@@ -11,9 +11,6 @@ use super::matched::{self, Given};
 use super::{Trouble, arrived, headers, senders};
 use crate::intake::chain::Seen;
 
-/// Blocks of one step at most: they are one unit of work.
-pub(super) const BLOCKS_MAX: i64 = 200;
-
 #[derive(Debug, Default)]
 pub(super) struct Read {
     pub(super) blocks: Vec<Block>,
@@ -46,7 +43,10 @@ pub(super) async fn gather(
     (from, sure): (i64, usize),
     upon: Upon<'_>,
 ) -> Result<Gathered, Trouble> {
-    let to = head.block.height.min(from + BLOCKS_MAX - 1);
+    // Who was asked too much is asked for less.
+    let most = head.readers().iter().map(|reader| reader.blocks_at_most());
+    let most = most.min().unwrap_or(1);
+    let to = head.block.height.min(from + most - 1);
     let (mut headers, mut held) = headers::agreed(asking, head, (from, to)).await?;
     let is_child = |first: &Header| match upon {
         Upon::Nothing => true,
@@ -62,11 +62,11 @@ pub(super) async fn gather(
         headers.retain(|header| header.height < open);
         held = Some(disagreement(open));
     }
-    let who = (head.readers(), sure);
-    arrived::note(asking, who, &headers, &mut matched.seen).await;
-    senders::note(asking, who, &mut matched.seen).await;
+    let blocks: Vec<Block> = headers.iter().map(block_of).collect();
+    arrived::note(asking, &blocks, &mut matched.seen).await;
+    senders::note(asking, &mut matched.seen).await;
     Ok(Gathered::Read(Read {
-        blocks: headers.iter().map(block_of).collect(),
+        blocks,
         transfers: matched.seen,
         held,
     }))

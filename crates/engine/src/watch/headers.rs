@@ -26,7 +26,10 @@ pub(super) async fn agreed(
     let shortest = told.iter().map(Vec::len).min().unwrap_or_default();
     let differs = |at: &usize| others.iter().any(|other| other[*at] != first[*at]);
     let Some(at) = (0..shortest).find(differs) else {
-        return Ok((first[..shortest].to_vec(), None));
+        let why = format!(
+            "an endpoint does not have the block at height {from}, which others have on it"
+        );
+        return Ok((first[..shortest].to_vec(), (shortest == 0).then_some(why)));
     };
     let height = first[at].height;
     blame(asking, head, height).await?;

@@ -17,6 +17,7 @@ mod lead;
 mod logs;
 mod matched;
 mod measure;
+mod quorum;
 mod second;
 mod senders;
 mod set;

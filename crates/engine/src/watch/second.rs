@@ -3,10 +3,11 @@
 
 use scoped_futures::ScopedFutureExt as _;
 use till_chains::evm::blocks::Header;
+use till_core::chain::Block;
 
 use super::Trouble;
 use super::agree::Claim;
-use super::ask::{Asking, shown};
+use super::ask::{Asking, block_of, shown};
 use super::follow::Follower;
 use super::gather::disagreement;
 use super::logs::{self, Span};
@@ -51,6 +52,7 @@ async fn look(
     let Some(source) = another(follower, from, is_patient) else {
         return Ok(None);
     };
+    let to = to.min(from + source.blocks_at_most() - 1);
     let mut headers = asking.headers(source, (from, to)).await?;
     let ours = |height: i64| follower.window.iter().find(|it| it.height == height);
     let is_ours = |it: &Header| ours(it.height).is_some_and(|block| block.hash == shown(&it.hash));
@@ -63,10 +65,9 @@ async fn look(
     let (mut given, ours) = matched::ours(asking, vec![(source, logs)]).await?;
     leave_known(asking, &mut given, (from, to)).await?;
     let mut matched = matched::agreed(asking, &given, &ours, asking.net.quorum).await?;
-    let usable = asking.usable();
-    let who = (&*usable, asking.net.quorum);
-    arrived::note(asking, who, &headers, &mut matched.seen).await;
-    senders::note(asking, who, &mut matched.seen).await;
+    let blocks: Vec<Block> = headers.iter().map(block_of).collect();
+    arrived::note(asking, &blocks, &mut matched.seen).await;
+    senders::note(asking, &mut matched.seen).await;
     if !matched.seen.is_empty() && !take(follower, matched.seen).await? {
         return Ok(None);
     }

@@ -9,32 +9,30 @@ use till_core::asset::Registry;
 use till_core::screening::Finding;
 
 use super::ask::Asking;
-use super::heads::grouped;
+use super::quorum;
 use crate::intake::chain::Seen;
 use crate::nodes::Source;
-use crate::screening::{Answers, is_asked_on_chains, written};
+use crate::screening::{Answers, is_asked_on_chains, is_open, written};
 
 /// Senders at the same time.
 const AT_ONCE: usize = 16;
 
-/// Notes what so many of the readers say that each register says.
-pub(super) async fn note(
-    asking: Asking<'_>,
-    (readers, need): (&[&Source], usize),
-    seen: &mut [Seen],
-) {
+/// Notes what as many endpoints as must agree say that each register says. What is known already stays.
+pub(super) async fn note(asking: Asking<'_>, seen: &mut [Seen]) {
     if !is_asked_on_chains(asking.engine) {
         return;
     }
     let mut senders: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
     for (index, it) in seen.iter().enumerate() {
-        if let Some(sender) = &it.sender {
+        if let Some(sender) = &it.sender
+            && is_open(it.registers.as_deref())
+        {
             let of_sender = senders.entry((sender.clone(), it.asset.clone()));
             of_sender.or_default().push(index);
         }
     }
     let asked = senders.into_iter().map(|((sender, asset), of)| {
-        async move { (of, ask(asking, (readers, need), &sender, &asset).await) }.boxed()
+        async move { (of, ask(asking, &sender, &asset).await) }.boxed()
     });
     let asked: Vec<_> = asked.collect();
     let answers: Vec<(Vec<usize>, Answers)> = stream::iter(asked).buffered(AT_ONCE).collect().await;
@@ -45,48 +43,41 @@ pub(super) async fn note(
     }
 }
 
-async fn ask(asking: Asking<'_>, who: (&[&Source], usize), sender: &str, asset: &str) -> Answers {
+async fn ask(asking: Asking<'_>, sender: &str, asset: &str) -> Answers {
     let Some(asset) = Registry::builtin().asset(asset) else {
         return Answers::new();
     };
     let mut answers = Answers::new();
     for register in registers::of(asking.network(), asset) {
-        let finding = agreed(asking, who, &register, sender).await;
+        let finding = agreed(asking, &register, sender).await;
         answers.push((register.name, finding));
     }
     answers
 }
 
 /// One endpoint clears nobody and names nobody where several must agree.
-async fn agreed(
-    asking: Asking<'_>,
-    (readers, need): (&[&Source], usize),
-    register: &Register,
-    sender: &str,
-) -> Finding {
-    let asked = readers.iter().map(|reader| {
-        async move {
-            let (network, endpoint) = (asking.network(), &reader.endpoint);
-            let named = registers::names(asking.rpc, endpoint, network, register, sender).await;
-            match named {
-                Ok(named) => Some((*reader, named)),
-                Err(error) => {
-                    let (network, register) = (&*network.id, register.name);
-                    tracing::warn!(network, %endpoint, register, %error, "a register did not answer");
-                    None
-                }
-            }
-        }
-        .boxed()
+async fn agreed(asking: Asking<'_>, register: &Register, sender: &str) -> Finding {
+    let agreed = quorum::agreed(asking, |source| {
+        named(asking, source, register, sender).boxed()
     });
-    let answers = futures::future::join_all(asked).await;
-    let groups = grouped(answers.into_iter().flatten(), |named: &bool| *named);
-    let agreed = groups
-        .into_iter()
-        .find(|(_, sources)| sources.len() >= need);
-    match agreed {
-        Some((true, _)) => Finding::Match,
-        Some((false, _)) => Finding::Clear,
+    match agreed.await {
+        Some(true) => Finding::Match,
+        Some(false) => Finding::Clear,
         None => Finding::Unavailable,
     }
+}
+
+async fn named(
+    asking: Asking<'_>,
+    source: &Source,
+    register: &Register,
+    sender: &str,
+) -> Option<bool> {
+    let (network, endpoint) = (asking.network(), &source.endpoint);
+    let named = registers::names(asking.rpc, endpoint, network, register, sender).await;
+    if let Err(error) = &named {
+        let (network, register) = (&*network.id, register.name);
+        tracing::warn!(network, %endpoint, register, %error, "a register did not answer");
+    }
+    named.ok()
 }

@@ -9,6 +9,7 @@ use till_core::asset::{Network, Registry};
 
 use super::Trouble;
 use super::ask::Asking;
+use super::tips::Said;
 use crate::nodes::Source;
 
 /// Looks at those whose time has come. Who does not answer is merely asked later.
@@ -30,6 +31,33 @@ async fn vouch(asking: Asking<'_>, source: &Source) {
     }
 }
 
+/// Whether all of these are on their network right now. What does not follow from what is known is asked for twice: behind
+/// an address may be another node than a minute ago.
+pub(super) async fn are_on_it(asking: Asking<'_>, said: &[Said<'_>]) -> bool {
+    let asked = said.iter().map(|it| is_on_it(asking, it.source).boxed());
+    let are = futures::future::join_all(asked).await;
+    are.into_iter().all(|is| is)
+}
+
+async fn is_on_it(asking: Asking<'_>, source: &Source) -> bool {
+    let network = asking.network();
+    match client::chain_id(asking.rpc, &source.endpoint).await {
+        Ok(told) if network.chain_id == Some(told) => true,
+        Ok(told) => {
+            drop::<Trouble>(asking.wrong(source, &elsewhere(network, told)));
+            false
+        }
+        Err(error) => {
+            drop::<Trouble>(asking.failed(source, &error));
+            false
+        }
+    }
+}
+
+fn elsewhere(network: &Network, told: u64) -> String {
+    format!("it is on {}:{told}", network.family.namespace())
+}
+
 /// What is wrong with an endpoint, in words for its operator.
 pub async fn problem(
     rpc: &RpcClient,
@@ -38,8 +66,7 @@ pub async fn problem(
 ) -> Result<Option<String>, RpcError> {
     let told = client::chain_id(rpc, endpoint).await?;
     if network.chain_id != Some(told) {
-        let namespace = network.family.namespace();
-        return Ok(Some(format!("it is on {namespace}:{told}")));
+        return Ok(Some(elsewhere(network, told)));
     }
     if let Some(factory) = &network.factory
         && let Some(address) = raw(network.family, factory)

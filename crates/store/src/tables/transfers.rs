@@ -31,7 +31,7 @@ table! {
         payment: Option<String>,
         /// Why it is nobody's.
         unattributed as "reason": Option<String>,
-        /// What came with it, where that is less than it says.
+        /// What came with it, by the word of as many endpoints as must agree; none where they have not said.
         arrived: Option<Units>,
         /// What registers on the chain said of the sender when it was seen.
         registers: Option<String>,

@@ -1,9 +1,11 @@
 //! What endpoints say that is not so.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use crate::common::Client;
 use crate::node::Node;
 use crate::proxy::{Asked, Lie};
 
@@ -21,6 +23,71 @@ pub fn names_everybody() -> Lie {
         let data = params[0]["data"].as_str().unwrap_or_default();
         let is_question = method == "eth_call" && data.starts_with("0xfe575a87");
         is_question.then(|| json!(format!("0x{:064x}", 1)))
+    })
+}
+
+/// And no register anybody.
+pub fn names_nobody() -> Lie {
+    answers_calls("0xfe575a87", 0)
+}
+
+/// Every balance is the same, before a transfer and after it.
+pub fn keeps_balances() -> Lie {
+    answers_calls("0x70a08231", 77_000_000)
+}
+
+fn answers_calls(selector: &'static str, answer: u128) -> Lie {
+    Arc::new(move |method: &str, params: &Value, _: &Asked<'_>| {
+        let data = params[0]["data"].as_str().unwrap_or_default();
+        let is_question = method == "eth_call" && data.starts_with(selector);
+        is_question.then(|| json!(format!("0x{answer:064x}")))
+    })
+}
+
+/// Behind its address is a node of another chain.
+pub fn is_another(node: &Node) -> Lie {
+    let other = Client::new(node.url.trim_start_matches("http://"), "");
+    Arc::new(move |method: &str, params: &Value, _: &Asked<'_>| {
+        let question = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let mut told = other.post("/", "", &question).expect("a node").json();
+        Some(told["result"].take())
+    })
+}
+
+/// Blocks at these heights are not there, when they are asked for by their heights; the others are.
+pub fn lacks(heights: Range<i64>) -> Lie {
+    Arc::new(move |method: &str, params: &Value, _: &Asked<'_>| {
+        let is_question = method == "eth_getBlockByNumber";
+        let height = number(&params[0]).filter(|_| is_question)?;
+        heights.contains(&height).then_some(Value::Null)
+    })
+}
+
+/// Whatever logs are asked for, one of another block is with them.
+pub fn mixes_blocks(node: &Node, asset: &str) -> Lie {
+    let (contract, word) = (node.contract(asset), word(&node.payer()));
+    let hash = format!("0x{}", "cd".repeat(32));
+    Arc::new(move |method: &str, params: &Value, ask: &Asked<'_>| {
+        let mut logs = (method == "eth_getLogs").then(|| ask(method, params.clone()))?;
+        logs.as_array_mut()?.push(json!({
+            "address": contract, "topics": [TRANSFER, word, word], "data": format!("0x{:064x}", 1),
+            "blockNumber": "0x1", "blockHash": hash, "transactionHash": INVENTED,
+            "transactionIndex": "0x0", "logIndex": "0x0", "removed": false,
+        }));
+        Some(logs)
+    })
+}
+
+/// No block after a height is the child of the one before.
+pub fn breaks_off(after: i64) -> Lie {
+    Arc::new(move |method: &str, params: &Value, ask: &Asked<'_>| {
+        let is_question = method == "eth_getBlockByNumber";
+        number(&params[0]).filter(|height| is_question && *height > after)?;
+        let mut block = ask(method, params.clone());
+        if block.is_object() {
+            block["parentHash"] = json!(format!("0x{}", "ee".repeat(32)));
+        }
+        Some(block)
     })
 }
 

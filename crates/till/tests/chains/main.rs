@@ -10,6 +10,7 @@ mod node;
 mod proxy;
 mod shop;
 
+mod alone;
 mod endpoints;
 mod fakes;
 mod liars;
@@ -22,3 +23,4 @@ mod senders;
 mod servers;
 mod sweeping;
 mod sweeping_tron;
+mod unfit;

@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -26,6 +27,8 @@ pub enum Manner {
     Narrow(i64),
     /// Nothing is known of the logs up to there.
     Forgot(i64),
+    /// More questions than so many at once are refused.
+    Busy(usize),
     /// What TRON's nodes refuse or leave empty.
     Tron,
 }
@@ -51,11 +54,12 @@ impl Proxy {
         let behind = Client::new(node.url.trim_start_matches("http://"), "");
         let lie: Arc<Mutex<Option<Lie>>> = Arc::default();
         let (shared, lies) = (Arc::clone(&manner), Arc::clone(&lie));
+        let asked: Arc<AtomicUsize> = Arc::default();
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let (behind, manner) = (behind.clone(), Arc::clone(&shared));
-                let lie = Arc::clone(&lies);
-                thread::spawn(move || serve(stream, &behind, (&manner, &lie)));
+                let (lie, asked) = (Arc::clone(&lies), Arc::clone(&asked));
+                thread::spawn(move || serve(stream, &behind, (&manner, &lie), &asked));
             }
         });
         Proxy { url, manner, lie }
@@ -80,11 +84,14 @@ fn serve(
     mut stream: TcpStream,
     behind: &Client,
     (manner, lie): (&Mutex<Manner>, &Mutex<Option<Lie>>),
+    asked: &AtomicUsize,
 ) {
     while let Some(question) = read(&mut stream) {
         let manner = *manner.lock().expect("not poisoned");
         let lie = lie.lock().expect("not poisoned").clone();
+        let before = asked.fetch_add(1, Ordering::SeqCst);
         let body = match manner {
+            Manner::Busy(most) if before >= most => refusal(&question["id"], -32_005).to_string(),
             Manner::Hangs => {
                 // Until the other side gives up.
                 let mut rest = Vec::new();
@@ -97,6 +104,7 @@ fn serve(
                 None => answer(behind, manner, question).to_string(),
             },
         };
+        asked.fetch_sub(1, Ordering::SeqCst);
         let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
         if stream
             .write_all(format!("{head}{body}").as_bytes())
@@ -156,6 +164,10 @@ fn told(behind: &Client, lie: &Lie, question: &Value) -> Option<Value> {
     Some(json!({ "jsonrpc": "2.0", "id": question["id"], "result": result }))
 }
 
+fn refusal(id: &Value, code: i64) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": "no" } })
+}
+
 fn answer(behind: &Client, manner: Manner, mut question: Value) -> Value {
     let id = question["id"].clone();
     let method = question["method"].as_str().unwrap_or_default().to_owned();
@@ -163,7 +175,7 @@ fn answer(behind: &Client, manner: Manner, mut question: Value) -> Value {
         .as_str()
         .unwrap_or_default()
         .to_owned();
-    let refused = |code: i64| json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": "no" } });
+    let refused = |code: i64| refusal(&id, code);
     let about_blocks = method == "eth_getBlockByNumber";
     match manner {
         Manner::Omits if method == "eth_getLogs" => {
