@@ -30,6 +30,14 @@ impl Contracts {
         }
     }
 
+    /// The same with one contract alone.
+    pub fn only(&self, contract: [u8; 20]) -> Contracts {
+        Contracts {
+            network: self.network,
+            all: vec![contract],
+        }
+    }
+
     pub fn network(&self) -> &'static Network {
         self.network
     }

@@ -12,7 +12,7 @@ use till_chains::rpc::{RpcClient, RpcError};
 use till_core::asset::Network;
 use till_core::chain::Block;
 
-use super::Trouble;
+use super::{Trouble, split};
 use crate::base::Engine;
 use crate::nodes::{Source, WatchedNetwork};
 
@@ -139,7 +139,13 @@ impl<'e> Asking<'e> {
         source: &Source,
         within: Within,
     ) -> Result<Vec<Log>, RpcError> {
-        client::logs(self.rpc, &source.endpoint, &self.net.contracts, within).await
+        let told = client::logs(self.rpc, &source.endpoint, &self.net.contracts, within).await;
+        match (within, told) {
+            (Within::Block(block), Err(error)) if split::is_too_many(&error) => {
+                split::logs(*self, source, block).await
+            }
+            (_, told) => told,
+        }
     }
 
     /// What became of transactions that a block is said to have. Those that the endpoint knows nothing of are missing.

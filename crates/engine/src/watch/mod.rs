@@ -21,6 +21,7 @@ mod quorum;
 mod second;
 mod senders;
 mod set;
+mod split;
 mod status;
 mod tips;
 mod vouch;

@@ -27,6 +27,8 @@ pub enum Manner {
     Narrow(i64),
     /// Nothing is known of the logs up to there.
     Forgot(i64),
+    /// More logs than so many in one answer are refused.
+    Capped(usize),
     /// More questions than so many at once are refused.
     Busy(usize),
     /// What TRON's nodes refuse or leave empty.
@@ -211,6 +213,13 @@ fn answer(behind: &Client, manner: Manner, mut question: Value) -> Value {
         _ => {}
     }
     let mut told = behind.post("/", "", &question).expect("a node").json();
+    if let (Manner::Capped(most), "eth_getLogs") = (manner, &*method)
+        && told["result"]
+            .as_array()
+            .is_some_and(|logs| logs.len() > most)
+    {
+        return refused(-32_005);
+    }
     if manner == Manner::Tron && told["result"]["stateRoot"].is_string() {
         told["result"]["stateRoot"] = json!("0x");
         told["result"]["logsBloom"] = json!(format!("0x{}", "00".repeat(256)));

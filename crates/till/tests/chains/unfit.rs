@@ -158,3 +158,25 @@ fn a_provider_that_is_easily_asked_too_much_is_caught_up_with() {
     shop.until_status(&server, &id, "paid");
     server.stop();
 }
+
+// N10.
+#[test]
+fn a_block_with_more_logs_than_a_provider_gives_is_read_from_its_receipts() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let proxy = Proxy::before(&node);
+    let shop = Shop::new(&watched(&[&proxy.url], ""));
+    let server = shop.open();
+    let (id, deposit) = shop.invoice(&server, "25.00", USDC);
+    server.log_until("watching");
+    proxy.becomes(Manner::Capped(10));
+    let stranger = "0x1111111111111111111111111111111111111111";
+    let mut transfers = vec![(stranger, 1); 11];
+    transfers.push((&deposit, 25_000_000));
+    node.pay(USDC, &transfers);
+    node.mine(2);
+    shop.until_status(&server, &id, "paid");
+    assert_eq!(shop.payments(&server, &id).len(), 1);
+    server.stop();
+}

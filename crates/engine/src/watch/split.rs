@@ -1,0 +1,95 @@
+//! A block whose logs are more than a provider gives in one answer: anybody may fill one. They are asked for by token, and
+//! read from the block's receipts where that is too much still.
+
+use till_chains::evm::client::{self, Within};
+use till_chains::evm::decode::Transfer;
+use till_chains::evm::logs::{Log, Moved};
+use till_chains::raw::raw;
+use till_chains::rpc::RpcError;
+
+use super::ask::Asking;
+use crate::nodes::Source;
+
+/// Providers say it in their own words, and not all with one code.
+pub(super) fn is_too_many(error: &RpcError) -> bool {
+    match error {
+        RpcError::TooLong(_) => true,
+        RpcError::Refused { code, message } => {
+            let says = |words: &&str| message.to_lowercase().contains(words);
+            let words = ["more than", "too many", "too large", "exceed", "limit"];
+            *code == -32_005 || words.iter().any(says)
+        }
+        _ => false,
+    }
+}
+
+/// All logs of our tokens in a block.
+pub(super) async fn logs(
+    asking: Asking<'_>,
+    source: &Source,
+    block: [u8; 32],
+) -> Result<Vec<Log>, RpcError> {
+    let mut logs = Vec::new();
+    for contract in asking.net.contracts.all() {
+        let only = asking.net.contracts.only(*contract);
+        let within = Within::Block(block);
+        match client::logs(asking.rpc, &source.endpoint, &only, within).await {
+            Ok(found) => logs.extend(found),
+            Err(error) if is_too_many(&error) => return from_receipts(asking, source, block).await,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(logs)
+}
+
+async fn from_receipts(
+    asking: Asking<'_>,
+    source: &Source,
+    block: [u8; 32],
+) -> Result<Vec<Log>, RpcError> {
+    let (network, endpoint) = (asking.network(), &source.endpoint);
+    let receipts = client::block_receipts(asking.rpc, endpoint, network, &block).await?;
+    let mut logs = Vec::new();
+    for (tx_hash, receipt) in &receipts {
+        let height = i64::try_from(receipt.height).ok();
+        let (true, Some(height)) = (receipt.is_whole && receipt.block_hash == block, height) else {
+            let what = "receipts that are not of the block, or not whole".to_owned();
+            return Err(RpcError::NotAnAnswer(what));
+        };
+        let log = |transfer: &Transfer| {
+            let address = |text: &str| raw(network.family, text);
+            let units = transfer.units.0;
+            let (sender, recipient) = (address(&transfer.sender)?, address(&transfer.recipient)?);
+            Some(Log {
+                height,
+                block_hash: block,
+                tx_hash: *tx_hash,
+                contract: address(transfer.asset.contract.as_deref()?)?,
+                moved: (units > 0).then_some(Moved {
+                    sender,
+                    recipient,
+                    units,
+                }),
+            })
+        };
+        logs.extend(receipt.transfers.iter().filter_map(log));
+    }
+    Ok(logs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_logs_are_told_from_a_block_that_is_not_known() {
+        let refused = |code, message: &str| RpcError::Refused {
+            code,
+            message: message.to_owned(),
+        };
+        let many = refused(-32_602, "Log response size exceeded");
+        assert!(is_too_many(&many) && is_too_many(&refused(-32_005, "")));
+        assert!(!is_too_many(&refused(-32_000, "unknown block")));
+        assert!(!is_too_many(&RpcError::Status(503)));
+    }
+}
