@@ -9,7 +9,6 @@ use till_core::payment::{AttributedBy, Hold, Level, PaymentStatus, Verdict};
 use till_store::payments::PaymentRow;
 
 use super::attribute::{Found, Reason};
-use super::door::Taken;
 use super::{Identity, Observation, Sighting, Source};
 use crate::base::Context;
 use crate::base::fail::Fail;
@@ -17,6 +16,25 @@ use crate::settlement::{Held, Settling, Tracked};
 
 /// More payments than anybody needs for an invoice.
 const TOLD_EACH_MAX: usize = 64;
+
+/// What became of an observation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// It belongs to this payment.
+    Payment(String),
+    Nobody(Reason),
+    /// It says nothing that concerns us.
+    Nothing,
+}
+
+impl Taken {
+    pub fn payment(&self) -> Option<&str> {
+        match self {
+            Taken::Payment(id) => Some(id),
+            Taken::Nobody(_) | Taken::Nothing => None,
+        }
+    }
+}
 
 /// What was seen, and whose it is.
 pub(super) type News<'n> = (&'n Found, &'n Observation);

@@ -9,7 +9,7 @@ use till_store::Tx;
 use till_store::payments::PaymentRow;
 use till_store::transfers::TransferRow;
 
-use super::apply::{News, apply_all};
+use super::apply::{News, Taken, apply_all};
 use super::attribute::{Contexts, Found, Known, Reason, load_contexts};
 use super::{Identity, Observation, Sighting, Source};
 use crate::base::fail::Fail;
@@ -23,25 +23,6 @@ pub struct Door<'e> {
     pub effects: &'e Effects,
     /// Only this account's invoices are touched: a simulated transfer concerns nobody else.
     pub only: Option<&'e Scope>,
-}
-
-/// What became of an observation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Taken {
-    /// It belongs to this payment.
-    Payment(String),
-    Nobody(Reason),
-    /// It says nothing that concerns us.
-    Nothing,
-}
-
-impl Taken {
-    pub fn payment(&self) -> Option<&str> {
-        match self {
-            Taken::Payment(id) => Some(id),
-            Taken::Nobody(_) | Taken::Nothing => None,
-        }
-    }
 }
 
 /// Takes observations in, in their order, and says what became of each.

@@ -9,8 +9,9 @@ mod quarantine;
 mod record;
 mod step;
 
+pub use apply::Taken;
 pub use attribute::Reason;
-pub use door::{Door, Taken, take_in};
+pub use door::{Door, take_in};
 pub use quarantine::retry;
 
 use till_core::money::Units;
