@@ -9,7 +9,7 @@ use till_core::payment::{AttributedBy, Hold, Level, PaymentStatus, Verdict};
 use till_store::payments::PaymentRow;
 
 use super::attribute::{Found, Reason};
-use super::{Identity, Observation, Sighting, Source};
+use super::{Observation, Receipt, Sighting, Source, receipt_of};
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::settlement::{Held, Settling, Tracked};
@@ -63,9 +63,9 @@ pub(super) fn apply_all(
 /// By their places: what is said of one transfer after the other, in rounds that have each transfer once.
 fn rounds(news: &[News<'_>]) -> Vec<Vec<usize>> {
     let mut rounds: Vec<Vec<usize>> = Vec::new();
-    let mut said: HashMap<Identity<'_>, usize> = HashMap::with_capacity(news.len());
+    let mut said: HashMap<Receipt<'_>, usize> = HashMap::with_capacity(news.len());
     for (index, (_, observation)) in news.iter().enumerate() {
-        let round = said.entry(observation.identity()).or_default();
+        let round = said.entry(observation.receipt()).or_default();
         if *round == rounds.len() {
             rounds.push(Vec::new());
         }
@@ -78,14 +78,12 @@ fn rounds(news: &[News<'_>]) -> Vec<Vec<usize>> {
 /// Where each transfer stands among the payments; none for those that are new.
 fn places(held: &Held, round: &[News<'_>]) -> Vec<Option<usize>> {
     let said = round.iter().enumerate();
-    let said: HashMap<Identity<'_>, usize> = said
-        .map(|(index, (_, it))| (it.identity(), index))
-        .collect();
+    let said: HashMap<Receipt<'_>, usize> =
+        said.map(|(index, (_, it))| (it.receipt(), index)).collect();
     let mut places = vec![None; round.len()];
     for (place, payment) in held.payments.iter().enumerate() {
-        let row = &payment.is;
-        let identity = (&*row.network, &*row.tx_hash, row.place);
-        if let Some(index) = said.get(&identity) {
+        let receipt = receipt_of(&payment.is);
+        if let Some(index) = said.get(&receipt) {
             places[*index] = Some(place);
         }
     }
@@ -136,7 +134,7 @@ fn undo(settling: &mut Settling<'_>, round: &[News<'_>], places: &[Option<usize>
     for (place, (_, observation)) in places.iter().zip(round) {
         let Some(place) = place else { continue };
         let row = &mut settling.held.payments[*place].is;
-        // Run again on another chain, a transaction may do something else at the same place.
+        // Run again on another chain, a transaction may send something else from the same place to the same address.
         if is_another(row, observation) || is_undone(row, observation) {
             remove(row, now);
             is_changed = true;
@@ -146,7 +144,7 @@ fn undo(settling: &mut Settling<'_>, round: &[News<'_>], places: &[Option<usize>
 }
 
 fn is_another(known: &PaymentRow, observation: &Observation) -> bool {
-    (&known.asset, &known.recipient) != (&observation.asset, &observation.recipient)
+    known.asset != observation.asset
 }
 
 /// Whether a payment may be of another asset now: its address is the invoice's, whatever is sent there, and nobody was
@@ -159,7 +157,6 @@ fn may_become(row: &PaymentRow, observation: &Observation) -> bool {
         row.credit_used,
     ];
     row.attributed_by == AttributedBy::DepositAddress
-        && row.recipient == observation.recipient
         && matches!(observation.sighting, Sighting::InBlock { .. })
         && taken.iter().all(|units| units.is_zero())
 }

@@ -11,7 +11,8 @@ use till_store::transfers::TransferRow;
 
 use super::apply::{News, Taken, apply_all};
 use super::attribute::{Contexts, Found, Known, Reason, load_contexts};
-use super::{Identity, Observation, Sighting, Source};
+use super::displaced::with_displaced;
+use super::{Identity, Observation, Receipt, Sighting, Source, receipt_of};
 use crate::base::fail::Fail;
 use crate::base::{Context, Effects, Engine};
 use crate::settlement::{self, Held, Settling, Tracked, reopen};
@@ -31,7 +32,10 @@ pub async fn take_in(
     door: Door<'_>,
     observations: &[Observation],
 ) -> Result<Vec<Taken>, Fail> {
-    let (contexts, owners) = find_owners(tx, door, observations).await?;
+    let payments = till_store::payments::by_identity(tx, &identities(observations)).await?;
+    let told = with_displaced(observations, &payments);
+    let said: Vec<&Observation> = told.said.iter().map(AsRef::as_ref).collect();
+    let (contexts, owners) = find_owners(tx, door, &said, &payments).await?;
     let mut wanted: Vec<(&Scope, &str)> = owners
         .values()
         .filter_map(|owner| owner.as_ref().ok())
@@ -40,9 +44,9 @@ pub async fn take_in(
     wanted.sort_unstable_by_key(|(_, invoice)| *invoice);
     wanted.dedup();
     let mut of_invoices: HashMap<&str, Vec<usize>> = HashMap::new();
-    let mut taken = Vec::with_capacity(observations.len());
-    for (index, observation) in observations.iter().enumerate() {
-        taken.push(match &owners[&observation.identity()] {
+    let mut taken = Vec::with_capacity(said.len());
+    for (index, observation) in said.iter().enumerate() {
+        taken.push(match &owners[&observation.receipt()] {
             Err(Some(reason)) => Taken::Nobody(*reason),
             Err(None) => Taken::Nothing,
             Ok(found) => {
@@ -60,8 +64,8 @@ pub async fn take_in(
         let news: Vec<News<'_>> = indexes
             .iter()
             .filter_map(|index| {
-                let observation = &observations[*index];
-                let found = owners[&observation.identity()].as_ref().ok()?;
+                let observation = said[*index];
+                let found = owners[&observation.receipt()].as_ref().ok()?;
                 Some((found, observation))
             })
             .collect();
@@ -76,6 +80,10 @@ pub async fn take_in(
             "invoice {missing} of a lease or payment is missing"
         )));
     }
+    if told.displaces_any() {
+        make_room(tx, &settled).await?;
+    }
+    let taken: Vec<Taken> = told.seen.iter().map(|at| taken[*at].clone()).collect();
     let (made_up, observed): (Vec<TransferRow>, Vec<TransferRow>) =
         facts(door.engine, observations, &taken)
             .into_iter()
@@ -86,6 +94,18 @@ pub async fn take_in(
     ];
     settlement::commit(tx, settled, writes).await?;
     Ok(taken)
+}
+
+/// At a place one payment stands at a time, which the database sees to: who leaves is written before who comes.
+async fn make_room(tx: &mut Tx, settled: &[Settling<'_>]) -> Result<(), Fail> {
+    let payments = settled.iter().flat_map(|done| &done.held.payments);
+    let leaving = payments.filter(|payment| {
+        let stood = payment.stored().is_some_and(|was| was.gone_at.is_none());
+        stood && payment.is.gone_at.is_some()
+    });
+    let leaving = till_store::payments::updates(leaving.map(|payment| &payment.is))?;
+    tx.write(&leaving).await?;
+    Ok(())
 }
 
 async fn settle_one<'c>(
@@ -131,33 +151,35 @@ async fn stop_refunds(tx: &mut Tx, settling: &Settling<'_>) -> Result<(), Fail> 
 }
 
 /// Whose each transfer is, or why it is nobody's; no reason where it says nothing at all.
-type Owners<'o> = HashMap<Identity<'o>, Result<Found, Option<Reason>>>;
+type Owners<'o> = HashMap<Receipt<'o>, Result<Found, Option<Reason>>>;
+
+fn identities(observations: &[Observation]) -> Vec<Identity<'_>> {
+    let mut identities: Vec<Identity<'_>> =
+        observations.iter().map(Observation::identity).collect();
+    identities.sort_unstable();
+    identities.dedup();
+    identities
+}
 
 async fn find_owners<'o, 'e>(
     tx: &mut Tx,
     door: Door<'e>,
-    observations: &'o [Observation],
+    said: &[&'o Observation],
+    payments: &[PaymentRow],
 ) -> Result<(Contexts<'e>, Owners<'o>), Fail> {
-    let mut identities: Vec<Identity<'o>> =
-        observations.iter().map(Observation::identity).collect();
-    identities.sort_unstable();
-    identities.dedup();
-    let payments = till_store::payments::by_identity(tx, &identities).await?;
-    let payments: HashMap<Identity<'_>, &PaymentRow> = payments
-        .iter()
-        .map(|row| ((&*row.network, &*row.tx_hash, row.place), row))
-        .collect();
+    let payments: HashMap<Receipt<'_>, &PaymentRow> =
+        payments.iter().map(|row| (receipt_of(row), row)).collect();
     // Zero-value transfers are how addresses are poisoned; they are nothing, everywhere.
     let is_first = |it: &&Observation| {
-        !payments.contains_key(&it.identity())
+        !payments.contains_key(&it.receipt())
             && it.sighting.level().is_some()
             && !it.units.is_zero()
     };
-    let unknown: Vec<&Observation> = observations.iter().filter(is_first).collect();
+    let unknown: Vec<&Observation> = said.iter().copied().filter(is_first).collect();
     let known = Known::read(tx, &unknown).await?;
-    let mut firsts: HashMap<Identity<'_>, &Observation> = HashMap::with_capacity(unknown.len());
+    let mut firsts: HashMap<Receipt<'_>, &Observation> = HashMap::with_capacity(unknown.len());
     for first in &unknown {
-        firsts.entry(first.identity()).or_insert(first);
+        firsts.entry(first.receipt()).or_insert(first);
     }
     let mut contexts = Contexts::new();
     let scopes = payments
@@ -165,23 +187,23 @@ async fn find_owners<'o, 'e>(
         .map(|row| &row.scope)
         .chain(known.scopes());
     load_contexts(tx, door.engine, door.effects, scopes, &mut contexts).await?;
-    let mut owners: Owners<'o> = HashMap::with_capacity(identities.len());
-    for identity in identities {
-        let owner = match payments.get(&identity) {
+    let mut owners: Owners<'o> = HashMap::with_capacity(said.len());
+    for receipt in said.iter().copied().map(Observation::receipt) {
+        let owner = match payments.get(&receipt) {
             Some(row) => Ok(Found {
                 scope: row.scope.clone(),
                 invoice: row.invoice.clone(),
                 by: super::attribute::By::DepositAddress,
                 first_seen_at: row.first_seen_at,
             }),
-            None => match firsts.get(&identity) {
+            None => match firsts.get(&receipt) {
                 Some(first) => known.attribute(&contexts, first).map_err(Some),
                 None => Err(None),
             },
         };
         let allowed = |found: &Found| door.only.is_none_or(|only| *only == found.scope);
         owners.insert(
-            identity,
+            receipt,
             match owner {
                 Ok(found) if !allowed(&found) => Err(Some(Reason::NoLease)),
                 owner => owner,

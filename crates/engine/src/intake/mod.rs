@@ -4,6 +4,7 @@
 mod apply;
 mod attribute;
 pub mod chain;
+mod displaced;
 mod door;
 mod quarantine;
 mod record;
@@ -16,6 +17,7 @@ pub use quarantine::retry;
 
 use till_core::money::Units;
 use till_core::payment::Level;
+use till_store::payments::PaymentRow;
 
 /// A transfer as the chain has it at some moment. Its identity is network, transaction and place in it.
 #[derive(Clone, Debug)]
@@ -62,9 +64,21 @@ pub enum Source {
 /// Network, transaction and place in it.
 pub(crate) type Identity<'o> = (&'o str, &'o str, i64);
 
+/// A transfer and who gets it. Run again in another block, a transaction may pay somebody else at the same place: that is
+/// another payment.
+type Receipt<'o> = (Identity<'o>, &'o str);
+
+fn receipt_of(row: &PaymentRow) -> Receipt<'_> {
+    ((&row.network, &row.tx_hash, row.place), &row.recipient)
+}
+
 impl Observation {
     pub(crate) fn identity(&self) -> Identity<'_> {
         (&self.network, &self.tx_hash, self.place)
+    }
+
+    fn receipt(&self) -> Receipt<'_> {
+        (self.identity(), &self.recipient)
     }
 }
 

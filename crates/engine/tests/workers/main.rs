@@ -6,6 +6,7 @@ mod flooded;
 mod isolation;
 mod quarantine;
 mod remined;
+mod rerouted;
 mod retention;
 mod stress;
 mod subscriptions;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use scoped_futures::ScopedFutureExt as _;
 use till_chains::rpc::Endpoint;
 use till_core::asset::Mode;
+use till_core::payment::Level;
 use till_core::scope::{Credential, Scope};
 use till_engine::base::prices::{FixedPrices, Prices};
 use till_engine::base::vault::Vault;
@@ -34,8 +35,13 @@ pub struct World {
 
 impl World {
     pub async fn new(db: Db) -> World {
+        World::crediting(db, BTreeMap::new()).await
+    }
+
+    /// One that credits on some networks before their blocks are final.
+    pub async fn crediting(db: Db, credit_at: BTreeMap<String, Level>) -> World {
         let clock = Arc::new(StillClock::at(NOW));
-        let engine = engine(&db, &clock, 1);
+        let engine = Arc::new(bare(&db, &clock, 1, credit_at));
         let scope = account(&engine).await;
         World {
             engine,
@@ -55,7 +61,7 @@ impl World {
         };
         let networks = [(network.to_owned(), settings)].into();
         let watching = Watching::new(networks, expiry_wait_ms).unwrap();
-        let engine = Arc::new(bare(&db, &clock, 1).with_watching(watching));
+        let engine = Arc::new(bare(&db, &clock, 1, BTreeMap::new()).with_watching(watching));
         let scope = account(&engine).await;
         World {
             engine,
@@ -63,6 +69,11 @@ impl World {
             scope,
             db,
         }
+    }
+
+    /// One whose clock shows something else.
+    pub fn with_clock(&self, number: u64, now_ms: i64) -> Arc<Engine> {
+        engine(&self.db, &Arc::new(StillClock::at(now_ms)), number)
     }
 
     /// Another server on the same database.
@@ -153,10 +164,10 @@ pub async fn pay(engine: &Engine, scope: &Scope, invoice: &str, levels: &[&str])
 }
 
 fn engine(db: &Db, clock: &Arc<StillClock>, seed: u64) -> Arc<Engine> {
-    Arc::new(bare(db, clock, seed))
+    Arc::new(bare(db, clock, seed, BTreeMap::new()))
 }
 
-fn bare(db: &Db, clock: &Arc<StillClock>, seed: u64) -> Engine {
+fn bare(db: &Db, clock: &Arc<StillClock>, seed: u64, credit_at: BTreeMap<String, Level>) -> Engine {
     let config = EngineConfig {
         public_url: "https://pay.example".into(),
         checkout_url: "https://pay.example".into(),
@@ -173,7 +184,7 @@ fn bare(db: &Db, clock: &Arc<StillClock>, seed: u64) -> Engine {
         select_ms: 900_000,
         final_above: BTreeMap::new(),
         attempt_ms: 3 * 86_400_000,
-        credit_at: BTreeMap::new(),
+        credit_at,
         limits: EngineLimits::default(),
     };
     Engine::new(

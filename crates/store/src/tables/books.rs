@@ -35,7 +35,7 @@ table! {
         simulated: bool,
         credited_at: Option<i64>,
         gone_at: Option<i64>,
-        /// What was observed; none for what was taken in before transfers were kept.
+        /// What was observed; none for what was taken in before transfers were kept, or went to somebody else since.
         seen_asset: Option<String>,
         seen_units: Option<Units>,
         seen_height: Option<i64>,
@@ -91,7 +91,7 @@ pub async fn of_period(
          (SELECT string_agg(concat_ws($7, p.invoice, p.id, p.asset, p.units, p.status, p.credit_at, p.network, p.simulated, \
          COALESCE(p.credited_at, -1), COALESCE(p.gone_at, -1), COALESCE(t.asset, ''), COALESCE(t.arrived, t.units, ''), \
          COALESCE(t.height, -1), COALESCE(t.gone, -1)), $8) FROM payments AS p \
-         LEFT JOIN transfers AS t ON t.network = p.network AND t.tx_hash = p.tx_hash AND t.place = p.place \
+         LEFT JOIN transfers AS t ON t.network = p.network AND t.tx_hash = p.tx_hash AND t.place = p.place AND t.recipient = p.recipient \
          WHERE p.account = $1 AND p.mode = $2 AND p.invoice > $3 AND p.invoice <= $4), \
          (SELECT string_agg(concat_ws($7, j.subject, j.asset, j.debit, j.credit, j.amount), $8) FROM journal AS j \
          WHERE j.account = $1 AND j.mode = $2 AND j.invoice > $3 AND j.invoice <= $4) \

@@ -156,8 +156,9 @@ pub async fn find(
         .await
 }
 
-/// The payments that transfers already are, whoever's they are: what attribution found first is not asked again.
-/// A transfer is named by its network, transaction and place in it.
+/// The payments that transfers already are or were, whoever's they are: what attribution found first is not asked again.
+/// A transfer is named by its network, transaction and place in it. Where it went to several, one after the other, each of
+/// them has a payment, of which one at most is there.
 pub async fn by_identity(
     q: &mut impl Queries,
     transfers: &[(&str, &str, i64)],
@@ -166,7 +167,7 @@ pub async fn by_identity(
         .iter()
         .map(|(network, tx_hash, place)| vals![*network, *tx_hash, *place].into())
         .collect();
-    let by_identity = LookUp::records::<PaymentRow>(&["network", "tx_hash", "place"], PerKey::One);
+    let by_identity = LookUp::records::<PaymentRow>(&["network", "tx_hash", "place"], PerKey::Many);
     q.look_up(&by_identity, &keys).await
 }
 

@@ -50,7 +50,7 @@ const NEVER: [(&str, &str); 7] = [
     ),
     (
         "two payments of one transfer",
-        "SELECT tx_hash FROM payments GROUP BY network, tx_hash, place HAVING count(*) > 1",
+        "SELECT tx_hash FROM payments GROUP BY network, tx_hash, place, recipient HAVING count(*) > 1",
     ),
     (
         "settled money that left in silence",

@@ -1,0 +1,74 @@
+//! Run again in another block, a transaction may pay somebody else at the same place. Whoever was paid there before is told
+//! that it is gone, before the other is told that it came.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use till_store::payments::PaymentRow;
+
+use super::{Identity, Observation, Sighting, Source, receipt_of};
+
+/// What was seen, and what follows from it for those who were paid there before.
+pub(super) struct Told<'o> {
+    pub(super) said: Vec<Cow<'o, Observation>>,
+    /// Where what was seen stands in it, in its order.
+    pub(super) seen: Vec<usize>,
+}
+
+impl Told<'_> {
+    pub(super) fn displaces_any(&self) -> bool {
+        self.said.len() > self.seen.len()
+    }
+}
+
+/// There is one transfer at a place: where it goes to another than a payment did, the payment is not there any more.
+pub(super) fn with_displaced<'o>(
+    observations: &'o [Observation],
+    payments: &[PaymentRow],
+) -> Told<'o> {
+    let mut standing: HashMap<Identity<'_>, Vec<&PaymentRow>> = HashMap::new();
+    for row in payments.iter().filter(|row| row.gone_at.is_none()) {
+        standing.entry(receipt_of(row).0).or_default().push(row);
+    }
+    let mut told = Told {
+        said: Vec::with_capacity(observations.len()),
+        seen: Vec::with_capacity(observations.len()),
+    };
+    let mut last: HashMap<Identity<'_>, &Observation> = HashMap::with_capacity(observations.len());
+    for observation in observations {
+        let identity = observation.identity();
+        let rows = standing.get(&identity).into_iter().flatten();
+        let rows = rows.filter(|row| row.recipient != observation.recipient);
+        told.said.extend(rows.map(|row| Cow::Owned(gone(row))));
+        let before = last.insert(identity, observation);
+        let before = before.filter(|before| before.recipient != observation.recipient);
+        told.said.extend(before.map(|before| {
+            Cow::Owned(Observation {
+                sighting: Sighting::Removed,
+                ..before.clone()
+            })
+        }));
+        told.seen.push(told.said.len());
+        told.said.push(Cow::Borrowed(observation));
+    }
+    told
+}
+
+fn gone(row: &PaymentRow) -> Observation {
+    Observation {
+        network: row.network.clone(),
+        tx_hash: row.tx_hash.clone(),
+        place: row.place,
+        asset: row.asset.clone(),
+        units: row.units,
+        short: row.short,
+        registers: row.registers.clone(),
+        sender: row.sender.clone(),
+        recipient: row.recipient.clone(),
+        sighting: Sighting::Removed,
+        source: match row.simulated {
+            true => Source::Simulation,
+            false => Source::Chain,
+        },
+    }
+}

@@ -1,0 +1,166 @@
+//! Run again in another block, a transaction pays the same addresses in another order: everybody has what it paid them.
+
+use till_core::money::Units;
+use till_core::payment::Level;
+use till_core::scope::Scope;
+use till_engine::books::{Asked, Walk};
+use till_engine::intake::chain::{Seen, Step, Tip, advance};
+use till_store::{Queries as _, both_engines};
+
+use crate::remined::{USDC, block, is_done, step};
+use crate::world::{NOW, World, account};
+
+const NETWORK: &str = "eip155:84532";
+
+/// An invoice and whose it is.
+type Payee = (Scope, String);
+
+/// A world that credits what is safe, with two invoices in it.
+async fn routed(db: till_store::Db, is_one_account: bool) -> (World, [Payee; 2]) {
+    let world = World::crediting(db, [(NETWORK.into(), Level::Safe)].into()).await;
+    let other = match is_one_account {
+        true => world.scope.clone(),
+        false => account(&world.engine).await,
+    };
+    let mut payees = Vec::new();
+    for scope in [world.scope.clone(), other] {
+        let invoice = world.invoices(&scope, 1).await.remove(0);
+        payees.push((scope, invoice));
+    }
+    (world, payees.try_into().unwrap())
+}
+
+/// What a router's transaction pays, each 25 at its place, in a block above the first that replaces what was there.
+async fn mined(world: &World, branch: &str, order: &[&Payee], is_final: bool) {
+    let mut transfers = Vec::new();
+    for (place, (scope, invoice)) in (0..).zip(order) {
+        let row = world.row(scope, invoice).await;
+        transfers.push(Seen {
+            tx_hash: "routed".into(),
+            place,
+            asset: USDC.into(),
+            units: Units(25_000_000),
+            arrived: None,
+            registers: None,
+            sender: None,
+            recipient: row.options[0].deposit.as_ref().unwrap().address.clone(),
+            height: Some(2),
+        });
+    }
+    let second = block(2, branch, "first");
+    let tip = Tip::of(&second);
+    let told = Step {
+        blocks: vec![block(1, "first", "root"), second],
+        transfers,
+        safe: Some(tip.clone()),
+        last_final: Some(tip).filter(|_| is_final),
+        ..step(world).await
+    };
+    is_done(advance(&world.engine, &told).await);
+}
+
+/// The invoice's status, and its payments by place.
+async fn stands(
+    world: &World,
+    (scope, invoice): &Payee,
+) -> (&'static str, Vec<(i64, &'static str)>) {
+    let mut reader = world.db.read().await.unwrap();
+    let found = till_store::payments::of_invoice(&mut reader, scope, invoice).await;
+    let mut places: Vec<(i64, &str)> = found
+        .unwrap()
+        .iter()
+        .map(|row| (row.place, row.status.as_str()))
+        .collect();
+    places.sort_unstable();
+    drop(reader);
+    (world.row(scope, invoice).await.status.as_str(), places)
+}
+
+/// Each has its 25 in the books once, and no transfer is anybody else's or nobody's.
+async fn the_books_have_each_once(world: &World, payees: &[Payee]) {
+    let mut reader = world.db.read().await.unwrap();
+    for (_, invoice) in payees {
+        let sql = "SELECT CAST(COALESCE(SUM(CASE WHEN debit = 'received' THEN CAST(amount AS BIGINT) \
+             WHEN credit = 'received' THEN -CAST(amount AS BIGINT) ELSE 0 END), 0) AS BIGINT) FROM journal WHERE invoice = $1";
+        let (received,): (i64,) = reader
+            .one(sql, &[invoice.as_str().into()])
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(received, 25_000_000, "{invoice}");
+    }
+    let never = [
+        "SELECT id FROM payments p WHERE gone_at IS NULL AND NOT EXISTS (SELECT 1 FROM transfers t \
+         WHERE t.payment = p.id AND t.recipient = p.recipient AND t.place = p.place AND t.gone = 0)",
+        "SELECT tx_hash FROM transfers WHERE gone = 0 AND (payment IS NULL OR reason IS NOT NULL)",
+    ];
+    for sql in never {
+        let found: Vec<(String,)> = reader.all(sql, &[]).await.unwrap();
+        assert!(found.is_empty(), "{sql}: {found:?}");
+    }
+}
+
+/// Reconciliation flags nothing.
+async fn the_report_agrees(world: &World, payees: &[Payee]) {
+    let asked = Asked {
+        from: Some(NOW - 1),
+        to: Some(NOW + 1),
+        asset: None,
+    };
+    for (scope, _) in payees {
+        let walk = Walk::begin(&world.engine, scope, &asked).await;
+        let mut walk = walk.unwrap();
+        while let Some(found) = walk.next().await.unwrap() {
+            let flagged: Vec<_> = found
+                .iter()
+                .filter(|one| one.severity == "flagged")
+                .collect();
+            assert!(flagged.is_empty(), "{flagged:?}");
+        }
+        assert_eq!(walk.assets().count(), 1);
+    }
+}
+
+both_engines! {
+    async fn paid_in_another_order_both_are_paid_once_and_there_and_back_again(db: Db) {
+        let (world, [a, b]) = routed(db, true).await;
+        let orders = [[&a, &b], [&b, &a], [&a, &b], [&b, &a]];
+        for (turn, order) in orders.iter().enumerate() {
+            mined(&world, &format!("branch {turn}"), order, false).await;
+            let (here, there) = ("credited", "reversed");
+            let of_a = match (turn, turn % 2) {
+                (0, _) => vec![(0, here)],
+                (_, 0) => vec![(0, here), (1, there)],
+                _ => vec![(0, there), (1, here)],
+            };
+            let of_b = match (turn, turn % 2) {
+                (0, _) => vec![(1, here)],
+                (_, 0) => vec![(0, there), (1, here)],
+                _ => vec![(0, here), (1, there)],
+            };
+            assert_eq!(stands(&world, &a).await, ("paid", of_a), "turn {turn}");
+            assert_eq!(stands(&world, &b).await, ("paid", of_b), "turn {turn}");
+            the_books_have_each_once(&world, &[a.clone(), b.clone()]).await;
+        }
+        mined(&world, "branch 3", &orders[3], true).await;
+        the_report_agrees(&world, &[a.clone(), b.clone()]).await;
+        let reversals = world.event_types(&a.1).await;
+        let reversals = reversals.iter().filter(|kind| *kind == "invoice.payment_reversed");
+        assert_eq!(reversals.count(), 3);
+    }
+
+    async fn what_moves_to_the_place_of_another_account_s_is_its_own_again(db: Db) {
+        let (world, [a, b]) = routed(db, false).await;
+        mined(&world, "both", &[&a, &b], false).await;
+        mined(&world, "one", &[&b], false).await;
+        let gone = ("awaiting_payment", vec![(0, "reversed")]);
+        assert_eq!(stands(&world, &a).await, gone);
+        let moved = ("paid", vec![(0, "credited"), (1, "reversed")]);
+        assert_eq!(stands(&world, &b).await, moved);
+        mined(&world, "turned", &[&b, &a], true).await;
+        let moved = ("paid", vec![(0, "reversed"), (1, "credited")]);
+        assert_eq!(stands(&world, &a).await, moved);
+        the_books_have_each_once(&world, &[a.clone(), b.clone()]).await;
+        the_report_agrees(&world, &[a, b]).await;
+    }
+}
