@@ -28,11 +28,11 @@ pub enum Advanced {
 
 /// Leads a network from now on: none while another leader was heard of lately. The epoch fences the one before.
 pub async fn lead(engine: &Engine, network: &str, owner: &str) -> Result<Option<i64>, Fail> {
-    let now = engine.clock.now_ms();
+    let ours = engine.clock.now_ms();
     let leading = engine.db.write(move |tx| {
         async move {
-            let stale_before = now - LEASE_MS;
-            let epoch = till_store::networks::lead(tx, network, owner, now, stale_before);
+            let now = till_store::networks::heard_by(tx, ours).await?;
+            let epoch = till_store::networks::lead(tx, network, owner, now, LEASE_MS);
             Ok::<_, Fail>(epoch.await?)
         }
         .scope_boxed()

@@ -75,7 +75,8 @@ pub(super) async fn record(tx: &mut Tx, engine: &Engine, step: &Step) -> Result<
         network.cursor_hash = Some(head.hash.clone());
     }
     (network.safe_height, network.final_height) = (after.safe, after.last_final);
-    network.heard_at = Some(engine.clock.now_ms());
+    let heard_at = till_store::networks::heard_by(tx, engine.clock.now_ms());
+    network.heard_at = Some(heard_at.await?);
     let below = after.last_final.map(|tip| {
         let below = tip - WINDOW_BELOW_FINAL;
         // What waits for its second look stays, for a while.

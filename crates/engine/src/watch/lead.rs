@@ -93,10 +93,13 @@ async fn follow(asking: Asking<'_>, epoch: i64) -> Result<(), Fail> {
 async fn beat(asking: Asking<'_>, epoch: i64) -> Result<(), Fail> {
     loop {
         tokio::time::sleep(BEAT).await;
-        let (id, now) = (&*asking.network().id, asking.engine.clock.now_ms());
+        let (id, ours) = (&*asking.network().id, asking.engine.clock.now_ms());
         let written = asking.engine.db.write(move |tx| {
-            async move { Ok::<_, Fail>(till_store::networks::beat(tx, id, epoch, now).await?) }
-                .scope_boxed()
+            async move {
+                let now = till_store::networks::heard_by(tx, ours).await?;
+                Ok::<_, Fail>(till_store::networks::beat(tx, id, epoch, now).await?)
+            }
+            .scope_boxed()
         });
         if !written.await? {
             return Ok(());

@@ -198,7 +198,9 @@ type Settled = Vec<(usize, String)>;
 impl Model {
     pub fn lead(&mut self, network: &str, owner: &str, real_now: i64) -> Option<i64> {
         let net = self.nets.entry(network.to_owned()).or_default();
-        let is_stale = net.heard_at.is_none_or(|at| at < real_now - LEASE_MS);
+        let is_stale = net
+            .heard_at
+            .is_none_or(|at| at < real_now - LEASE_MS || at > real_now + LEASE_MS);
         let is_own = net.owner.as_deref().is_none_or(|it| it == owner);
         if !is_stale && !is_own {
             return None;

@@ -4,6 +4,7 @@ mod clock;
 mod exposed;
 mod flooded;
 mod isolation;
+mod leading;
 mod quarantine;
 mod remined;
 mod rerouted;

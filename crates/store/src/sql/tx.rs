@@ -11,6 +11,7 @@ use tokio::sync::Mutex;
 use super::look_up::LookUp;
 use super::write::{self, Write};
 use crate::sql::conn::{Conn, Queries};
+use crate::sql::dialect::CLOCK_MS;
 use crate::sql::error::connection_lost;
 use crate::sql::group::{self, Slot, Unit};
 use crate::sql::postgres::{Connections, Sessions};
@@ -89,6 +90,15 @@ impl Tx {
             commits,
             steps,
         }
+    }
+
+    /// The time by the clock that all servers share: the database's, or ours where it has none of its own.
+    pub(crate) async fn shared_clock_ms(&mut self, ours: i64) -> Result<i64, StoreError> {
+        if self.dialect() != Dialect::Postgres {
+            return Ok(ours);
+        }
+        let shown: Option<(i64,)> = self.one(CLOCK_MS, &[]).await?;
+        Ok(shown.map_or(ours, |(ms,)| ms))
     }
 
     /// Appended to a SELECT, keeps its rows from changing until this unit ends. SQLite has one writer anyway.

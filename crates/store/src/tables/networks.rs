@@ -14,7 +14,7 @@ table! {
         /// Rises with every change of leader: a leader that woke up late is told by it.
         epoch: i64,
         owner: Option<String>,
-        /// When the owner was last heard of, in real time.
+        /// When the owner was last heard of, by the clock that all servers share.
         heard_at: Option<i64>,
         cursor_height: Option<i64>,
         cursor_hash: Option<String>,
@@ -71,19 +71,28 @@ pub async fn lock(tx: &mut Tx, id: &str) -> Result<Option<NetworkRow>, StoreErro
     tx.one(&sql, &vals![id]).await
 }
 
-/// Takes the network over: its epoch rises. None while its owner is somebody else who was heard of since `stale_before`.
+/// The time by which leaders are heard of: one clock for all servers, so that none of theirs makes one wait. It is the
+/// database's; where there is one machine, it is ours.
+pub async fn heard_by(tx: &mut Tx, ours: i64) -> Result<i64, StoreError> {
+    tx.shared_clock_ms(ours).await
+}
+
+/// Takes the network over: its epoch rises. None while its owner is somebody else who was heard of not longer ago than
+/// `lasts`. Nor can anybody be heard of further ahead: then a clock was set back, and who that was is not waited for.
 pub async fn lead(
     tx: &mut Tx,
     id: &str,
     owner: &str,
     now: i64,
-    stale_before: i64,
+    lasts: i64,
 ) -> Result<Option<i64>, StoreError> {
     let make = "INSERT INTO networks (id, epoch) VALUES ($1, 0) ON CONFLICT DO NOTHING";
     tx.run(make, &vals![id]).await?;
     let sql = "UPDATE networks SET epoch = epoch + 1, owner = $2, heard_at = $3 \
-         WHERE id = $1 AND (owner IS NULL OR owner = $2 OR heard_at IS NULL OR heard_at < $4) RETURNING epoch";
-    let led: Option<(i64,)> = tx.one(sql, &vals![id, owner, now, stale_before]).await?;
+         WHERE id = $1 AND (owner IS NULL OR owner = $2 OR heard_at IS NULL OR heard_at < $4 OR heard_at > $5) RETURNING epoch";
+    let (oldest, newest) = (now - lasts, now + lasts);
+    let args = vals![id, owner, now, oldest, newest];
+    let led: Option<(i64,)> = tx.one(sql, &args).await?;
     Ok(led.map(|(epoch,)| epoch))
 }
 
