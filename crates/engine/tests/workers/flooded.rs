@@ -16,7 +16,7 @@ async fn flood(world: &World, invoice: &str, height: i64) -> Vec<Seen> {
     let one = transfer(world, invoice, USDC, height).await;
     let nth = |number: usize| Seen {
         tx_hash: format!("flood {number}"),
-        units: Units(if number % 2 == 0 { CENT } else { DUST }),
+        units: Units(if number.is_multiple_of(2) { CENT } else { DUST }),
         ..one.clone()
     };
     (0..FLOOD).map(nth).collect()
