@@ -37,11 +37,13 @@ pub(super) fn with_displaced<'o>(
     let mut last: HashMap<Identity<'_>, &Observation> = HashMap::with_capacity(observations.len());
     for observation in observations {
         let identity = observation.identity();
+        // Who leaves displaces nobody.
+        let comes = observation.sighting.level().is_some();
         let rows = standing.get(&identity).into_iter().flatten();
-        let rows = rows.filter(|row| row.recipient != observation.recipient);
+        let rows = rows.filter(|row| comes && row.recipient != observation.recipient);
         told.said.extend(rows.map(|row| Cow::Owned(gone(row))));
         let before = last.insert(identity, observation);
-        let before = before.filter(|before| before.recipient != observation.recipient);
+        let before = before.filter(|before| comes && before.recipient != observation.recipient);
         told.said.extend(before.map(|before| {
             Cow::Owned(Observation {
                 sighting: Sighting::Removed,
