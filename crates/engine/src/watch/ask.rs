@@ -142,7 +142,7 @@ impl<'e> Asking<'e> {
         let told = client::logs(self.rpc, &source.endpoint, &self.net.contracts, within).await;
         match (within, told) {
             (Within::Block(block), Err(error)) if split::is_too_many(&error) => {
-                split::logs(*self, source, block).await
+                split::logs((self.rpc, self.net), source, block).await
             }
             (_, told) => told,
         }

@@ -5,10 +5,9 @@ use till_chains::evm::client::{self, Within};
 use till_chains::evm::decode::Transfer;
 use till_chains::evm::logs::{Log, Moved};
 use till_chains::raw::raw;
-use till_chains::rpc::RpcError;
+use till_chains::rpc::{RpcClient, RpcError};
 
-use super::ask::Asking;
-use crate::nodes::Source;
+use crate::nodes::{Source, WatchedNetwork};
 
 /// Providers say it in their own words, and not all with one code.
 pub(super) fn is_too_many(error: &RpcError) -> bool {
@@ -25,17 +24,19 @@ pub(super) fn is_too_many(error: &RpcError) -> bool {
 
 /// All logs of our tokens in a block.
 pub(super) async fn logs(
-    asking: Asking<'_>,
+    (rpc, net): (&RpcClient, &WatchedNetwork),
     source: &Source,
     block: [u8; 32],
 ) -> Result<Vec<Log>, RpcError> {
     let mut logs = Vec::new();
-    for contract in asking.net.contracts.all() {
-        let only = asking.net.contracts.only(*contract);
+    for contract in net.contracts.all() {
+        let only = net.contracts.only(*contract);
         let within = Within::Block(block);
-        match client::logs(asking.rpc, &source.endpoint, &only, within).await {
+        match client::logs(rpc, &source.endpoint, &only, within).await {
             Ok(found) => logs.extend(found),
-            Err(error) if is_too_many(&error) => return from_receipts(asking, source, block).await,
+            Err(error) if is_too_many(&error) => {
+                return from_receipts((rpc, net), source, block).await;
+            }
             Err(error) => return Err(error),
         }
     }
@@ -43,12 +44,12 @@ pub(super) async fn logs(
 }
 
 async fn from_receipts(
-    asking: Asking<'_>,
+    (rpc, net): (&RpcClient, &WatchedNetwork),
     source: &Source,
     block: [u8; 32],
 ) -> Result<Vec<Log>, RpcError> {
-    let (network, endpoint) = (asking.network(), &source.endpoint);
-    let receipts = client::block_receipts(asking.rpc, endpoint, network, &block).await?;
+    let (network, endpoint) = (net.network, &source.endpoint);
+    let receipts = client::block_receipts(rpc, endpoint, network, &block).await?;
     let mut logs = Vec::new();
     for (tx_hash, receipt) in &receipts {
         let height = i64::try_from(receipt.height).ok();

@@ -38,9 +38,6 @@ const SQLITE_MMAP_BYTES: u32 = 64 * 1024 * 1024;
 const SQLITE_ROWS_AHEAD_MAX: usize = 500;
 const OPEN_ATTEMPTS_MAX: u32 = 10;
 const WRITE_ATTEMPTS_MAX: u32 = 8;
-/// What PostgreSQL's own clock shows.
-pub(crate) const CLOCK_MS: &str =
-    "SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS BIGINT)";
 const BACKOFF_MS_MIN: u64 = 4;
 const BACKOFF_MS_MAX: u64 = 250;
 
@@ -167,7 +164,7 @@ impl Db {
         if self.dialect() != Dialect::Postgres {
             return Ok(None);
         }
-        let shown: Option<(i64,)> = self.read().await?.one(CLOCK_MS, &[]).await?;
+        let shown: Option<(i64,)> = self.read().await?.one(postgres::CLOCK_MS, &[]).await?;
         Ok(shown.map(|(ms,)| ms))
     }
 

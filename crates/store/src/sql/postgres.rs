@@ -27,6 +27,10 @@ const SETTINGS: [(&str, &str); 7] = [
     ("idle_in_transaction_session_timeout", "5s"),
 ];
 
+/// What its own clock shows.
+pub(crate) const CLOCK_MS: &str =
+    "SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS BIGINT)";
+
 /// A setting that nobody else has: who finds it in a session knows that the others have arrived, too.
 const MARK: (&str, &str) = ("till.session", "own");
 

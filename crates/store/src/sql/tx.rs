@@ -11,10 +11,9 @@ use tokio::sync::Mutex;
 use super::look_up::LookUp;
 use super::write::{self, Write};
 use crate::sql::conn::{Conn, Queries};
-use crate::sql::dialect::CLOCK_MS;
 use crate::sql::error::connection_lost;
 use crate::sql::group::{self, Slot, Unit};
-use crate::sql::postgres::{Connections, Sessions};
+use crate::sql::postgres::{CLOCK_MS, Connections, Sessions};
 use crate::sql::rows::sqlite_arguments;
 use crate::{Dialect, Row, StoreError, Val};
 
