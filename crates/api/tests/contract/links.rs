@@ -263,7 +263,7 @@ on_every_engine! {
         pay_from(&till, &made, json!({})).await;
     }
 
-    async fn one_client_cannot_hold_every_unit_of_a_merchants_links(world: World) {
+    async fn one_client_cannot_hold_every_unit_of_a_link(world: World) {
         let till = world.till_with(crate::harness::Setup {
             checkout_per_minute: 1_000,
             limits: EngineLimits { open_link_invoices_per_client: 3, ..EngineLimits::default() },
@@ -281,14 +281,10 @@ on_every_engine! {
         }
         payer("192.0.2.1").await.refused(409, "payment_link_busy", None);
         payer("192.0.2.2").await.ok(201);
-        // Another link of the merchant is no way around it; other merchants, and one who asks for others, are counted apart.
+        // A link of its own, and the merchant who asks for others, are counted apart.
         let other = link(&till, fixed()).await;
         let elsewhere = till.posting(&invoices_of(&other), json!({})).key(&till.account.test.publishable_key);
-        elsewhere.header("x-forwarded-for", "192.0.2.1").send().await.refused(409, "payment_link_busy", None);
-        let neighbour = till.another_account().await;
-        let theirs = link(&neighbour, fixed()).await;
-        let theirs = neighbour.posting(&invoices_of(&theirs), json!({})).key(&neighbour.account.test.publishable_key);
-        theirs.header("x-forwarded-for", "192.0.2.1").send().await.ok(201);
+        elsewhere.header("x-forwarded-for", "192.0.2.1").send().await.ok(201);
         till.call("POST", &invoices_of(&made)).header("idempotency-key", "merchant").header("x-forwarded-for", "192.0.2.1").send().await.ok(201);
         till.post(&format!("/v1/invoices/{}/cancel", id(&first[0])), json!({})).await.ok(200);
         payer("192.0.2.1").await.ok(201);

@@ -261,10 +261,10 @@ pub async fn create_invoice(
         return Err(refusal.into());
     }
     let client = client.map(|client| client_tag(context, client));
-    reserve(tx, context, &link).await?;
     if let Some(client) = &client {
-        leave_some_to_others(tx, context, client).await?;
+        leave_some_to_others(tx, context, &link, client).await?;
     }
+    reserve(tx, context, &link).await?;
     let request = NewInvoice {
         amount: money::show(Units(amount_minor.into()), price.currency.decimals()),
         currency: link.currency.code().to_owned(),
@@ -287,17 +287,18 @@ fn client_tag(context: &Context<'_>, client: IpAddr) -> String {
     hex::encode(&tag[..16])
 }
 
-/// One client does not get to hold every unit that a merchant's links may have open.
+/// One client does not get to hold every unit that a link may have open.
 async fn leave_some_to_others(
     tx: &mut Tx,
     context: &Context<'_>,
+    link: &LinkRow,
     client: &str,
 ) -> Result<(), Fail> {
-    let held = till_store::links::held_by_client(tx, &context.scope, client).await?;
+    let held = till_store::links::held_by_client(tx, &context.scope, &link.id, client).await?;
     if held < context.engine.config.limits.open_link_invoices_per_client {
         return Ok(());
     }
-    let message = "You have too many unpaid invoices of payment links open here. Pay one, or wait until one expires.";
+    let message = "You have too many unpaid invoices of this payment link open. Pay one, or wait until one expires.";
     Err(Refusal::new(Code::PaymentLinkBusy, message).into())
 }
 

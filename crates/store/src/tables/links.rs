@@ -142,16 +142,20 @@ pub async fn open_one(tx: &mut Tx, scope: &Scope, open_max: i64) -> Result<bool,
         == 1)
 }
 
-/// How many units of the account's links the client's invoices hold. Whoever asks has opened one and so holds the merchant's
-/// row: nobody adds to them meanwhile.
-pub async fn held_by_client(tx: &mut Tx, scope: &Scope, client: &str) -> Result<i64, StoreError> {
-    let args = vals![&*scope.account, scope.mode.as_str(), client];
-    let forget = "DELETE FROM link_openings WHERE account = $1 AND mode = $2 AND client = $3 \
+/// How many units of the link the client's invoices hold. Whoever asks holds the link, so that nobody adds to them.
+pub async fn held_by_client(
+    tx: &mut Tx,
+    scope: &Scope,
+    link: &str,
+    client: &str,
+) -> Result<i64, StoreError> {
+    let args = vals![&*scope.account, scope.mode.as_str(), link, client];
+    let forget = "DELETE FROM link_openings WHERE account = $1 AND mode = $2 AND link = $3 AND client = $4 \
          AND NOT EXISTS (SELECT 1 FROM invoices i WHERE i.account = link_openings.account \
          AND i.mode = link_openings.mode AND i.id = link_openings.invoice AND i.link_unit = 'reserved')";
     tx.run(forget, &args).await?;
-    let count =
-        "SELECT COUNT(*) FROM link_openings WHERE account = $1 AND mode = $2 AND client = $3";
+    let count = "SELECT COUNT(*) FROM link_openings \
+         WHERE account = $1 AND mode = $2 AND link = $3 AND client = $4";
     let counted: Option<(i64,)> = tx.one(count, &args).await?;
     Ok(counted.map_or(0, |(held,)| held))
 }
