@@ -57,9 +57,9 @@ type KnownKey = tokio::sync::Mutex<Option<(u64, Result<Arc<Caller>, Fail>)>>;
 pub const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Statements that look invoices up at one time: while one runs, those for the next gather.
 const RETRIEVAL_LANES: usize = 2;
-/// How long a key that was looked up may be believed. Long enough to spare a busy server the question,
-/// short enough that a key rolled from another process has stopped working before anyone can tell.
-const KEY_LIFE_US: u64 = 20_000;
+/// How long a key that was found good may be believed. Long enough to spare a busy server the question, shorter than
+/// any process takes to start and roll it: whoever has seen it rolled has seen the last of it.
+const KEY_LIFE_US: u64 = 5_000;
 /// The same for a live stream that goes on.
 const STREAMED_KEY_LIFE_US: u64 = 10_000_000;
 /// Beyond this the cache starts over: the keys in use come back at once.
@@ -105,7 +105,9 @@ impl Api {
         let mut known = known.lock().await;
         let now_us = self.engine.clock.monotonic_us();
         let life_of = |found: &Result<_, Fail>| match found {
-            Ok(_) | Err(Fail::Refused(_)) => life_us,
+            Ok(_) => life_us,
+            // What it was refused for may be mended by now, and who mended it tries at once.
+            Err(Fail::Refused(_)) => 0,
             // For those who waited for it, and nobody else: the database may be back.
             Err(_) => life_us.min(KEY_LIFE_US),
         };
