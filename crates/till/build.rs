@@ -10,8 +10,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 fn main() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/dist");
+    // From this package's folder, where cargo runs it: another clone may share the target folder, and this program with it.
     // The folder is part of the repository, with or without pages in it.
+    let root = Path::new("../../web/dist");
     println!("cargo:rerun-if-changed={}", root.display());
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo names it"));
     embed(&root.join("checkout"), &out, "checkout");
