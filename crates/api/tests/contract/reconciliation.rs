@@ -74,6 +74,7 @@ fn moved(number: u8, place: i64, recipient: &str, units: u128) -> TransferRow {
         asset: BASE.to_owned(),
         units: Units(units),
         arrived: None,
+        whole: false,
         registers: None,
         sender: None,
         recipient: recipient.to_owned(),

@@ -234,6 +234,7 @@ fn facts(engine: &Engine, observations: &[Observation], taken: &[Taken]) -> Vec<
             asset: observation.asset.clone(),
             units: observation.units,
             arrived: None,
+            whole: false,
             registers: observation.registers.clone(),
             sender: observation.sender.clone(),
             recipient: observation.recipient.clone(),

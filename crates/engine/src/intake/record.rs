@@ -189,7 +189,7 @@ async fn news(
 /// of its sender if they had said nothing. None where nothing more is known.
 fn better_known(fact: &TransferRow, seen: &Seen) -> Option<TransferRow> {
     let mut better = fact.clone();
-    better.arrived = seen.arrived.or(fact.arrived);
+    better.set_came(seen.arrived.or(fact.came()));
     if screening::is_open(fact.registers.as_deref()) && seen.registers.is_some() {
         better.registers.clone_from(&seen.registers);
     }
@@ -236,13 +236,14 @@ async fn dropped(
 }
 
 fn fact_of(network: &str, seen: &Seen, block: Option<&Block>, now: i64) -> TransferRow {
-    TransferRow {
+    let mut fact = TransferRow {
         network: network.to_owned(),
         tx_hash: seen.tx_hash.clone(),
         place: seen.place,
         asset: seen.asset.clone(),
         units: seen.units,
-        arrived: seen.arrived,
+        arrived: None,
+        whole: false,
         registers: seen.registers.clone(),
         sender: seen.sender.clone(),
         recipient: seen.recipient.clone(),
@@ -254,7 +255,9 @@ fn fact_of(network: &str, seen: &Seen, block: Option<&Block>, now: i64) -> Trans
         gone: false,
         payment: None,
         unattributed: None,
-    }
+    };
+    fact.set_came(seen.arrived);
+    fact
 }
 
 fn gone(fact: TransferRow) -> TransferRow {
@@ -376,7 +379,7 @@ pub(super) fn observe(network: Option<&NetworkRow>, fact: &TransferRow) -> Obser
         place: fact.place,
         asset: fact.asset.clone(),
         units: fact.arrived.unwrap_or(fact.units),
-        short: fact.arrived.is_some_and(|arrived| arrived < fact.units),
+        short: fact.arrived.is_some(),
         registers: fact.registers.clone(),
         sender: fact.sender.clone(),
         recipient: fact.recipient.clone(),

@@ -151,7 +151,7 @@ fn seen_again(row: &TransferRow) -> Seen {
         place: row.place,
         asset: row.asset.clone(),
         units: row.units,
-        arrived: row.arrived,
+        arrived: row.came(),
         registers: row.registers.clone(),
         sender: row.sender.clone(),
         recipient: row.recipient.clone(),
@@ -166,9 +166,7 @@ async fn learn(
     rows: &[TransferRow],
     wrong: &[(String, i64)],
 ) -> Vec<Seen> {
-    let is_open = |row: &TransferRow| {
-        row.arrived != Some(row.units) || screening::is_open(row.registers.as_deref())
-    };
+    let is_open = |row: &TransferRow| !row.whole || screening::is_open(row.registers.as_deref());
     let Some(block) = block.filter(|_| rows.iter().any(is_open)) else {
         return Vec::new();
     };
@@ -182,7 +180,7 @@ async fn learn(
     arrived::note(asking, std::slice::from_ref(block), &mut seen).await;
     senders::note(asking, &mut seen).await;
     let is_news = |(seen, row): &(Seen, &TransferRow)| {
-        (seen.arrived, &seen.registers) != (row.arrived, &row.registers)
+        (seen.arrived, &seen.registers) != (row.came(), &row.registers)
     };
     let learned = seen.into_iter().zip(stays).filter(is_news);
     learned.map(|(seen, _)| seen).collect()

@@ -42,7 +42,8 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     25 => "0025_arrived",
     26 serves 25 => "0026_registers",
     27 serves 26 => "0027_books",
-    28 serves 27 => "0028_displaced",
+    28 serves 26 => "0028_displaced",
+    29 serves 26 => "0029_whole",
 ];
 
 const CREATE_ATTEMPTS_MAX: u32 = 8;

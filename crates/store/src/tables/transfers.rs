@@ -31,8 +31,10 @@ table! {
         payment: Option<String>,
         /// Why it is nobody's.
         unattributed as "reason": Option<String>,
-        /// What came with it, by the word of as many endpoints as must agree; none where they have not said.
+        /// What came with it where that is less than it says, by the word of as many endpoints as must agree.
         arrived: Option<Units>,
+        /// As many said that nothing is missing.
+        whole: bool,
         /// What registers on the chain said of the sender when it was seen.
         registers: Option<String>,
     }
@@ -43,6 +45,7 @@ const FACTS: &[&str] = &[
     "asset",
     "units",
     "arrived",
+    "whole",
     "registers",
     "sender",
     "recipient",
@@ -57,6 +60,7 @@ const FACTS_AND_MEANING: &[&str] = &[
     "asset",
     "units",
     "arrived",
+    "whole",
     "registers",
     "sender",
     "recipient",
@@ -73,6 +77,19 @@ const KEY: &str = "network, tx_hash, place";
 impl TransferRow {
     pub fn identity(&self) -> (&str, &str, i64) {
         (&self.network, &self.tx_hash, self.place)
+    }
+
+    /// What came with it; none where too few endpoints have said.
+    pub fn came(&self) -> Option<Units> {
+        match self.whole {
+            true => Some(self.units),
+            false => self.arrived,
+        }
+    }
+
+    pub fn set_came(&mut self, came: Option<Units>) {
+        self.whole = came == Some(self.units);
+        self.arrived = came.filter(|_| !self.whole);
     }
 }
 
