@@ -293,6 +293,29 @@ on_every_engine! {
         payer("192.0.2.1").await.ok(201);
     }
 
+    async fn one_client_cannot_hold_every_unit_of_an_account(world: World) {
+        let till = world.till_with(crate::harness::Setup {
+            checkout_per_minute: 1_000,
+            limits: EngineLimits { open_link_invoices_per_client: 1, ..EngineLimits::default() },
+            trusted_proxies: vec!["127.0.0.0/8".parse().unwrap()],
+            ..Default::default()
+        }).await;
+        let open = async |client: &str| {
+            let made = link(&till, fixed()).await;
+            let call = till.posting(&invoices_of(&made), json!({})).key(&till.account.test.publishable_key);
+            call.header("x-forwarded-for", client).send().await
+        };
+        let mut opened = Vec::new();
+        for _ in 0..4 {
+            opened.push(open("192.0.2.1").await.ok(201));
+        }
+        open("192.0.2.1").await.refused(409, "payment_link_busy", None);
+        open("192.0.2.2").await.ok(201);
+        till.post(&format!("/v1/invoices/{}/cancel", id(&opened[0])), json!({})).await.ok(200);
+        open("192.0.2.1").await.ok(201);
+        open("192.0.2.1").await.refused(409, "payment_link_busy", None);
+    }
+
     async fn two_hundred_open_invoices_make_every_link_busy(world: World) {
         let till = world.till_with(crate::harness::Setup { checkout_per_minute: 1_000, ..Default::default() }).await;
         for _ in 0..4 {

@@ -25,6 +25,9 @@ use crate::offers;
 use crate::outbox::{self, Told};
 use crate::view::{LinkView, PayerLinkView};
 
+/// What one client may have open at a link, it may have so many times over all links of an account.
+const CLIENT_LINKS: i64 = 4;
+
 /// What a merchant says about a link; on creation, what is not said is empty.
 #[derive(Clone, Debug, Default)]
 pub struct LinkChange {
@@ -265,6 +268,9 @@ pub async fn create_invoice(
         leave_some_to_others(tx, context, &link, client).await?;
     }
     reserve(tx, context, &link).await?;
+    if let Some(client) = &client {
+        leave_some_links_to_others(tx, context, client).await?;
+    }
     let request = NewInvoice {
         amount: money::show(Units(amount_minor.into()), price.currency.decimals()),
         currency: link.currency.code().to_owned(),
@@ -295,11 +301,31 @@ async fn leave_some_to_others(
     client: &str,
 ) -> Result<(), Fail> {
     let held = till_store::links::held_by_client(tx, &context.scope, &link.id, client).await?;
-    if held < context.engine.config.limits.open_link_invoices_per_client {
-        return Ok(());
+    match held < context.engine.config.limits.open_link_invoices_per_client {
+        true => Ok(()),
+        false => Err(holds_too_many()),
     }
-    let message = "You have too many unpaid invoices of this payment link open. Pay one, or wait until one expires.";
-    Err(Refusal::new(Code::PaymentLinkBusy, message).into())
+}
+
+/// Nor all that an account may have open at all its links. Whoever asks has reserved a unit of these, so that nobody adds to
+/// them meanwhile.
+async fn leave_some_links_to_others(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    client: &str,
+) -> Result<(), Fail> {
+    let held = till_store::links::held_at_all_links(tx, &context.scope, client).await?;
+    let per_link = context.engine.config.limits.open_link_invoices_per_client;
+    match held < per_link.saturating_mul(CLIENT_LINKS) {
+        true => Ok(()),
+        false => Err(holds_too_many()),
+    }
+}
+
+fn holds_too_many() -> Fail {
+    let message =
+        "You have too many unpaid invoices open here. Pay one, or wait until one expires.";
+    Refusal::new(Code::PaymentLinkBusy, message).into()
 }
 
 async fn reserve(tx: &mut Tx, context: &Context<'_>, link: &LinkRow) -> Result<(), Fail> {

@@ -160,6 +160,20 @@ pub async fn held_by_client(
     Ok(counted.map_or(0, |(held,)| held))
 }
 
+/// The same over all links of the account. What is not held any more and not forgotten yet does not count.
+pub async fn held_at_all_links(
+    tx: &mut Tx,
+    scope: &Scope,
+    client: &str,
+) -> Result<i64, StoreError> {
+    let sql = "SELECT COUNT(*) FROM link_openings o \
+         JOIN invoices i ON i.account = o.account AND i.mode = o.mode AND i.id = o.invoice \
+         WHERE o.account = $1 AND o.mode = $2 AND o.client = $3 AND i.link_unit = 'reserved'";
+    let args = vals![&*scope.account, scope.mode.as_str(), client];
+    let counted: Option<(i64,)> = tx.one(sql, &args).await?;
+    Ok(counted.map_or(0, |(held,)| held))
+}
+
 /// Remembers whose invoice it is.
 pub async fn opened_by(
     tx: &mut Tx,
