@@ -184,7 +184,7 @@ impl<'e> Asking<'e> {
 }
 
 /// Providers that count questions say so that there were too many.
-fn is_refusal(error: &RpcError) -> bool {
+pub(super) fn is_refusal(error: &RpcError) -> bool {
     matches!(
         error,
         RpcError::Status(429) | RpcError::Refused { code: -32_005, .. }

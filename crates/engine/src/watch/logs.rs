@@ -6,17 +6,19 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use futures::FutureExt as _;
 use till_chains::evm::blocks::Header;
 use till_chains::evm::client::{Proven, Within, proven_receipts};
-use till_chains::evm::decode::Transfer;
 use till_chains::evm::logs::Log;
-use till_chains::raw::raw;
 use till_chains::rpc::RpcError;
 
-use super::Trouble;
-use super::ask::Asking;
+use super::ask::{Asking, is_refusal};
+use super::{Trouble, split};
 use crate::nodes::Source;
 
 /// So few blocks are asked for one by one, by hash: an endpoint that has not got there says so.
 const BY_HASH_MAX: usize = 4;
+
+/// All receipts of a block are much: so many blocks' at once, and so often one after the other.
+const PROVEN_AT_ONCE: usize = 2;
+const PROVEN_TIMES_MAX: usize = 4;
 
 /// How many blocks an endpoint is asked for at once: it is found out, never known.
 #[derive(Debug)]
@@ -184,36 +186,81 @@ async fn second_opinion(
     }
 }
 
-/// With nobody else to ask, the block's own head tells: it names the root of all receipts. Where it cannot be held against
-/// them, the endpoint is believed.
+/// With nobody else to ask, the block's own head tells. Where it cannot, the endpoint is believed.
 async fn prove(
     asking: Asking<'_>,
     source: &Source,
     header: &Header,
     contract: &[u8; 20],
 ) -> Result<(), Trouble> {
-    let network = asking.network();
-    let proven = proven_receipts(asking.rpc, &source.endpoint, network, header).await;
-    let receipts = match proven {
-        Ok(Proven::All(receipts)) => receipts,
-        Ok(Proven::Others) => {
-            return Err(asking.lied(source, "receipts that its block does not have"));
-        }
-        Err(error @ (RpcError::Unreachable(_) | RpcError::CutOff)) => {
-            return Err(asking.failed(source, &error));
-        }
-        // Not every node can be asked so, or for so much.
-        Ok(Proven::Unknown) | Err(_) => return Ok(()),
+    let Named::All(logs) = named(asking, source, header).await? else {
+        return Ok(());
     };
-    let is_of_it = |transfer: &Transfer| {
-        let own = transfer.asset.contract.as_deref();
-        own.and_then(|own| raw(network.family, own)) == Some(*contract)
-    };
-    let mut moved = receipts.values().flat_map(|receipt| &receipt.transfers);
-    match moved.any(is_of_it) {
+    match logs.iter().any(|log| log.contract == *contract) {
         true => Err(asking.lied(source, "it left out logs")),
         false => Ok(()),
     }
+}
+
+/// What the receipts of a block say of its logs.
+enum Named {
+    /// All of them: the block's head names the root of these receipts.
+    All(Vec<Log>),
+    /// It was asked too much, or could not answer.
+    NotNow,
+    /// Not every node can be asked so, or for so much, and not every network's head names them.
+    Never,
+}
+
+async fn named(asking: Asking<'_>, source: &Source, header: &Header) -> Result<Named, Trouble> {
+    let network = asking.network();
+    match proven_receipts(asking.rpc, &source.endpoint, network, header).await {
+        Ok(Proven::All(receipts)) => {
+            let logs = split::logs_of(network, header.hash, &receipts);
+            Ok(Named::All(logs.map_err(|it| asking.failed(source, &it))?))
+        }
+        Ok(Proven::Others) => Err(asking.lied(source, "receipts that its block does not have")),
+        Err(error @ (RpcError::Unreachable(_) | RpcError::CutOff)) => {
+            Err(asking.failed(source, &error))
+        }
+        Err(error) if is_refusal(&error) || matches!(error, RpcError::Timeout(_)) => {
+            Ok(Named::NotNow)
+        }
+        Ok(Proven::Unknown) | Err(_) => Ok(Named::Never),
+    }
+}
+
+/// The logs of the first of these blocks, from receipts that their heads name: an endpoint that leaves out the same log each
+/// time it is asked for logs is found out by that. The other blocks are taken off. None where it cannot be had, or, without
+/// patience, not now.
+pub(super) async fn proven(
+    asking: Asking<'_>,
+    source: &Source,
+    headers: &mut Vec<Header>,
+    is_patient: bool,
+) -> Result<Option<Vec<Log>>, Trouble> {
+    let may_have_some = |header: &&Header| {
+        let mut contracts = asking.net.contracts.all().iter();
+        contracts.any(|it| header.may_have_transfers_of(it) != Some(false))
+    };
+    let busy: Vec<Header> = headers.iter().filter(may_have_some).cloned().collect();
+    let mut logs = Vec::new();
+    for some in busy.chunks(PROVEN_AT_ONCE).take(PROVEN_TIMES_MAX) {
+        let asked = some
+            .iter()
+            .map(|header| named(asking, source, header).boxed());
+        for told in futures::future::try_join_all(asked).await? {
+            match told {
+                Named::All(told) => logs.extend(told),
+                Named::NotNow if is_patient => return Err(Trouble::Source),
+                Named::NotNow | Named::Never => return Ok(None),
+            }
+        }
+    }
+    if let Some(beyond) = busy.get(PROVEN_AT_ONCE * PROVEN_TIMES_MAX) {
+        headers.retain(|header| header.height < beyond.height);
+    }
+    Ok(Some(logs))
 }
 
 #[cfg(test)]

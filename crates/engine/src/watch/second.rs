@@ -23,6 +23,13 @@ const BLOCKS_MAX: i64 = 100;
 /// So far behind, nobody in particular is waited for.
 const PATIENCE: i64 = 1_000;
 
+/// Whether the endpoint that looks was read from at first already: then it would leave out the same again.
+#[derive(Clone, Copy)]
+enum Looks {
+    First,
+    Again,
+}
+
 /// Looks at the next blocks that nobody looked at twice, if there are any. Why it cannot go on, if it cannot.
 pub(super) async fn pass(follower: &mut Follower<'_>) -> Result<Option<String>, Fail> {
     let row = &follower.row;
@@ -49,7 +56,7 @@ async fn look(
     is_patient: bool,
 ) -> Result<Option<String>, Trouble> {
     let asking = follower.asking;
-    let Some(source) = another(follower, from, is_patient) else {
+    let Some((source, looks)) = another(follower, from, is_patient) else {
         return Ok(None);
     };
     let to = to.min(from + source.blocks_at_most() - 1);
@@ -61,7 +68,15 @@ async fn look(
         // It is behind, or of another chain: whoever reads on finds out which.
         return Ok(None);
     }
-    let logs = logs::read(asking, source, &Span::default(), &headers).await?;
+    let proven = match looks {
+        Looks::Again => logs::proven(asking, source, &mut headers, is_patient).await?,
+        Looks::First => None,
+    };
+    let to = headers.last().map_or(to, |last| last.height);
+    let logs = match proven {
+        Some(logs) => logs,
+        None => logs::read(asking, source, &Span::default(), &headers).await?,
+    };
     let (mut given, ours) = matched::ours(asking, vec![(source, logs)]).await?;
     leave_known(asking, &mut given, (from, to)).await?;
     let mut matched = matched::agreed(asking, &given, &ours, asking.net.quorum).await?;
@@ -80,7 +95,11 @@ async fn look(
 
 /// Somebody else than those who were read at first, the last in the operator's order: reading on begins with the first.
 /// One that is away for now is waited for a while.
-fn another<'e>(follower: &Follower<'e>, from: i64, is_patient: bool) -> Option<&'e Source> {
+fn another<'e>(
+    follower: &Follower<'e>,
+    from: i64,
+    is_patient: bool,
+) -> Option<(&'e Source, Looks)> {
     let asking = follower.asking;
     let readers = follower.readers_of(from);
     let is_other = |source: &&Source| !readers.contains(&asking.net.place_of(source));
@@ -89,8 +108,8 @@ fn another<'e>(follower: &Follower<'e>, from: i64, is_patient: bool) -> Option<&
     let may_come = is_patient && asking.net.sources.iter().any(|it| is_other(&it));
     match other {
         None if may_come => None,
-        None => usable.last().copied(),
-        other => other,
+        None => Some((*usable.last()?, Looks::Again)),
+        Some(other) => Some((other, Looks::First)),
     }
 }
 

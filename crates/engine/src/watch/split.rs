@@ -1,11 +1,14 @@
 //! A block whose logs are more than a provider gives in one answer: anybody may fill one. They are asked for by token, and
 //! read from the block's receipts where that is too much still.
 
+use std::collections::BTreeMap;
+
 use till_chains::evm::client::{self, Within};
-use till_chains::evm::decode::Transfer;
+use till_chains::evm::decode::{Receipt, Transfer};
 use till_chains::evm::logs::{Log, Moved};
 use till_chains::raw::raw;
 use till_chains::rpc::{RpcClient, RpcError};
+use till_core::asset::Network;
 
 use crate::nodes::{Source, WatchedNetwork};
 
@@ -48,10 +51,18 @@ async fn from_receipts(
     source: &Source,
     block: [u8; 32],
 ) -> Result<Vec<Log>, RpcError> {
-    let (network, endpoint) = (net.network, &source.endpoint);
-    let receipts = client::block_receipts(rpc, endpoint, network, &block).await?;
+    let receipts = client::block_receipts(rpc, &source.endpoint, net.network, &block).await?;
+    logs_of(net.network, block, &receipts)
+}
+
+/// What the receipts of a block say, as its logs would.
+pub(super) fn logs_of(
+    network: &Network,
+    block: [u8; 32],
+    receipts: &BTreeMap<[u8; 32], Receipt>,
+) -> Result<Vec<Log>, RpcError> {
     let mut logs = Vec::new();
-    for (tx_hash, receipt) in &receipts {
+    for (tx_hash, receipt) in receipts {
         let height = i64::try_from(receipt.height).ok();
         let (true, Some(height)) = (receipt.is_whole && receipt.block_hash == block, height) else {
             let what = "receipts that are not of the block, or not whole".to_owned();

@@ -1,11 +1,11 @@
 //! Endpoints that are wrong, away, slow or lying.
 
 use crate::common::until;
+use crate::lies;
 use crate::node::Node;
 use crate::proxy::{Manner, Proxy};
 use crate::shop::Shop;
-
-const USDC: &str = "USDC@eip155:84532";
+use crate::watched::{USDC, Watched};
 
 fn two(one: &str, two: &str) -> String {
     format!("[networks.\"eip155:84532\"]\nrpc = [{one:?}, {two:?}]\n")
@@ -30,6 +30,34 @@ fn logs_that_one_endpoint_leaves_out_are_read_from_another() {
     node.mine(5);
     shop.until_status(&server, &id, "detected");
     server.stop();
+}
+
+// N02, F4: its logs are not asked for twice, but its receipts, which it cannot leave anything out of.
+#[test]
+fn one_of_two_logs_that_the_only_endpoint_leaves_out_is_found_in_the_receipts() {
+    let Some(one) = Watched::<1>::open() else {
+        return;
+    };
+    let (other, to_other) = one.shop.invoice(&one.server, "7.00", USDC);
+    one.proxies[0].tells(lies::leaves_out(&one.node.hex(&one.deposit)));
+    // Two transactions: the receipt of one would tell both.
+    for transfer in [(&*one.deposit, 25_000_000), (&*to_other, 7_000_000)] {
+        let signed = one.node.signed(USDC, &[transfer]);
+        one.node.send(&signed);
+    }
+    one.node.mine(3);
+    one.shop.until_status(&one.server, &other, "paid");
+    assert_eq!(
+        one.shop.read(&one.server, &one.id)["status"],
+        "awaiting_payment"
+    );
+    one.node.mine(5);
+    one.until("paid");
+    one.server.log_until("a transfer was missed at first");
+    for id in [&one.id, &other] {
+        assert_eq!(one.shop.payments(&one.server, id).len(), 1);
+    }
+    one.server.stop();
 }
 
 // N01, F4: with nobody to compare with, a block's head names the root of all its receipts.

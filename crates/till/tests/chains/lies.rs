@@ -63,6 +63,16 @@ pub fn lacks(heights: Range<i64>) -> Lie {
     })
 }
 
+/// Of the logs that are asked for, those to one address are left out, each time.
+pub fn leaves_out(address: &str) -> Lie {
+    let word = json!(word(&address.to_lowercase()));
+    Arc::new(move |method: &str, params: &Value, ask: &Asked<'_>| {
+        let mut logs = (method == "eth_getLogs").then(|| ask(method, params.clone()))?;
+        logs.as_array_mut()?.retain(|log| log["topics"][2] != word);
+        Some(logs)
+    })
+}
+
 /// Whatever logs are asked for, one of another block is with them.
 pub fn mixes_blocks(node: &Node, asset: &str) -> Lie {
     let (contract, word) = (node.contract(asset), word(&node.payer()));

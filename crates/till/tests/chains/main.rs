@@ -9,6 +9,7 @@ mod lies;
 mod node;
 mod proxy;
 mod shop;
+mod watched;
 
 mod alone;
 mod endpoints;
