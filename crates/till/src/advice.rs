@@ -32,13 +32,20 @@ pub fn log(advice: &[Advice]) {
 
 /// The listener speaks plain HTTP, so whoever is reached by https is behind something that ends it.
 fn proxies(config: &Config) -> Option<Advice> {
-    let https = config.server.public_url.as_deref()?.starts_with("https://");
-    let is_alone = https && config.limits.trusted_proxies.is_empty();
-    is_alone.then(|| Advice {
+    let public_url = config.server.public_url.as_deref().unwrap_or_default();
+    let trusted = &config.limits.trusted_proxies;
+    let line = if trusted.iter().any(|it| it.prefix_len() == 0) {
+        "limits.trusted_proxies names everybody, so any client can say that it is another and is kept by no limit; \
+         name only the addresses that your proxy connects from"
+    } else if public_url.starts_with("https://") && trusted.is_empty() {
+        "server.public_url is https, so a proxy stands before the server, and every payer counts as one client; \
+         set limits.trusted_proxies to the addresses the proxy connects from"
+    } else {
+        return None;
+    };
+    Some(Advice {
         about: "proxies",
-        line: "server.public_url is https, so a proxy stands before the server, and every payer counts as one client; \
-               set limits.trusted_proxies to the addresses the proxy connects from"
-            .to_owned(),
+        line: line.to_owned(),
     })
 }
 
@@ -160,6 +167,10 @@ mod tests {
         assert_eq!(about(https), ["proxies"]);
         let told = format!("{https}[limits]\ntrusted_proxies = [\"10.0.0.0/8\"]\n");
         assert!(about(&told).is_empty());
+        for everybody in ["0.0.0.0/0", "::/0"] {
+            let told = format!("[limits]\ntrusted_proxies = [\"10.0.0.0/8\", \"{everybody}\"]\n");
+            assert_eq!(about(&told), ["proxies"]);
+        }
         assert!(about("[server]\npublic_url = \"http://localhost:4242\"\n").is_empty());
         assert!(about("").is_empty());
     }
