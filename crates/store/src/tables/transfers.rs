@@ -33,10 +33,10 @@ table! {
         unattributed as "reason": Option<String>,
         /// What came with it where that is less than it says, by the word of as many endpoints as must agree.
         arrived: Option<Units>,
-        /// As many said that nothing is missing.
-        whole: bool,
         /// What registers on the chain said of the sender when it was seen.
         registers: Option<String>,
+        /// As many endpoints as must agree said that nothing is missing of what came with it.
+        whole: bool,
     }
 }
 
