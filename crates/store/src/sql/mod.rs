@@ -31,4 +31,6 @@ pub use table::Record;
 pub(crate) use table::{Cells, Field, columns, corrupt, select, table};
 pub use tx::Tx;
 pub(crate) use write::Conflict;
+#[cfg(test)]
+pub(crate) use write::chunks;
 pub use write::{Write, merged};

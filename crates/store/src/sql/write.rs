@@ -29,8 +29,17 @@ pub(crate) struct Set {
     adding: Vec<&'static str>,
     /// Further assignments, alike for all rows.
     also: &'static str,
+    /// The part of the table whose index has the key.
+    part: &'static str,
     /// A further condition on the row that is there.
     only: &'static str,
+}
+
+impl Set {
+    /// Whether every row must be there.
+    fn finds_all(&self) -> bool {
+        self.part.is_empty() && self.only.is_empty()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,6 +115,7 @@ impl Write {
                 columns: columns.to_vec(),
                 adding: Vec::new(),
                 also: "",
+                part: "",
                 only: "",
             }),
             rows,
@@ -151,6 +161,14 @@ impl Write {
         self
     }
 
+    /// Rows of a part of the table, where only an index of that part has the key.
+    pub(crate) fn in_part(mut self, condition: &'static str) -> Write {
+        if let How::Update(set) = &mut self.how {
+            set.part = condition;
+        }
+        self
+    }
+
     pub(crate) fn only(mut self, condition: &'static str) -> Write {
         if let How::Update(set) = &mut self.how {
             set.only = condition;
@@ -169,7 +187,7 @@ impl Write {
 
     /// Whether how many rows it touches is worth a look.
     fn is_counted(&self) -> bool {
-        matches!(&self.how, How::Update(set) if set.only.is_empty()) && !self.rows.is_empty()
+        matches!(&self.how, How::Update(set) if set.finds_all()) && !self.rows.is_empty()
     }
 
     /// How many rows it must touch; none where that depends on what is there.
@@ -177,7 +195,7 @@ impl Write {
         let count = self.rows.len() as u64;
         match &self.how {
             How::Insert { conflict, .. } => (*conflict != Conflict::Ignore).then_some(count),
-            How::Update(set) => set.only.is_empty().then_some(count),
+            How::Update(set) => set.finds_all().then_some(count),
             How::Delete { .. } => None,
         }
     }
@@ -240,6 +258,9 @@ impl Write {
                     assigned.join(", "),
                     found.join(" AND ")
                 );
+                if !set.part.is_empty() {
+                    let _ = write!(sql, " AND {}", set.part);
+                }
                 if !set.only.is_empty() {
                     // Inside a CASE no index serves it: rows are found by their key, and never among all that are alike.
                     let _ = write!(sql, " AND CASE WHEN {} THEN 1 ELSE 0 END = 1", set.only);
@@ -460,16 +481,17 @@ mod tests {
     fn an_update_finds_its_rows_by_their_key() {
         let update = Write::update("t", &["a"], &["b"], rows(2, 2))
             .also("c = c + 1")
+            .in_part("t.e = 1")
             .only("t.d = 0");
         assert_eq!(
             chunks(&update, " RETURNING a").expect("even rows")[0].0,
             "UPDATE t SET b = v.column2, c = c + 1 FROM (VALUES (?, ?), (?, ?)) AS v \
-             WHERE t.a = v.column1 AND CASE WHEN t.d = 0 THEN 1 ELSE 0 END = 1 RETURNING a"
+             WHERE t.a = v.column1 AND t.e = 1 AND CASE WHEN t.d = 0 THEN 1 ELSE 0 END = 1 RETURNING a"
         );
         assert_eq!(
             one(&update, "").expect("even rows"),
             "UPDATE t SET b = v.column2, c = c + 1 FROM (SELECT * FROM UNNEST($1, $2) AS u (column1, column2)) AS v \
-             WHERE t.a = v.column1 AND CASE WHEN t.d = 0 THEN 1 ELSE 0 END = 1"
+             WHERE t.a = v.column1 AND t.e = 1 AND CASE WHEN t.d = 0 THEN 1 ELSE 0 END = 1"
         );
     }
 

@@ -11,6 +11,9 @@ use till_core::scope::Scope;
 use crate::sql::{LookUp, PerKey, select, table};
 use crate::{Queries, StoreError, Tx, Val, Write, touched, vals};
 
+/// Addresses that are somebody's. Only these are found by their numbers: an address has had any number of leases.
+const HELD: &str = "leases.freed = 0";
+
 #[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
 pub struct PoolRow {
     pub next_number: i64,
@@ -21,7 +24,7 @@ pub struct PoolRow {
 pub struct FreeAddress {
     pub number: i64,
     pub address: String,
-    free_at: i64,
+    pub(super) free_at: i64,
 }
 
 /// Makes the pool if it is new, and locks it.
@@ -51,28 +54,31 @@ pub async fn take_cooled(
     at_most: i64,
     highest: i64,
 ) -> Result<Vec<FreeAddress>, StoreError> {
-    let (account, mode, family) = (&*scope.account, scope.mode.as_str(), family.namespace());
+    let (account, mode) = (&*scope.account, scope.mode.as_str());
     // Found first and ended by key then: as one statement, PostgreSQL goes on looking at every lease there is
     // when it was planned while there were few.
     let cooled = "SELECT number, address, free_at FROM leases WHERE account = $1 AND mode = $2 AND family = $3 \
          AND freed = 0 AND free_at IS NOT NULL AND free_at <= $4 AND number <= $5 ORDER BY free_at, number LIMIT $6";
-    let args = vals![account, mode, family, now, highest, at_most];
+    let args = vals![account, mode, family.namespace(), now, highest, at_most];
     let mut free: Vec<FreeAddress> = tx.all(cooled, &args).await?;
     free.sort_by_key(|address| address.number);
-    let rows: Vec<Vec<Val>> = free
-        .iter()
-        .map(|free| vals![account, mode, family, free.number, free.free_at].into())
-        .collect();
-    let count = rows.len() as u64;
-    // What was looked at must still be so: an invoice that was reopened meanwhile has taken its address back.
-    let key = ["account", "mode", "family", "number", "free_at"];
-    let ends = Write::update("leases", &key, &[], rows)
-        .also("freed = 1")
-        .only("leases.freed = 0");
-    match tx.write(&ends).await? == count {
+    match tx.write(&ends(scope, family, &free)).await? == free.len() as u64 {
         true => Ok(free),
         false => Err(StoreError::Serialization),
     }
+}
+
+/// Ends leases. What was looked at must still be so: an invoice that was reopened meanwhile has taken its address back.
+pub(super) fn ends(scope: &Scope, family: Family, free: &[FreeAddress]) -> Write {
+    let (account, mode) = (&*scope.account, scope.mode.as_str());
+    let rows = free
+        .iter()
+        .map(|free| vals![account, mode, family.namespace(), free.number, free.free_at].into())
+        .collect();
+    let key = ["account", "mode", "family", "number", "free_at"];
+    Write::update("leases", &key, &[], rows)
+        .also("freed = 1")
+        .in_part(HELD)
 }
 
 /// How many addresses beyond number `beyond` payers' picks hold, those that cool down included.
@@ -309,7 +315,7 @@ pub fn coolings(coolings: &[Cooling]) -> Write {
         })
         .collect();
     let key = ["account", "mode", "family", "number", "invoice"];
-    Write::update("leases", &key, &["free_at"], rows).only("leases.freed = 0")
+    Write::update("leases", &key, &["free_at"], rows).in_part(HELD)
 }
 
 /// Every lease of these addresses, whoever's they are. Not scoped: a transfer knows an address and nothing else.

@@ -1,7 +1,7 @@
 //! Every list and filter of the contract is answered through an index, on both engines: their plans say so.
 
 #[cfg(test)]
-use till_core::asset::Mode;
+use till_core::asset::{Family, Mode};
 use till_core::invoice::Status;
 use till_core::payment::PaymentStatus;
 use till_core::refund::RefundStatus;
@@ -11,14 +11,15 @@ use till_core::webhook::DeliveryStatus;
 
 use crate::deliveries::DeliveryFilter;
 use crate::invoices::InvoiceFilter;
+use crate::leases::{Cooling, FreeAddress};
 use crate::payments::PaymentFilter;
 use crate::refunds::RefundFilter;
-use crate::sql::LookUp;
+use crate::sql::{LookUp, chunks};
 use crate::subscriptions::SubscriptionFilter;
 use crate::testing::migrated;
 use crate::{
-    Dialect, Page, Queries, Reader, Row, StoreError, Val, books, customers, deliveries, invoices,
-    links, payments, plans, refunds, subscriptions, transfers,
+    Dialect, Page, Queries, Reader, Row, StoreError, Val, bindings, books, customers, deliveries,
+    invoices, leases, links, notices, payments, plans, refunds, subscriptions, transfers,
 };
 
 /// Asks how each statement would be answered instead of asking it.
@@ -259,6 +260,7 @@ async fn every_list_has_its_index(dialect: Dialect) {
     let by_customer = plan.contains("payments_by_invoice") && plan.contains("invoices_top_ups");
     assert!(by_customer, "{plan}");
     the_books_are_read_by_index(q, scope).await;
+    changes_find_their_rows_by_index(q, scope).await;
     // Its connection is waited for.
     drop(explainer);
     test.remove().await;
@@ -293,6 +295,59 @@ async fn the_books_are_read_by_index(q: &mut Explainer, scope: &Scope) {
         .unwrap();
     let plan = q.plan();
     assert!(plan.contains("transfers_unattributed"), "{plan}");
+}
+
+/// What happens to every invoice must not cost more the more there were.
+async fn changes_find_their_rows_by_index(q: &mut Explainer, scope: &Scope) {
+    let (family, invoices) = (Family::Evm, [(scope, "inv_1", 1)]);
+    let cooling = Cooling {
+        scope: scope.clone(),
+        family,
+        number: 1,
+        invoice: "inv_1".to_owned(),
+        free_at: Some(1),
+    };
+    let free = FreeAddress {
+        number: 1,
+        address: String::new(),
+        free_at: 1,
+    };
+    for (write, table, indexes) in [
+        (
+            leases::coolings(&[cooling]),
+            "leases",
+            ["leases_exclusive", "leases_exclusive"],
+        ),
+        (
+            leases::ends(scope, family, &[free]),
+            "leases",
+            ["leases_exclusive", "leases_cooled"],
+        ),
+        (
+            bindings::closing(&invoices),
+            "wallet_bindings",
+            ["sqlite_autoindex_wallet_bindings_1", "wallet_bindings_pkey"],
+        ),
+        (
+            notices::falling_due(&invoices),
+            "notices",
+            ["notices_by_invoice", "notices_one_receipt"],
+        ),
+    ] {
+        let (sql, rows) = chunks(&write, "").unwrap().remove(0);
+        let args: Vec<Val> = rows.iter().flatten().cloned().collect();
+        let sql = match q.dialect {
+            Dialect::Postgres => (1..=args.len()).fold(sql.clone(), |sql, at| {
+                sql.replacen('?', &format!("${at}"), 1)
+            }),
+            Dialect::Sqlite | Dialect::SqliteMemory => sql.clone(),
+        };
+        q.explain(&sql, &args).await.unwrap();
+        let plan = q.plan();
+        let scanned = [format!("SCAN {table}"), format!("Seq Scan on {table}")];
+        assert!(!scanned.iter().any(|it| plan.contains(it)), "{plan}");
+        assert!(indexes.iter().any(|it| plan.contains(it)), "{plan}");
+    }
 }
 
 #[tokio::test]
