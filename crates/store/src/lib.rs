@@ -14,8 +14,8 @@ mod tables;
 pub mod testing;
 
 pub use sql::{
-    Db, DbConfig, Dialect, Filter, Page, Queries, Reader, Record, Retryable, Row, StoreError, Tx,
-    Val, Write, merged,
+    Db, DbConfig, Dialect, Filter, Page, Queries, Reader, Record, Retryable, Row, Schema,
+    StoreError, Tx, Val, Write, merged,
 };
 pub use stored::{Metadata, RefundDetail};
 pub use tables::{

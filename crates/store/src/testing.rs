@@ -5,12 +5,13 @@
 //! a pooler before that server (`scripts/with-pgbouncer`), what is tested goes through it.
 
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection};
 
+use crate::sql::{MIGRATIONS, apply};
 pub use crate::{Db, DbConfig, Dialect};
 
 pub struct TestDb {
@@ -101,6 +102,19 @@ pub async fn migrated(dialect: Dialect) -> Option<TestDb> {
     };
     test.db.migrate(0).await.expect("a new database migrates");
     Some(test)
+}
+
+/// A SQLite file with the schema of a program that knew no newer migration than this.
+///
+/// # Panics
+/// If it cannot be made, as a test wants.
+pub async fn migrated_to(file: &Path, version: i64) -> Db {
+    let url = format!("sqlite:{}", file.display());
+    let db = Db::open(&DbConfig::new(url)).await.expect("it opens");
+    let newer = MIGRATIONS.iter().position(|of| of.version > version);
+    let known = &MIGRATIONS[..newer.unwrap_or(MIGRATIONS.len())];
+    apply(&db, known, 0).await.expect("it migrates");
+    db
 }
 
 async fn namespace(server: String) -> TestDb {

@@ -16,7 +16,7 @@ use sqlx::sqlite::{
 use tokio::sync::Mutex;
 
 use super::config::{DbConfig, STATEMENTS_CACHED_MAX};
-use super::migrate;
+use super::migrate::{self, Schema};
 use super::postgres::{self, Connections};
 use crate::sql::checkpoint::Checkpointer;
 use crate::sql::group::{self, Slot, Unit};
@@ -157,6 +157,11 @@ impl Db {
     /// programs of its age, too.
     pub async fn schema_fits(&self) -> Result<bool, StoreError> {
         migrate::fits(self, migrate::MIGRATIONS).await
+    }
+
+    /// What the schema is to this program. Fails where it can do nothing with it, as with a newer one that does not serve it.
+    pub async fn schema(&self) -> Result<Schema, StoreError> {
+        migrate::schema(self, migrate::MIGRATIONS).await
     }
 
     /// What the database's own clock shows; nothing where that is ours.

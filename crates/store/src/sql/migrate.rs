@@ -110,13 +110,33 @@ fn has_all(known: &[Migration], applied: &[Applied]) -> bool {
     known.iter().all(is_applied)
 }
 
+/// What the schema of a database is to a program that can work with it, or bring it to its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Schema {
+    /// Nothing of ours.
+    Missing,
+    /// Not everything is applied; the newest that is.
+    Older(i64),
+    Fits,
+}
+
+/// Fails with what to do where a program that knows these migrations can do nothing with it.
+pub(crate) async fn schema(db: &Db, known: &[Migration]) -> Result<Schema, StoreError> {
+    let Some(applied) = applied(db).await? else {
+        return Ok(Schema::Missing);
+    };
+    check(db, known, &applied).await?;
+    Ok(match applied.last() {
+        None => Schema::Missing,
+        Some(_) if has_all(known, &applied) => Schema::Fits,
+        Some(newest) => Schema::Older(newest.version),
+    })
+}
+
 /// Whether a program that knows these migrations can work with the schema there is.
 pub(crate) async fn fits(db: &Db, known: &[Migration]) -> Result<bool, StoreError> {
-    let Some(applied) = applied(db).await? else {
-        return Ok(false);
-    };
-    match check(db, known, &applied).await {
-        Ok(()) => Ok(has_all(known, &applied)),
+    match schema(db, known).await {
+        Ok(schema) => Ok(schema == Schema::Fits),
         Err(StoreError::Schema(_)) => Ok(false),
         Err(error) => Err(error),
     }
@@ -310,6 +330,7 @@ impl Guard {
 /// Every migration in the database must be one of ours, unchanged, or a newer one that serves us, too.
 async fn check(db: &Db, known: &[Migration], applied: &[Applied]) -> Result<(), StoreError> {
     let newest = known.iter().map(|of| of.version).max().unwrap_or_default();
+    let theirs = applied.iter().map(|of| of.version).max();
     for applied in applied {
         match known.iter().find(|known| known.version == applied.version) {
             Some(migration) if migration.checksum(db.dialect()) != applied.checksum => {
@@ -323,7 +344,7 @@ async fn check(db: &Db, known: &[Migration], applied: &[Applied]) -> Result<(), 
             None => {
                 return Err(StoreError::Schema(format!(
                     "the database is at version {}, this program knows versions up to {newest}: run a newer program",
-                    applied.version,
+                    theirs.unwrap_or(applied.version),
                 )));
             }
         }

@@ -25,6 +25,8 @@ pub use dialect::{Db, Dialect};
 pub use error::{Retryable, StoreError};
 pub use listing::{Filter, Page};
 pub(crate) use look_up::{LookUp, PerKey};
+pub use migrate::Schema;
+pub(crate) use migrate::{MIGRATIONS, apply};
 pub use reader::Reader;
 pub use rows::{Row, Val};
 pub use table::Record;

@@ -99,6 +99,22 @@ both_engines! { fresh
         assert!(!fits(&db, &[ONE]).await.unwrap());
     }
 
+    async fn a_program_that_is_too_old_is_told_how_new_the_database_is(db: Db) {
+        const THREE: Migration = step(3, "0003_three", "CREATE TABLE three (id TEXT);");
+        apply(&db, &[ONE, TWO, THREE], 7).await.unwrap();
+        let refused = apply(&db, &[ONE], 7).await.unwrap_err().to_string();
+        assert!(refused.contains("is at version 3, this program knows versions up to 1"), "{refused}");
+        let refused = schema(&db, &[ONE]).await.unwrap_err().to_string();
+        assert!(refused.contains("run a newer program"), "{refused}");
+    }
+
+    async fn a_schema_that_can_be_brought_on_says_how_old_it_is(db: Db) {
+        assert_eq!(schema(&db, &[ONE]).await.unwrap(), Schema::Missing);
+        apply(&db, &[ONE], 7).await.unwrap();
+        assert_eq!(schema(&db, &[ONE, TWO]).await.unwrap(), Schema::Older(1));
+        assert_eq!(schema(&db, &[ONE]).await.unwrap(), Schema::Fits);
+    }
+
     async fn programs_of_the_version_before_go_on_and_start_again(db: Db) {
         const THREE: Migration = Migration { serves_from: 2, ..step(3, "0003_three", "CREATE TABLE three (id TEXT);") };
         apply(&db, &[ONE, TWO, THREE], 7).await.unwrap();
