@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use till_engine::base::clock::Clock;
-use till_store::{Db, DbConfig, StoreError};
+use till_store::{Db, DbConfig, Schema, StoreError};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 use url::Url;
@@ -19,9 +19,11 @@ const POSTGRES_PORT: u16 = 5432;
 /// Made if missing, brought to this program's schema.
 pub async fn open_migrated(config: &Database, clock: &dyn Clock) -> Result<Db, Failure> {
     let db = open(config).await?;
-    db.migrate(clock.now_ms())
-        .await
-        .map_err(|error| Failure::new(format!("the database cannot be migrated: {error}")))?;
+    if let Err(error) = db.migrate(clock.now_ms()).await {
+        db.close().await;
+        let line = format!("the database cannot be migrated: {error}");
+        return Err(Failure::new(line));
+    }
     Ok(db)
 }
 
@@ -39,13 +41,40 @@ pub async fn open_existing(config: &Database) -> Result<Db, Failure> {
     }
     let db = open(config).await?;
     let in_memory = config.sqlite_path().is_none() && config.url.starts_with("sqlite:");
-    if !in_memory && !db.schema_fits().await? {
-        db.close().await;
-        return Err(Failure::new(
-            "the database does not have this version's schema; run `till migrate`",
-        ));
+    let failure = match db.schema().await {
+        Ok(Schema::Fits) => return Ok(db),
+        Ok(_) if in_memory => return Ok(db),
+        Ok(Schema::Missing | Schema::Older(_)) => {
+            Failure::new("the database does not have this version's schema; run `till migrate`")
+        }
+        Err(error) => error.into(),
+    };
+    db.close().await;
+    Err(failure)
+}
+
+/// A file that somebody says is a copy of a database, of this version or an older one, and which of them.
+pub async fn open_copy(config: &Database, file: &Path) -> Result<(Db, Schema), Failure> {
+    let named = |what: &str| Failure::new(format!("{}: {what}", file.display()));
+    if !file.is_file() {
+        return Err(named("there is no such file"));
     }
-    Ok(db)
+    let db = open(&at(config, file)).await?;
+    let failure = match db.schema().await {
+        Ok(Schema::Missing) => named("this is no copy that `till backup` made"),
+        Ok(schema) => return Ok((db, schema)),
+        Err(error) => named(&error.to_string()),
+    };
+    db.close().await;
+    Err(failure)
+}
+
+/// The same settings for another file.
+pub fn at(config: &Database, file: &Path) -> Database {
+    Database {
+        url: format!("sqlite:{}", file.display()),
+        ..config.clone()
+    }
 }
 
 async fn open(config: &Database) -> Result<Db, Failure> {

@@ -2,7 +2,78 @@
 
 use std::fs;
 
-use crate::common::Place;
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{AssertSqlSafe, Connection as _};
+use till_store::testing::migrated_to;
+
+use crate::common::{Place, mode_of, text};
+
+fn change(place: &Place, file: &str, sql: &'static str) {
+    let url = format!("sqlite:{}", place.path(file).display());
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let mut conn = SqliteConnection::connect(&url).await.unwrap();
+        let done = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut conn).await;
+        done.unwrap();
+        conn.close().await.unwrap();
+    });
+}
+
+/// A copy that a program made which knew no newer schema than this.
+fn old_copy(place: &Place, version: i64) {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let db = migrated_to(&place.path("old.db"), version).await;
+        db.close().await;
+    });
+    let account = "INSERT INTO accounts (id, name, created_at) VALUES ('acct_old', 'Of old', 1)";
+    change(place, "old.db", account);
+}
+
+#[test]
+fn a_copy_of_an_older_version_is_restored_and_brought_to_this_one() {
+    for version in [25, 28] {
+        let place = Place::new();
+        old_copy(&place, version);
+        let said = place.till(&["restore", "--from", "old.db"]).ok().stdout;
+        let told = format!("at version {version} of the schema; it was brought to this program's");
+        assert!(said.contains(&told), "{said}");
+        assert_eq!(mode_of(&place.path("till.db")), 0o600);
+        let listed = place.till(&["account", "list", "--json"]).json();
+        assert_eq!(text(&listed, "/0/account"), "acct_old");
+        let left = place.files();
+        assert!(!left.iter().any(|it| it.contains(".restoring")), "{left:?}");
+    }
+}
+
+#[test]
+fn a_copy_that_cannot_be_restored_says_why_and_leaves_nothing() {
+    let place = Place::new();
+    place.account(&[]);
+    place.till(&["backup", "--to", "newer.db"]).ok();
+    fs::remove_file(place.path("till.db")).unwrap();
+    let newer = "INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (9998, 'a', '', 0), (9999, 'b', '', 0)";
+    change(&place, "newer.db", newer);
+    place.write("empty.db", "");
+    // A table of its own is where the next version wants one.
+    old_copy(&place, 20);
+    change(&place, "old.db", "CREATE TABLE installation (id INTEGER)");
+    for (file, why) in [
+        ("newer.db", "the database is at version 9999"),
+        ("newer.db", "run a newer program"),
+        ("empty.db", "no copy that `till backup` made"),
+        ("nowhere.db", "there is no such file"),
+        ("old.db", "cannot be migrated"),
+    ] {
+        let line = place.till(&["restore", "--from", file]).fails(1);
+        assert!(line.contains(why), "{file}: {line}");
+        let left = place.files();
+        assert!(!left.iter().any(|it| it.starts_with("till.db")), "{left:?}");
+    }
+    place.write("till.db.restoring", "");
+    let line = place.till(&["restore", "--from", "newer.db"]).fails(1);
+    assert!(line.contains("till.db.restoring is of a restore"), "{line}");
+}
 
 #[test]
 fn a_log_that_was_left_behind_is_kept_and_named() {
