@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use till_core::asset::{Family, Mode, Registry};
+
 use crate::config::{Config, UnknownVariable};
 use crate::handles;
 use crate::keyfile;
@@ -17,6 +19,7 @@ pub struct Advice {
 pub fn of(config: &Config) -> Vec<Advice> {
     let mut advice: Vec<Advice> = proxies(config).into_iter().collect();
     advice.extend(live_mode(config));
+    advice.extend(unwatched(config));
     advice.extend(config.unknown_variables.iter().map(variable));
     advice.extend(files(config));
     advice.extend(disk(config));
@@ -89,6 +92,44 @@ fn live_mode(config: &Config) -> Vec<Advice> {
             line: line.to_owned(),
         })
         .collect()
+}
+
+/// Their addresses are handed out all the same, and nobody sees what is paid to them.
+fn unwatched(config: &Config) -> Option<Advice> {
+    if !config.server.live_mode {
+        return None;
+    }
+    let registry = Registry::builtin();
+    let named = config.networks.iter();
+    let with_endpoints: Vec<&str> = named
+        .filter(|(_, settings)| !settings.rpc.is_empty())
+        .filter_map(|(name, _)| Some(registry.network(name)?.id.as_str()))
+        .collect();
+    let live = registry.networks().iter();
+    let (watchable, never): (Vec<_>, Vec<_>) = live
+        .filter(|network| network.mode == Mode::Live)
+        .partition(|network| matches!(network.family, Family::Evm | Family::Tron));
+    let missing: Vec<&str> = watchable
+        .iter()
+        .map(|network| network.id.as_str())
+        .filter(|id| !with_endpoints.contains(id))
+        .collect();
+    let never: Vec<&str> = never.iter().map(|network| network.name.as_str()).collect();
+    let set = match missing.is_empty() {
+        true => String::new(),
+        false => format!(
+            "nobody would see what is paid on {}, which have no endpoint: set networks.<caip2>.rpc for those that \
+             merchants take payments on; ",
+            missing.join(", ")
+        ),
+    };
+    Some(Advice {
+        about: "unwatched networks",
+        line: format!(
+            "server.live_mode is on, and {set}{} are not watched at all: no payment there is noticed",
+            never.join(" and ")
+        ),
+    })
 }
 
 fn variable(unknown: &UnknownVariable) -> Advice {
@@ -187,6 +228,44 @@ mod tests {
         assert_eq!(lines(both), 2);
         let fine = "[server]\nlive_mode = true\npublic_url = \"https://pay.example\"\n";
         assert_eq!(lines(fine), 0);
+    }
+
+    #[test]
+    fn live_networks_that_nobody_watches_are_named_in_one_line() {
+        let line = |file: &str| {
+            let config = Config::load(Some(file), std::iter::empty(), &Flags::default()).unwrap();
+            let mut found = of(&config).into_iter();
+            let found = found.find(|advice| advice.about == "unwatched networks");
+            found.map(|advice| advice.line)
+        };
+        let base = "[networks.\"eip155:8453\"]\nrpc = [\"https://base.example\"]\n";
+        assert_eq!(line(base), None, "in test mode payments are simulated");
+        let live = "[server]\nlive_mode = true\n";
+        let none = line(live).unwrap();
+        for named in [
+            "eip155:1,",
+            "eip155:8453,",
+            "tron:728126428,",
+            "networks.<caip2>.rpc",
+        ] {
+            assert!(none.contains(named), "{named}: {none}");
+        }
+        assert!(
+            none.contains("Bitcoin and Solana are not watched"),
+            "{none}"
+        );
+        assert!(!none.contains("eip155:84532"), "a test network: {none}");
+        let some = line(&format!("{live}{base}")).unwrap();
+        assert!(
+            some.contains("eip155:1,") && !some.contains("8453"),
+            "{some}"
+        );
+        let networks = Registry::builtin().networks().iter();
+        let all: String = networks
+            .map(|it| format!("[networks.{:?}]\nrpc = [\"https://node.example\"]\n", it.id))
+            .collect();
+        let all = line(&format!("{live}{all}")).unwrap();
+        assert!(all.contains("not watched") && !all.contains("rpc"), "{all}");
     }
 
     #[test]
