@@ -36,7 +36,7 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
 
 params! {
     pub struct StreamParams {
-        /// Resume after this event number.
+        /// Resume after this event number; from the start if the stream has not come so far.
         #[param(minimum = 0)]
         last_event_id: Option<i64> = integer(0..=i64::MAX),
     }
@@ -73,6 +73,12 @@ async fn events(
 ) -> Answered {
     let after = resume_after(&headers, got.query.last_event_id)?;
     let subscription = follow(&api.engine, got.scope(), &id).await?;
+    // A number that this stream has not come to is of another history, as when a copy of the database was restored:
+    // whoever has it is told everything there is.
+    let after = match after <= subscription.head {
+        true => after,
+        false => 0,
+    };
     let following = Following {
         _place: Place::take(&api, client, &id)?,
         scope: got.scope().clone(),

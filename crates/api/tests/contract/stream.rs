@@ -234,6 +234,25 @@ on_every_engine! {
         }
     }
 
+    async fn a_number_beyond_the_end_begins_at_the_start(world: World) {
+        let till = world.till().await;
+        let invoice = id(&till.invoice().await);
+        till.simulate(&invoice, json!({})).await;
+        let path = format!("/v1/invoices/{invoice}/events");
+        let payer = &till.account.test.publishable_key;
+        let beyond = [
+            till.call("GET", &format!("{path}?last_event_id=99999")),
+            till.call("GET", &path).header("last-event-id", "4"),
+            till.call("GET", &format!("{path}?key={payer}&last_event_id=9223372036854775807")).no_key(),
+            till.call("GET", &path).key(payer).header("last-event-id", "50"),
+        ];
+        for call in beyond {
+            let mut stream = follow_with(call).await;
+            assert_eq!(stream.next().await.unwrap().0, 1);
+            assert_eq!(stream.next().await.unwrap().0, 2);
+        }
+    }
+
     async fn payers_may_follow_with_the_publishable_key_in_the_query(world: World) {
         let till = world.till().await;
         let invoice = id(&till.invoice().await);

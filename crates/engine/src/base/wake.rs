@@ -64,6 +64,8 @@ struct Watched {
 /// A place in the stream of one invoice; leaving it behind costs nothing.
 pub struct Subscription {
     signal: watch::Receiver<u64>,
+    /// How far the stream had come when it was joined.
+    pub head: i64,
 }
 
 impl Subscription {
@@ -93,6 +95,7 @@ impl Hub {
             });
         Subscription {
             signal: entry.signal.subscribe(),
+            head,
         }
     }
 
