@@ -9,7 +9,7 @@ use till_core::payment::{AttributedBy, Hold, Level, PaymentStatus, Verdict};
 use till_store::payments::PaymentRow;
 
 use super::attribute::{Found, Reason};
-use super::{Observation, Receipt, Sighting, Source, receipt_of};
+use super::{Observation, Receipt, Sighting, Source, receipt_of, told_of};
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::settlement::{Held, Settling, Tracked};
@@ -77,17 +77,16 @@ fn rounds(news: &[News<'_>]) -> Vec<Vec<usize>> {
 
 /// Where each transfer stands among the payments; none for those that are new.
 fn places(held: &Held, round: &[News<'_>]) -> Vec<Option<usize>> {
-    let said = round.iter().enumerate();
-    let said: HashMap<Receipt<'_>, usize> =
-        said.map(|(index, (_, it))| (it.receipt(), index)).collect();
-    let mut places = vec![None; round.len()];
+    let mut known: HashMap<Receipt<'_>, Vec<(usize, &PaymentRow)>> = HashMap::new();
     for (place, payment) in held.payments.iter().enumerate() {
-        let receipt = receipt_of(&payment.is);
-        if let Some(index) = said.get(&receipt) {
-            places[*index] = Some(place);
-        }
+        let of_receipt = known.entry(receipt_of(&payment.is)).or_default();
+        of_receipt.push((place, &payment.is));
     }
-    places
+    let place = |(_, observation): &News<'_>| {
+        let rows = known.get(&observation.receipt())?;
+        told_of(rows.iter().copied(), observation)
+    };
+    round.iter().map(place).collect()
 }
 
 /// Works out what follows from a round.
@@ -162,14 +161,16 @@ fn may_become(row: &PaymentRow, observation: &Observation) -> bool {
 }
 
 /// Whether a transfer that stands in the books left its block: another has it now and is not deep enough, or it is
-/// of another amount there.
+/// of another amount there, or from another.
 fn is_undone(known: &PaymentRow, observation: &Observation) -> bool {
     let Sighting::InBlock { level, hash, .. } = &observation.sighting else {
         return false;
     };
     known.status.is_posted()
         && known.block_hash.as_ref() != Some(hash)
-        && (*level < known.credit_at || known.units != observation.units)
+        && (*level < known.credit_at
+            || known.units != observation.units
+            || known.sender != observation.sender)
 }
 
 fn first_sighting(
@@ -257,6 +258,10 @@ fn update(row: &mut PaymentRow, observation: &Observation, now: i64) {
         }
     }
     row.gone_at = None;
+    if row.sender != observation.sender {
+        // Who was judged is not who sent it.
+        (row.sender, row.verdict) = (observation.sender.clone(), None);
+    }
     (row.units, row.short) = (observation.units, observation.short);
     row.registers.clone_from(&observation.registers);
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use till_store::payments::PaymentRow;
 
-use super::{Identity, Observation, Sighting, Source, receipt_of};
+use super::{Identity, Observation, Sighting, Source, is_rerouted, receipt_of};
 
 /// What was seen, and what follows from it for those who were paid there before.
 pub(super) struct Told<'o> {
@@ -21,7 +21,8 @@ impl Told<'_> {
     }
 }
 
-/// There is one transfer at a place: where it goes to another than a payment did, the payment is not there any more.
+/// There is one transfer at a place: where it goes to another than a payment did, or comes from another who is known by that,
+/// the payment is not there any more.
 pub(super) fn with_displaced<'o>(
     observations: &'o [Observation],
     payments: &[PaymentRow],
@@ -40,7 +41,10 @@ pub(super) fn with_displaced<'o>(
         // Who leaves displaces nobody.
         let comes = observation.sighting.level().is_some();
         let rows = standing.get(&identity).into_iter().flatten();
-        let rows = rows.filter(|row| comes && row.recipient != observation.recipient);
+        let is_another = |row: &&&PaymentRow| {
+            row.recipient != observation.recipient || is_rerouted(row, observation)
+        };
+        let rows = rows.filter(|row| comes && is_another(row));
         told.said.extend(rows.map(|row| Cow::Owned(gone(row))));
         let before = last.insert(identity, observation);
         let before = before.filter(|before| comes && before.recipient != observation.recipient);

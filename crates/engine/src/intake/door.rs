@@ -12,7 +12,7 @@ use till_store::transfers::TransferRow;
 use super::apply::{News, Taken, apply_all};
 use super::attribute::{Contexts, Found, Known, Reason, load_contexts};
 use super::displaced::with_displaced;
-use super::{Identity, Observation, Receipt, Sighting, Source, receipt_of};
+use super::{Identity, Observation, Receipt, Sighting, Source, receipt_of, told_of};
 use crate::base::fail::Fail;
 use crate::base::{Context, Effects, Engine};
 use crate::settlement::{self, Held, Settling, Tracked, reopen};
@@ -37,7 +37,7 @@ pub async fn take_in(
     let said: Vec<&Observation> = told.said.iter().map(AsRef::as_ref).collect();
     let (contexts, owners) = find_owners(tx, door, &said, &payments).await?;
     let mut wanted: Vec<(&Scope, &str)> = owners
-        .values()
+        .iter()
         .filter_map(|owner| owner.as_ref().ok())
         .map(|found| (&found.scope, &*found.invoice))
         .collect();
@@ -45,8 +45,8 @@ pub async fn take_in(
     wanted.dedup();
     let mut of_invoices: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut taken = Vec::with_capacity(said.len());
-    for (index, observation) in said.iter().enumerate() {
-        taken.push(match &owners[&observation.receipt()] {
+    for (index, owner) in owners.iter().enumerate() {
+        taken.push(match owner {
             Err(Some(reason)) => Taken::Nobody(*reason),
             Err(None) => Taken::Nothing,
             Ok(found) => {
@@ -64,9 +64,8 @@ pub async fn take_in(
         let news: Vec<News<'_>> = indexes
             .iter()
             .filter_map(|index| {
-                let observation = said[*index];
-                let found = owners[&observation.receipt()].as_ref().ok()?;
-                Some((found, observation))
+                let found = owners[*index].as_ref().ok()?;
+                Some((found, said[*index]))
             })
             .collect();
         let (settling, became) = settle_one(tx, context, held, &news).await?;
@@ -150,8 +149,8 @@ async fn stop_refunds(tx: &mut Tx, settling: &Settling<'_>) -> Result<(), Fail> 
     Ok(())
 }
 
-/// Whose each transfer is, or why it is nobody's; no reason where it says nothing at all.
-type Owners<'o> = HashMap<Receipt<'o>, Result<Found, Option<Reason>>>;
+/// Whose each transfer is that was told of, or why it is nobody's; no reason where it says nothing at all.
+type Owners = Vec<Result<Found, Option<Reason>>>;
 
 fn identities(observations: &[Observation]) -> Vec<Identity<'_>> {
     let mut identities: Vec<Identity<'_>> =
@@ -161,19 +160,24 @@ fn identities(observations: &[Observation]) -> Vec<Identity<'_>> {
     identities
 }
 
-async fn find_owners<'o, 'e>(
+async fn find_owners<'e>(
     tx: &mut Tx,
     door: Door<'e>,
-    said: &[&'o Observation],
+    said: &[&Observation],
     payments: &[PaymentRow],
-) -> Result<(Contexts<'e>, Owners<'o>), Fail> {
-    let payments: HashMap<Receipt<'_>, &PaymentRow> =
-        payments.iter().map(|row| (receipt_of(row), row)).collect();
+) -> Result<(Contexts<'e>, Owners), Fail> {
+    let mut by_receipt: HashMap<Receipt<'_>, Vec<(usize, &PaymentRow)>> = HashMap::new();
+    for (at, row) in payments.iter().enumerate() {
+        let of_receipt = by_receipt.entry(receipt_of(row)).or_default();
+        of_receipt.push((at, row));
+    }
+    let payment_of = |observation: &Observation| {
+        let rows = by_receipt.get(&observation.receipt())?;
+        told_of(rows.iter().copied(), observation).map(|at| &payments[at])
+    };
     // Zero-value transfers are how addresses are poisoned; they are nothing, everywhere.
     let is_first = |it: &&Observation| {
-        !payments.contains_key(&it.receipt())
-            && it.sighting.level().is_some()
-            && !it.units.is_zero()
+        payment_of(it).is_none() && it.sighting.level().is_some() && !it.units.is_zero()
     };
     let unknown: Vec<&Observation> = said.iter().copied().filter(is_first).collect();
     let known = Known::read(tx, &unknown).await?;
@@ -182,33 +186,28 @@ async fn find_owners<'o, 'e>(
         firsts.entry(first.receipt()).or_insert(first);
     }
     let mut contexts = Contexts::new();
-    let scopes = payments
-        .values()
-        .map(|row| &row.scope)
-        .chain(known.scopes());
+    let scopes = payments.iter().map(|row| &row.scope);
+    let scopes = scopes.chain(known.scopes());
     load_contexts(tx, door.engine, door.effects, scopes, &mut contexts).await?;
-    let mut owners: Owners<'o> = HashMap::with_capacity(said.len());
-    for receipt in said.iter().copied().map(Observation::receipt) {
-        let owner = match payments.get(&receipt) {
+    let mut owners = Owners::with_capacity(said.len());
+    for observation in said.iter().copied() {
+        let owner = match payment_of(observation) {
             Some(row) => Ok(Found {
                 scope: row.scope.clone(),
                 invoice: row.invoice.clone(),
                 by: super::attribute::By::DepositAddress,
                 first_seen_at: row.first_seen_at,
             }),
-            None => match firsts.get(&receipt) {
+            None => match firsts.get(&observation.receipt()) {
                 Some(first) => known.attribute(&contexts, first).map_err(Some),
                 None => Err(None),
             },
         };
         let allowed = |found: &Found| door.only.is_none_or(|only| *only == found.scope);
-        owners.insert(
-            receipt,
-            match owner {
-                Ok(found) if !allowed(&found) => Err(Some(Reason::NoLease)),
-                owner => owner,
-            },
-        );
+        owners.push(match owner {
+            Ok(found) if !allowed(&found) => Err(Some(Reason::NoLease)),
+            owner => owner,
+        });
     }
     Ok((contexts, owners))
 }

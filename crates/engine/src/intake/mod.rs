@@ -16,7 +16,7 @@ pub use door::{Door, take_in};
 pub use quarantine::retry;
 
 use till_core::money::Units;
-use till_core::payment::Level;
+use till_core::payment::{AttributedBy, Level};
 use till_store::payments::PaymentRow;
 
 /// A transfer as the chain has it at some moment. Its identity is network, transaction and place in it.
@@ -70,6 +70,35 @@ type Receipt<'o> = (Identity<'o>, &'o str);
 
 fn receipt_of(row: &PaymentRow) -> Receipt<'_> {
     ((&row.network, &row.tx_hash, row.place), &row.recipient)
+}
+
+/// Whether what is at a payment's place now, in another block, is not that payment any more. At a merchant's own destination
+/// an invoice is known by who sends how much of what: run again, a transaction may bring there what others send.
+fn is_rerouted(row: &PaymentRow, observation: &Observation) -> bool {
+    let Sighting::InBlock { hash, .. } = &observation.sighting else {
+        return false;
+    };
+    let is_there = row.block_hash.as_ref() == Some(hash) && row.gone_at.is_none();
+    row.attributed_by == AttributedBy::WalletBinding
+        && !is_there
+        && !is_sent_alike(row, observation)
+}
+
+fn is_sent_alike(row: &PaymentRow, observation: &Observation) -> bool {
+    let sent = (&observation.sender, &observation.asset, observation.units);
+    (&row.sender, &row.asset, row.units) == sent
+}
+
+/// Which of the payments to the same recipient at its place an observation is about.
+fn told_of<'r>(
+    rows: impl IntoIterator<Item = (usize, &'r PaymentRow)>,
+    observation: &Observation,
+) -> Option<usize> {
+    let rows = rows.into_iter();
+    let rows = rows.filter(|(_, row)| !is_rerouted(row, observation));
+    let fit =
+        |(_, row): &(usize, &PaymentRow)| (!is_sent_alike(row, observation), row.gone_at.is_some());
+    rows.min_by_key(fit).map(|(at, _)| at)
 }
 
 impl Observation {

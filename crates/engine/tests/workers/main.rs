@@ -8,6 +8,7 @@ mod leading;
 mod quarantine;
 mod remined;
 mod rerouted;
+mod resent;
 mod retention;
 mod stress;
 mod subscriptions;

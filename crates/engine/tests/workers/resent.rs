@@ -1,0 +1,163 @@
+//! Run again in another block, a transaction brings from others what it brought from some: whoever sends is who is judged,
+//! and at a merchant's own destination, who is known by the sender.
+
+use scoped_futures::ScopedFutureExt as _;
+use till_core::money::Units;
+use till_core::payment::Level;
+use till_core::scope::Scope;
+use till_engine::checkout::wallets::{self, NewBinding};
+use till_engine::intake::chain::{Seen, Step, Tip, advance};
+use till_store::both_engines;
+
+use crate::remined::{USDC, block, is_done, payments, step, transfer};
+use crate::world::{World, account};
+
+const NETWORK: &str = "eip155:84532";
+const LISTED: &str = "0xaE0CF0b1a09f16Ff1eBab390fDb66F839Cc2F29B";
+const WALLETS: [&str; 2] = [
+    "0x1111111111111111111111111111111111111111",
+    "0x2222222222222222222222222222222222222222",
+];
+
+/// What a transaction does in a block above the first that replaces what was there.
+async fn mined(world: &World, branch: &str, transfers: Vec<Seen>, is_final: bool) {
+    let second = block(2, branch, "first");
+    let tip = Tip::of(&second);
+    let told = Step {
+        blocks: vec![block(1, "first", "root"), second],
+        transfers,
+        safe: Some(tip.clone()),
+        last_final: Some(tip).filter(|_| is_final),
+        ..step(world).await
+    };
+    is_done(advance(&world.engine, &told).await);
+}
+
+/// An invoice, whose it is, and what its wallet is to send.
+struct Bound {
+    scope: Scope,
+    invoice: String,
+    sent: Seen,
+}
+
+async fn bound(world: &World, scope: &Scope, wallet: &str) -> Bound {
+    let invoice = world.invoices(scope, 1).await.remove(0);
+    let request = NewBinding {
+        invoice: &invoice,
+        asset: USDC,
+        sender: wallet,
+        proof: None,
+    };
+    let request = &request;
+    let binding = world.engine.unit(scope, |tx, context| {
+        wallets::bind(tx, context, request).scope_boxed()
+    });
+    let binding = binding.await.unwrap();
+    let sent = Seen {
+        tx_hash: "bundle".into(),
+        place: 0,
+        asset: USDC.into(),
+        units: Units(binding.amount_base_units.parse().unwrap()),
+        arrived: None,
+        registers: None,
+        sender: Some(wallet.into()),
+        recipient: binding.destination,
+        height: Some(2),
+    };
+    Bound {
+        scope: scope.clone(),
+        invoice,
+        sent,
+    }
+}
+
+/// What these send, one behind the other.
+fn bundle(of: &[&Bound]) -> Vec<Seen> {
+    let placed = (0..).zip(of);
+    let placed = placed.map(|(place, of)| Seen {
+        place,
+        ..of.sent.clone()
+    });
+    placed.collect()
+}
+
+/// The invoice's status, and what stands of its own: places, senders and units.
+async fn stands(world: &World, of: &Bound) -> (&'static str, Vec<(i64, Option<String>, Units)>) {
+    let mut reader = world.db.read().await.unwrap();
+    let found = till_store::payments::of_invoice(&mut reader, &of.scope, &of.invoice).await;
+    let found = found.unwrap();
+    drop(reader);
+    let standing = found.into_iter().filter(|row| row.gone_at.is_none());
+    let standing = standing.map(|row| (row.place, row.sender, row.units));
+    let status = world.row(&of.scope, &of.invoice).await.status.as_str();
+    (status, standing.collect())
+}
+
+async fn has_its_own(world: &World, of: &Bound, place: i64) {
+    let own = vec![(place, of.sent.sender.clone(), of.sent.units)];
+    assert_eq!(stands(world, of).await, ("paid", own));
+}
+
+async fn two_bound(db: till_store::Db, is_one_account: bool) -> (World, Bound, Bound) {
+    let world = World::crediting(db, [(NETWORK.into(), Level::Safe)].into()).await;
+    let other = match is_one_account {
+        true => world.scope.clone(),
+        false => account(&world.engine).await,
+    };
+    let one = bound(&world, &world.scope, WALLETS[0]).await;
+    let two = bound(&world, &other, WALLETS[1]).await;
+    assert_eq!(one.sent.recipient, two.sent.recipient, "one destination");
+    (world, one, two)
+}
+
+/// The same amount, at the same place, from somebody who is on a list: before it is credited, or after.
+async fn is_screened_anew(db: till_store::Db, credit_at: Level) {
+    let world = World::crediting(db, [(NETWORK.into(), credit_at)].into()).await;
+    let invoice = world.invoice().await;
+    let from = async |sender: &str| {
+        let sent = transfer(&world, &invoice, USDC, 2).await;
+        let sender = Some(sender.to_owned());
+        vec![Seen { sender, ..sent }]
+    };
+    mined(&world, "clean", from(WALLETS[0]).await, false).await;
+    mined(&world, "listed", from(LISTED).await, true).await;
+    let [payment] = &payments(&world, &invoice).await[..] else {
+        panic!("one payment")
+    };
+    let shown = (payment.sender.as_deref(), payment.status.as_str());
+    assert_eq!(shown, (Some(LISTED), "held"));
+    assert_eq!(world.status(&invoice).await, "under_review");
+}
+
+both_engines! {
+    async fn who_sends_it_now_is_who_is_screened(db: Db) {
+        is_screened_anew(db, Level::Final).await;
+    }
+
+    async fn who_sends_it_now_is_who_is_screened_where_it_was_credited(db: Db) {
+        is_screened_anew(db, Level::Included).await;
+    }
+
+    async fn a_bundle_that_loses_one_pays_the_other_and_nobody_else(db: Db) {
+        let (world, one, two) = two_bound(db, true).await;
+        mined(&world, "both", bundle(&[&one, &two]), false).await;
+        has_its_own(&world, &one, 0).await;
+        has_its_own(&world, &two, 1).await;
+        mined(&world, "one", bundle(&[&two]), false).await;
+        assert_eq!(stands(&world, &one).await, ("awaiting_payment", vec![]));
+        has_its_own(&world, &two, 0).await;
+        mined(&world, "both again", bundle(&[&one, &two]), true).await;
+        has_its_own(&world, &one, 0).await;
+        has_its_own(&world, &two, 1).await;
+    }
+
+    async fn senders_that_change_places_keep_their_own_also_of_two_accounts(db: Db) {
+        let (world, one, two) = two_bound(db, false).await;
+        for (turn, order) in [[&one, &two], [&two, &one], [&one, &two]].into_iter().enumerate() {
+            mined(&world, &format!("branch {turn}"), bundle(&order), turn == 2).await;
+            let place = i64::try_from(turn % 2).unwrap();
+            has_its_own(&world, &one, place).await;
+            has_its_own(&world, &two, 1 - place).await;
+        }
+    }
+}
