@@ -4,6 +4,7 @@
 use scoped_futures::ScopedFutureExt as _;
 use till_chains::evm::blocks::Header;
 use till_core::chain::Block;
+use till_store::transfers::TransferRow;
 
 use super::Trouble;
 use super::agree::Claim;
@@ -68,9 +69,12 @@ async fn look(
         // It is behind, or of another chain: whoever reads on finds out which.
         return Ok(None);
     }
+    // Where several had to agree, they did.
     let proven = match looks {
-        Looks::Again => logs::proven(asking, source, &mut headers, is_patient).await?,
-        Looks::First => None,
+        Looks::Again if asking.net.quorum == 1 => {
+            logs::proven(asking, source, &mut headers, is_patient).await?
+        }
+        Looks::Again | Looks::First => None,
     };
     let to = headers.last().map_or(to, |last| last.height);
     let logs = match proven {
@@ -102,7 +106,11 @@ fn another<'e>(
 ) -> Option<(&'e Source, Looks)> {
     let asking = follower.asking;
     let readers = follower.readers_of(from);
-    let is_other = |source: &&Source| !readers.contains(&asking.net.place_of(source));
+    // Who read it before a restart is not known: with one endpoint, it did.
+    let is_other = |source: &&Source| {
+        let place = asking.net.place_of(source);
+        asking.net.sources.len() > 1 && !readers.contains(&place)
+    };
     let usable = asking.usable();
     let other = usable.iter().rev().copied().find(is_other);
     let may_come = is_patient && asking.net.sources.iter().any(|it| is_other(&it));
@@ -149,8 +157,16 @@ async fn leave_known(
 }
 
 /// Whether they were taken in.
-async fn take(follower: &Follower<'_>, missed: Vec<Seen>) -> Result<bool, Fail> {
+async fn take(follower: &Follower<'_>, mut missed: Vec<Seen>) -> Result<bool, Fail> {
     let network = &follower.asking.network().id;
+    // What is known at the same place was told by fewer: it goes before what is there comes. What is known as it is stays:
+    // a transaction that paid several is asked about as a whole.
+    let mut known = at_places(follower, &missed).await?;
+    missed.retain(|it| !known.iter().any(|row| is_known_as(row, it)));
+    known.retain(|row| missed.iter().any(|it| is_at_place_of(row, it)));
+    if missed.is_empty() {
+        return Ok(true);
+    }
     for it in &missed {
         let (tx_hash, height) = (&it.tx_hash, it.height);
         tracing::error!(
@@ -161,15 +177,14 @@ async fn take(follower: &Follower<'_>, missed: Vec<Seen>) -> Result<bool, Fail> 
         );
         metrics::counter!("till_network_missed_total", "network" => network.clone()).increment(1);
     }
-    // What is known at the same place was told by fewer: it goes before what is there comes.
-    let known = at_places(follower, &missed).await?;
     let mut steps = vec![Step {
         transfers: missed,
         ..Step::new(network, follower.epoch)
     }];
     if !known.is_empty() {
+        let refuted = known.into_iter().map(|row| (row.tx_hash, row.place));
         let refuted = Step {
-            refuted: known,
+            refuted: refuted.collect(),
             ..Step::new(network, follower.epoch)
         };
         steps.insert(0, refuted);
@@ -182,8 +197,19 @@ async fn take(follower: &Follower<'_>, missed: Vec<Seen>) -> Result<bool, Fail> 
     Ok(true)
 }
 
-/// Which places of transactions are known to have something else.
-async fn at_places(follower: &Follower<'_>, missed: &[Seen]) -> Result<Vec<(String, i64)>, Fail> {
+fn is_at_place_of(row: &TransferRow, seen: &Seen) -> bool {
+    (&row.tx_hash, row.place) == (&seen.tx_hash, seen.place)
+}
+
+fn is_known_as(row: &TransferRow, seen: &Seen) -> bool {
+    let told = (&seen.asset, &seen.sender, &seen.recipient, seen.units);
+    is_at_place_of(row, seen)
+        && row.height == seen.height
+        && (&row.asset, &row.sender, &row.recipient, row.units) == told
+}
+
+/// What is known to be in a block at the places of these.
+async fn at_places(follower: &Follower<'_>, missed: &[Seen]) -> Result<Vec<TransferRow>, Fail> {
     let network = &*follower.asking.network().id;
     let identities: Vec<(&str, &str, i64)> = missed
         .iter()
@@ -191,8 +217,8 @@ async fn at_places(follower: &Follower<'_>, missed: &[Seen]) -> Result<Vec<(Stri
         .collect();
     let mut reader = follower.asking.engine.db.read().await?;
     let known = till_store::transfers::find_many(&mut reader, &identities).await?;
-    let stands = known.into_iter().filter(|fact| fact.height.is_some());
-    Ok(stands.map(|fact| (fact.tx_hash, fact.place)).collect())
+    let stands = |fact: &TransferRow| fact.height.is_some() && !fact.gone;
+    Ok(known.into_iter().filter(stands).collect())
 }
 
 async fn note(follower: &mut Follower<'_>, height: i64) -> Result<(), Fail> {

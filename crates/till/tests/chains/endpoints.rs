@@ -60,6 +60,46 @@ fn one_of_two_logs_that_the_only_endpoint_leaves_out_is_found_in_the_receipts() 
     one.server.stop();
 }
 
+// N02, I11: who was paid by the same transaction is asked about again, and is not touched.
+#[test]
+fn what_the_second_look_finds_beside_what_is_known_undoes_nothing() {
+    let Some(one) = Watched::<1>::open() else {
+        return;
+    };
+    let (other, to_other) = one.shop.invoice(&one.server, "7.00", USDC);
+    one.proxies[0].tells(lies::leaves_out(&one.node.hex(&to_other)));
+    let transfers = [(&*one.deposit, 25_000_000), (&*to_other, 7_000_000)];
+    one.node.pay(USDC, &transfers);
+    one.node.mine(2);
+    one.until("paid");
+    one.node.mine(5);
+    one.shop.until_status(&one.server, &other, "paid");
+    until("it is told", || {
+        let told = one.shop.told_of(&other);
+        told.iter().any(|kind| kind == "invoice.paid")
+    });
+    let told = ["invoice.created", "invoice.detected", "invoice.paid"];
+    one.shop.until_told(&one.id, &told);
+    assert_eq!(one.shop.payments(&one.server, &one.id).len(), 1);
+    one.server.stop();
+}
+
+// R01: a receipt that is not there for a moment is no transfer that is gone.
+#[test]
+fn a_receipt_that_the_only_endpoint_lacks_for_a_moment_takes_nothing_back() {
+    let Some(one) = Watched::<1>::open() else {
+        return;
+    };
+    one.pay(25_000_000);
+    one.until("detected");
+    one.proxies[0].tells(lies::lacks_receipts_once());
+    one.node.mine(2);
+    one.until("paid");
+    let told = ["invoice.created", "invoice.detected", "invoice.paid"];
+    one.shop.until_told(&one.id, &told);
+    one.server.stop();
+}
+
 // N01, F4: with nobody to compare with, a block's head names the root of all its receipts.
 #[test]
 fn logs_that_the_only_endpoint_leaves_out_are_missed_by_nobody() {

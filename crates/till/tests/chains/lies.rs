@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
@@ -70,6 +71,16 @@ pub fn leaves_out(address: &str) -> Lie {
         let mut logs = (method == "eth_getLogs").then(|| ask(method, params.clone()))?;
         logs.as_array_mut()?.retain(|log| log["topics"][2] != word);
         Some(logs)
+    })
+}
+
+/// The first receipt that is asked for is not there.
+pub fn lacks_receipts_once() -> Lie {
+    let was_asked = AtomicBool::new(false);
+    Arc::new(move |method: &str, _: &Value, _: &Asked<'_>| {
+        let is_receipt = method == "eth_getTransactionReceipt";
+        let is_first = is_receipt && !was_asked.swap(true, Ordering::Relaxed);
+        is_first.then_some(Value::Null)
     })
 }
 
