@@ -190,8 +190,9 @@ async fn news(
 fn better_known(fact: &TransferRow, seen: &Seen) -> Option<TransferRow> {
     let mut better = fact.clone();
     better.set_came(seen.arrived.or(fact.came()));
-    if screening::is_open(fact.registers.as_deref()) && seen.registers.is_some() {
-        better.registers.clone_from(&seen.registers);
+    if let Some(said) = &seen.registers {
+        let said = screening::over(fact.registers.as_deref(), &screening::read(said));
+        better.registers = screening::written(&said);
     }
     (better != *fact).then_some(better)
 }

@@ -51,6 +51,24 @@ pub fn is_open(kept: Option<&str>) -> bool {
     kept.is_none_or(|kept| read(kept).iter().any(says_nothing))
 }
 
+/// Whether somebody was asked and did not answer.
+pub fn is_unanswered(kept: Option<&str>) -> bool {
+    kept.is_some() && is_open(kept)
+}
+
+/// New answers over what is kept: who has answered has answered, and who named somebody is not outdone by who did not.
+pub fn over(kept: Option<&str>, new: &Answers) -> Answers {
+    let mut answers = kept.map(read).unwrap_or_default();
+    for (name, finding) in new {
+        match answers.iter_mut().find(|(known, _)| known == name) {
+            None => answers.push((*name, *finding)),
+            Some((_, known)) if *known == Finding::Unavailable => *known = *finding,
+            Some(_) => {}
+        }
+    }
+    answers
+}
+
 /// Asks the issuer of an asset and the network's oracle about an address, where the network has an endpoint. Waits
 /// for nodes, so never inside a unit of work.
 pub async fn ask(engine: &Engine, screened: Screened<'_>, asset: &Asset) -> Answers {
@@ -184,6 +202,19 @@ mod tests {
         assert_eq!(written(&Answers::new()), None);
         assert!(!is_open(Some(&text)) && is_open(None));
         assert!(is_open(Some("issuer_blacklist=unavailable")));
+        assert!(is_unanswered(Some("issuer_blacklist=unavailable")) && !is_unanswered(None));
+        // What one register said stays, whoever does not answer the next time.
+        let kept = "issuer_blacklist=match sanctions_oracle=unavailable";
+        let new: Answers = vec![
+            (registers::ISSUER, Finding::Unavailable),
+            (registers::ORACLE, Finding::Clear),
+        ];
+        let all = written(&over(Some(kept), &new));
+        assert_eq!(
+            all.as_deref(),
+            Some("issuer_blacklist=match sanctions_oracle=clear")
+        );
+        assert_eq!(over(None, &new), new);
         assert_eq!(
             read("sanctions_oracle=unavailable another=match nonsense").len(),
             1

@@ -74,6 +74,8 @@ pub(super) struct Question<'q> {
     pub(super) ours: &'q HashSet<String>,
     /// How many must say the same.
     pub(super) need: usize,
+    /// Whether they are known to have moved something to us: who does not have it now may be slow.
+    pub(super) is_known: bool,
 }
 
 /// What came of asking about a transaction.
@@ -181,8 +183,8 @@ fn judge(
     match &groups[..] {
         [(claims, sources), others @ ..] if is_whole(claims) && sources.len() >= question.need => {
             asking.net.disputes.settled(&dispute);
-            // Those who have nothing may be slow; those who have something else are not.
-            let others = others.iter().filter(|(claims, _)| !claims.is_empty());
+            // Those who have nothing, or no receipt yet, may be slow; those who have something else are not.
+            let others = others.iter().filter(|(claims, _)| is_whole(claims));
             if sources.len() >= quorum {
                 for source in others.flat_map(|(_, sources)| sources) {
                     drop::<Trouble>(asking.lied(source, "a transfer that is another elsewhere"));
@@ -190,7 +192,9 @@ fn judge(
             }
             Verdict::Agreed(claims.clone())
         }
-        [(claims, sources)] if claims.is_empty() && sources.len() >= question.need => {
+        [(claims, sources)]
+            if claims.is_empty() && sources.len() >= question.need && !question.is_known =>
+        {
             asking.net.disputes.settled(&dispute);
             Verdict::Agreed(Vec::new())
         }

@@ -59,6 +59,12 @@ pub(super) async fn note(asking: Asking<'_>, blocks: &[Block], seen: &mut [Seen]
     }
 }
 
+/// Whether balances say what came of an asset.
+pub(super) fn is_asked(asking: Asking<'_>, asset: &str) -> bool {
+    let asset = Registry::builtin().asset(asset);
+    asking.network().family == Family::Evm && asset.is_some_and(|it| it.contract.is_some())
+}
+
 fn gain(
     asking: Asking<'_>,
     blocks: &[Block],

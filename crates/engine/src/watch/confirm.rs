@@ -37,6 +37,16 @@ pub(super) async fn confirmed(
     let Some(tip) = tip.filter(|tip| before.is_none_or(|before| before < tip.height)) else {
         return Ok(Confirmed::default());
     };
+    // What is final when it is read is asked about once more before it counts as that.
+    let open = read.transfers.iter().filter(|it| is_open(asking, it));
+    let open = open.filter_map(|it| it.height).min();
+    let tip = match open.filter(|open| *open <= tip.height) {
+        None => tip,
+        Some(open) => match below(chain, before, open) {
+            Some(below) => below,
+            None => return Ok(Confirmed::default()),
+        },
+    };
     let after = before.unwrap_or(i64::MIN);
     let (mut refuted, mut learned) = (Vec::new(), Vec::new());
     for (block, rows) in known(asking, (after, tip.height), (chain, read)).await? {
@@ -46,10 +56,8 @@ pub(super) async fn confirmed(
                 refuted.extend(wrong);
             }
             None => {
-                let below = chain.at(block.0 - 1);
-                let below = below.filter(|below| before.is_none_or(|it| it < below.height));
                 return Ok(Confirmed {
-                    tip: below.map(Tip::of),
+                    tip: below(chain, before, block.0),
                     refuted,
                     learned,
                     held: Some(disagreement(block.0)),
@@ -63,6 +71,20 @@ pub(super) async fn confirmed(
         learned,
         held: None,
     })
+}
+
+/// The block below a height, if that is a rise.
+fn below(chain: &Chain<'_>, before: Option<i64>, height: i64) -> Option<Tip> {
+    let below = chain.at(height - 1)?;
+    let rises = before.is_none_or(|it| it < below.height);
+    rises.then(|| Tip::of(below))
+}
+
+/// Whether too few endpoints said what came with it, or who sent it.
+fn is_open(asking: Asking<'_>, seen: &Seen) -> bool {
+    let asks_registers = screening::is_asked_on_chains(asking.engine) && seen.sender.is_some();
+    (asks_registers && screening::is_unanswered(seen.registers.as_deref()))
+        || (arrived::is_asked(asking, &seen.asset) && seen.arrived.is_none())
 }
 
 /// Height and hash.
@@ -120,6 +142,7 @@ async fn ask(
         transactions: &transactions,
         ours: &ours,
         need: asking.net.quorum,
+        is_known: true,
     };
     let mut wrong = Vec::new();
     for (transaction, verdict) in decide(asking, question, Answers::new()).await {

@@ -193,8 +193,10 @@ async fn prove(
     header: &Header,
     contract: &[u8; 20],
 ) -> Result<(), Trouble> {
-    let Named::All(logs) = named(asking, source, header).await? else {
-        return Ok(());
+    let logs = match named(asking, source, header).await? {
+        Named::All(logs) => logs,
+        Named::Others => return Err(asking.lied(source, "receipts that its block does not have")),
+        Named::NotNow | Named::Never => return Ok(()),
     };
     match logs.iter().any(|log| log.contract == *contract) {
         true => Err(asking.lied(source, "it left out logs")),
@@ -206,6 +208,8 @@ async fn prove(
 enum Named {
     /// All of them: the block's head names the root of these receipts.
     All(Vec<Log>),
+    /// The block's head names others.
+    Others,
     /// It was asked too much, or could not answer.
     NotNow,
     /// Not every node can be asked so, or for so much, and not every network's head names them.
@@ -219,14 +223,13 @@ async fn named(asking: Asking<'_>, source: &Source, header: &Header) -> Result<N
             let logs = split::logs_of(network, header.hash, &receipts);
             Ok(Named::All(logs.map_err(|it| asking.failed(source, &it))?))
         }
-        Ok(Proven::Others) => Err(asking.lied(source, "receipts that its block does not have")),
+        Ok(Proven::Others) => Ok(Named::Others),
         Err(error @ (RpcError::Unreachable(_) | RpcError::CutOff)) => {
             Err(asking.failed(source, &error))
         }
-        Err(error) if is_refusal(&error) || matches!(error, RpcError::Timeout(_)) => {
-            Ok(Named::NotNow)
-        }
-        Ok(Proven::Unknown) | Err(_) => Ok(Named::Never),
+        Ok(Proven::Unknown) | Err(RpcError::TooLong(_)) => Ok(Named::Never),
+        Err(error @ RpcError::Refused { .. }) if !is_refusal(&error) => Ok(Named::Never),
+        Err(_) => Ok(Named::NotNow),
     }
 }
 
@@ -253,6 +256,11 @@ pub(super) async fn proven(
             match told {
                 Named::All(told) => logs.extend(told),
                 Named::NotNow if is_patient => return Err(Trouble::Source),
+                Named::Others => {
+                    let (network, endpoint) = (&*asking.network().id, &source.endpoint);
+                    tracing::error!(network, %endpoint, "the receipts of a block are not those that its head names; its logs are believed");
+                    return Ok(None);
+                }
                 Named::NotNow | Named::Never => return Ok(None),
             }
         }

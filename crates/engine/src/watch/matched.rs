@@ -96,6 +96,7 @@ pub(super) async fn agreed<'s>(
             transactions: &transactions,
             ours,
             need,
+            is_known: false,
         };
         let mut answers = Answers::new();
         for (source, logs) in given {

@@ -12,7 +12,7 @@ use super::ask::Asking;
 use super::quorum;
 use crate::intake::chain::Seen;
 use crate::nodes::Source;
-use crate::screening::{Answers, is_asked_on_chains, is_open, written};
+use crate::screening::{Answers, is_asked_on_chains, is_open, over, written};
 
 /// Senders at the same time.
 const AT_ONCE: usize = 16;
@@ -38,7 +38,8 @@ pub(super) async fn note(asking: Asking<'_>, seen: &mut [Seen]) {
     let answers: Vec<(Vec<usize>, Answers)> = stream::iter(asked).buffered(AT_ONCE).collect().await;
     for (of, answers) in answers {
         for index in of {
-            seen[index].registers = written(&answers);
+            let kept = seen[index].registers.take();
+            seen[index].registers = written(&over(kept.as_deref(), &answers));
         }
     }
 }
