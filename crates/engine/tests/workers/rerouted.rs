@@ -101,7 +101,7 @@ async fn the_books_have_each_once(world: &World, payees: &[Payee]) {
 }
 
 /// Reconciliation flags nothing.
-async fn the_report_agrees(world: &World, payees: &[Payee]) {
+pub async fn the_report_agrees(world: &World, payees: &[Payee]) {
     let asked = Asked {
         from: Some(NOW - 1),
         to: Some(NOW + 1),

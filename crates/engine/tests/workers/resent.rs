@@ -10,6 +10,7 @@ use till_engine::intake::chain::{Seen, Step, Tip, advance};
 use till_store::both_engines;
 
 use crate::remined::{USDC, block, is_done, payments, step, transfer};
+use crate::rerouted::the_report_agrees;
 use crate::world::{World, account};
 
 const NETWORK: &str = "eip155:84532";
@@ -98,6 +99,11 @@ async fn has_its_own(world: &World, of: &Bound, place: i64) {
     assert_eq!(stands(world, of).await, ("paid", own));
 }
 
+fn payees(of: &[&Bound]) -> Vec<(Scope, String)> {
+    let each = of.iter().map(|of| (of.scope.clone(), of.invoice.clone()));
+    each.collect()
+}
+
 async fn two_bound(db: till_store::Db, is_one_account: bool) -> (World, Bound, Bound) {
     let world = World::crediting(db, [(NETWORK.into(), Level::Safe)].into()).await;
     let other = match is_one_account {
@@ -144,11 +150,13 @@ both_engines! {
         has_its_own(&world, &one, 0).await;
         has_its_own(&world, &two, 1).await;
         mined(&world, "one", bundle(&[&two]), false).await;
+        the_report_agrees(&world, &payees(&[&one, &two])).await;
         assert_eq!(stands(&world, &one).await, ("awaiting_payment", vec![]));
         has_its_own(&world, &two, 0).await;
         mined(&world, "both again", bundle(&[&one, &two]), true).await;
         has_its_own(&world, &one, 0).await;
         has_its_own(&world, &two, 1).await;
+        the_report_agrees(&world, &payees(&[&one, &two])).await;
     }
 
     async fn senders_that_change_places_keep_their_own_also_of_two_accounts(db: Db) {
@@ -158,6 +166,7 @@ both_engines! {
             let place = i64::try_from(turn % 2).unwrap();
             has_its_own(&world, &one, place).await;
             has_its_own(&world, &two, 1 - place).await;
+            the_report_agrees(&world, &payees(&[&one, &two])).await;
         }
     }
 }

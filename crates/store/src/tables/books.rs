@@ -89,7 +89,8 @@ pub async fn of_period(
          (SELECT string_agg(concat_ws($7, i.id, COALESCE(i.summary, ''), i.status), $8) FROM invoices AS i \
          WHERE i.account = $1 AND i.mode = $2 AND i.id > $3 AND i.id <= $4 AND i.created_at >= $5 AND i.created_at < $6), \
          (SELECT string_agg(concat_ws($7, p.invoice, p.id, p.asset, p.units, p.status, p.credit_at, p.network, p.simulated, \
-         COALESCE(p.credited_at, -1), COALESCE(p.gone_at, -1), COALESCE(t.asset, ''), COALESCE(t.arrived, t.units, ''), \
+         COALESCE(p.credited_at, -1), COALESCE(p.gone_at, -1), \
+         COALESCE(CASE WHEN t.payment <> p.id THEN NULL ELSE t.asset END, ''), COALESCE(t.arrived, t.units, ''), \
          COALESCE(t.height, -1), COALESCE(t.gone, -1)), $8) FROM payments AS p \
          LEFT JOIN transfers AS t ON t.network = p.network AND t.tx_hash = p.tx_hash AND t.place = p.place AND t.recipient = p.recipient \
          WHERE p.account = $1 AND p.mode = $2 AND p.invoice > $3 AND p.invoice <= $4), \

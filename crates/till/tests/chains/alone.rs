@@ -1,5 +1,5 @@
 //! What one endpoint of three says alone, while the others are away or say otherwise: it decides nothing. The first is the
-//! one that lies.
+//! one that lies. And what the only one does not say at once.
 
 use crate::common::until;
 use crate::lies;
@@ -125,4 +125,22 @@ fn one_that_is_left_alone_clears_nobody() {
     node.mine(2);
     three.is_held_as("blacklist");
     three.server.stop();
+}
+
+// D18: what is final when it is read is asked about twice, too.
+#[test]
+fn a_register_that_falters_once_clears_nobody_however_old_the_block_is() {
+    let Some(one) = Watched::<1>::open() else {
+        return;
+    };
+    one.server.stop();
+    let node = &one.node;
+    node.block(&node.contract(USDC), &node.payer());
+    node.pay(USDC, &[(&one.deposit, 25_000_000)]);
+    node.mine(6);
+    one.proxies[0].tells(lies::registers_falter_once());
+    let server = one.shop.open();
+    let held = one.shop.until_status(&server, &one.id, "under_review");
+    assert_eq!(held["review"]["hold"], "blacklist", "{held}");
+    server.stop();
 }

@@ -74,6 +74,17 @@ pub fn leaves_out(address: &str) -> Lie {
     })
 }
 
+/// The first question to a register is answered with nothing.
+pub fn registers_falter_once() -> Lie {
+    let was_asked = AtomicBool::new(false);
+    Arc::new(move |method: &str, params: &Value, _: &Asked<'_>| {
+        let data = params[0]["data"].as_str().unwrap_or_default();
+        let is_question = method == "eth_call" && data.starts_with("0xfe575a87");
+        let is_first = is_question && !was_asked.swap(true, Ordering::Relaxed);
+        is_first.then(|| json!("0x"))
+    })
+}
+
 /// The first receipt that is asked for is not there.
 pub fn lacks_receipts_once() -> Lie {
     let was_asked = AtomicBool::new(false);
