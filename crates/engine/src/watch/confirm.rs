@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use futures::{FutureExt as _, StreamExt as _, stream};
 use till_core::chain::Block;
 use till_store::transfers::TransferRow;
 
@@ -14,6 +15,9 @@ use super::{arrived, senders};
 use crate::base::fail::Fail;
 use crate::intake::chain::{Seen, Tip};
 use crate::screening;
+
+/// Blocks at the same time.
+const AT_ONCE: usize = 16;
 
 /// How far a tip may rise.
 #[derive(Debug, Default)]
@@ -48,28 +52,31 @@ pub(super) async fn confirmed(
         },
     };
     let after = before.unwrap_or(i64::MIN);
-    let (mut refuted, mut learned) = (Vec::new(), Vec::new());
+    let (mut agreed, mut open) = (Vec::new(), None);
     for (block, rows) in known(asking, (after, tip.height), (chain, read)).await? {
         match ask(asking, block, &rows).await {
-            Some(wrong) => {
-                learned.extend(learn(asking, chain.at(block.0), &rows, &wrong).await);
-                refuted.extend(wrong);
-            }
+            Some(wrong) => agreed.push((block.0, rows, wrong)),
             None => {
-                return Ok(Confirmed {
-                    tip: below(chain, before, block.0),
-                    refuted,
-                    learned,
-                    held: Some(disagreement(block.0)),
-                });
+                open = Some(block.0);
+                break;
             }
         }
     }
+    // Together: one that hangs is waited for once, and not for every block.
+    let learning = agreed
+        .iter()
+        .map(|(height, rows, wrong)| learn(asking, chain.at(*height), rows, wrong).boxed());
+    let learning: Vec<_> = learning.collect();
+    let learned: Vec<Vec<Seen>> = stream::iter(learning).buffered(AT_ONCE).collect().await;
+    let refuted = agreed.into_iter().flat_map(|(_, _, wrong)| wrong);
     Ok(Confirmed {
-        tip: Some(tip),
-        refuted,
-        learned,
-        held: None,
+        tip: match open {
+            None => Some(tip),
+            Some(height) => below(chain, before, height),
+        },
+        refuted: refuted.collect(),
+        learned: learned.into_iter().flatten().collect(),
+        held: open.map(disagreement),
     })
 }
 
