@@ -73,7 +73,11 @@ pub struct Taken {
     pub withdrawn: Units,
 }
 
-/// What bears a refund of a payment that is gone: the same, and at last what waits for a decision.
+/// What bears that part of the refunds of a payment that is gone which is owed with the price: what pays for it, because
+/// what counts as excess of the others is beyond both.
+const OWED_FROM: &[Group] = &[Group::Settled];
+
+/// What bears the rest: what a refund would take, and at last what waits for a decision.
 const BORNE_FROM: &[Group] = &[
     Group::Overpaid,
     Group::Refundable,
@@ -184,17 +188,38 @@ pub fn take_out(payments: &mut [Drawn<'_>]) {
     let missing: Vec<Units> = payments.iter_mut().map(take_own).collect();
     // Hardly ever any: a stranger may have sent thousands of payments, and nobody looks at each for every other.
     let beyond = missing.into_iter().enumerate();
-    for (at, mut missing) in beyond.filter(|(_, missing)| !missing.is_zero()) {
-        for group in BORNE_FROM {
-            for other in 0..payments.len() {
-                if other != at && payments[other].asset == payments[at].asset {
-                    let borne = payments[other].position.take(&[*group], missing);
-                    missing.0 -= borne.0;
-                    hand_over(payments, at, other, borne);
-                }
+    for (at, missing) in beyond.filter(|(_, missing)| !missing.is_zero()) {
+        let owed = missing.min(payments[at].taken.withdrawn);
+        // Credit that was used stands with what settled, and paid for something else.
+        let borne = bear(payments, at, OWED_FROM, owed, |it| {
+            it.taken.credit_used.is_zero()
+        });
+        bear(payments, at, BORNE_FROM, Units(missing.0 - borne.0), |_| {
+            true
+        });
+    }
+}
+
+/// Lets other payments of its asset bear so much of what was refunded of one, and answers with what they bore.
+fn bear(
+    payments: &mut [Drawn<'_>],
+    at: usize,
+    groups: &[Group],
+    wanted: Units,
+    may_bear: fn(&Drawn<'_>) -> bool,
+) -> Units {
+    let mut missing = wanted;
+    for group in groups {
+        for other in 0..payments.len() {
+            let is_asked = other != at && payments[other].asset == payments[at].asset;
+            if is_asked && may_bear(&payments[other]) {
+                let borne = payments[other].position.take(&[*group], missing);
+                missing.0 -= borne.0;
+                hand_over(payments, at, other, borne);
             }
         }
     }
+    Units(wanted.0 - missing.0)
 }
 
 /// The books have so much of what was refunded of one payment with another; what was sent first.

@@ -203,6 +203,23 @@ on_every_engine! {
         assert_eq!((units(&till, "refunds_due").await, units(&till, "received").await), (25_000_000, -25_000_000));
     }
 
+    async fn the_excess_after_a_reversal_is_refunded_by_an_empty_body(world: World) {
+        let till = world.till().await;
+        let invoice = received(&till, "28").await;
+        let made = refund(&till, &invoice, json!({ "amount": "1" })).await.ok(201);
+        claim(&till, &made, "eip155:84532", PAYER).await.ok(200);
+        act(&till, &made, "mark_sent", json!({ "tx_hash": tx(1) })).await.ok(200);
+        let payment = id(&till.payments_of(&invoice).await[0]);
+        till.post(&format!("/v1/test_helpers/payments/{payment}/reverse"), json!({})).await.ok(200);
+        till.simulate(&invoice, json!({ "amount": "28" })).await;
+        // What was sent back is owed with the price; the rest is too much, and nothing is taken off it twice.
+        assert_eq!(till.retrieve(&invoice).await["amount_overpaid"]["amount"], "2.00");
+        assert_eq!((units(&till, "settled").await, units(&till, "overpaid").await), (25_000_000, 2_000_000));
+        assert_eq!(refund(&till, &invoice, json!({})).await.ok(201)["amount"], "2.00");
+        refund(&till, &invoice, json!({})).await.refused(409, "refund_exceeds_received", None);
+        assert_eq!((units(&till, "settled").await, units(&till, "overpaid").await), (25_000_000, 0));
+    }
+
     async fn what_was_reversed_is_not_ready_to_be_sent(world: World) {
         let till = world.till().await;
         let invoice = received(&till, "28.5").await;

@@ -161,6 +161,23 @@ fn a_reversal_after_the_excess_was_refunded_leaves_nothing_paid_that_is_not_kept
 }
 
 #[test]
+fn what_is_paid_beyond_the_price_and_a_refund_of_a_payment_that_is_gone_is_excess() {
+    let mut payments = vec![cents("p", 2_800, 10)];
+    let before = seen(&payments, 20);
+    keep(&mut payments, &before);
+    refund(&mut payments, 1_000_000, 20).unwrap();
+    payments[0] = gone(&payments[0], 30);
+    payments.push(cents("q", 2_800, 40));
+    let after = seen(&payments, 50);
+    assert_eq!(after.overpaid, Some((A.to_owned(), Units(2_000_000))));
+    let stands = after.part("q").unwrap().position;
+    assert_eq!(
+        (stands.settled, stands.overpaid, stands.refunds_due),
+        (Units(25_000_000), Units(2_000_000), Units(1_000_000))
+    );
+}
+
+#[test]
 fn a_refunded_payment_that_is_replaced_stands_in_the_books_once() {
     let mut payments = vec![cents("p", 2_500, 10)];
     let before = seen(&payments, 20);
