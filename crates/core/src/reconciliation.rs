@@ -85,6 +85,11 @@ pub struct Views {
     pub exposed: i128,
     /// The invoice is paid, whatever left the chain.
     pub is_paid: bool,
+    /// What of it the journal has beyond the price, and whether the invoice shows an excess of this asset.
+    pub excess: i128,
+    pub is_shown: bool,
+    /// The invoice is paid, and not overpaid: what is beyond its price came below a cent at a time.
+    pub is_dust: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,6 +189,18 @@ pub fn differences(views: &Views) -> Vec<Difference> {
         Severity::Explained,
         "Received, and held until a review decides about it.",
     );
+    let (kind, detail) = match views.is_dust {
+        true => (
+            "dust",
+            "Beyond the price in payments below one cent each, which do not make an invoice overpaid.",
+        ),
+        false => (
+            "excess_not_shown",
+            "Beyond the price, while the invoice shows its excess in another asset or is under review.",
+        ),
+    };
+    let hidden = if views.is_shown { 0 } else { views.excess };
+    add(kind, hidden, Severity::Explained, detail);
     found
 }
 
@@ -263,6 +280,22 @@ mod tests {
             &[("pending", 3)],
         );
         check(Views { held: 3, ..agree }, &[("held", 3)]);
+        let beyond = Views { excess: 2, ..agree };
+        check(beyond, &[("excess_not_shown", 2)]);
+        check(
+            Views {
+                is_dust: true,
+                ..beyond
+            },
+            &[("dust", 2)],
+        );
+        check(
+            Views {
+                is_shown: true,
+                ..beyond
+            },
+            &[],
+        );
         check(Views { chain: 24, ..agree }, &[("chain", 1)]);
         check(
             Views {

@@ -1,7 +1,7 @@
 //! Refunds: what may be refunded, where a refund stands, and what its payer may still do.
 
 use crate::error::{Code, Refusal};
-use crate::invoice::{Summary, Terms};
+use crate::invoice::{Status, Summary, Terms};
 use crate::ledger::Position;
 use crate::limits::CLAIM_LIFE_DAYS;
 use crate::money::Units;
@@ -158,19 +158,21 @@ pub fn refund_asset(
     }
 }
 
-/// The amount of a refund: the one that was asked for, or what is left of the excess.
+/// The amount of a refund: the one that was asked for, or what is left of the excess. What is beyond the price of an
+/// invoice that is paid, and not overpaid, is dust: that takes an amount.
 pub fn refund_amount(
     of: Refundable,
-    was_overpaid: bool,
+    status: Status,
     asked: Option<Units>,
 ) -> Result<Units, Refusal> {
+    let is_overpaid = status == Status::Overpaid;
     let amount = match asked {
         Some(amount) if amount.is_zero() => {
             return Err(Refusal::of(Code::AmountInvalid).param("amount"));
         }
         Some(amount) => amount,
-        None if !of.excess.is_zero() => of.excess,
-        None if was_overpaid => return Err(Refusal::of(Code::RefundExceedsReceived)),
+        None if !of.excess.is_zero() && (is_overpaid || !status.is_paid()) => of.excess,
+        None if is_overpaid => return Err(Refusal::of(Code::RefundExceedsReceived)),
         None => return Err(Refusal::of(Code::AmountRequired).param("amount")),
     };
     if amount > of.available {
@@ -253,7 +255,9 @@ mod tests {
         };
         let of = refundable(&[source("A", 10, 0, held)], "A");
         assert_eq!((of.received, of.available), (Units(10), Units(0)));
-        let code = refund_amount(of, false, Some(Units(1))).unwrap_err().code;
+        let code = refund_amount(of, Status::Paid, Some(Units(1)))
+            .unwrap_err()
+            .code;
         assert_eq!(code, Code::RefundExceedsReceived);
     }
 
@@ -264,22 +268,33 @@ mod tests {
             excess: Units(excess),
             available: Units(13),
         };
-        assert_eq!(refund_amount(of(3), true, None), Ok(Units(3)));
+        assert_eq!(refund_amount(of(3), Status::Overpaid, None), Ok(Units(3)));
         let code = |done: Result<Units, Refusal>| done.unwrap_err().code;
         assert_eq!(
-            code(refund_amount(of(0), true, None)),
+            code(refund_amount(of(0), Status::Overpaid, None)),
             Code::RefundExceedsReceived
         );
+        // What is beyond the price of one that is paid, and not overpaid, is dust: never sent back by itself.
+        for (status, excess) in [(Status::Paid, 0), (Status::Paid, 3), (Status::PaidLate, 3)] {
+            assert_eq!(
+                code(refund_amount(of(excess), status, None)),
+                Code::AmountRequired
+            );
+        }
         assert_eq!(
-            code(refund_amount(of(0), false, None)),
-            Code::AmountRequired
+            refund_amount(of(3), Status::UnderReview, None),
+            Ok(Units(3))
         );
         assert_eq!(
-            code(refund_amount(of(0), false, Some(Units(0)))),
+            refund_amount(of(3), Status::Paid, Some(Units(3))),
+            Ok(Units(3))
+        );
+        assert_eq!(
+            code(refund_amount(of(0), Status::Paid, Some(Units(0)))),
             Code::AmountInvalid
         );
         assert_eq!(
-            code(refund_amount(of(0), false, Some(Units(14)))),
+            code(refund_amount(of(0), Status::Paid, Some(Units(14)))),
             Code::RefundExceedsReceived
         );
     }

@@ -212,6 +212,41 @@ on_every_engine! {
         assert_eq!(figure(&seen, "chain", "unattributed"), "2.00");
     }
 
+    async fn dust_above_the_price_is_explained_and_is_no_excess(world: World) {
+        let till = world.till().await;
+        let dusty = received(&till, "25").await;
+        for _ in 0..30 {
+            till.simulate(&dusty, json!({ "amount": "0.009" })).await;
+        }
+        assert_eq!(till.retrieve(&dusty).await["status"], "paid");
+        let seen = report(&till, "").await;
+        assert_eq!((figure(&seen, "ledger", "overpaid"), figure(&seen, "invoices", "overpaid")), ("0.27".into(), "0.00".into()));
+        assert_eq!(kinds(&seen), [("dust".to_owned(), "0.27".to_owned(), "explained".to_owned())]);
+        assert_eq!(seen["discrepancies"][0]["invoice"], json!(dusty));
+        refund(&till, &dusty, json!({})).await.refused(400, "amount_required", "amount");
+        // It is the payer's all the same, who may have it.
+        refund(&till, &dusty, json!({ "amount": "0.27" })).await.ok(201);
+        assert_eq!(kinds(&report(&till, "").await), []);
+        // With a real excess, dust is part of that.
+        let over = received(&till, "26").await;
+        till.simulate(&over, json!({ "amount": "0.009" })).await;
+        assert_eq!(kinds(&report(&till, "").await), []);
+        assert_eq!(refund(&till, &over, json!({})).await.ok(201)["amount"], "1.009");
+    }
+
+    async fn an_excess_that_the_invoice_does_not_show_is_explained(world: World) {
+        let till = world.till().await;
+        let invoice = received(&till, "26").await;
+        till.simulate(&invoice, json!({ "amount": "3", "asset": NILE })).await;
+        let explained = |amount: &str| ("excess_not_shown".to_owned(), amount.to_owned(), "explained".to_owned());
+        assert_eq!(kinds(&report(&till, "").await), [explained("1.00")], "three are shown in the other asset");
+        let listed = till_chains::test_screening().iter().find(|(family, ..)| *family == Family::Evm).unwrap().2;
+        till.simulate(&invoice, json!({ "amount": "11", "sender": listed })).await;
+        assert_eq!(till.retrieve(&invoice).await["status"], "under_review");
+        let held = ("held".to_owned(), "11.00".to_owned(), "explained".to_owned());
+        assert_eq!(kinds(&report(&till, "").await), [explained("1.00"), explained("3.00"), held]);
+    }
+
     async fn only_what_was_asked_about_is_reported(world: World) {
         let till = world.till().await;
         let invoice = id(&till.invoice().await);

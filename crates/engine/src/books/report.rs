@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use till_core::asset::Registry;
 use till_core::chain::Tips;
+use till_core::invoice::Status;
 use till_core::ledger::Group;
 use till_core::money::Units;
 use till_core::payment::PaymentStatus;
@@ -229,10 +230,14 @@ fn find<'b>(books: &'b Books, id: &str) -> Option<&'b BookInvoice> {
 
 /// What an invoice shows.
 fn add_invoice<'r>(assets: &mut Assets, views: &mut InvoiceViews<'r>, row: &'r BookInvoice) {
+    let is_dust = row.status.is_paid() && row.status != Status::Overpaid;
     for (asset, units) in &row.summary.received {
-        views.entry((&row.invoice, asset)).or_default().invoice += wide(*units);
+        let of = views.entry((&row.invoice, asset)).or_default();
+        of.invoice += wide(*units);
+        of.is_dust = is_dust;
     }
     if let Some((asset, units)) = &row.summary.overpaid {
+        views.entry((&row.invoice, asset)).or_default().is_shown = true;
         assets.entry(asset.clone()).or_default().overpaid += wide(*units);
     }
 }
@@ -288,7 +293,9 @@ fn add_line<'r>(
 ) {
     let mut moved = Totals::default();
     moved.add(line.debit, line.credit, line.amount);
-    views.entry((invoice, &line.asset)).or_default().ledger += moved.of(Group::Received);
+    let of = views.entry((invoice, &line.asset)).or_default();
+    of.ledger += moved.of(Group::Received);
+    of.excess += moved.of(Group::Overpaid);
     let sums = match assets.get_mut(&line.asset) {
         Some(sums) => sums,
         None => assets.entry(line.asset.clone()).or_default(),

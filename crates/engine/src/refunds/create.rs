@@ -109,8 +109,7 @@ fn decide(held: &Held, request: &NewRefund) -> Result<(String, Units), Refusal> 
             Refusal::new(Code::AmountInvalid, format!("amount {error}")).param("amount")
         })?),
     };
-    let was_overpaid = invoice.summary.overpaid.is_some();
-    let units = refund_amount(refundable(&sources, &asset), was_overpaid, amount)?;
+    let units = refund_amount(refundable(&sources, &asset), invoice.status, amount)?;
     Ok((asset, units))
 }
 
