@@ -1,7 +1,8 @@
 //! What an invoice costs in each asset: exact, rounded up to the asset's grid, never down.
 
-use num_bigint::BigUint;
+use num_bigint::{BigInt, BigUint};
 use num_integer::Integer as _;
+use num_traits::Signed as _;
 
 use crate::error::{Code, Refusal};
 use crate::money::{self, Currency, Units};
@@ -50,14 +51,10 @@ pub fn agreed(prices: &[Price], min_sources: usize, max_spread_bps: u32) -> Opti
     let mut sorted = prices.to_vec();
     sorted.sort_by_key(|price| price.value());
     let middle = *sorted.get(sorted.len().checked_sub(1)? / 2)?;
-    let centre = middle.value();
+    let centre = BigInt::from(middle.value());
     let is_near = |price: &&Price| {
-        let value = price.value();
-        let apart = match value > centre {
-            true => value - &centre,
-            false => &centre - value,
-        };
-        apart * 10_000u32 <= &centre * max_spread_bps
+        let apart = BigInt::from(price.value()) - &centre;
+        apart.abs() * 10_000u32 <= &centre * max_spread_bps
     };
     (sorted.iter().filter(is_near).count() >= min_sources).then_some(middle)
 }

@@ -242,6 +242,46 @@ fn what_was_refunded_of_a_payment_that_is_gone_stays_refunded() {
 }
 
 #[test]
+fn what_was_refunded_of_a_payment_that_is_gone_is_borne_by_its_asset_alone() {
+    let taken = [refunded(6, 4), Taken::default(), Taken::default()];
+    let mut positions = [
+        Position::default(),
+        position(0, 25, 0, 0),
+        position(0, 25, 0, 0),
+    ];
+    let assets = ["A", "B", "A"];
+    let drawn = assets.iter().zip(taken).zip(&mut positions);
+    let mut drawn: Vec<Drawn<'_>> = drawn
+        .map(|((asset, taken), position)| Drawn {
+            asset,
+            taken,
+            position,
+        })
+        .collect();
+    take_out(&mut drawn);
+    let bears = Position {
+        refunds_due: Units(6),
+        refunds_sent: Units(4),
+        ..position(0, 15, 0, 0)
+    };
+    assert_eq!(
+        positions,
+        [Position::default(), position(0, 25, 0, 0), bears]
+    );
+}
+
+#[test]
+fn who_bears_the_refund_of_another_was_not_refunded() {
+    use EntryKind::*;
+    for kind in EntryKind::ALL {
+        let is_refund = matches!(kind, RefundDue | RefundSent | RefundReturned);
+        let of_another = if is_refund { Reclassification } else { kind };
+        assert_eq!(kind.of_refunds(false), of_another);
+        assert_eq!(kind.of_refunds(true), kind);
+    }
+}
+
+#[test]
 fn what_was_refunded_is_not_held_again() {
     let held = position(25, 0, 0, 0).less(refunded(0, 10));
     assert_eq!(held.held, Units(15));

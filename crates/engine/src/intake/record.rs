@@ -159,6 +159,10 @@ async fn news(
     let mut facts = Vec::with_capacity(placed.len() + replaced.len());
     for ((tx_hash, place), (seen, block)) in &placed {
         let identity = (&*step.network, *tx_hash, *place);
+        // It left its block and waits for another: first it is gone, and whoever still sees it waiting may say so later.
+        if block.is_none() && replaced_ids.contains(&identity) {
+            continue;
+        }
         let stands = known
             .get(&identity)
             .filter(|_| !replaced_ids.contains(&identity));

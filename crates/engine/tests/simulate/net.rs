@@ -137,6 +137,9 @@ impl Net {
             };
             let at = |height: i64| self.blocks.iter().find(|block| block.height == height);
             let block = seen.height.map(|height| at(height).unwrap().clone());
+            if block.is_none() && left.contains(&id) {
+                continue;
+            }
             let stands = self.facts.get(&id).filter(|_| !left.contains(&id));
             let there = stands.and_then(|fact| fact.block.as_ref());
             if there.is_some() && (block.is_none() || block.as_ref() == there) {

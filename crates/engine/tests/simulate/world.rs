@@ -45,6 +45,8 @@ const LAST_STEPS: usize = 12;
 pub type Check = Result<(), String>;
 
 pub struct World {
+    /// Whether its chains are replaced more often than others.
+    pub is_stormy: bool,
     pub rng: Rng,
     pub clock: Arc<StillClock>,
     entropy: Arc<CountingEntropy>,
@@ -102,6 +104,7 @@ impl World {
         let engine = Arc::new(engine(db, &clock, &entropy, &credit_at, pool_max));
         let mut world = World {
             rng: Rng::new(seed),
+            is_stormy: seed % 4 == 1,
             receiver: Arc::new(Receiver::new(Arc::clone(&clock))),
             clock,
             entropy,

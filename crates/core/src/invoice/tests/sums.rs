@@ -357,6 +357,15 @@ fn a_top_up_becomes_credit_once_it_is_final() {
 }
 
 #[test]
+fn what_is_paid_in_part_keeps_its_address_for_a_day_after_the_deadline() {
+    let first = cents("p", 1_000, 10);
+    let end = terms().expires_at + 24 * 3_600_000;
+    for (now, is_over) in [(end - 1, false), (end, true)] {
+        assert_eq!(seen(std::slice::from_ref(&first), now).is_over, is_over);
+    }
+}
+
+#[test]
 fn what_takes_nothing_more_keeps_what_it_has_and_gives_back_what_comes() {
     let mut terms = terms();
     terms.takes_until = Some(terms.expires_at + 50);

@@ -26,7 +26,7 @@ pub async fn check(world: &World) -> Check {
 }
 
 /// Each finds what may never be there.
-const NEVER: [(&str, &str); 7] = [
+const NEVER: [(&str, &str); 8] = [
     (
         "a transfer that is neither somebody's nor nobody's, or both",
         "SELECT tx_hash FROM transfers t WHERE gone = 0 AND units <> '0' AND (payment IS NULL) = (reason IS NULL) \
@@ -43,6 +43,12 @@ const NEVER: [(&str, &str); 7] = [
          WHERE p.gone_at IS NULL AND t.simulated = 0 AND n.frozen_at IS NULL AND ((p.level = 'final' \
          AND (t.height IS NULL OR n.final_height IS NULL OR t.height > n.final_height)) OR (p.level = 'safe' \
          AND (t.height IS NULL OR n.safe_height IS NULL OR t.height > n.safe_height)))",
+    ),
+    (
+        "a payment in a block that does not have it",
+        "SELECT p.id FROM payments p JOIN transfers t ON t.payment = p.id JOIN networks n ON n.id = t.network \
+         WHERE p.gone_at IS NULL AND p.block_hash IS NOT NULL AND t.simulated = 0 AND n.frozen_at IS NULL \
+         AND t.block_hash IS NOT p.block_hash",
     ),
     (
         "a sweep that pays",

@@ -1,6 +1,7 @@
 //! Two processes that would lead each network, and what they read of it: all or part of what is new, at times what is out
 //! of date, left out, or a lie.
 
+use till_core::chain::Block;
 use till_engine::intake::chain::{Seen, Step, Tip};
 
 use super::ops::Op;
@@ -42,9 +43,47 @@ pub fn follow(world: &mut World) -> Option<Op> {
         return Some(Op::Lead { network, process });
     };
     let known = world.model.nets.get(&network).cloned();
+    let known = known.unwrap_or_default();
     let World { rng, chains, .. } = world;
-    let step = read(rng, &chains[at], &known.unwrap_or_default(), epoch);
+    let step = match known.frozen_from.is_some() && rng.percent(40) {
+        true => go_on(&chains[at], &known, epoch),
+        false => read(rng, &chains[at], &known, epoch),
+    };
     Some(Op::Follow { step })
+}
+
+/// What a source says that has never heard of the blocks that replaced final ones: for it nothing happened.
+fn go_on(chain: &Chain, known: &Net, epoch: i64) -> Step {
+    let (tip, hash) = match known.blocks.last() {
+        Some(last) => (last.height, last.hash.clone()),
+        None => (-1, String::new()),
+    };
+    let next = Block {
+        height: tip + 1,
+        hash: format!("{}~{}", chain.network, tip + 1),
+        parent: hash,
+        time: known.blocks.last().map_or(0, |last| last.time + 1_000),
+    };
+    let waits = chain.transfers.iter();
+    let waits = waits.filter(|it| it.at == Whereabouts::Mempool);
+    let place = |it: &Transfer| Seen {
+        height: Some(tip + 1),
+        ..seen(it)
+    };
+    let last = Some(Tip {
+        height: tip + 1,
+        hash: next.hash.clone(),
+    });
+    Step {
+        network: chain.network.clone(),
+        epoch,
+        blocks: vec![next],
+        transfers: waits.map(place).collect(),
+        dropped: Vec::new(),
+        refuted: Vec::new(),
+        safe: last.clone(),
+        last_final: last,
+    }
 }
 
 /// What a source says that has seen part of the chain, or all of it.

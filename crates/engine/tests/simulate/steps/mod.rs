@@ -85,8 +85,36 @@ const WEIGHTS: &[(u64, Step)] = &[
     (2, Step::AskAgain),
 ];
 
+/// One seed in four has weather: chains are replaced, final blocks among them, and fewer other things happen, so that what
+/// was credited before its block was final meets a reorganisation often.
+const STORM: &[(u64, Step)] = &[
+    (10, Step::Create),
+    (22, Step::Transfer),
+    (14, Step::Mine),
+    (14, Step::Finalise),
+    (12, Step::Reorganise),
+    (6, Step::FlipBack),
+    (3, Step::BreakFinality),
+    (3, Step::Lead),
+    (50, Step::Follow),
+    (5, Step::Thaw),
+    (3, Step::EmptyAddress),
+    (2, Step::Cancel),
+    (4, Step::Review),
+    (2, Step::AdvanceTestClock),
+    (3, Step::AdvanceRealClock),
+    (3, Step::Timers),
+    (4, Step::Deliver),
+    (2, Step::NewLink),
+    (2, Step::LinkInvoice),
+    (2, Step::Pick),
+    (5, Step::Bind),
+    (6, Step::PayByWallet),
+];
+
 pub async fn step(world: &mut World) -> Check {
-    let step = world.rng.weighted(WEIGHTS);
+    let weights = if world.is_stormy { STORM } else { WEIGHTS };
+    let step = world.rng.weighted(weights);
     let m = world.rng.below(world.model.merchants.len());
     match step {
         Step::Create => create::create(world).await,
