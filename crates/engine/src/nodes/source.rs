@@ -28,6 +28,9 @@ const STUMBLED_US: u64 = 60 * SECOND_US;
 /// One that did not move for so long while others went ahead is not waited for.
 const STILL_US: u64 = 20 * SECOND_US;
 
+/// One that did not answer where a contract is called is not asked to for so long.
+const MUTE_US: u64 = 60 * SECOND_US;
+
 pub struct Source {
     pub endpoint: Endpoint,
     state: Mutex<State>,
@@ -43,6 +46,8 @@ struct State {
     left: Option<Left>,
     head: Option<i64>,
     stumbled_until: u64,
+    /// Until when no contract is called through it; none while it answers such questions.
+    mute_until: Option<u64>,
     /// How often what it is asked for was halved, because it wanted to be asked less.
     restraint: u32,
     /// Since when others are ahead of where it stands.
@@ -130,6 +135,20 @@ impl Source {
 
     pub fn has_stumbled(&self, now_us: u64) -> bool {
         now_us < self.state().stumbled_until
+    }
+
+    pub fn is_mute(&self, now_us: u64) -> bool {
+        self.state().mute_until.is_some_and(|until| now_us < until)
+    }
+
+    /// It did not answer where a contract is called. Says whether this is news.
+    pub fn fell_mute(&self, now_us: u64) -> bool {
+        let before = self.state().mute_until.replace(now_us + MUTE_US);
+        before.is_none()
+    }
+
+    pub fn spoke(&self) {
+        self.state().mute_until = None;
     }
 
     /// It was asked too much.
@@ -290,6 +309,18 @@ mod tests {
         assert_eq!([1_030, 1_049].map(|now| at(now, 8, 90)), [Pace::Moves; 2]);
         assert_eq!(at(1_050, 8, 90), still(true));
         assert_eq!(at(1_051, 90, 90), Pace::Moves);
+    }
+
+    #[test]
+    fn who_is_mute_is_asked_again_after_a_minute_and_told_of_once() {
+        let source = source();
+        assert!(!source.is_mute(0));
+        assert!(source.fell_mute(7));
+        assert!(source.is_mute(6 + MUTE_US) && !source.is_mute(7 + MUTE_US));
+        assert!(!source.fell_mute(7 + MUTE_US), "still so");
+        source.spoke();
+        assert!(!source.is_mute(8 + MUTE_US));
+        assert!(source.fell_mute(9 + MUTE_US), "again");
     }
 
     #[test]

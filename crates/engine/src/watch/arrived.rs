@@ -12,7 +12,7 @@ use till_core::chain::Block;
 use till_core::money::Units;
 
 use super::ask::{Asking, bytes};
-use super::quorum;
+use super::quorum::{self, Told};
 use crate::intake::chain::Seen;
 use crate::nodes::Source;
 
@@ -29,10 +29,11 @@ struct Gain {
 }
 
 /// Notes what arrived, where as many endpoints as must agree say the same. Fewer say nothing: it is asked again before
-/// the block counts as final. TRON's nodes know balances of now alone.
-pub(super) async fn note(asking: Asking<'_>, blocks: &[Block], seen: &mut [Seen]) {
+/// the block counts as final. TRON's nodes know balances of now alone. Answers with the first block about which they
+/// contradict each other.
+pub(super) async fn note(asking: Asking<'_>, blocks: &[Block], seen: &mut [Seen]) -> Option<i64> {
     if asking.network().family != Family::Evm {
-        return;
+        return None;
     }
     let mut groups: BTreeMap<(i64, String, String), Vec<usize>> = BTreeMap::new();
     for (index, it) in seen.iter().enumerate() {
@@ -42,6 +43,9 @@ pub(super) async fn note(asking: Asking<'_>, blocks: &[Block], seen: &mut [Seen]
             group.push(index);
         }
     }
+    // What was decided stays so.
+    let is_open = |index: &usize| seen[*index].arrived != Some(seen[*index].units);
+    groups.retain(|_, of| of.iter().any(is_open));
     let asked = groups
         .into_iter()
         .filter_map(|((height, recipient, asset), of)| {
@@ -50,13 +54,23 @@ pub(super) async fn note(asking: Asking<'_>, blocks: &[Block], seen: &mut [Seen]
             Some(async move { (of, told, arrived(asking, gain, told).await) }.boxed())
         });
     let asked: Vec<_> = asked.collect();
-    let answers: Vec<(Vec<usize>, u128, Option<u128>)> =
+    let answers: Vec<(Vec<usize>, u128, Told<i128>)> =
         stream::iter(asked).buffered(AT_ONCE).collect().await;
+    let mut open: Option<i64> = None;
     for (of, told, arrived) in answers {
-        if let Some(arrived) = arrived {
-            cut(asking, seen, &of, told.saturating_sub(arrived));
+        match arrived {
+            Told::Agreed(arrived) => {
+                let arrived = u128::try_from(arrived.max(0)).unwrap_or_default();
+                cut(asking, seen, &of, told.saturating_sub(arrived));
+            }
+            Told::Contradicted => {
+                let heights = of.iter().filter_map(|index| seen[*index].height);
+                open = open.into_iter().chain(heights).min();
+            }
+            Told::Unknown => {}
         }
     }
+    open
 }
 
 /// Whether balances say what came of an asset.
@@ -81,9 +95,9 @@ fn gain(
     })
 }
 
-/// What the balance gained, and what went on in the same block. Nothing where not enough endpoints say the same.
-async fn arrived(asking: Asking<'_>, gain: Gain, told: u128) -> Option<u128> {
-    let agreed = quorum::agreed(asking, |source| {
+/// What the balance gained, and what went on in the same block.
+async fn arrived(asking: Asking<'_>, gain: Gain, told: u128) -> Told<i128> {
+    let answer = quorum::ask(asking, |source| {
         async move {
             let gained = gained(asking, source, gain).await?;
             // Whatever went out in the same block had arrived.
@@ -94,7 +108,7 @@ async fn arrived(asking: Asking<'_>, gain: Gain, told: u128) -> Option<u128> {
         }
         .boxed()
     });
-    u128::try_from(agreed.await?.max(0)).ok()
+    answer.await
 }
 
 async fn gained(asking: Asking<'_>, reader: &Source, gain: Gain) -> Option<i128> {
@@ -102,7 +116,8 @@ async fn gained(asking: Asking<'_>, reader: &Source, gain: Gain) -> Option<i128>
     let (contract, recipient) = (&gain.contract, &gain.recipient);
     let after = balance_in(rpc, endpoint, contract, recipient, &gain.block);
     let before = balance_in(rpc, endpoint, contract, recipient, &gain.parent);
-    let (after, before) = futures::future::try_join(after, before).await.ok()?;
+    let both = futures::future::try_join(after, before);
+    let (after, before) = asking.call(reader, both).await?.ok()?;
     let signed = |units: u128| i128::try_from(units).ok();
     signed(after)?.checked_sub(signed(before)?)
 }

@@ -71,6 +71,28 @@ impl<'e> Asking<'e> {
         Trouble::Source
     }
 
+    /// Has a contract called. None at once by who did not answer such a question lately: it is waited for once, and not for
+    /// every payment.
+    pub(super) async fn call<T>(
+        &self,
+        source: &Source,
+        answer: impl Future<Output = Result<T, RpcError>>,
+    ) -> Option<Result<T, RpcError>> {
+        if source.is_mute(self.now_us()) {
+            return None;
+        }
+        let answer = answer.await;
+        if let Err(RpcError::Timeout(_)) = &answer {
+            if source.fell_mute(self.now_us()) {
+                let network = &*self.network().id;
+                tracing::warn!(network, endpoint = %source.endpoint, "an endpoint does not answer where contracts are called; it is not asked to for a while");
+            }
+        } else {
+            source.spoke();
+        }
+        Some(answer)
+    }
+
     pub(super) async fn try_header(
         &self,
         source: &Source,

@@ -67,7 +67,11 @@ pub(super) async fn confirmed(
         .iter()
         .map(|(height, rows, wrong)| learn(asking, chain.at(*height), rows, wrong).boxed());
     let learning: Vec<_> = learning.collect();
-    let learned: Vec<Vec<Seen>> = stream::iter(learning).buffered(AT_ONCE).collect().await;
+    let learned: Vec<(Vec<Seen>, Option<i64>)> =
+        stream::iter(learning).buffered(AT_ONCE).collect().await;
+    // Whoever is right about what came, somebody lies: as with a transfer that not enough have.
+    let contradicted = learned.iter().filter_map(|(_, open)| *open);
+    let open = contradicted.chain(open).min();
     let refuted = agreed.into_iter().flat_map(|(_, _, wrong)| wrong);
     Ok(Confirmed {
         tip: match open {
@@ -75,7 +79,7 @@ pub(super) async fn confirmed(
             Some(height) => below(chain, before, height),
         },
         refuted: refuted.collect(),
-        learned: learned.into_iter().flatten().collect(),
+        learned: learned.into_iter().flat_map(|(seen, _)| seen).collect(),
         held: open.map(disagreement),
     })
 }
@@ -189,16 +193,17 @@ fn seen_again(row: &TransferRow) -> Seen {
     }
 }
 
-/// What too few endpoints said when it was seen is asked again. Those of which more is known now.
+/// What too few endpoints said when it was seen is asked again. Those of which more is known now, and the block's height where
+/// endpoints contradict each other about what came.
 async fn learn(
     asking: Asking<'_>,
     block: Option<&Block>,
     rows: &[TransferRow],
     wrong: &[(String, i64)],
-) -> Vec<Seen> {
+) -> (Vec<Seen>, Option<i64>) {
     let is_open = |row: &TransferRow| !row.whole || screening::is_open(row.registers.as_deref());
     let Some(block) = block.filter(|_| rows.iter().any(is_open)) else {
-        return Vec::new();
+        return (Vec::new(), None);
     };
     let is_wrong = |row: &TransferRow| {
         let identity =
@@ -207,11 +212,11 @@ async fn learn(
     };
     let stays: Vec<&TransferRow> = rows.iter().filter(|row| !is_wrong(row)).collect();
     let mut seen: Vec<Seen> = stays.iter().map(|row| seen_again(row)).collect();
-    arrived::note(asking, std::slice::from_ref(block), &mut seen).await;
+    let open = arrived::note(asking, std::slice::from_ref(block), &mut seen).await;
     senders::note(asking, &mut seen).await;
     let is_news = |(seen, row): &(Seen, &TransferRow)| {
         (seen.arrived, &seen.registers) != (row.came(), &row.registers)
     };
     let learned = seen.into_iter().zip(stays).filter(is_news);
-    learned.map(|(seen, _)| seen).collect()
+    (learned.map(|(seen, _)| seen).collect(), open)
 }

@@ -62,8 +62,12 @@ pub(super) async fn gather(
         headers.retain(|header| header.height < open);
         held = Some(disagreement(open));
     }
-    let blocks: Vec<Block> = headers.iter().map(block_of).collect();
-    arrived::note(asking, &blocks, &mut matched.seen).await;
+    let mut blocks: Vec<Block> = headers.iter().map(block_of).collect();
+    if let Some(open) = arrived::note(asking, &blocks, &mut matched.seen).await {
+        blocks.retain(|block| block.height < open);
+        matched.end_below(open);
+        held = Some(disagreement(open));
+    }
     senders::note(asking, &mut matched.seen).await;
     Ok(Gathered::Read(Read {
         blocks,

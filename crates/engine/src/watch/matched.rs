@@ -27,6 +27,15 @@ pub(super) struct Matched {
     pub(super) open: Option<i64>,
 }
 
+impl Matched {
+    /// Not enough say the same of a transfer in this block.
+    pub(super) fn end_below(&mut self, open: i64) {
+        let is_below = |height: i64| height < open;
+        self.seen.retain(|seen| seen.height.is_none_or(is_below));
+        self.open = Some(self.open.map_or(open, |before| before.min(open)));
+    }
+}
+
 /// Those of the logs that name one of our addresses, and which addresses those are.
 pub(super) async fn ours<'s>(
     asking: Asking<'s>,

@@ -5,16 +5,35 @@ use futures::future::BoxFuture;
 use super::ask::Asking;
 use crate::nodes::Source;
 
-/// What enough endpoints say: so many are asked together, and the others, one after the other, where these do not agree.
-/// None while not enough say the same.
-pub(super) async fn agreed<'e, 'f, T: PartialEq + Send>(
+/// What endpoints say of one thing.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Told<T> {
+    /// Enough say the same.
+    Agreed(T),
+    /// Enough answer, and they contradict each other: whoever is right, somebody lies.
+    Contradicted,
+    /// Too few answer.
+    Unknown,
+}
+
+impl<T> Told<T> {
+    pub(super) fn agreed(self) -> Option<T> {
+        match self {
+            Told::Agreed(told) => Some(told),
+            Told::Contradicted | Told::Unknown => None,
+        }
+    }
+}
+
+/// So many as must agree are asked together, and the others, one after the other, where these do not agree.
+pub(super) async fn ask<'e, 'f, T: PartialEq + Send>(
     asking: Asking<'e>,
     ask: impl Fn(&'e Source) -> BoxFuture<'f, Option<T>> + Send + Sync,
-) -> Option<T> {
+) -> Told<T> {
     let quorum = asking.net.quorum;
     let mut sources = asking.usable();
     if sources.len() < quorum {
-        return None;
+        return Told::Unknown;
     }
     let others = sources.split_off(quorum);
     let asked: Vec<BoxFuture<'f, Option<T>>> = sources.into_iter().map(&ask).collect();
@@ -27,8 +46,15 @@ pub(super) async fn agreed<'e, 'f, T: PartialEq + Send>(
         let asked = ask(other);
         told.extend(asked.await);
     }
-    let at = enough(&told, quorum)?;
-    Some(told.swap_remove(at))
+    told_by(told, quorum)
+}
+
+fn told_by<T: PartialEq>(mut told: Vec<T>, quorum: usize) -> Told<T> {
+    match enough(&told, quorum) {
+        Some(at) => Told::Agreed(told.swap_remove(at)),
+        None if told.len() >= quorum => Told::Contradicted,
+        None => Told::Unknown,
+    }
 }
 
 /// The place of an answer that so many give.
@@ -43,9 +69,10 @@ mod tests {
 
     #[test]
     fn an_answer_counts_when_enough_give_it() {
-        assert_eq!(enough(&[7, 9, 9], 2), Some(1));
-        assert_eq!(enough(&[7, 9], 2), None);
-        assert_eq!(enough(&[7], 1), Some(0));
-        assert_eq!(enough::<u8>(&[], 1), None);
+        assert_eq!(told_by(vec![7, 9, 9], 2), Told::Agreed(9));
+        assert_eq!(told_by(vec![7], 1), Told::Agreed(7));
+        assert_eq!(told_by(vec![7, 9], 2), Told::Contradicted);
+        assert_eq!(told_by(vec![7], 2), Told::Unknown);
+        assert_eq!(told_by::<u8>(vec![], 1), Told::Unknown);
     }
 }

@@ -85,7 +85,9 @@ async fn look(
     leave_known(asking, &mut given, (from, to)).await?;
     let mut matched = matched::agreed(asking, &given, &ours, asking.net.quorum).await?;
     let blocks: Vec<Block> = headers.iter().map(block_of).collect();
-    arrived::note(asking, &blocks, &mut matched.seen).await;
+    if let Some(open) = arrived::note(asking, &blocks, &mut matched.seen).await {
+        matched.end_below(open);
+    }
     senders::note(asking, &mut matched.seen).await;
     if !matched.seen.is_empty() && !take(follower, matched.seen).await? {
         return Ok(None);

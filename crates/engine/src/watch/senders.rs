@@ -58,10 +58,10 @@ async fn ask(asking: Asking<'_>, sender: &str, asset: &str) -> Answers {
 
 /// One endpoint clears nobody and names nobody where several must agree.
 async fn agreed(asking: Asking<'_>, register: &Register, sender: &str) -> Finding {
-    let agreed = quorum::agreed(asking, |source| {
+    let answer = quorum::ask(asking, |source| {
         named(asking, source, register, sender).boxed()
     });
-    match agreed.await {
+    match answer.await.agreed() {
         Some(true) => Finding::Match,
         Some(false) => Finding::Clear,
         None => Finding::Unavailable,
@@ -75,7 +75,8 @@ async fn named(
     sender: &str,
 ) -> Option<bool> {
     let (network, endpoint) = (asking.network(), &source.endpoint);
-    let named = registers::names(asking.rpc, endpoint, network, register, sender).await;
+    let named = registers::names(asking.rpc, endpoint, network, register, sender);
+    let named = asking.call(source, named).await?;
     if let Err(error) = &named {
         let (network, register) = (&*network.id, register.name);
         tracing::warn!(network, %endpoint, register, %error, "a register did not answer");

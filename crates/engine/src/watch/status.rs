@@ -16,7 +16,7 @@ pub struct NetworkStatus {
     /// `watching`; `unreachable` while no endpoint answers; `halted` when none can be used; `frozen` after a block that
     /// was final was replaced, until an operator ends it.
     pub state: &'static str,
-    /// Why it is not simply watched, or why nothing more is taken in or becomes final for now.
+    /// Why it is not simply watched, why nothing more is taken in or becomes final for now, or what cannot be asked.
     pub reason: Option<String>,
     pub endpoints: usize,
     /// How many of the endpoints answer and are believed.
@@ -52,7 +52,7 @@ fn status(net: &WatchedNetwork, row: Option<&NetworkRow>, now_us: u64) -> Networ
         (None, None, 0) if left.is_some() => {
             ("unreachable", left.map(|left| left.why().to_owned()))
         }
-        _ => ("watching", waits(net, usable)),
+        _ => ("watching", waits(net, usable).or_else(|| mute(net, now_us))),
     };
     NetworkStatus {
         network: net.network.id.clone(),
@@ -75,4 +75,13 @@ fn waits(net: &WatchedNetwork, usable: usize) -> Option<String> {
         )),
         false => held,
     }
+}
+
+/// What arrived, and what registers say of senders, is asked of contracts.
+fn mute(net: &WatchedNetwork, now_us: u64) -> Option<String> {
+    let mute = net.sources.iter().filter(|it| it.is_mute(now_us)).count();
+    (mute > 0).then(|| {
+        let all = net.sources.len();
+        format!("{mute} of {all} endpoints do not answer where contracts are called (eth_call)")
+    })
 }

@@ -41,6 +41,71 @@ fn what_arrived_is_what_enough_endpoints_say_and_one_that_is_left_alone_takes_no
     three.server.stop();
 }
 
+/// Of two nobody can say who is right.
+type Two = Watched<2>;
+
+impl Two {
+    fn until_it_says(&self, reason: &str) {
+        until("it says why", || {
+            let ready = self.server.client("").get("/readyz").unwrap().json();
+            let said = ready["networks"][0]["reason"].as_str().unwrap_or_default();
+            said.contains(reason)
+        });
+    }
+}
+
+// D09.
+#[test]
+fn what_two_contradict_each_other_about_is_not_taken_in_before_they_agree() {
+    let Some(two) = Two::open() else {
+        return;
+    };
+    two.proxies[0].tells(lies::keeps_balances());
+    two.pay(25_000_000);
+    two.node.mine(3);
+    two.until_it_says("disagree about a transfer at height");
+    assert!(two.shop.payments(&two.server, &two.id).is_empty());
+    two.proxies[0].tells_the_truth();
+    two.until("paid");
+    assert_eq!(two.amount(), "25.00");
+    two.server.stop();
+}
+
+// D09: seen while one could not say, and contradicted before it is final.
+#[test]
+fn what_two_contradict_each_other_about_later_is_not_final_before_they_agree() {
+    let Some(two) = Two::open() else {
+        return;
+    };
+    two.proxies[0].tells(lies::answers_no_calls());
+    two.pay(25_000_000);
+    two.until("detected");
+    two.proxies[0].tells(lies::keeps_balances());
+    two.node.mine(3);
+    two.until_it_says("disagree about a transfer at height");
+    assert_eq!(two.shop.read(&two.server, &two.id)["status"], "confirming");
+    two.proxies[0].tells_the_truth();
+    two.until("paid");
+    assert_eq!(two.amount(), "25.00");
+    two.server.stop();
+}
+
+// N03: what it would have said is not known, and that is all.
+#[test]
+fn who_hangs_where_contracts_are_called_is_named_and_holds_up_nobody() {
+    let Some(two) = Two::open() else {
+        return;
+    };
+    two.proxies[0].tells(lies::hangs_on_calls());
+    two.pay(25_000_000);
+    two.node.mine(2);
+    two.until("paid");
+    two.until_it_says("1 of 2 endpoints do not answer where contracts are called (eth_call)");
+    let logged = "an endpoint does not answer where contracts are called";
+    two.server.log_until(logged);
+    two.server.stop();
+}
+
 // D09: it is asked again before the block is final, whatever was said at first.
 #[test]
 fn what_brought_nothing_by_the_word_of_enough_is_paid_when_they_come_to_their_senses() {

@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -37,11 +39,26 @@ pub fn keeps_balances() -> Lie {
     answers_calls("0x70a08231", 77_000_000)
 }
 
+/// No contract can be called.
+pub fn answers_no_calls() -> Lie {
+    Arc::new(|method: &str, _: &Value, _: &Asked<'_>| (method == "eth_call").then(|| json!("0x")))
+}
+
 fn answers_calls(selector: &'static str, answer: u128) -> Lie {
     Arc::new(move |method: &str, params: &Value, _: &Asked<'_>| {
         let data = params[0]["data"].as_str().unwrap_or_default();
         let is_question = method == "eth_call" && data.starts_with(selector);
         is_question.then(|| json!(format!("0x{answer:064x}")))
+    })
+}
+
+/// It answers everything but calls of contracts, for longer than anybody waits.
+pub fn hangs_on_calls() -> Lie {
+    Arc::new(|method: &str, _: &Value, _: &Asked<'_>| {
+        if method == "eth_call" {
+            thread::sleep(Duration::from_secs(20));
+        }
+        None
     })
 }
 

@@ -121,6 +121,19 @@ fn a_price_that_was_paid_stays_paid_when_it_is_given_back() {
 }
 
 #[test]
+fn what_is_owed_for_a_payment_that_is_gone_was_not_paid_in_time() {
+    let mut payments = vec![cents("p", 2_800, 10)];
+    let before = seen(&payments, 20);
+    keep(&mut payments, &before);
+    refund(&mut payments, 3_000_000, 20).unwrap();
+    payments[0] = gone(&payments[0], 30);
+    payments.push(cents("q", 2_500, 40));
+    check(&payments, 50, Status::PartiallyPaid);
+    payments.push(cents("r", 300, 1_500));
+    check(&payments, 1_600, Status::PaidLate);
+}
+
+#[test]
 fn dust_makes_no_excess_after_a_refund_either() {
     let mut payments = vec![cents("p", 2_400, 10)];
     refund(&mut payments, 24_000_000, 20).unwrap();
