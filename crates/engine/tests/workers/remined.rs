@@ -47,6 +47,20 @@ pub fn is_done(advanced: Result<Advanced, till_engine::Fail>) {
     assert_eq!(advanced.unwrap(), Advanced::Done);
 }
 
+/// What a transaction does in a block above the first that replaces what was there.
+pub async fn mined(world: &World, branch: &str, transfers: Vec<Seen>, is_final: bool) {
+    let second = block(2, branch, "first");
+    let tip = Tip::of(&second);
+    let told = Step {
+        blocks: vec![block(1, "first", "root"), second],
+        transfers,
+        safe: Some(tip.clone()),
+        last_final: Some(tip).filter(|_| is_final),
+        ..step(world).await
+    };
+    is_done(advance(&world.engine, &told).await);
+}
+
 pub async fn payments(world: &World, invoice: &str) -> Vec<PaymentRow> {
     let mut reader = world.db.read().await.unwrap();
     let found = till_store::payments::of_invoice(&mut reader, &world.scope, invoice);

@@ -4,10 +4,10 @@ use till_core::money::Units;
 use till_core::payment::Level;
 use till_core::scope::Scope;
 use till_engine::books::{Asked, Walk};
-use till_engine::intake::chain::{Seen, Step, Tip, advance};
+use till_engine::intake::chain::Seen;
 use till_store::{Queries as _, both_engines};
 
-use crate::remined::{USDC, block, is_done, step};
+use crate::remined::{USDC, mined};
 use crate::world::{NOW, World, account};
 
 const NETWORK: &str = "eip155:84532";
@@ -31,7 +31,7 @@ async fn routed(db: till_store::Db, is_one_account: bool) -> (World, [Payee; 2])
 }
 
 /// What a router's transaction pays, each 25 at its place, in a block above the first that replaces what was there.
-async fn mined(world: &World, branch: &str, order: &[&Payee], is_final: bool) {
+async fn routes(world: &World, branch: &str, order: &[&Payee], is_final: bool) {
     let mut transfers = Vec::new();
     for (place, (scope, invoice)) in (0..).zip(order) {
         let row = world.row(scope, invoice).await;
@@ -47,16 +47,7 @@ async fn mined(world: &World, branch: &str, order: &[&Payee], is_final: bool) {
             height: Some(2),
         });
     }
-    let second = block(2, branch, "first");
-    let tip = Tip::of(&second);
-    let told = Step {
-        blocks: vec![block(1, "first", "root"), second],
-        transfers,
-        safe: Some(tip.clone()),
-        last_final: Some(tip).filter(|_| is_final),
-        ..step(world).await
-    };
-    is_done(advance(&world.engine, &told).await);
+    mined(world, branch, transfers, is_final).await;
 }
 
 /// The invoice's status, and its payments by place.
@@ -126,7 +117,7 @@ both_engines! {
         let (world, [a, b]) = routed(db, true).await;
         let orders = [[&a, &b], [&b, &a], [&a, &b], [&b, &a]];
         for (turn, order) in orders.iter().enumerate() {
-            mined(&world, &format!("branch {turn}"), order, false).await;
+            routes(&world, &format!("branch {turn}"), order, false).await;
             let (here, there) = ("credited", "reversed");
             let of_a = match (turn, turn % 2) {
                 (0, _) => vec![(0, here)],
@@ -142,7 +133,7 @@ both_engines! {
             assert_eq!(stands(&world, &b).await, ("paid", of_b), "turn {turn}");
             the_books_have_each_once(&world, &[a.clone(), b.clone()]).await;
         }
-        mined(&world, "branch 3", &orders[3], true).await;
+        routes(&world, "branch 3", &orders[3], true).await;
         the_report_agrees(&world, &[a.clone(), b.clone()]).await;
         let reversals = world.event_types(&a.1).await;
         let reversals = reversals.iter().filter(|kind| *kind == "invoice.payment_reversed");
@@ -151,13 +142,13 @@ both_engines! {
 
     async fn what_moves_to_the_place_of_another_account_s_is_its_own_again(db: Db) {
         let (world, [a, b]) = routed(db, false).await;
-        mined(&world, "both", &[&a, &b], false).await;
-        mined(&world, "one", &[&b], false).await;
+        routes(&world, "both", &[&a, &b], false).await;
+        routes(&world, "one", &[&b], false).await;
         let gone = ("awaiting_payment", vec![(0, "reversed")]);
         assert_eq!(stands(&world, &a).await, gone);
         let moved = ("paid", vec![(0, "credited"), (1, "reversed")]);
         assert_eq!(stands(&world, &b).await, moved);
-        mined(&world, "turned", &[&b, &a], true).await;
+        routes(&world, "turned", &[&b, &a], true).await;
         let moved = ("paid", vec![(0, "reversed"), (1, "credited")]);
         assert_eq!(stands(&world, &a).await, moved);
         the_books_have_each_once(&world, &[a.clone(), b.clone()]).await;

@@ -6,10 +6,10 @@ use till_core::money::Units;
 use till_core::payment::Level;
 use till_core::scope::Scope;
 use till_engine::checkout::wallets::{self, NewBinding};
-use till_engine::intake::chain::{Seen, Step, Tip, advance};
+use till_engine::intake::chain::Seen;
 use till_store::both_engines;
 
-use crate::remined::{USDC, block, is_done, payments, step, transfer};
+use crate::remined::{USDC, mined, payments, transfer};
 use crate::rerouted::the_report_agrees;
 use crate::world::{World, account};
 
@@ -19,20 +19,6 @@ const WALLETS: [&str; 2] = [
     "0x1111111111111111111111111111111111111111",
     "0x2222222222222222222222222222222222222222",
 ];
-
-/// What a transaction does in a block above the first that replaces what was there.
-async fn mined(world: &World, branch: &str, transfers: Vec<Seen>, is_final: bool) {
-    let second = block(2, branch, "first");
-    let tip = Tip::of(&second);
-    let told = Step {
-        blocks: vec![block(1, "first", "root"), second],
-        transfers,
-        safe: Some(tip.clone()),
-        last_final: Some(tip).filter(|_| is_final),
-        ..step(world).await
-    };
-    is_done(advance(&world.engine, &told).await);
-}
 
 /// An invoice, whose it is, and what its wallet is to send.
 struct Bound {

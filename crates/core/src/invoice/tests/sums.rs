@@ -382,6 +382,8 @@ fn what_takes_nothing_more_keeps_what_it_has_and_gives_back_what_comes() {
     assert_eq!((over.status, over.is_over), (Status::PartiallyPaid, true));
     let paid = with(&[first.clone(), rest(expires_at + 1)], end + 9);
     assert_eq!(paid.status, Status::PaidLate);
+    let last = with(&[first.clone(), rest(end)], end + 9);
+    assert_eq!(last.status, Status::PaidLate, "at the very end");
     let late = with(&[first.clone(), rest(end + 1)], end + 9);
     assert_eq!(late.status, Status::PartiallyPaid);
     assert_eq!(late.parts[1].position.refundable, Units(15_000_000));
