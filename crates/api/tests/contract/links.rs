@@ -5,7 +5,7 @@ use till_engine::EngineLimits;
 
 use crate::harness::{BASE, BTC, EURC, NILE, Receiver, SEPOLIA, Till, data, id, text};
 
-fn fixed() -> Value {
+pub fn fixed() -> Value {
     json!({ "amount_type": "fixed", "currency": "USD", "amount": "5.00" })
 }
 
@@ -19,7 +19,7 @@ fn chosen(min: Value, max: Value) -> Value {
     json!({ "amount_type": "payer_chosen", "currency": "USD", "min_amount": min, "max_amount": max })
 }
 
-async fn link(till: &Till, body: Value) -> Value {
+pub async fn link(till: &Till, body: Value) -> Value {
     till.post("/v1/payment_links", body).await.ok(201)
 }
 
@@ -29,7 +29,7 @@ async fn update(till: &Till, link: &Value, body: Value) -> Value {
         .ok(200)
 }
 
-fn invoices_of(link: &Value) -> String {
+pub fn invoices_of(link: &Value) -> String {
     format!("/v1/checkout/links/{}/invoices", text(&link["slug"]))
 }
 

@@ -2,10 +2,13 @@
 
 use serde_json::{Value, json};
 use till_core::webhook::verify;
+use till_engine::EngineLimits;
+use till_engine::base::vault::Vault;
 use till_engine::rotation::{self, Pass};
 use till_store::sealed::{self, Place};
 
 use crate::harness::{Receiver, Setup, Till, World, data, id, text};
+use crate::links::{fixed, invoices_of, link};
 use crate::refunds::{received, refund};
 
 const OLD: [u8; 32] = [7; 32];
@@ -17,6 +20,11 @@ fn with_keys(keys: &[[u8; 32]]) -> Setup {
         mail: true,
         ..Setup::default()
     }
+}
+
+/// What the key is called, as the servers say.
+fn name_of(key: [u8; 32]) -> String {
+    Vault::new(&[key]).unwrap().first_name()
 }
 
 /// Something in every place where things are encrypted, and how to ask for it again.
@@ -195,6 +203,22 @@ on_every_engine! {
         assert!(done.rewritten > 0 && done.unreadable == 0, "{done:?}");
         let old = world.beside(&till, with_keys(&[OLD])).await;
         assert_eq!(encrypted(&world, &old, &beside).await.0, 0);
+    }
+
+    async fn a_client_is_known_at_a_link_whichever_key_is_the_newest(world: World) {
+        let till = world.till_with(Setup {
+            checkout_per_minute: 1_000,
+            limits: EngineLimits { open_link_invoices_per_client: 2, ..EngineLimits::default() },
+            ..with_keys(&[OLD, NEW])
+        }).await;
+        let made = link(&till, fixed()).await;
+        let opens = || till.posting(&invoices_of(&made), json!({})).key(&till.account.test.publishable_key).send();
+        let first = opens().await.ok(201);
+        rotation::encrypt_with(till.engine(), &name_of(NEW)).await.unwrap();
+        opens().await.ok(201);
+        opens().await.refused(409, "payment_link_busy", None);
+        till.post(&format!("/v1/invoices/{}/cancel", id(&first)), json!({})).await.ok(200);
+        opens().await.ok(201);
     }
 
     async fn what_no_key_opens_is_found_and_hides_no_other_customer(world: World) {

@@ -145,6 +145,13 @@ impl Vault {
         tag_with(&self.newest().mac_key, purpose, message)
     }
 
+    /// The same by every key: what was tagged before the key was rotated is found, too.
+    pub fn tags(&self, purpose: &str, message: &[u8]) -> Vec<[u8; 32]> {
+        let keys = self.keys.iter();
+        keys.map(|key| tag_with(&key.mac_key, purpose, message))
+            .collect()
+    }
+
     /// Whether any of the keys made this tag; compared in constant time.
     pub fn is_tag(&self, purpose: &str, message: &[u8], tag: &[u8]) -> bool {
         tag.len() == 32 && self.is_short_tag(purpose, message, tag)

@@ -263,7 +263,7 @@ pub async fn create_invoice(
     if let Some(refusal) = link_status(&link.state(), context.now).refusal() {
         return Err(refusal.into());
     }
-    let client = client.map(|client| client_tag(context, client));
+    let client = client.map(|client| Client::of(context, client));
     if let Some(client) = &client {
         leave_some_to_others(tx, context, &link, client).await?;
     }
@@ -281,16 +281,29 @@ pub async fn create_invoice(
     };
     let row = create::create_link_invoice(tx, context, &request, &link.id).await?;
     if let Some(client) = &client {
-        till_store::links::opened_by(tx, &context.scope, &link.id, client, &row.id).await?;
+        till_store::links::opened_by(tx, &context.scope, &link.id, &client.tag, &row.id).await?;
     }
     Ok(row)
 }
 
 /// Payers' addresses are nobody's business: what is kept says only whether two are the same.
-fn client_tag(context: &Context<'_>, client: IpAddr) -> String {
-    let message = client.to_string();
-    let tag = context.engine.vault.tag("link_client", message.as_bytes());
-    hex::encode(&tag[..16])
+struct Client {
+    tag: String,
+    /// As it was kept under every key that there is: rotating the key gives nobody more.
+    known_as: Vec<String>,
+}
+
+impl Client {
+    fn of(context: &Context<'_>, client: IpAddr) -> Client {
+        const PURPOSE: &str = "link_client";
+        let (vault, message) = (&context.engine.vault, client.to_string());
+        let kept = |tag: [u8; 32]| hex::encode(&tag[..16]);
+        let tags = vault.tags(PURPOSE, message.as_bytes());
+        Client {
+            tag: kept(vault.tag(PURPOSE, message.as_bytes())),
+            known_as: tags.into_iter().map(kept).collect(),
+        }
+    }
 }
 
 /// One client does not get to hold every unit that a link may have open.
@@ -298,9 +311,12 @@ async fn leave_some_to_others(
     tx: &mut Tx,
     context: &Context<'_>,
     link: &LinkRow,
-    client: &str,
+    client: &Client,
 ) -> Result<(), Fail> {
-    let held = till_store::links::held_by_client(tx, &context.scope, &link.id, client).await?;
+    let mut held = 0;
+    for tag in &client.known_as {
+        held += till_store::links::held_by_client(tx, &context.scope, &link.id, tag).await?;
+    }
     match held < context.engine.config.limits.open_link_invoices_per_client {
         true => Ok(()),
         false => Err(holds_too_many()),
@@ -312,9 +328,12 @@ async fn leave_some_to_others(
 async fn leave_some_links_to_others(
     tx: &mut Tx,
     context: &Context<'_>,
-    client: &str,
+    client: &Client,
 ) -> Result<(), Fail> {
-    let held = till_store::links::held_at_all_links(tx, &context.scope, client).await?;
+    let mut held = 0;
+    for tag in &client.known_as {
+        held += till_store::links::held_at_all_links(tx, &context.scope, tag).await?;
+    }
     let per_link = context.engine.config.limits.open_link_invoices_per_client;
     match held < per_link.saturating_mul(CLIENT_LINKS) {
         true => Ok(()),
