@@ -96,7 +96,7 @@ fn who_hangs_where_contracts_are_called_is_named_and_holds_up_nobody() {
     let Some(two) = Two::open() else {
         return;
     };
-    two.proxies[0].tells(lies::hangs_on_calls());
+    two.proxies[0].becomes(Manner::HangsOnCalls);
     two.pay(25_000_000);
     two.node.mine(2);
     two.until("paid");

@@ -3,8 +3,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -49,16 +47,6 @@ fn answers_calls(selector: &'static str, answer: u128) -> Lie {
         let data = params[0]["data"].as_str().unwrap_or_default();
         let is_question = method == "eth_call" && data.starts_with(selector);
         is_question.then(|| json!(format!("0x{answer:064x}")))
-    })
-}
-
-/// It answers everything but calls of contracts, for longer than anybody waits.
-pub fn hangs_on_calls() -> Lie {
-    Arc::new(|method: &str, _: &Value, _: &Asked<'_>| {
-        if method == "eth_call" {
-            thread::sleep(Duration::from_secs(20));
-        }
-        None
     })
 }
 

@@ -23,6 +23,8 @@ pub enum Manner {
     Garbage,
     /// It takes questions and never answers.
     Hangs,
+    /// The same where contracts are called, and nowhere else.
+    HangsOnCalls,
     /// Logs of so many blocks at a time and of no more.
     Narrow(i64),
     /// Nothing is known of the logs up to there.
@@ -81,6 +83,14 @@ impl Proxy {
     }
 }
 
+fn hangs(manner: Manner, question: &Value) -> bool {
+    match manner {
+        Manner::Hangs => true,
+        Manner::HangsOnCalls => question["method"] == "eth_call",
+        _ => false,
+    }
+}
+
 /// Answers every question of a connection until it is closed.
 fn serve(
     mut stream: TcpStream,
@@ -94,7 +104,7 @@ fn serve(
         let before = asked.fetch_add(1, Ordering::SeqCst);
         let body = match manner {
             Manner::Busy(most) if before >= most => refusal(&question["id"], -32_005).to_string(),
-            Manner::Hangs => {
+            manner if hangs(manner, &question) => {
                 // Until the other side gives up.
                 let mut rest = Vec::new();
                 stream.read_to_end(&mut rest).ok();
