@@ -8,6 +8,7 @@ mod assess;
 mod judge;
 mod review;
 mod weigh;
+mod withdraw;
 
 use crate::ledger::Position;
 use crate::limits::PARTIAL_LIFE_H;
@@ -18,6 +19,7 @@ use crate::time::HOUR_MS;
 pub use assess::assess;
 pub use judge::{finality_violation, judge};
 pub use review::{Decision, Question, Undecidable, Via, decide};
+pub use withdraw::withdraw;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
@@ -221,23 +223,6 @@ pub struct Assessment {
 }
 
 impl Assessment {
-    /// What of a refund out of this payment counts towards the price no more (`Taken::withdrawn`).
-    pub fn withdraws(&self, payment: &Payment, refunded: Units) -> Units {
-        let part = self.part(&payment.id);
-        let Some(part) = part.filter(|part| part.status == PaymentStatus::Credited) else {
-            return Units::ZERO;
-        };
-        let counted = match self.is_covered {
-            true => part.beyond,
-            false => payment.counted_units(),
-        };
-        let left = counted.0.min(payment.counted_units().0);
-        Units(
-            left.saturating_sub(payment.taken.withdrawn.0)
-                .min(refunded.0),
-        )
-    }
-
     pub fn part(&self, payment: &str) -> Option<&Part> {
         self.parts.iter().find(|part| part.payment == payment)
     }

@@ -1,7 +1,7 @@
 //! Refunds: what may be refunded, where a refund stands, and what its payer may still do.
 
 use crate::error::{Code, Refusal};
-use crate::invoice::{Status, Summary, Terms};
+use crate::invoice::{Purpose, Summary, Terms};
 use crate::ledger::Position;
 use crate::limits::CLAIM_LIFE_DAYS;
 use crate::money::Units;
@@ -104,6 +104,7 @@ pub struct Source<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refundable {
     pub received: Units,
+    pub refunded: Units,
     /// What is beyond the price and not refunded yet.
     pub excess: Units,
     pub available: Units,
@@ -122,6 +123,7 @@ pub fn refundable(sources: &[Source<'_>], asset: &str) -> Refundable {
     let standing = sum(|source| source.position.may_be_refunded());
     Refundable {
         received,
+        refunded,
         excess: Units(sum(|source| source.position.overpaid).0.min(left)),
         available: Units(standing.0.min(left)),
     }
@@ -158,27 +160,42 @@ pub fn refund_asset(
     }
 }
 
-/// The amount of a refund: the one that was asked for, or what is left of the excess. What is beyond the price of an
-/// invoice that is paid, and not overpaid, is dust: that takes an amount.
+/// The amount of a refund: the one that was asked for, or what is left of the excess that the invoice shows.
 pub fn refund_amount(
     of: Refundable,
-    status: Status,
+    terms: &Terms,
+    summary: &Summary,
+    asset: &str,
     asked: Option<Units>,
 ) -> Result<Units, Refusal> {
-    let is_overpaid = status == Status::Overpaid;
     let amount = match asked {
         Some(amount) if amount.is_zero() => {
             return Err(Refusal::of(Code::AmountInvalid).param("amount"));
         }
         Some(amount) => amount,
-        None if !of.excess.is_zero() && (is_overpaid || !status.is_paid()) => of.excess,
-        None if is_overpaid => return Err(Refusal::of(Code::RefundExceedsReceived)),
-        None => return Err(Refusal::of(Code::AmountRequired).param("amount")),
+        None => excess(of, terms, summary, asset)?,
     };
     if amount > of.available {
         return Err(Refusal::of(Code::RefundExceedsReceived).param("amount"));
     }
     Ok(amount)
+}
+
+/// What is beyond the price of an invoice that is not overpaid is dust, or waits with it for a review: that takes an amount.
+fn excess(of: Refundable, terms: &Terms, summary: &Summary, asset: &str) -> Result<Units, Refusal> {
+    let required = || Refusal::of(Code::AmountRequired).param("amount");
+    let (shown, units) = summary.overpaid.as_ref().ok_or_else(required)?;
+    let is_shown = shown == asset;
+    let excess = match terms.purpose {
+        // All of it is credit in the books, and what was given back of that is counted apart from it.
+        Purpose::TopUp if is_shown => Units(units.0.saturating_sub(of.refunded.0)),
+        _ => of.excess,
+    };
+    match excess.is_zero() {
+        false => Ok(excess),
+        true if is_shown => Err(Refusal::of(Code::RefundExceedsReceived)),
+        true => Err(required()),
+    }
 }
 
 /// Whether the payer may still look at the claim: not when it was taken back, or was left alone too long.
@@ -193,7 +210,7 @@ pub fn check_open(status: RefundStatus, expires_at: i64, now: i64) -> Result<(),
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::invoice::{PayOption, Purpose};
+    use crate::invoice::PayOption;
 
     fn source(asset: &str, received: u128, refunded: u128, position: Position) -> Source<'_> {
         Source {
@@ -255,48 +272,74 @@ mod tests {
         };
         let of = refundable(&[source("A", 10, 0, held)], "A");
         assert_eq!((of.received, of.available), (Units(10), Units(0)));
-        let code = refund_amount(of, Status::Paid, Some(Units(1)))
+        let code = refund_amount(of, &terms(&["A"]), &Summary::default(), "A", Some(Units(1)))
             .unwrap_err()
             .code;
         assert_eq!(code, Code::RefundExceedsReceived);
+    }
+
+    fn overpaid(asset: &str, units: u128) -> Summary {
+        Summary {
+            overpaid: Some((asset.to_owned(), Units(units))),
+            ..Summary::default()
+        }
     }
 
     #[test]
     fn the_default_amount_is_what_is_left_of_the_excess() {
         let of = |excess| Refundable {
             received: Units(13),
+            refunded: Units(0),
             excess: Units(excess),
             available: Units(13),
         };
-        assert_eq!(refund_amount(of(3), Status::Overpaid, None), Ok(Units(3)));
-        let code = |done: Result<Units, Refusal>| done.unwrap_err().code;
+        let (sale, shown) = (terms(&["A", "B"]), overpaid("A", 3));
+        let default = |of, summary: &Summary, asset: &str| {
+            refund_amount(of, &sale, summary, asset, None).map_err(|refusal| refusal.code)
+        };
+        assert_eq!(default(of(3), &shown, "A"), Ok(Units(3)));
+        assert_eq!(default(of(1), &shown, "B"), Ok(Units(1)));
         assert_eq!(
-            code(refund_amount(of(0), Status::Overpaid, None)),
-            Code::RefundExceedsReceived
+            default(of(0), &shown, "A"),
+            Err(Code::RefundExceedsReceived)
         );
-        // What is beyond the price of one that is paid, and not overpaid, is dust: never sent back by itself.
-        for (status, excess) in [(Status::Paid, 0), (Status::Paid, 3), (Status::PaidLate, 3)] {
+        assert_eq!(
+            default(of(0), &shown, "B"),
+            Err(Code::AmountRequired),
+            "none of it is beyond"
+        );
+        // What is beyond the price of one that is not overpaid is never sent back by itself.
+        for excess in [0, 3] {
             assert_eq!(
-                code(refund_amount(of(excess), status, None)),
-                Code::AmountRequired
+                default(of(excess), &Summary::default(), "A"),
+                Err(Code::AmountRequired)
             );
         }
-        assert_eq!(
-            refund_amount(of(3), Status::UnderReview, None),
-            Ok(Units(3))
-        );
-        assert_eq!(
-            refund_amount(of(3), Status::Paid, Some(Units(3))),
-            Ok(Units(3))
-        );
-        assert_eq!(
-            code(refund_amount(of(0), Status::Paid, Some(Units(0)))),
-            Code::AmountInvalid
-        );
-        assert_eq!(
-            code(refund_amount(of(0), Status::Paid, Some(Units(14)))),
-            Code::RefundExceedsReceived
-        );
+        let asked = |units| {
+            refund_amount(of(0), &sale, &Summary::default(), "A", Some(Units(units)))
+                .map_err(|refusal| refusal.code)
+        };
+        assert_eq!(asked(3), Ok(Units(3)));
+        assert_eq!(asked(0), Err(Code::AmountInvalid));
+        assert_eq!(asked(14), Err(Code::RefundExceedsReceived));
+    }
+
+    #[test]
+    fn the_excess_of_a_top_up_is_credit_and_may_be_given_back() {
+        let top_up = Terms {
+            purpose: Purpose::TopUp,
+            ..terms(&["A"])
+        };
+        let of = |refunded| Refundable {
+            received: Units(12),
+            refunded: Units(refunded),
+            excess: Units(0),
+            available: Units(12 - refunded),
+        };
+        let default = |refunded| refund_amount(of(refunded), &top_up, &overpaid("A", 2), "A", None);
+        assert_eq!(default(0), Ok(Units(2)));
+        assert_eq!(default(1), Ok(Units(1)));
+        assert_eq!(default(2).unwrap_err().code, Code::RefundExceedsReceived);
     }
 
     #[test]

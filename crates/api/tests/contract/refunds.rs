@@ -2,6 +2,7 @@
 
 use futures::future::join_all;
 use serde_json::{Value, json};
+use till_core::asset::Family;
 use till_core::payment::Level;
 
 use crate::claims::{PAYER, claim};
@@ -62,6 +63,28 @@ on_every_engine! {
         assert_eq!(till.retrieve(&invoice).await["status"], "overpaid");
         // The price itself is not given back by asking for the excess again.
         refund(&till, &invoice, json!({})).await.refused(409, "refund_exceeds_received", None);
+    }
+
+    async fn who_paid_twice_in_two_assets_gets_one_back_and_no_more_by_default(world: World) {
+        let till = world.till().await;
+        let twice = received(&till, "25").await;
+        till.simulate(&twice, json!({ "asset": NILE, "amount": "25" })).await;
+        refund(&till, &twice, json!({ "asset": BASE })).await.refused(400, "amount_required", "amount");
+        refund(&till, &twice, json!({ "asset": BASE, "amount": "25", "reason": "duplicate" })).await.ok(201);
+        let seen = till.retrieve(&twice).await;
+        assert_eq!((&seen["status"], &seen["amount_overpaid"]), (&json!("paid"), &Value::Null), "{seen}");
+        refund(&till, &twice, json!({})).await.refused(400, "amount_required", "amount");
+    }
+
+    async fn under_review_nothing_is_given_back_without_an_amount(world: World) {
+        let till = world.till().await;
+        let invoice = received(&till, "25").await;
+        till.simulate(&invoice, json!({ "amount": "0.004" })).await;
+        let listed = till_chains::test_screening().iter().find(|(family, ..)| *family == Family::Evm).unwrap().2;
+        till.simulate(&invoice, json!({ "amount": "11", "sender": listed })).await;
+        assert_eq!(till.retrieve(&invoice).await["status"], "under_review");
+        refund(&till, &invoice, json!({})).await.refused(400, "amount_required", "amount");
+        refund(&till, &invoice, json!({ "amount": "0.004" })).await.ok(201);
     }
 
     async fn every_code_of_creating_a_refund(world: World) {

@@ -2,6 +2,7 @@
 //! nothing clears nobody.
 
 use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -94,6 +95,28 @@ on_every_engine! {
         refresh(&till).await;
         assert_eq!(said(&claimed(&till, PAYER).await, "own").as_deref(), Some("match"));
         assert_eq!(said(&claimed(&till, LISTED).await, "own").as_deref(), Some("clear"), "it was replaced as a whole");
+    }
+
+    async fn a_file_that_was_changed_is_read_without_waiting_for_its_time(world: World) {
+        let folder = TempDir::new().unwrap();
+        let till = with_list(&world, &folder, LISTED).await;
+        let path = folder.path().join("own.txt");
+        let change = |content: &str| {
+            std::fs::write(&path, content).unwrap();
+            let now = u64::try_from(till.engine().clock.now_ms()).unwrap();
+            let file = std::fs::File::options().write(true).open(&path).unwrap();
+            file.set_modified(UNIX_EPOCH + Duration::from_millis(now + 1)).unwrap();
+            world.clock.advance_s(5);
+        };
+        // It broke off in the middle of an address: what was known stays.
+        change(&format!("{PAYER}\n{}", &LISTED[..20]));
+        refresh(&till).await;
+        let seen = [claimed(&till, LISTED).await, claimed(&till, PAYER).await];
+        assert_eq!(seen.map(|one| text(&one["status"])), ["in_review", "ready_to_send"]);
+        change(PAYER);
+        refresh(&till).await;
+        let seen = [claimed(&till, LISTED).await, claimed(&till, PAYER).await];
+        assert_eq!(seen.map(|one| text(&one["status"])), ["ready_to_send", "in_review"]);
     }
 
     async fn an_address_that_was_listed_after_the_claim_is_not_sent_to(world: World) {

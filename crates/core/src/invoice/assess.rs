@@ -242,7 +242,7 @@ fn excess(terms: &Terms, payment: &Payment, before: &BigRational, after: &BigRat
     floor(&(beyond * BigInt::from(due.0)))
 }
 
-fn floor(number: &BigRational) -> Units {
+pub(super) fn floor(number: &BigRational) -> Units {
     Units(number.floor().to_integer().to_u128().unwrap_or(0))
 }
 

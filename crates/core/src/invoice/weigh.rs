@@ -81,7 +81,7 @@ fn share(terms: &Terms, payment: &Payment) -> BigRational {
 }
 
 /// Which part of the price so much of a payment's asset is.
-fn part_of_price(terms: &Terms, payment: &Payment, units: Units) -> BigRational {
+pub(super) fn part_of_price(terms: &Terms, payment: &Payment, units: Units) -> BigRational {
     match terms.due(&payment.asset) {
         Some(due) if !due.is_zero() => BigRational::new(BigInt::from(units.0), BigInt::from(due.0)),
         _ => BigRational::zero(),

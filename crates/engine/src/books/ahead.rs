@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use till_core::scope::Scope;
 use till_store::books::{Books, Orphan};
-use till_store::refunds::RefundRow;
 use till_store::transfers::TransferRow;
 use tokio::task::JoinHandle;
 
@@ -21,7 +20,6 @@ const ORPHANS_MAX: i64 = 1_000;
 /// Some invoices with everything about them.
 pub struct Part {
     pub books: Books,
-    pub refunds: Vec<RefundRow>,
     /// What the transactions of refunds that were sent moved.
     pub observed: Vec<TransferRow>,
 }
@@ -112,14 +110,10 @@ async fn read(
 ) -> Result<Part, Fail> {
     let mut reader = engine.db.read().await?;
     let books = till_store::books::of_period(&mut reader, scope, between, ids).await?;
-    let refunds = till_store::refunds::of_invoices_between(&mut reader, scope, ids).await?;
-    let sent: Vec<_> = refunds.iter().filter_map(sent::transaction).collect();
+    let sent = books.refunds.iter().filter_map(sent::transaction);
+    let sent: Vec<_> = sent.collect();
     let observed = till_store::books::moved_by(&mut reader, &sent).await?;
-    Ok(Part {
-        books,
-        refunds,
-        observed,
-    })
+    Ok(Part { books, observed })
 }
 
 async fn orphans(

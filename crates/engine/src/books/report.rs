@@ -13,8 +13,7 @@ use till_core::payment::PaymentStatus;
 use till_core::reconciliation::{Period, Severity, Totals, Views, differences};
 use till_core::refund::RefundStatus;
 use till_core::scope::Scope;
-use till_store::books::{BookInvoice, BookLine, BookPayment, Books, Orphan};
-use till_store::refunds::RefundRow;
+use till_store::books::{BookInvoice, BookLine, BookPayment, BookRefund, BookTips, Books, Orphan};
 use till_store::transfers::TransferRow;
 
 use super::ahead::{Ahead, Part, Reading};
@@ -37,7 +36,6 @@ pub struct Walk {
     engine: Arc<Engine>,
     scope: Scope,
     question: Question,
-    tips: HashMap<String, Tips>,
     assets: Assets,
     stage: Stage,
 }
@@ -48,16 +46,12 @@ type InvoiceViews<'r> = HashMap<(&'r str, &'r str), Views>;
 impl Walk {
     pub async fn begin(engine: &Arc<Engine>, scope: &Scope, asked: &Asked) -> Result<Walk, Fail> {
         let question = Question::of(engine, scope, asked).await?;
-        let mut reader = engine.db.read().await?;
-        let tips = till_store::books::tips(&mut reader).await?;
-        drop(reader);
         let between = (question.period.from, question.period.to);
         let ahead = Ahead::begin(engine, scope, between);
         Ok(Walk {
             engine: Arc::clone(engine),
             scope: scope.clone(),
             question,
-            tips: tips.into_iter().collect(),
             assets: Assets::new(),
             stage: Stage::Invoices(ahead),
         })
@@ -98,12 +92,8 @@ impl Walk {
             return Ok(Vec::new());
         };
         self.stage = Stage::Invoices(ahead);
-        let Part {
-            books,
-            refunds,
-            observed,
-        } = part;
-        let views = self.add(&books, &refunds);
+        let Part { books, observed } = part;
+        let views = self.add(&books);
         let differing = views.iter().map(|(of, views)| (of, differences(views)));
         let mut differing: Vec<_> = differing.filter(|(_, found)| !found.is_empty()).collect();
         differing.sort_unstable_by_key(|(of, _)| *of);
@@ -112,14 +102,15 @@ impl Walk {
             let differences = differences.iter();
             found.extend(differences.map(|one| DiscrepancyView::of(invoice, asset, one)));
         }
-        let of_period = |refund: &&RefundRow| find(&books, &refund.invoice).is_some();
-        let refunds = refunds.iter().filter(of_period);
+        let of_period = |refund: &&BookRefund| find(&books, &refund.invoice).is_some();
+        let refunds = books.refunds.iter().filter(of_period);
         found.extend(refunds.filter_map(|refund| sent::unpaid(refund, &observed)));
         Ok(found)
     }
 
     /// Adds some invoices up, and says what each view has of each.
-    fn add<'r>(&mut self, books: &'r Books, refunds: &'r [RefundRow]) -> InvoiceViews<'r> {
+    fn add<'r>(&mut self, books: &'r Books) -> InvoiceViews<'r> {
+        let tips: HashMap<&str, Tips> = books.tips.iter().map(tips).collect();
         let mut views = InvoiceViews::with_capacity(books.invoices.len());
         let mut undone: HashMap<&str, Undone> = HashMap::new();
         for invoice in &books.invoices {
@@ -131,7 +122,7 @@ impl Walk {
                 continue;
             };
             paid.insert(&payment.payment, &invoice.invoice);
-            add_chain(&self.tips, &mut views, payment);
+            add_chain(&tips, &mut views, payment);
             if let Some(gone_at) = payment.credited_at.and(payment.gone_at) {
                 let is_paid = invoice.status.is_paid();
                 let of = undone.entry(&invoice.invoice);
@@ -144,9 +135,8 @@ impl Walk {
                 add_line(&mut self.assets, &mut views, (invoice, line));
             }
         }
-        let counting =
-            |refund: &&RefundRow| refund.counts() && find(books, &refund.invoice).is_some();
-        for refund in refunds.iter().filter(counting) {
+        let of_period = |refund: &&BookRefund| find(books, &refund.invoice).is_some();
+        for refund in books.refunds.iter().filter(of_period) {
             let units = wide(refund.units);
             let of = views.entry((&refund.invoice, &refund.asset)).or_default();
             of.refunded += units;
@@ -221,6 +211,11 @@ struct Undone {
     is_paid: bool,
 }
 
+fn tips(row: &BookTips) -> (&str, Tips) {
+    let (safe, last_final) = (row.safe, row.last_final);
+    (&row.network, Tips { safe, last_final })
+}
+
 /// An invoice, if it is one of the period.
 fn find<'b>(books: &'b Books, id: &str) -> Option<&'b BookInvoice> {
     let invoices = &books.invoices;
@@ -243,7 +238,7 @@ fn add_invoice<'r>(assets: &mut Assets, views: &mut InvoiceViews<'r>, row: &'r B
 }
 
 /// What arrived on the chain, from what was observed there, and where it is now.
-fn add_chain<'r>(tips: &HashMap<String, Tips>, views: &mut InvoiceViews<'r>, row: &'r BookPayment) {
+fn add_chain<'r>(tips: &HashMap<&str, Tips>, views: &mut InvoiceViews<'r>, row: &'r BookPayment) {
     let (asset, units, status) = arrived(tips, row);
     let of = views.entry((&row.invoice, asset)).or_default();
     let units = wide(units);
@@ -262,7 +257,7 @@ fn add_chain<'r>(tips: &HashMap<String, Tips>, views: &mut InvoiceViews<'r>, row
 /// The asset, the amount and where it is: by the transfer and its network's tips where they are known, and by the payment
 /// where the transfer was simulated or taken in before transfers were kept.
 fn arrived<'r>(
-    tips: &HashMap<String, Tips>,
+    tips: &HashMap<&str, Tips>,
     row: &'r BookPayment,
 ) -> (&'r str, Units, PaymentStatus) {
     let Some((asset, units)) = row.seen_asset.as_deref().zip(row.seen_units) else {
@@ -271,7 +266,7 @@ fn arrived<'r>(
     if row.seen_gone == Some(true) {
         return (asset, units, PaymentStatus::Reversed);
     }
-    let tips = tips.get(&row.network).filter(|_| !row.simulated);
+    let tips = tips.get(&*row.network).filter(|_| !row.simulated);
     let Some(tips) = tips else {
         return (asset, units, row.status);
     };

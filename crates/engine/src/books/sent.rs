@@ -3,14 +3,14 @@
 use till_core::asset::{Asset, Registry};
 use till_core::money::Units;
 use till_core::reconciliation::Severity;
-use till_store::refunds::RefundRow;
+use till_store::books::BookRefund;
 use till_store::transfers::TransferRow;
 
 use super::views::DiscrepancyView;
 use super::{shown, wide};
 
 /// The transaction that a refund was sent by, by its network and hash.
-pub(super) fn transaction(refund: &RefundRow) -> Option<(&str, &str)> {
+pub(super) fn transaction(refund: &BookRefund) -> Option<(&str, &str)> {
     refund
         .payout_network
         .as_deref()
@@ -19,7 +19,7 @@ pub(super) fn transaction(refund: &RefundRow) -> Option<(&str, &str)> {
 
 /// What is wrong with a transaction that was observed: it must have paid the refund's address at least the refund's
 /// amount of its token. One that nobody observed says nothing.
-pub(super) fn unpaid(refund: &RefundRow, observed: &[TransferRow]) -> Option<DiscrepancyView> {
+pub(super) fn unpaid(refund: &BookRefund, observed: &[TransferRow]) -> Option<DiscrepancyView> {
     let (network, tx_hash) = transaction(refund)?;
     let address = refund.payout_address.as_deref()?;
     let (asset, due) = due(refund, network)?;
@@ -49,7 +49,7 @@ pub(super) fn unpaid(refund: &RefundRow, observed: &[TransferRow]) -> Option<Dis
 }
 
 /// The token that the payer gets on the network that was chosen, and how much of it.
-fn due(refund: &RefundRow, network: &str) -> Option<(&'static Asset, Units)> {
+fn due(refund: &BookRefund, network: &str) -> Option<(&'static Asset, Units)> {
     let registry = Registry::builtin();
     let own = registry.asset(&refund.asset)?;
     let asset = registry.asset_on(&own.symbol, network)?;

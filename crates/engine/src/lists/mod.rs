@@ -8,7 +8,7 @@ mod sdn;
 
 pub use found::ListError;
 pub use held::{Held, HeldList, Moment};
-pub use read::{Content, read};
+pub use read::{Content, changed_at, read};
 
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};

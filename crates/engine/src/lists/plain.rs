@@ -2,6 +2,9 @@
 
 use std::io::{BufRead, Read as _};
 
+use till_chains::{bitcoin, tron};
+use till_core::asset::Mode;
+
 use super::found::{Found, ListError};
 
 /// Longer than an address of any network.
@@ -27,32 +30,89 @@ pub(super) fn parse(mut text: impl BufRead) -> Result<Found, ListError> {
         let text = text.trim_start_matches('\u{feff}');
         let text = text.split('#').next().unwrap_or_default().trim();
         if !text.is_empty() {
+            if !is_whole(text) {
+                return Err(wrong());
+            }
             found.add(text).map_err(|error| error.at(number))?;
         }
     }
     Ok(found)
 }
 
+/// No network has shorter ones.
+const ADDRESS_CHARS_MIN: usize = 25;
+
+/// Whether it is all of an address, in the form that it is looked for in: a list that broke off must not pass for another
+/// edition, and what never matches clears everybody. What looks like an address of a network that we know must be one.
+fn is_whole(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let is_hex = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_bitcoin = |mode: Mode| bitcoin::address::parse(mode, text).is_ok();
+    if let Some(digits) = lower.strip_prefix("0x") {
+        return digits.len() == 40 && is_hex(digits);
+    }
+    match lower.as_bytes() {
+        [b'b', b'c', b'1', ..] => is_bitcoin(Mode::Live),
+        [b't', b'b', b'1', ..] => is_bitcoin(Mode::Test),
+        [b'1' | b'3', ..] => is_bitcoin(Mode::Live),
+        _ if text.starts_with('T') => tron::address::parse(text).is_ok(),
+        _ => text.len() >= ADDRESS_CHARS_MIN && !is_hex(text),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const EVM: &str = "0xae0cf0b1a09f16ff1ebab390fdb66f839cc2f29b";
+    const TRON: &str = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t";
+    const BASE58: &str = "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa";
+    const BECH32: &str = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4";
+
     #[test]
     fn comments_and_empty_lines_are_passed_over() {
-        let text = "\u{feff}# own list\r\n0xAB  # somebody\r\n\r\n  TAbc\n0xab";
+        let (upper, lower) = (
+            format!("0x{}", "AB".repeat(20)),
+            format!("0x{}", "ab".repeat(20)),
+        );
+        let text = format!("\u{feff}# own list\r\n{upper}  # somebody\r\n\r\n  {TRON}\n{lower}");
         let found = parse(text.as_bytes()).unwrap();
         let mut addresses: Vec<_> = found.addresses.iter().map(|one| &**one).collect();
         addresses.sort_unstable();
-        assert_eq!(addresses, ["0xab", "TAbc"]);
+        assert_eq!(addresses, [&*lower, TRON]);
+    }
+
+    #[test]
+    fn part_of_an_address_or_one_that_nothing_would_match_is_none() {
+        let monero = "888tNkZrPN6JsEgekjMnABU4TBzc2Dt29EPAvkRxbANsAnjyPbb3iQ1YBRk1UXcdRsiKc9dhwMVgN5S9cQUiyoogDavup3H";
+        let whole = [EVM, TRON, BASE58, BECH32, &BECH32.to_uppercase(), monero];
+        for address in whole {
+            assert!(parse(address.as_bytes()).is_ok(), "{address}");
+        }
+        for address in [EVM, TRON, BASE58, BECH32] {
+            for end in 1..address.len() {
+                let text = format!("{EVM}\n{}", &address[..end]);
+                assert!(parse(text.as_bytes()).is_err(), "{text}");
+            }
+        }
+        let digits = EVM.trim_start_matches("0x");
+        for unmatched in [
+            digits.to_owned(),
+            format!("41{digits}"),
+            format!("0x41{digits}"),
+        ] {
+            assert!(parse(unmatched.as_bytes()).is_err(), "{unmatched}");
+        }
     }
 
     #[test]
     fn what_is_no_address_spoils_the_whole_list() {
         for (text, line) in [
-            ("0xab\n<html><body>Not found</body></html>\n", 2),
-            ("0xab\n\nzwei worte\n", 3),
-            ("0x\u{e4}b\n", 1),
+            ("\n<html><body>Not found</body></html>\n", 2),
+            ("\n\nzwei worte\n", 3),
+            ("\u{e4}b\n", 1),
         ] {
+            let text = format!("{EVM}{text}");
             let error = parse(text.as_bytes()).unwrap_err().to_string();
             assert!(error.contains(&format!("line {line}")), "{error}");
         }

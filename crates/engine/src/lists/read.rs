@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
+use std::time::UNIX_EPOCH;
 
 use bytes::{Buf as _, Bytes};
 use sha2::{Digest as _, Sha256};
@@ -48,6 +49,16 @@ pub async fn read(list: &ListConfig, fetcher: &Fetcher) -> Result<Content, ListE
             }
         }
     }
+}
+
+/// When its file was last written to, if it is one that is there.
+pub async fn changed_at(list: &ListConfig) -> Option<i64> {
+    let Source::File(path) = &list.source else {
+        return None;
+    };
+    let modified = tokio::fs::metadata(path).await.ok()?.modified().ok()?;
+    let since = modified.duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_millis()).ok()
 }
 
 async fn blocking(

@@ -109,7 +109,8 @@ fn decide(held: &Held, request: &NewRefund) -> Result<(String, Units), Refusal> 
             Refusal::new(Code::AmountInvalid, format!("amount {error}")).param("amount")
         })?),
     };
-    let units = refund_amount(refundable(&sources, &asset), invoice.status, amount)?;
+    let of = refundable(&sources, &asset);
+    let units = refund_amount(of, &held.terms(), &invoice.summary, &asset, amount)?;
     Ok((asset, units))
 }
 
@@ -148,18 +149,17 @@ fn draw(held: &mut Held, asset: String, units: Units, now: i64) -> Result<Drawn,
         .collect();
     let sources = refund_from(&positions, units)
         .ok_or_else(|| Refusal::of(Code::RefundExceedsReceived).param("amount"))?;
-    let before = held.assess(now);
-    let mut withdrawn = Vec::new();
-    for payment in &mut held.payments {
-        let drawn = sources.iter().find(|(id, _)| *id == payment.is.id);
-        if let Some((id, units)) = drawn {
-            let withdraws = before.withdraws(&payment.is.fact(), *units);
-            payment.is.refunds_due = payment.is.refunds_due.plus(*units);
-            payment.is.withdrawn = payment.is.withdrawn.plus(withdraws);
-            withdrawn.push((id.clone(), withdraws));
-        }
-    }
+    let mut withdrawn = held.withdraw(now, &sources);
     withdrawn.retain(|(_, units)| !units.is_zero());
+    let of = |taken: &[(String, Units)], id: &str| {
+        let found = taken.iter().find(|(payment, _)| payment == id);
+        found.map_or(Units::ZERO, |(_, units)| *units)
+    };
+    for payment in &mut held.payments {
+        let row = &mut payment.is;
+        row.refunds_due = row.refunds_due.plus(of(&sources, &row.id));
+        row.withdrawn = row.withdrawn.plus(of(&withdrawn, &row.id));
+    }
     Ok(Drawn {
         asset,
         units,

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use till_core::invoice::{Assessment, Facts, Terms, assess};
+use till_core::invoice::{Assessment, Facts, Terms, assess, withdraw};
+use till_core::money::Units;
 use till_core::payment::{Payment, Verdict};
 use till_core::scope::Scope;
 use till_store::Tx;
@@ -156,5 +157,15 @@ impl Held {
             cancelled_at: self.invoice.is.cancelled_at,
         };
         assess(&facts, now)
+    }
+
+    /// What of a refund out of these payments counts towards the price no more.
+    pub fn withdraw(&self, now: i64, drawn: &[(String, Units)]) -> Vec<(String, Units)> {
+        let facts = Facts {
+            terms: &self.terms(),
+            payments: &self.facts(),
+            cancelled_at: self.invoice.is.cancelled_at,
+        };
+        withdraw(&facts, &assess(&facts, now), drawn)
     }
 }

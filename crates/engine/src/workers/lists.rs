@@ -16,6 +16,8 @@ use crate::lists::{self, Content, Held, HeldList, ListConfig, Lists};
 const CLAIM_MS: i64 = 30 * MINUTE_MS;
 /// A list that could not be read is tried again after this.
 const RETRY_MS: i64 = 5 * MINUTE_MS;
+/// Whoever writes to a file may not be done for so long.
+const WRITING_MS: i64 = 2 * SECOND_MS;
 const ROWS_AT_ONCE: usize = 1_000;
 const ADDRESSES_AT_ONCE: i64 = 10_000;
 
@@ -27,7 +29,8 @@ pub async fn refresh_due(engine: &Engine) -> Result<(), Fail> {
     let known = rows(engine).await?;
     for list in &lists.config.lists {
         let known = known.iter().find(|row| row.name == list.name);
-        if is_due(lists, list, known, engine.clock.now_ms()) {
+        let (now, changed_at) = (engine.clock.now_ms(), lists::changed_at(list).await);
+        if is_due(lists, list, known, (changed_at, now)) {
             refresh(engine, lists, list).await?;
         }
     }
@@ -38,10 +41,20 @@ async fn rows(engine: &Engine) -> Result<Vec<ListRow>, Fail> {
     Ok(table::all(&mut engine.db.read().await?).await?)
 }
 
-fn is_due(lists: &Lists, list: &ListConfig, known: Option<&ListRow>, now: i64) -> bool {
+/// When its time has come, or its file was changed since anybody tried it.
+fn is_due(
+    lists: &Lists,
+    list: &ListConfig,
+    known: Option<&ListRow>,
+    (changed_at, now): (Option<i64>, i64),
+) -> bool {
     let Some(row) = known.filter(|row| row.digest == list.digest()) else {
         return true;
     };
+    let tried_at = row.tried_at.max(row.fetched_at);
+    if changed_at.is_some_and(|at| Some(at) > tried_at && at <= now - WRITING_MS) {
+        return true;
+    }
     let old = |at: Option<i64>, age: i64| at.is_none_or(|at| now.saturating_sub(at) >= age);
     old(row.fetched_at, lists.config.refresh_ms) && old(row.tried_at, RETRY_MS)
 }

@@ -49,26 +49,30 @@ fn ok(body: &str) -> String {
 
 #[tokio::test]
 async fn a_list_is_fetched_and_named_by_its_content() {
-    let one = answered(ok("0xAB\n# nobody\nTAbc\n"), Format::Plain)
-        .await
-        .unwrap();
+    let (evm, tron) = (
+        "0xAE0CF0B1A09F16FF1EBAB390FDB66F839CC2F29B",
+        "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
+    );
+    let text = format!("{evm}\n# nobody\n{tron}\n");
+    let one = answered(ok(&text), Format::Plain).await.unwrap();
     let addresses: Vec<_> = one.addresses.iter().map(|one| &**one).collect();
-    assert_eq!((addresses, one.bytes), (vec!["0xab", "TAbc"], 19));
-    let again = answered(ok("0xAB\n# nobody\nTAbc\n"), Format::Plain)
-        .await
-        .unwrap();
-    let other = answered(ok("0xAB\n"), Format::Plain).await.unwrap();
+    assert_eq!(addresses, [&*evm.to_lowercase(), tron]);
+    assert_eq!(one.bytes, text.len() as u64);
+    let again = answered(ok(&text), Format::Plain).await.unwrap();
+    let other = answered(ok(evm), Format::Plain).await.unwrap();
     assert_eq!(one.edition, again.edition);
     assert_ne!(one.edition, other.edition);
 }
 
 #[tokio::test]
 async fn an_answer_that_breaks_off_is_no_shorter_list() {
-    let cut = "HTTP/1.1 200 OK\r\ncontent-length: 900\r\nconnection: close\r\n\r\n0xab\n";
+    let cut = "HTTP/1.1 200 OK\r\ncontent-length: 900\r\nconnection: close\r\n\r\n0xae0cf0b1a09f16ff1ebab390fdb66f839cc2f29b\n";
     let receiver = answering(cut.to_owned()).await;
     let error = fetch(receiver.url(), Format::Plain).await.unwrap_err();
     assert!(error.contains("broke off"), "{error}");
-    let endless = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n0xab\n".to_owned();
+    let endless =
+        "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n0xae0cf0b1a09f16ff1ebab390fdb66f839cc2f29b\n"
+            .to_owned();
     let error = answered(endless, Format::Plain).await.unwrap_err();
     assert!(error.contains("where it ends"), "{error}");
 }

@@ -1,10 +1,10 @@
 //! What reconciliation reads: the rows of a period's invoices, each with what the journal and the chain have of it.
 
-use till_core::chain::Tips;
 use till_core::invoice::{Status, Summary};
 use till_core::ledger::Group;
 use till_core::money::Units;
 use till_core::payment::{Level, PaymentStatus};
+use till_core::refund::RefundStatus;
 use till_core::scope::Scope;
 
 use crate::sql::packed::{Packed, RECORD, UNIT, text};
@@ -55,12 +55,41 @@ table! {
     }
 }
 
-/// Some invoices of a period, by their ids, and what there is about them, in no order. Payments and lines may be of others that lie between them.
+table! {
+    /// A refund that counts.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    struct BookRefund in "refunds" by id {
+        id: String,
+        invoice: String,
+        asset: String,
+        units: Units,
+        status: RefundStatus,
+        created_at: i64,
+        payout_network: Option<String>,
+        payout_address: Option<String>,
+        tx_hash: Option<String>,
+    }
+}
+
+table! {
+    /// How far a watched network is settled.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    struct BookTips in "networks" by network {
+        network: String,
+        safe: Option<i64>,
+        last_final: Option<i64>,
+    }
+}
+
+/// Some invoices of a period, by their ids, and what there is about them, in no order. Payments, lines and refunds may be of others that
+/// lie between them.
 #[derive(Debug, Default)]
 pub struct Books {
     pub invoices: Vec<BookInvoice>,
     pub payments: Vec<BookPayment>,
     pub lines: Vec<BookLine>,
+    pub refunds: Vec<BookRefund>,
+    pub tips: Vec<BookTips>,
 }
 
 /// The last of an account's next invoices, by their ids; none when there are no more.
@@ -95,22 +124,33 @@ pub async fn of_period(
          LEFT JOIN transfers AS t ON t.network = p.network AND t.tx_hash = p.tx_hash AND t.place = p.place AND t.recipient = p.recipient \
          WHERE p.account = $1 AND p.mode = $2 AND p.invoice > $3 AND p.invoice <= $4), \
          (SELECT string_agg(concat_ws($7, j.subject, j.asset, j.debit, j.credit, j.amount), $8) FROM journal AS j \
-         WHERE j.account = $1 AND j.mode = $2 AND j.invoice > $3 AND j.invoice <= $4) \
+         WHERE j.account = $1 AND j.mode = $2 AND j.invoice > $3 AND j.invoice <= $4), \
+         (SELECT string_agg(concat_ws($7, r.id, r.invoice, r.asset, r.units, r.status, r.created_at, \
+         COALESCE(r.payout_network, ''), COALESCE(r.payout_address, ''), COALESCE(r.tx_hash, '')), $8) FROM refunds AS r \
+         WHERE r.invoice > $3 AND r.invoice <= $4 AND r.account || '' = $1 AND r.mode || '' = $2 \
+         AND r.status <> 'cancelled' AND r.lapsed_at IS NULL), \
+         (SELECT string_agg(concat_ws($7, n.id, COALESCE(n.safe_height, -1), COALESCE(n.final_height, -1)), $8) FROM networks AS n) \
          WHERE EXISTS (SELECT 1 FROM invoices AS i \
          WHERE i.account = $1 AND i.mode = $2 AND i.id > $3 AND i.id <= $4 AND i.created_at >= $5 AND i.created_at < $6)";
-    type Texts = (Option<String>, Option<String>, Option<String>);
+    type Text = Option<String>;
+    type Texts = (Text, Text, Text, Text, Text);
     let (account, mode) = (&scope.account, scope.mode.as_str());
     let (unit, record) = (text(UNIT), text(RECORD));
     let args = vals![account, mode, after, up_to, from, to, unit, record];
-    let Some((invoices, payments, lines)) = q.one::<Texts>(sql, &args).await? else {
+    let Some((invoices, payments, lines, refunds, tips)) = q.one::<Texts>(sql, &args).await? else {
         return Ok(Books::default());
     };
     let mut books = Books {
         invoices: unpacked(invoices)?,
         payments: unpacked(payments)?,
         lines: unpacked(lines)?,
+        refunds: unpacked(refunds)?,
+        tips: unpacked(tips)?,
     };
     books.invoices.sort_by(|a, b| a.invoice.cmp(&b.invoice));
+    books
+        .refunds
+        .sort_by(|a, b| (&a.invoice, &a.id).cmp(&(&b.invoice, &b.id)));
     Ok(books)
 }
 
@@ -145,14 +185,6 @@ pub async fn orphans(
          WHERE p.account = j.account AND p.mode = j.mode AND p.id = j.subject) ORDER BY j.created_at, j.entry, j.line LIMIT $5";
     let args = vals![&scope.account, scope.mode.as_str(), from, to, at_most];
     q.all(sql, &args).await
-}
-
-/// How far each watched network is settled.
-pub async fn tips(q: &mut impl Queries) -> Result<Vec<(String, Tips)>, StoreError> {
-    let sql = "SELECT id, safe_height, final_height FROM networks";
-    let rows: Vec<(String, Option<i64>, Option<i64>)> = q.all(sql, &[]).await?;
-    let tips = |(id, safe, last_final)| (id, Tips { safe, last_final });
-    Ok(rows.into_iter().map(tips).collect())
 }
 
 /// Everything that transactions moved, as far as it was observed. Each is named by its network and hash.

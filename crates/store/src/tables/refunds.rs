@@ -197,17 +197,3 @@ pub async fn history(
     q.all(&sql, &vals![&scope.account, scope.mode.as_str(), refund])
         .await
 }
-
-/// The refunds of the invoices whose ids come after one and up to another.
-pub async fn of_invoices_between(
-    q: &mut impl Queries,
-    scope: &Scope,
-    (after, up_to): (&str, &str),
-) -> Result<Vec<RefundRow>, StoreError> {
-    let sql = format!(
-        "{} WHERE invoice > $3 AND invoice <= $4 AND account || '' = $1 AND mode || '' = $2 ORDER BY invoice, id",
-        select::<RefundRow>()
-    );
-    let args = vals![&scope.account, scope.mode.as_str(), after, up_to];
-    q.all(&sql, &args).await
-}

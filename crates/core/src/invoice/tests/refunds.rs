@@ -27,20 +27,103 @@ fn refund(payments: &mut [Payment], units: u128, now: i64) -> Option<Refund> {
         .map(|part| (part.payment.as_str(), part.position))
         .collect();
     let sources = refund_from(&positions, Units(units))?;
-    let mut withdrawn = Vec::new();
+    Some(promise(payments, sources, now))
+}
+
+/// A refund out of these payments, so much of each.
+fn promise(payments: &mut [Payment], sources: Vec<(String, Units)>, now: i64) -> Refund {
+    let terms = terms();
+    let facts = Facts {
+        terms: &terms,
+        payments,
+        cancelled_at: None,
+    };
+    let withdrawn = withdraw(&facts, &seen(payments, now), &sources);
     for (id, units) in &sources {
-        let payment = of(payments, id);
-        let withdraws = before.withdraws(payment, *units);
-        payment.taken.refunds_due = payment.taken.refunds_due.plus(*units);
-        payment.taken.withdrawn = payment.taken.withdrawn.plus(withdraws);
-        withdrawn.push((id.clone(), withdraws));
+        let due = &mut of(payments, id).taken.refunds_due;
+        *due = due.plus(*units);
     }
-    Some(Refund {
+    for (id, units) in &withdrawn {
+        let taken = &mut of(payments, id).taken.withdrawn;
+        *taken = taken.plus(*units);
+    }
+    Refund {
+        units: sources.iter().map(|(_, units)| units.0).sum(),
         sources,
         withdrawn,
-        units,
         is_sent: false,
-    })
+    }
+}
+
+#[test]
+fn who_paid_twice_in_two_assets_gets_one_back_and_the_price_is_paid_with_the_other() {
+    for (given_back, stays) in [("p", "q"), ("q", "p")] {
+        let mut payments = vec![
+            cents("p", 2_500, 10),
+            pay("q", B, 25_000_000, Level::Final, 11),
+        ];
+        let before = seen(&payments, 20);
+        assert_eq!(before.overpaid, Some((B.to_owned(), Units(25_000_000))));
+        keep(&mut payments, &before);
+        let some = promise(
+            &mut payments,
+            vec![(given_back.into(), Units(10_000_000))],
+            20,
+        );
+        let after = seen(&payments, 20);
+        let (_, shown) = after.overpaid.unwrap();
+        let stays_shown = if given_back == "q" {
+            25_000_000
+        } else {
+            15_000_000
+        };
+        assert_eq!(shown, Units(stays_shown));
+        let rest = promise(
+            &mut payments,
+            vec![(given_back.into(), Units(15_000_000))],
+            20,
+        );
+        let after = seen(&payments, 20);
+        assert_eq!(
+            after.part(stays).unwrap().position.settled,
+            Units(25_000_000)
+        );
+        assert_eq!(
+            after.part(given_back).unwrap().position.refunds_due,
+            Units(25_000_000)
+        );
+        // What is given back of the other is a kindness: the price stays paid.
+        promise(&mut payments, vec![(stays.into(), Units(1_000_000))], 20);
+        assert_eq!(of(&mut payments, stays).taken.withdrawn, Units::ZERO);
+        assert!(seen(&payments, 20).status.is_paid());
+        for refund in [some, rest] {
+            give_back(&mut payments, &refund);
+        }
+        assert_eq!(seen(&payments, 20).overpaid, before.overpaid);
+    }
+}
+
+#[test]
+fn what_is_beyond_the_price_is_taken_back_once_whichever_payments_it_is_taken_out_of() {
+    let mut payments = vec![
+        cents("p", 1_500, 10),
+        cents("q", 1_000, 11),
+        pay("r", B, 10_000_000, Level::Final, 12),
+    ];
+    let before = seen(&payments, 20);
+    keep(&mut payments, &before);
+    let sources = vec![
+        ("p".into(), Units(8_000_000)),
+        ("q".into(), Units(5_000_000)),
+    ];
+    promise(&mut payments, sources, 20);
+    let taken = ["p", "q", "r"].map(|id| of(&mut payments, id).taken.withdrawn.0);
+    assert_eq!(
+        taken,
+        [8_000_000, 2_000_000, 0],
+        "ten were beyond, three are a kindness"
+    );
+    check(&payments, 20, Status::Paid);
 }
 
 fn give_back(payments: &mut [Payment], refund: &Refund) {
