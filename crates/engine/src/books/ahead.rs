@@ -112,7 +112,7 @@ async fn read(
     let books = till_store::books::of_period(&mut reader, scope, between, ids).await?;
     let sent = books.refunds.iter().filter_map(sent::transaction);
     let sent: Vec<_> = sent.collect();
-    let observed = till_store::books::moved_by(&mut reader, &sent).await?;
+    let observed = till_store::transfers::of_transactions(&mut reader, &sent).await?;
     Ok(Part { books, observed })
 }
 

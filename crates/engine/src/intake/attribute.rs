@@ -1,6 +1,6 @@
 //! Whose transfers are: by the address they went to, or else by who sent exactly how much to a merchant's own destination.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use till_core::asset::{Family, Mode, Registry};
 use till_core::attribution::{Binding, Lease, by_binding, by_lease};
@@ -11,7 +11,7 @@ use till_store::Tx;
 use till_store::bindings::BindingRow;
 use till_store::leases::LeaseRow;
 
-use super::{Identity, Observation, Sighting, Source};
+use super::{Observation, Sighting, Source};
 use crate::base::fail::Fail;
 use crate::base::{Context, Effects, Engine};
 
@@ -74,9 +74,12 @@ pub(super) type Contexts<'e> = HashMap<Scope, Context<'e>>;
 pub(super) struct Known {
     leases: HashMap<String, Vec<LeaseRow>>,
     bindings: HashMap<BindingKey, Vec<BindingRow>>,
-    /// When those that are known were first seen, in real time.
-    first_seen: HashMap<(String, String, i64), i64>,
+    /// When those that are known were first seen, in real time: mined again, a transfer may stand at another place.
+    first_seen: HashMap<TransferKey, i64>,
 }
+
+/// Network and transaction; sender, recipient, asset and units.
+type TransferKey = ((String, String), (Option<String>, String, String, Units));
 
 /// Destination, sender, asset, units.
 type BindingKey = (String, String, String, Units);
@@ -117,12 +120,20 @@ impl Known {
             );
             bindings.entry(key).or_default().push(row);
         }
-        let identities: Vec<Identity<'_>> = observations.iter().map(|it| it.identity()).collect();
-        let facts = till_store::transfers::find_many(tx, &identities).await?;
-        let first_seen = facts
-            .into_iter()
-            .map(|fact| ((fact.network, fact.tx_hash, fact.place), fact.first_seen_at))
+        let transactions: BTreeSet<(&str, &str)> = observations
+            .iter()
+            .map(|it| (&*it.network, &*it.tx_hash))
             .collect();
+        let transactions: Vec<(&str, &str)> = transactions.into_iter().collect();
+        let mut first_seen: HashMap<TransferKey, i64> = HashMap::new();
+        for fact in till_store::transfers::of_transactions(tx, &transactions).await? {
+            let transaction = (fact.network, fact.tx_hash);
+            let units = fact.arrived.unwrap_or(fact.units);
+            let moved = (fact.sender, fact.recipient, fact.asset, units);
+            let seen = first_seen.entry((transaction, moved));
+            let seen = seen.or_insert(fact.first_seen_at);
+            *seen = fact.first_seen_at.min(*seen);
+        }
         Ok(Known {
             leases,
             bindings,
@@ -132,9 +143,14 @@ impl Known {
 
     /// When we first knew of a transfer, in an account's business time.
     fn first_seen_at(&self, context: &Context<'_>, observation: &Observation) -> i64 {
-        let (network, tx_hash, place) = observation.identity();
-        let identity = (network.to_owned(), tx_hash.to_owned(), place);
-        let seen = self.first_seen.get(&identity);
+        let transaction = (observation.network.clone(), observation.tx_hash.clone());
+        let moved = (
+            observation.sender.clone(),
+            observation.recipient.clone(),
+            observation.asset.clone(),
+            observation.units,
+        );
+        let seen = self.first_seen.get(&(transaction, moved));
         seen.map_or(context.now, |seen| {
             context.merchant.now(*seen).min(context.now)
         })

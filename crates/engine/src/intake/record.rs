@@ -55,9 +55,16 @@ pub(super) async fn record(tx: &mut Tx, engine: &Engine, step: &Step) -> Result<
     let Some(placed) = place(step, &chain) else {
         return Ok(Recorded::Loose);
     };
-    let mut replaced = Vec::new();
-    if let Some(from) = replaced_from {
-        replaced = till_store::transfers::in_blocks(tx, &step.network, from - 1, i64::MAX).await?;
+    let replaced = match replaced_from {
+        Some(from) => {
+            till_store::transfers::in_blocks(tx, &step.network, from - 1, i64::MAX).await?
+        }
+        None => elsewhere(tx, step, blocks).await?,
+    };
+    let was_final = |height: &i64| Some(*height) <= network.final_height;
+    let heights = replaced.iter().filter_map(|fact| fact.height);
+    if let Some(from) = heights.filter(was_final).min() {
+        return freeze(tx, engine, network, from).await;
     }
     let mut facts = news(tx, step, placed, replaced, engine.clock.now_ms()).await?;
     facts.extend(dropped(tx, step, &facts).await?);
@@ -95,7 +102,8 @@ pub(super) async fn record(tx: &mut Tx, engine: &Engine, step: &Step) -> Result<
     ];
     tx.write_all(&writes).await?;
     let mut changed = facts;
-    changed.extend(risen(tx, &step.network, before, after).await?);
+    let risen = risen(tx, &step.network, before, after).await?;
+    changed.extend(risen.into_iter().filter(|fact| is_in(&chain, fact)));
     Ok(Recorded::News(told(&network, changed)))
 }
 
@@ -115,6 +123,26 @@ fn joined<'s>(
     let kept = |block: &&Block| replaced_from.is_none_or(|from| block.height < from);
     let blocks = window.iter().filter(kept).chain(new);
     blocks.map(|block| (block.height, block)).collect()
+}
+
+/// Whether a transfer is in a block of this chain, as far as that is known.
+fn is_in(chain: &HashMap<i64, &Block>, fact: &TransferRow) -> bool {
+    let block = fact.height.and_then(|height| chain.get(&height));
+    block.is_none_or(|block| fact.block_hash.as_ref() == Some(&block.hash))
+}
+
+/// What is known to be at the heights of these blocks, and in others: they are read again, and nobody had kept those.
+async fn elsewhere(tx: &mut Tx, step: &Step, blocks: &[Block]) -> Result<Vec<TransferRow>, Fail> {
+    let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else {
+        return Ok(Vec::new());
+    };
+    let (network, after) = (&step.network, first.height - 1);
+    let known = till_store::transfers::in_blocks(tx, network, after, last.height).await?;
+    let chain = blocks.iter().map(|block| (block.height, block)).collect();
+    Ok(known
+        .into_iter()
+        .filter(|fact| !is_in(&chain, fact))
+        .collect())
 }
 
 /// Each transfer of a step and its block; none while it waits for one.
@@ -173,7 +201,13 @@ async fn news(
         });
         match stands.filter(|_| is_old) {
             Some(fact) => facts.extend(better_known(fact, seen)),
-            None => facts.push(fact_of(&step.network, seen, *block, now)),
+            None => {
+                let mut fact = fact_of(&step.network, seen, *block, now);
+                if let Some(known) = known.get(&identity) {
+                    keep_registers(&mut fact, known);
+                }
+                facts.push(fact);
+            }
         }
     }
     let seen_again: HashSet<(String, i64)> = facts
@@ -187,6 +221,16 @@ async fn news(
         }
     }
     Ok(facts)
+}
+
+/// Who was named is named in another block, too, whoever can be asked about it now.
+fn keep_registers(fact: &mut TransferRow, known: &TransferRow) {
+    let is_same = (&fact.sender, &fact.asset) == (&known.sender, &known.asset);
+    if let Some(kept) = known.registers.as_deref().filter(|_| is_same) {
+        let said = fact.registers.as_deref().map(screening::read);
+        let said = screening::over(Some(kept), &said.unwrap_or_default());
+        fact.registers = screening::written(&said);
+    }
 }
 
 /// A transfer that stays where it is, with what was not known of it before: what arrived with it, and what registers say

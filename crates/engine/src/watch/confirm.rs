@@ -31,7 +31,7 @@ pub(super) struct Confirmed {
     pub(super) held: Option<String>,
 }
 
-/// Up to below the first transfer that not enough endpoints have. What was read just now was asked about already.
+/// Up to below the first transfer that not enough endpoints have. What enough told of just now was asked about already.
 pub(super) async fn confirmed(
     asking: Asking<'_>,
     before: Option<i64>,
@@ -41,8 +41,11 @@ pub(super) async fn confirmed(
     let Some(tip) = tip.filter(|tip| before.is_none_or(|before| before < tip.height)) else {
         return Ok(Confirmed::default());
     };
-    // What is final when it is read is asked about once more before it counts as that.
-    let open = read.transfers.iter().filter(|it| is_open(asking, it));
+    // What is final when it is read is asked about once more before it counts as that: what fewer than must agree have
+    // told of, while the others were away or stood still, and what too few could say more about.
+    let is_sure = read.sure >= asking.net.quorum;
+    let open = read.transfers.iter();
+    let open = open.filter(|it| !is_sure || is_open(asking, it));
     let open = open.filter_map(|it| it.height).min();
     let tip = match open.filter(|open| *open <= tip.height) {
         None => tip,

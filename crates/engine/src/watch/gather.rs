@@ -15,6 +15,8 @@ use crate::intake::chain::Seen;
 pub(super) struct Read {
     pub(super) blocks: Vec<Block>,
     pub(super) transfers: Vec<Seen>,
+    /// How many said the same of them.
+    pub(super) sure: usize,
     /// Why it was not read further, where it was not for lack of blocks.
     pub(super) held: Option<String>,
 }
@@ -72,6 +74,7 @@ pub(super) async fn gather(
     Ok(Gathered::Read(Read {
         blocks,
         transfers: matched.seen,
+        sure,
         held,
     }))
 }

@@ -16,15 +16,6 @@ pub(super) enum Told<T> {
     Unknown,
 }
 
-impl<T> Told<T> {
-    pub(super) fn agreed(self) -> Option<T> {
-        match self {
-            Told::Agreed(told) => Some(told),
-            Told::Contradicted | Told::Unknown => None,
-        }
-    }
-}
-
 /// So many as must agree are asked together, and the others, one after the other, where these do not agree.
 pub(super) async fn ask<'e, 'f, T: PartialEq + Send>(
     asking: Asking<'e>,

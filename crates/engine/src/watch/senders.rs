@@ -9,7 +9,7 @@ use till_core::asset::Registry;
 use till_core::screening::Finding;
 
 use super::ask::Asking;
-use super::quorum;
+use super::quorum::{self, Told};
 use crate::intake::chain::Seen;
 use crate::nodes::Source;
 use crate::screening::{Answers, is_asked_on_chains, is_open, over, written};
@@ -61,10 +61,21 @@ async fn agreed(asking: Asking<'_>, register: &Register, sender: &str) -> Findin
     let answer = quorum::ask(asking, |source| {
         named(asking, source, register, sender).boxed()
     });
-    match answer.await.agreed() {
-        Some(true) => Finding::Match,
-        Some(false) => Finding::Clear,
-        None => Finding::Unavailable,
+    match answer.await {
+        Told::Agreed(true) => Finding::Match,
+        Told::Agreed(false) => Finding::Clear,
+        // Some name and some clear: whoever lies, a person must look.
+        Told::Contradicted => {
+            let (network, register) = (&*asking.network().id, register.name);
+            tracing::error!(
+                network,
+                register,
+                sender,
+                "endpoints contradict each other about whom a register names"
+            );
+            Finding::Match
+        }
+        Told::Unknown => Finding::Unavailable,
     }
 }
 

@@ -113,6 +113,60 @@ both_engines! {
         assert_eq!(world.status(invoice).await, "paid");
     }
 
+    async fn read_again_and_not_found_it_is_gone(db: Db) {
+        let world = World::new(db).await;
+        let [invoice] = &world.invoices(&world.scope, 1).await[..] else { panic!("one") };
+        let told = Step {
+            blocks: vec![block(1, "a1", "a0"), block(2, "a2", "a1"), block(3, "a3", "a2")],
+            transfers: vec![transfer(&world, invoice, USDC, 3).await],
+            ..step(&world).await
+        };
+        is_done(advance(&world.engine, &told).await);
+        assert_eq!(world.status(invoice).await, "detected");
+        till_engine::intake::chain::thaw(&world.engine, NETWORK, Some(2)).await.unwrap();
+        let again = Step { blocks: vec![block(2, "a2", "a1"), block(3, "b3", "a2")], ..step(&world).await };
+        is_done(advance(&world.engine, &again).await);
+        assert_eq!(world.status(invoice).await, "awaiting_payment");
+        let last_final = Some(Tip { height: 3, hash: "b3".into() });
+        is_done(advance(&world.engine, &Step { last_final, ..step(&world).await }).await);
+        assert_eq!(world.status(invoice).await, "awaiting_payment");
+        let [payment] = &payments(&world, invoice).await[..] else { panic!("one payment") };
+        assert_eq!(payment.status.as_str(), "reversed");
+    }
+
+    async fn read_again_and_not_found_where_it_was_final_the_network_freezes(db: Db) {
+        let world = World::new(db).await;
+        let [invoice] = &world.invoices(&world.scope, 1).await[..] else { panic!("one") };
+        let told = Step {
+            blocks: vec![block(1, "a1", "a0"), block(2, "a2", "a1"), block(3, "a3", "a2")],
+            transfers: vec![transfer(&world, invoice, USDC, 2).await],
+            last_final: Some(Tip { height: 3, hash: "a3".into() }),
+            ..step(&world).await
+        };
+        is_done(advance(&world.engine, &told).await);
+        assert_eq!(world.status(invoice).await, "paid");
+        till_engine::intake::chain::thaw(&world.engine, NETWORK, Some(1)).await.unwrap();
+        let again = Step { blocks: vec![block(1, "b1", "b0"), block(2, "b2", "b1")], ..step(&world).await };
+        assert_eq!(advance(&world.engine, &again).await.unwrap(), Advanced::Frozen);
+        assert_eq!(world.status(invoice).await, "under_review");
+        till_engine::intake::chain::thaw(&world.engine, NETWORK, None).await.unwrap();
+        assert_eq!(world.status(invoice).await, "awaiting_payment");
+    }
+
+    async fn who_was_named_is_named_in_another_block_too(db: Db) {
+        let world = World::new(db).await;
+        let [invoice] = &world.invoices(&world.scope, 1).await[..] else { panic!("one") };
+        for (branch, says) in [("a2", "match"), ("b2", "unavailable")] {
+            let seen = Seen {
+                registers: Some(format!("issuer_blacklist={says}")),
+                sender: Some("0x1111111111111111111111111111111111111111".into()),
+                ..transfer(&world, invoice, USDC, 2).await
+            };
+            mined(&world, branch, vec![seen], branch == "b2").await;
+        }
+        assert_eq!(world.status(invoice).await, "under_review");
+    }
+
     async fn who_has_not_heard_that_it_is_to_be_read_again_leaves_no_gap(db: Db) {
         let world = World::new(db).await;
         let first = Step {

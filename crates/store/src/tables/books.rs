@@ -8,8 +8,8 @@ use till_core::refund::RefundStatus;
 use till_core::scope::Scope;
 
 use crate::sql::packed::{Packed, RECORD, UNIT, text};
-use crate::sql::{LookUp, PerKey, Record, table};
-use crate::{Queries, StoreError, Val, vals};
+use crate::sql::{Record, table};
+use crate::{Queries, StoreError, vals};
 
 table! {
     /// An invoice of the period.
@@ -119,7 +119,7 @@ pub async fn of_period(
          WHERE i.account = $1 AND i.mode = $2 AND i.id > $3 AND i.id <= $4 AND i.created_at >= $5 AND i.created_at < $6), \
          (SELECT string_agg(concat_ws($7, p.invoice, p.id, p.asset, p.units, p.status, p.credit_at, p.network, p.simulated, \
          COALESCE(p.credited_at, -1), COALESCE(p.gone_at, -1), \
-         COALESCE(CASE WHEN t.payment <> p.id THEN NULL ELSE t.asset END, ''), COALESCE(t.arrived, t.units, ''), \
+         COALESCE(CASE WHEN t.payment = p.id THEN t.asset END, ''), COALESCE(t.arrived, t.units, ''), \
          COALESCE(t.height, -1), COALESCE(t.gone, -1)), $8) FROM payments AS p \
          LEFT JOIN transfers AS t ON t.network = p.network AND t.tx_hash = p.tx_hash AND t.place = p.place AND t.recipient = p.recipient \
          WHERE p.account = $1 AND p.mode = $2 AND p.invoice > $3 AND p.invoice <= $4), \
@@ -185,22 +185,4 @@ pub async fn orphans(
          WHERE p.account = j.account AND p.mode = j.mode AND p.id = j.subject) ORDER BY j.created_at, j.entry, j.line LIMIT $5";
     let args = vals![&scope.account, scope.mode.as_str(), from, to, at_most];
     q.all(sql, &args).await
-}
-
-/// Everything that transactions moved, as far as it was observed. Each is named by its network and hash.
-pub async fn moved_by(
-    q: &mut impl Queries,
-    transactions: &[(&str, &str)],
-) -> Result<Vec<super::transfers::TransferRow>, StoreError> {
-    let keys: Vec<Vec<Val>> = transactions
-        .iter()
-        .map(|(network, tx_hash)| vals![*network, *tx_hash].into())
-        .collect();
-    let by_hash = LookUp {
-        table: super::transfers::TransferRow::TABLE,
-        columns: super::transfers::TransferRow::COLUMNS,
-        key: &["network", "tx_hash"],
-        rows: PerKey::Many,
-    };
-    q.look_up(&by_hash, &keys).await
 }

@@ -3,7 +3,7 @@
 
 use till_core::money::Units;
 
-use crate::sql::{Conflict, LookUp, PerKey, select, table};
+use crate::sql::{Conflict, LookUp, PerKey, Record as _, select, table};
 use crate::{Queries, StoreError, Tx, Val, Write, vals};
 
 table! {
@@ -122,6 +122,24 @@ pub async fn find_many(
         .collect();
     let by_identity = LookUp::records::<TransferRow>(&["network", "tx_hash", "place"], PerKey::One);
     q.look_up(&by_identity, &keys).await
+}
+
+/// Everything that transactions moved, as far as it was observed. Each is named by its network and hash.
+pub async fn of_transactions(
+    q: &mut impl Queries,
+    transactions: &[(&str, &str)],
+) -> Result<Vec<TransferRow>, StoreError> {
+    let keys: Vec<Vec<Val>> = transactions
+        .iter()
+        .map(|(network, tx_hash)| vals![*network, *tx_hash].into())
+        .collect();
+    let by_hash = LookUp {
+        table: TransferRow::TABLE,
+        columns: TransferRow::COLUMNS,
+        key: &["network", "tx_hash"],
+        rows: PerKey::Many,
+    };
+    q.look_up(&by_hash, &keys).await
 }
 
 /// What is in the blocks after one height and up to another.

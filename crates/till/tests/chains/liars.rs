@@ -52,6 +52,37 @@ fn a_transfer_that_one_of_three_invents_is_nobodys_and_holds_up_nobody() {
     server.stop();
 }
 
+// N04, N05: who only seems to stand still, beside one that runs ahead, has no part in what that one tells of.
+#[test]
+fn what_one_invents_while_the_other_seems_to_stand_still_is_not_paid() {
+    let Some(node) = Node::start("tron:3448148188") else {
+        return;
+    };
+    let liar = Proxy::before(&node);
+    let shop = Shop::new(&watched(&node, &[&liar.url, &node.url]));
+    let server = shop.open();
+    let (id, deposit) = shop.invoice(&server, "25.00", USDT);
+    server.log_until("watching");
+    let height = node.height() + 1;
+    let invents = || lies::invents(&node, height, USDT, (&deposit, 25_000_000));
+    liar.tells(invents());
+    node.mine(1);
+    server.log_until("not enough endpoints say the same of a transfer");
+    node.mine(30);
+    liar.tells(lies::both(invents(), lies::hides_ahead()));
+    shop.until_status(&server, &id, "detected");
+    // Whatever else is said now, the other one was not asked.
+    until("it is contradicted", || {
+        let reason = network(&server)["reason"].to_string();
+        reason.contains("disagree about a transfer")
+    });
+    assert_eq!(shop.read(&server, &id)["status"], "detected");
+    liar.tells_the_truth();
+    goes_on(&shop, &server, &node, USDT);
+    shop.until_status(&server, &id, "awaiting_payment");
+    server.stop();
+}
+
 #[test]
 fn the_same_where_payments_count_early() {
     let Some(node) = Node::start("tron:3448148188") else {

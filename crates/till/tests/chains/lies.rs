@@ -217,6 +217,13 @@ pub fn hides_ahead() -> Lie {
     })
 }
 
+/// One lie, and where that says nothing another.
+pub fn both(one: Lie, other: Lie) -> Lie {
+    Arc::new(move |method: &str, params: &Value, ask: &Asked<'_>| {
+        one(method, params, ask).or_else(|| other(method, params, ask))
+    })
+}
+
 /// A chain of its own from a height on, five blocks longer than everybody's, with nothing in it.
 pub fn forks(from: i64) -> Lie {
     let own = |height: i64| format!("0xf0{height:062x}");
