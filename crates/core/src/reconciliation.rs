@@ -32,10 +32,6 @@ impl Period {
         Ok(Period { from, to })
     }
 
-    pub fn has(self, at: i64) -> bool {
-        (self.from..self.to).contains(&at)
-    }
-
     /// The equally long period before it.
     pub fn previous(self) -> Period {
         Period {

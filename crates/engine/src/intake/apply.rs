@@ -161,16 +161,17 @@ fn may_become(row: &PaymentRow, observation: &Observation) -> bool {
 }
 
 /// Whether a transfer that stands in the books left its block: another has it now and is not deep enough, or it is
-/// of another amount there, or from another.
+/// of another amount there, or from another. Or it is known by now that less arrived with it than its log says.
 fn is_undone(known: &PaymentRow, observation: &Observation) -> bool {
     let Sighting::InBlock { level, hash, .. } = &observation.sighting else {
         return false;
     };
-    known.status.is_posted()
-        && known.block_hash.as_ref() != Some(hash)
-        && (*level < known.credit_at
-            || known.units != observation.units
-            || known.sender != observation.sender)
+    let is_less = observation.short && observation.units < known.units;
+    let is_elsewhere = known.block_hash.as_ref() != Some(hash);
+    let is_other = *level < known.credit_at
+        || known.units != observation.units
+        || known.sender != observation.sender;
+    known.status.is_posted() && (is_less || (is_elsewhere && is_other))
 }
 
 fn first_sighting(

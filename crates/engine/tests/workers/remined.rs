@@ -2,6 +2,7 @@
 
 use till_core::chain::Block;
 use till_core::money::Units;
+use till_core::payment::Level;
 use till_engine::intake::chain::{Advanced, Seen, Step, Tip, advance, lead};
 use till_store::payments::PaymentRow;
 use till_store::{Queries as _, both_engines};
@@ -151,6 +152,19 @@ both_engines! {
         assert_eq!(world.status(invoice).await, "under_review");
         till_engine::intake::chain::thaw(&world.engine, NETWORK, None).await.unwrap();
         assert_eq!(world.status(invoice).await, "awaiting_payment");
+    }
+
+    async fn what_brought_less_is_held_though_that_is_known_after_it_was_credited(db: Db) {
+        let world = World::crediting(db, [(NETWORK.into(), Level::Included)].into()).await;
+        let [invoice] = &world.invoices(&world.scope, 1).await[..] else { panic!("one") };
+        let sent = transfer(&world, invoice, USDC, 2).await;
+        mined(&world, "a2", vec![sent.clone()], false).await;
+        assert_eq!(world.status(invoice).await, "paid");
+        let less = Seen { arrived: Some(Units(sent.units.0 - 250_000)), ..sent.clone() };
+        mined(&world, "a2", vec![less], true).await;
+        assert_eq!(world.status(invoice).await, "under_review");
+        let [payment] = &payments(&world, invoice).await[..] else { panic!("one payment") };
+        assert_eq!((payment.status.as_str(), payment.units.0), ("held", sent.units.0 - 250_000));
     }
 
     async fn who_was_named_is_named_in_another_block_too(db: Db) {

@@ -10,7 +10,7 @@ use till_engine::intake::chain::Seen;
 use till_store::both_engines;
 
 use crate::remined::{USDC, mined, payments, transfer};
-use crate::rerouted::the_report_agrees;
+use crate::rerouted::{flagged, the_report_agrees};
 use crate::world::{World, account};
 
 const NETWORK: &str = "eip155:84532";
@@ -29,8 +29,18 @@ struct Bound {
 
 async fn bound(world: &World, scope: &Scope, wallet: &str) -> Bound {
     let invoice = world.invoices(scope, 1).await.remove(0);
+    let sent = binding(world, scope, (&invoice, wallet)).await;
+    Bound {
+        scope: scope.clone(),
+        invoice,
+        sent,
+    }
+}
+
+/// What a wallet is to send for an invoice.
+async fn binding(world: &World, scope: &Scope, (invoice, wallet): (&str, &str)) -> Seen {
     let request = NewBinding {
-        invoice: &invoice,
+        invoice,
         asset: USDC,
         sender: wallet,
         proof: None,
@@ -40,7 +50,7 @@ async fn bound(world: &World, scope: &Scope, wallet: &str) -> Bound {
         wallets::bind(tx, context, request).scope_boxed()
     });
     let binding = binding.await.unwrap();
-    let sent = Seen {
+    Seen {
         tx_hash: "bundle".into(),
         place: 0,
         asset: USDC.into(),
@@ -50,11 +60,6 @@ async fn bound(world: &World, scope: &Scope, wallet: &str) -> Bound {
         sender: Some(wallet.into()),
         recipient: binding.destination,
         height: Some(2),
-    };
-    Bound {
-        scope: scope.clone(),
-        invoice,
-        sent,
     }
 }
 
@@ -128,6 +133,39 @@ both_engines! {
 
     async fn who_sends_it_now_is_who_is_screened_where_it_was_credited(db: Db) {
         is_screened_anew(db, Level::Included).await;
+    }
+
+    async fn what_a_stranger_sends_at_its_place_is_counted_once(db: Db) {
+        let (world, one, _) = two_bound(db, true).await;
+        mined(&world, "ours", bundle(&[&one]), false).await;
+        let stranger = Seen {
+            sender: Some("0x9999999999999999999999999999999999999999".into()),
+            units: Units(5_000_000),
+            ..one.sent.clone()
+        };
+        mined(&world, "theirs", vec![stranger], true).await;
+        assert_eq!(stands(&world, &one).await, ("awaiting_payment", vec![]));
+        assert_eq!(flagged(&world, &one.scope).await, [("unattributed", "5.00".to_owned())]);
+    }
+
+    async fn what_was_seen_before_a_wallet_was_bound_is_not_its_at_another_place(db: Db) {
+        let (world, one, two) = two_bound(db, true).await;
+        let unbound = world.invoices(&world.scope, 1).await.remove(0);
+        let third = Seen {
+            sender: Some("0x3333333333333333333333333333333333333333".into()),
+            place: 1,
+            units: Units(25_000_000),
+            ..one.sent.clone()
+        };
+        mined(&world, "before", vec![one.sent.clone(), third.clone()], false).await;
+        world.clock.advance(1_000);
+        let late = binding(&world, &world.scope, (&unbound, third.sender.as_deref().unwrap())).await;
+        assert_eq!(late.units, third.units, "the very amount");
+        let moved = Seen { place: 0, ..third };
+        mined(&world, "after", vec![moved, Seen { place: 1, ..one.sent.clone() }], true).await;
+        has_its_own(&world, &one, 1).await;
+        assert_eq!(world.row(&world.scope, &unbound).await.status.as_str(), "awaiting_payment");
+        assert_eq!(stands(&world, &two).await, ("awaiting_payment", vec![]));
     }
 
     async fn a_bundle_that_loses_one_pays_the_other_and_nobody_else(db: Db) {
