@@ -320,6 +320,7 @@ mod tests {
                 .map_err(|refusal| refusal.code)
         };
         assert_eq!(asked(3), Ok(Units(3)));
+        assert_eq!(asked(13), Ok(Units(13)));
         assert_eq!(asked(0), Err(Code::AmountInvalid));
         assert_eq!(asked(14), Err(Code::RefundExceedsReceived));
     }
@@ -340,6 +341,8 @@ mod tests {
         assert_eq!(default(0), Ok(Units(2)));
         assert_eq!(default(1), Ok(Units(1)));
         assert_eq!(default(2).unwrap_err().code, Code::RefundExceedsReceived);
+        let other = refund_amount(of(0), &top_up, &overpaid("B", 2), "A", None);
+        assert_eq!(other.unwrap_err().code, Code::AmountRequired);
     }
 
     #[test]
