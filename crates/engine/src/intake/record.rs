@@ -1,6 +1,6 @@
 //! The facts of a leader's step: which blocks there are, what is in them, and what that changes for transfers.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use till_core::chain::{Block, Joint, Tips, join, unknown};
 use till_core::payment::Level;
@@ -12,7 +12,7 @@ use super::step::{Seen, Step, Tip};
 use super::{Identity, Observation, Sighting, Source};
 use crate::base::Engine;
 use crate::base::fail::Fail;
-use crate::screening;
+use crate::screening::{self, Answers};
 
 /// How many blocks below the last final one are kept, to notice when a final one is replaced.
 const WINDOW_BELOW_FINAL: i64 = 64;
@@ -180,9 +180,14 @@ async fn news(
         .keys()
         .map(|(tx_hash, place)| (&*step.network, *tx_hash, *place))
         .collect();
-    let known = till_store::transfers::find_many(tx, &identities).await?;
+    let transactions: BTreeSet<(&str, &str)> = identities
+        .iter()
+        .map(|(network, tx_hash, _)| (*network, *tx_hash))
+        .collect();
+    let transactions: Vec<(&str, &str)> = transactions.into_iter().collect();
+    let rows = till_store::transfers::of_transactions(tx, &transactions).await?;
     let known: HashMap<Identity<'_>, &TransferRow> =
-        known.iter().map(|fact| (fact.identity(), fact)).collect();
+        rows.iter().map(|fact| (fact.identity(), fact)).collect();
     let replaced_ids: HashSet<Identity<'_>> = replaced.iter().map(TransferRow::identity).collect();
     let mut facts = Vec::with_capacity(placed.len() + replaced.len());
     for ((tx_hash, place), (seen, block)) in &placed {
@@ -203,9 +208,7 @@ async fn news(
             Some(fact) => facts.extend(better_known(fact, seen)),
             None => {
                 let mut fact = fact_of(&step.network, seen, *block, now);
-                if let Some(known) = known.get(&identity) {
-                    keep_registers(&mut fact, known);
-                }
+                keep_registers(&mut fact, &rows);
                 facts.push(fact);
             }
         }
@@ -223,12 +226,19 @@ async fn news(
     Ok(facts)
 }
 
-/// Who was named is named in another block, too, whoever can be asked about it now.
-fn keep_registers(fact: &mut TransferRow, known: &TransferRow) {
-    let is_same = (&fact.sender, &fact.asset) == (&known.sender, &known.asset);
-    if let Some(kept) = known.registers.as_deref().filter(|_| is_same) {
-        let said = fact.registers.as_deref().map(screening::read);
-        let said = screening::over(Some(kept), &said.unwrap_or_default());
+/// Who was named is named in another block, too, whoever can be asked about it now, and at another place of its transaction.
+fn keep_registers(fact: &mut TransferRow, known: &[TransferRow]) {
+    let of_sender = |row: &&TransferRow| {
+        let is = (&row.tx_hash, &row.sender, &row.asset);
+        is == (&fact.tx_hash, &fact.sender, &fact.asset)
+    };
+    let kept = known.iter().filter(of_sender);
+    let kept: Vec<&str> = kept.filter_map(|row| row.registers.as_deref()).collect();
+    if !kept.is_empty() {
+        let said = kept.into_iter().chain(fact.registers.as_deref());
+        let said = said
+            .map(screening::read)
+            .fold(Answers::new(), screening::gravest);
         fact.registers = screening::written(&said);
     }
 }

@@ -69,6 +69,23 @@ pub fn over(kept: Option<&str>, new: &Answers) -> Answers {
     answers
 }
 
+/// What was said at one time and at another: who was ever named is, and who was ever cleared is cleared unless named.
+pub fn gravest(mut answers: Answers, new: Answers) -> Answers {
+    let grave = |finding: Finding| match finding {
+        Finding::Unavailable => 0,
+        Finding::Clear => 1,
+        Finding::Match => 2,
+    };
+    for (name, finding) in new {
+        match answers.iter_mut().find(|(known, _)| *known == name) {
+            None => answers.push((name, finding)),
+            Some((_, known)) if grave(*known) < grave(finding) => *known = finding,
+            Some(_) => {}
+        }
+    }
+    answers
+}
+
 /// Asks the issuer of an asset and the network's oracle about an address, where the network has an endpoint. Waits
 /// for nodes, so never inside a unit of work.
 pub async fn ask(engine: &Engine, screened: Screened<'_>, asset: &Asset) -> Answers {

@@ -72,7 +72,7 @@ pub(super) async fn confirmed(
     let learning: Vec<_> = learning.collect();
     let learned: Vec<(Vec<Seen>, Option<i64>)> =
         stream::iter(learning).buffered(AT_ONCE).collect().await;
-    // Whoever is right about what came, somebody lies: as with a transfer that not enough have.
+    // Whoever is right about what came, or who sent it, somebody lies: as with a transfer that not enough have.
     let contradicted = learned.iter().filter_map(|(_, open)| *open);
     let open = contradicted.chain(open).min();
     let refuted = agreed.into_iter().flat_map(|(_, _, wrong)| wrong);
@@ -197,7 +197,7 @@ fn seen_again(row: &TransferRow) -> Seen {
 }
 
 /// What too few endpoints said when it was seen is asked again. Those of which more is known now, and the block's height where
-/// endpoints contradict each other about what came.
+/// endpoints contradict each other about it.
 async fn learn(
     asking: Asking<'_>,
     block: Option<&Block>,
@@ -215,8 +215,9 @@ async fn learn(
     };
     let stays: Vec<&TransferRow> = rows.iter().filter(|row| !is_wrong(row)).collect();
     let mut seen: Vec<Seen> = stays.iter().map(|row| seen_again(row)).collect();
-    let open = arrived::note(asking, std::slice::from_ref(block), &mut seen).await;
-    senders::note(asking, &mut seen).await;
+    let came = arrived::note(asking, std::slice::from_ref(block), &mut seen).await;
+    let sent = senders::note(asking, &mut seen).await;
+    let open = came.or(sent);
     let is_news = |(seen, row): &(Seen, &TransferRow)| {
         (seen.arrived, &seen.registers) != (row.came(), &row.registers)
     };

@@ -32,10 +32,17 @@ pub(super) struct Follower<'e> {
     pub(super) row: NetworkRow,
     pub(super) window: Vec<Block>,
     spans: Vec<Span>,
-    /// Up to which height the last steps went, and who was read then.
-    readers: Vec<(i64, Vec<usize>)>,
+    /// The last steps, in their order.
+    readers: Vec<ReadBy>,
     /// Why it does not go on, as far as this round knows.
     held: Option<String>,
+}
+
+/// The heights of a step, and the places of those who were read.
+struct ReadBy {
+    from: i64,
+    up_to: i64,
+    readers: Vec<usize>,
 }
 
 impl<'e> Follower<'e> {
@@ -199,22 +206,27 @@ impl<'e> Follower<'e> {
     }
 
     fn was_read(&mut self, step: &Step, head: &Head<'_>) {
-        if let Some(last) = step.blocks.last() {
+        if let (Some(first), Some(last)) = (step.blocks.first(), step.blocks.last()) {
             let place = |reader: &&crate::nodes::Source| self.asking.net.place_of(reader);
-            let readers = head.readers().iter().map(place).collect();
-            self.readers.push((last.height, readers));
+            self.readers.push(ReadBy {
+                from: first.height,
+                up_to: last.height,
+                readers: head.readers().iter().map(place).collect(),
+            });
         }
     }
 
-    /// Who was read at first, from a height on.
-    pub(super) fn readers_of(&self, from: i64) -> Vec<usize> {
-        let steps = self.readers.iter().filter(|(up_to, _)| *up_to >= from);
-        steps.flat_map(|(_, readers)| readers).copied().collect()
+    /// Who was read at first, from a height on; none where that was before this process led.
+    pub(super) fn readers_of(&self, from: i64) -> Option<Vec<usize>> {
+        let first = self.readers.first().filter(|step| step.from <= from);
+        first?;
+        let steps = self.readers.iter().filter(|step| step.up_to >= from);
+        Some(steps.flat_map(|step| &step.readers).copied().collect())
     }
 
     pub(super) fn was_checked(&mut self, height: i64) {
         self.row.checked_height = Some(height);
-        self.readers.retain(|(up_to, _)| *up_to > height);
+        self.readers.retain(|step| step.up_to > height);
     }
 
     fn ours(&self) -> Ours<'_> {

@@ -7,7 +7,7 @@ use till_core::chain::Block;
 use super::ask::{Asking, block_of, shown};
 use super::heads::Head;
 use super::logs::{self, Span};
-use super::matched::{self, Given};
+use super::matched::{self, Given, Matched};
 use super::{Trouble, arrived, headers, senders};
 use crate::intake::chain::Seen;
 
@@ -65,18 +65,29 @@ pub(super) async fn gather(
         held = Some(disagreement(open));
     }
     let mut blocks: Vec<Block> = headers.iter().map(block_of).collect();
-    if let Some(open) = arrived::note(asking, &blocks, &mut matched.seen).await {
+    if let Some(open) = more(asking, &blocks, &mut matched).await {
         blocks.retain(|block| block.height < open);
-        matched.end_below(open);
         held = Some(disagreement(open));
     }
-    senders::note(asking, &mut matched.seen).await;
     Ok(Gathered::Read(Read {
         blocks,
         transfers: matched.seen,
         sure,
         held,
     }))
+}
+
+/// Notes what arrived and who sent it. What is from the first block on about which endpoints contradict each other is left out.
+pub(super) async fn more(
+    asking: Asking<'_>,
+    blocks: &[Block],
+    matched: &mut Matched,
+) -> Option<i64> {
+    let came = arrived::note(asking, blocks, &mut matched.seen).await;
+    let sent = senders::note(asking, &mut matched.seen).await;
+    let open = came.into_iter().chain(sent).min()?;
+    matched.end_below(open);
+    Some(open)
 }
 
 /// In words for operators.

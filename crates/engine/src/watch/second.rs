@@ -10,10 +10,9 @@ use super::Trouble;
 use super::agree::Claim;
 use super::ask::{Asking, block_of, shown};
 use super::follow::Follower;
-use super::gather::disagreement;
+use super::gather::{disagreement, more};
 use super::logs::{self, Span};
 use super::matched::{self, Given, claim_of};
-use super::{arrived, senders};
 use crate::base::fail::Fail;
 use crate::intake::chain::{Advanced, Seen, Step, advance};
 use crate::nodes::Source;
@@ -69,26 +68,30 @@ async fn look(
         // It is behind, or of another chain: whoever reads on finds out which.
         return Ok(None);
     }
-    // Where several had to agree, they did.
-    let proven = match looks {
+    let given = match looks {
+        Looks::First => None,
         Looks::Again if asking.net.quorum == 1 => {
-            logs::proven(asking, source, &mut headers, is_patient).await?
+            let proven = logs::proven(asking, source, &mut headers, is_patient).await?;
+            proven.map(|logs| vec![(source, logs)])
         }
-        Looks::Again | Looks::First => None,
+        Looks::Again => match by_all(asking, &headers).await {
+            Some(given) => Some(given),
+            None => return Ok(None),
+        },
     };
     let to = headers.last().map_or(to, |last| last.height);
-    let logs = match proven {
-        Some(logs) => logs,
-        None => logs::read(asking, source, &Span::default(), &headers).await?,
+    let given = match given {
+        Some(given) => given,
+        None => {
+            let logs = logs::read(asking, source, &Span::default(), &headers).await?;
+            vec![(source, logs)]
+        }
     };
-    let (mut given, ours) = matched::ours(asking, vec![(source, logs)]).await?;
+    let (mut given, ours) = matched::ours(asking, given).await?;
     leave_known(asking, &mut given, (from, to)).await?;
     let mut matched = matched::agreed(asking, &given, &ours, asking.net.quorum).await?;
     let blocks: Vec<Block> = headers.iter().map(block_of).collect();
-    if let Some(open) = arrived::note(asking, &blocks, &mut matched.seen).await {
-        matched.end_below(open);
-    }
-    senders::note(asking, &mut matched.seen).await;
+    more(asking, &blocks, &mut matched).await;
     if !matched.seen.is_empty() && !take(follower, matched.seen).await? {
         return Ok(None);
     }
@@ -97,6 +100,17 @@ async fn look(
         note(follower, up_to).await?;
     }
     Ok(matched.open.map(disagreement))
+}
+
+/// What each of those who can be asked gives, where several must agree and nobody is left who was not read at first: while few
+/// answered, one of them may have been read alone. None while fewer answer than must agree.
+async fn by_all<'e>(asking: Asking<'e>, headers: &[Header]) -> Option<Vec<Given<'e>>> {
+    let mut given = Vec::new();
+    for source in asking.usable() {
+        let logs = logs::read(asking, source, &Span::default(), headers).await;
+        given.extend(logs.ok().map(|logs| (source, logs)));
+    }
+    (given.len() >= asking.net.quorum).then_some(given)
 }
 
 /// Somebody else than those who were read at first, the last in the operator's order: reading on begins with the first.
@@ -108,10 +122,11 @@ fn another<'e>(
 ) -> Option<(&'e Source, Looks)> {
     let asking = follower.asking;
     let readers = follower.readers_of(from);
-    // Who read it before a restart is not known: with one endpoint, it did.
+    // Who read it before a restart is not known: anybody may have.
     let is_other = |source: &&Source| {
         let place = asking.net.place_of(source);
-        asking.net.sources.len() > 1 && !readers.contains(&place)
+        let readers = readers.as_ref();
+        readers.is_some_and(|readers| !readers.contains(&place))
     };
     let usable = asking.usable();
     let other = usable.iter().rev().copied().find(is_other);

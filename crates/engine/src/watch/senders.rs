@@ -17,10 +17,11 @@ use crate::screening::{Answers, is_asked_on_chains, is_open, over, written};
 /// Senders at the same time.
 const AT_ONCE: usize = 16;
 
-/// Notes what as many endpoints as must agree say that each register says. What is known already stays.
-pub(super) async fn note(asking: Asking<'_>, seen: &mut [Seen]) {
+/// Notes what as many endpoints as must agree say that each register says. What is known already stays. Answers with the first
+/// block with a sender about whom they contradict each other.
+pub(super) async fn note(asking: Asking<'_>, seen: &mut [Seen]) -> Option<i64> {
     if !is_asked_on_chains(asking.engine) {
-        return;
+        return None;
     }
     let mut senders: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
     for (index, it) in seen.iter().enumerate() {
@@ -35,48 +36,57 @@ pub(super) async fn note(asking: Asking<'_>, seen: &mut [Seen]) {
         async move { (of, ask(asking, &sender, &asset).await) }.boxed()
     });
     let asked: Vec<_> = asked.collect();
-    let answers: Vec<(Vec<usize>, Answers)> = stream::iter(asked).buffered(AT_ONCE).collect().await;
-    for (of, answers) in answers {
+    let answers: Vec<(Vec<usize>, Asked)> = stream::iter(asked).buffered(AT_ONCE).collect().await;
+    let mut open: Option<i64> = None;
+    for (of, asked) in answers {
         for index in of {
-            let kept = seen[index].registers.take();
-            seen[index].registers = written(&over(kept.as_deref(), &answers));
+            let it = &mut seen[index];
+            let kept = it.registers.take();
+            it.registers = written(&over(kept.as_deref(), &asked.answers));
+            if asked.is_contradicted {
+                open = open.into_iter().chain(it.height).min();
+            }
         }
     }
+    open
 }
 
-async fn ask(asking: Asking<'_>, sender: &str, asset: &str) -> Answers {
-    let Some(asset) = Registry::builtin().asset(asset) else {
-        return Answers::new();
+/// What the registers say of one sender.
+struct Asked {
+    answers: Answers,
+    /// Some endpoints say that one names it, and some that it does not: whoever lies, neither is believed.
+    is_contradicted: bool,
+}
+
+async fn ask(asking: Asking<'_>, sender: &str, asset: &str) -> Asked {
+    let mut asked = Asked {
+        answers: Answers::new(),
+        is_contradicted: false,
     };
-    let mut answers = Answers::new();
+    let Some(asset) = Registry::builtin().asset(asset) else {
+        return asked;
+    };
     for register in registers::of(asking.network(), asset) {
-        let finding = agreed(asking, &register, sender).await;
-        answers.push((register.name, finding));
+        let finding = match told(asking, &register, sender).await {
+            Told::Agreed(true) => Finding::Match,
+            Told::Agreed(false) => Finding::Clear,
+            Told::Contradicted => {
+                asked.is_contradicted = true;
+                Finding::Unavailable
+            }
+            Told::Unknown => Finding::Unavailable,
+        };
+        asked.answers.push((register.name, finding));
     }
-    answers
+    asked
 }
 
 /// One endpoint clears nobody and names nobody where several must agree.
-async fn agreed(asking: Asking<'_>, register: &Register, sender: &str) -> Finding {
+async fn told(asking: Asking<'_>, register: &Register, sender: &str) -> Told<bool> {
     let answer = quorum::ask(asking, |source| {
         named(asking, source, register, sender).boxed()
     });
-    match answer.await {
-        Told::Agreed(true) => Finding::Match,
-        Told::Agreed(false) => Finding::Clear,
-        // Some name and some clear: whoever lies, a person must look.
-        Told::Contradicted => {
-            let (network, register) = (&*asking.network().id, register.name);
-            tracing::error!(
-                network,
-                register,
-                sender,
-                "endpoints contradict each other about whom a register names"
-            );
-            Finding::Match
-        }
-        Told::Unknown => Finding::Unavailable,
-    }
+    answer.await
 }
 
 async fn named(

@@ -90,6 +90,24 @@ fn what_two_contradict_each_other_about_later_is_not_final_before_they_agree() {
     two.server.stop();
 }
 
+// D18.
+#[test]
+fn whom_one_of_two_clears_is_held_once_they_agree_and_not_paid_before() {
+    let Some(two) = Two::open() else {
+        return;
+    };
+    let node = &two.node;
+    node.block(&node.contract(USDC), &node.payer());
+    two.proxies[0].tells(lies::names_nobody());
+    two.pay(25_000_000);
+    node.mine(2);
+    two.until_it_says("disagree about a transfer at height");
+    assert!(two.shop.payments(&two.server, &two.id).is_empty());
+    two.proxies[0].tells_the_truth();
+    two.is_held_as("blacklist");
+    two.server.stop();
+}
+
 // N03: what it would have said is not known, and that is all.
 #[test]
 fn who_hangs_where_contracts_are_called_is_named_and_holds_up_nobody() {

@@ -83,6 +83,31 @@ fn what_one_invents_while_the_other_seems_to_stand_still_is_not_paid() {
     server.stop();
 }
 
+// N01, N02: read alone while the other was away for a moment, it left out what it had left out before.
+#[test]
+fn what_one_leaves_out_while_it_is_alone_is_found_when_the_other_is_back() {
+    let Some(node) = Node::start("tron:3448148188") else {
+        return;
+    };
+    let (other, liar) = (Proxy::before(&node), Proxy::before(&node));
+    let shop = Shop::new(&watched(&node, &[&other.url, &liar.url]));
+    let server = shop.open();
+    let (id, deposit) = shop.invoice(&server, "25.00", USDT);
+    server.log_until("watching");
+    liar.becomes(Manner::Omits);
+    other.becomes(Manner::Garbage);
+    let height = node.height() + 1;
+    node.pay(USDT, &[(&deposit, 25_000_000)]);
+    until("it was read alone", || {
+        network(&server)["height"].as_i64() >= Some(height)
+    });
+    assert!(shop.payments(&server, &id).is_empty());
+    other.becomes(Manner::Honest);
+    node.mine(40);
+    shop.until_status(&server, &id, "paid");
+    server.stop();
+}
+
 #[test]
 fn the_same_where_payments_count_early() {
     let Some(node) = Node::start("tron:3448148188") else {

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::common::until;
 use crate::lies;
 use crate::node::Node;
 use crate::proxy::Proxy;
@@ -74,6 +75,12 @@ fn one_endpoint_of_two_names_nobody() {
     let (id, deposit) = shop.invoice(&server, "25.00", USDC);
     node.pay(USDC, &[(&deposit, 25_000_000)]);
     node.mine(2);
+    until("they contradict each other", || {
+        let ready = server.client("").get("/readyz").unwrap().json();
+        let reason = ready["networks"][0]["reason"].to_string();
+        reason.contains("disagree about a transfer")
+    });
+    liar.tells_the_truth();
     shop.until_status(&server, &id, "paid");
     server.stop();
 }
