@@ -141,9 +141,9 @@ on_every_engine! {
         let till = world.till_with(Setup { bitcoin_gap_limit: 1, unpaid_cooldown_ms: 1_800_000, ..Setup::default() }).await;
         let first = till.create(on(&[BTC])).await;
         till.post(&format!("/v1/invoices/{}/cancel", id(&first)), json!({})).await.ok(200);
-        till.advance(1_799).await;
+        till.advance(1_700).await;
         exhausted(&till, &[BTC]).await;
-        till.advance(2).await;
+        till.advance(102).await;
         let second = till.create(on(&[BTC])).await;
         assert_eq!(address(&second, BTC), address(&first, BTC));
         till.simulate(&id(&second), json!({ "amount": "0.0001", "finality_steps": ["pending"] })).await;

@@ -190,9 +190,9 @@ on_every_engine! {
         let invoice = pay_from(&till, &made, json!({})).await;
         assert_eq!(status_of(&till, &made).await, "fully_reserved");
         till.post(&invoices_of(&made), json!({})).await.refused(409, "payment_link_fully_reserved", None);
-        till.advance(1_799).await;
+        till.advance(1_700).await;
         assert_eq!(till.retrieve(&id(&invoice)).await["status"], "awaiting_payment");
-        till.advance(2).await;
+        till.advance(102).await;
         assert_eq!(till.retrieve(&id(&invoice)).await["status"], "expired");
         assert_eq!(status_of(&till, &made).await, "active");
         let second = pay_from(&till, &made, json!({})).await;
