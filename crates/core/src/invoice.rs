@@ -17,7 +17,7 @@ use crate::payment::{Hold, Payment, PaymentStatus};
 use crate::time::HOUR_MS;
 
 pub use assess::assess;
-pub use judge::{finality_violation, judge};
+pub use judge::judge;
 pub use review::{Decision, Question, Undecidable, Via, decide};
 pub use withdraw::withdraw;
 

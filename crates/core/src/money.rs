@@ -19,7 +19,7 @@ impl Units {
         self.0 == 0
     }
 
-    /// Sums of observed transfers cannot overflow: a supply above 2^127 units is refused at the chain's edge.
+    /// Sums of observed transfers cannot overflow: an amount above 2^112 units is refused at the chain's edge.
     pub fn plus(self, other: Units) -> Units {
         Units(self.0.saturating_add(other.0))
     }

@@ -166,10 +166,12 @@ impl PaymentStatus {
 
     /// Whether the transfer stands in the ledger.
     pub fn is_posted(self) -> bool {
-        matches!(
-            self,
-            PaymentStatus::Credited | PaymentStatus::Held | PaymentStatus::Refundable
-        )
+        self.is_free() || self == PaymentStatus::Held
+    }
+
+    /// Whether it is there, and nobody has to look at it first: what was received may be given back.
+    pub fn is_free(self) -> bool {
+        matches!(self, PaymentStatus::Credited | PaymentStatus::Refundable)
     }
 }
 

@@ -21,7 +21,7 @@ use till_engine::base::feeds::{Feed, FeedPlace, Feeds};
 use till_engine::base::prices::{FixedPrices, Prices};
 use till_engine::base::vault::Vault;
 use till_engine::lists::{Format, ListConfig, Lists, ListsConfig, Source};
-use till_engine::nodes::{Nodes, WatchSettings, Watching};
+use till_engine::nodes::{Endpoints, Nodes, WatchSettings, Watching};
 use till_engine::outbound::{Fetcher, Sender, SenderConfig, SenderError};
 use till_engine::smtp::Mailer;
 use till_engine::{Engine, EngineConfig, EngineLimits, Retention};
@@ -198,6 +198,12 @@ fn unknown_network(registry: &Registry, id: &str) -> Failure {
 
 /// Each configured network's endpoints.
 pub fn endpoints(config: &Config) -> Result<BTreeMap<String, Vec<Endpoint>>, Failure> {
+    let provided = provided(config)?.into_iter();
+    Ok(provided.map(|(id, endpoints)| (id, endpoints.of)).collect())
+}
+
+/// And how many of them must agree.
+fn provided(config: &Config) -> Result<BTreeMap<String, Endpoints>, Failure> {
     let mut endpoints = BTreeMap::new();
     for (id, (_, settings)) in networks(config)? {
         let parsed: Result<Vec<Endpoint>, _> = settings
@@ -209,7 +215,11 @@ pub fn endpoints(config: &Config) -> Result<BTreeMap<String, Vec<Endpoint>>, Fai
             Failure::new(format!("configuration: networks.{id:?}.rpc: {error}"))
         })?;
         if !parsed.is_empty() {
-            endpoints.insert(id.to_owned(), parsed);
+            let endpoints_of = Endpoints {
+                of: parsed,
+                quorum: settings.quorum.and_then(|it| usize::try_from(it).ok()),
+            };
+            endpoints.insert(id.to_owned(), endpoints_of);
         }
     }
     Ok(endpoints)
@@ -217,7 +227,7 @@ pub fn endpoints(config: &Config) -> Result<BTreeMap<String, Vec<Endpoint>>, Fai
 
 /// Who can be asked about a transaction.
 fn nodes(config: &Config) -> Result<Option<Nodes>, Failure> {
-    let endpoints = endpoints(config)?;
+    let endpoints = provided(config)?;
     if endpoints.is_empty() {
         return Ok(None);
     }
@@ -227,13 +237,12 @@ fn nodes(config: &Config) -> Result<Option<Nodes>, Failure> {
 
 /// The networks that are watched.
 fn watching(config: &Config) -> Result<Option<Watching>, Failure> {
-    let mut endpoints = endpoints(config)?;
+    let mut endpoints = provided(config)?;
     let mut watched = BTreeMap::new();
     for (id, (_, settings)) in networks(config)? {
         if let Some(endpoints) = endpoints.remove(id) {
             let settings = WatchSettings {
                 endpoints,
-                quorum: settings.quorum.and_then(|it| usize::try_from(it).ok()),
                 scan_from: settings.scan_from.map(i64::from),
             };
             watched.insert(id.to_owned(), settings);

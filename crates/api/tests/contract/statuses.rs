@@ -59,7 +59,7 @@ pub fn transfer(
         place,
         asset: asset.to_owned(),
         units: Units(units),
-        short: false,
+        arrived: None,
         registers: None,
         sender: None,
         recipient: address(invoice, BASE),

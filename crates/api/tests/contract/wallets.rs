@@ -40,7 +40,7 @@ fn sent(binding: &Value, tx: u8, time: i64) -> Observation {
         place: 0,
         asset: text(&binding["asset"]),
         units: Units(text(&binding["amount_base_units"]).parse().unwrap()),
-        short: false,
+        arrived: None,
         registers: None,
         sender: Some(text(&binding["sender"])),
         recipient: text(&binding["destination"]),

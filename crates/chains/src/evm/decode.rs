@@ -20,8 +20,8 @@ pub use super::words::DecodeError;
 pub(super) const TRANSFER: [u8; 32] =
     hex!("ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef");
 
-/// No supply comes near it, and sums of what is below cannot overflow.
-const UNITS_END: u128 = 1 << 127;
+/// No supply comes near it, and no sum of what is below overflows: that takes thousands of them in one.
+const UNITS_END: u128 = 1 << 112;
 
 /// What a transaction that is in a block did.
 #[derive(Clone, Debug, PartialEq, Eq)]

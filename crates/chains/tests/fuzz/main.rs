@@ -19,7 +19,7 @@ use till_core::asset::{Family, Mode, Network, Registry};
 
 const EVM: &str = "eip155:84532";
 const TRON: &str = "tron:3448148188";
-const UNITS_END: u128 = 1 << 127;
+const UNITS_END: u128 = 1 << 112;
 
 macro_rules! recorded {
     ($($name:literal),+ $(,)?) => {

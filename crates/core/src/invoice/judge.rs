@@ -44,22 +44,3 @@ pub fn judge(
         .map(|it| (it.payment.id.clone(), verdict(it)))
         .collect()
 }
-
-/// A network took back blocks that were final. What was credited in them is held until a person decides; what
-/// was not credited yet, or is held already, stays as it is.
-pub fn finality_violation(
-    payments: &[Payment],
-    in_replaced_block: impl Fn(&Payment) -> bool,
-) -> Vec<(String, Verdict)> {
-    let credited = |payment: &&Payment| {
-        payment.credited.is_some()
-            && !payment.is_gone()
-            && matches!(payment.verdict, Some(Verdict::Passed | Verdict::Accepted))
-    };
-    payments
-        .iter()
-        .filter(credited)
-        .filter(|payment| in_replaced_block(payment))
-        .map(|payment| (payment.id.clone(), Verdict::Held(Hold::FinalityViolation)))
-        .collect()
-}

@@ -7,6 +7,7 @@ mod context;
 mod engine;
 pub mod fail;
 pub mod feeds;
+pub mod keep;
 mod merchant;
 pub mod numbers;
 pub mod prices;

@@ -192,7 +192,7 @@ impl Walk {
         let found = found.await?;
         for transfer in &found {
             let sums = self.assets.entry(transfer.asset.clone()).or_default();
-            sums.unattributed += wide(transfer.units);
+            sums.unattributed += wide(transfer.brought());
         }
         if let Some(last) = found.last() {
             self.stage = Stage::Unattributed {
@@ -321,7 +321,7 @@ fn nobodys(transfer: &TransferRow) -> DiscrepancyView {
     DiscrepancyView {
         asset: transfer.asset.clone(),
         kind: "unattributed",
-        amount: shown(&transfer.asset, wide(transfer.units)),
+        amount: shown(&transfer.asset, wide(transfer.brought())),
         severity: Severity::Flagged.as_str(),
         invoice: None,
         network: Some(transfer.network.clone()),

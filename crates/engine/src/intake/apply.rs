@@ -12,6 +12,7 @@ use super::attribute::{Found, Reason};
 use super::{Observation, Receipt, Sighting, Source, receipt_of, told_of};
 use crate::base::Context;
 use crate::base::fail::Fail;
+use crate::screening;
 use crate::settlement::{Held, Settling, Tracked};
 
 /// More payments than anybody needs for an invoice.
@@ -161,17 +162,20 @@ fn may_become(row: &PaymentRow, observation: &Observation) -> bool {
 }
 
 /// Whether a transfer that stands in the books left its block: another has it now and is not deep enough, or it is
-/// of another amount there, or from another. Or it is known by now that less arrived with it than its log says.
+/// of another amount there, or from another. Or it is known by now that less arrived with it than its log says, or that a
+/// register names who sent it.
 fn is_undone(known: &PaymentRow, observation: &Observation) -> bool {
     let Sighting::InBlock { level, hash, .. } = &observation.sighting else {
         return false;
     };
-    let is_less = observation.short && observation.units < known.units;
+    let names = |kept: &Option<String>| kept.as_deref().is_some_and(screening::names);
+    let is_named = names(&observation.registers) && !names(&known.registers);
+    let is_less = observation.arrived.is_some_and(|units| units < known.units);
     let is_elsewhere = known.block_hash.as_ref() != Some(hash);
     let is_other = *level < known.credit_at
-        || known.units != observation.units
+        || known.units != observation.brought()
         || known.sender != observation.sender;
-    known.status.is_posted() && (is_less || (is_elsewhere && is_other))
+    known.status.is_posted() && (is_less || is_named || (is_elsewhere && is_other))
 }
 
 fn first_sighting(
@@ -194,7 +198,7 @@ fn first_sighting(
         verdict: None,
         asset: observation.asset.clone(),
         network: observation.network.clone(),
-        units: observation.units,
+        units: observation.brought(),
         tx_hash: observation.tx_hash.clone(),
         place: observation.place,
         block_number: None,
@@ -212,7 +216,7 @@ fn first_sighting(
         position: Position::default(),
         entries: 0,
         suffix: found.by.suffix(),
-        short: observation.short,
+        short: observation.arrived.is_some(),
         registers: observation.registers.clone(),
         refunds_due: Units::ZERO,
         refunds_sent: Units::ZERO,
@@ -227,9 +231,9 @@ fn update(row: &mut PaymentRow, observation: &Observation, now: i64) {
     match &observation.sighting {
         Sighting::Removed => return remove(row, now),
         // A transfer that became worth nothing is gone.
-        _ if observation.units.is_zero() => return remove(row, now),
+        _ if observation.brought().is_zero() => return remove(row, now),
         Sighting::Disputed => {
-            if row.status == PaymentStatus::Credited {
+            if row.status.is_free() {
                 row.verdict = Some(Verdict::Held(Hold::FinalityViolation));
             }
             return;
@@ -263,7 +267,7 @@ fn update(row: &mut PaymentRow, observation: &Observation, now: i64) {
         // Who was judged is not who sent it.
         (row.sender, row.verdict) = (observation.sender.clone(), None);
     }
-    (row.units, row.short) = (observation.units, observation.short);
+    (row.units, row.short) = (observation.brought(), observation.arrived.is_some());
     row.registers.clone_from(&observation.registers);
 }
 
@@ -273,8 +277,8 @@ fn learn(row: &mut PaymentRow, observation: &Observation) {
     if row.status.is_posted() {
         return;
     }
-    if row.short || observation.short {
-        (row.units, row.short) = (observation.units, observation.short);
+    if row.short || observation.arrived.is_some() {
+        (row.units, row.short) = (observation.brought(), observation.arrived.is_some());
     }
     if observation.registers.is_some() {
         row.registers.clone_from(&observation.registers);

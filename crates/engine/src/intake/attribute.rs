@@ -128,8 +128,7 @@ impl Known {
         let mut first_seen: HashMap<TransferKey, i64> = HashMap::new();
         for fact in till_store::transfers::of_transactions(tx, &transactions).await? {
             let transaction = (fact.network, fact.tx_hash);
-            let units = fact.arrived.unwrap_or(fact.units);
-            let moved = (fact.sender, fact.recipient, fact.asset, units);
+            let moved = (fact.sender, fact.recipient, fact.asset, fact.units);
             let seen = first_seen.entry((transaction, moved));
             let seen = seen.or_insert(fact.first_seen_at);
             *seen = fact.first_seen_at.min(*seen);

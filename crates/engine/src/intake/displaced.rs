@@ -67,7 +67,7 @@ fn gone(row: &PaymentRow) -> Observation {
         place: row.place,
         asset: row.asset.clone(),
         units: row.units,
-        short: row.short,
+        arrived: row.short.then_some(row.units),
         registers: row.registers.clone(),
         sender: row.sender.clone(),
         recipient: row.recipient.clone(),

@@ -127,11 +127,11 @@ async fn settle_one<'c>(
     Ok((settling, taken))
 }
 
-/// A refund of money that is not there any more is not ready to be sent: somebody must look.
+/// A refund of money that is not there any more, or that somebody must look at first, is not ready to be sent.
 async fn stop_refunds(tx: &mut Tx, settling: &Settling<'_>) -> Result<(), Fail> {
     let is_undone = |payment: &&Tracked<PaymentRow>| {
-        let was_posted = payment.stored().is_some_and(|it| it.status.is_posted());
-        was_posted && !payment.is.status.is_posted() && !payment.is.refunds_due.is_zero()
+        let was_free = payment.stored().is_some_and(|it| it.status.is_free());
+        was_free && !payment.is.status.is_free() && !payment.is.refunds_due.is_zero()
     };
     let undone = settling.held.payments.iter().filter(is_undone);
     let undone: Vec<&str> = undone.map(|payment| &*payment.is.id).collect();
@@ -177,7 +177,7 @@ async fn find_owners<'e>(
     };
     // Zero-value transfers are how addresses are poisoned; they are nothing, everywhere.
     let is_first = |it: &&Observation| {
-        payment_of(it).is_none() && it.sighting.level().is_some() && !it.units.is_zero()
+        payment_of(it).is_none() && it.sighting.level().is_some() && !it.brought().is_zero()
     };
     let unknown: Vec<&Observation> = said.iter().copied().filter(is_first).collect();
     let known = Known::read(tx, &unknown).await?;
@@ -232,7 +232,7 @@ fn facts(engine: &Engine, observations: &[Observation], taken: &[Taken]) -> Vec<
             place: observation.place,
             asset: observation.asset.clone(),
             units: observation.units,
-            arrived: None,
+            arrived: observation.arrived,
             whole: false,
             registers: observation.registers.clone(),
             sender: observation.sender.clone(),

@@ -27,10 +27,10 @@ pub struct Observation {
     pub place: i64,
     /// The asset's code; for a token that nobody knows, its contract.
     pub asset: String,
-    /// What arrived.
+    /// What its log says.
     pub units: Units,
-    /// Whether that is less than its log says.
-    pub short: bool,
+    /// What arrived, where that is less.
+    pub arrived: Option<Units>,
     /// What registers on the chain say of the sender.
     pub registers: Option<String>,
     pub sender: Option<String>,
@@ -85,8 +85,9 @@ fn is_rerouted(row: &PaymentRow, observation: &Observation) -> bool {
 }
 
 fn is_sent_alike(row: &PaymentRow, observation: &Observation) -> bool {
-    let sent = (&observation.sender, &observation.asset, observation.units);
-    (&row.sender, &row.asset, row.units) == sent
+    // Of a payment that brought less than its log says it is known what it brought.
+    let is_as_much = row.units == observation.units || (row.short && row.units < observation.units);
+    (&row.sender, &row.asset) == (&observation.sender, &observation.asset) && is_as_much
 }
 
 /// Which of the payments to the same recipient at its place an observation is about.
@@ -102,6 +103,11 @@ fn told_of<'r>(
 }
 
 impl Observation {
+    /// What it brought, as far as that is known.
+    fn brought(&self) -> Units {
+        self.arrived.unwrap_or(self.units)
+    }
+
     pub(crate) fn identity(&self) -> Identity<'_> {
         (&self.network, &self.tx_hash, self.place)
     }

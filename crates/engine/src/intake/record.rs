@@ -87,7 +87,8 @@ pub(super) async fn record(tx: &mut Tx, engine: &Engine, step: &Step) -> Result<
     let below = after.last_final.map(|tip| {
         let below = tip - WINDOW_BELOW_FINAL;
         // What waits for its second look stays, for a while.
-        let checked = network.checked_height.unwrap_or(below);
+        let first = chain.keys().min().map_or(below, |lowest| lowest - 1);
+        let checked = network.checked_height.unwrap_or(first);
         below.min(checked).max(tip - WINDOW_BELOW_FINAL_MAX)
     });
     till_store::networks::forget_blocks(tx, &step.network, replaced_from, below).await?;
@@ -400,6 +401,7 @@ pub(super) async fn thawed(
         (network.safe_height, network.final_height) = (agreed.safe, agreed.last_final);
         till_store::networks::forget_blocks(tx, &network.id, Some(from), None).await?;
         (network.cursor_height, network.cursor_hash) = (Some(from - 1), None);
+        network.checked_height = network.checked_height.map(|it| it.min(from - 1));
     }
     if let Some(from) = rescan_from {
         // What was never read cannot be read again, and nothing between is left out.
@@ -407,6 +409,7 @@ pub(super) async fn thawed(
         let from = next.map_or(from, |next| from.min(next));
         till_store::networks::forget_blocks(tx, &network.id, Some(i64::MIN), None).await?;
         (network.cursor_height, network.cursor_hash) = (Some(from - 1), None);
+        network.checked_height = network.checked_height.map(|it| it.min(from - 1));
     }
     let writes = [
         till_store::networks::updates(&network)?,
@@ -437,8 +440,8 @@ pub(super) fn observe(network: Option<&NetworkRow>, fact: &TransferRow) -> Obser
         tx_hash: fact.tx_hash.clone(),
         place: fact.place,
         asset: fact.asset.clone(),
-        units: fact.arrived.unwrap_or(fact.units),
-        short: fact.arrived.is_some(),
+        units: fact.units,
+        arrived: fact.arrived,
         registers: fact.registers.clone(),
         sender: fact.sender.clone(),
         recipient: fact.recipient.clone(),

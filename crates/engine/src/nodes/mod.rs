@@ -31,10 +31,31 @@ const ASKING_MAX: usize = 32;
 
 pub struct Nodes {
     rpc: RpcClient,
-    /// By CAIP-2 id, each in the operator's order.
-    networks: BTreeMap<String, Vec<Node>>,
+    /// By CAIP-2 id.
+    networks: BTreeMap<String, OfNetwork>,
     asking: Semaphore,
     time: Duration,
+}
+
+/// The operator's endpoints of one network.
+#[derive(Clone, Debug)]
+pub struct Endpoints {
+    /// In the operator's order.
+    pub of: Vec<Endpoint>,
+    /// How many must agree, where the operator says so.
+    pub quorum: Option<usize>,
+}
+
+impl Endpoints {
+    /// Two where there are as many, unless the operator says otherwise.
+    pub fn quorum(&self) -> usize {
+        self.quorum.unwrap_or(2).clamp(1, self.of.len().max(1))
+    }
+}
+
+struct OfNetwork {
+    nodes: Vec<Node>,
+    quorum: usize,
 }
 
 struct Node {
@@ -44,20 +65,23 @@ struct Node {
 }
 
 impl Nodes {
-    pub fn new(networks: BTreeMap<String, Vec<Endpoint>>) -> Result<Nodes, TlsError> {
+    pub fn new(networks: BTreeMap<String, Endpoints>) -> Result<Nodes, TlsError> {
         Nodes::within(networks, LOOKUP_TIME)
     }
 
     /// As [`Nodes::new`], with another bound on the time of a question in total.
     pub fn within(
-        networks: BTreeMap<String, Vec<Endpoint>>,
+        networks: BTreeMap<String, Endpoints>,
         time: Duration,
     ) -> Result<Nodes, TlsError> {
         let node = |endpoint| Node {
             endpoint,
             vouched: AtomicBool::new(false),
         };
-        let of = |endpoints: Vec<Endpoint>| endpoints.into_iter().map(node).collect();
+        let of = |endpoints: Endpoints| OfNetwork {
+            quorum: endpoints.quorum(),
+            nodes: endpoints.of.into_iter().map(node).collect(),
+        };
         Ok(Nodes {
             rpc: RpcClient::with_deadline(time)?,
             networks: networks
@@ -80,8 +104,8 @@ impl Nodes {
             .iter()
             .filter(|network| lookup::can_look_up(network, hash))
             .filter_map(|network| Some((*network, self.networks.get(&network.id)?)))
-            .map(|(network, nodes)| async move {
-                let found = self.ask(network, nodes, hash).await?;
+            .map(|(network, of)| async move {
+                let found = self.ask(network, &of.nodes, hash).await?;
                 Some((network, found))
             })
             .collect();
@@ -108,28 +132,37 @@ impl Nodes {
         self.networks.contains_key(&network.id)
     }
 
-    /// Whether a register names an address: the first node that answers is believed. None when nobody answers.
+    /// Whether a register names an address, as many nodes say as must agree. None when too few answer, or say the same.
     pub async fn names(
         &self,
         network: &Network,
         register: &Register,
         address: &str,
     ) -> Option<bool> {
-        let nodes = self.networks.get(&network.id)?;
-        let share = self.share(nodes);
+        let of = self.networks.get(&network.id)?;
         let _turn = timeout(self.time, self.asking.acquire()).await.ok()?.ok()?;
-        for node in nodes {
+        let ask = |node| async move {
             let asked = async {
                 self.vouch(network, node).await?;
                 registers::names(&self.rpc, &node.endpoint, network, register, address).await
             };
-            let answer = timeout(share, asked).await;
-            match answer.unwrap_or(Err(RpcError::Timeout(share))) {
-                Ok(answer) => return Some(answer),
+            let answer = timeout(self.time, asked).await;
+            match answer.unwrap_or(Err(RpcError::Timeout(self.time))) {
+                Ok(answer) => Some(answer),
                 Err(error) => {
                     let register = register.name;
                     tracing::warn!(network = network.id, endpoint = %node.endpoint, register, %error, "a register did not answer");
+                    None
                 }
+            }
+        };
+        let mut asked: FuturesUnordered<_> = of.nodes.iter().map(ask).collect();
+        let mut answers: Vec<bool> = Vec::new();
+        while let Some(answer) = asked.next().await {
+            answers.extend(answer);
+            let same = |is: bool| answers.iter().filter(|it| **it == is).count();
+            if let Some(agreed) = [true, false].into_iter().find(|is| same(*is) >= of.quorum) {
+                return Some(agreed);
             }
         }
         None

@@ -5,11 +5,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use till_chains::evm::logs::Contracts;
-use till_chains::rpc::{Endpoint, RpcClient};
+use till_chains::rpc::RpcClient;
 use till_chains::watched::Watched;
 use till_core::asset::{Family, Mode, Network, Registry};
 use till_net::TlsError;
 
+use super::Endpoints;
 use super::disputes::Disputes;
 use super::source::{Left, Source};
 
@@ -19,9 +20,7 @@ const DEADLINE: Duration = Duration::from_secs(10);
 /// What an operator says about a network that is watched.
 #[derive(Clone, Debug)]
 pub struct WatchSettings {
-    pub endpoints: Vec<Endpoint>,
-    /// How many endpoints must agree; two where there are two or more.
-    pub quorum: Option<usize>,
+    pub endpoints: Endpoints,
     pub scan_from: Option<i64>,
 }
 
@@ -76,13 +75,12 @@ impl Watching {
                 continue;
             };
             let sharing = (network.family, network.mode, network.factory.as_deref());
-            let most = settings.endpoints.len();
             watched.push(WatchedNetwork {
                 network,
                 contracts: Contracts::of(network),
-                quorum: settings.quorum.unwrap_or(2).clamp(1, most.max(1)),
+                quorum: settings.endpoints.quorum(),
                 scan_from: settings.scan_from,
-                sources: settings.endpoints.into_iter().map(Source::new).collect(),
+                sources: settings.endpoints.of.into_iter().map(Source::new).collect(),
                 set: Arc::clone(sets.entry(sharing).or_default()),
                 disputes: Disputes::default(),
             });

@@ -135,11 +135,11 @@ fn give_back(held: &mut Held, row: &RefundRow) -> Result<(), Fail> {
     })
 }
 
-/// Whether everything that a refund is drawn from is there.
+/// Whether everything that a refund is drawn from is there, and nothing of it is held.
 fn is_covered(held: &Held, row: &RefundRow) -> bool {
     row.sources.iter().all(|(id, _)| {
         let mut payments = held.payments.iter();
-        payments.any(|payment| payment.is.id == *id && payment.is.status.is_posted())
+        payments.any(|payment| payment.is.id == *id && payment.is.status.is_free())
     })
 }
 

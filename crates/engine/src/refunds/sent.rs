@@ -33,7 +33,7 @@ pub async fn mark_sent(
         return Err(Refusal::of(Code::RefundNotReady).into());
     }
     if !is_covered(&held, &row) {
-        let message = "The payment that this refund is drawn from was reversed";
+        let message = "The payment that this refund is drawn from was reversed, or is held";
         return Err(Refusal::new(Code::RefundNotReady, message).into());
     }
     let now = held.moment(context);

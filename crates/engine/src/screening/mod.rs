@@ -51,6 +51,12 @@ pub fn is_open(kept: Option<&str>) -> bool {
     kept.is_none_or(|kept| read(kept).iter().any(says_nothing))
 }
 
+/// Whether one of the registers names the address.
+pub fn names(kept: &str) -> bool {
+    let names = |(_, finding): &(&'static str, Finding)| *finding == Finding::Match;
+    read(kept).iter().any(names)
+}
+
 /// Whether somebody was asked and did not answer.
 pub fn is_unanswered(kept: Option<&str>) -> bool {
     kept.is_some() && is_open(kept)

@@ -50,7 +50,9 @@ pub(super) async fn note(asking: Asking<'_>, blocks: &[Block], seen: &mut [Seen]
         .into_iter()
         .filter_map(|((height, recipient, asset), of)| {
             let gain = gain(asking, blocks, (height, &recipient, &asset))?;
-            let told: u128 = of.iter().map(|index| seen[*index].units.0).sum();
+            // So much there is of no token: the sum is what an endpoint says, and need not fit.
+            let told = of.iter().map(|index| seen[*index].units.0);
+            let told = told.fold(0, u128::saturating_add);
             Some(async move { (of, told, arrived(asking, gain, told).await) }.boxed())
         });
     let asked: Vec<_> = asked.collect();
@@ -102,7 +104,7 @@ async fn arrived(asking: Asking<'_>, gain: Gain, told: u128) -> Told<i128> {
             let gained = gained(asking, source, gain).await?;
             // Whatever went out in the same block had arrived.
             match gained < i128::try_from(told).ok()? {
-                true => Some(gained + went_on(asking, source, gain).await?),
+                true => gained.checked_add(went_on(asking, source, gain).await?),
                 false => Some(gained),
             }
         }
@@ -128,7 +130,8 @@ async fn went_on(asking: Asking<'_>, reader: &Source, gain: Gain) -> Option<i128
     let out = logs.iter().filter(|log| log.contract == gain.contract);
     let out = out.filter_map(|log| log.moved);
     let out = out.filter(|moved| moved.sender == gain.recipient);
-    out.map(|moved| i128::try_from(moved.units).ok()).sum()
+    let out = out.map(|moved| i128::try_from(moved.units).ok());
+    out.fold(Some(0), |sum: Option<i128>, units| sum?.checked_add(units?))
 }
 
 /// What is missing is missing from the last ones.

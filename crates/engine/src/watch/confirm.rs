@@ -41,11 +41,9 @@ pub(super) async fn confirmed(
     let Some(tip) = tip.filter(|tip| before.is_none_or(|before| before < tip.height)) else {
         return Ok(Confirmed::default());
     };
-    // What is final when it is read is asked about once more before it counts as that: what fewer than must agree have
-    // told of, while the others were away or stood still, and what too few could say more about.
-    let is_sure = read.sure >= asking.net.quorum;
+    // What is final when it is read, and too few could say more about, is asked about once more before it counts as that.
     let open = read.transfers.iter();
-    let open = open.filter(|it| !is_sure || is_open(asking, it));
+    let open = open.filter(|it| is_open(asking, it));
     let open = open.filter_map(|it| it.height).min();
     let tip = match open.filter(|open| *open <= tip.height) {
         None => tip,

@@ -8,9 +8,10 @@ use super::begin::first_height;
 use super::confirm::confirmed;
 use super::fork::{Ours, blame_dissenters, last_shared};
 use super::gather::{Gathered, Read, Upon, gather};
+use super::glimpse::{Glimpses, glimpse};
 use super::heads::{Head, agreed_head};
 use super::logs::Span;
-use super::tips::{Chain, Said, agreed, ask_all, moving};
+use super::tips::{Chain, Said, agreed, ask_all, going_on};
 use super::{Trouble, measure, vouch};
 use crate::base::fail::Fail;
 use crate::intake::chain::{Advanced, Step, advance};
@@ -34,6 +35,7 @@ pub(super) struct Follower<'e> {
     spans: Vec<Span>,
     /// The last steps, in their order.
     readers: Vec<ReadBy>,
+    glimpses: Glimpses,
     /// Why it does not go on, as far as this round knows.
     held: Option<String>,
 }
@@ -48,6 +50,9 @@ struct ReadBy {
 impl<'e> Follower<'e> {
     pub(super) async fn new(asking: Asking<'e>, epoch: i64) -> Result<Follower<'e>, Fail> {
         let (row, window) = known(asking).await?;
+        let mut reader = asking.engine.db.read().await?;
+        let waiting = till_store::transfers::waiting(&mut reader, &row.id).await?;
+        drop(reader);
         let spans = asking.net.sources.iter().map(|_| Span::default());
         Ok(Follower {
             asking,
@@ -56,6 +61,7 @@ impl<'e> Follower<'e> {
             window,
             spans: spans.collect(),
             readers: Vec::new(),
+            glimpses: Glimpses::left(waiting),
             held: None,
         })
     }
@@ -87,18 +93,70 @@ impl<'e> Follower<'e> {
             measure::standing(self.asking, &self.row, &self.window, None);
             return Ok(Next::Later);
         }
-        let (mut said, still) = moving(self.asking, ask_all(self.asking).await);
-        let Some(mut head) = agreed_head(self.asking, &said, &self.window).await else {
-            self.held = (!said.is_empty()).then(|| "the endpoints agree on no block".to_owned());
+        let said = ask_all(self.asking).await;
+        let going = going_on(self.asking, &said);
+        if said.len() < self.asking.net.quorum {
+            let going = going.map_or(said, |(going, _)| going);
+            return self.glimpse(&going).await;
+        }
+        let next = self.go_on(&said).await?;
+        match going {
+            Some((going, at)) if next == Next::Later => {
+                let why =
+                    format!("an endpoint stands still at height {at}; nothing above it is final");
+                self.held.get_or_insert(why);
+                self.glimpse(&going).await
+            }
+            _ => Ok(next),
+        }
+    }
+
+    /// What those have who answer, or go on, while they are fewer than must agree.
+    async fn glimpse(&mut self, said: &[Said<'_>]) -> Result<Next, Fail> {
+        let head = agreed_head(self.asking, said, &self.window).await;
+        let reached = head.as_ref().map(|head| head.block.height);
+        measure::standing(self.asking, &self.row, &self.window, reached);
+        let Some(mut head) = head.filter(|_| self.row.frozen_at.is_none()) else {
+            return Ok(Next::Later);
+        };
+        head.prefer_steady(self.asking.engine.clock.monotonic_us());
+        // Where nothing was read yet, nobody can have paid before.
+        let read = self.row.cursor_height.unwrap_or(head.block.height - 1);
+        let from = self.glimpses.next(read);
+        if from > head.block.height {
+            return Ok(Next::Later);
+        }
+        let glimpsed = glimpse(self.asking, &head, &self.spans, from, &mut self.glimpses);
+        let transfers = match glimpsed.await {
+            Ok(transfers) => transfers,
+            Err(Trouble::Source) => return Ok(Next::Later),
+            Err(Trouble::Ours(fail)) => return Err(fail),
+        };
+        if !transfers.is_empty() {
+            let step = Step {
+                transfers,
+                ..Step::new(&self.asking.network().id, self.epoch)
+            };
+            if advance(self.asking.engine, &step).await? == Advanced::Fenced {
+                return Ok(Next::Leave);
+            }
+        }
+        Ok(match self.glimpses.next(read) {
+            next if next > from && next <= head.block.height => Next::Now,
+            _ => Next::Later,
+        })
+    }
+
+    /// As far as enough endpoints agree.
+    async fn go_on(&mut self, said: &[Said<'_>]) -> Result<Next, Fail> {
+        let Some(mut head) = agreed_head(self.asking, said, &self.window).await else {
+            self.held = Some("the endpoints agree on no block".to_owned());
             measure::standing(self.asking, &self.row, &self.window, None);
             return Ok(Next::Later);
         };
-        if let Some(it) = still.first() {
-            let height = it.latest.height;
-            let why =
-                format!("an endpoint stands still at height {height}; nothing above it is final");
-            self.held = Some(why);
-        }
+        let furthest = said.iter().map(|it| it.latest.height).max();
+        self.glimpses
+            .enough_at(furthest.unwrap_or(head.block.height));
         if head.block.height + 1 < head.wanted {
             let height = head.block.height;
             let why = format!("the endpoints disagree about the blocks above height {height}");
@@ -106,7 +164,7 @@ impl<'e> Follower<'e> {
         }
         let now_us = self.asking.engine.clock.monotonic_us();
         head.prefer_steady(now_us);
-        let read = match self.read_on(&head, &said).await {
+        let read = match self.read_on(&head, said).await {
             Ok(read) => read,
             Err(Trouble::Source) => {
                 self.stopped(&head, now_us);
@@ -114,11 +172,9 @@ impl<'e> Follower<'e> {
             }
             Err(Trouble::Ours(fail)) => return Err(fail),
         };
-        // Who stands still has a say in what is final all the same.
-        said.extend(still);
-        let next = self.take(read, &said, &head).await?;
+        let next = self.take(read, said, &head).await?;
         if self.row.frozen_at.is_none() {
-            blame_dissenters(self.asking, self.ours(), &head, &said).await;
+            blame_dissenters(self.asking, self.ours(), &head, said).await;
         }
         Ok(next)
     }
@@ -168,7 +224,11 @@ impl<'e> Follower<'e> {
         let held = read.held.take().or(confirmed.held);
         self.held = held.or(self.held.take());
         let safe = safe.filter(|tip| self.row.safe_height.is_none_or(|it| it < tip.height));
+        // What fewer have told of is there by now, or enough do not have it.
+        let cursor = chain.top().map_or(-1, |block| block.height);
+        let dropped = self.glimpses.due(cursor);
         let is_news = !read.blocks.is_empty()
+            || !dropped.is_empty()
             || safe.is_some()
             || confirmed.tip.is_some()
             || !confirmed.refuted.is_empty()
@@ -177,6 +237,7 @@ impl<'e> Follower<'e> {
             let mut step = Step {
                 blocks: read.blocks,
                 transfers: read.transfers,
+                dropped,
                 refuted: confirmed.refuted,
                 safe,
                 last_final: confirmed.tip,
@@ -193,6 +254,7 @@ impl<'e> Follower<'e> {
                 tracing::warn!(network = %step.network, "what was read does not hang together with what is known; it is read again");
                 return Ok(Next::Later);
             }
+            self.glimpses.are_settled(&step.dropped);
             self.was_read(&step, head);
         }
         let reached = head.block.height;
@@ -240,7 +302,7 @@ impl<'e> Follower<'e> {
         self.window.iter().find(|block| block.height == height)
     }
 
-    async fn read_on(&mut self, head: &Head<'_>, said: &[Said<'_>]) -> Result<Read, Trouble> {
+    async fn read_on(&self, head: &Head<'_>, said: &[Said<'_>]) -> Result<Read, Trouble> {
         let height = head.block.height;
         let Some(cursor) = self.window.last().cloned() else {
             let from = first_height(self.asking, &self.row, head).await?;
@@ -255,41 +317,17 @@ impl<'e> Follower<'e> {
             };
         }
         let upon = Upon::Parent(&cursor.hash);
-        match self.gathered(head, cursor.height + 1, upon).await? {
+        match gather(self.asking, head, &self.spans, cursor.height + 1, upon).await? {
             Gathered::Read(read) => Ok(read),
             Gathered::Elsewhere => self.read_from_fork(head, said).await,
         }
-    }
-
-    /// What counts as soon as it is written, and what is final already, needs all that must agree.
-    async fn gathered(
-        &self,
-        head: &Head<'_>,
-        from: i64,
-        upon: Upon<'_>,
-    ) -> Result<Gathered, Trouble> {
-        let (asking, quorum) = (self.asking, self.asking.net.quorum);
-        let is_final = self.row.final_height.is_some_and(|tip| from <= tip);
-        if is_final && head.need < quorum {
-            return Ok(Gathered::Read(Read::default()));
-        }
-        let counts_early = asking
-            .engine
-            .config
-            .credit_at
-            .contains_key(&asking.network().id);
-        let sure = match counts_early {
-            true => quorum,
-            false => head.need,
-        };
-        gather(asking, head, &self.spans, (from, sure), upon).await
     }
 
     async fn read_from(&self, head: &Head<'_>, from: i64, upon: Upon<'_>) -> Result<Read, Trouble> {
         if from > head.block.height {
             return Ok(Read::default());
         }
-        match self.gathered(head, from, upon).await? {
+        match gather(self.asking, head, &self.spans, from, upon).await? {
             Gathered::Read(read) => Ok(read),
             Gathered::Elsewhere => {
                 for reader in head.readers() {
@@ -300,18 +338,8 @@ impl<'e> Follower<'e> {
         }
     }
 
-    /// Back to the last block that both sides have, and on from there. One side is all that must agree: what fewer say
-    /// replaces nothing.
-    async fn read_from_fork(
-        &mut self,
-        head: &Head<'_>,
-        said: &[Said<'_>],
-    ) -> Result<Read, Trouble> {
-        if head.need < self.asking.net.quorum {
-            let why = "too few endpoints answer to follow a reorganisation";
-            self.held = Some(why.to_owned());
-            return Ok(Read::default());
-        }
+    /// Back to the last block that both sides have, and on from there.
+    async fn read_from_fork(&self, head: &Head<'_>, said: &[Said<'_>]) -> Result<Read, Trouble> {
         if !vouch::are_on_it(self.asking, said).await {
             return Err(Trouble::Source);
         }

@@ -68,9 +68,6 @@ pub(super) async fn blame_dissenters(
     let Some(ours) = ours.last_final.and_then(|tip| ours.at(tip)) else {
         return;
     };
-    if head.need < asking.net.quorum {
-        return;
-    }
     let is_holder = |it: &Said<'_>| head.holders.iter().any(|own| std::ptr::eq(*own, it.source));
     let others = said.iter().filter(|it| !is_holder(it));
     let ahead = others.filter(|it| it.latest.height >= head.block.height);

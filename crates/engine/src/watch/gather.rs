@@ -15,8 +15,6 @@ use crate::intake::chain::Seen;
 pub(super) struct Read {
     pub(super) blocks: Vec<Block>,
     pub(super) transfers: Vec<Seen>,
-    /// How many said the same of them.
-    pub(super) sure: usize,
     /// Why it was not read further, where it was not for lack of blocks.
     pub(super) held: Option<String>,
 }
@@ -37,19 +35,15 @@ pub(super) enum Gathered {
     Elsewhere,
 }
 
-/// From a height on towards the head. `sure` is how many must say the same of a transfer.
+/// From a height on towards the head.
 pub(super) async fn gather(
     asking: Asking<'_>,
     head: &Head<'_>,
     spans: &[Span],
-    (from, sure): (i64, usize),
+    from: i64,
     upon: Upon<'_>,
 ) -> Result<Gathered, Trouble> {
-    // Who was asked too much is asked for less.
-    let most = head.readers().iter().map(|reader| reader.blocks_at_most());
-    let most = most.min().unwrap_or(1);
-    let to = head.block.height.min(from + most - 1);
-    let (mut headers, mut held) = headers::agreed(asking, head, (from, to)).await?;
+    let (mut headers, mut held) = headers::agreed(asking, head, head.next(from)).await?;
     let is_child = |first: &Header| match upon {
         Upon::Nothing => true,
         Upon::Parent(parent) => shown(&first.parent) == parent,
@@ -57,9 +51,7 @@ pub(super) async fn gather(
     if headers.first().is_some_and(|first| !is_child(first)) {
         return Ok(Gathered::Elsewhere);
     }
-    let logs = read_logs(asking, head, spans, &headers).await?;
-    let (given, ours) = matched::ours(asking, logs).await?;
-    let mut matched = matched::agreed(asking, &given, &ours, sure).await?;
+    let mut matched = transfers(asking, head, spans, &headers).await?;
     if let Some(open) = matched.open {
         headers.retain(|header| header.height < open);
         held = Some(disagreement(open));
@@ -72,9 +64,20 @@ pub(super) async fn gather(
     Ok(Gathered::Read(Read {
         blocks,
         transfers: matched.seen,
-        sure,
         held,
     }))
+}
+
+/// The transfers to us in these blocks, as far as so many say the same as it takes.
+pub(super) async fn transfers<'s>(
+    asking: Asking<'s>,
+    head: &Head<'s>,
+    spans: &[Span],
+    headers: &[Header],
+) -> Result<Matched, Trouble> {
+    let logs = read_logs(asking, head, spans, headers).await?;
+    let (given, ours) = matched::ours(asking, logs).await?;
+    matched::agreed(asking, &given, &ours, head.need).await
 }
 
 /// Notes what arrived and who sent it. What is from the first block on about which endpoints contradict each other is left out.

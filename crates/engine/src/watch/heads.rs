@@ -18,8 +18,8 @@ pub(super) struct Head<'s> {
     pub(super) block: Header,
     /// Who has it, in the operator's order.
     pub(super) holders: Vec<&'s Source>,
-    /// How many it takes. Fewer than the quorum while fewer answer: that is enough to see a transfer coming, and never to
-    /// undo one, to credit one, or to call anything final.
+    /// How many it takes. Fewer than the quorum while fewer answer: that is enough to see a transfer coming, and for nothing
+    /// else.
     pub(super) need: usize,
     /// Where it would be, were they all of one mind.
     pub(super) wanted: i64,
@@ -30,6 +30,13 @@ impl<'s> Head<'s> {
     pub(super) fn prefer_steady(&mut self, now_us: u64) {
         self.holders
             .sort_by_key(|holder| holder.has_stumbled(now_us));
+    }
+
+    /// The heights to read next: who was asked too much is asked for less.
+    pub(super) fn next(&self, from: i64) -> (i64, i64) {
+        let most = self.readers().iter().map(|reader| reader.blocks_at_most());
+        let most = most.min().unwrap_or(1);
+        (from, self.block.height.min(from + most - 1))
     }
 
     /// Whom to read from: as many as must agree, the first in the operator's order.

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use futures::FutureExt as _;
 use till_chains::evm::blocks::Header;
 use till_chains::evm::client::{Proven, Within, proven_receipts};
+use till_chains::evm::decode::{Receipt, Transfer};
 use till_chains::evm::logs::Log;
+use till_chains::raw::raw;
 use till_chains::rpc::RpcError;
 
 use super::ask::{Asking, is_refusal};
@@ -175,8 +177,9 @@ async fn second_opinion(
         answers += 1;
         let transactions = [left_out.tx_hash];
         let receipts = asking.receipts(source, &header.hash, &transactions).await?;
-        let has = receipts.get(&left_out.tx_hash);
-        if has.is_some_and(|receipt| receipt.block_hash == header.hash) {
+        let own = receipts.get(&left_out.tx_hash);
+        let own = own.filter(|receipt| receipt.block_hash == header.hash);
+        if own.is_some_and(|receipt| moves(asking, receipt, contract)) {
             return Err(asking.lied(source, "it left out logs"));
         }
     }
@@ -184,6 +187,16 @@ async fn second_opinion(
         0 => Err(Trouble::Source),
         _ => Ok(()),
     }
+}
+
+/// Whether a transaction moved a token.
+fn moves(asking: Asking<'_>, receipt: &Receipt, contract: &[u8; 20]) -> bool {
+    let family = asking.network().family;
+    let is_of = |transfer: &Transfer| {
+        let known = transfer.asset.contract.as_deref();
+        known.and_then(|known| raw(family, known)) == Some(*contract)
+    };
+    receipt.transfers.iter().any(is_of)
 }
 
 /// With nobody else to ask, the block's own head tells. Where it cannot, the endpoint is believed.

@@ -11,6 +11,7 @@ mod confirm;
 mod follow;
 mod fork;
 mod gather;
+mod glimpse;
 mod headers;
 mod heads;
 mod lead;
@@ -35,13 +36,19 @@ use tokio::task::JoinHandle;
 
 use crate::base::Engine;
 use crate::base::fail::Fail;
+use crate::base::keep::keep;
 use crate::base::wake::Stopping;
 
 /// Starts watching every network whose endpoints are configured; ends when `stopping` turns true.
 pub fn start(engine: &Arc<Engine>, stopping: &Stopping) -> Vec<JoinHandle<()>> {
     let count = engine.watching.as_ref().map_or(0, |it| it.networks.len());
     (0..count)
-        .map(|place| tokio::spawn(lead::run(Arc::clone(engine), place, stopping.clone())))
+        .map(|place| {
+            let engine = Arc::clone(engine);
+            keep("watch", stopping.clone(), move |stopping| {
+                lead::run(Arc::clone(&engine), place, stopping)
+            })
+        })
         .collect()
 }
 

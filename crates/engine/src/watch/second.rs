@@ -8,7 +8,7 @@ use till_store::transfers::TransferRow;
 
 use super::Trouble;
 use super::agree::Claim;
-use super::ask::{Asking, block_of, shown};
+use super::ask::{Asking, shown};
 use super::follow::Follower;
 use super::gather::{disagreement, more};
 use super::logs::{self, Span};
@@ -22,6 +22,8 @@ const BEHIND: i64 = 4;
 const BLOCKS_MAX: i64 = 100;
 /// So far behind, nobody in particular is waited for.
 const PATIENCE: i64 = 1_000;
+/// How far reading on may be ahead of it.
+const LEAD_MAX: i64 = 500;
 
 /// Whether the endpoint that looks was read from at first already: then it would leave out the same again.
 #[derive(Clone, Copy)]
@@ -36,45 +38,81 @@ pub(super) async fn pass(follower: &mut Follower<'_>) -> Result<Option<String>, 
     let (Some(last_final), None) = (row.final_height, row.frozen_at) else {
         return Ok(None);
     };
-    let lowest = follower.window.first().map_or(i64::MAX, |it| it.height);
-    let from = row.checked_height.map_or(lowest, |it| it + 1).max(lowest);
+    let Some(lowest) = follower.window.first().map(|it| it.height) else {
+        return Ok(None);
+    };
+    let next = row.checked_height.map_or(lowest, |it| it + 1);
+    let from = next.max(lowest);
+    if next < lowest {
+        left_out(follower, (next, lowest));
+        note(follower, lowest - 1).await?;
+    }
     let to = (last_final - BEHIND).min(from.saturating_add(BLOCKS_MAX - 1));
     if to < from {
         return Ok(None);
     }
-    let is_patient = last_final - from < PATIENCE;
-    match look(follower, (from, to), is_patient).await {
-        Ok(held) => Ok(held),
-        Err(Trouble::Source) => Ok(None),
-        Err(Trouble::Ours(fail)) => Err(fail),
+    let (waits, before) = (last_final - from, follower.row.checked_height);
+    let is_patient = waits < PATIENCE;
+    let mut held = None;
+    if let Some((source, looks)) = another(follower, from, is_patient) {
+        let looked = look(follower, (source, looks), (from, to), is_patient);
+        held = match looked.await {
+            Ok(held) => held,
+            Err(Trouble::Source) => None,
+            Err(Trouble::Ours(fail)) => return Err(fail),
+        };
+        // Who could not give what it was asked for is asked after the others for a while.
+        if held.is_none() && follower.row.checked_height == before {
+            source.stumble(follower.asking.engine.clock.monotonic_us());
+        }
     }
+    let late = format!("the blocks from height {from} on wait for their second look");
+    Ok(held.or((waits > LEAD_MAX).then_some(late)))
 }
 
-async fn look(
-    follower: &mut Follower<'_>,
+/// Whether so much waits for its second look that reading on must wait for it.
+pub(super) fn is_behind(follower: &Follower<'_>) -> bool {
+    let (row, window) = (&follower.row, &follower.window);
+    let lowest = window.first().map(|block| block.height - 1);
+    let waits = row.final_height.zip(row.checked_height.or(lowest));
+    waits.is_some_and(|(last_final, checked)| last_final - checked > LEAD_MAX)
+}
+
+/// They wait no longer than they are kept.
+fn left_out(follower: &Follower<'_>, (from, to): (i64, i64)) {
+    let network = &*follower.asking.network().id;
+    tracing::error!(
+        network,
+        from,
+        to,
+        "blocks could not be looked at a second time for so long that they are left out; `till network thaw --rescan-from` reads them again"
+    );
+    let count = u64::try_from(to - from).unwrap_or_default();
+    metrics::counter!("till_network_unchecked_total", "network" => network.to_owned())
+        .increment(count);
+}
+
+async fn look<'e>(
+    follower: &mut Follower<'e>,
+    (source, looks): (&'e Source, Looks),
     (from, to): (i64, i64),
     is_patient: bool,
 ) -> Result<Option<String>, Trouble> {
     let asking = follower.asking;
-    let Some((source, looks)) = another(follower, from, is_patient) else {
+    let to = to.min(from + source.blocks_at_most() - 1);
+    let is_among = |it: &&Block| (from..=to).contains(&it.height);
+    let blocks = follower.window.iter().filter(is_among).cloned();
+    let blocks: Vec<Block> = blocks.collect();
+    let Some(mut headers) = headers_of(asking, source, &blocks).await? else {
         return Ok(None);
     };
-    let to = to.min(from + source.blocks_at_most() - 1);
-    let mut headers = asking.headers(source, (from, to)).await?;
-    let ours = |height: i64| follower.window.iter().find(|it| it.height == height);
-    let is_ours = |it: &Header| ours(it.height).is_some_and(|block| block.hash == shown(&it.hash));
-    headers.retain(is_ours);
-    if headers.len() != usize::try_from(to - from + 1).unwrap_or_default() {
-        // It is behind, or of another chain: whoever reads on finds out which.
-        return Ok(None);
-    }
     let given = match looks {
         Looks::First => None,
         Looks::Again if asking.net.quorum == 1 => {
             let proven = logs::proven(asking, source, &mut headers, is_patient).await?;
             proven.map(|logs| vec![(source, logs)])
         }
-        Looks::Again => match by_all(asking, &headers).await {
+        Looks::Again => match by_all(asking, &blocks).await {
             Some(given) => Some(given),
             None => return Ok(None),
         },
@@ -90,7 +128,6 @@ async fn look(
     let (mut given, ours) = matched::ours(asking, given).await?;
     leave_known(asking, &mut given, (from, to)).await?;
     let mut matched = matched::agreed(asking, &given, &ours, asking.net.quorum).await?;
-    let blocks: Vec<Block> = headers.iter().map(block_of).collect();
     more(asking, &blocks, &mut matched).await;
     if !matched.seen.is_empty() && !take(follower, matched.seen).await? {
         return Ok(None);
@@ -102,12 +139,31 @@ async fn look(
     Ok(matched.open.map(disagreement))
 }
 
-/// What each of those who can be asked gives, where several must agree and nobody is left who was not read at first: while few
-/// answered, one of them may have been read alone. None while fewer answer than must agree.
-async fn by_all<'e>(asking: Asking<'e>, headers: &[Header]) -> Option<Vec<Given<'e>>> {
+/// The heads of these blocks, as an endpoint gives them. None where it is behind, or of another chain: whoever reads on finds out
+/// which.
+async fn headers_of(
+    asking: Asking<'_>,
+    source: &Source,
+    blocks: &[Block],
+) -> Result<Option<Vec<Header>>, Trouble> {
+    let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else {
+        return Ok(None);
+    };
+    let headers = asking.headers(source, (first.height, last.height)).await?;
+    let is_it = |(it, block): (&Header, &Block)| block.hash == shown(&it.hash);
+    let are_they = headers.len() == blocks.len() && headers.iter().zip(blocks).all(is_it);
+    Ok(are_they.then_some(headers))
+}
+
+/// What each of those who can be asked gives, where several must agree and nobody is left of whom it is known that it was not read
+/// at first. Each is held to what it says itself of the blocks. None while fewer answer than must agree.
+async fn by_all<'e>(asking: Asking<'e>, blocks: &[Block]) -> Option<Vec<Given<'e>>> {
     let mut given = Vec::new();
     for source in asking.usable() {
-        let logs = logs::read(asking, source, &Span::default(), headers).await;
+        let Ok(Some(headers)) = headers_of(asking, source, blocks).await else {
+            continue;
+        };
+        let logs = logs::read(asking, source, &Span::default(), &headers).await;
         given.extend(logs.ok().map(|logs| (source, logs)));
     }
     (given.len() >= asking.net.quorum).then_some(given)
@@ -128,8 +184,12 @@ fn another<'e>(
         let readers = readers.as_ref();
         readers.is_some_and(|readers| !readers.contains(&place))
     };
-    let usable = asking.usable();
-    let other = usable.iter().rev().copied().find(is_other);
+    let now_us = asking.engine.clock.monotonic_us();
+    let mut usable = asking.usable();
+    let steady = |source: &&Source| !source.has_stumbled(now_us);
+    let mut others = usable.iter().rev().copied().filter(is_other);
+    let other = others.find(steady);
+    usable.sort_by_key(|source| !source.has_stumbled(now_us));
     let may_come = is_patient && asking.net.sources.iter().any(|it| is_other(&it));
     match other {
         None if may_come => None,
@@ -240,8 +300,9 @@ async fn at_places(follower: &Follower<'_>, missed: &[Seen]) -> Result<Vec<Trans
 
 async fn note(follower: &mut Follower<'_>, height: i64) -> Result<(), Fail> {
     let (id, epoch) = (&*follower.asking.network().id, follower.epoch);
+    let heights = (follower.row.checked_height, height);
     let written = follower.asking.engine.db.write(move |tx| {
-        async move { Ok::<_, Fail>(till_store::networks::check(tx, id, epoch, height).await?) }
+        async move { Ok::<_, Fail>(till_store::networks::check(tx, id, epoch, heights).await?) }
             .scope_boxed()
     });
     if written.await? {

@@ -13,6 +13,7 @@ use crate::intake::chain::Tip;
 use crate::nodes::{Pace, Source};
 
 /// What an endpoint says of its chain.
+#[derive(Clone)]
 pub(super) struct Said<'s> {
     pub(super) source: &'s Source,
     pub(super) latest: Header,
@@ -38,12 +39,9 @@ pub(super) async fn ask_all(asking: Asking<'_>) -> Vec<Said<'_>> {
     said.into_iter().flatten().collect()
 }
 
-/// Those who are read, and those who are not because they stand still while others go on. They are waited for where enough
-/// go on without them, and where more stand still than go on: then it is not sure who is wrong.
-pub(super) fn moving<'s>(
-    asking: Asking<'_>,
-    said: Vec<Said<'s>>,
-) -> (Vec<Said<'s>>, Vec<Said<'s>>) {
+/// Those who go on, and where the others stand still: fewer go on than must agree. None where enough do, and where more stand
+/// still: then it is not sure who is wrong.
+pub(super) fn going_on<'s>(asking: Asking<'_>, said: &[Said<'s>]) -> Option<(Vec<Said<'s>>, i64)> {
     let now_us = asking.engine.clock.monotonic_us();
     let furthest = said.iter().map(|it| it.latest.height).max().unwrap_or(0);
     let paces: Vec<Pace> = said
@@ -53,22 +51,22 @@ pub(super) fn moving<'s>(
     let still = paces.iter().filter(|pace| **pace != Pace::Moves).count();
     let going = said.len() - still;
     if still == 0 || going >= asking.net.quorum || still > going {
-        return (said, Vec::new());
+        return None;
     }
-    let (mut read, mut left) = (Vec::new(), Vec::new());
-    for (it, pace) in said.into_iter().zip(paces) {
+    let (mut going, mut heights) = (Vec::new(), Vec::new());
+    for (it, pace) in said.iter().zip(paces) {
         let Pace::Still { is_news } = pace else {
-            read.push(it);
+            going.push(it.clone());
             continue;
         };
+        heights.push(it.latest.height);
         if is_news {
             let (network, endpoint) = (&*asking.network().id, &it.source.endpoint);
             let height = it.latest.height;
-            tracing::warn!(network, %endpoint, height, "an endpoint stands still; the others are read without it");
+            tracing::warn!(network, %endpoint, height, "an endpoint stands still; what the others have is seen, and nothing is taken in before it moves");
         }
-        left.push(it);
     }
-    (read, left)
+    Some((going, heights.into_iter().min()?))
 }
 
 async fn ask<'s>(asking: Asking<'_>, source: &'s Source) -> Result<Said<'s>, RpcError> {

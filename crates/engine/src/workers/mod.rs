@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::Engine;
+use crate::base::keep::keep;
 use crate::base::wake::Stopping;
 use crate::checkout::stream;
 use crate::outbound::Sender;
@@ -32,44 +33,14 @@ pub fn start(
     const FORGET: Duration = Duration::from_secs(3_600);
     const FOLD: Duration = Duration::from_secs(10);
     let mut workers = vec![
-        tokio::spawn(webhooks::run(Arc::clone(engine), sender, stopping.clone())),
-        tokio::spawn(mail::run(Arc::clone(engine), stopping.clone())),
-        tokio::spawn(periodic(
-            Arc::clone(engine),
-            stopping.clone(),
-            TIMERS,
-            Work::Timers,
-        )),
-        tokio::spawn(periodic(
-            Arc::clone(engine),
-            stopping.clone(),
-            LOOK,
-            Work::Look,
-        )),
-        tokio::spawn(periodic(
-            Arc::clone(engine),
-            stopping.clone(),
-            SWEEP,
-            Work::Sweep,
-        )),
-        tokio::spawn(periodic(
-            Arc::clone(engine),
-            stopping.clone(),
-            LISTS,
-            Work::Lists,
-        )),
-        tokio::spawn(periodic(
-            Arc::clone(engine),
-            stopping.clone(),
-            FOLD,
-            Work::Fold,
-        )),
-        tokio::spawn(periodic(
-            Arc::clone(engine),
-            stopping.clone(),
-            FORGET,
-            Work::Forget,
-        )),
+        deliver(engine, sender, stopping),
+        send_mail(engine, stopping),
+        every(engine, stopping, TIMERS, Work::Timers),
+        every(engine, stopping, LOOK, Work::Look),
+        every(engine, stopping, SWEEP, Work::Sweep),
+        every(engine, stopping, LISTS, Work::Lists),
+        every(engine, stopping, FOLD, Work::Fold),
+        every(engine, stopping, FORGET, Work::Forget),
     ];
     workers.extend(watch::start(engine, stopping));
     workers
@@ -82,45 +53,55 @@ pub fn start_streams(engine: &Arc<Engine>, stopping: &Stopping) -> tokio::task::
         Some(_) => Duration::from_millis(500),
         None => Duration::from_secs(1),
     };
-    tokio::spawn(periodic(
-        Arc::clone(engine),
-        stopping.clone(),
-        poll,
-        Work::Streams,
-    ))
+    every(engine, stopping, poll, Work::Streams)
 }
 
 /// A process that only answers requests screens addresses too: it follows what the others read.
 pub fn start_following(engine: &Arc<Engine>, stopping: &Stopping) -> tokio::task::JoinHandle<()> {
     const FOLLOW: Duration = Duration::from_secs(15);
-    tokio::spawn(periodic(
-        Arc::clone(engine),
-        stopping.clone(),
-        FOLLOW,
-        Work::FollowLists,
-    ))
+    every(engine, stopping, FOLLOW, Work::FollowLists)
 }
 
 /// Every process knows prices for itself.
 pub fn start_prices(engine: &Arc<Engine>, stopping: &Stopping) -> tokio::task::JoinHandle<()> {
     const ASK: Duration = Duration::from_secs(15);
-    tokio::spawn(periodic(
-        Arc::clone(engine),
-        stopping.clone(),
-        ASK,
-        Work::Prices,
-    ))
+    every(engine, stopping, ASK, Work::Prices)
 }
 
 /// Every process finds out for itself whether it can write.
 pub fn start_pulse(engine: &Arc<Engine>, stopping: &Stopping) -> tokio::task::JoinHandle<()> {
     const BEAT: Duration = Duration::from_secs(5);
-    tokio::spawn(periodic(
-        Arc::clone(engine),
-        stopping.clone(),
-        BEAT,
-        Work::Pulse,
-    ))
+    every(engine, stopping, BEAT, Work::Pulse)
+}
+
+fn deliver(
+    engine: &Arc<Engine>,
+    sender: Arc<Sender>,
+    stopping: &Stopping,
+) -> tokio::task::JoinHandle<()> {
+    let engine = Arc::clone(engine);
+    keep("webhooks", stopping.clone(), move |stopping| {
+        webhooks::run(Arc::clone(&engine), Arc::clone(&sender), stopping)
+    })
+}
+
+fn send_mail(engine: &Arc<Engine>, stopping: &Stopping) -> tokio::task::JoinHandle<()> {
+    let engine = Arc::clone(engine);
+    keep("mail", stopping.clone(), move |stopping| {
+        mail::run(Arc::clone(&engine), stopping)
+    })
+}
+
+fn every(
+    engine: &Arc<Engine>,
+    stopping: &Stopping,
+    period: Duration,
+    work: Work,
+) -> tokio::task::JoinHandle<()> {
+    let engine = Arc::clone(engine);
+    keep(work.name(), stopping.clone(), move |stopping| {
+        periodic(Arc::clone(&engine), stopping, period, work)
+    })
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -135,6 +116,23 @@ enum Work {
     Streams,
     Pulse,
     Prices,
+}
+
+impl Work {
+    fn name(self) -> &'static str {
+        match self {
+            Work::Timers => "timers",
+            Work::Look => "look",
+            Work::Sweep => "sweep",
+            Work::Lists => "lists",
+            Work::FollowLists => "follow_lists",
+            Work::Fold => "fold",
+            Work::Forget => "forget",
+            Work::Streams => "streams",
+            Work::Pulse => "pulse",
+            Work::Prices => "prices",
+        }
+    }
 }
 
 async fn periodic(engine: Arc<Engine>, mut stopping: Stopping, period: Duration, work: Work) {

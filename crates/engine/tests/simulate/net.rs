@@ -80,7 +80,7 @@ impl Net {
             place: id.place,
             asset: fact.asset.clone(),
             units: Units(fact.units),
-            short: false,
+            arrived: None,
             registers: None,
             sender: fact.sender.clone(),
             recipient: fact.recipient.clone(),

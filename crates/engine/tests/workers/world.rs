@@ -15,7 +15,7 @@ use till_engine::invoices::gather::create_all;
 use till_engine::invoices::quote::NewInvoice;
 use till_engine::invoices::wanted::Wanted;
 use till_engine::merchants::accounts::{Modes, create_account};
-use till_engine::nodes::{WatchSettings, Watching};
+use till_engine::nodes::{Endpoints, WatchSettings, Watching};
 use till_engine::once::Once;
 use till_engine::test_mode::{Simulation, simulate_payment};
 use till_engine::testing::{CountingEntropy, StillClock};
@@ -55,8 +55,10 @@ impl World {
     pub async fn watching(db: Db, network: &str, expiry_wait_ms: i64) -> World {
         let clock = Arc::new(StillClock::at(NOW));
         let settings = WatchSettings {
-            endpoints: vec![Endpoint::parse("http://127.0.0.1:1").unwrap()],
-            quorum: None,
+            endpoints: Endpoints {
+                of: vec![Endpoint::parse("http://127.0.0.1:1").unwrap()],
+                quorum: None,
+            },
             scan_from: None,
         };
         let networks = [(network.to_owned(), settings)].into();

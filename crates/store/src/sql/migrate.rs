@@ -44,6 +44,7 @@ pub(crate) const MIGRATIONS: &[Migration] = migrations![
     27 serves 26 => "0027_books",
     28 serves 26 => "0028_displaced",
     29 serves 26 => "0029_whole",
+    30 serves 26 => "0030_waiting",
 ];
 
 const CREATE_ATTEMPTS_MAX: u32 = 8;

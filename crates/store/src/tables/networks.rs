@@ -48,6 +48,7 @@ const CHANGING: &[&str] = &[
     "frozen_at",
     "frozen_from",
     "frozen_reason",
+    "checked_height",
 ];
 
 pub async fn find(q: &mut impl Queries, id: &str) -> Result<Option<NetworkRow>, StoreError> {
@@ -108,15 +109,18 @@ pub async fn resign(tx: &mut Tx, id: &str, epoch: i64) -> Result<(), StoreError>
     tx.run(sql, &vals![id, epoch]).await.map(drop)
 }
 
-/// Notes up to where a network was read a second time. False when somebody else leads.
+/// Notes up to where a network was read a second time, and before up to where. False when somebody else leads, or an operator
+/// has said meanwhile that it is to be read again.
 pub async fn check(
     tx: &mut Tx,
     id: &str,
     epoch: i64,
-    checked_height: i64,
+    (before, checked_height): (Option<i64>, i64),
 ) -> Result<bool, StoreError> {
-    let sql = "UPDATE networks SET checked_height = $3 WHERE id = $1 AND epoch = $2";
-    Ok(tx.run(sql, &vals![id, epoch, checked_height]).await? == 1)
+    let sql = "UPDATE networks SET checked_height = $3 \
+         WHERE id = $1 AND epoch = $2 AND COALESCE(checked_height, -1) = $4";
+    let args = vals![id, epoch, checked_height, before.unwrap_or(-1)];
+    Ok(tx.run(sql, &args).await? == 1)
 }
 
 /// When the block was made that was read last, of each network that goes on. Those that are frozen are not among them.

@@ -294,6 +294,9 @@ async fn the_books_are_read_by_index(q: &mut Explainer, scope: &Scope) {
         .unwrap();
     let plan = q.plan();
     assert!(plan.contains("transfers_unattributed"), "{plan}");
+    transfers::waiting(q, "eip155:84532").await.unwrap();
+    let plan = q.plan();
+    assert!(plan.contains("transfers_waiting"), "{plan}");
 }
 
 /// What happens to every invoice must not cost more the more there were.

@@ -87,6 +87,11 @@ impl TransferRow {
         }
     }
 
+    /// What it brought, as far as that is known.
+    pub fn brought(&self) -> Units {
+        self.arrived.unwrap_or(self.units)
+    }
+
     pub fn set_came(&mut self, came: Option<Units>) {
         self.whole = came == Some(self.units);
         self.arrived = came.filter(|_| !self.whole);
@@ -154,6 +159,16 @@ pub async fn in_blocks(
         select::<TransferRow>()
     );
     q.all(&sql, &vals![network, after, up_to]).await
+}
+
+/// Those that wait for a block, by transaction and place in it.
+pub async fn waiting(
+    q: &mut impl Queries,
+    network: &str,
+) -> Result<Vec<(String, i64)>, StoreError> {
+    let sql = "SELECT tx_hash, place FROM transfers \
+         WHERE network = $1 AND height IS NULL AND gone = 0 AND simulated = 0";
+    q.all(sql, &vals![network]).await
 }
 
 table! {

@@ -219,7 +219,7 @@ fn an_endpoint_that_stands_still_hides_no_payment_and_nothing_is_paid_without_it
     proxy.becomes(Manner::StandsAt(node.height()));
     node.pay(USDC, &[(&deposit, 25_000_000)]);
     node.mine(3);
-    server.log_until("an endpoint stands still; the others are read without it");
+    server.log_until("an endpoint stands still; what the others have is seen");
     shop.until_status(&server, &id, "detected");
     until("readiness says why", || {
         let ready = server.client("").get("/readyz").unwrap().json();

@@ -96,12 +96,19 @@ fn what_one_leaves_out_while_it_is_alone_is_found_when_the_other_is_back() {
     server.log_until("watching");
     liar.becomes(Manner::Omits);
     other.becomes(Manner::Garbage);
-    let height = node.height() + 1;
-    node.pay(USDT, &[(&deposit, 25_000_000)]);
-    until("it was read alone", || {
-        network(&server)["height"].as_i64() >= Some(height)
+    until("it is alone", || {
+        let reason = network(&server)["reason"].to_string();
+        reason.contains("1 of 2 endpoints")
     });
+    let height = node.height();
+    node.pay(USDT, &[(&deposit, 25_000_000)]);
+    other.becomes(Manner::Hangs);
+    node.mine(1);
     assert!(shop.payments(&server, &id).is_empty());
+    assert!(
+        network(&server)["height"].as_i64() <= Some(height),
+        "nothing is read from one alone"
+    );
     other.becomes(Manner::Honest);
     node.mine(40);
     shop.until_status(&server, &id, "paid");

@@ -1,6 +1,6 @@
 //! A payer's transfer, from its block to the merchant's webhook.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::common::until;
 use crate::node::Node;
@@ -155,5 +155,61 @@ fn what_brings_less_than_it_says_is_held_with_what_arrived() {
     let kinds = report["discrepancies"].as_array().expect("a list").iter();
     let kinds: Vec<_> = kinds.map(|it| (&it["kind"], &it["amount"])).collect();
     assert_eq!(kinds, [(&json!("held"), &json!("29.70"))], "{report}");
+    server.stop();
+}
+
+// D09 at the merchant's own destination: the wallet is known by what it sent, and the payment is what came of it.
+#[test]
+fn what_a_bound_wallet_sent_is_known_by_its_log_and_counts_for_what_arrived() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let shop = Shop::new(&watched(&node));
+    let server = shop.open();
+    let (whole, _) = shop.invoice(&server, "25.00", USDC);
+    let (less, _) = shop.invoice(&server, "25.00", USDC);
+    let payer = node.payer();
+    let (destination, units) = shop.bound(&server, &whole, USDC, &payer);
+    let (_, more) = shop.bound(&server, &less, USDC, &payer);
+    assert_eq!((units, more), (25_000_000, 25_000_001), "told apart");
+    server.log_until("watching");
+    node.pay(USDC, &[(&destination, units)]);
+    node.mine(2);
+    shop.until_status(&server, &whole, "paid");
+    node.take_fees();
+    node.pay(USDC, &[(&destination, more)]);
+    node.mine(2);
+    let held = shop.until_status(&server, &less, "under_review");
+    assert_eq!(held["review"]["hold"], "manual_review", "{held}");
+    let [payment] = &*shop.payments(&server, &less) else {
+        panic!("one payment")
+    };
+    let is = ["status", "amount", "attributed_by"].map(|field| &payment[field]);
+    assert_eq!(is, ["held", "24.75", "wallet_binding"]);
+    // From a wallet that nobody bound it is nobody's, and as much as arrived.
+    let stranger = node.ask("eth_accounts", json!([]))[5].take();
+    let data = format!(
+        "0xa9059cbb{:0>64}{:064x}",
+        &node.hex(&destination)[2..],
+        10_000_000
+    );
+    let tx = json!({ "from": stranger, "to": node.contract(USDC), "data": data, "gas": "0x30000", "gasPrice": "0x77359400" });
+    node.ask("eth_sendTransaction", json!([tx]));
+    node.mine(3);
+    let merchant = shop.merchant(&server);
+    let mut report = Value::Null;
+    until("the stranger's transfer is reported", || {
+        report = merchant.get("/v1/reconciliation").unwrap().expect(200);
+        report.to_string().contains("\"kind\":\"unattributed\"")
+    });
+    let found = report["discrepancies"].as_array().expect("a list").iter();
+    let found: Vec<_> = found.map(|it| (&it["kind"], &it["amount"])).collect();
+    let expected = [("held", "24.75"), ("unattributed", "9.90")];
+    let expected = expected.map(|(kind, amount)| (json!(kind), json!(amount)));
+    assert_eq!(
+        found,
+        expected.each_ref().map(|(kind, amount)| (kind, amount)),
+        "{report}"
+    );
     server.stop();
 }

@@ -94,6 +94,18 @@ impl Shop {
         (id, deposit)
     }
 
+    /// What a wallet is told to send for an invoice: where to, and how much of the asset.
+    pub fn bound(&self, server: &Server, id: &str, asset: &str, sender: &str) -> (String, u128) {
+        let path = format!("/v1/checkout/invoices/{id}/wallet_binding");
+        let body = json!({ "asset": asset, "sender": sender });
+        let merchant = self.merchant(server);
+        let key = format!("wallet-{id}");
+        let binding = merchant.post(&path, &key, &body).unwrap().expect(200);
+        let units = text(&binding, "/amount_base_units").parse();
+        let destination = text(&binding, "/destination").to_owned();
+        (destination, units.expect("a number"))
+    }
+
     pub fn read(&self, server: &Server, id: &str) -> Value {
         let path = format!("/v1/invoices/{id}");
         self.merchant(server).get(&path).unwrap().expect(200)

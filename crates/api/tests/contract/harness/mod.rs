@@ -26,7 +26,7 @@ use till_engine::base::vault::Vault;
 use till_engine::invoices::gather::Gatherer;
 use till_engine::lists::{ListConfig, Lists, ListsConfig};
 use till_engine::merchants::accounts::{self, Modes, NewAccount};
-use till_engine::nodes::Nodes;
+use till_engine::nodes::{Endpoints, Nodes};
 use till_engine::outbound::{Sender, SenderConfig};
 use till_engine::testing::CountingEntropy;
 use till_engine::{Engine, EngineConfig, EngineLimits, workers};
@@ -280,10 +280,10 @@ fn engine(db: Db, clock: &Arc<TestClock>, setup: &Setup, base: &str) -> Engine {
 
 fn nodes(setup: &Setup) -> Nodes {
     let parse = |url: &String| Endpoint::parse(url).expect("an endpoint");
-    let networks = setup
-        .rpc
-        .iter()
-        .map(|(network, urls)| (network.clone(), urls.iter().map(parse).collect()));
+    let networks = setup.rpc.iter().map(|(network, urls)| {
+        let of = urls.iter().map(parse).collect();
+        (network.clone(), Endpoints { of, quorum: None })
+    });
     Nodes::within(networks.collect(), setup.lookup_time).expect("a client")
 }
 

@@ -174,32 +174,6 @@ fn what_does_not_count_is_no_part_of_the_amount() {
 }
 
 #[test]
-fn replaced_final_blocks_hold_what_was_credited_in_them() {
-    let credited = |id: &str, verdict| Payment {
-        credited: Some(1),
-        ..with(&cents(id, 1_000, 10), verdict)
-    };
-    let payments = [
-        credited("passed", Verdict::Passed),
-        credited("accepted", Verdict::Accepted),
-        credited("elsewhere", Verdict::Passed),
-        credited("held", Verdict::Held(Hold::Sanctions)),
-        Payment {
-            gone_at: Some(20),
-            ..credited("gone", Verdict::Passed)
-        },
-        cents("refundable", 1_000, 1_500),
-        unjudged(&pay("coming", A, 5, Level::Included, 10)),
-    ];
-    let found = finality_violation(&payments, |payment| payment.id != "elsewhere");
-    let hold = Verdict::Held(Hold::FinalityViolation);
-    assert_eq!(
-        found,
-        [("passed".to_owned(), hold), ("accepted".to_owned(), hold)]
-    );
-}
-
-#[test]
 fn a_payment_held_after_it_was_credited_takes_its_old_place_when_it_is_accepted() {
     let mut payments = vec![cents("p", 2_500, 10), cents("q", 2_500, 20)];
     let paid = seen(&payments, 30);

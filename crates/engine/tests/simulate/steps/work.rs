@@ -286,7 +286,7 @@ pub async fn simulate_payment(world: &mut World, m: usize) -> Check {
             place: row.place,
             asset: row.asset.clone(),
             units: Units(units),
-            short: false,
+            arrived: None,
             registers: None,
             sender: row.sender.clone(),
             recipient: row.recipient.clone(),

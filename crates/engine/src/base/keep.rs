@@ -1,0 +1,63 @@
+//! Work in the background that goes on whatever happens to it.
+
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use tokio::task::JoinHandle;
+
+use super::wake::Stopping;
+
+/// What made it panic may be there still: it is not begun anew at once.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Runs a worker until it ends by itself. One that panics is begun anew: what is committed says where it stands, and
+/// what is not was not done.
+pub fn keep<F: Future<Output = ()> + Send + 'static>(
+    worker: &'static str,
+    mut stopping: Stopping,
+    begin: impl Fn(Stopping) -> F + Send + 'static,
+) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        while AssertUnwindSafe(begin(stopping.clone()))
+            .catch_unwind()
+            .await
+            .is_err()
+        {
+            tracing::error!(worker, "a worker panicked; it is begun anew");
+            metrics::counter!("till_worker_panics_total", "worker" => worker).increment(1);
+            tokio::select! {
+                () = tokio::time::sleep(PAUSE) => {}
+                _ = stopping.wait_for(|stop| *stop) => return,
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_worker_that_panics_is_begun_anew_until_it_ends() {
+        let (_stop, stopping) = tokio::sync::watch::channel(false);
+        let begun: Arc<AtomicUsize> = Arc::default();
+        let count = Arc::clone(&begun);
+        let worker = keep("test", stopping, move |_| {
+            let time = count.fetch_add(1, Ordering::Relaxed);
+            async move { assert!(time >= 2, "for the test") }
+        });
+        worker.await.unwrap();
+        assert_eq!(begun.load(Ordering::Relaxed), 3);
+    }
+
+    #[tokio::test]
+    async fn nothing_is_begun_anew_once_the_server_stops() {
+        let (_stop, stopping) = tokio::sync::watch::channel(true);
+        let worker = keep("test", stopping, |_| async { panic!("for the test") });
+        worker.await.unwrap();
+    }
+}

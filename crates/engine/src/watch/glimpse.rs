@@ -1,0 +1,136 @@
+//! What fewer endpoints tell of than must agree: it is on its way, and no more than that. Neither the blocks that they name, nor
+//! what they say of them, are written down. So whoever is left alone can announce a payment, and can change nothing that is
+//! known. Once enough answer, they are asked from where they last agreed.
+
+use std::collections::BTreeMap;
+
+use super::Trouble;
+use super::ask::Asking;
+use super::gather::transfers;
+use super::headers;
+use super::heads::Head;
+use super::logs::Span;
+use crate::intake::chain::Seen;
+
+/// The transfers that wait for as many endpoints as must agree.
+#[derive(Debug)]
+pub(super) struct Glimpses {
+    /// By transaction and place in it, the height at which each is said to be; none for those of an earlier leader.
+    waiting: BTreeMap<(String, i64), Option<i64>>,
+    /// Up to where it was looked.
+    up_to: i64,
+}
+
+impl Glimpses {
+    /// What an earlier leader has left.
+    pub(super) fn left(waiting: Vec<(String, i64)>) -> Glimpses {
+        Glimpses {
+            waiting: waiting.into_iter().map(|it| (it, None)).collect(),
+            up_to: -1,
+        }
+    }
+
+    /// Where to look on, behind what was read.
+    pub(super) fn next(&self, read: i64) -> i64 {
+        self.up_to.max(read) + 1
+    }
+
+    fn add(&mut self, seen: &[Seen], up_to: i64) {
+        for it in seen {
+            let identity = (it.tx_hash.clone(), it.place);
+            self.waiting.insert(identity, it.height);
+        }
+        self.up_to = up_to;
+    }
+
+    /// Enough endpoints answer, and the furthest is here: what an earlier leader has left is not further.
+    pub(super) fn enough_at(&mut self, furthest: i64) {
+        let unknown = self.waiting.values_mut().filter(|it| it.is_none());
+        unknown.for_each(|it| *it = Some(furthest));
+        self.up_to = self.up_to.min(furthest);
+    }
+
+    /// Those that were said to be in blocks that enough have been asked about by now.
+    pub(super) fn due(&self, read: i64) -> Vec<(String, i64)> {
+        let is_due = |height: &Option<i64>| height.is_some_and(|height| height <= read);
+        let due = self.waiting.iter().filter(|(_, height)| is_due(height));
+        due.map(|(identity, _)| identity.clone()).collect()
+    }
+
+    pub(super) fn are_settled(&mut self, due: &[(String, i64)]) {
+        self.waiting.retain(|identity, _| !due.contains(identity));
+    }
+}
+
+/// The transfers to us in the next blocks of those who answer, as waiting for a block.
+pub(super) async fn glimpse(
+    asking: Asking<'_>,
+    head: &Head<'_>,
+    spans: &[Span],
+    from: i64,
+    glimpses: &mut Glimpses,
+) -> Result<Vec<Seen>, Trouble> {
+    let (headers, _) = headers::agreed(asking, head, head.next(from)).await?;
+    let matched = transfers(asking, head, spans, &headers).await?;
+    let up_to = headers.last().map_or(from - 1, |last| last.height);
+    glimpses.add(&matched.seen, up_to);
+    let waits = |seen: Seen| Seen {
+        height: None,
+        ..seen
+    };
+    Ok(matched.seen.into_iter().map(waits).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use till_core::money::Units;
+
+    use super::*;
+
+    fn seen(tx_hash: &str, height: i64) -> Seen {
+        Seen {
+            tx_hash: tx_hash.to_owned(),
+            place: 0,
+            asset: String::new(),
+            units: Units(1),
+            arrived: None,
+            registers: None,
+            sender: None,
+            recipient: String::new(),
+            height: Some(height),
+        }
+    }
+
+    #[test]
+    fn a_transfer_is_waited_for_until_enough_were_asked_about_its_block() {
+        let mut glimpses = Glimpses::left(Vec::new());
+        assert_eq!(glimpses.next(7), 8);
+        glimpses.add(&[seen("a", 9), seen("b", 10)], 12);
+        assert_eq!(glimpses.next(7), 13, "nothing is looked at again");
+        assert_eq!(glimpses.next(20), 21);
+        let of = |tx_hash: &str| (tx_hash.to_owned(), 0);
+        assert_eq!(glimpses.due(8), []);
+        assert_eq!(glimpses.due(9), [of("a")]);
+        assert_eq!(glimpses.due(10), [of("a"), of("b")]);
+        glimpses.are_settled(&[of("a")]);
+        assert_eq!(glimpses.due(10), [of("b")]);
+    }
+
+    #[test]
+    fn what_an_earlier_leader_has_left_is_waited_for_up_to_the_furthest_block_there_is() {
+        let left = ("a".to_owned(), 3);
+        let mut glimpses = Glimpses::left(vec![left.clone()]);
+        assert_eq!(glimpses.due(i64::MAX), []);
+        glimpses.enough_at(12);
+        assert_eq!(glimpses.due(11), []);
+        assert_eq!(glimpses.due(12), [left]);
+    }
+
+    #[test]
+    fn who_named_blocks_that_there_are_not_is_not_looked_behind() {
+        let mut glimpses = Glimpses::left(Vec::new());
+        glimpses.add(&[], 1_000);
+        glimpses.enough_at(12);
+        assert_eq!(glimpses.next(7), 13);
+    }
+}
