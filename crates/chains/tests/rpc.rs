@@ -128,10 +128,7 @@ async fn what_is_not_json_rpc_is_refused() {
     let squeezed = |_: &Value| http("200 OK", "content-encoding: gzip\r\n", "\x1f\x08garbage");
     assert_eq!(said(squeezed).await, "not an answer: it is not JSON-RPC");
     let tron = |_: &Value| http("200 OK", "", r#"{"Error":"rate limited"}"#);
-    assert_eq!(
-        said(tron).await,
-        "not an answer: it answers another question"
-    );
+    assert_eq!(said(tron).await, "asked too often: rate limited");
     let nothing = |_: &Value| Vec::new();
     assert_eq!(said(nothing).await, "connection closed before an answer");
     let noise = |_: &Value| b"SSH-2.0-OpenSSH_9.2\r\n\r\n".to_vec();

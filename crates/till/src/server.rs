@@ -130,6 +130,8 @@ pub async fn run(
     }
     if workers {
         tasks.extend(workers::start(&engine, Arc::clone(&sender), &stopping));
+    } else {
+        tasks.extend(till_engine::watch::start_looking(&engine, &stopping));
     }
     started(&gatherer).await?;
 

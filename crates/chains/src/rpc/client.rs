@@ -67,6 +67,27 @@ impl RpcClient {
         method: &str,
         params: &Value,
     ) -> Result<Box<RawValue>, RpcError> {
+        endpoint.pace.turn().await;
+        let answer = self.ask(bytes_max, endpoint, method, params).await;
+        match &answer {
+            Err(RpcError::TooOften(_)) => endpoint.pace.was_too_often(),
+            // Of logs it says so, too, that one answer would have too many.
+            Err(RpcError::Refused { code: -32_005, .. }) if method != "eth_getLogs" => {
+                endpoint.pace.was_too_often();
+            }
+            Ok(_) => endpoint.pace.went_well(),
+            Err(_) => {}
+        }
+        answer
+    }
+
+    async fn ask(
+        &self,
+        bytes_max: usize,
+        endpoint: &Endpoint,
+        method: &str,
+        params: &Value,
+    ) -> Result<Box<RawValue>, RpcError> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         let answer = timeout(
@@ -81,6 +102,10 @@ impl RpcClient {
                 code,
                 message: endpoint.remark(&message),
             }),
+            (_, Err(RpcError::TooOften(message))) => {
+                Err(RpcError::TooOften(endpoint.remark(&message)))
+            }
+            (429, _) => Err(RpcError::TooOften("status 429".to_owned())),
             (200, opened) => opened,
             (status, _) => Err(RpcError::Status(status)),
         }

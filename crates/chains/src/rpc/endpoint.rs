@@ -2,6 +2,7 @@
 //! host and port, and what a node says is searched for its secrets before anybody reads it.
 
 use std::fmt;
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,8 +10,12 @@ use http::{HeaderValue, Uri};
 use percent_encoding::percent_decode_str;
 use url::Url;
 
+use super::pace::Pace;
+
 /// Shorter parts of an address, such as `v2` or `jsonrpc`, are words and not keys.
 const SECRET_CHARS_MIN: usize = 8;
+/// Shorter ones protect nothing, and would take letters out of every remark.
+const USER_CHARS_MIN: usize = 3;
 const REMARK_CHARS_MAX: usize = 200;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -23,6 +28,7 @@ pub struct Endpoint {
     pub(super) authorization: Option<HeaderValue>,
     place: String,
     secrets: Vec<String>,
+    pub(super) pace: Arc<Pace>,
 }
 
 impl Endpoint {
@@ -32,7 +38,7 @@ impl Endpoint {
             return Err(EndpointError);
         }
         let authorization = basic(&url);
-        let secrets = secrets(&url);
+        let secrets = secrets(&url, authorization.as_ref());
         let place = till_net::place(&url);
         url.set_fragment(None);
         url.set_username("").map_err(|()| EndpointError)?;
@@ -42,6 +48,7 @@ impl Endpoint {
             authorization,
             place,
             secrets,
+            pace: Arc::default(),
         })
     }
 
@@ -86,24 +93,30 @@ fn basic(url: &Url) -> Option<HeaderValue> {
 }
 
 /// As they stand in the address and decoded, the longest first so that none is left half hidden.
-fn secrets(url: &Url) -> Vec<String> {
+fn secrets(url: &Url, authorization: Option<&HeaderValue>) -> Vec<String> {
     let path = url.path_segments().into_iter().flatten();
     let query = url.query().into_iter().flat_map(|q| q.split(['&', '=']));
-    let user = [
-        Some(url.username()),
-        url.password(),
-        url.fragment(),
-        url.query(),
-    ];
-    let raw = path.chain(query).chain(user.into_iter().flatten());
-    let mut secrets: Vec<String> = raw
-        .flat_map(|part| {
-            [
-                part.to_owned(),
-                percent_decode_str(part).decode_utf8_lossy().into_owned(),
-            ]
+    let rest = [url.fragment(), url.query()];
+    let words = path.chain(query).chain(rest.into_iter().flatten());
+    let words = words.map(|part| (part, SECRET_CHARS_MIN));
+    // Nobody writes a word where a name and a password stand.
+    let user = [Some(url.username()), url.password()];
+    let user = user
+        .into_iter()
+        .flatten()
+        .map(|part| (part, USER_CHARS_MIN));
+    // Whoever repeats the question repeats what they became.
+    let header = authorization.and_then(|value| value.to_str().ok());
+    let header = header.and_then(|value| value.strip_prefix("Basic "));
+    let mut secrets: Vec<String> = words
+        .chain(user)
+        .chain(header.map(|part| (part, 1)))
+        .flat_map(|(part, least)| {
+            let decoded = percent_decode_str(part).decode_utf8_lossy().into_owned();
+            let both = [part.to_owned(), decoded];
+            both.into_iter()
+                .filter(move |part| part.chars().count() >= least)
         })
-        .filter(|part| part.chars().count() >= SECRET_CHARS_MIN)
         .collect();
     secrets.sort_by_key(|part| std::cmp::Reverse(part.len()));
     secrets.dedup();
@@ -139,6 +152,14 @@ mod tests {
             endpoint.remark(&"ä".repeat(1000)).chars().count(),
             REMARK_CHARS_MAX
         );
+    }
+
+    #[test]
+    fn a_short_password_and_what_becomes_of_it_are_not_shown_either() {
+        let endpoint = Endpoint::parse("https://us3r:pa55@node.example/v2").unwrap();
+        let said = "who is us3r with pa55? Authorization: Basic dXMzcjpwYTU1 at v2";
+        let shown = "who is … with …? Authorization: Basic … at v2";
+        assert_eq!(endpoint.remark(said), shown);
     }
 
     #[test]

@@ -13,6 +13,9 @@ struct Envelope {
     #[serde(default, deserialize_with = "present")]
     result: Option<Box<RawValue>>,
     error: Option<ErrorObject>,
+    /// How java-tron says, beside all rules, that it is asked too often.
+    #[serde(rename = "Error")]
+    busy: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -43,6 +46,9 @@ pub fn open(id: u64, body: &[u8]) -> Result<Box<RawValue>, RpcError> {
     }
     let answered = envelope.id.as_ref().map(|id| id.get());
     let ours = answered == Some(id.to_string().as_str());
+    if let (Some(busy), None, None) = (&envelope.busy, &envelope.id, &envelope.result) {
+        return Err(RpcError::TooOften(busy.clone()));
+    }
     match (envelope.error, envelope.result) {
         // A server that could not read the question cannot repeat its number.
         (Some(error), _) if ours || matches!(answered, None | Some("null")) => {
@@ -113,9 +119,10 @@ mod tests {
         ] {
             check(body, Err(garbage));
         }
-        // How java-tron says that it is asked too often.
-        let other = "not an answer: it answers another question";
-        check(r#"{"Error":"class org.tron: rate limit"}"#, Err(other));
+        let often = "asked too often: class org.tron: rate limit";
+        check(r#"{"Error":"class org.tron: rate limit"}"#, Err(often));
+        let both = r#"{"id":7,"result":1,"Error":"class org.tron: rate limit"}"#;
+        check(both, Ok("1"));
         check(r#"{"id":7}"#, Err("not an answer: it has no result"));
         check(
             r#"{"id":7,"error":null}"#,

@@ -19,6 +19,8 @@ pub enum RpcError {
     TooLong(usize),
     #[error("not an answer: {0}")]
     NotAnAnswer(String),
+    #[error("asked too often: {0}")]
+    TooOften(String),
     #[error("refused with {code}: {message}")]
     Refused { code: i64, message: String },
 }

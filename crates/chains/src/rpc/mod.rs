@@ -4,6 +4,7 @@ mod client;
 mod endpoint;
 mod envelope;
 mod error;
+mod pace;
 
 pub use client::RpcClient;
 pub use endpoint::{Endpoint, EndpointError};

@@ -18,6 +18,8 @@ pub fn keep<F: Future<Output = ()> + Send + 'static>(
     mut stopping: Stopping,
     begin: impl Fn(Stopping) -> F + Send + 'static,
 ) -> JoinHandle<()> {
+    let panics = metrics::counter!("till_worker_panics_total", "worker" => worker);
+    panics.increment(0);
     tokio::spawn(async move {
         while AssertUnwindSafe(begin(stopping.clone()))
             .catch_unwind()
@@ -25,7 +27,7 @@ pub fn keep<F: Future<Output = ()> + Send + 'static>(
             .is_err()
         {
             tracing::error!(worker, "a worker panicked; it is begun anew");
-            metrics::counter!("till_worker_panics_total", "worker" => worker).increment(1);
+            panics.increment(1);
             tokio::select! {
                 () = tokio::time::sleep(PAUSE) => {}
                 _ = stopping.wait_for(|stop| *stop) => return,

@@ -407,8 +407,11 @@ pub(super) async fn thawed(
         // What was never read cannot be read again, and nothing between is left out.
         let next = network.cursor_height.map(|cursor| cursor + 1);
         let from = next.map_or(from, |next| from.min(next));
-        till_store::networks::forget_blocks(tx, &network.id, Some(i64::MIN), None).await?;
-        (network.cursor_height, network.cursor_hash) = (Some(from - 1), None);
+        // The blocks below stay: whoever reads on from them notices that they were replaced.
+        if next.is_none_or(|next| from < next) {
+            till_store::networks::forget_blocks(tx, &network.id, Some(from), None).await?;
+            (network.cursor_height, network.cursor_hash) = (Some(from - 1), None);
+        }
         network.checked_height = network.checked_height.map(|it| it.min(from - 1));
     }
     let writes = [

@@ -109,6 +109,12 @@ impl WatchedNetwork {
         self.sources.iter().filter(may_be)
     }
 
+    /// How many of them answered when they were last asked.
+    pub fn answering(&self, now_us: u64) -> usize {
+        let answers = |source: &&Source| source.left().is_none();
+        self.usable(now_us).filter(answers).count()
+    }
+
     /// An endpoint's place in the operator's order.
     pub fn place_of(&self, source: &Source) -> usize {
         let is_it = |other: &Source| std::ptr::eq(other, source);

@@ -30,6 +30,16 @@ pub(super) struct Asking<'e> {
 }
 
 impl<'e> Asking<'e> {
+    /// One of the networks that are watched, by its place among them.
+    pub(super) fn of(engine: &'e Engine, place: usize) -> Option<Asking<'e>> {
+        let watching = engine.watching.as_ref()?;
+        Some(Asking {
+            engine,
+            rpc: &watching.rpc,
+            net: watching.networks.get(place)?,
+        })
+    }
+
     pub(super) fn network(&self) -> &'static Network {
         self.net.network
     }
@@ -209,7 +219,7 @@ impl<'e> Asking<'e> {
 pub(super) fn is_refusal(error: &RpcError) -> bool {
     matches!(
         error,
-        RpcError::Status(429) | RpcError::Refused { code: -32_005, .. }
+        RpcError::TooOften(_) | RpcError::Refused { code: -32_005, .. }
     )
 }
 

@@ -86,8 +86,13 @@ impl<'e> Follower<'e> {
     pub(super) async fn round(&mut self) -> Result<Next, Fail> {
         self.held = None;
         if self.is_stale().await? {
+            let was_frozen = self.row.frozen_at.is_some();
             self.reload().await?;
             self.readers.clear();
+            if was_frozen && self.row.frozen_at.is_none() {
+                let from = self.row.cursor_height.map(|cursor| cursor + 1);
+                tracing::info!(network = %self.row.id, from, "the freeze has ended; it is read on");
+            }
         }
         if self.row.frozen_at.is_some() {
             measure::standing(self.asking, &self.row, &self.window, None);

@@ -32,13 +32,21 @@ pub(super) async fn agreed(
         return Ok((first[..shortest].to_vec(), (shortest == 0).then_some(why)));
     };
     let height = first[at].height;
-    blame(asking, head, height).await?;
+    if let Some(agreed) = blame(asking, head, height).await? {
+        // Who says something else each time is read after the others.
+        let fickle = readers.iter().zip(&told).filter(|(_, it)| it[at] != agreed);
+        fickle.for_each(|(reader, _)| drop::<Trouble>(asking.unsettled(reader)));
+    }
     let why = format!("the endpoints disagree about the block at height {height}");
     Ok((first[..at].to_vec(), Some(why)))
 }
 
-/// All that have the head have one chain below it. Who says otherwise, alone, is not believed.
-async fn blame(asking: Asking<'_>, head: &Head<'_>, height: i64) -> Result<(), Trouble> {
+/// All that have the head have one chain below it. Who says otherwise, alone, is not believed. What all say, if they agree now.
+async fn blame(
+    asking: Asking<'_>,
+    head: &Head<'_>,
+    height: i64,
+) -> Result<Option<Header>, Trouble> {
     let asked = head.holders.iter().map(|holder| {
         async move {
             let header = asking.header(holder, Which::At(height)).await.ok()??;
@@ -56,7 +64,8 @@ async fn blame(asking: Asking<'_>, head: &Head<'_>, height: i64) -> Result<(), T
         .first()
         .is_some_and(|(_, holders)| holders.len() >= asking.net.quorum);
     if !is_settled || groups.len() < 2 {
-        return Ok(());
+        let agreed = groups.into_iter().next().filter(|_| is_settled);
+        return Ok(agreed.map(|(header, _)| header));
     }
     for source in groups.into_iter().skip(1).flat_map(|(_, holders)| holders) {
         drop::<Trouble>(asking.lied(

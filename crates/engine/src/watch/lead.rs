@@ -8,6 +8,7 @@ use till_core::asset::Network;
 
 use super::ask::Asking;
 use super::follow::{Follower, Next};
+use super::tips::ask_all;
 use super::{second, vouch};
 use crate::base::Engine;
 use crate::base::fail::Fail;
@@ -16,6 +17,8 @@ use crate::intake::chain::lead;
 
 /// How often a server that does not lead asks whether it may.
 const ASK_AGAIN: Duration = Duration::from_secs(3);
+/// And every how many times it asks the endpoints how they are.
+const LOOK_EVERY: u32 = 5;
 /// How often a leader is heard of at least.
 const BEAT: Duration = Duration::from_secs(4);
 const POLL_MIN: Duration = Duration::from_millis(250);
@@ -27,16 +30,16 @@ fn poll(network: &Network) -> Duration {
 }
 
 pub(super) async fn run(engine: Arc<Engine>, place: usize, mut stopping: Stopping) {
-    let Some(watching) = &engine.watching else {
+    let Some(asking) = Asking::of(&engine, place) else {
         return;
     };
-    let asking = Asking {
-        engine: &engine,
-        rpc: &watching.rpc,
-        net: &watching.networks[place],
-    };
     let owner = hex::encode(engine.ids.random::<8>());
+    let mut turns = 0_u32;
     loop {
+        if turns.is_multiple_of(LOOK_EVERY) {
+            look(asking).await;
+        }
+        turns = turns.wrapping_add(1);
         let turn = take_turn(asking, &owner, stopping.clone());
         if let Err(fail) = turn.await {
             let network = &*asking.network().id;
@@ -51,6 +54,25 @@ pub(super) async fn run(engine: Arc<Engine>, place: usize, mut stopping: Stoppin
             _ = stopping.wait_for(|stop| *stop) => return,
         }
     }
+}
+
+/// Who does not lead knows how the endpoints are, too: operators ask for it, and prices are asked of them.
+pub(super) async fn watch_endpoints(engine: Arc<Engine>, place: usize, mut stopping: Stopping) {
+    let Some(asking) = Asking::of(&engine, place) else {
+        return;
+    };
+    loop {
+        look(asking).await;
+        tokio::select! {
+            () = tokio::time::sleep(ASK_AGAIN * LOOK_EVERY) => {}
+            _ = stopping.wait_for(|stop| *stop) => return,
+        }
+    }
+}
+
+async fn look(asking: Asking<'_>) {
+    vouch::vouch_all(asking).await;
+    drop(ask_all(asking).await);
 }
 
 /// Leads, if nobody else does, until somebody else does or the server stops.

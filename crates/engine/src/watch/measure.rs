@@ -16,11 +16,25 @@ pub(super) fn took(asking: Asking<'_>, step: &Step) {
         .increment(count(step.transfers.len()));
 }
 
+/// What has not happened yet is there as a zero: that it happens for the first time can be seen by that alone.
+pub(super) fn begin(network: &str) {
+    let zero = |counter: metrics::Counter| counter.increment(0);
+    let network = || network.to_owned();
+    zero(metrics::counter!("till_network_freezes_total", "network" => network()));
+    zero(metrics::counter!("till_network_missed_total", "network" => network()));
+    zero(metrics::counter!("till_network_unchecked_total", "network" => network()));
+    zero(metrics::counter!("till_network_refuted_total", "network" => network()));
+    zero(metrics::counter!("till_network_disagreements_total", "network" => network()));
+    zero(metrics::counter!("till_network_reorganisations_total", "network" => network()));
+    zero(metrics::counter!("till_endpoint_lies_total", "network" => network()));
+    zero(metrics::counter!("till_endpoint_errors_total", "network" => network()));
+}
+
 /// Where the network stands. `head` is what the endpoints say, if any did.
 pub(super) fn standing(asking: Asking<'_>, row: &NetworkRow, window: &[Block], head: Option<i64>) {
     let net = asking.net;
     let now_us = asking.engine.clock.monotonic_us();
-    let usable = net.usable(now_us).count();
+    let usable = net.answering(now_us);
     let read = window.last().map(|block| (block.height, block.time));
     let gauge = |name: &'static str, value: Option<i64>| {
         let Some(value) = value else {

@@ -41,15 +41,39 @@ use crate::base::wake::Stopping;
 
 /// Starts watching every network whose endpoints are configured; ends when `stopping` turns true.
 pub fn start(engine: &Arc<Engine>, stopping: &Stopping) -> Vec<JoinHandle<()>> {
-    let count = engine.watching.as_ref().map_or(0, |it| it.networks.len());
-    (0..count)
-        .map(|place| {
-            let engine = Arc::clone(engine);
-            keep("watch", stopping.clone(), move |stopping| {
-                lead::run(Arc::clone(&engine), place, stopping)
-            })
+    each(engine, |place| {
+        let engine = Arc::clone(engine);
+        keep("watch", stopping.clone(), move |stopping| {
+            lead::run(Arc::clone(&engine), place, stopping)
         })
-        .collect()
+    })
+}
+
+/// For a server that watches nothing, and has endpoints all the same.
+pub fn start_looking(engine: &Arc<Engine>, stopping: &Stopping) -> Vec<JoinHandle<()>> {
+    each(engine, |place| {
+        let engine = Arc::clone(engine);
+        keep("endpoints", stopping.clone(), move |stopping| {
+            lead::watch_endpoints(Arc::clone(&engine), place, stopping)
+        })
+    })
+}
+
+fn each(engine: &Engine, start: impl Fn(usize) -> JoinHandle<()>) -> Vec<JoinHandle<()>> {
+    let networks = engine.watching.as_ref().map(|it| &it.networks);
+    for net in networks.into_iter().flatten() {
+        measure::begin(&net.network.id);
+    }
+    (0..networks.map_or(0, Vec::len)).map(start).collect()
+}
+
+/// Looks at the endpoints of a network that nobody has looked at yet.
+pub async fn vouch(engine: &Engine, network: &str) {
+    let networks = engine.watching.as_ref().map(|it| &it.networks);
+    let place = networks.and_then(|all| all.iter().position(|it| it.network.id == network));
+    if let Some(asking) = place.and_then(|place| ask::Asking::of(engine, place)) {
+        vouch::vouch_all(asking).await;
+    }
 }
 
 /// Why a network's next step is not taken now.

@@ -1,6 +1,7 @@
 //! How the watched networks stand, for operators: from what this process sees of the endpoints, and from the database.
 
 use serde::Serialize;
+use till_core::time::SECOND_MS;
 use till_store::networks::NetworkRow;
 use utoipa::ToSchema;
 
@@ -26,6 +27,10 @@ pub struct NetworkStatus {
     /// The last block that was read.
     pub height: Option<i64>,
     pub final_height: Option<i64>,
+    /// How many seconds ago the last block that was read was made.
+    pub lag_s: Option<i64>,
+    /// And the last one that is final.
+    pub final_lag_s: Option<i64>,
 }
 
 /// Every network that this server is configured to watch.
@@ -33,17 +38,26 @@ pub async fn statuses(engine: &Engine) -> Result<Vec<NetworkStatus>, Fail> {
     let Some(watching) = &engine.watching else {
         return Ok(Vec::new());
     };
-    let rows = till_store::networks::all(&mut engine.db.read().await?).await?;
+    let mut reader = engine.db.read().await?;
+    let rows = till_store::networks::all(&mut reader).await?;
+    let times = till_store::networks::times(&mut reader).await?;
+    drop(reader);
     let now_us = engine.clock.monotonic_us();
+    let age = |time: i64| (engine.clock.now_ms() - time).max(0) / SECOND_MS;
     let status = |net: &WatchedNetwork| {
         let row = rows.iter().find(|row| row.id == net.network.id);
-        status(net, row, now_us)
+        let times = times.get(&net.network.id);
+        NetworkStatus {
+            lag_s: times.and_then(|it| it.read).map(age),
+            final_lag_s: times.and_then(|it| it.last_final).map(age),
+            ..status(net, row, now_us)
+        }
     };
     Ok(watching.networks.iter().map(status).collect())
 }
 
 fn status(net: &WatchedNetwork, row: Option<&NetworkRow>, now_us: u64) -> NetworkStatus {
-    let usable = net.usable(now_us).count();
+    let usable = net.answering(now_us);
     let left = net.sources.iter().find_map(|source| source.left());
     let frozen = row.and_then(|row| row.frozen_reason.clone());
     let (state, reason) = match (frozen, net.why_halted(), usable) {
@@ -63,6 +77,8 @@ fn status(net: &WatchedNetwork, row: Option<&NetworkRow>, now_us: u64) -> Networ
         quorum: net.quorum,
         height: row.and_then(|row| row.cursor_height),
         final_height: row.and_then(|row| row.final_height),
+        lag_s: None,
+        final_lag_s: None,
     }
 }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::FutureExt as _;
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt as _, StreamExt as _};
 use serde_json::value::RawValue;
 use till_chains::evm::feed::{self, Round};
 use till_core::asset::Mode;
@@ -15,6 +16,7 @@ use tokio::time::timeout;
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::base::feeds::{Feed, FeedPlace, Feeds};
+use crate::watch;
 
 /// How long a source may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -84,19 +86,27 @@ async fn told(engine: &Engine, feeds: &Feeds, feed: &Feed) -> Option<Told> {
 async fn on_chain(engine: &Engine, network: &str, contract: &[u8; 20]) -> Result<Told, String> {
     let watching = engine.watching.as_ref().ok_or("no network is watched")?;
     let net = watching.network(network).ok_or("it is not watched")?;
-    let usable = net.usable(engine.clock.monotonic_us());
+    watch::vouch(engine, network).await;
+    let now_us = engine.clock.monotonic_us();
+    let usable = net.usable(now_us).filter(|source| !source.is_mute(now_us));
     let asked =
         usable.map(|source| feed::latest(&watching.rpc, &source.endpoint, contract).boxed());
-    let told: Vec<Round> = futures::future::join_all(asked)
-        .await
-        .into_iter()
-        .filter_map(Result::ok)
-        .collect();
-    let is_agreed = |round: &&Round| told.iter().filter(|it| it == round).count() >= net.quorum;
-    let round = told.iter().find(is_agreed);
-    let round = round.ok_or("not enough endpoints say the same")?;
-    let price = Price::scaled(round.digits, round.decimals).ok_or("it is no price")?;
-    Ok((price, round.updated_at))
+    let mut asked: FuturesUnordered<_> = asked.collect();
+    let (mut told, mut why) = (Vec::new(), None);
+    // Who hangs is not waited for once enough have answered.
+    while let Some(answer) = asked.next().await {
+        match answer {
+            Ok(round) => told.push(round),
+            Err(error) => why = Some(error.to_string()),
+        }
+        let is_agreed = |round: &&Round| told.iter().filter(|it| it == round).count() >= net.quorum;
+        if let Some(round) = told.iter().find(is_agreed) {
+            let price = Price::scaled(round.digits, round.decimals).ok_or("it is no price")?;
+            return Ok((price, round.updated_at));
+        }
+    }
+    let few = "not enough endpoints say the same";
+    Err(why.map_or_else(|| few.to_owned(), |why| format!("{few}: {why}")))
 }
 
 async fn in_document(feeds: &Feeds, url: &str, pointer: &str) -> Result<Price, String> {

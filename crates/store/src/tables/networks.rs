@@ -1,6 +1,8 @@
 //! Watched networks: how far they were read and are settled, who may write about them, and whether they are frozen.
 //! Not scoped: a chain belongs to nobody.
 
+use std::collections::HashMap;
+
 use till_core::chain::{Block, Tips};
 
 use crate::sql::{Conflict, Record, select, table};
@@ -123,11 +125,27 @@ pub async fn check(
     Ok(tx.run(sql, &args).await? == 1)
 }
 
-/// When the block was made that was read last, of each network that goes on. Those that are frozen are not among them.
+/// When the block was made that was read last, of each network that goes on: at no time where none is known. Those that are frozen
+/// are not among them.
 pub async fn read_up_to(q: &mut impl Queries) -> Result<Vec<(String, i64)>, StoreError> {
-    let sql = "SELECT n.id, b.time FROM networks n JOIN blocks b ON b.network = n.id AND b.height = n.cursor_height \
+    let sql = "SELECT n.id, COALESCE(b.time, 0) FROM networks n LEFT JOIN blocks b ON b.network = n.id AND b.height = n.cursor_height \
          WHERE n.frozen_at IS NULL";
     q.all(sql, &[]).await
+}
+
+/// When the blocks were made that were read last and are final, of each network that is known.
+pub struct Times {
+    pub read: Option<i64>,
+    pub last_final: Option<i64>,
+}
+
+pub async fn times(q: &mut impl Queries) -> Result<HashMap<String, Times>, StoreError> {
+    let sql = "SELECT n.id, r.time, f.time FROM networks n \
+         LEFT JOIN blocks r ON r.network = n.id AND r.height = n.cursor_height \
+         LEFT JOIN blocks f ON f.network = n.id AND f.height = n.final_height";
+    let rows: Vec<(String, Option<i64>, Option<i64>)> = q.all(sql, &[]).await?;
+    let times = |(id, read, last_final)| (id, Times { read, last_final });
+    Ok(rows.into_iter().map(times).collect())
 }
 
 pub fn updates(network: &NetworkRow) -> Result<Write, StoreError> {

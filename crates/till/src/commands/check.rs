@@ -11,6 +11,7 @@ use till_engine::base::clock::Clock as _;
 use till_engine::base::vault::Vault;
 use till_engine::outbound::{Sender, SenderConfig};
 use till_store::Db;
+use till_store::networks::{NetworkRow, Times};
 use url::Url;
 
 use crate::advice::{self, Advice};
@@ -28,6 +29,10 @@ const ENDPOINT_TIME: Duration = Duration::from_secs(5);
 const CLOCKS_WARN_MS: i64 = 2_000;
 /// A webhook's signature is refused by receivers long after this.
 const CLOCKS_FAIL_MS: i64 = 30_000;
+
+/// As in `docs/alerts.yml`.
+const LATE_S: i64 = 300;
+const FINAL_LATE_S: i64 = 2_700;
 
 /// What came of one check: good, perhaps with a remark, or wrong and how to mend it.
 type Verdict = Result<String, String>;
@@ -59,6 +64,10 @@ pub async fn run(config: &Config) -> Result<(), Failure> {
         Some(db) => screening::of(config, db).await.unwrap_or_default(),
         None => Vec::new(),
     };
+    let networks = match &db {
+        Some(db) => watched(db).await,
+        None => Vec::new(),
+    };
     if let Some(db) = db {
         db.close().await;
     }
@@ -77,6 +86,11 @@ pub async fn run(config: &Config) -> Result<(), Failure> {
             })?;
             let verdict = chain(&rpc, network, &endpoint, address).await;
             report.add(&format!("{id} at {endpoint}"), verdict)?;
+        }
+        match networks.iter().find(|(known, _)| known == id) {
+            Some((_, Ok(late))) if !late.is_empty() => report.warn(id, late)?,
+            Some((_, Err(problem))) => report.add(id, Err(problem.clone()))?,
+            Some((_, Ok(_))) | None => {}
         }
     }
     if let Some(smtp_url) = &config.mail.smtp_url {
@@ -141,6 +155,48 @@ async fn database(config: &Config) -> (Verdict, Option<Db>) {
     match database::open_existing(&config.database).await {
         Ok(db) => (Ok(String::new()), Some(db)),
         Err(failure) => (Err(failure.to_string()), None),
+    }
+}
+
+/// How the networks stand that servers have watched: frozen is wrong, and late worth a word.
+async fn watched(db: &Db) -> Vec<(String, Verdict)> {
+    let Ok(mut reader) = db.read().await else {
+        return Vec::new();
+    };
+    let rows = till_store::networks::all(&mut reader).await;
+    let times = till_store::networks::times(&mut reader).await;
+    let (Ok(rows), Ok(times)) = (rows, times) else {
+        return Vec::new();
+    };
+    let now = SystemClock::start().now_ms();
+    let stands = |row: &NetworkRow| {
+        let verdict = match &row.frozen_reason {
+            Some(reason) => Err(format!(
+                "frozen: {reason}; look at what was replaced, then `till network thaw --network {}`",
+                row.id
+            )),
+            None => Ok(late(times.get(&row.id), now)),
+        };
+        (row.id.clone(), verdict)
+    };
+    rows.iter().map(stands).collect()
+}
+
+/// Blocks of all networks come many times faster.
+fn late(times: Option<&Times>, now: i64) -> String {
+    let age_s = |time: i64| (now - time) / 1_000;
+    let read = times.and_then(|it| it.read).map(age_s);
+    let last_final = times.and_then(|it| it.last_final).map(age_s);
+    match (read, last_final) {
+        (Some(read), _) if read > LATE_S => {
+            format!(
+                "the last block that was read is {read} s old; a server that runs says why at /readyz"
+            )
+        }
+        (_, Some(last_final)) if last_final > FINAL_LATE_S => {
+            format!("the last final block is {last_final} s old: payments there stay confirming")
+        }
+        _ => String::new(),
     }
 }
 

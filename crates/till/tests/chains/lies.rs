@@ -217,6 +217,113 @@ pub fn hides_ahead() -> Lie {
     })
 }
 
+fn full_bloom() -> Value {
+    json!(format!("0x{}", "ff".repeat(256)))
+}
+
+/// A transaction is in the block at a height, wherever it is.
+pub fn repeats(tx_hash: &str, height: i64) -> Lie {
+    let tx_hash = tx_hash.to_owned();
+    Arc::new(move |method: &str, params: &Value, ask: &Asked<'_>| {
+        let number_of = format!("0x{height:x}");
+        let block = ask("eth_getBlockByNumber", json!([number_of, false]));
+        let hash = block["hash"].as_str()?;
+        let is_it = |it: &Value| it["number"] == number_of;
+        let move_it = |it: &mut Value| {
+            (it["blockHash"], it["blockNumber"]) = (json!(hash), json!(number_of));
+        };
+        let moved = || {
+            let mut receipt = ask("eth_getTransactionReceipt", json!([tx_hash]));
+            move_it(&mut receipt);
+            receipt["logs"]
+                .as_array_mut()
+                .into_iter()
+                .flatten()
+                .for_each(move_it);
+            receipt
+        };
+        match method {
+            "eth_getBlockByNumber" => {
+                let mut block = Some(ask(method, params.clone())).filter(is_it)?;
+                block["logsBloom"] = full_bloom();
+                Some(block)
+            }
+            "eth_getLogs" => {
+                let filter = &params[0];
+                let heights = number(&filter["fromBlock"]).zip(number(&filter["toBlock"]));
+                let within = heights.is_some_and(|(from, to)| (from..=to).contains(&height));
+                let mut logs = ask(method, params.clone());
+                if within || filter["blockHash"] == hash {
+                    let more = moved()["logs"].take();
+                    logs.as_array_mut()?.extend(more.as_array()?.clone());
+                }
+                Some(logs)
+            }
+            "eth_getTransactionReceipt" if params[0] == tx_hash => Some(moved()),
+            _ => None,
+        }
+    })
+}
+
+/// The block at a height was made so many seconds earlier.
+pub fn dates_back(height: i64, seconds: i64) -> Lie {
+    Arc::new(move |method: &str, params: &Value, ask: &Asked<'_>| {
+        let is_question = method == "eth_getBlockByNumber";
+        let mut block = is_question.then(|| ask(method, params.clone()))?;
+        number(&block["number"]).filter(|it| *it == height)?;
+        let time = number(&block["timestamp"])? - seconds;
+        block["timestamp"] = json!(format!("0x{time:x}"));
+        Some(block)
+    })
+}
+
+/// Every block may have any log, as far as its bloom says.
+pub fn full_blooms() -> Lie {
+    Arc::new(|method: &str, params: &Value, ask: &Asked<'_>| {
+        let is_question = method == "eth_getBlockByNumber";
+        let mut block = is_question.then(|| ask(method, params.clone()))?;
+        block["number"].as_str()?;
+        block["logsBloom"] = full_bloom();
+        Some(block)
+    })
+}
+
+/// And the block at a height none.
+pub fn empties_bloom(height: i64) -> Lie {
+    Arc::new(move |method: &str, params: &Value, ask: &Asked<'_>| {
+        let is_question = method == "eth_getBlockByNumber";
+        let mut block = is_question.then(|| ask(method, params.clone()))?;
+        number(&block["number"]).filter(|it| *it == height)?;
+        block["logsBloom"] = json!(format!("0x{}", "00".repeat(256)));
+        Some(block)
+    })
+}
+
+/// The first transaction of every block has a log of a token.
+pub fn adds_logs_of(contract: &str) -> Lie {
+    let contract = contract.to_owned();
+    Arc::new(move |method: &str, params: &Value, ask: &Asked<'_>| {
+        let hash = Some(&params[0]["blockHash"]).filter(|hash| hash.is_string())?;
+        let mut logs = (method == "eth_getLogs").then(|| ask(method, params.clone()))?;
+        let block = ask("eth_getBlockByHash", json!([hash, false]));
+        let transaction = block["transactions"].as_array()?.first()?;
+        let word = word("0x1111111111111111111111111111111111111111");
+        logs.as_array_mut()?.push(json!({
+            "address": contract, "topics": [TRANSFER, word, word], "data": format!("0x{:064x}", 1),
+            "blockNumber": block["number"], "blockHash": hash, "transactionHash": transaction,
+            "transactionIndex": "0x0", "logIndex": "0x0", "removed": false,
+        }));
+        Some(logs)
+    })
+}
+
+/// Blocks are there, and what is in them is not told.
+pub fn gives_no_logs() -> Lie {
+    Arc::new(|method: &str, _: &Value, _: &Asked<'_>| {
+        (method == "eth_getLogs").then(|| json!("not on this plan"))
+    })
+}
+
 /// One lie, and where that says nothing another.
 pub fn both(one: Lie, other: Lie) -> Lie {
     Arc::new(move |method: &str, params: &Value, ask: &Asked<'_>| {

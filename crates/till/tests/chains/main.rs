@@ -14,6 +14,7 @@ mod watched;
 mod alone;
 mod endpoints;
 mod fakes;
+mod fewer;
 mod liars;
 mod paying;
 mod prices;

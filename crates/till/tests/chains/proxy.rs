@@ -5,6 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -33,6 +34,10 @@ pub enum Manner {
     Capped(usize),
     /// More questions than so many at once are refused.
     Busy(usize),
+    /// More questions than so many in a second are refused.
+    Seldom(usize),
+    /// The same, as TRON's nodes say it.
+    SeldomOnTron(usize),
     /// What TRON's nodes refuse or leave empty.
     Tron,
 }
@@ -58,7 +63,7 @@ impl Proxy {
         let behind = Client::new(node.url.trim_start_matches("http://"), "");
         let lie: Arc<Mutex<Option<Lie>>> = Arc::default();
         let (shared, lies) = (Arc::clone(&manner), Arc::clone(&lie));
-        let asked: Arc<AtomicUsize> = Arc::default();
+        let asked: Arc<Questions> = Arc::default();
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let (behind, manner) = (behind.clone(), Arc::clone(&shared));
@@ -83,6 +88,25 @@ impl Proxy {
     }
 }
 
+/// What was asked: right now, and within the last second.
+#[derive(Default)]
+struct Questions {
+    at_once: AtomicUsize,
+    lately: Mutex<Vec<Instant>>,
+}
+
+impl Questions {
+    fn is_too_often(&self, most: usize) -> bool {
+        let mut lately = self.lately.lock().expect("not poisoned");
+        lately.retain(|at| at.elapsed() < Duration::from_secs(1));
+        if lately.len() >= most {
+            return true;
+        }
+        lately.push(Instant::now());
+        false
+    }
+}
+
 fn hangs(manner: Manner, question: &Value) -> bool {
     match manner {
         Manner::Hangs => true,
@@ -96,13 +120,22 @@ fn serve(
     mut stream: TcpStream,
     behind: &Client,
     (manner, lie): (&Mutex<Manner>, &Mutex<Option<Lie>>),
-    asked: &AtomicUsize,
+    asked: &Questions,
 ) {
     while let Some(question) = read(&mut stream) {
         let manner = *manner.lock().expect("not poisoned");
         let lie = lie.lock().expect("not poisoned").clone();
-        let before = asked.fetch_add(1, Ordering::SeqCst);
+        let before = asked.at_once.fetch_add(1, Ordering::SeqCst);
+        let mut status = "200 OK";
         let body = match manner {
+            Manner::Seldom(most) if asked.is_too_often(most) => {
+                status = "429 Too Many Requests";
+                String::new()
+            }
+            Manner::SeldomOnTron(most) if asked.is_too_often(most) => {
+                let why = "class org.tron.core.services.http.RateLimiterServlet : lack of computing resources";
+                json!({ "Error": why }).to_string()
+            }
             Manner::Busy(most) if before >= most => refusal(&question["id"], -32_005).to_string(),
             manner if hangs(manner, &question) => {
                 // Until the other side gives up.
@@ -116,8 +149,9 @@ fn serve(
                 None => answer(behind, manner, question).to_string(),
             },
         };
-        asked.fetch_sub(1, Ordering::SeqCst);
-        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+        asked.at_once.fetch_sub(1, Ordering::SeqCst);
+        let length = body.len();
+        let head = format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\n\r\n");
         if stream
             .write_all(format!("{head}{body}").as_bytes())
             .is_err()

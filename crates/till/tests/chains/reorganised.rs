@@ -1,8 +1,8 @@
 //! Blocks that were there and are not any more.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::common::until;
+use crate::common::{text, until};
 use crate::node::Node;
 use crate::shop::Shop;
 
@@ -125,5 +125,54 @@ fn a_final_block_that_is_replaced_freezes_its_network_until_an_operator_looked()
     until("what was in the replaced blocks is gone", || {
         shop.payments(&server, &id)[0]["status"] == "reversed"
     });
+    server.stop();
+}
+
+// I26: what must be looked at is not given back meanwhile.
+#[test]
+fn nothing_in_replaced_final_blocks_is_refunded_while_they_are_looked_at() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let shop = Shop::new(&watched(&node));
+    let server = shop.open();
+    let (over, to_over) = shop.invoice(&server, "25.00", USDC);
+    let (late, to_late) = shop.invoice(&server, "7.00", USDC);
+    let merchant = shop.merchant(&server);
+    let post = |path: &str, body: Value| merchant.post(path, path, &body).unwrap();
+    post(&format!("/v1/invoices/{late}/cancel"), json!({})).expect(200);
+    server.log_until("watching");
+    node.pay(USDC, &[(&to_over, 30_000_000), (&to_late, 7_000_000)]);
+    node.mine(2);
+    shop.until_status(&server, &over, "overpaid");
+    until("it is refundable", || {
+        let payments = shop.payments(&server, &late);
+        payments
+            .first()
+            .is_some_and(|it| it["status"] == "refundable")
+    });
+    let refund = post(&format!("/v1/invoices/{over}/refunds"), json!({})).expect(201);
+    let (id, token) = (text(&refund, "/id"), text(&refund, "/claim_token"));
+    let payee = json!({ "network": "eip155:84532", "address": node.payer() });
+    let claimed = post(&format!("/v1/refund_claims/{token}"), payee).expect(200);
+    assert_eq!(claimed["status"], "ready_to_send", "{claimed}");
+    node.reorganise(3);
+    node.mine(1);
+    shop.until_status(&server, &over, "under_review");
+    shop.until_status(&server, &late, "under_review");
+    let shown = merchant
+        .get(&format!("/v1/refunds/{id}"))
+        .unwrap()
+        .expect(200);
+    assert_eq!(shown["status"], "in_review", "{shown}");
+    let sent = json!({ "tx_hash": format!("0x{}", "5e".repeat(32)) });
+    let refused = post(&format!("/v1/refunds/{id}/mark_sent"), sent).expect(409);
+    assert_eq!(refused["error"]["code"], "refund_not_ready");
+    let more = post(
+        &format!("/v1/invoices/{late}/refunds"),
+        json!({ "amount": "7.00" }),
+    )
+    .expect(409);
+    assert_eq!(more["error"]["code"], "refund_exceeds_received", "{more}");
     server.stop();
 }

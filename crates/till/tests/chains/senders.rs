@@ -2,11 +2,12 @@
 
 use serde_json::json;
 
-use crate::common::until;
+use crate::common::{text, until};
 use crate::lies;
 use crate::node::Node;
 use crate::proxy::Proxy;
 use crate::shop::Shop;
+use crate::watched::Watched;
 
 const USDC: &str = "USDC@eip155:84532";
 const LIVE_USDC: &str = "USDC@eip155:8453";
@@ -102,4 +103,26 @@ fn nobody_is_asked_where_the_operator_says_so() {
     node.mine(2);
     shop.until_status(&server, &id, "paid");
     server.stop();
+}
+
+// N19: whom a refund goes to is asked of as many as whom a payment is from.
+#[test]
+fn one_endpoint_of_three_clears_no_payee() {
+    let Some(three) = Watched::<3>::open() else {
+        return;
+    };
+    let payee = "0x2222222222222222222222222222222222222222";
+    three.node.block(&three.node.contract(USDC), payee);
+    three.proxies[0].tells(lies::names_nobody());
+    three.pay(30_000_000);
+    three.node.mine(2);
+    three.until("overpaid");
+    let merchant = three.shop.merchant(&three.server);
+    let post = |path: &str, body: serde_json::Value| merchant.post(path, path, &body).unwrap();
+    let refund = post(&format!("/v1/invoices/{}/refunds", three.id), json!({})).expect(201);
+    let token = text(&refund, "/claim_token");
+    let claim = json!({ "network": "eip155:84532", "address": payee });
+    let claimed = post(&format!("/v1/refund_claims/{token}"), claim).expect(200);
+    assert_eq!(claimed["status"], "in_review", "{claimed}");
+    three.server.stop();
 }
