@@ -2,7 +2,7 @@
 
 use till_core::chain::Block;
 use till_core::money::Units;
-use till_engine::intake::chain::{Advanced, Seen, Step, Tip, advance, lead};
+use till_engine::intake::chain::{Advanced, Seen, Step, Tip, advance, lead, thaw};
 use till_engine::workers::timers::run_due;
 use till_store::both_engines;
 
@@ -85,6 +85,17 @@ both_engines! {
         world.clock.advance(2_000);
         run_due(&world.engine).await.unwrap();
         assert_eq!(world.status(&invoice).await, "expired");
+    }
+
+    async fn an_expiry_waits_for_a_network_of_which_no_block_is_known(db: Db) {
+        let world = World::watching(db, NETWORK, WAIT_MS).await;
+        let invoice = world.invoice().await;
+        let epoch = leading(&world).await;
+        read(&world, epoch, 1, NOW + LIFE_MS + 60_000, Vec::new()).await;
+        thaw(&world.engine, NETWORK, Some(0)).await.unwrap();
+        world.clock.advance(LIFE_MS + 1_000);
+        run_due(&world.engine).await.unwrap();
+        assert_eq!(world.status(&invoice).await, "awaiting_payment");
     }
 
     async fn a_network_that_nobody_watches_holds_up_nothing(db: Db) {

@@ -268,3 +268,30 @@ fn who_may_be_asked_seldom_is_asked_seldom() {
         server.stop();
     }
 }
+
+// What it says of itself counts, not that it will be asked again.
+#[test]
+fn who_hangs_is_not_counted_among_those_who_answer() {
+    let Some(two) = Watched::<2>::open() else {
+        return;
+    };
+    let ready = || two.server.client("").get("/readyz").unwrap().json();
+    two.proxies[1].becomes(Manner::Hangs);
+    until("it is missed", || {
+        ready()["networks"][0]["endpoints_usable"] == 1
+    });
+    // It is asked, and waited for, meanwhile.
+    two.pay(25_000_000);
+    two.until("detected");
+    assert_eq!(ready()["networks"][0]["endpoints_usable"], 1);
+    assert_eq!(
+        ready()["networks"][0]["lag_s"]
+            .as_i64()
+            .map(|lag| lag < 600),
+        Some(true)
+    );
+    two.proxies[1].becomes(Manner::Honest);
+    two.node.mine(2);
+    two.until("paid");
+    two.server.stop();
+}

@@ -49,21 +49,26 @@ fn what_feeds_agree_on_is_a_price_and_what_is_old_or_apart_is_none() {
         node.url
     ));
     node.mine(1);
-    let server = shop.open();
-    let merchant = shop.merchant(&server);
     let body = json!({ "amount": "640.00", "currency": "USD", "assets": [BTC] });
-    let mut made = json!(null);
-    let mut tries = 0;
-    let is_made = comes_true(|| {
-        tries += 1;
-        let key = format!("btc-{tries}");
-        let answer = merchant.post("/v1/invoices", &key, &body).unwrap();
-        made = answer.json();
-        answer.status == 201
-    });
-    assert!(is_made, "{made}");
-    assert_eq!(text(&made, "/payment_options/0/amount_due"), "0.01");
-    server.stop();
+    // Who watches nothing knows what it may ask, too.
+    for only in [&[][..], &["--only", "api"]] {
+        let server = shop.open_with(only);
+        let merchant = shop.merchant(&server);
+        let mut made = json!(null);
+        let mut tries = 0;
+        let is_made = comes_true(|| {
+            tries += 1;
+            let key = format!("btc-{tries}-{}", server.address);
+            let answer = merchant.post("/v1/invoices", &key, &body).unwrap();
+            made = answer.json();
+            answer.status == 201
+        });
+        assert!(is_made, "{made}");
+        assert_eq!(text(&made, "/payment_options/0/amount_due"), "0.01");
+        let ready = server.client("").get("/readyz").unwrap().json();
+        assert_eq!(ready["networks"][0]["endpoints_usable"], 1, "{ready}");
+        server.stop();
+    }
 
     // A hundred times as much, or an hour ago: no price.
     for (price, age_s, fresh) in [(641_000_000_000_000, 5, 2), (6_410_000_000_000, 3_600, 1)] {

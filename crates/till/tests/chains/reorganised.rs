@@ -111,6 +111,10 @@ fn a_final_block_that_is_replaced_freezes_its_network_until_an_operator_looked()
     shop.until_status(&server, &id, "under_review");
     let ready = server.client("").get("/readyz").unwrap().expect(200);
     assert_eq!(ready["networks"][0]["state"], "frozen", "{ready}");
+    let checked = shop.place.till(&["check", "--config", "till.toml"]);
+    let frozen = "FAIL eip155:84532 — frozen: the block at height";
+    assert!(checked.stdout.contains(frozen), "{}", checked.stdout);
+    checked.fails(1);
     let (later, to_later) = shop.invoice(&server, "7.00", USDC);
     node.pay(USDC, &[(&to_later, 7_000_000)]);
     node.mine(3);
@@ -121,6 +125,7 @@ fn a_final_block_that_is_replaced_freezes_its_network_until_an_operator_looked()
     assert_eq!(shop.read(&server, &later)["status"], "awaiting_payment");
     let thaw = [&["network", "thaw"][..], &network].concat();
     shop.place.till(&thaw).ok();
+    server.log_until("the freeze has ended");
     shop.until_status(&server, &later, "paid");
     until("what was in the replaced blocks is gone", || {
         shop.payments(&server, &id)[0]["status"] == "reversed"

@@ -123,3 +123,26 @@ fn a_height_that_was_never_read_is_not_read_again_and_nothing_is_left_out() {
     shop.until_status(&server, &id, "paid");
     server.stop();
 }
+
+// R04: what is below stays known, so that it is noticed when it is replaced.
+#[test]
+fn a_rescan_does_not_hide_that_blocks_below_it_are_replaced() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let network = &node.network.id;
+    let shop = Shop::new(&format!(
+        "[networks.{network:?}]\nrpc = [{:?}]\ncredit_at = \"included\"\n",
+        node.url
+    ));
+    let server = shop.open();
+    let (id, deposit) = shop.invoice(&server, "25.00", USDC);
+    node.pay(USDC, &[(&deposit, 25_000_000)]);
+    shop.until_status(&server, &id, "paid");
+    for above in [1, 4_000_000_000] {
+        rescan(&shop, network, node.height() + above);
+    }
+    node.reorganise(1);
+    shop.until_status(&server, &id, "awaiting_payment");
+    server.stop();
+}
