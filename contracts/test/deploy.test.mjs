@@ -2,65 +2,13 @@
 // every address that is pinned for it is paid, deployed and flushed there.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
 import test from "node:test";
+import { artefact, bare, initCode, vectors, withChain } from "./support/chain.mjs";
 
-const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
-const { forwarder, create2, deposits } = read("../../testdata/address_vectors.json");
-const artefact = read("../forwarder.json");
+const { forwarder, create2, deposits } = vectors;
 
 const PAID = 10n ** 18n;
 
-/** An anvil of its own for one body, stopped afterwards. */
-async function withChain(id, options, body) {
-    const own = ["--host", "127.0.0.1", "--port", "0", "--no-mining", "--chain-id", String(id)];
-    const anvil = spawn("anvil", [...own, ...options], { stdio: ["ignore", "pipe", "inherit"] });
-    const ended = new Promise((resolve) => anvil.once("close", resolve));
-    try {
-        await body(chainAt(`http://${await place(anvil)}`));
-    } finally {
-        anvil.kill();
-        await ended;
-    }
-}
-
-function place(anvil) {
-    return new Promise((resolve, reject) => {
-        let said = "";
-        anvil.once("error", reject);
-        anvil.once("close", (code) => reject(new Error(`anvil ended with ${code}: ${said}`)));
-        anvil.stdout.on("data", (text) => {
-            said += text;
-            const listening = /^Listening on (\S+)$/m.exec(said);
-            if (listening) resolve(listening[1]);
-        });
-    });
-}
-
-function chainAt(url) {
-    async function call(method, ...params) {
-        const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-        const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
-        const { result, error } = await response.json();
-        if (error) throw new Error(`${method}: ${error.message}`);
-        return result;
-    }
-    return {
-        call,
-        balance: async (address) => BigInt(await call("eth_getBalance", address, "latest")),
-        code: (address) => call("eth_getCode", address, "latest"),
-        async send(transaction) {
-            const hash = await call("eth_sendTransaction", { gas: "0x30d40", gasPrice: "0x77359400", ...transaction });
-            // Left to itself, anvil may answer before its block is there.
-            await call("evm_mine");
-            return call("eth_getTransactionReceipt", hash);
-        },
-    };
-}
-
-const bare = (hex) => hex.slice(2).toLowerCase();
-const initCode = (destination) => artefact.init_prefix + bare(destination) + bare(artefact.init_suffix);
 const runtime = (destination) => `0x${initCode(destination).slice(2 + 2 * artefact.runtime_offset)}`;
 const flushCoin = forwarder.flush_selector + "0".repeat(64);
 

@@ -14,6 +14,7 @@ interface Vm {
     function prank(address sender) external;
     function assume(bool condition) external pure;
     function chainId(uint256 id) external;
+    function setEvmVersion(string calldata hardfork) external;
     function expectRevert(bytes calldata reason) external;
     function recordLogs() external;
     function getRecordedLogs() external returns (Log[] memory logs);
@@ -29,6 +30,8 @@ interface Vm {
     function parseJsonBytes32(string calldata json, string calldata key) external pure returns (bytes32 value);
     function parseJsonString(string calldata json, string calldata key) external pure returns (string memory value);
     function parseJsonUint(string calldata json, string calldata key) external pure returns (uint256 value);
+    function parseBytes(string calldata text) external pure returns (bytes memory value);
+    function trim(string calldata text) external pure returns (string memory trimmed);
     function toString(uint256 value) external pure returns (string memory text);
 
     function assertTrue(bool condition, string calldata what) external pure;

@@ -24,5 +24,6 @@ mod rescans;
 mod senders;
 mod servers;
 mod sweeping;
+mod sweeping_again;
 mod sweeping_tron;
 mod unfit;
