@@ -159,9 +159,7 @@ impl<'e> Follower<'e> {
             measure::standing(self.asking, &self.row, &self.window, None);
             return Ok(Next::Later);
         };
-        let furthest = said.iter().map(|it| it.latest.height).max();
-        self.glimpses
-            .enough_at(furthest.unwrap_or(head.block.height));
+        self.glimpses.enough_at(head.block.height);
         if head.block.height + 1 < head.wanted {
             let height = head.block.height;
             let why = format!("the endpoints disagree about the blocks above height {height}");
@@ -259,7 +257,9 @@ impl<'e> Follower<'e> {
                 tracing::warn!(network = %step.network, "what was read does not hang together with what is known; it is read again");
                 return Ok(Next::Later);
             }
-            self.glimpses.are_settled(&step.dropped);
+            if advanced == Advanced::Done {
+                self.glimpses.are_settled(&step.dropped);
+            }
             self.was_read(&step, head);
         }
         let reached = head.block.height;

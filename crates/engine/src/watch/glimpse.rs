@@ -12,6 +12,13 @@ use super::heads::Head;
 use super::logs::Span;
 use crate::intake::chain::Seen;
 
+/// No more are shown: whoever is left alone can invent as many as it likes.
+const WAITING_MAX: usize = 500;
+/// So many are taken back at a time.
+const DUE_MAX: usize = 100;
+/// Nobody is further ahead of the others by right.
+const AHEAD_MAX: i64 = 50;
+
 /// The transfers that wait for as many endpoints as must agree.
 #[derive(Debug)]
 pub(super) struct Glimpses {
@@ -35,30 +42,40 @@ impl Glimpses {
         self.up_to.max(read) + 1
     }
 
-    fn add(&mut self, seen: &[Seen], up_to: i64) {
+    /// Those of these that are shown.
+    fn add(&mut self, seen: Vec<Seen>, up_to: i64) -> Vec<Seen> {
+        self.up_to = up_to;
+        let mut shown = Vec::new();
         for it in seen {
             let identity = (it.tx_hash.clone(), it.place);
-            self.waiting.insert(identity, it.height);
+            if self.waiting.len() < WAITING_MAX || self.waiting.contains_key(&identity) {
+                self.waiting.insert(identity, it.height);
+                shown.push(it);
+            }
         }
-        self.up_to = up_to;
+        shown
     }
 
-    /// Enough endpoints answer, and the furthest is here: what an earlier leader has left is not further.
-    pub(super) fn enough_at(&mut self, furthest: i64) {
-        let unknown = self.waiting.values_mut().filter(|it| it.is_none());
-        unknown.for_each(|it| *it = Some(furthest));
-        self.up_to = self.up_to.min(furthest);
+    /// Enough endpoints agree up to here: nothing is waited for much longer.
+    pub(super) fn enough_at(&mut self, agreed: i64) {
+        for height in self.waiting.values_mut() {
+            *height = Some(height.unwrap_or(agreed).min(agreed + AHEAD_MAX));
+        }
+        self.up_to = self.up_to.min(agreed);
     }
 
-    /// Those that were said to be in blocks that enough have been asked about by now.
+    /// Those that were said to be in blocks that enough have been asked about by now, some at a time.
     pub(super) fn due(&self, read: i64) -> Vec<(String, i64)> {
         let is_due = |height: &Option<i64>| height.is_some_and(|height| height <= read);
         let due = self.waiting.iter().filter(|(_, height)| is_due(height));
-        due.map(|(identity, _)| identity.clone()).collect()
+        let due = due.map(|(identity, _)| identity.clone());
+        due.take(DUE_MAX).collect()
     }
 
     pub(super) fn are_settled(&mut self, due: &[(String, i64)]) {
-        self.waiting.retain(|identity, _| !due.contains(identity));
+        for identity in due {
+            self.waiting.remove(identity);
+        }
     }
 }
 
@@ -73,12 +90,12 @@ pub(super) async fn glimpse(
     let (headers, _) = headers::agreed(asking, head, head.next(from)).await?;
     let matched = transfers(asking, head, spans, &headers).await?;
     let up_to = headers.last().map_or(from - 1, |last| last.height);
-    glimpses.add(&matched.seen, up_to);
     let waits = |seen: Seen| Seen {
         height: None,
         ..seen
     };
-    Ok(matched.seen.into_iter().map(waits).collect())
+    let shown = glimpses.add(matched.seen, up_to);
+    Ok(shown.into_iter().map(waits).collect())
 }
 
 #[cfg(test)]
@@ -105,7 +122,7 @@ mod tests {
     fn a_transfer_is_waited_for_until_enough_were_asked_about_its_block() {
         let mut glimpses = Glimpses::left(Vec::new());
         assert_eq!(glimpses.next(7), 8);
-        glimpses.add(&[seen("a", 9), seen("b", 10)], 12);
+        glimpses.add(vec![seen("a", 9), seen("b", 10)], 12);
         assert_eq!(glimpses.next(7), 13, "nothing is looked at again");
         assert_eq!(glimpses.next(20), 21);
         let of = |tx_hash: &str| (tx_hash.to_owned(), 0);
@@ -129,8 +146,29 @@ mod tests {
     #[test]
     fn who_named_blocks_that_there_are_not_is_not_looked_behind() {
         let mut glimpses = Glimpses::left(Vec::new());
-        glimpses.add(&[], 1_000);
+        glimpses.add(vec![seen("a", i64::MAX)], i64::MAX - 1);
         glimpses.enough_at(12);
         assert_eq!(glimpses.next(7), 13);
+        assert_eq!(glimpses.due(61), []);
+        assert_eq!(glimpses.due(62).len(), 1);
+    }
+
+    #[test]
+    fn so_many_are_shown_and_no_more_and_they_go_some_at_a_time() {
+        let mut glimpses = Glimpses::left(Vec::new());
+        let many = |from: usize| (from..from + 400).map(|at| seen(&format!("{at:04}"), 9));
+        assert_eq!(glimpses.add(many(0).collect(), 9).len(), 400);
+        assert_eq!(glimpses.add(many(300).collect(), 10).len(), 200);
+        let mut gone = 0;
+        loop {
+            let due = glimpses.due(10);
+            gone += due.len();
+            glimpses.are_settled(&due);
+            if due.is_empty() {
+                break;
+            }
+            assert_eq!(due.len(), DUE_MAX);
+        }
+        assert_eq!(gone, WAITING_MAX);
     }
 }
