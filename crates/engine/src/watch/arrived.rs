@@ -130,8 +130,8 @@ async fn went_on(asking: Asking<'_>, reader: &Source, gain: Gain) -> Option<i128
     let out = logs.iter().filter(|log| log.contract == gain.contract);
     let out = out.filter_map(|log| log.moved);
     let out = out.filter(|moved| moved.sender == gain.recipient);
-    let out = out.map(|moved| i128::try_from(moved.units).ok());
-    out.fold(Some(0), |sum: Option<i128>, units| sum?.checked_add(units?))
+    let mut out = out.map(|moved| i128::try_from(moved.units).ok());
+    out.try_fold(0, |sum: i128, units| sum.checked_add(units?))
 }
 
 /// What is missing is missing from the last ones.
