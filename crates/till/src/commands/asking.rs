@@ -202,7 +202,7 @@ async fn patiently<T>(
 ) -> Result<T, String> {
     for pause in PAUSES {
         match ask(endpoint).await {
-            Err(RpcError::Status(429) | RpcError::Refused { code: -32_005, .. }) => {
+            Err(RpcError::TooOften(_) | RpcError::Refused { code: -32_005, .. }) => {
                 tokio::time::sleep(pause).await;
             }
             answer => return answer.map_err(|error| error.to_string()),
