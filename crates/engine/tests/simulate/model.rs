@@ -161,7 +161,7 @@ impl Model {
         let known = self.merchants[m].seen.get_mut(&id).unwrap();
         let invoice = known.invoice.clone();
         if let Sighting::Disputed = seen.sighting {
-            if ["credited", "refundable"].contains(&&*known.part.status) {
+            if ["credited", "refundable"].contains(&known.part.status) {
                 known.verdict = Some("held:finality_violation".into());
             }
         } else if seen.units.0 == 0 {

@@ -96,6 +96,10 @@ struct Questions {
 }
 
 impl Questions {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a limit of so many a second is by the clock of whoever sets it"
+    )]
     fn is_too_often(&self, most: usize) -> bool {
         let mut lately = self.lately.lock().expect("not poisoned");
         lately.retain(|at| at.elapsed() < Duration::from_secs(1));
