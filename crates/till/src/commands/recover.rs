@@ -139,6 +139,8 @@ fn asked(config: &Config, recover: &Recover) -> Result<BTreeMap<String, Endpoint
             quorum: None,
         };
         let of_network = endpoints.entry(network.id.clone()).or_insert_with(none);
+        // Named twice, it would be asked in place of another.
+        of_network.of.retain(|it| !it.is_same(&endpoint));
         of_network.of.insert(0, endpoint);
     }
     let named = recover.network.iter();

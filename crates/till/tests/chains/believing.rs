@@ -106,8 +106,12 @@ fn one_of_two_endpoints_that_hides_what_lies_there_hides_nothing() {
         assert_eq!(text(&all, "/0/addresses/0/address"), deposit);
         assert_eq!(text(&all, "/0/addresses/0/amount"), "25.00");
         let args = ["--config", "till.toml", "--count", "1"];
-        let found = recovered(&shop.place, shop.account_id(), &args).json();
-        assert_eq!(text(&found, "/0/balances/0/amount"), "25.00");
+        let rpc = format!("{NETWORK}={}", liar.url);
+        for more in [&[][..], &["--rpc", &rpc]] {
+            let args = [&args[..], more].concat();
+            let found = recovered(&shop.place, shop.account_id(), &args).json();
+            assert_eq!(text(&found, "/0/balances/0/amount"), "25.00");
+        }
     }
     // Who believes one endpoint believes it.
     let alone = swept(&shop, &network(NETWORK, &[&liar.url]), &[]).ok();
