@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand};
 use tokio::runtime::{Builder, Runtime};
 
@@ -237,7 +238,7 @@ enum NetworkCommand {
 
 pub fn main() -> ExitCode {
     // Writes help to standard output and usage errors to standard error, and exits 0 or 2.
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| without_addresses(error).exit());
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -245,6 +246,23 @@ pub fn main() -> ExitCode {
             ExitCode::from(failure.status())
         }
     }
+}
+
+/// Usage errors repeat what was typed, but no address: it may hold a key.
+fn without_addresses(mut error: clap::Error) -> clap::Error {
+    let typed = [
+        ContextKind::InvalidArg,
+        ContextKind::InvalidSubcommand,
+        ContextKind::InvalidValue,
+    ];
+    for kind in typed {
+        if let Some(ContextValue::String(text)) = error.get(kind)
+            && text.contains("://")
+        {
+            error.insert(kind, ContextValue::String("…".to_owned()));
+        }
+    }
+    error
 }
 
 fn run(cli: Cli) -> Result<(), Failure> {
@@ -448,6 +466,22 @@ mod tests {
                 assert!(line.chars().count() <= 80, "{path:?}: {line}");
             }
             assert!(help.contains("Example: till "), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn usage_errors_repeat_no_address() {
+        for line in [
+            "till https://node.example/secret",
+            "till migrate https://node.example/secret",
+            "till recover --account a --mode test --rpc eip155:1 https://node.example/secret",
+            "till recover --account a --mode https://node.example/secret",
+            "till recover --account a --mode test --count https://node.example/secret",
+        ] {
+            let error = Cli::try_parse_from(line.split(' ')).unwrap_err();
+            let shown = without_addresses(error).to_string();
+            assert!(!shown.contains("secret"), "{line}: {shown}");
+            assert!(shown.starts_with("error: "), "{line}: {shown}");
         }
     }
 

@@ -48,21 +48,46 @@ pub fn check_settings(config: &Config) -> Result<(), Failure> {
     prices(config).map(drop)
 }
 
-/// The engine on a database that is migrated and whose secrets the configured keys open.
+/// The engine on a database that is migrated and whose secrets the configured keys open. What is missing is made.
 pub async fn engine(
     config: &Config,
     urls: &Urls,
     purpose: Purpose,
 ) -> Result<Arc<Engine>, Failure> {
+    whole_engine(config, urls, purpose, IfMissing::Make).await
+}
+
+/// The same for commands that are about what is there already: it makes neither database nor key file, and changes no schema.
+pub async fn engine_on_existing(config: &Config) -> Result<Arc<Engine>, Failure> {
+    let urls = config.urls(config.server.listen);
+    whole_engine(config, &urls, Purpose::Business, IfMissing::Refuse).await
+}
+
+async fn whole_engine(
+    config: &Config,
+    urls: &Urls,
+    purpose: Purpose,
+    if_missing: IfMissing,
+) -> Result<Arc<Engine>, Failure> {
     let (settings, prices) = (engine_config(config, urls, purpose)?, prices(config)?);
     let (mailer, nodes, lists) = (mailer(config)?, nodes(config)?, lists(config)?);
     let (watching, feeds) = (watching(config)?, feeds(config)?);
     let clock = SystemClock::start();
-    let db = database::open_migrated(&config.database, &clock).await?;
-    let (keys, made) = keys(config, &db).await?;
+    let db = match if_missing {
+        IfMissing::Make => database::open_migrated(&config.database, &clock).await?,
+        IfMissing::Refuse => database::open_existing(&config.database).await?,
+    };
+    // Where nothing was ever encrypted there is nothing to open, and who makes no key file names none.
+    let needs_none = if_missing == IfMissing::Refuse && is_new(&db).await?;
+    let (keys, made) = match needs_none {
+        true => (vec![random_key()], None),
+        false => keys(config, &db).await?,
+    };
     let engine = build(db, clock, settings, &keys, prices)?;
-    check_keys(&engine).await?;
-    agree_on_key(&engine, &config.key_files(), made).await?;
+    if !needs_none {
+        check_keys(&engine).await?;
+        agree_on_key(&engine, &config.key_files(), made).await?;
+    }
     let engine = engine.with_mailer(mailer).with_nodes(nodes);
     let engine = engine.with_lists(Some(lists)).with_watching(watching);
     let engine = engine.with_feeds(feeds);
@@ -203,7 +228,7 @@ pub fn endpoints(config: &Config) -> Result<BTreeMap<String, Vec<Endpoint>>, Fai
 }
 
 /// And how many of them must agree.
-fn provided(config: &Config) -> Result<BTreeMap<String, Endpoints>, Failure> {
+pub fn provided(config: &Config) -> Result<BTreeMap<String, Endpoints>, Failure> {
     let mut endpoints = BTreeMap::new();
     for (id, (_, settings)) in networks(config)? {
         let parsed: Result<Vec<Endpoint>, _> = settings

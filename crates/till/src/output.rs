@@ -24,6 +24,13 @@ pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     print(&format!("{text}\n"))
 }
 
+/// What is worth knowing beside what was asked for, a line each on standard error.
+pub fn remark(lines: &[String]) {
+    for line in lines {
+        eprintln!("till: {line}");
+    }
+}
+
 /// Names and values below each other, the values in one column.
 pub fn columns(rows: &[(&str, &str)]) -> String {
     let widest = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);

@@ -52,6 +52,11 @@ impl Endpoint {
         })
     }
 
+    /// Whether both lead to one place, whoever asks there.
+    pub fn is_same(&self, other: &Endpoint) -> bool {
+        self.uri == other.uri
+    }
+
     /// What somebody else said, fit to be shown: one short line without this endpoint's keys.
     pub(super) fn remark(&self, text: &str) -> String {
         let mut text = text.to_owned();
@@ -160,6 +165,14 @@ mod tests {
         let said = "who is us3r with pa55? Authorization: Basic dXMzcjpwYTU1 at v2";
         let shown = "who is … with …? Authorization: Basic … at v2";
         assert_eq!(endpoint.remark(said), shown);
+    }
+
+    #[test]
+    fn an_endpoint_is_the_same_however_it_is_written() {
+        let endpoint = |text: &str| Endpoint::parse(text).unwrap();
+        let one = endpoint("https://n.example/k");
+        assert!(one.is_same(&endpoint("HTTPS://user:pass@N.example:443/k#x")));
+        assert!(!one.is_same(&endpoint("https://n.example/other")));
     }
 
     #[test]

@@ -228,6 +228,7 @@ fn first_sighting(
 }
 
 fn update(row: &mut PaymentRow, observation: &Observation, now: i64) {
+    let was_dropped = row.gone_at.is_some() && row.block_hash.is_none();
     match &observation.sighting {
         Sighting::Removed => return remove(row, now),
         // A transfer that became worth nothing is gone.
@@ -267,6 +268,10 @@ fn update(row: &mut PaymentRow, observation: &Observation, now: i64) {
         }
     }
     row.gone_at = None;
+    if was_dropped {
+        // It was announced, and nobody had it: it comes now.
+        row.first_seen_at = now;
+    }
     if row.sender != observation.sender {
         // Who was judged is not who sent it.
         (row.sender, row.verdict) = (observation.sender.clone(), None);

@@ -2,21 +2,11 @@
 //! that it is gone, before the other is told that it came.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use till_store::payments::PaymentRow;
 
-use super::{Identity, Observation, Sighting, Source, is_announced, is_rerouted, receipt_of};
-
-/// Payments that were announced for invoices that they are not for, now that they are in a block.
-#[derive(Default)]
-pub(super) struct Others(pub(super) HashSet<String>);
-
-impl Others {
-    pub(super) fn has(&self, row: &PaymentRow, observation: &Observation) -> bool {
-        is_announced(row, observation) && self.0.contains(&row.id)
-    }
-}
+use super::{Identity, Observation, Sighting, Source, is_rerouted, receipt_of};
 
 /// What was seen, and what follows from it for those who were paid there before.
 pub(super) struct Told<'o> {
@@ -36,7 +26,6 @@ impl Told<'_> {
 pub(super) fn with_displaced<'o>(
     observations: &'o [Observation],
     payments: &[PaymentRow],
-    others: &Others,
 ) -> Told<'o> {
     let mut standing: HashMap<Identity<'_>, Vec<&PaymentRow>> = HashMap::new();
     for row in payments.iter().filter(|row| row.gone_at.is_none()) {
@@ -53,9 +42,7 @@ pub(super) fn with_displaced<'o>(
         let comes = observation.sighting.level().is_some();
         let rows = standing.get(&identity).into_iter().flatten();
         let is_another = |row: &&&PaymentRow| {
-            row.recipient != observation.recipient
-                || is_rerouted(row, observation)
-                || others.has(row, observation)
+            row.recipient != observation.recipient || is_rerouted(row, observation)
         };
         let rows = rows.filter(|row| comes && is_another(row));
         told.said.extend(rows.map(|row| Cow::Owned(gone(row))));

@@ -11,8 +11,8 @@ use till_store::transfers::TransferRow;
 
 use super::apply::{News, Taken, apply_all};
 use super::attribute::{Contexts, Found, Known, Reason, load_contexts};
-use super::displaced::{Others, with_displaced};
-use super::{Identity, Observation, Receipt, Sighting, Source, is_announced, receipt_of, told_of};
+use super::displaced::with_displaced;
+use super::{Identity, Observation, Receipt, Sighting, Source, receipt_of, told_of};
 use crate::base::fail::Fail;
 use crate::base::{Context, Effects, Engine};
 use crate::settlement::{self, Held, Settling, Tracked, reopen};
@@ -33,10 +33,9 @@ pub async fn take_in(
     observations: &[Observation],
 ) -> Result<Vec<Taken>, Fail> {
     let payments = till_store::payments::by_identity(tx, &identities(observations)).await?;
-    let others = announced_for_others(tx, door, observations, &payments).await?;
-    let told = with_displaced(observations, &payments, &others);
+    let told = with_displaced(observations, &payments);
     let said: Vec<&Observation> = told.said.iter().map(AsRef::as_ref).collect();
-    let (contexts, owners) = find_owners(tx, door, &said, (&payments, &others)).await?;
+    let (contexts, owners) = find_owners(tx, door, &said, &payments).await?;
     let mut wanted: Vec<(&Scope, &str)> = owners
         .iter()
         .filter_map(|owner| owner.as_ref().ok())
@@ -161,43 +160,11 @@ fn identities(observations: &[Observation]) -> Vec<Identity<'_>> {
     identities
 }
 
-/// Those of the payments that were only announced so far, and are not for their invoices as the block has them.
-async fn announced_for_others(
-    tx: &mut Tx,
-    door: Door<'_>,
-    observations: &[Observation],
-    payments: &[PaymentRow],
-) -> Result<Others, Fail> {
-    let mut announced: Vec<(&PaymentRow, &Observation)> = Vec::new();
-    let mut rows: HashMap<Receipt<'_>, Vec<&PaymentRow>> = HashMap::new();
-    for row in payments {
-        rows.entry(receipt_of(row)).or_default().push(row);
-    }
-    for observation in observations {
-        let rows = rows.get(&observation.receipt()).into_iter().flatten();
-        let rows = rows.filter(|row| is_announced(row, observation));
-        announced.extend(rows.map(|row| (*row, observation)));
-    }
-    if announced.is_empty() {
-        return Ok(Others::default());
-    }
-    let seen: Vec<&Observation> = announced.iter().map(|(_, it)| *it).collect();
-    let known = Known::read(tx, &seen).await?;
-    let mut contexts = Contexts::new();
-    load_contexts(tx, door.engine, door.effects, known.scopes(), &mut contexts).await?;
-    let is_anothers = |(row, observation): &&(&PaymentRow, &Observation)| {
-        let found = known.attribute(&contexts, observation);
-        !found.is_ok_and(|found| found.invoice == row.invoice)
-    };
-    let others = announced.iter().filter(is_anothers);
-    Ok(Others(others.map(|(row, _)| row.id.clone()).collect()))
-}
-
 async fn find_owners<'e>(
     tx: &mut Tx,
     door: Door<'e>,
     said: &[&Observation],
-    (payments, others): (&[PaymentRow], &Others),
+    payments: &[PaymentRow],
 ) -> Result<(Contexts<'e>, Owners), Fail> {
     let mut by_receipt: HashMap<Receipt<'_>, Vec<(usize, &PaymentRow)>> = HashMap::new();
     for (at, row) in payments.iter().enumerate() {
@@ -206,9 +173,7 @@ async fn find_owners<'e>(
     }
     let payment_of = |observation: &Observation| {
         let rows = by_receipt.get(&observation.receipt())?;
-        let rows = rows.iter().copied();
-        let rows = rows.filter(|(_, row)| !others.has(row, observation));
-        told_of(rows, observation).map(|at| &payments[at])
+        told_of(rows.iter().copied(), observation).map(|at| &payments[at])
     };
     // Zero-value transfers are how addresses are poisoned; they are nothing, everywhere.
     let is_first = |it: &&Observation| {

@@ -84,13 +84,6 @@ fn is_rerouted(row: &PaymentRow, observation: &Observation) -> bool {
         && !is_sent_alike(row, observation)
 }
 
-/// Whether a payment is known only as waiting for a block, and what is told of it now is in one. Whose it is was found by when
-/// it was announced, and by what it was said to be: it is found anew.
-fn is_announced(row: &PaymentRow, observation: &Observation) -> bool {
-    let is_in_block = matches!(observation.sighting, Sighting::InBlock { .. });
-    is_in_block && !row.simulated && row.first_level == Level::Pending && row.block_hash.is_none()
-}
-
 fn is_sent_alike(row: &PaymentRow, observation: &Observation) -> bool {
     // Of a payment that brought less than its log says it is known what it brought.
     let is_as_much = row.units == observation.units || (row.short && row.units < observation.units);

@@ -131,6 +131,8 @@ impl<'e> Follower<'e> {
         if from > head.block.height {
             return Ok(Next::Later);
         }
+        let read_at = self.window.last().map(|block| block.time);
+        let from = (from, read_at);
         let glimpsed = glimpse(self.asking, &head, &self.spans, from, &mut self.glimpses);
         let transfers = match glimpsed.await {
             Ok(transfers) => transfers,
@@ -147,7 +149,7 @@ impl<'e> Follower<'e> {
             }
         }
         Ok(match self.glimpses.next(read) {
-            next if next > from && next <= head.block.height => Next::Now,
+            next if next > from.0 && next <= head.block.height => Next::Now,
             _ => Next::Later,
         })
     }

@@ -2,7 +2,10 @@
 //! what they say of them, are written down. So whoever is left alone can announce a payment, and can change nothing that is
 //! known. Once enough answer, they are asked from where they last agreed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use till_core::attribution::CLOCK_SLACK_MS;
+use till_store::leases::LeaseRow;
 
 use super::Trouble;
 use super::ask::Asking;
@@ -84,18 +87,51 @@ pub(super) async fn glimpse(
     asking: Asking<'_>,
     head: &Head<'_>,
     spans: &[Span],
-    from: i64,
+    (from, read_at): (i64, Option<i64>),
     glimpses: &mut Glimpses,
 ) -> Result<Vec<Seen>, Trouble> {
     let (headers, _) = headers::agreed(asking, head, head.next(from)).await?;
     let matched = transfers(asking, head, spans, &headers).await?;
+    let seen = for_whom_is_sure(asking, matched.seen, read_at).await?;
     let up_to = headers.last().map_or(from - 1, |last| last.height);
     let waits = |seen: Seen| Seen {
         height: None,
         ..seen
     };
-    let shown = glimpses.add(matched.seen, up_to);
+    let shown = glimpses.add(seen, up_to);
     Ok(shown.into_iter().map(waits).collect())
+}
+
+/// Those to addresses whose invoice is open and has been their only one since what was read last, at a time of which enough
+/// endpoints are sure: whenever after that they were sent, they are for it. Whom others are for depends on when a block was made, or
+/// on who sent how much, which is not known yet.
+async fn for_whom_is_sure(
+    asking: Asking<'_>,
+    mut seen: Vec<Seen>,
+    read_at: Option<i64>,
+) -> Result<Vec<Seen>, Trouble> {
+    let addresses: BTreeSet<&str> = seen.iter().map(|it| &*it.recipient).collect();
+    let addresses: Vec<&str> = addresses.into_iter().collect();
+    if addresses.is_empty() {
+        return Ok(seen);
+    }
+    let mut reader = asking.engine.db.read().await.map_err(Trouble::from)?;
+    let leases = till_store::leases::of_addresses(&mut reader, &addresses).await?;
+    drop(reader);
+    seen.retain(|it| {
+        let of_address = leases.iter().filter(|lease| lease.address == it.recipient);
+        is_sure(&of_address.collect::<Vec<_>>(), read_at)
+    });
+    Ok(seen)
+}
+
+/// The leases of one address, the latest last.
+fn is_sure(leases: &[&LeaseRow], read_at: Option<i64>) -> bool {
+    let Some((latest, earlier)) = leases.split_last() else {
+        return false;
+    };
+    let since = |read_at: i64| latest.leased_at <= read_at - CLOCK_SLACK_MS;
+    latest.free_at.is_none() && (earlier.is_empty() || read_at.is_some_and(since))
 }
 
 #[cfg(test)]

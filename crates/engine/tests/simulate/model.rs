@@ -347,6 +347,7 @@ fn undoes(known: &Seen, seen: &Observation) -> bool {
 }
 
 fn take(known: &mut Seen, seen: &Observation, now: i64) {
+    let was_dropped = known.is_gone() && known.block.is_none();
     let is_stale = known.block.is_some() && !known.is_gone();
     match &seen.sighting {
         Sighting::Removed => return known.go(now),
@@ -370,6 +371,9 @@ fn take(known: &mut Seen, seen: &Observation, now: i64) {
             known.gone_at = None;
             known.block = Some((*number, hash.clone(), *time));
         }
+    }
+    if was_dropped {
+        known.first_seen_at = now;
     }
     known.units = seen.units.0;
 }

@@ -2,6 +2,7 @@
 
 pub mod account;
 pub mod accounts;
+mod asking;
 pub mod backup;
 pub mod check;
 pub mod checkout;

@@ -7,7 +7,8 @@ use till_core::time;
 use till_engine::intake::chain;
 use till_store::networks::NetworkRow;
 
-use crate::compose::{self, Purpose};
+use crate::commands::asking;
+use crate::compose;
 use crate::config::Config;
 use crate::database;
 use crate::failure::Failure;
@@ -38,7 +39,7 @@ pub struct Thaw {
 struct Shown {
     network: String,
     name: String,
-    /// `watched`, `frozen`, or `new` before anything was read.
+    /// `watched`, `frozen`, `new` before anything was read, or `unwatched` when it is no longer configured.
     state: &'static str,
     endpoints: usize,
     height: Option<i64>,
@@ -53,7 +54,7 @@ struct Shown {
 }
 
 pub async fn list(config: &Config, list: &List) -> Result<(), Failure> {
-    let only = list.network.as_deref().map(id_of).transpose()?;
+    let only = list.network.as_deref().map(asking::known).transpose()?;
     let endpoints = compose::endpoints(config)?;
     let db = database::open_existing(&config.database).await?;
     let rows = till_store::networks::all(&mut db.read().await?).await;
@@ -63,7 +64,7 @@ pub async fn list(config: &Config, list: &List) -> Result<(), Failure> {
     let mut ids: Vec<&str> = endpoints.keys().map(String::as_str).chain(known).collect();
     ids.sort_unstable();
     ids.dedup();
-    ids.retain(|id| only.is_none_or(|only| only == *id));
+    ids.retain(|id| only.is_none_or(|only| only.id == *id));
     let shown: Vec<Shown> = ids
         .into_iter()
         .map(|id| {
@@ -77,14 +78,6 @@ pub async fn list(config: &Config, list: &List) -> Result<(), Failure> {
     }
 }
 
-/// The network's own id, whatever alias was given.
-fn id_of(id: &str) -> Result<&'static str, Failure> {
-    let network = Registry::builtin().network(id);
-    network
-        .map(|network| &*network.id)
-        .ok_or_else(|| Failure::new(format!("{id} is no network of this version")))
-}
-
 fn show(id: &str, row: Option<&NetworkRow>, endpoints: usize) -> Shown {
     let name = Registry::builtin().network(id).map(|it| it.name.clone());
     Shown {
@@ -92,6 +85,7 @@ fn show(id: &str, row: Option<&NetworkRow>, endpoints: usize) -> Shown {
         name: name.unwrap_or_default(),
         state: match row {
             Some(row) if row.frozen_at.is_some() => "frozen",
+            _ if endpoints == 0 => "unwatched",
             Some(row) if row.cursor_height.is_some() => "watched",
             _ => "new",
         },
@@ -122,9 +116,8 @@ fn line(shown: &Shown) -> String {
 }
 
 pub async fn thaw(config: &Config, thaw: &Thaw) -> Result<(), Failure> {
-    let id = id_of(&thaw.network)?;
-    let urls = config.urls(config.server.listen);
-    let engine = compose::engine(config, &urls, Purpose::Business).await?;
+    let id = &*asking::known(&thaw.network)?.id;
+    let engine = compose::engine_on_existing(config).await?;
     let row = till_store::networks::find(&mut engine.db.read().await?, id).await?;
     let is_frozen = row.is_some_and(|row| row.frozen_at.is_some());
     let done = match is_frozen || thaw.rescan_from.is_some() {
@@ -142,4 +135,37 @@ pub async fn thaw(config: &Config, thaw: &Thaw) -> Result<(), Failure> {
         (false, None) => format!("{id} was not frozen\n"),
     };
     output::print(&line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_network_that_is_configured_is_watched() {
+        let row = NetworkRow {
+            id: "eip155:84532".to_owned(),
+            epoch: 1,
+            owner: None,
+            heard_at: Some(1),
+            cursor_height: Some(7),
+            cursor_hash: None,
+            safe_height: None,
+            final_height: Some(5),
+            frozen_at: None,
+            frozen_from: None,
+            frozen_reason: None,
+            checked_height: None,
+        };
+        let state =
+            |row: Option<&NetworkRow>, endpoints| show("eip155:84532", row, endpoints).state;
+        assert_eq!(state(None, 1), "new");
+        assert_eq!(state(Some(&row), 1), "watched");
+        assert_eq!(state(Some(&row), 0), "unwatched");
+        let frozen = NetworkRow {
+            frozen_at: Some(2),
+            ..row
+        };
+        assert_eq!(state(Some(&frozen), 0), "frozen");
+    }
 }

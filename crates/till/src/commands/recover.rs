@@ -1,25 +1,25 @@
 //! `till recover`: an account's addresses again from its id and its destinations alone, with the database gone, and what
 //! lies there where an endpoint can be asked.
 
+mod search;
+
 use std::collections::BTreeMap;
 
 use clap::Args;
-use serde::Serialize;
-use till_chains::evm::balances::balances;
-use till_chains::raw::raw;
+use till_chains::AddressError;
 use till_chains::rpc::{Endpoint, RpcClient};
-use till_chains::{Derivation, derive};
-use till_core::asset::{Family, Network, Registry};
-use till_core::money;
+use till_core::asset::Registry;
+use till_core::id::{self, IdKind};
+use till_engine::nodes::Endpoints;
 
+use self::search::{Addresses, EMPTY_MAX, Extent, Failed, Found, Search, answers_many};
 use crate::commands::account::{Destination, destination};
+use crate::commands::asking::{self, Asking};
 use crate::commands::key::Mode;
 use crate::compose;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::output;
-
-const COUNT_DEFAULT: u64 = 100;
 
 #[derive(Debug, Args)]
 pub struct Recover {
@@ -34,165 +34,168 @@ pub struct Recover {
     /// Only this network's balances
     #[arg(long, value_name = "CAIP2")]
     network: Vec<String>,
+    // Taken apart later: the parser of the command line would repeat an address that may hold a key.
     /// An endpoint to ask
-    #[arg(long, value_name = "CAIP2=URL", value_parser = endpoint)]
-    rpc: Vec<(String, Endpoint)>,
-    /// How many of each family
-    #[arg(long, value_name = "N", default_value_t = COUNT_DEFAULT)]
-    count: u64,
+    #[arg(long, value_name = "CAIP2=URL")]
+    rpc: Vec<String>,
+    /// Exactly so many numbers of each family
+    #[arg(long, value_name = "N")]
+    count: Option<u64>,
     /// Print one JSON array instead of text
     #[arg(long)]
     json: bool,
 }
 
-fn endpoint(text: &str) -> Result<(String, Endpoint), String> {
-    let (network, url) = text.split_once('=').ok_or("write CAIP2=URL")?;
-    let known = Registry::builtin().network(network);
-    let network = known.ok_or("that is no network of this version")?;
-    let endpoint = Endpoint::parse(url).map_err(|error| error.to_string())?;
-    Ok((network.id.clone(), endpoint))
-}
-
-#[derive(Debug, Serialize)]
-struct Found {
-    family: &'static str,
-    number: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    salt: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<String>,
-    address: String,
-    balances: Vec<Lying>,
-}
-
-#[derive(Debug, Serialize)]
-struct Lying {
-    asset: String,
-    amount: String,
-}
-
 pub async fn run(config: &Config, recover: &Recover) -> Result<(), Failure> {
+    let mut told = Told::default();
+    let all = addresses(recover, &mut told.remarks)?;
+    let endpoints = asked(config, recover)?;
+    let rpc = RpcClient::new().map_err(|error| Failure::new(error.to_string()))?;
+    let extent = recover.count.map_or(Extent::All, Extent::First);
+    let mut failed = Failed::default();
+    for addresses in &all {
+        let mut asking = of_family(addresses, &rpc, &endpoints);
+        let search = Search::run(addresses, &mut asking, extent, &mut failed).await;
+        let search = search.map_err(|error| wrong(addresses.family().namespace(), error))?;
+        if extent == Extent::All {
+            told.remarks.push(how_far(addresses, &asking, &search));
+        }
+        let remarks = asking.into_iter().flat_map(Asking::into_remarks);
+        told.remarks.extend(remarks);
+        told.found.extend(search.found);
+    }
+    told.remarks.extend(failed.remarks);
+    told.tell(recover.json, &failed.why)
+}
+
+/// What there is to say at the end.
+#[derive(Default)]
+struct Told {
+    found: Vec<Found>,
+    remarks: Vec<String>,
+}
+
+impl Told {
+    /// The addresses are right though a network failed; what lies there is not known on it, which is the end, in one line.
+    fn tell(self, json: bool, failed: &[String]) -> Result<(), Failure> {
+        match json {
+            true => output::print_json(&self.found)?,
+            false => output::print(&self.found.iter().map(line).collect::<String>())?,
+        }
+        if failed.is_empty() {
+            output::remark(&self.remarks);
+            return Ok(());
+        }
+        let lines = [failed, &self.remarks].concat();
+        let line = format!("the balances are not complete: {}", lines.join("; "));
+        Err(Failure::new(line))
+    }
+}
+
+/// What leads to each destination. A family that has no addresses in this mode is remarked, unless no other is left.
+fn addresses<'r>(
+    recover: &'r Recover,
+    remarks: &mut Vec<String>,
+) -> Result<Vec<Addresses<'r>>, Failure> {
+    if !id::is(IdKind::Account, &recover.account) {
+        let line = "--account must be an account's id, such as acct_ and 26 letters and digits";
+        return Err(Failure::Usage(line.to_owned()));
+    }
     if recover.destination.is_empty() {
         let line = "give --destination: addresses cannot be found without where they lead";
-        return Err(Failure::new(line));
+        return Err(Failure::Usage(line.to_owned()));
     }
-    let endpoints = asked(config, recover)?;
-    let mut found = Vec::new();
-    for destination in &recover.destination {
-        found.extend(of_family(recover, destination)?);
-    }
-    let rpc = RpcClient::new().map_err(|error| Failure::new(error.to_string()))?;
-    let mut failed = Vec::new();
-    for (id, endpoints) in &endpoints {
-        if let Some(network) = Registry::builtin().network(id)
-            && let Err(why) = look(&rpc, network, endpoints, &mut found).await
-        {
-            failed.push(why);
+    let mode = recover.mode.of_assets();
+    let mut all = Vec::new();
+    for Destination { family, address } in &recover.destination {
+        let name = family.namespace();
+        match Addresses::new(*family, mode, &recover.account, address) {
+            Some(addresses) => {
+                addresses.at(0).map_err(|error| wrong(name, error))?;
+                all.push(addresses);
+            }
+            None => remarks.push(format!("{name} has no deposit addresses in this mode")),
         }
     }
-    match recover.json {
-        true => output::print_json(&found)?,
-        false => output::print(&found.iter().map(line).collect::<String>())?,
-    }
-    // The addresses are right all the same; what lies there is not known on these.
-    match failed.is_empty() {
-        true => Ok(()),
-        false => Err(Failure::new(format!(
-            "the balances are not complete: {}",
-            failed.join("; ")
-        ))),
+    match all.is_empty() {
+        true => Err(Failure::new(remarks.join("; "))),
+        false => Ok(all),
     }
 }
 
-/// Whom to ask: what was given beside what is configured, of the networks that are wanted.
-fn asked(config: &Config, recover: &Recover) -> Result<BTreeMap<String, Vec<Endpoint>>, Failure> {
-    let mut endpoints = compose::endpoints(config)?;
-    for (network, endpoint) in &recover.rpc {
-        let of_network = endpoints.entry(network.clone()).or_default();
-        of_network.insert(0, endpoint.clone());
-    }
+fn wrong(family: &str, error: AddressError) -> Failure {
+    Failure::Usage(format!("--destination {family}: {error}"))
+}
+
+/// Whom to ask: what was given before what is configured, of the networks that are wanted.
+fn asked(config: &Config, recover: &Recover) -> Result<BTreeMap<String, Endpoints>, Failure> {
     let mode = recover.mode.of_assets();
-    let named = recover.network.iter().map(|id| {
-        let network = Registry::builtin().network(id);
-        let network = network.ok_or_else(|| Failure::new(format!("{id} is no network")))?;
-        Ok(&*network.id)
-    });
-    let wanted: Vec<&str> = named.collect::<Result<_, Failure>>()?;
+    let mut endpoints = compose::provided(config)?;
+    for given in &recover.rpc {
+        let (network, endpoint) = endpoint(given)?;
+        let network = asking::of_mode(network, mode)?;
+        let none = || Endpoints {
+            of: Vec::new(),
+            quorum: None,
+        };
+        let of_network = endpoints.entry(network.id.clone()).or_insert_with(none);
+        // Named twice, it would be asked in place of another.
+        of_network.of.retain(|it| !it.is_same(&endpoint));
+        of_network.of.insert(0, endpoint);
+    }
+    let named = recover.network.iter();
+    let named = named.map(|id| asking::named(id, mode, &endpoints).map(|it| &*it.id));
+    let named: Vec<&str> = named.collect::<Result<_, Failure>>()?;
     endpoints.retain(|id, _| {
         let network = Registry::builtin().network(id);
-        let is_wanted = wanted.is_empty() || wanted.contains(&&**id);
-        let can_be =
-            |it: &Network| it.mode == mode && matches!(it.family, Family::Evm | Family::Tron);
-        is_wanted && network.is_some_and(can_be)
+        let can_be = network.is_some_and(|it| asking::can_be_asked(it, mode));
+        can_be && (named.is_empty() || named.contains(&&**id))
     });
     Ok(endpoints)
 }
 
-fn of_family(recover: &Recover, destination: &Destination) -> Result<Vec<Found>, Failure> {
-    let (family, mode) = (destination.family, recover.mode.of_assets());
-    let mut networks = Registry::builtin().networks().iter();
-    let network = networks.find(|it| {
-        let has_addresses = it.factory.is_some() || it.family == Family::Bitcoin;
-        it.family == family && it.mode == mode && has_addresses
-    });
-    let name = family.namespace();
-    let none = || Failure::new(format!("{name} has no deposit addresses in this mode"));
-    let network = network.ok_or_else(none)?;
-    let wrong = |error| Failure::new(format!("--destination {name}: {error}"));
-    let one = |number: u64| {
-        let derivation = derive(network, &recover.account, &destination.address, number);
-        let derivation = derivation.map_err(wrong)?;
-        let address = derivation.address().map_err(wrong)?;
-        let (salt, path) = match derivation {
-            Derivation::Bitcoin { path, .. } => (None, Some(path)),
-            Derivation::Evm { salt, .. }
-            | Derivation::Tron { salt, .. }
-            | Derivation::Solana { salt, .. } => (Some(salt), None),
-        };
-        Ok(Found {
-            family: name,
-            number,
-            salt,
-            path,
-            address,
-            balances: Vec::new(),
-        })
-    };
-    (0..recover.count).map(one).collect()
+/// Without repeating what was given: an address may hold a key.
+fn endpoint(given: &str) -> Result<(&str, Endpoint), Failure> {
+    let usage = |problem: &str| Failure::Usage(format!("--rpc: {problem}"));
+    let (network, url) = given
+        .split_once('=')
+        .ok_or_else(|| usage("write CAIP2=URL"))?;
+    if Registry::builtin().network(network).is_none() {
+        return Err(usage("what is before = is no network of this version"));
+    }
+    let endpoint = Endpoint::parse(url).map_err(|error| usage(&error.to_string()))?;
+    Ok((network, endpoint))
 }
 
-async fn look(
-    rpc: &RpcClient,
-    network: &'static Network,
-    endpoints: &[Endpoint],
-    found: &mut [Found],
-) -> Result<(), String> {
-    let of_family = |it: &&mut Found| it.family == network.family.namespace();
-    let mut found: Vec<&mut Found> = found.iter_mut().filter(of_family).collect();
-    let parsed = found
-        .iter()
-        .filter_map(|it| raw(network.family, &it.address));
-    let addresses: Vec<[u8; 20]> = parsed.collect();
-    let mut last = None;
-    for endpoint in endpoints {
-        match balances(rpc, endpoint, network, &addresses).await {
-            Err(error) => last = Some(format!("{}: {endpoint}: {error}", network.id)),
-            Ok(lying) => {
-                for balance in lying {
-                    let at = addresses.iter().position(|it| *it == balance.address);
-                    if let Some(found) = at.and_then(|at| found.get_mut(at)) {
-                        let decimals = balance.asset.decimals;
-                        found.balances.push(Lying {
-                            asset: balance.asset.code.clone(),
-                            amount: money::show(balance.units, decimals),
-                        });
-                    }
-                }
-                return Ok(());
-            }
-        }
+fn of_family<'r>(
+    addresses: &Addresses<'_>,
+    rpc: &'r RpcClient,
+    endpoints: &BTreeMap<String, Endpoints>,
+) -> Vec<Asking<'r>> {
+    let all = endpoints.iter().filter_map(|(id, endpoints)| {
+        let network = Registry::builtin().network(id)?;
+        let is_of_family = network.family == addresses.family();
+        is_of_family.then(|| Asking::new(rpc, network, endpoints))
+    });
+    all.collect()
+}
+
+/// What nobody looked at may hold money, so it is said where the looking ended.
+fn how_far(addresses: &Addresses<'_>, asking: &[Asking<'_>], search: &Search) -> String {
+    let family = addresses.family().namespace();
+    let last = search.looked_to.saturating_sub(1);
+    match (asking.is_empty(), asking.iter().any(answers_many)) {
+        (false, true) => format!(
+            "{family}: looked up to number {last}, {EMPTY_MAX} or more beyond the last on which something lies; \
+             --count looks at more"
+        ),
+        (false, false) => format!(
+            "{family}: looked up to number {last} only, for its nodes are asked for one balance at a time; --count looks at more"
+        ),
+        (true, _) => format!(
+            "{family}: listed up to number {last}, for nobody can be asked what lies on others; --count lists more"
+        ),
     }
-    Err(last.unwrap_or_default())
 }
 
 fn line(found: &Found) -> String {

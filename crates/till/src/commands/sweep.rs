@@ -6,13 +6,15 @@ mod unsigned;
 use std::collections::BTreeMap;
 
 use clap::Args;
-use till_chains::rpc::{Endpoint, RpcClient};
+use till_chains::rpc::RpcClient;
 use till_core::asset::{Family, Network, Registry};
 use till_core::money;
 use till_core::scope::Scope;
+use till_engine::nodes::Endpoints;
 use till_store::destinations::Numbered;
 
-use self::unsigned::{Account, Lying, Unsigned, of_network};
+use self::unsigned::{Account, Lying, Sweepable, Unsigned, of_network};
+use crate::commands::asking::{self, Asking, FAMILIES};
 use crate::commands::key::Mode;
 use crate::compose;
 use crate::config::Config;
@@ -43,37 +45,55 @@ pub struct Sweep {
 
 pub async fn run(config: &Config, sweep: &Sweep) -> Result<(), Failure> {
     let scope = Scope::new(&sweep.account, sweep.mode.of_assets());
-    let endpoints = compose::endpoints(config)?;
-    let wanted = wanted(sweep, &endpoints)?;
     let min = sweep.min.as_deref().map(least).transpose()?;
+    let endpoints = compose::provided(config)?;
+    let networks = wanted(sweep, &endpoints)?;
     let numbered = numbered(config, &scope).await?;
     let rpc = RpcClient::new().map_err(|error| Failure::new(error.to_string()))?;
-    let mut transactions = Vec::new();
-    for (id, endpoints) in endpoints {
-        let network = Registry::builtin().network(&id);
-        let Some(network) = network.filter(|it| can_be_swept(it, scope.mode)) else {
-            continue;
+    let mut swept = Swept::default();
+    for (network, endpoints) in networks {
+        let account = Account {
+            scope: &scope,
+            numbered: numbered.get(&network.family).map_or(&[], Vec::as_slice),
+            min,
         };
-        if wanted.is_empty() || wanted.contains(&network.id) {
-            let account = Account {
-                scope: &scope,
-                numbered: numbered.get(&network.family).map_or(&[], Vec::as_slice),
-                min,
-            };
-            transactions.extend(of_network(&rpc, &endpoints, network, &account).await?);
+        let mut asking = Asking::new(&rpc, network, endpoints);
+        match of_network(&mut asking, &account).await {
+            Ok(found) => swept.found.add(found),
+            Err(why) => swept.failed.push(why),
         }
+        swept.remarks.extend(asking.into_remarks());
     }
-    match sweep.json {
-        true => output::print_json(&transactions),
-        false => output::print(&text(&transactions)),
-    }
+    swept.tell(sweep.json)
 }
 
-/// Where deposit addresses are contracts that anybody may empty.
-const FAMILIES: [Family; 2] = [Family::Evm, Family::Tron];
+/// What came of all networks.
+#[derive(Default)]
+struct Swept {
+    found: Sweepable,
+    remarks: Vec<String>,
+    /// Of which networks nothing is known, and why.
+    failed: Vec<String>,
+}
 
-fn can_be_swept(network: &Network, mode: till_core::asset::Mode) -> bool {
-    FAMILIES.contains(&network.family) && network.mode == mode && network.factory.is_some()
+impl Swept {
+    /// What was found is told though a network failed, which then is the end, in one line.
+    fn tell(self, json: bool) -> Result<(), Failure> {
+        let transactions = &self.found.transactions;
+        if self.failed.is_empty() || !transactions.is_empty() {
+            match json {
+                true => output::print_json(transactions)?,
+                false => output::print(&text(&self.found))?,
+            }
+        }
+        if self.failed.is_empty() {
+            output::remark(&self.remarks);
+            return Ok(());
+        }
+        let lines = [self.failed, self.remarks].concat();
+        let line = format!("not everything was looked at: {}", lines.join("; "));
+        Err(Failure::new(line))
+    }
 }
 
 /// The account's destinations, and how many addresses lead to each.
@@ -99,37 +119,26 @@ async fn numbered(
     }
 }
 
-/// Networks under their own names. What cannot be asked is not nothing, so it is said.
-fn wanted(
+/// The networks to ask, and whom to ask there.
+fn wanted<'e>(
     sweep: &Sweep,
-    endpoints: &BTreeMap<String, Vec<Endpoint>>,
-) -> Result<Vec<String>, Failure> {
-    let named = sweep.network.iter().map(|id| {
-        let network = Registry::builtin().network(id);
-        let network = network.filter(|it| FAMILIES.contains(&it.family) && it.factory.is_some());
-        let network = network
-            .ok_or_else(|| Failure::new(format!("{id} is no network that can be swept so")))?;
-        let mode = sweep.mode.of_assets();
-        if network.mode != mode {
-            let line = format!("{id} is not a network of {} mode", mode.as_str());
-            return Err(Failure::new(line));
-        }
-        if endpoints.get(&network.id).is_none_or(Vec::is_empty) {
-            let line = format!("{id} has no endpoint: name one in networks.{id:?}.rpc");
-            return Err(Failure::new(line));
-        }
-        Ok(network.id.clone())
+    endpoints: &'e BTreeMap<String, Endpoints>,
+) -> Result<Vec<(&'static Network, &'e Endpoints)>, Failure> {
+    let mode = sweep.mode.of_assets();
+    let named = sweep.network.iter();
+    let named = named.map(|id| asking::named(id, mode, endpoints).map(|it| &*it.id));
+    let named: Vec<&str> = named.collect::<Result<_, _>>()?;
+    let can_be_asked = endpoints.iter().filter_map(|(id, endpoints)| {
+        let network = Registry::builtin().network(id)?;
+        asking::can_be_asked(network, mode).then_some((network, endpoints))
     });
-    let wanted: Vec<String> = named.collect::<Result<_, _>>()?;
-    let can_be_asked = |id: &String| {
-        let network = Registry::builtin().network(id);
-        network.is_some_and(|it| can_be_swept(it, sweep.mode.of_assets()))
-    };
-    if !endpoints.keys().any(can_be_asked) {
+    let mut wanted: Vec<_> = can_be_asked.collect();
+    if wanted.is_empty() {
         let line =
             "no EVM or TRON network of this mode has an endpoint: name one in networks.<CAIP2>.rpc";
         return Err(Failure::new(line));
     }
+    wanted.retain(|(network, _)| named.is_empty() || named.contains(&&*network.id));
     Ok(wanted)
 }
 
@@ -137,15 +146,23 @@ fn wanted(
 fn least(text: &str) -> Result<&str, Failure> {
     match money::parse(text, DECIMALS_MAX) {
         Ok(_) => Ok(text),
-        Err(_) => Err(Failure::new(
-            "--min must be a plain decimal such as 10 or 0.5",
+        Err(_) => Err(Failure::Usage(
+            "--min must be a plain decimal such as 10 or 0.5".to_owned(),
         )),
     }
 }
 
-fn text(transactions: &[Unsigned]) -> String {
+fn text(found: &Sweepable) -> String {
+    let Sweepable {
+        transactions,
+        is_less_left,
+    } = found;
     if transactions.is_empty() {
-        return "nothing lies on this account's addresses\n".to_owned();
+        let line = match is_less_left {
+            true => "what lies on this account's addresses is less than --min\n",
+            false => "nothing lies on this account's addresses\n",
+        };
+        return line.to_owned();
     }
     let mut text = String::new();
     for transaction in transactions {

@@ -284,10 +284,18 @@ fn network_id(layers: &Layers, shouted: &str) -> Option<String> {
 }
 
 fn add_set(layers: &mut Layers, given: &str) -> Result<(), ConfigError> {
+    let name = given.split('=').next().unwrap_or_default();
     let malformed = || ConfigError::Set {
-        given: given.split('=').next().unwrap_or_default().to_owned(),
+        given: match name.contains('/') {
+            // No setting is called so: it is an address, and may hold a key.
+            true => "…".to_owned(),
+            false => name.to_owned(),
+        },
     };
     let (path, text) = given.split_once('=').ok_or_else(malformed)?;
+    if path.contains('/') {
+        return Err(malformed());
+    }
     let (section, rest) = path.trim().split_once('.').ok_or_else(malformed)?;
     let origin = Origin::Flag("--set");
     if section == "networks" {

@@ -214,11 +214,13 @@ fn endpoint(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// However differently an address is written, it leads to one endpoint.
+/// However differently an address is written, and whoever asks there, it leads to one endpoint.
 fn has_twice(endpoints: &[String]) -> bool {
     let plain = |text: &String| {
         let mut url = Url::parse(text).ok()?;
         url.set_fragment(None);
+        url.set_username("").ok()?;
+        url.set_password(None).ok()?;
         Some(url.as_str().trim_end_matches('/').to_owned())
     };
     let plain: Vec<Option<String>> = endpoints.iter().map(plain).collect();

@@ -12,6 +12,7 @@ mod shop;
 mod watched;
 
 mod alone;
+mod believing;
 mod endpoints;
 mod fakes;
 mod fewer;

@@ -140,13 +140,14 @@ fn what_cannot_be_asked_is_not_nothing() {
     let destination = format!("eip155={DESTINATION}");
     let shop = Shop::on(&["--destination", &destination], networks);
     let account = shop.account_id();
-    let sweep = |more: &[&str]| {
+    let run = |more: &[&str]| {
         let args = ["sweep", "--config", "till.toml", "--account", account];
         let all = [&args[..], &["--mode", "test"], more].concat();
-        shop.place.till(&all).fails(1)
+        shop.place.till(&all)
     };
+    let sweep = |more: &[&str]| run(more).fails(1);
     for min in ["abc", "10,5", "-5", "1e3", ""] {
-        let line = sweep(&[&format!("--min={min}")]);
+        let line = run(&[&format!("--min={min}")]).fails(2);
         assert!(line.contains("--min must be a plain decimal"), "{line}");
     }
     let line = sweep(&["--network", "eip155:11155111"]);

@@ -150,6 +150,6 @@ fn tron_addresses_are_found_again_with_what_lies_there() {
         line.contains("the balances are not complete: tron:3448148188"),
         "{line}"
     );
-    let line = recover(&["--network", "tron:1"]).fails(1);
+    let line = recover(&["--network", "tron:1"]).fails(2);
     assert!(line.contains("tron:1 is no network"), "{line}");
 }

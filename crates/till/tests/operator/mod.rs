@@ -1,5 +1,6 @@
 //! What an operator sees of the real program, and what others do not.
 
+mod asked;
 mod copies;
 mod endings;
 mod keys;

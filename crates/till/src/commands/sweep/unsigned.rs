@@ -1,19 +1,19 @@
 //! Transactions that empty addresses, not signed: in batches through Multicall3 where there is one, one by one on TRON.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
-use till_chains::evm::balances::{Balance, balances};
-use till_chains::evm::client;
+use till_chains::evm::balances::Balance;
 use till_chains::evm::multicall::{Call, MULTICALL3, aggregate};
 use till_chains::evm::sweep::{Holding, deploying, emptying, energy_at_most, gas_at_most};
 use till_chains::raw::{raw, shown};
-use till_chains::rpc::{Endpoint, RpcClient, RpcError};
 use till_chains::{DepositAddresses, salt};
 use till_core::asset::{Family, Network};
 use till_core::money;
 use till_core::scope::Scope;
 use till_store::destinations::Numbered;
 
-use crate::failure::Failure;
+use crate::commands::asking::Asking;
 
 /// Addresses of one transaction: half of what a block of the smallest network takes.
 const ADDRESSES_MAX: usize = 50;
@@ -72,51 +72,31 @@ fn derived(network: &Network, account: &Account<'_>) -> Vec<Derived> {
     all
 }
 
-/// The first endpoint that answers is believed: what it says costs gas at worst.
-pub async fn of_network(
-    rpc: &RpcClient,
-    endpoints: &[Endpoint],
-    network: &'static Network,
-    account: &Account<'_>,
-) -> Result<Vec<Unsigned>, Failure> {
-    let derived = derived(network, account);
-    let mut last = None;
-    for endpoint in endpoints {
-        match unsigned(rpc, endpoint, network, &derived, account.min).await {
-            Ok(transactions) => return Ok(transactions),
-            Err(error) => last = Some(format!("{}: {endpoint}: {error}", network.id)),
-        }
-    }
-    Err(Failure::new(last.unwrap_or_default()))
+/// What is worth emptying, and whether there is something that is not.
+#[derive(Debug, Default)]
+pub struct Sweepable {
+    pub transactions: Vec<Unsigned>,
+    pub is_less_left: bool,
 }
 
-async fn unsigned(
-    rpc: &RpcClient,
-    endpoint: &Endpoint,
-    network: &'static Network,
-    derived: &[Derived],
-    min: Option<&str>,
-) -> Result<Vec<Unsigned>, RpcError> {
-    let addresses: Vec<[u8; 20]> = derived.iter().map(|it| it.address).collect();
-    let mut lying = balances(rpc, endpoint, network, &addresses).await?;
-    lying.retain(|balance| is_worth_it(balance, min));
-    let mut holdings: Vec<(Holding, Vec<Balance>)> = Vec::new();
-    for it in derived {
-        let here = lying.iter().filter(|balance| balance.address == it.address);
-        let here: Vec<Balance> = here.cloned().collect();
-        if here.is_empty() {
-            continue;
-        }
-        let code = client::code(rpc, endpoint, &it.address).await?;
-        let holding = Holding {
-            address: it.address,
-            salt: it.salt,
-            destination: it.destination,
-            is_deployed: !code.is_empty(),
-            contracts: here.iter().map(|balance| balance.contract).collect(),
-        };
-        holdings.push((holding, here));
+impl Sweepable {
+    pub fn add(&mut self, more: Sweepable) {
+        self.transactions.extend(more.transactions);
+        self.is_less_left |= more.is_less_left;
     }
+}
+
+pub async fn of_network(
+    asking: &mut Asking<'_>,
+    account: &Account<'_>,
+) -> Result<Sweepable, String> {
+    let network = asking.network;
+    let derived = derived(network, account);
+    let addresses: Vec<[u8; 20]> = derived.iter().map(|it| it.address).collect();
+    let lying = asking.balances(&addresses).await?;
+    let is_worth_it = |balance: &Balance| is_worth_it(balance, account.min);
+    let (worth_it, less): (Vec<_>, Vec<_>) = lying.into_iter().partition(is_worth_it);
+    let holdings = holdings(asking, &derived, worth_it).await?;
     let mut transactions = Vec::new();
     match network.family {
         Family::Tron => {
@@ -126,11 +106,41 @@ async fn unsigned(
         }
         _ => {
             for some in holdings.chunks(ADDRESSES_MAX) {
-                transactions.push(batch(rpc, endpoint, network, some).await?);
+                transactions.push(batch(asking, some).await?);
             }
         }
     }
-    Ok(transactions)
+    Ok(Sweepable {
+        transactions,
+        is_less_left: !less.is_empty(),
+    })
+}
+
+/// The addresses on which something lies, in their order, each with what it is.
+async fn holdings(
+    asking: &mut Asking<'_>,
+    derived: &[Derived],
+    lying: Vec<Balance>,
+) -> Result<Vec<(Holding, Vec<Balance>)>, String> {
+    let mut by_address: BTreeMap<[u8; 20], Vec<Balance>> = BTreeMap::new();
+    for balance in lying {
+        by_address.entry(balance.address).or_default().push(balance);
+    }
+    let mut holdings = Vec::new();
+    for it in derived {
+        let Some(here) = by_address.remove(&it.address) else {
+            continue;
+        };
+        let holding = Holding {
+            address: it.address,
+            salt: it.salt,
+            destination: it.destination,
+            is_deployed: asking.has_code(&it.address).await?,
+            contracts: here.iter().map(|balance| balance.contract).collect(),
+        };
+        holdings.push((holding, here));
+    }
+    Ok(holdings)
 }
 
 fn is_worth_it(balance: &Balance, min: Option<&str>) -> bool {
@@ -154,18 +164,17 @@ fn is_worth_it(balance: &Balance, min: Option<&str>) -> bool {
 }
 
 async fn batch(
-    rpc: &RpcClient,
-    endpoint: &Endpoint,
-    network: &Network,
+    asking: &mut Asking<'_>,
     some: &[(Holding, Vec<Balance>)],
-) -> Result<Unsigned, RpcError> {
+) -> Result<Unsigned, String> {
+    let network = asking.network;
     let factory = factory(network)?;
     let holdings: Vec<Holding> = some.iter().map(|(holding, _)| holding.clone()).collect();
     let data = aggregate(&emptying(&factory, &holdings));
-    let gas = match client::gas(rpc, endpoint, &MULTICALL3, &data).await {
+    let gas = match asking.gas(&MULTICALL3, &data).await {
         // What is cheap now may be dearer in the block that has it.
-        Ok(gas) => gas + gas / 4,
-        Err(_) => gas_at_most(&holdings),
+        Some(gas) => gas.saturating_add(gas / 4),
+        None => gas_at_most(&holdings),
     };
     let addresses = some
         .iter()
@@ -182,7 +191,7 @@ fn one_by_one(
     network: &Network,
     holding: &Holding,
     balances: &[Balance],
-) -> Result<Vec<Unsigned>, RpcError> {
+) -> Result<Vec<Unsigned>, String> {
     let mut transactions = Vec::new();
     if let Some(call) = deploying(&factory(network)?, holding) {
         let energy = energy_at_most(&call, holding);
@@ -201,10 +210,10 @@ fn one_by_one(
     Ok(transactions)
 }
 
-fn factory(network: &Network) -> Result<[u8; 20], RpcError> {
+fn factory(network: &Network) -> Result<[u8; 20], String> {
     let factory = network.factory.as_deref();
     let factory = factory.and_then(|it| raw(network.family, it));
-    factory.ok_or_else(|| RpcError::NotAnAnswer("no factory".to_owned()))
+    factory.ok_or_else(|| format!("{} has no factory", network.id))
 }
 
 fn lying(network: &Network, holding: &Holding, balance: &Balance) -> Lying {

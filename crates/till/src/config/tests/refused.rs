@@ -78,6 +78,14 @@ fn a_malformed_set_flag_is_quoted_without_its_value() {
         &set(&["server.listen"]),
         "--set \"server.listen\": write --set section.key=value",
     );
+    for address in [
+        "https://node.example/v2/secret",
+        "https://node.example/v2/secret?a=b",
+        "networks.https://node.example/secret.rpc=x",
+    ] {
+        let expected = "--set \"…\": write --set section.key=value";
+        check_error("", &[], &set(&[address]), expected);
+    }
 }
 
 #[test]
@@ -263,6 +271,10 @@ fn a_network_has_a_caip2_id_web_endpoints_and_a_known_finality() {
     );
     check_file_error(
         "networks.\"eip155:1\".rpc = ['https://one.example/secret', 'HTTPS://one.example:443/secret/#a']",
+        "configuration file: networks.\"eip155:1\".rpc names an endpoint twice",
+    );
+    check_file_error(
+        "networks.\"eip155:1\".rpc = ['https://one.example/x', 'https://user:secret@one.example/x']",
         "configuration file: networks.\"eip155:1\".rpc names an endpoint twice",
     );
     check_file_error(

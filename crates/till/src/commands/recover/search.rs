@@ -1,0 +1,228 @@
+//! Going through a family's numbers: which are listed, how far it is looked, and what lies there.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use futures::future::join_all;
+use serde::Serialize;
+use till_chains::raw::raw;
+use till_chains::{AddressError, Derivation, derive};
+use till_core::asset::{Family, Mode, Network, Registry};
+use till_core::money;
+
+use crate::commands::asking::Asking;
+
+/// Numbers that are listed whether something lies there or not, where nobody says how many.
+const LISTED: u64 = 100;
+/// So many numbers in a row on which nothing lies are the end: twice what a restore passes over at least.
+pub const EMPTY_MAX: u64 = 20_000;
+/// Numbers at a time, so that memory does not grow with how far it is looked.
+const BATCH: u64 = 1_000;
+
+#[derive(Debug, Serialize)]
+pub struct Found {
+    pub family: &'static str,
+    pub number: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    salt: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    pub address: String,
+    pub balances: Vec<Lying>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Lying {
+    pub asset: String,
+    pub amount: String,
+}
+
+/// The addresses that lead to one destination.
+pub struct Addresses<'a> {
+    network: &'static Network,
+    account: &'a str,
+    destination: &'a str,
+}
+
+impl Addresses<'_> {
+    /// Nothing where the family has none in this mode.
+    pub fn new<'a>(
+        family: Family,
+        mode: Mode,
+        account: &'a str,
+        destination: &'a str,
+    ) -> Option<Addresses<'a>> {
+        let mut networks = Registry::builtin().networks().iter();
+        let network = networks.find(|it| {
+            let has_addresses = it.factory.is_some() || it.family == Family::Bitcoin;
+            it.family == family && it.mode == mode && has_addresses
+        })?;
+        Some(Addresses {
+            network,
+            account,
+            destination,
+        })
+    }
+
+    pub fn family(&self) -> Family {
+        self.network.family
+    }
+
+    /// One of them; an error where the destination is none.
+    pub fn at(&self, number: u64) -> Result<Found, AddressError> {
+        let derivation = derive(self.network, self.account, self.destination, number)?;
+        let address = derivation.address()?;
+        let (salt, path) = match derivation {
+            Derivation::Bitcoin { path, .. } => (None, Some(path)),
+            Derivation::Evm { salt, .. }
+            | Derivation::Tron { salt, .. }
+            | Derivation::Solana { salt, .. } => (Some(salt), None),
+        };
+        Ok(Found {
+            family: self.family().namespace(),
+            number,
+            salt,
+            path,
+            address,
+            balances: Vec::new(),
+        })
+    }
+
+    fn of(&self, numbers: Range<u64>) -> Result<Vec<Found>, AddressError> {
+        numbers.map(|number| self.at(number)).collect()
+    }
+}
+
+/// Which numbers are gone through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// These and no others, all of them listed.
+    First(u64),
+    /// The first ones, and on to the end those on which something lies.
+    All,
+}
+
+/// How far the numbers of one destination were gone through.
+#[derive(Debug, Default)]
+pub struct Search {
+    pub found: Vec<Found>,
+    /// The first number that was not looked at.
+    pub looked_to: u64,
+    /// Behind the last number on which something lies.
+    lying_to: u64,
+}
+
+impl Search {
+    /// Asks all of these networks, as long as each answers; those that do not are left in `failed` with why.
+    pub async fn run(
+        addresses: &Addresses<'_>,
+        asking: &mut Vec<Asking<'_>>,
+        extent: Extent,
+        failed: &mut Failed,
+    ) -> Result<Search, AddressError> {
+        let mut search = Search::default();
+        while let Some(numbers) = search.next(extent, asking) {
+            let is_listed = numbers.start < LISTED || extent != Extent::All;
+            search.looked_to = numbers.end;
+            let mut batch = addresses.of(numbers)?;
+            look(asking, &mut batch, failed).await;
+            let lying = batch.iter().rev().find(|it| !it.balances.is_empty());
+            search.lying_to = lying.map_or(search.lying_to, |it| it.number + 1);
+            batch.retain(|it| is_listed || !it.balances.is_empty());
+            search.found.extend(batch);
+        }
+        Ok(search)
+    }
+
+    fn next(&self, extent: Extent, asking: &[Asking<'_>]) -> Option<Range<u64>> {
+        let from = self.looked_to;
+        let to = match extent {
+            Extent::First(count) => count,
+            Extent::All if from < LISTED => LISTED,
+            Extent::All if asking.iter().any(answers_many) => self.end(),
+            Extent::All => from,
+        };
+        (from < to).then(|| from..to.min(from + BATCH))
+    }
+
+    /// A restore passes over as many numbers as were used before, so it is looked on for as many.
+    fn end(&self) -> u64 {
+        self.lying_to + EMPTY_MAX.max(self.lying_to)
+    }
+}
+
+/// TRON has no Multicall3: each balance is a question of its own, and thousands of them are more than its nodes answer.
+pub fn answers_many(asking: &Asking<'_>) -> bool {
+    asking.network.family == Family::Evm
+}
+
+/// What became of networks that did not answer: remarks and why.
+#[derive(Debug, Default)]
+pub struct Failed {
+    pub why: Vec<String>,
+    pub remarks: Vec<String>,
+}
+
+/// Writes what lies there beside the addresses. The networks are asked side by side.
+async fn look(asking: &mut Vec<Asking<'_>>, batch: &mut [Found], failed: &mut Failed) {
+    let places = batch.iter().enumerate().filter_map(|(at, it)| {
+        let family = Family::from_namespace(it.family)?;
+        Some((raw(family, &it.address)?, at))
+    });
+    let places: BTreeMap<[u8; 20], usize> = places.collect();
+    let addresses: Vec<[u8; 20]> = places.keys().copied().collect();
+    let asked = asking.iter_mut().map(|it| it.balances(&addresses));
+    let said = join_all(asked).await;
+    let all = std::mem::take(asking);
+    for (network, lying) in all.into_iter().zip(said) {
+        match lying {
+            Ok(lying) => {
+                for balance in lying {
+                    let at = places.get(&balance.address);
+                    if let Some(found) = at.and_then(|at| batch.get_mut(*at)) {
+                        found.balances.push(Lying {
+                            asset: balance.asset.code.clone(),
+                            amount: money::show(balance.units, balance.asset.decimals),
+                        });
+                    }
+                }
+                asking.push(network);
+            }
+            Err(why) => {
+                failed.why.push(why);
+                failed.remarks.extend(network.into_remarks());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn searched(looked_to: u64, lying_to: u64) -> Search {
+        Search {
+            found: Vec::new(),
+            looked_to,
+            lying_to,
+        }
+    }
+
+    #[test]
+    fn a_count_is_exactly_that_and_without_an_endpoint_the_first_are_listed() {
+        let next = |looked_to, extent| searched(looked_to, 0).next(extent, &[]);
+        assert_eq!(next(0, Extent::First(3)), Some(0..3));
+        assert_eq!(next(0, Extent::First(0)), None);
+        assert_eq!(next(2_000, Extent::First(2_500)), Some(2_000..2_500));
+        assert_eq!(next(2_500, Extent::First(2_500)), None);
+        assert_eq!(next(0, Extent::All), Some(0..LISTED));
+        assert_eq!(next(LISTED, Extent::All), None);
+    }
+
+    #[test]
+    fn the_end_is_a_run_of_numbers_as_long_as_a_restore_may_have_passed_over() {
+        assert_eq!(searched(100, 0).end(), 20_000);
+        assert_eq!(searched(11_000, 10_002).end(), 30_002);
+        assert_eq!(searched(60_000, 50_000).end(), 100_000);
+    }
+}
