@@ -155,6 +155,29 @@ mod tests {
     }
 
     #[test]
+    fn whom_it_is_for_is_sure_where_nobody_else_can_have_held_the_address() {
+        let lease = |leased_at: i64, free_at: Option<i64>| LeaseRow {
+            scope: till_core::scope::Scope::new("acct_1", till_core::asset::Mode::Test),
+            family: till_core::asset::Family::Evm,
+            number: 1,
+            address: String::new(),
+            invoice: String::new(),
+            leased_at,
+            free_at,
+            freed: false,
+            picked: false,
+        };
+        let (ended, open) = (lease(0, Some(5)), lease(CLOCK_SLACK_MS, None));
+        assert!(is_sure(&[&open], None), "nobody had it before");
+        assert!(!is_sure(&[&ended], None));
+        assert!(!is_sure(&[], Some(i64::MAX)));
+        let read_at = 2 * CLOCK_SLACK_MS;
+        assert!(is_sure(&[&ended, &open], Some(read_at)));
+        assert!(!is_sure(&[&ended, &open], Some(read_at - 1)));
+        assert!(!is_sure(&[&ended, &open], None));
+    }
+
+    #[test]
     fn a_transfer_is_waited_for_until_enough_were_asked_about_its_block() {
         let mut glimpses = Glimpses::left(Vec::new());
         assert_eq!(glimpses.next(7), 8);

@@ -60,6 +60,7 @@ table! {
 
 /// What can change: the facts on the chain, the verdict, and what follows from them.
 const CHANGING: &[&str] = &[
+    "first_seen_at",
     "status",
     "level",
     "verdict",

@@ -295,3 +295,24 @@ fn who_hangs_is_not_counted_among_those_who_answer() {
     two.until("paid");
     two.server.stop();
 }
+
+// Whose a wallet's payment is depends on who sent how much, and when: one alone does not say so.
+#[test]
+fn a_wallets_payment_is_seen_when_enough_have_it() {
+    let Some(three) = Three::open() else {
+        return;
+    };
+    let (shop, server) = (&three.shop, &three.server);
+    let (destination, units) = shop.bound(server, &three.id, USDC, &three.node.payer());
+    until_one_is_left(&three);
+    let (other, to_other) = shop.invoice(server, "7.00", USDC);
+    three
+        .node
+        .pay(USDC, &[(&destination, units), (&to_other, 7_000_000)]);
+    shop.until_status(server, &other, "detected");
+    assert!(shop.payments(server, &three.id).is_empty());
+    all_are_back(&three);
+    three.node.mine(3);
+    three.until("paid");
+    three.server.stop();
+}
