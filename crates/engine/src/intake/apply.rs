@@ -234,7 +234,9 @@ fn update(row: &mut PaymentRow, observation: &Observation, now: i64) {
         // A transfer that became worth nothing is gone.
         _ if observation.brought().is_zero() => return remove(row, now),
         Sighting::Disputed => {
-            if row.status.is_free() {
+            // That a person was to look at its amount is not all there is to look at now.
+            let is_mere_amount = row.verdict == Some(Verdict::Held(Hold::ManualReview));
+            if row.status.is_free() || (row.status.is_posted() && is_mere_amount) {
                 row.verdict = Some(Verdict::Held(Hold::FinalityViolation));
             }
             return;

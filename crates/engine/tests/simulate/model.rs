@@ -161,7 +161,9 @@ impl Model {
         let known = self.merchants[m].seen.get_mut(&id).unwrap();
         let invoice = known.invoice.clone();
         if let Sighting::Disputed = seen.sighting {
-            if ["credited", "refundable"].contains(&known.part.status) {
+            let is_mere_amount = known.verdict.as_deref() == Some("held:manual_review");
+            let is_free = ["credited", "refundable"].contains(&known.part.status);
+            if is_free || (known.part.status == "held" && is_mere_amount) {
                 known.verdict = Some("held:finality_violation".into());
             }
         } else if seen.units.0 == 0 {

@@ -143,11 +143,22 @@ fn nothing_in_replaced_final_blocks_is_refunded_while_they_are_looked_at() {
     let server = shop.open();
     let (over, to_over) = shop.invoice(&server, "25.00", USDC);
     let (late, to_late) = shop.invoice(&server, "7.00", USDC);
+    let (large, to_large) = shop.invoice(&server, "900.00", USDC);
     let merchant = shop.merchant(&server);
     let post = |path: &str, body: Value| merchant.post(path, path, &body).unwrap();
     post(&format!("/v1/invoices/{late}/cancel"), json!({})).expect(200);
+    post(
+        "/v1/merchant/settings",
+        json!({ "manual_review_amount": "900" }),
+    )
+    .expect(200);
     server.log_until("watching");
-    node.pay(USDC, &[(&to_over, 30_000_000), (&to_late, 7_000_000)]);
+    let paid = [
+        (&*to_over, 30_000_000),
+        (&to_late, 7_000_000),
+        (&to_large, 900_000_000),
+    ];
+    node.pay(USDC, &paid);
     node.mine(2);
     shop.until_status(&server, &over, "overpaid");
     until("it is refundable", || {
@@ -161,10 +172,15 @@ fn nothing_in_replaced_final_blocks_is_refunded_while_they_are_looked_at() {
     let payee = json!({ "network": "eip155:84532", "address": node.payer() });
     let claimed = post(&format!("/v1/refund_claims/{token}"), payee).expect(200);
     assert_eq!(claimed["status"], "ready_to_send", "{claimed}");
+    let held = shop.until_status(&server, &large, "under_review");
+    assert_eq!(held["review"]["hold"], "manual_review", "{held}");
     node.reorganise(3);
     node.mine(1);
-    shop.until_status(&server, &over, "under_review");
-    shop.until_status(&server, &late, "under_review");
+    for id in [&over, &late, &large] {
+        until("it is to be looked at", || {
+            shop.read(&server, id)["review"]["hold"] == "finality_violation"
+        });
+    }
     let shown = merchant
         .get(&format!("/v1/refunds/{id}"))
         .unwrap()
