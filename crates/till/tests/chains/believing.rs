@@ -178,7 +178,7 @@ fn an_estimate_that_cannot_be_so_is_not_believed_and_one_that_is_missing_is_said
         u64::from_str_radix(&digits, 16).expect("a number")
     };
     let alone = network(NETWORK, &[&proxy.url]);
-    let computed = 60_000 + 90_000 + 70_000;
+    let computed = 60_000 + 50_000 + 90_000 + 70_000;
     for lie in [
         json!("0xffffffffffffffff"),
         json!("0x0"),
