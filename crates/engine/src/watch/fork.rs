@@ -9,6 +9,9 @@ use super::ask::{Asking, shown};
 use super::heads::{Head, held_at};
 use super::tips::Said;
 
+/// How far below the first block that was ever read others may be replaced before anything is final.
+const UNSEEN: i64 = 64;
+
 /// The chain that we know.
 #[derive(Clone, Copy)]
 pub(super) struct Ours<'w> {
@@ -49,10 +52,15 @@ pub(super) async fn last_shared(
         }
         at -= 1;
     }
-    // Nothing that is kept is shared. What is below it was either final, and stays, or never looked at.
-    let below = ours.last_final.filter(|tip| at < lowest && *tip < lowest);
+    // Nothing that is kept is shared. What is below it was either final, and stays, or never looked at: who was paid since
+    // may be paid there now.
+    let from = match ours.last_final {
+        _ if at >= lowest => at + 1,
+        Some(tip) => at.min(tip) + 1,
+        None => (lowest - UNSEEN).max(0),
+    };
     Some(Shared {
-        from: below.unwrap_or(at) + 1,
+        from,
         parent: ours.at(at).map(|block| block.hash.clone()),
         depth: highest - at,
     })

@@ -94,6 +94,32 @@ fn the_first_block_that_was_ever_read_may_be_replaced_before_anything_is_final()
     server.stop();
 }
 
+// R07: at first nothing is known of the blocks below the head.
+#[test]
+fn what_comes_into_a_block_below_the_first_that_was_read_is_paid() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let shop = Shop::new(&watched(&node));
+    let server = shop.open();
+    until("a block was read", || {
+        let ready = server.client("").get("/readyz").unwrap().expect(200);
+        ready["networks"][0]["height"] == node.height()
+    });
+    let (id, deposit) = shop.invoice(&server, "25.00", USDC);
+    let signed = node.signed(USDC, &[(&deposit, 25_000_000)]);
+    // The last three blocks are others now, and it is in the first of them.
+    node.ask("anvil_reorg", json!([3, [[signed, 0]]]));
+    node.mine(3);
+    let paid = shop.until_status(&server, &id, "paid");
+    let block = shop.payments(&server, &id)[0]["block_number"].clone();
+    assert!(
+        block.as_i64() < Some(node.height() - 4),
+        "{paid} in {block}"
+    );
+    server.stop();
+}
+
 // R04, F7.
 #[test]
 fn a_final_block_that_is_replaced_freezes_its_network_until_an_operator_looked() {
