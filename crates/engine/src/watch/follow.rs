@@ -127,8 +127,9 @@ impl<'e> Follower<'e> {
         head.prefer_steady(self.asking.engine.clock.monotonic_us());
         // Where nothing was read yet, nobody can have paid before.
         let read = self.row.cursor_height.unwrap_or(head.block.height - 1);
-        let from = self.glimpses.next(read);
-        if from > head.block.height {
+        let top = head.block.height;
+        let from = self.glimpses.next(read, top);
+        if from > top {
             return Ok(Next::Later);
         }
         let read_at = self.window.last().map(|block| block.time);
@@ -148,8 +149,8 @@ impl<'e> Follower<'e> {
                 return Ok(Next::Leave);
             }
         }
-        Ok(match self.glimpses.next(read) {
-            next if next > from.0 && next <= head.block.height => Next::Now,
+        Ok(match self.glimpses.next(read, top) {
+            next if next > from.0 && next <= top => Next::Now,
             _ => Next::Later,
         })
     }

@@ -40,9 +40,9 @@ impl Glimpses {
         }
     }
 
-    /// Where to look on, behind what was read.
-    pub(super) fn next(&self, read: i64) -> i64 {
-        self.up_to.max(read) + 1
+    /// Where to look on, behind what was read. Who named blocks beyond this head is not asked any more.
+    pub(super) fn next(&self, read: i64, head: i64) -> i64 {
+        self.up_to.min(head).max(read) + 1
     }
 
     /// Those of these that are shown.
@@ -64,7 +64,6 @@ impl Glimpses {
         for height in self.waiting.values_mut() {
             *height = Some(height.unwrap_or(agreed).min(agreed + AHEAD_MAX));
         }
-        self.up_to = self.up_to.min(agreed);
     }
 
     /// Those that were said to be in blocks that enough have been asked about by now, some at a time.
@@ -180,10 +179,11 @@ mod tests {
     #[test]
     fn a_transfer_is_waited_for_until_enough_were_asked_about_its_block() {
         let mut glimpses = Glimpses::left(Vec::new());
-        assert_eq!(glimpses.next(7), 8);
+        assert_eq!(glimpses.next(7, 20), 8);
         glimpses.add(vec![seen("a", 9), seen("b", 10)], 12);
-        assert_eq!(glimpses.next(7), 13, "nothing is looked at again");
-        assert_eq!(glimpses.next(20), 21);
+        glimpses.enough_at(8);
+        assert_eq!(glimpses.next(7, 20), 13, "nothing is looked at again");
+        assert_eq!(glimpses.next(20, 20), 21);
         let of = |tx_hash: &str| (tx_hash.to_owned(), 0);
         assert_eq!(glimpses.due(8), []);
         assert_eq!(glimpses.due(9), [of("a")]);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_earlier_leader_has_left_is_waited_for_up_to_the_furthest_block_there_is() {
+    fn what_an_earlier_leader_has_left_is_waited_for_up_to_where_enough_agree() {
         let left = ("a".to_owned(), 3);
         let mut glimpses = Glimpses::left(vec![left.clone()]);
         assert_eq!(glimpses.due(i64::MAX), []);
@@ -207,7 +207,7 @@ mod tests {
         let mut glimpses = Glimpses::left(Vec::new());
         glimpses.add(vec![seen("a", i64::MAX)], i64::MAX - 1);
         glimpses.enough_at(12);
-        assert_eq!(glimpses.next(7), 13);
+        assert_eq!(glimpses.next(7, 12), 13);
         assert_eq!(glimpses.due(61), []);
         assert_eq!(glimpses.due(62).len(), 1);
     }

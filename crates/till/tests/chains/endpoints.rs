@@ -217,6 +217,8 @@ fn an_endpoint_that_stands_still_hides_no_payment_and_nothing_is_paid_without_it
     server.log_until("watching");
     let (id, deposit) = shop.invoice(&server, "25.00", USDC);
     proxy.becomes(Manner::StandsAt(node.height()));
+    // More blocks than are looked at in one go.
+    node.mine(450);
     node.pay(USDC, &[(&deposit, 25_000_000)]);
     node.mine(3);
     server.log_until("an endpoint stands still; what the others have is seen");
