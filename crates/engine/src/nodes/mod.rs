@@ -1,10 +1,12 @@
 //! The operator's nodes, asked for what our own observations do not know: what a transaction moved, which is shown and
 //! never written, and whether a register on the chain names an address.
 
+mod agreed;
 mod disputes;
 mod source;
 mod watching;
 
+pub use agreed::agreed;
 pub use disputes::Disputes;
 pub use source::{Left, Pace, Source};
 pub use watching::{Known, WatchSettings, WatchedNetwork, WatchedSet, Watching};
@@ -147,25 +149,13 @@ impl Nodes {
                 registers::names(&self.rpc, &node.endpoint, network, register, address).await
             };
             let answer = timeout(self.time, asked).await;
-            match answer.unwrap_or(Err(RpcError::Timeout(self.time))) {
-                Ok(answer) => Some(answer),
-                Err(error) => {
-                    let register = register.name;
-                    tracing::warn!(network = network.id, endpoint = %node.endpoint, register, %error, "a register did not answer");
-                    None
-                }
-            }
+            let answer = answer.unwrap_or(Err(RpcError::Timeout(self.time)));
+            answer.map_err(|error| {
+                let register = register.name;
+                tracing::warn!(network = network.id, endpoint = %node.endpoint, register, %error, "a register did not answer");
+            })
         };
-        let mut asked: FuturesUnordered<_> = of.nodes.iter().map(ask).collect();
-        let mut answers: Vec<bool> = Vec::new();
-        while let Some(answer) = asked.next().await {
-            answers.extend(answer);
-            let same = |is: bool| answers.iter().filter(|it| **it == is).count();
-            if let Some(agreed) = [true, false].into_iter().find(|is| same(*is) >= of.quorum) {
-                return Some(agreed);
-            }
-        }
-        None
+        agreed(of.nodes.iter().map(ask), of.quorum).await.ok()
     }
 
     /// One that hangs leaves the others their share.

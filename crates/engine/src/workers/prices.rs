@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::stream::FuturesUnordered;
-use futures::{FutureExt as _, StreamExt as _};
+use futures::FutureExt as _;
 use serde_json::value::RawValue;
-use till_chains::evm::feed::{self, Round};
+use till_chains::evm::feed;
 use till_core::asset::Mode;
 use till_core::pricing::{Price, agreed};
 use tokio::sync::mpsc;
@@ -16,6 +15,7 @@ use tokio::time::timeout;
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::base::feeds::{Feed, FeedPlace, Feeds};
+use crate::nodes::agreed as agreed_on;
 use crate::watch;
 
 /// How long a source may take.
@@ -91,22 +91,12 @@ async fn on_chain(engine: &Engine, network: &str, contract: &[u8; 20]) -> Result
     let usable = net.usable(now_us).filter(|source| !source.is_mute(now_us));
     let asked =
         usable.map(|source| feed::latest(&watching.rpc, &source.endpoint, contract).boxed());
-    let mut asked: FuturesUnordered<_> = asked.collect();
-    let (mut told, mut why) = (Vec::new(), None);
-    // Who hangs is not waited for once enough have answered.
-    while let Some(answer) = asked.next().await {
-        match answer {
-            Ok(round) => told.push(round),
-            Err(error) => why = Some(error.to_string()),
-        }
-        let is_agreed = |round: &&Round| told.iter().filter(|it| it == round).count() >= net.quorum;
-        if let Some(round) = told.iter().find(is_agreed) {
-            let price = Price::scaled(round.digits, round.decimals).ok_or("it is no price")?;
-            return Ok((price, round.updated_at));
-        }
-    }
-    let few = "not enough endpoints say the same";
-    Err(why.map_or_else(|| few.to_owned(), |why| format!("{few}: {why}")))
+    let round = agreed_on(asked, net.quorum).await.map_err(|why| {
+        let few = "not enough endpoints say the same";
+        why.map_or_else(|| few.to_owned(), |why| format!("{few}: {why}"))
+    })?;
+    let price = Price::scaled(round.digits, round.decimals).ok_or("it is no price")?;
+    Ok((price, round.updated_at))
 }
 
 async fn in_document(feeds: &Feeds, url: &str, pointer: &str) -> Result<Price, String> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::common::{text, until};
+use crate::common::{Server, text, until};
 use crate::node::Node;
 use crate::shop::Shop;
 
@@ -10,6 +10,13 @@ const USDC: &str = "USDC@eip155:84532";
 
 fn watched(node: &Node) -> String {
     format!("[networks.{:?}]\nrpc = [{:?}]\n", node.network.id, node.url)
+}
+
+fn until_read(server: &Server, node: &Node) {
+    until("all blocks were read", || {
+        let ready = server.client("").get("/readyz").unwrap().expect(200);
+        ready["networks"][0]["height"] == node.height()
+    });
 }
 
 // R01, R02.
@@ -80,10 +87,7 @@ fn the_first_block_that_was_ever_read_may_be_replaced_before_anything_is_final()
     };
     let shop = Shop::new(&watched(&node));
     let server = shop.open();
-    until("a block was read", || {
-        let ready = server.client("").get("/readyz").unwrap().expect(200);
-        ready["networks"][0]["height"] == node.height()
-    });
+    until_read(&server, &node);
     node.reorganise(1);
     node.mine(1);
     server.log_until("the chain was reorganised");
@@ -102,10 +106,7 @@ fn what_comes_into_a_block_below_the_first_that_was_read_is_paid() {
     };
     let shop = Shop::new(&watched(&node));
     let server = shop.open();
-    until("a block was read", || {
-        let ready = server.client("").get("/readyz").unwrap().expect(200);
-        ready["networks"][0]["height"] == node.height()
-    });
+    until_read(&server, &node);
     let (id, deposit) = shop.invoice(&server, "25.00", USDC);
     let signed = node.signed(USDC, &[(&deposit, 25_000_000)]);
     // The last three blocks are others now, and it is in the first of them.
