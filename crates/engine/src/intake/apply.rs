@@ -243,10 +243,6 @@ fn update(row: &mut PaymentRow, observation: &Observation, now: i64) {
         }
         // Whoever still sees it waiting is behind: only a replaced block undoes what a block has.
         Sighting::Pending if row.block_hash.is_some() && row.gone_at.is_none() => return,
-        // What was announced first stays, until a block has it.
-        Sighting::Pending if row.status == PaymentStatus::Pending && row.gone_at.is_none() => {
-            return;
-        }
         Sighting::Pending => {
             row.level = Level::Pending;
             (row.block_time, row.block_number, row.block_hash) = (None, None, None);

@@ -72,15 +72,19 @@ fn receipt_of(row: &PaymentRow) -> Receipt<'_> {
     ((&row.network, &row.tx_hash, row.place), &row.recipient)
 }
 
-/// Whether what is at a payment's place now, in another block, is not that payment any more. At a merchant's own destination
-/// an invoice is known by who sends how much of what: run again, a transaction may bring there what others send.
+/// Whether the transfer at a payment's place is not that payment any more. At a merchant's own destination an invoice is
+/// recognised by sender, asset and amount: run again after a reorganisation, or simulated again while it is pending, a
+/// transaction may send something else there.
 fn is_rerouted(row: &PaymentRow, observation: &Observation) -> bool {
-    let Sighting::InBlock { hash, .. } = &observation.sighting else {
-        return false;
+    let stands = row.gone_at.is_none();
+    let is_same_sighting = match &observation.sighting {
+        Sighting::InBlock { hash, .. } => stands && row.block_hash.as_ref() == Some(hash),
+        Sighting::Pending => stands && row.block_hash.is_some(),
+        // Nothing is at this place any more, so the payment is not either, whatever it brought.
+        Sighting::Removed | Sighting::Disputed => stands,
     };
-    let is_there = row.block_hash.as_ref() == Some(hash) && row.gone_at.is_none();
     row.attributed_by == AttributedBy::WalletBinding
-        && !is_there
+        && !is_same_sighting
         && !is_sent_alike(row, observation)
 }
 

@@ -6,10 +6,10 @@ use till_core::money::Units;
 use till_core::payment::Level;
 use till_core::scope::Scope;
 use till_engine::checkout::wallets::{self, NewBinding};
-use till_engine::intake::chain::Seen;
+use till_engine::intake::chain::{Seen, Step, advance};
 use till_store::both_engines;
 
-use crate::remined::{USDC, mined, payments, transfer};
+use crate::remined::{USDC, is_done, mined, payments, step, transfer};
 use crate::rerouted::{flagged, the_report_agrees};
 use crate::world::{World, account};
 
@@ -166,6 +166,25 @@ both_engines! {
         has_its_own(&world, &one, 1).await;
         assert_eq!(world.row(&world.scope, &unbound).await.status.as_str(), "awaiting_payment");
         assert_eq!(stands(&world, &two).await, ("awaiting_payment", vec![]));
+    }
+
+    async fn what_a_waiting_transaction_would_send_instead_is_not_the_bound_wallets(db: Db) {
+        let world = World::crediting(db, [(NETWORK.into(), Level::Safe)].into()).await;
+        let one = bound(&world, &world.scope, WALLETS[0]).await;
+        let waits = async |units: Units| {
+            let waiting = Seen { units, height: None, ..one.sent.clone() };
+            let told = Step { transfers: vec![waiting], ..step(&world).await };
+            is_done(advance(&world.engine, &told).await);
+        };
+        waits(one.sent.units).await;
+        assert_eq!(stands(&world, &one).await.0, "detected");
+        waits(Units(one.sent.units.0 / 2)).await;
+        assert_eq!(stands(&world, &one).await, ("awaiting_payment", vec![]));
+        let half = Seen { units: Units(one.sent.units.0 / 2), ..one.sent.clone() };
+        mined(&world, "half", vec![half], false).await;
+        assert_eq!(stands(&world, &one).await, ("awaiting_payment", vec![]));
+        mined(&world, "whole", bundle(&[&one]), false).await;
+        has_its_own(&world, &one, 0).await;
     }
 
     async fn a_bundle_that_loses_one_pays_the_other_and_nobody_else(db: Db) {
