@@ -18,7 +18,7 @@ use crate::base::fail::Fail;
 /// Gives an invoice that is about to wait again what it needs for that.
 pub async fn renew(tx: &mut Tx, context: &Context<'_>, held: &mut Held) -> Result<(), Fail> {
     for (network, number) in leased(&held.invoice.is.options) {
-        if !is_still_ours(tx, context, network.family, number, held.id()).await? {
+        if !take_back(tx, context, network.family, number, held.id()).await? {
             let fresh = lease_fresh(tx, context, network, held.id()).await?;
             replace(&mut held.invoice.is.options, network.family, fresh.as_ref());
         }
@@ -57,8 +57,9 @@ fn leased(options: &[PayOption]) -> Vec<(&'static Network, u64)> {
     leased
 }
 
-/// Whoever allocates holds the pool, so that what is found here stays so until this unit of work ends.
-async fn is_still_ours(
+/// Whether the address is still this invoice's. Its cooldown ends here, not with the invoice's other rows: another invoice
+/// that reopens later in the same unit of work may look for a cooled address, and must not be given this one.
+async fn take_back(
     tx: &mut Tx,
     context: &Context<'_>,
     family: Family,
@@ -68,8 +69,7 @@ async fn is_still_ours(
     let scope = &context.scope;
     let number = i64::try_from(number).map_err(Fail::broken)?;
     till_store::leases::lock_pool(tx, scope, family).await?;
-    let holder = till_store::leases::invoice_of(tx, scope, family, number).await?;
-    Ok(holder.as_deref() == Some(invoice))
+    Ok(till_store::leases::take_back(tx, scope, family, number, invoice).await?)
 }
 
 /// None when the pool is exhausted: the payer may pick the option later, as on a payment link.

@@ -68,7 +68,50 @@ pub async fn payments(world: &World, invoice: &str) -> Vec<PaymentRow> {
     found.await.unwrap()
 }
 
+async fn address(world: &World, invoice: &str) -> String {
+    let row = world.row(&world.scope, invoice).await;
+    row.options[0].deposit.as_ref().unwrap().address.clone()
+}
+
 both_engines! {
+    async fn reopened_together_two_invoices_never_share_an_address(db: Db) {
+        let world = World::crediting(db, [(NETWORK.into(), Level::Safe)].into()).await;
+        let invoices = world.invoices(&world.scope, 2).await;
+        let mut paid = Vec::new();
+        for (place, invoice) in (0..).zip(&invoices) {
+            paid.push(Seen { place, ..transfer(&world, invoice, USDC, 2).await });
+        }
+        mined(&world, "paid", paid, false).await;
+        let addresses = [address(&world, &invoices[0]).await, address(&world, &invoices[1]).await];
+        let cool_down = "UPDATE leases SET free_at = $1 WHERE address = $2";
+        // The second one's address goes to a third invoice; the first one's has cooled down as well.
+        world.run_sql(cool_down, &[(NOW - 1).into(), (&*addresses[1]).into()]).await;
+        let third = world.invoice().await;
+        assert_eq!(address(&world, &third).await, addresses[1]);
+        world.run_sql(cool_down, &[(NOW - 1).into(), (&*addresses[0]).into()]).await;
+        mined(&world, "empty", Vec::new(), false).await;
+        for invoice in &invoices {
+            assert_eq!(world.status(invoice).await, "awaiting_payment");
+        }
+        assert_eq!(address(&world, &invoices[0]).await, addresses[0], "it was still its own");
+        let second = address(&world, &invoices[1]).await;
+        assert!(!addresses.contains(&second), "two invoices ask for money at {second}");
+    }
+
+    async fn while_it_waits_the_last_word_on_its_amount_counts(db: Db) {
+        let world = World::new(db).await;
+        let invoice = world.invoice().await;
+        for units in [25_000_000, 12_000_000] {
+            let waiting = transfer(&world, &invoice, USDC, 2).await;
+            let waiting = Seen { units: Units(units), height: None, ..waiting };
+            let told = Step { transfers: vec![waiting], ..step(&world).await };
+            is_done(advance(&world.engine, &told).await);
+            let [payment] = &payments(&world, &invoice).await[..] else { panic!("one payment") };
+            assert_eq!((payment.units, payment.status.as_str()), (Units(units), "pending"));
+            assert_eq!(world.status(&invoice).await, "detected");
+        }
+    }
+
     async fn mined_again_with_another_token_it_is_what_it_is_now_and_refundable(db: Db) {
         let world = World::new(db).await;
         let [invoice] = &world.invoices(&world.scope, 1).await[..] else { panic!("one") };

@@ -97,18 +97,20 @@ pub async fn count_picked(
     Ok(i64::try_from(held.len()).unwrap_or(i64::MAX))
 }
 
-/// Which invoice an address is leased to, or was last; none before its first lease.
-pub async fn invoice_of(
-    q: &mut impl Queries,
+/// Ends the cooldown of an address that is still leased to this invoice. False when it has been leased to another since.
+/// The caller holds the pool.
+pub async fn take_back(
+    tx: &mut Tx,
     scope: &Scope,
     family: Family,
     number: i64,
-) -> Result<Option<String>, StoreError> {
-    let sql = "SELECT invoice FROM leases WHERE account = $1 AND mode = $2 AND family = $3 AND number = $4 AND freed = 0";
+    invoice: &str,
+) -> Result<bool, StoreError> {
+    let sql = "UPDATE leases SET free_at = NULL WHERE account = $1 AND mode = $2 AND family = $3 AND number = $4 \
+         AND invoice = $5 AND freed = 0";
     let (account, mode) = (&*scope.account, scope.mode.as_str());
-    let args = vals![account, mode, family.namespace(), number];
-    let found: Option<(String,)> = q.one(sql, &args).await?;
-    Ok(found.map(|(invoice,)| invoice))
+    let args = vals![account, mode, family.namespace(), number, invoice];
+    Ok(tx.run(sql, &args).await? == 1)
 }
 
 /// Those of these addresses that are or ever were deposit addresses, whoever's. Not scoped: a transfer's sender

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use num_bigint::BigUint;
+use till_core::asset::Registry;
 use till_core::payment::Level;
 use till_store::Queries as _;
 
@@ -19,6 +20,7 @@ pub async fn check(world: &World) -> Check {
         }
     }
     received_once(world).await?;
+    addresses_are_held(world).await?;
     for (m, merchant) in world.model.merchants.iter().enumerate() {
         limits(world, m, merchant).await?;
     }
@@ -56,7 +58,7 @@ const NEVER: [(&str, &str); 8] = [
     ),
     (
         "two payments of one transfer",
-        "SELECT tx_hash FROM payments GROUP BY network, tx_hash, place, recipient HAVING count(*) > 1",
+        "SELECT tx_hash FROM payments WHERE gone_at IS NULL GROUP BY network, tx_hash, place HAVING count(*) > 1",
     ),
     (
         "settled money that left in silence",
@@ -70,6 +72,32 @@ const NEVER: [(&str, &str); 8] = [
          WHERE t.account = i.account AND t.mode = i.mode AND t.kind = 'expire_invoice' AND t.subject = i.id)",
     ),
 ];
+
+/// An open invoice holds every address it shows: money sent there can be no other invoice's.
+async fn addresses_are_held(world: &World) -> Check {
+    for merchant in &world.model.merchants {
+        let leased = super::leases::leased_now(world, merchant).await;
+        let mut reader = world.engine.db.read().await.unwrap();
+        for id in merchant.invoices.keys() {
+            let row = till_store::invoices::find(&mut reader, &merchant.scope, id).await;
+            let row = row.unwrap().ok_or("an acknowledged invoice is gone")?;
+            for option in row.options.iter().filter(|_| row.closed_at.is_none()) {
+                let Some(deposit) = &option.deposit else {
+                    continue;
+                };
+                let family = Registry::builtin().asset(&option.asset).unwrap().family;
+                let key = (id.clone(), family.namespace().to_owned());
+                if leased.get(&key) != Some(&deposit.address) {
+                    return Err(format!(
+                        "{id} shows {}, which it does not hold",
+                        deposit.address
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}
 
 /// What stands in the journal of a payment is all of it or nothing, and nothing once it is gone.
 async fn received_once(world: &World) -> Check {
