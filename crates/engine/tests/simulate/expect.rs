@@ -93,6 +93,12 @@ impl Seen {
         self.units.saturating_sub(self.suffix.unwrap_or(0))
     }
 
+    /// Whether a transfer of so much from this sender is this payment. To an invoice's own address anything is; to a merchant's
+    /// destination only exactly what the wallet was told to send.
+    pub fn is_brought_by(&self, units: u128, sender: Option<&String>) -> bool {
+        self.suffix.is_none() || (self.units == units && self.sender.as_ref() == sender)
+    }
+
     /// It left the chain. Should it come back, it is judged anew.
     pub fn go(&mut self, now: i64) {
         self.gone_at = self.gone_at.or(Some(now));

@@ -107,7 +107,7 @@ pub struct Merchant {
     pub review_cents: Option<u64>,
     pub url: Option<String>,
     pub invoices: BTreeMap<String, Invoice>,
-    pub seen: BTreeMap<TransferId, Seen>,
+    pub seen: BTreeMap<PaymentKey, Seen>,
     pub leases: Vec<Lease>,
     /// What the server has leased to whom: where an invoice gets another address, the model learns it here.
     pub leased_now: BTreeMap<(String, String), String>,
@@ -119,10 +119,14 @@ pub struct Merchant {
     pub link_events: usize,
     pub bindings: Vec<Binding>,
     /// What this step has brought, in its order.
-    pub fresh: Vec<TransferId>,
+    pub fresh: Vec<PaymentKey>,
     /// The invoices that this step touched: whether they were closed before it, and whether they waited again on the way.
     pub moved: BTreeMap<String, (bool, bool)>,
 }
+
+/// A payment: the place of its transfer, and which of those that stood there one after the other. There is more than one only where
+/// a transaction that ran again sent something else to a merchant's own destination.
+pub type PaymentKey = (TransferId, u32);
 
 #[derive(Clone, Debug)]
 pub struct Model {
@@ -150,15 +154,12 @@ impl Model {
             tx: seen.tx_hash.clone(),
             place: seen.place,
         };
-        let owner = self
-            .merchants
-            .iter()
-            .position(|it| it.seen.contains_key(&id));
-        let Some(m) = owner else {
+        self.displace(&id, seen, real_now);
+        let Some((m, key)) = self.payment_of(&id, seen) else {
             return self.first(id, seen, payment, real_now, first_seen_at);
         };
         let now = real_now + self.merchants[m].offset_ms;
-        let known = self.merchants[m].seen.get_mut(&id).unwrap();
+        let known = self.merchants[m].seen.get_mut(&key).unwrap();
         let invoice = known.invoice.clone();
         if let Sighting::Disputed = seen.sighting {
             let is_mere_amount = known.verdict.as_deref() == Some("held:manual_review");
@@ -175,10 +176,49 @@ impl Model {
                 known.go(now);
                 self.settle(m, &invoice, now);
             }
-            take(self.merchants[m].seen.get_mut(&id).unwrap(), seen, now);
+            take(self.merchants[m].seen.get_mut(&key).unwrap(), seen, now);
         }
         self.settle(m, &invoice, now);
         Some((m, invoice))
+    }
+
+    /// What stood at this place was recognised by what its sender sent, and something else is there now: it is gone.
+    fn displace(&mut self, id: &TransferId, seen: &Observation, real_now: i64) {
+        if !matches!(seen.sighting, Sighting::Pending | Sighting::InBlock { .. }) {
+            return;
+        }
+        for m in 0..self.merchants.len() {
+            let merchant = &mut self.merchants[m];
+            let now = real_now + merchant.offset_ms;
+            let mut at_place = merchant.seen.iter_mut().filter(|((at, _), _)| at == id);
+            let other = at_place.find(|(_, known)| {
+                !known.is_gone() && !known.is_brought_by(seen.units.0, seen.sender.as_ref())
+            });
+            if let Some((_, known)) = other {
+                known.go(now);
+                let invoice = known.invoice.clone();
+                self.settle(m, &invoice, now);
+            }
+        }
+    }
+
+    /// The payment that an observation is about: the one that stands there, or the one that it brings back.
+    fn payment_of(&self, id: &TransferId, seen: &Observation) -> Option<(usize, PaymentKey)> {
+        let merchants = self.merchants.iter().enumerate();
+        let mut at_place = merchants.flat_map(|(m, merchant)| {
+            let at_place = merchant.seen.iter().filter(|((at, _), _)| at == id);
+            at_place.map(move |(key, known)| (m, key, known))
+        });
+        let found = at_place.find(|(_, _, known)| {
+            !known.is_gone() || known.is_brought_by(seen.units.0, seen.sender.as_ref())
+        });
+        found.map(|(m, key, _)| (m, key.clone()))
+    }
+
+    /// Whether a payment of the server's is one of the model's.
+    pub fn knows(&self, payment: &str) -> bool {
+        let mut seen = self.merchants.iter().flat_map(|it| it.seen.values());
+        seen.any(|seen| seen.payment == payment)
     }
 
     fn first(
@@ -216,6 +256,8 @@ impl Model {
         };
         let (m, invoice, suffix) = found.or(bound)?;
         let credit_at = self.level_for(&seen.network);
+        let before = self.merchants.iter().flat_map(|it| it.seen_at(&id));
+        let key = (id.clone(), u32::try_from(before.count()).unwrap());
         let merchant = &mut self.merchants[m];
         let now = real_now + merchant.offset_ms;
         let mut new = Seen {
@@ -240,8 +282,8 @@ impl Model {
             credited_at: None,
         };
         take(&mut new, seen, now);
-        merchant.seen.insert(id.clone(), new);
-        merchant.fresh.push(id);
+        merchant.seen.insert(key.clone(), new);
+        merchant.fresh.push(key);
         self.settle(m, &invoice, now);
         Some((m, invoice))
     }
@@ -381,6 +423,12 @@ fn take(known: &mut Seen, seen: &Observation, now: i64) {
 }
 
 impl Merchant {
+    /// The payments whose transfers stood at a place of a transaction, one after the other.
+    pub fn seen_at(&self, id: &TransferId) -> impl Iterator<Item = &Seen> {
+        let at_place = self.seen.range((id.clone(), 0)..=(id.clone(), u32::MAX));
+        at_place.map(|(_, seen)| seen)
+    }
+
     /// The answer under a key, unless it is past its thirty days.
     pub fn kept(&self, key: &str, real_now: i64) -> Option<&Kept> {
         let kept = self.keys.get(key)?;
@@ -502,14 +550,14 @@ impl Merchant {
     }
 
     /// This invoice's payments, those known first by their ids, then the new ones as they came.
-    pub fn payments_of(&self, invoice: &str) -> Vec<TransferId> {
-        let mut ids: Vec<TransferId> = self
+    pub fn payments_of(&self, invoice: &str) -> Vec<PaymentKey> {
+        let mut ids: Vec<PaymentKey> = self
             .seen
             .iter()
             .filter(|(_, seen)| seen.invoice == invoice)
             .map(|(id, _)| id.clone())
             .collect();
-        let turn = |id: &TransferId| self.fresh.iter().position(|fresh| fresh == id);
+        let turn = |id: &PaymentKey| self.fresh.iter().position(|fresh| fresh == id);
         ids.sort_by_key(|id| (turn(id), self.seen[id].payment.clone()));
         ids
     }
@@ -607,7 +655,7 @@ impl Merchant {
             }
             for seen in self.seen.values().filter(|seen| seen.invoice == id) {
                 let bitcoin = seen.network.starts_with("bip122");
-                if seen.reached() && bitcoin && shown.contains(&seen.recipient) {
+                if seen.reached() && bitcoin {
                     self.credited.insert(seen.recipient.clone());
                 }
             }

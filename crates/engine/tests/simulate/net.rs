@@ -100,6 +100,21 @@ impl Net {
             .collect()
     }
 
+    /// When it was first known that a transaction makes this transfer. Transfers of one transaction are made together, and which of
+    /// several equal ones stands at which place means nothing: mined again, they may change places. So one of them tells of all.
+    fn first_seen_at(&self, id: &TransferId) -> i64 {
+        let fact = &self.facts[id];
+        let equal = |(other, it): &(&TransferId, &Fact)| {
+            let moved = |it: &Fact| {
+                let (sender, recipient) = (it.sender.clone(), it.recipient.clone());
+                (sender, recipient, it.asset.clone(), it.units)
+            };
+            other.tx == id.tx && moved(it) == moved(fact)
+        };
+        let equal = self.facts.iter().filter(equal);
+        equal.map(|(_, it)| it.first_seen_at).min().unwrap()
+    }
+
     fn above(&self, height: i64) -> BTreeSet<TransferId> {
         let is_above = |fact: &Fact| fact.block.as_ref().is_some_and(|it| it.height >= height);
         let above = self.facts.iter().filter(|(_, fact)| is_above(fact));
@@ -164,6 +179,19 @@ impl Net {
             (fact.block, fact.gone) = (None, true);
             news.insert(id);
         }
+        // Enough endpoints say that the block it was told of does not have it, or not so.
+        for (tx, place) in &step.refuted {
+            let id = TransferId {
+                network: step.network.clone(),
+                tx: tx.clone(),
+                place: *place,
+            };
+            let fact = self.facts.get_mut(&id).filter(|_| !news.contains(&id));
+            if let Some(fact) = fact.filter(|fact| !fact.gone) {
+                (fact.block, fact.gone) = (None, true);
+                news.insert(id);
+            }
+        }
         for (tx, place) in &step.dropped {
             let id = TransferId {
                 network: step.network.clone(),
@@ -195,6 +223,9 @@ impl Net {
     }
 }
 
+/// The ids of the payments that the server has at each place of a transaction.
+pub type Payments = BTreeMap<TransferId, Vec<String>>;
+
 /// Which invoices a step touched.
 type Settled = Vec<(usize, String)>;
 
@@ -216,7 +247,7 @@ impl Model {
     pub fn follow(
         &mut self,
         step: &Step,
-        payments: &BTreeMap<TransferId, String>,
+        payments: &Payments,
         real_now: i64,
     ) -> (Result<(), &'static str>, Settled) {
         let Some(mut net) = self.nets.get(&step.network).cloned() else {
@@ -241,12 +272,7 @@ impl Model {
         (Ok(()), self.tell(&news, payments, real_now))
     }
 
-    pub fn thaw(
-        &mut self,
-        network: &str,
-        payments: &BTreeMap<TransferId, String>,
-        real_now: i64,
-    ) -> Settled {
+    pub fn thaw(&mut self, network: &str, payments: &Payments, real_now: i64) -> Settled {
         let net = self.nets.get_mut(network).unwrap();
         let Some(from) = net.frozen_from.take() else {
             return Vec::new();
@@ -263,12 +289,7 @@ impl Model {
         self.tell(&news, payments, real_now)
     }
 
-    fn tell(
-        &mut self,
-        news: &[Observation],
-        payments: &BTreeMap<TransferId, String>,
-        real_now: i64,
-    ) -> Settled {
+    fn tell(&mut self, news: &[Observation], payments: &Payments, real_now: i64) -> Settled {
         let mut touched = Vec::new();
         for seen in news {
             let id = TransferId {
@@ -276,8 +297,9 @@ impl Model {
                 tx: seen.tx_hash.clone(),
                 place: seen.place,
             };
-            let first_seen_at = self.nets[&seen.network].facts[&id].first_seen_at;
-            let payment = payments.get(&id).map(String::as_str);
+            let first_seen_at = self.nets[&seen.network].first_seen_at(&id);
+            let of_place = payments.get(&id).into_iter().flatten();
+            let payment = of_place.map(String::as_str).find(|it| !self.knows(it));
             touched.extend(self.observe(seen, payment, real_now, first_seen_at));
         }
         touched

@@ -65,7 +65,9 @@ pub async fn check(world: &World, merchant: &Merchant, id: &str) -> Check {
             tx: row.tx_hash.clone(),
             place: row.place,
         };
-        let seen = merchant.seen.get(&id).ok_or("a payment that nobody sent")?;
+        let mut seen = merchant.seen_at(&id);
+        let seen = seen.find(|seen| seen.payment == row.id);
+        let seen = seen.ok_or("a payment that nobody sent")?;
         payment(row, seen).map_err(|wrong| format!("{} {}: {wrong}", row.id, row.tx_hash))?;
     }
     Ok(())

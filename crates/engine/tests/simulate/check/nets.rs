@@ -1,7 +1,5 @@
 //! Networks, blocks and transfers as they are stored, against the model. (I01, I09)
 
-use std::collections::BTreeMap;
-
 use till_store::Queries as _;
 use till_store::networks::NetworkRow;
 use till_store::transfers::TransferRow;
@@ -9,19 +7,21 @@ use till_store::transfers::TransferRow;
 use super::same;
 use crate::chain::TransferId;
 use crate::model::Model;
-use crate::net::Fact;
+use crate::net::{Fact, Payments};
 use crate::world::{Check, World};
 
-/// The ids by which the server knows a network's transfers.
-pub async fn payments(world: &World, network: &str) -> BTreeMap<TransferId, String> {
+/// The ids of the payments that the server has at each place of a network's transactions.
+pub async fn payments(world: &World, network: &str) -> Payments {
     let mut reader = world.engine.db.read().await.unwrap();
     let sql = "SELECT tx_hash, place, id FROM payments WHERE network = $1";
     let rows: Vec<(String, i64, String)> = reader.all(sql, &[network.into()]).await.unwrap();
-    let named = |(tx, place, id)| {
+    let mut payments = Payments::new();
+    for (tx, place, id) in rows {
         let network = network.to_owned();
-        (TransferId { network, tx, place }, id)
-    };
-    rows.into_iter().map(named).collect()
+        let at = payments.entry(TransferId { network, tx, place });
+        at.or_default().push(id);
+    }
+    payments
 }
 
 pub async fn check(world: &World, model: &Model, network: &str) -> Check {
@@ -68,7 +68,8 @@ fn one(model: &Model, id: &TransferId, row: &TransferRow, fact: &Fact) -> Check 
     let block = fact.block.as_ref();
     same("height", row.height, block.map(|it| it.height))?;
     same("block", row.block_hash.as_ref(), block.map(|it| &it.hash))?;
-    let seen = model.merchants.iter().find_map(|it| it.seen.get(id));
+    let mut seen = model.merchants.iter().flat_map(|it| it.seen_at(id));
+    let seen = seen.find(|it| it.is_brought_by(fact.units, fact.sender.as_ref()));
     same("payment", row.payment.as_ref(), seen.map(|it| &it.payment))?;
     if fact.units > 0 && !fact.gone {
         same("nobody's", row.unattributed.is_some(), seen.is_none())?;

@@ -22,7 +22,7 @@ pub async fn nothing_is_due(world: &World) -> Check {
         let stuck = |status: &str| matches!(status, "detected" | "confirming" | "awaiting_payment");
         let from_chain = |id: &str| {
             let mut paid = merchant.seen.iter().filter(|(_, seen)| seen.invoice == id);
-            paid.all(|(transfer, _)| transfer.tx.starts_with("tx-"))
+            paid.all(|((transfer, _), _)| transfer.tx.starts_with("tx-"))
         };
         for (id, invoice) in &merchant.invoices {
             if stuck(invoice.now.status) && from_chain(id) {
@@ -38,13 +38,14 @@ pub fn books_are_the_chains(world: &World) -> Check {
     for (m, merchant) in world.model.merchants.iter().enumerate() {
         let (mut on_chain, mut in_books) = (BTreeMap::new(), BTreeMap::new());
         for transfer in world.chains.iter().flat_map(|chain| &chain.transfers) {
-            let Some(seen) = merchant.seen.get(&transfer.id) else {
-                continue;
-            };
             let there = matches!(transfer.at, Whereabouts::Block(_));
-            let sum: &mut u128 = on_chain.entry(transfer.asset.clone()).or_default();
-            *sum += if there { transfer.units } else { 0 };
-            *in_books.entry(transfer.asset.clone()).or_default() += seen.part.posted();
+            let sender = transfer.sender.as_ref();
+            for seen in merchant.seen_at(&transfer.id) {
+                let is_it = there && seen.is_brought_by(transfer.units, sender);
+                let sum: &mut u128 = on_chain.entry(transfer.asset.clone()).or_default();
+                *sum += if is_it { transfer.units } else { 0 };
+                *in_books.entry(transfer.asset.clone()).or_default() += seen.part.posted();
+            }
         }
         same(&format!("m{m}: the books"), in_books, on_chain)?;
     }

@@ -65,7 +65,10 @@ fn came(from: &str) -> &'static [&'static str] {
             "paid_late",
             "under_review",
         ],
-        "paid" | "paid_late" => &["overpaid", "under_review"],
+        "paid" => &["overpaid", "under_review"],
+        // A payment made in time is seen, or seen again, after a late one: the price was met in time after all, with less than a
+        // cent too much.
+        "paid_late" => &["paid", "overpaid", "under_review"],
         // A further excess, too.
         "overpaid" => &["overpaid", "under_review"],
         // Seen later than it came: a block in time outdoes our clock.

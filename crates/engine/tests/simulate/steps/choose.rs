@@ -220,8 +220,8 @@ pub fn reversal(world: &mut World, m: usize) -> Option<Op> {
     let made_up: Vec<TransferId> = merchant
         .seen
         .keys()
-        .filter(|id| !id.tx.starts_with("tx-"))
-        .cloned()
+        .filter(|(id, _)| !id.tx.starts_with("tx-"))
+        .map(|(id, _)| id.clone())
         .collect();
     if made_up.is_empty() {
         return None;

@@ -1,8 +1,6 @@
 //! Steps that are one unit of work each: they happen wholly or not at all, also when the process dies in
 //! the middle. What the server answers must be what the model says.
 
-use std::collections::BTreeMap;
-
 use scoped_futures::ScopedFutureExt as _;
 use till_engine::base::Change;
 use till_engine::intake::chain;
@@ -18,6 +16,7 @@ use crate::chain::TransferId;
 use crate::check;
 use crate::expect::Seen;
 use crate::model::{Kept, Model};
+use crate::net::Payments;
 use crate::world::{Check, World};
 
 #[derive(Clone, Debug)]
@@ -142,7 +141,7 @@ pub async fn perform(world: &mut World, op: Op) -> Check {
     let networks: Vec<String> = op.network().map(str::to_owned).into_iter().collect();
     let payments = match networks.first() {
         Some(network) => check::nets::payments(world, network).await,
-        None => BTreeMap::new(),
+        None => Payments::new(),
     };
     if !networks.is_empty() || matches!(op, Op::Reverse { .. }) {
         for m in 0..world.model.merchants.len() {
@@ -224,7 +223,7 @@ async fn retry(world: &mut World, op: &Op, key: &str) -> Check {
     };
     let engine = std::sync::Arc::clone(&world.engine);
     let answer = exec(&engine, &scope, op).await;
-    let (expected, touched) = apply(&mut world.model, op, &BTreeMap::new(), at);
+    let (expected, touched) = apply(&mut world.model, op, &Payments::new(), at);
     world.model.rest(at.real);
     world.note(format!("again -> {}", outcome(Some(&answer))));
     agree(&answer, &expected)?;
@@ -385,7 +384,7 @@ pub struct Moment {
 fn apply(
     model: &mut Model,
     op: &Op,
-    payments: &BTreeMap<TransferId, String>,
+    payments: &Payments,
     at: Moment,
 ) -> (Result<(), &'static str>, Touched) {
     let mut touched = Touched::default();
@@ -413,10 +412,12 @@ fn apply(
             Ok(())
         }
         Op::Reverse { id, .. } => {
-            let known = model.merchants[m].seen[id].clone();
+            // What the test helper made up is at a place of its own.
+            let first = (id.clone(), 0);
+            let known = model.merchants[m].seen[&first].clone();
             if !known.is_gone() {
                 let merchant = &mut model.merchants[m];
-                merchant.seen.get_mut(id).unwrap().go(at.business);
+                merchant.seen.get_mut(&first).unwrap().go(at.business);
                 model.settle(m, &known.invoice, at.business);
             }
             touch(m, &known.invoice);

@@ -1,6 +1,8 @@
 //! The end: chains settle, sources tell everything, receivers are well again, time passes. Then the books
 //! must say what the chains say, and every merchant must have heard everything.
 
+use till_engine::intake::chain::Step;
+
 use super::ops::{Op, perform};
 use super::{follow, work};
 use crate::chain::{Transfer, Whereabouts};
@@ -63,7 +65,8 @@ pub async fn come_to_rest(world: &mut World) -> Check {
     check::deliveries::all_received(world).await
 }
 
-/// A leader that sees everything, until the server has seen it too.
+/// A leader that sees everything, until the server has seen it too. As the second look does, it refutes what the server was told
+/// wrongly of a block, and then tells it again.
 async fn tell_all(world: &mut World, at: usize) -> Check {
     loop {
         let chain = world.chains[at].clone();
@@ -77,7 +80,18 @@ async fn tell_all(world: &mut World, at: usize) -> Check {
             }),
             _ => net.facts.get(&transfer.id).is_none_or(|fact| fact.gone),
         };
-        let is_all = net.blocks == chain.blocks
+        let wrong = |transfer: &&Transfer| {
+            let fact = net.facts.get(&transfer.id);
+            fact.is_some_and(|fact| fact.block.is_some() && fact.units != transfer.units)
+        };
+        let refuted: Vec<(String, i64)> = chain
+            .transfers
+            .iter()
+            .filter(wrong)
+            .map(|it| (it.id.tx.clone(), it.id.place))
+            .collect();
+        let is_all = refuted.is_empty()
+            && net.blocks == chain.blocks
             && net.last_final == chain.tip()
             && chain.transfers.iter().all(told);
         if is_all {
@@ -86,6 +100,13 @@ async fn tell_all(world: &mut World, at: usize) -> Check {
         let epoch = world.epochs.get(&(network.clone(), 0)).copied();
         let op = match epoch.filter(|epoch| *epoch == net.epoch) {
             _ if net.frozen_from.is_some() => Op::Thaw { network },
+            // First the blocks, so that only what is wrong in these very blocks is refuted.
+            Some(epoch) if net.blocks == chain.blocks && !refuted.is_empty() => Op::Follow {
+                step: Step {
+                    refuted,
+                    ..Step::new(&network, epoch)
+                },
+            },
             Some(epoch) => Op::Follow {
                 step: follow::whole(&chain, &net, epoch),
             },
