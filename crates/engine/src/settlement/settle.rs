@@ -123,7 +123,9 @@ pub async fn commit(
 ) -> Result<Vec<InvoiceRow>, Fail> {
     name_reversed(tx, &mut settled).await?;
     let mut writes = writes(&settled)?;
-    writes.extend(follow::subscription::writes(tx, &followers(&settled)).await?);
+    let followers = followers(&settled);
+    writes.push(follow::lease::paid_numbers(tx, &followers).await?);
+    writes.extend(follow::subscription::writes(tx, &followers).await?);
     writes.extend(others);
     tx.write_all(&till_store::merged(writes)).await?;
     for done in &settled {

@@ -2,18 +2,20 @@
 //! address that was credited lets its pool grow: a sighting does not, for it costs nobody anything.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use till_core::asset::{Family, Registry};
 use till_core::invoice::Deposit;
-use till_store::Write;
+use till_core::scope::Scope;
 use till_store::leases::{Cooling, PaidNumber};
+use till_store::payments::PaymentRow;
+use till_store::{Tx, Write};
 
 use super::Follower;
 use crate::base::fail::Fail;
 
-pub(super) fn writes(settled: &[Follower<'_>]) -> Result<Vec<Write>, Fail> {
+pub(super) fn writes(settled: &[Follower<'_>]) -> Result<Write, Fail> {
     let mut cooling = Vec::new();
-    let mut paid: BTreeMap<(&str, &'static str), PaidNumber> = BTreeMap::new();
     for done in settled {
         let scope = &done.context.scope;
         for (family, deposit) in addresses(done) {
@@ -28,22 +30,61 @@ pub(super) fn writes(settled: &[Follower<'_>]) -> Result<Vec<Write>, Fail> {
                     free_at: done.has_closed().then_some(free_at),
                 });
             }
-            if family == Family::Bitcoin && is_credited(done, deposit) {
-                let key = (&*scope.account, scope.mode.as_str());
-                let highest = paid.entry(key).or_insert_with(|| PaidNumber {
+        }
+    }
+    Ok(till_store::leases::coolings(&cooling))
+}
+
+/// Lets Bitcoin pools grow beyond the addresses that were paid. An invoice that was given another address may still be paid to
+/// the one before, whose number only the leases know; that is rare, and only then they are asked.
+pub(crate) async fn paid_numbers(tx: &mut Tx, settled: &[Follower<'_>]) -> Result<Write, Fail> {
+    let mut paid: Vec<PaidNumber> = Vec::new();
+    let mut former: Vec<(&Scope, &str)> = Vec::new();
+    for done in settled {
+        let scope = &done.context.scope;
+        let shown = addresses(done);
+        let shown = shown.iter().find(|(family, _)| *family == Family::Bitcoin);
+        for address in newly_paid(done) {
+            match shown.filter(|(_, deposit)| deposit.address == address) {
+                Some((family, deposit)) => paid.push(PaidNumber {
                     scope: scope.clone(),
-                    family,
-                    number,
-                });
-                highest.number = highest.number.max(number);
+                    family: *family,
+                    number: i64::try_from(deposit.number).map_err(Fail::broken)?,
+                }),
+                None => former.push((scope, address)),
             }
         }
     }
-    let paid: Vec<PaidNumber> = paid.into_values().collect();
-    Ok(vec![
-        till_store::leases::coolings(&cooling),
-        till_store::leases::paid_numbers(&paid),
-    ])
+    if !former.is_empty() {
+        let addresses: Vec<&str> = former.iter().map(|(_, address)| *address).collect();
+        let leases = till_store::leases::of_addresses(tx, &addresses).await?;
+        paid.extend(leases.into_iter().map(|lease| PaidNumber {
+            scope: lease.scope,
+            family: lease.family,
+            number: lease.number,
+        }));
+    }
+    let mut highest: BTreeMap<(Arc<str>, &'static str), PaidNumber> = BTreeMap::new();
+    for paid in paid {
+        let key = (paid.scope.account.clone(), paid.scope.mode.as_str());
+        let known = highest.entry(key).or_insert_with(|| paid.clone());
+        known.number = known.number.max(paid.number);
+    }
+    let highest: Vec<PaidNumber> = highest.into_values().collect();
+    Ok(till_store::leases::paid_numbers(&highest))
+}
+
+/// The Bitcoin addresses to which a payment has just reached the level at which the policy credits.
+fn newly_paid<'s>(done: &Follower<'s>) -> Vec<&'s str> {
+    let has_reached = |row: &PaymentRow| row.gone_at.is_none() && row.level >= row.credit_at;
+    let family = |row: &PaymentRow| {
+        let network = Registry::builtin().network(&row.network);
+        network.map(|network| network.family)
+    };
+    let payments = done.held.payments.iter();
+    let newly = payments.filter(|it| has_reached(&it.is) && !it.stored().is_some_and(has_reached));
+    let on_bitcoin = newly.filter(|it| family(&it.is) == Some(Family::Bitcoin));
+    on_bitcoin.map(|it| &*it.is.recipient).collect()
 }
 
 /// The invoice's address of each family.
@@ -71,14 +112,4 @@ fn cooldown_ms(done: &Follower<'_>, deposit: &Deposit) -> i64 {
         true => config.unpaid_cooldown_ms,
         false => config.cooldown_ms,
     }
-}
-
-/// Whether a payment to the address has reached the level at which the policy credits.
-fn is_credited(done: &Follower<'_>, deposit: &Deposit) -> bool {
-    done.held.payments.iter().any(|payment| {
-        let payment = &payment.is;
-        payment.recipient == deposit.address
-            && payment.gone_at.is_none()
-            && payment.level >= payment.credit_at
-    })
 }

@@ -62,7 +62,7 @@ impl Follower<'_> {
 pub(super) fn writes(settled: &[Follower<'_>]) -> Result<Vec<Write>, Fail> {
     let mut writes = Vec::new();
     writes.extend(binding::writes(settled));
-    writes.extend(lease::writes(settled)?);
+    writes.push(lease::writes(settled)?);
     writes.extend(link_unit::writes(settled));
     writes.extend(receipt::writes(settled));
     writes.push(timer::write(settled));
