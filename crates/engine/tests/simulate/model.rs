@@ -120,6 +120,9 @@ pub struct Merchant {
     pub bindings: Vec<Binding>,
     /// What this step has brought, in its order.
     pub fresh: Vec<PaymentKey>,
+    /// How many leases and bindings there were when this step began. What a step tells of was sent before, so it is for none that
+    /// the step itself makes.
+    pub before: (usize, usize),
     /// The invoices that this step touched: whether they were closed before it, and whether they waited again on the way.
     pub moved: BTreeMap<String, (bool, bool)>,
 }
@@ -299,6 +302,13 @@ impl Model {
         }
     }
 
+    /// A step begins: whatever it tells of was sent before.
+    pub fn begin(&mut self) {
+        for merchant in &mut self.merchants {
+            merchant.before = (merchant.leases.len(), merchant.bindings.len());
+        }
+    }
+
     /// A step is over: what follows invoices follows them.
     pub fn rest(&mut self, real_now: i64) {
         for merchant in &mut self.merchants {
@@ -460,7 +470,8 @@ impl Merchant {
                 && binding.destination == seen.recipient
                 && binding.units == seen.units.0
         };
-        let mut bindings: Vec<&Binding> = self.bindings.iter().filter(alike).collect();
+        let bindings = self.bindings[..self.before.1].iter();
+        let mut bindings: Vec<&Binding> = bindings.filter(alike).collect();
         bindings.sort_by_key(|it| (it.created_at, &it.invoice, it.turn));
         let mut fitting: Vec<&Binding> = Vec::new();
         for (place, binding) in bindings.iter().enumerate() {
@@ -492,7 +503,7 @@ impl Merchant {
             return None;
         }
         let at = self.made_at(seen, real_now, first_seen_at);
-        let of_address = self.leases.iter().filter(|lease| {
+        let of_address = self.leases[..self.before.0].iter().filter(|lease| {
             lease.family == network.family.namespace() && lease.address == seen.recipient
         });
         let (mut holder, mut taken_until) = (None, i64::MIN);

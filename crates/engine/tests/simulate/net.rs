@@ -291,6 +291,7 @@ impl Model {
 
     fn tell(&mut self, news: &[Observation], payments: &Payments, real_now: i64) -> Settled {
         let mut touched = Vec::new();
+        self.begin();
         for seen in news {
             let id = TransferId {
                 network: seen.network.clone(),

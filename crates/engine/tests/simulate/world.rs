@@ -183,6 +183,7 @@ impl World {
                 link_events: 0,
                 bindings: Vec::new(),
                 fresh: Vec::new(),
+                before: (0, 0),
                 moved: BTreeMap::new(),
             });
         }

@@ -279,6 +279,7 @@ pub async fn simulate_payment(world: &mut World, m: usize) -> Check {
     world.model.merchants[m].leased_now = leased;
     let now = at + world.model.merchants[m].offset_ms;
     let mut touched = Touched::default();
+    world.model.begin();
     for level in levels {
         let seen = Observation {
             network: row.network.clone(),
