@@ -111,6 +111,9 @@ pub struct Merchant {
     pub leases: Vec<Lease>,
     /// What the server has leased to whom: where an invoice gets another address, the model learns it here.
     pub leased_now: BTreeMap<(String, String), String>,
+    /// What the server has told wallets above what is due, by invoice, asset, sender and turn: where several invoices wait again at
+    /// once and owe the same, the server chooses who asks for how much more.
+    pub suffixes_now: BTreeMap<(String, String, String, i64), u128>,
     /// Bitcoin addresses that were credited.
     pub credited: BTreeSet<String>,
     pub pool_max: i64,
@@ -327,20 +330,43 @@ impl Model {
             if last.open || closed.iter().any(|it| later(&it)) {
                 continue;
             }
-            let everybody = self.merchants.iter().flat_map(|it| &it.bindings);
-            let taken: Vec<u128> = everybody
-                .filter(|it| it.open && it.asset == last.asset && it.sender == last.sender)
-                .filter(|it| it.destination == last.destination)
-                .map(|it| it.units)
-                .collect();
+            let rivals = |it: &&Binding| {
+                let of = (&last.asset, &last.sender, &last.destination);
+                it.open && (&it.asset, &it.sender, &it.destination) == of
+            };
+            let amounts = |of: &dyn Fn(&Merchant) -> usize| -> Vec<u128> {
+                let everybody = self.merchants.iter();
+                let bindings = everybody.flat_map(|it| it.bindings[..of(it)].iter().filter(rivals));
+                bindings.map(|it| it.units).collect()
+            };
+            let taken = amounts(&|it| it.bindings.len());
+            let taken_before = amounts(&|it| it.before.1);
             let terms = &self.merchants[m].invoices[invoice].terms;
             let offer = terms.offers.iter().find(|it| it.asset == last.asset);
             let due = offer.unwrap().due;
             let decimals = Registry::builtin().asset(&last.asset).unwrap().decimals;
             let suffixes = 0..100.min(10u128.pow(decimals.saturating_sub(2)));
-            let free = std::iter::once(last.suffix)
-                .chain(suffixes)
-                .find(|suffix| !taken.contains(&(due + suffix)));
+            let key = (
+                last.invoice.clone(),
+                last.asset.clone(),
+                last.sender.clone(),
+                last.turn + 1,
+            );
+            let chosen = self.merchants[m].suffixes_now.get(&key).copied();
+            // Two alike would be found in the table, and more than is needed here.
+            let rebound = taken.len() - taken_before.len();
+            let may_choose = |suffix: &u128| {
+                let needed = suffixes
+                    .clone()
+                    .filter(|it| !taken_before.contains(&(due + it)));
+                *suffix == last.suffix || needed.take(rebound + 2).any(|it| it == *suffix)
+            };
+            let chosen = chosen.filter(|suffix| !taken_before.contains(&(due + suffix)));
+            let free = chosen.filter(may_choose).or_else(|| {
+                std::iter::once(last.suffix)
+                    .chain(suffixes.clone())
+                    .find(|suffix| !taken.contains(&(due + suffix)))
+            });
             if let Some(suffix) = free {
                 let again = Binding {
                     units: due + suffix,

@@ -176,6 +176,7 @@ impl World {
                 seen: BTreeMap::new(),
                 leases: Vec::new(),
                 leased_now: BTreeMap::new(),
+                suffixes_now: BTreeMap::new(),
                 credited: BTreeSet::new(),
                 pool_max: self.pool_max,
                 keys: BTreeMap::new(),

@@ -1,5 +1,7 @@
 //! Wallet bindings: an exact amount tells whose payment it is. (I16)
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 use till_core::asset::Registry;
 use till_store::Queries as _;
@@ -61,6 +63,21 @@ pub async fn check(world: &World, merchant: &Merchant) -> Check {
         same("a binding", Some(&found), expected)?;
     }
     Ok(())
+}
+
+/// What wallets were told above what is due, as the server has it.
+pub async fn suffixes_now(
+    world: &World,
+    merchant: &Merchant,
+) -> BTreeMap<(String, String, String, i64), u128> {
+    let mut reader = world.engine.db.read().await.unwrap();
+    let sql = "SELECT * FROM wallet_bindings WHERE account = $1 AND mode = $2";
+    let rows: Vec<BindingRow> = reader.all(sql, &of(&merchant.scope)).await.unwrap();
+    let by_wallet = |row: BindingRow| {
+        let key = (row.invoice, row.asset, row.sender, row.turn);
+        (key, row.suffix.0)
+    };
+    rows.into_iter().map(by_wallet).collect()
 }
 
 /// What a wallet was told, taken into the model: the amount due, or above it by less than a cent when the

@@ -146,7 +146,9 @@ pub async fn perform(world: &mut World, op: Op) -> Check {
     if !networks.is_empty() || matches!(op, Op::Reverse { .. }) {
         for m in 0..world.model.merchants.len() {
             let leased = check::leases::leased_now(world, &world.model.merchants[m]).await;
-            world.model.merchants[m].leased_now = leased;
+            let suffixes = check::bindings::suffixes_now(world, &world.model.merchants[m]).await;
+            let merchant = &mut world.model.merchants[m];
+            (merchant.leased_now, merchant.suffixes_now) = (leased, suffixes);
         }
     }
     let mut after = world.model.clone();
@@ -415,6 +417,7 @@ fn apply(
             // What the test helper made up is at a place of its own.
             let first = (id.clone(), 0);
             let known = model.merchants[m].seen[&first].clone();
+            model.begin();
             if !known.is_gone() {
                 let merchant = &mut model.merchants[m];
                 merchant.seen.get_mut(&first).unwrap().go(at.business);

@@ -276,7 +276,9 @@ pub async fn simulate_payment(world: &mut World, m: usize) -> Check {
         return Err(format!("a simulated payment of another sort: {row:?}"));
     }
     let leased = check::leases::leased_now(world, &world.model.merchants[m]).await;
-    world.model.merchants[m].leased_now = leased;
+    let suffixes = check::bindings::suffixes_now(world, &world.model.merchants[m]).await;
+    let merchant = &mut world.model.merchants[m];
+    (merchant.leased_now, merchant.suffixes_now) = (leased, suffixes);
     let now = at + world.model.merchants[m].offset_ms;
     let mut touched = Touched::default();
     world.model.begin();
