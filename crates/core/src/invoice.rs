@@ -98,6 +98,15 @@ pub struct Deposit {
     pub number: u64,
     /// The merchant's destination or account key at the time of leasing.
     pub destination: String,
+    /// When its cooldown ends, in business time; none while the invoice is open. From then on it may be another invoice's.
+    pub held_until: Option<i64>,
+}
+
+impl Deposit {
+    /// Whether the address is this invoice's at a moment: leased to it, or cooling down after it.
+    pub fn is_held(&self, now: i64) -> bool {
+        self.held_until.is_none_or(|until| now < until)
+    }
 }
 
 /// What becomes of the money that pays an invoice.

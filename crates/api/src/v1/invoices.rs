@@ -100,7 +100,7 @@ async fn create(State(api): State<Arc<Api>>, posted: Posted<Secret, NewInvoice>)
 )]
 async fn retrieve(State(api): State<Arc<Api>>, got: Got<Secret>, Id(id): Id) -> Answered {
     let row = api.retrievals.find(got.scope(), &id).await?;
-    shown(&invoices::view(&api.engine, got.publishable_key(), &row)?)
+    shown(&invoices::view(&api.engine, got.scope(), got.publishable_key(), &row).await?)
 }
 
 params! {

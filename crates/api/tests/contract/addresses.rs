@@ -218,12 +218,17 @@ on_every_engine! {
     }
 
     async fn an_invoice_reopened_after_its_address_went_to_another_gets_a_fresh_one(world: World) {
-        let till = world.till_with(Setup { cooldown_ms: 60_000, ..Setup::default() }).await;
+        let till = world.till_with(Setup { cooldown_ms: 60_000, pool_max: 3, ..Setup::default() }).await;
         let first = till.create(on(&[BASE, NILE])).await;
+        let others = [till.create(on(&[BASE])).await, till.create(on(&[BASE])).await];
         till.simulate(&id(&first), json!({ "asset": BASE })).await;
+        till.advance(1).await;
+        for other in &others {
+            till.post(&format!("/v1/invoices/{}/cancel", id(other)), json!({})).await.ok(200);
+        }
         till.advance(61).await;
         let second = till.create(on(&[BASE])).await;
-        assert_eq!(address(&second, BASE), address(&first, BASE));
+        assert_eq!(address(&second, BASE), address(&first, BASE), "all are used: what cooled down longest comes first");
         let payment = till.payments_of(&id(&first)).await[0].clone();
         till.post(&format!("/v1/test_helpers/payments/{}/reverse", id(&payment)), json!({})).await.ok(200);
         let reopened = till.retrieve(&id(&first)).await;
@@ -239,6 +244,50 @@ on_every_engine! {
         // Its own is nobody else's while it waits.
         let third = till.create(on(&[BASE])).await;
         assert!(![address(&reopened, BASE), address(&second, BASE)].contains(&address(&third, BASE)));
+    }
+
+    async fn a_closed_invoice_shows_its_address_until_it_has_cooled_down(world: World) {
+        let till = world.till_with(Setup { cooldown_ms: 9 * 86_400_000, ..Setup::default() }).await;
+        let invoice = till.create(on(&[BASE])).await;
+        till.simulate(&id(&invoice), json!({ "amount": "10" })).await;
+        // Its hour, and the day in which it waits for the rest.
+        till.advance(26 * 3_600).await;
+        let closed = till.retrieve(&id(&invoice)).await;
+        assert_eq!((&closed["status"], address(&closed, BASE)), (&json!("partially_paid"), address(&invoice, BASE)));
+        assert_ne!(closed["closed_at"], Value::Null);
+        till.advance(9 * 86_400).await;
+        let cooled = till.retrieve(&id(&invoice)).await;
+        assert_eq!(cooled["payment_options"][0]["address"], Value::Null);
+        assert_eq!(cooled["amount_remaining"], closed["amount_remaining"], "a fact, not a request");
+        let listed = till.get("/v1/invoices").await.ok(200);
+        assert_eq!(listed["data"][0]["payment_options"][0]["address"], Value::Null);
+        // What goes there is still its own, as long as nobody else has been given the address, and is told without it.
+        let payment = till.payments_of(&id(&invoice)).await[0].clone();
+        let made = till_core::time::parse(&text(&invoice["created_at"])).unwrap() + 20 * 86_400_000;
+        let tx = format!("0x{}", "c1".repeat(32));
+        let mut late = transfer(&invoice, BASE, 15_000_000, &tx, 0, Level::Final, made);
+        late.source = Source::Simulation;
+        observe(&till, &till.scope(), &[late]).await;
+        let told = till.events(&id(&invoice)).await;
+        let last = &told.last().unwrap()["data"]["object"];
+        assert_eq!((&last["status"], &last["payment_options"][0]["address"]), (&json!("paid_late"), &Value::Null));
+        // A reversal that makes it ask again gives it an address again.
+        till.post(&format!("/v1/test_helpers/payments/{}/reverse", id(&payment)), json!({})).await.ok(200);
+        let again = till.retrieve(&id(&invoice)).await;
+        assert_eq!(again["closed_at"] == Value::Null, again["payment_options"][0]["address"] != Value::Null);
+    }
+
+    async fn a_number_never_used_comes_before_a_cooled_one(world: World) {
+        let till = world.till_with(Setup { cooldown_ms: 60_000, pool_max: 2, ..Setup::default() }).await;
+        let cancelled = till.create(on(&[BASE, NILE])).await;
+        till.post(&format!("/v1/invoices/{}/cancel", id(&cancelled)), json!({})).await.ok(200);
+        till.advance(61).await;
+        let (fresh, cooled) = (till.create(on(&[BASE, NILE])).await, till.create(on(&[BASE, NILE])).await);
+        for asset in [BASE, NILE] {
+            assert_ne!(address(&fresh, asset), address(&cancelled, asset));
+            assert_eq!(address(&cooled, asset), address(&cancelled, asset));
+        }
+        exhausted(&till, &[BASE]).await;
     }
 
     async fn a_block_s_whole_seconds_lie_before_the_lease_they_belong_to(world: World) {

@@ -2,8 +2,8 @@
 //!
 //! When many are wanted at once their numbers are taken in a unit of work of their own, so that everything about
 //! an invoice can be worked out before its unit of work begins, and nobody waits for a pool while others write.
-//! Only new numbers are taken, and only while a pool has plenty and nothing has cooled down: otherwise, and
-//! when few are wanted, the unit of work that leases addresses allocates them, exactly. What a process holds
+//! Only new numbers are taken, and only while a pool has plenty: otherwise, and when few are wanted, the unit of
+//! work that leases addresses allocates them, exactly. What a process holds
 //! when it dies is a gap in the numbers. Only Bitcoin's wallets would mind one; there nothing is taken ahead.
 
 use scoped_futures::ScopedFutureExt as _;
@@ -14,8 +14,7 @@ use till_core::scope::Scope;
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine};
 
-/// With fewer wanted, none are taken: a shop with few customers at a time leaves no gaps, and leases what has
-/// cooled down at once.
+/// With fewer wanted, none are taken: a shop with few customers at a time leaves no gaps.
 const BUSY_MIN: usize = 8;
 const AHEAD: i64 = 256;
 /// A pool has plenty as long as so many times what is taken is left.
@@ -71,10 +70,7 @@ async fn fetch(
             async move {
                 let pool = till_store::leases::lock_pool(tx, &context.scope, family).await?;
                 let plenty = super::left(context, family, &pool) / PLENTY;
-                let (scope, now) = (&context.scope, context.now);
-                if plenty < missing
-                    || till_store::leases::any_cooled(tx, scope, family, now).await?
-                {
+                if plenty < missing {
                     return Ok(None);
                 }
                 let wanted = plenty.min(missing + AHEAD);

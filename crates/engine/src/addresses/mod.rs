@@ -1,4 +1,5 @@
-//! Handing out deposit addresses: cooled ones first, then new numbers, within the limits of the pool.
+//! Handing out deposit addresses, within the limits of the pool. On Bitcoin, where a wallet looks only so far ahead, cooled ones come
+//! first; elsewhere numbers that were never used, so that an address is another's only when the whole pool has been used.
 
 pub mod ahead;
 pub mod restored;
@@ -48,9 +49,16 @@ pub async fn allocate(
     let (scope, family) = (&context.scope, network.family);
     let wanted = i64::try_from(wanted).map_err(Fail::broken)?;
     let pool = till_store::leases::lock_pool(tx, scope, family).await?;
-    let (now, any) = (context.now, i64::MAX);
-    let cooled = till_store::leases::take_cooled(tx, scope, family, now, wanted, any).await?;
-    let mut numbers: Vec<i64> = cooled.iter().map(|free| free.number).collect();
+    let fresh_first = match family {
+        Family::Bitcoin => 0,
+        _ => wanted.min(left(context, family, &pool)),
+    };
+    let (now, any, rest) = (context.now, i64::MAX, wanted - fresh_first);
+    let mut numbers: Vec<i64> = Vec::new();
+    if rest > 0 {
+        let cooled = till_store::leases::take_cooled(tx, scope, family, now, rest, any).await?;
+        numbers.extend(cooled.iter().map(|free| free.number));
+    }
     let fresh = wanted - i64::try_from(numbers.len()).unwrap_or(0);
     numbers.extend(grow(tx, context, family, &pool, fresh).await?);
     derive(context, network, &numbers)
@@ -123,6 +131,7 @@ pub fn derive(
             address: addresses.address(number).map_err(broken)?,
             number,
             destination: destination.to_owned(),
+            held_until: None,
         })
     };
     numbers.iter().map(deposit).collect()

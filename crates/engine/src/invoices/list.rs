@@ -5,20 +5,33 @@ use till_core::page::{Page, Paged};
 use till_core::scope::Scope;
 use till_store::invoices::InvoiceRow;
 
-use crate::base::Engine;
 use crate::base::fail::Fail;
+use crate::base::{Engine, Merchant};
 use crate::view::{InvoiceView, PaymentView};
 
 pub use till_store::invoices::InvoiceFilter;
 pub use till_store::payments::PaymentFilter;
 
 /// `key` is the publishable key that the checkout's address carries.
-pub fn view<'r>(
+pub async fn view<'r>(
     engine: &Engine,
+    scope: &Scope,
     key: Option<&str>,
     row: &'r InvoiceRow,
 ) -> Result<InvoiceView<'r>, Fail> {
-    Ok(InvoiceView::of(row, &engine.config.checkout_url, key)?)
+    let now = shown_at(engine, scope, std::slice::from_ref(row)).await?;
+    Ok(InvoiceView::of(row, &engine.config.checkout_url, key, now)?)
+}
+
+/// The account's time now, which decides whether a closed invoice still holds its addresses. Only a test clock has to be read.
+async fn shown_at(engine: &Engine, scope: &Scope, rows: &[InvoiceRow]) -> Result<i64, Fail> {
+    let now = engine.clock.now_ms();
+    if scope.mode.is_live() || rows.iter().all(|row| row.closed_at.is_none()) {
+        return Ok(now);
+    }
+    let mut reader = engine.db.read().await?;
+    let merchant = Merchant::load(&mut reader, scope).await?;
+    Ok(merchant.now(now))
 }
 
 /// Rendered already: a view borrows from its row.
@@ -31,8 +44,11 @@ pub async fn list(
 ) -> Result<Paged<Box<RawValue>>, Fail> {
     let mut reader = engine.db.read().await?;
     let rows = till_store::invoices::list(&mut reader, scope, filter, &page.and_one()).await?;
+    drop(reader);
+    let now = shown_at(engine, scope, &rows).await?;
+    let url = &engine.config.checkout_url;
     page.cut(rows, |row| &row.id)
-        .try_map(|row| to_raw_value(&view(engine, key, &row)?).map_err(Fail::broken))
+        .try_map(|row| to_raw_value(&InvoiceView::of(&row, url, key, now)?).map_err(Fail::broken))
 }
 
 pub async fn list_payments(

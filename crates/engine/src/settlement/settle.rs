@@ -67,6 +67,7 @@ impl<'c> Settling<'c> {
         self.entries
             .extend(move_payments(context, at, held, &after)?);
         apply(at, &mut held.invoice.is, &after);
+        follow::lease::apply(context, at, held, was_closed);
         follow::link_unit::apply(&mut held.invoice.is);
         let events = events_of(context, at, held, &announcements, extra)?;
         let streamed = events.iter().filter(|event| event.stream_seq.is_some());

@@ -81,6 +81,7 @@ pub(super) fn events_of(
 
 pub fn render(context: &Context<'_>, row: &InvoiceRow) -> Result<String, Fail> {
     let key = context.merchant.row.publishable_key.as_deref();
-    let view = InvoiceView::of(row, &context.engine.config.checkout_url, key)?;
+    let url = &context.engine.config.checkout_url;
+    let view = InvoiceView::of(row, url, key, context.now)?;
     serde_json::to_string(&view).map_err(Fail::broken)
 }

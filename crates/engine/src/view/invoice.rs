@@ -62,8 +62,10 @@ pub struct PaymentOptionView {
     /// Whole tokens to send.
     #[schema(example = "25.00")]
     pub amount_due: String,
-    /// The deposit address: this invoice's alone, and the merchant's alone to empty.
-    pub address: String,
+    /// The deposit address: this invoice's alone, and the merchant's alone to empty. Null once the invoice is closed and the
+    /// address has cooled down: it may be another invoice's then.
+    #[schema(required)]
+    pub address: Option<String>,
 }
 
 /// One way to pay that has no address until the payer picks it.
@@ -176,10 +178,12 @@ pub struct InvoiceView<'a> {
 }
 
 impl<'a> InvoiceView<'a> {
+    /// As it is at a moment of the account's business time.
     pub fn of(
         row: &'a InvoiceRow,
         url: &str,
         key: Option<&str>,
+        now: i64,
     ) -> Result<InvoiceView<'a>, StoreError> {
         let summary = &row.summary;
         let (mut payment_options, mut pending_options) = (Vec::new(), Vec::new());
@@ -192,7 +196,7 @@ impl<'a> InvoiceView<'a> {
                     network: &asset.network,
                     network_name: &asset.network_name,
                     amount_due: show(option.due, option.decimals),
-                    address: deposit.address.clone(),
+                    address: deposit.is_held(now).then(|| deposit.address.clone()),
                 }),
                 None => pending_options.push(PendingOptionView::of(option, asset)),
             }

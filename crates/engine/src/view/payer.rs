@@ -34,11 +34,17 @@ pub struct PayerOptionView {
     pub network: Cow<'static, str>,
     pub network_name: Cow<'static, str>,
     pub amount_due: String,
+    #[serde(deserialize_with = "empty_if_null")]
     pub address: String,
     /// Recompute the address from this and compare, before showing it to anyone.
     #[schema(required)]
     #[serde(default, deserialize_with = "unread")]
     pub address_derivation: Option<AddressDerivation>,
+}
+
+/// An event that was recorded after the address had cooled down has none.
+fn empty_if_null<'de, D: Deserializer<'de>>(recorded: D) -> Result<String, D::Error> {
+    Ok(Option::<String>::deserialize(recorded)?.unwrap_or_default())
 }
 
 /// For what the payer is shown, but not from the merchant's object.

@@ -683,9 +683,11 @@ impl Merchant {
             for lease in self.leases.iter_mut().filter(own) {
                 if (closed || reopened) && shown.contains(&lease.address) {
                     let mut seen = self.seen.values().filter(|seen| seen.invoice == id);
-                    let rest = match seen.any(|seen| seen.recipient == lease.address) {
-                        true => COOLDOWN_MS,
-                        false => UNPAID_COOLDOWN_MS,
+                    // Only of Bitcoin's addresses there are so few that those never paid rest for less.
+                    let is_paid = seen.any(|seen| seen.recipient == lease.address);
+                    let rest = match lease.family == "bip122" && !is_paid {
+                        true => UNPAID_COOLDOWN_MS,
+                        false => COOLDOWN_MS,
                     };
                     lease.free_at = closed.then_some(now + rest);
                 }

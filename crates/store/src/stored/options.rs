@@ -20,6 +20,8 @@ struct StoredDeposit {
     address: String,
     number: u64,
     destination: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    held_until: Option<i64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -32,6 +34,7 @@ impl From<StoredOptions> for Vec<PayOption> {
             address: deposit.address,
             number: deposit.number,
             destination: deposit.destination,
+            held_until: deposit.held_until,
         };
         let option = |option: StoredOption| PayOption {
             asset: option.asset,
@@ -49,6 +52,7 @@ impl From<&Vec<PayOption>> for StoredOptions {
             address: deposit.address.clone(),
             number: deposit.number,
             destination: deposit.destination.clone(),
+            held_until: deposit.held_until,
         };
         let option = |option: &PayOption| StoredOption {
             asset: option.asset.clone(),
@@ -79,10 +83,20 @@ mod tests {
             address: "0x52908400098527886E0F7030069857D2E4169EE7".to_owned(),
             number: 7,
             destination: "0x8617E340B3D01FA5F11F306F4090FD50E238070D".to_owned(),
+            held_until: None,
+        };
+        let held_until = Some(1_800_000_000_000);
+        let cooling = Deposit {
+            held_until,
+            ..leased.clone()
         };
         golden::check::<StoredOptions, _>(
             include_str!("../../golden/invoices.options.jsonl"),
             &vec![option(Some(leased)), option(None)],
+        );
+        golden::check::<StoredOptions, _>(
+            include_str!("../../golden/invoices.options.cooling.jsonl"),
+            &vec![option(Some(cooling))],
         );
     }
 }

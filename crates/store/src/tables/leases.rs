@@ -130,20 +130,6 @@ pub async fn ours(q: &mut impl Queries, addresses: &[&str]) -> Result<HashSet<St
     Ok(found.into_iter().map(|(address,)| address).collect())
 }
 
-/// Whether an address of the family has cooled down and waits to be leased again.
-pub async fn any_cooled(
-    q: &mut impl Queries,
-    scope: &Scope,
-    family: Family,
-    now: i64,
-) -> Result<bool, StoreError> {
-    let sql = "SELECT number FROM leases WHERE account = $1 AND mode = $2 AND family = $3 \
-         AND freed = 0 AND free_at IS NOT NULL AND free_at <= $4 ORDER BY free_at LIMIT 1";
-    let args = vals![&scope.account, scope.mode.as_str(), family.namespace(), now];
-    let found: Option<(i64,)> = q.one(sql, &args).await?;
-    Ok(found.is_some())
-}
-
 /// Moves the pool's end; the caller holds the pool.
 pub async fn grow_pool(
     tx: &mut Tx,

@@ -62,6 +62,7 @@ pub(super) fn assemble(
             &row,
             &engine.config.checkout_url,
             context.merchant.row.publishable_key.as_deref(),
+            context.now,
         )?;
         let object = serde_json::to_string(&view).map_err(Fail::broken)?;
         let event = created(context, &row.id, &object);

@@ -1,7 +1,7 @@
 //! Leases follow the invoice: closed, its addresses begin to cool down; reopened, it takes them back. A Bitcoin
 //! address that was credited lets its pool grow: a sighting does not, for it costs nobody anything.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use till_core::asset::{Family, Registry};
@@ -12,7 +12,9 @@ use till_store::payments::PaymentRow;
 use till_store::{Tx, Write};
 
 use super::Follower;
+use crate::base::Context;
 use crate::base::fail::Fail;
+use crate::settlement::facts::Held;
 
 pub(super) fn writes(settled: &[Follower<'_>]) -> Result<Write, Fail> {
     let mut cooling = Vec::new();
@@ -21,13 +23,12 @@ pub(super) fn writes(settled: &[Follower<'_>]) -> Result<Write, Fail> {
         for (family, deposit) in addresses(done) {
             let number = i64::try_from(deposit.number).map_err(Fail::broken)?;
             if done.has_closed() || done.has_reopened() {
-                let free_at = done.at + cooldown_ms(done, deposit);
                 cooling.push(Cooling {
                     scope: scope.clone(),
                     family,
                     number,
                     invoice: done.held.id().to_owned(),
-                    free_at: done.has_closed().then_some(free_at),
+                    free_at: deposit.held_until,
                 });
             }
         }
@@ -37,7 +38,10 @@ pub(super) fn writes(settled: &[Follower<'_>]) -> Result<Write, Fail> {
 
 /// Lets Bitcoin pools grow beyond the addresses that were paid. An invoice that was given another address may still be paid to
 /// the one before, whose number only the leases know; that is rare, and only then they are asked.
-pub(crate) async fn paid_numbers(tx: &mut Tx, settled: &[Follower<'_>]) -> Result<Write, Fail> {
+pub(in crate::settlement) async fn paid_numbers(
+    tx: &mut Tx,
+    settled: &[Follower<'_>],
+) -> Result<Write, Fail> {
     let mut paid: Vec<PaidNumber> = Vec::new();
     let mut former: Vec<(&Scope, &str)> = Vec::new();
     for done in settled {
@@ -103,13 +107,34 @@ fn addresses<'s>(done: &Follower<'s>) -> Vec<(Family, &'s Deposit)> {
     families
 }
 
-/// An address that nothing was sent to rests for a shorter time.
-fn cooldown_ms(done: &Follower<'_>, deposit: &Deposit) -> i64 {
-    let config = &done.context.engine.config;
-    let mut payments = done.held.payments.iter();
-    let is_unpaid = !payments.any(|payment| payment.is.recipient == deposit.address);
-    match is_unpaid {
-        true => config.unpaid_cooldown_ms,
-        false => config.cooldown_ms,
+/// The addresses of a closed invoice cool down from now on; those of one that waits again are its own.
+pub(in crate::settlement) fn apply(
+    context: &Context<'_>,
+    at: i64,
+    held: &mut Held,
+    was_closed: bool,
+) {
+    let is_closed = held.invoice.is.closed_at.is_some();
+    let paid: HashSet<&str> = held
+        .payments
+        .iter()
+        .map(|payment| &*payment.is.recipient)
+        .collect();
+    for option in &mut held.invoice.is.options {
+        let family = Registry::builtin().asset(&option.asset).map(|it| it.family);
+        if let Some(deposit) = &mut option.deposit {
+            let cooldown_ms = match family {
+                // A wallet looks only so far ahead: what nothing was sent to is needed again sooner.
+                Some(Family::Bitcoin) if !paid.contains(&*deposit.address) => {
+                    context.engine.config.unpaid_cooldown_ms
+                }
+                _ => context.engine.config.cooldown_ms,
+            };
+            match is_closed {
+                false => deposit.held_until = None,
+                true if !was_closed => deposit.held_until = Some(at + cooldown_ms),
+                true => {}
+            }
+        }
     }
 }

@@ -64,6 +64,8 @@ const NEVER: [(&str, &str); 8] = [
         "settled money that left in silence",
         "SELECT j.entry FROM journal j WHERE j.debit = 'settled' AND j.kind <> 'reversal' \
          AND NOT EXISTS (SELECT 1 FROM events e WHERE e.subject = j.invoice AND e.created_at = j.created_at) \
+         AND NOT (j.credit = 'held' AND EXISTS (SELECT 1 FROM events e WHERE e.subject = j.invoice \
+         AND e.type = 'invoice.under_review' AND e.created_at <= j.created_at)) \
          AND NOT EXISTS (SELECT 1 FROM review_decisions r WHERE r.subject = j.invoice AND r.decided_at = j.created_at)",
     ),
     (
