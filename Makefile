@@ -8,6 +8,8 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 CARGO ?= cargo
 SEEDS ?= 200
 STEP := scripts/step
+# Where cargo puts what it builds.
+TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test release setup web web-types check-fmt check-clippy check-web check-tests check-pooler check-contracts check-openapi \
@@ -38,10 +40,12 @@ test: ## everything CI runs
 	@$(STEP) "openapi.json is what the code says" $(MAKE) --no-print-directory check-openapi
 	@$(STEP) "web pages in a browser" $(MAKE) --no-print-directory check-browser
 
-release: ## the program for real use, with its pages
+release: ## the program for real use, with its pages, in target/dist
 	@scripts/setup web
 	@$(MAKE) --no-print-directory web
 	@$(CARGO) build --release --locked -p till
+	@scripts/split-debug $(TARGET)/release/till $(TARGET)/dist
+	@echo "$(TARGET)/dist/till is the program, $(TARGET)/dist/till.debug its debug information"
 
 setup: ## installs what building and testing need, if missing
 	@scripts/setup test

@@ -104,16 +104,15 @@ pub async fn migrated(dialect: Dialect) -> Option<TestDb> {
     Some(test)
 }
 
-/// A SQLite file with the schema of a program that knew no newer migration than this.
+/// A SQLite file that misses the newest migration of this program.
 ///
 /// # Panics
 /// If it cannot be made, as a test wants.
-pub async fn migrated_to(file: &Path, version: i64) -> Db {
+pub async fn one_migration_behind(file: &Path) -> Db {
     let url = format!("sqlite:{}", file.display());
     let db = Db::open(&DbConfig::new(url)).await.expect("it opens");
-    let newer = MIGRATIONS.iter().position(|of| of.version > version);
-    let known = &MIGRATIONS[..newer.unwrap_or(MIGRATIONS.len())];
-    apply(&db, known, 0).await.expect("it migrates");
+    let older = &MIGRATIONS[..MIGRATIONS.len() - 1];
+    apply(&db, older, 0).await.expect("it migrates");
     db
 }
 

@@ -1,5 +1,31 @@
--- Till's first schema. Text, whole numbers and bytes only, so that one row type reads it on both engines.
--- Instants are milliseconds since the Unix epoch; token amounts are base units in decimal text.
+-- Till's schema. The PostgreSQL file of the same name has the same tables, columns and indexes.
+--
+-- Columns are text, whole numbers and bytes only, so that one row type reads them on both engines:
+--   instants        milliseconds since the Unix epoch, named `…_at` (business time of the account unless said otherwise)
+--   token amounts   whole base units in decimal text, named `units`
+--   yes or no       1 or 0
+--   JSON            text whose forms are in crates/store/src/stored
+-- Rows of a merchant begin with `account` and `mode`; so does every query for them. Facts about chains have no account.
+--
+-- An index begins with the column that tells rows apart and ends in the order of the list that it serves. An index that
+-- begins like the primary key looks just as good to a planner without statistics, and reads every row of the account.
+--
+--   installation, accounts · addresses · payment links · invoices, payments · reviews, screening · refunds
+--   customers, subscriptions · journal · events, webhooks, mail · timers, idempotency keys · chains
+
+-- Installation --------------------------------------------------------------------------------------------------------
+
+-- What all servers on this database share, in one row.
+CREATE TABLE installation (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    -- Updated now and then, to prove that the database accepts writes.
+    pulse_at INTEGER NOT NULL,
+    -- The name of the key that encrypts here: every server must have it.
+    key_name TEXT
+);
+INSERT INTO installation (id, pulse_at) VALUES (1, 0);
+
+-- Accounts ------------------------------------------------------------------------------------------------------------
 
 CREATE TABLE accounts (
     id TEXT PRIMARY KEY,
@@ -20,19 +46,11 @@ CREATE TABLE merchants (
     destinations TEXT NOT NULL,
     -- How far this account's test clock is ahead of real time; never shrinks.
     clock_offset_ms INTEGER NOT NULL DEFAULT 0 CHECK (clock_offset_ms >= 0),
+    -- Where the test clock is being moved to, while it is on its way.
+    clock_goal INTEGER,
+    -- Unpaid invoices that are open across all payment links.
+    open_link_invoices INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (account, mode)
-);
-
-CREATE TABLE webhook_secrets (
-    account TEXT NOT NULL,
-    mode TEXT NOT NULL,
-    serial INTEGER NOT NULL,
-    secret BLOB NOT NULL,
-    created_at INTEGER NOT NULL,
-    -- Signs until then (real time); the current one has none.
-    expires_at INTEGER,
-    PRIMARY KEY (account, mode, serial),
-    FOREIGN KEY (account, mode) REFERENCES merchants (account, mode)
 );
 
 CREATE TABLE api_keys (
@@ -53,101 +71,35 @@ CREATE TABLE api_keys (
 CREATE UNIQUE INDEX api_keys_hash ON api_keys (hash);
 CREATE INDEX api_keys_account ON api_keys (account, mode);
 
--- A row exists only together with the effect it stands for.
-CREATE TABLE idempotency_keys (
+CREATE TABLE webhook_secrets (
     account TEXT NOT NULL,
     mode TEXT NOT NULL,
-    key TEXT NOT NULL,
-    fingerprint BLOB NOT NULL,
-    status INTEGER NOT NULL,
-    response BLOB NOT NULL,
+    serial INTEGER NOT NULL,
+    -- Encrypted.
+    secret BLOB NOT NULL,
     created_at INTEGER NOT NULL,
-    PRIMARY KEY (account, mode, key)
+    -- Signs until then (real time); the current one has none.
+    expires_at INTEGER,
+    PRIMARY KEY (account, mode, serial),
+    FOREIGN KEY (account, mode) REFERENCES merchants (account, mode)
 );
-CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);
 
-CREATE TABLE invoices (
-    account TEXT NOT NULL,
-    mode TEXT NOT NULL,
-    id TEXT NOT NULL,
-    status TEXT NOT NULL,
-    amount_minor INTEGER NOT NULL CHECK (amount_minor > 0),
-    currency TEXT NOT NULL,
-    description TEXT,
-    customer_ref TEXT,
-    metadata TEXT NOT NULL,
-    options TEXT NOT NULL,
-    tolerance_bps INTEGER NOT NULL,
-    created_at INTEGER NOT NULL,
-    expires_at INTEGER NOT NULL,
-    select_by INTEGER,
-    paid_at INTEGER,
-    closed_at INTEGER,
-    cancelled_at INTEGER,
-    payment_link TEXT,
-    customer TEXT,
-    subscription TEXT,
-    -- What the payments come to, worked out when they last changed.
-    summary TEXT,
-    -- Events on the live stream so far; the next one's number is one more.
-    stream_seq INTEGER NOT NULL,
-    PRIMARY KEY (account, mode, id)
-);
-CREATE INDEX invoices_by_status ON invoices (account, mode, status, id);
-CREATE INDEX invoices_by_customer_ref ON invoices (account, mode, customer_ref, id) WHERE customer_ref IS NOT NULL;
-
-CREATE TABLE payments (
-    account TEXT NOT NULL,
-    mode TEXT NOT NULL,
-    id TEXT NOT NULL,
-    invoice TEXT NOT NULL,
-    status TEXT NOT NULL,
-    level TEXT NOT NULL,
-    first_level TEXT NOT NULL,
-    credit_at TEXT NOT NULL,
-    verdict TEXT,
-    asset TEXT NOT NULL,
-    network TEXT NOT NULL,
-    units TEXT NOT NULL,
-    tx_hash TEXT NOT NULL,
-    place INTEGER NOT NULL,
-    block_number INTEGER,
-    block_hash TEXT,
-    block_time INTEGER,
-    sender TEXT,
-    recipient TEXT NOT NULL,
-    attributed_by TEXT NOT NULL,
-    simulated INTEGER NOT NULL,
-    first_seen_at INTEGER NOT NULL,
-    credited_at INTEGER,
-    reversed INTEGER NOT NULL,
-    -- Where its units stand in the journal, and how many entries brought them there.
-    position TEXT NOT NULL,
-    entries INTEGER NOT NULL,
-    PRIMARY KEY (account, mode, id),
-    FOREIGN KEY (account, mode, invoice) REFERENCES invoices (account, mode, id)
-);
--- One transfer, one payment: the block that includes it may change, its place in the transaction does not.
-CREATE UNIQUE INDEX payments_identity ON payments (network, tx_hash, place);
-CREATE INDEX payments_by_invoice ON payments (account, mode, invoice, id);
-
--- Leases of deposit addresses, past and present. A lease that is not freed holds its address alone.
-CREATE TABLE leases (
+-- Every destination that was ever registered, so that nobody else's wallet is taken for a payer's.
+CREATE TABLE destinations (
     account TEXT NOT NULL,
     mode TEXT NOT NULL,
     family TEXT NOT NULL,
-    number INTEGER NOT NULL,
-    address TEXT NOT NULL,
-    invoice TEXT NOT NULL,
-    leased_at INTEGER NOT NULL,
-    -- When the address may be leased again; none while the invoice is open.
-    free_at INTEGER,
-    freed INTEGER NOT NULL DEFAULT 0
+    destination TEXT NOT NULL,
+    -- What the addresses of a Bitcoin account key depend on, however the key was written. It belongs to one account and mode.
+    account_key TEXT,
+    PRIMARY KEY (account, mode, family, destination)
 );
-CREATE UNIQUE INDEX leases_exclusive ON leases (account, mode, family, number) WHERE freed = 0;
-CREATE INDEX leases_by_address ON leases (address, leased_at);
-CREATE INDEX leases_cooled ON leases (account, mode, family, free_at) WHERE freed = 0 AND free_at IS NOT NULL;
+CREATE UNIQUE INDEX destinations_account_key ON destinations (account_key) WHERE account_key IS NOT NULL;
+CREATE INDEX destinations_search ON destinations (destination);
 
+-- Addresses -----------------------------------------------------------------------------------------------------------
+
+-- Deposit addresses are numbered per account, mode and chain family.
 CREATE TABLE address_pools (
     account TEXT NOT NULL,
     mode TEXT NOT NULL,
@@ -158,12 +110,515 @@ CREATE TABLE address_pools (
     PRIMARY KEY (account, mode, family)
 );
 
+-- Which invoice has which address, past and present. A lease that is not freed holds its address alone.
+CREATE TABLE leases (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    family TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    address TEXT NOT NULL,
+    invoice TEXT NOT NULL,
+    leased_at INTEGER NOT NULL,
+    -- When the address may be leased again; none while the invoice is open.
+    free_at INTEGER,
+    freed INTEGER NOT NULL DEFAULT 0,
+    -- 1 for a payer's pick instead of the merchant's own doing: such leases may use only part of a wallet's gap.
+    picked INTEGER NOT NULL DEFAULT 0
+);
+CREATE UNIQUE INDEX leases_exclusive ON leases (account, mode, family, number) WHERE freed = 0;
+CREATE INDEX leases_by_address ON leases (address, leased_at);
+CREATE INDEX leases_cooled ON leases (account, mode, family, free_at) WHERE freed = 0 AND free_at IS NOT NULL;
+-- By age, to delete those past their retention.
+CREATE INDEX leases_freed ON leases (free_at) WHERE freed = 1;
+
+-- Payment links -------------------------------------------------------------------------------------------------------
+
+CREATE TABLE payment_links (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    id TEXT NOT NULL,
+    slug TEXT NOT NULL,
+    amount_type TEXT NOT NULL CHECK (amount_type IN ('fixed', 'payer_chosen')),
+    currency TEXT NOT NULL,
+    amount TEXT,
+    min_amount TEXT,
+    max_amount TEXT,
+    description TEXT,
+    assets TEXT,
+    quantity_limit INTEGER,
+    -- Units paid for, and units held by invoices that may still be paid. An update that adds to either is
+    -- guarded by the limit in its own WHERE.
+    quantity_used INTEGER NOT NULL DEFAULT 0 CHECK (quantity_used >= 0),
+    quantity_reserved INTEGER NOT NULL DEFAULT 0 CHECK (quantity_reserved >= 0),
+    expires_at INTEGER,
+    metadata TEXT NOT NULL,
+    active INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (account, mode, id),
+    FOREIGN KEY (account, mode) REFERENCES merchants (account, mode)
+);
+CREATE UNIQUE INDEX payment_links_slug ON payment_links (slug);
+CREATE INDEX payment_links_by_active ON payment_links (active, account, mode, id);
+
+-- Invoices ------------------------------------------------------------------------------------------------------------
+
+CREATE TABLE invoices (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    id TEXT NOT NULL,
+    -- Computed from the facts: these columns and the invoice's payments.
+    status TEXT NOT NULL,
+    amount_minor INTEGER NOT NULL CHECK (amount_minor > 0),
+    currency TEXT NOT NULL,
+    -- What is left to pay of the price after prepaid credit, rounded up; none where all of it is.
+    due_minor INTEGER CHECK (due_minor > 0),
+    description TEXT,
+    customer_ref TEXT,
+    metadata TEXT NOT NULL,
+    -- In which assets it can be paid: amount and address of each.
+    options TEXT NOT NULL,
+    tolerance_bps INTEGER NOT NULL,
+    payment_link TEXT,
+    -- What became of the link's unit that this invoice holds: 'reserved', 'used' or 'released'.
+    link_unit TEXT,
+    customer TEXT,
+    subscription TEXT,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    select_by INTEGER,
+    -- Until when it takes the rest of what was paid in part; what arrives later is the payer's again. Without it, for good.
+    takes_until INTEGER,
+    paid_at INTEGER,
+    closed_at INTEGER,
+    cancelled_at INTEGER,
+    -- What the payments come to, worked out when they last changed.
+    summary TEXT,
+    -- Events on the live stream so far; the next one's number is one more.
+    stream_seq INTEGER NOT NULL,
+    PRIMARY KEY (account, mode, id)
+);
+CREATE INDEX invoices_by_status ON invoices (status, account, mode, id);
+CREATE INDEX invoices_by_customer_ref ON invoices (customer_ref, account, mode, id) WHERE customer_ref IS NOT NULL;
+-- A customer's top-ups: invoices that charge no subscription.
+CREATE INDEX invoices_top_ups ON invoices (customer, account, mode, id) WHERE customer IS NOT NULL AND subscription IS NULL;
+-- Invoices that wait past their time. Behind the status, which every row here has: without statistics SQLite takes
+-- an index that answers "equal" before one that answers "before", and would read all invoices that wait.
+CREATE INDEX invoices_waiting ON invoices (status, expires_at) WHERE status = 'awaiting_payment';
+
+-- Which client's invoices hold units of a payment link, so that one client cannot hold them all. A client is a keyed tag
+-- of its address.
+CREATE TABLE link_openings (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    link TEXT NOT NULL,
+    client TEXT NOT NULL,
+    invoice TEXT NOT NULL,
+    PRIMARY KEY (account, mode, link, client, invoice),
+    FOREIGN KEY (account, mode, invoice) REFERENCES invoices (account, mode, id)
+);
+
+-- What a payer's wallet was told to send, to the merchant's own destination.
+CREATE TABLE wallet_bindings (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    invoice TEXT NOT NULL,
+    asset TEXT NOT NULL,
+    network TEXT NOT NULL,
+    sender TEXT NOT NULL,
+    -- An invoice that is reopened tells its wallets again what to send: another turn, beside the one before.
+    turn INTEGER NOT NULL DEFAULT 0,
+    destination TEXT NOT NULL,
+    units TEXT NOT NULL,
+    -- The part of the units that only tells this payment from others of the same amount.
+    suffix TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    open INTEGER NOT NULL DEFAULT 1,
+    -- When the amount became free for another.
+    closed_at INTEGER,
+    PRIMARY KEY (account, mode, invoice, asset, sender, turn),
+    FOREIGN KEY (account, mode, invoice) REFERENCES invoices (account, mode, id),
+    CHECK ((open = 1) = (closed_at IS NULL))
+);
+-- Across all accounts: one wallet never owes the same destination the same amount twice.
+CREATE UNIQUE INDEX wallet_bindings_exact ON wallet_bindings (destination, sender, asset, units) WHERE open = 1;
+CREATE INDEX wallet_bindings_search ON wallet_bindings (destination, sender, asset);
+
+-- Payments ------------------------------------------------------------------------------------------------------------
+
+-- A transfer that belongs to an invoice.
+CREATE TABLE payments (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    id TEXT NOT NULL,
+    invoice TEXT NOT NULL,
+    attributed_by TEXT NOT NULL,
+    -- Computed from the facts below, like the invoice's.
+    status TEXT NOT NULL,
+
+    -- The transfer: what was sent, and where the chain has it.
+    network TEXT NOT NULL,
+    tx_hash TEXT NOT NULL,
+    place INTEGER NOT NULL,
+    asset TEXT NOT NULL,
+    units TEXT NOT NULL,
+    -- The part of the units that only tells this payment from others of the same amount.
+    suffix TEXT NOT NULL DEFAULT '0',
+    sender TEXT,
+    recipient TEXT NOT NULL,
+    simulated INTEGER NOT NULL,
+    block_number INTEGER,
+    block_hash TEXT,
+    block_time INTEGER,
+    first_seen_at INTEGER NOT NULL,
+    -- 1 if the account's test clock was moved when the payment was first seen: a block's time, which is real, says nothing then.
+    by_sight INTEGER NOT NULL DEFAULT 0,
+    -- When it left the chain; none while it is there.
+    gone_at INTEGER,
+
+    -- How certain it is (pending, included, safe, final), what it was when first seen, and what it is credited at.
+    level TEXT NOT NULL,
+    first_level TEXT NOT NULL,
+    credit_at TEXT NOT NULL,
+
+    -- What screening or a person decided, what on-chain registers said of the sender, and whether less arrived than the
+    -- transfer's log says, which a person must look at.
+    verdict TEXT,
+    registers TEXT,
+    short INTEGER NOT NULL DEFAULT 0,
+
+    credited_at INTEGER,
+    -- Numbers the credited payments of the invoice, so that a later one pushes none out of what it settled.
+    credit_turn INTEGER,
+    -- How much refunds promised of it and sent, and how much of that no longer counts towards the price.
+    refunds_due TEXT NOT NULL DEFAULT '0',
+    refunds_sent TEXT NOT NULL DEFAULT '0',
+    withdrawn TEXT NOT NULL DEFAULT '0',
+    -- How much of its prepaid credit was set aside or used.
+    credit_used TEXT NOT NULL DEFAULT '0',
+
+    -- Where its units stand in the journal, and how many entries brought them there.
+    position TEXT NOT NULL,
+    entries INTEGER NOT NULL,
+    PRIMARY KEY (account, mode, id),
+    FOREIGN KEY (account, mode, invoice) REFERENCES invoices (account, mode, id)
+);
+-- One transfer, one payment. After a reorganisation a transaction may pay somebody else at the same place: that is another
+-- payment, beside those that are gone. At most one of them is there.
+CREATE UNIQUE INDEX payments_standing ON payments (network, tx_hash, place) WHERE gone_at IS NULL;
+CREATE INDEX payments_by_place ON payments (network, tx_hash, place);
+CREATE INDEX payments_by_invoice ON payments (invoice, account, mode, id);
+CREATE INDEX payments_by_tx ON payments (tx_hash, account, mode, id);
+CREATE INDEX payments_by_status ON payments (status, account, mode, id);
+CREATE INDEX payments_by_asset ON payments (asset, account, mode, id);
+-- For reports, which read the payments of one invoice after the other.
+CREATE INDEX payments_in_order ON payments (account, mode, invoice);
+
+-- Reviews and screening -----------------------------------------------------------------------------------------------
+
+-- Who decided a review, why, and about which payments. Written with the decision, and never changed.
+CREATE TABLE review_decisions (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    id TEXT NOT NULL,
+    -- The invoice that was under review.
+    subject TEXT NOT NULL,
+    decision TEXT NOT NULL CHECK (decision IN ('accept', 'reject')),
+    reason TEXT NOT NULL,
+    via TEXT NOT NULL CHECK (via IN ('api', 'dashboard')),
+    -- The key or the member who did.
+    decided_by TEXT NOT NULL,
+    decided_at INTEGER NOT NULL,
+    -- The ids of the payments it was about.
+    payments TEXT NOT NULL,
+    PRIMARY KEY (account, mode, id)
+);
+CREATE INDEX review_decisions_by_subject ON review_decisions (subject, account, mode, id);
+
+-- One row for each screening, with what every list said. Only grows.
+CREATE TABLE screenings (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    network TEXT NOT NULL,
+    address TEXT NOT NULL,
+    result TEXT NOT NULL CHECK (result IN ('clear', 'match', 'unavailable')),
+    lists TEXT NOT NULL,
+    at INTEGER NOT NULL
+);
+CREATE INDEX screenings_by_subject ON screenings (subject, account, mode, at);
+CREATE TRIGGER screenings_no_update BEFORE UPDATE ON screenings
+BEGIN SELECT RAISE(ABORT, 'screenings are append-only'); END;
+CREATE TRIGGER screenings_no_delete BEFORE DELETE ON screenings
+BEGIN SELECT RAISE(ABORT, 'screenings are append-only'); END;
+
+-- The operator's lists of addresses. A new edition is written beside the old one and takes its place at once.
+CREATE TABLE screening_lists (
+    name TEXT PRIMARY KEY,
+    -- Of where it is read from and how, so that a list from elsewhere is never taken for this one.
+    digest BLOB NOT NULL,
+    -- The edition that holds.
+    edition TEXT,
+    version TEXT,
+    addresses INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    fetched_at INTEGER,
+    tried_at INTEGER,
+    error TEXT,
+    -- Until when a server is reading it; a server that dies lets it run out.
+    busy_until INTEGER NOT NULL
+);
+CREATE TABLE screening_addresses (
+    edition TEXT NOT NULL,
+    address TEXT NOT NULL,
+    PRIMARY KEY (edition, address)
+);
+
+-- Refunds -------------------------------------------------------------------------------------------------------------
+
+CREATE TABLE refunds (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    id TEXT NOT NULL,
+    invoice TEXT NOT NULL,
+    asset TEXT NOT NULL,
+    units TEXT NOT NULL CHECK (units <> '' AND units <> '0' AND units NOT LIKE '-%'),
+    reason TEXT,
+    status TEXT NOT NULL CHECK (status IN ('unclaimed', 'ready_to_send', 'in_review', 'sent', 'cancelled')),
+    -- Which payments it comes from, and how much of each.
+    sources TEXT NOT NULL,
+    -- What it took out of what counts towards the price, by payment; given back when it is cancelled or its link expires.
+    withdrawn TEXT NOT NULL DEFAULT '[]',
+    -- The payer's token: its hash, to find the refund by, and itself, encrypted.
+    token_hash BLOB NOT NULL,
+    token_sealed BLOB NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    claimed_at INTEGER,
+    sent_at INTEGER,
+    cancelled_at INTEGER,
+    -- When its link expired unclaimed; it counts no more.
+    lapsed_at INTEGER,
+    payout_network TEXT,
+    payout_address TEXT,
+    screening TEXT,
+    tx_hash TEXT,
+    -- How many rows of refund_steps it has.
+    steps INTEGER NOT NULL,
+    PRIMARY KEY (account, mode, id),
+    FOREIGN KEY (account, mode, invoice) REFERENCES invoices (account, mode, id),
+    -- Only what was claimed can be sent, and only with its transaction.
+    CHECK (status <> 'sent' OR (tx_hash IS NOT NULL AND sent_at IS NOT NULL AND payout_address IS NOT NULL))
+);
+CREATE UNIQUE INDEX refunds_by_token ON refunds (token_hash);
+CREATE INDEX refunds_by_invoice ON refunds (invoice, account, mode, id);
+CREATE INDEX refunds_by_status ON refunds (status, account, mode, id);
+-- One transaction sends one refund.
+CREATE UNIQUE INDEX refunds_sent_once ON refunds (account, mode, payout_network, tx_hash) WHERE tx_hash IS NOT NULL;
+
+-- The history of every refund. Only grows.
+CREATE TABLE refund_steps (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    refund TEXT NOT NULL,
+    step INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    payout_network TEXT,
+    payout_address TEXT,
+    tx_hash TEXT,
+    PRIMARY KEY (account, mode, refund, step)
+);
+CREATE TRIGGER refund_steps_no_update BEFORE UPDATE ON refund_steps
+BEGIN SELECT RAISE(ABORT, 'a refund''s history is append-only'); END;
+CREATE TRIGGER refund_steps_no_delete BEFORE DELETE ON refund_steps
+BEGIN SELECT RAISE(ABORT, 'a refund''s history is append-only'); END;
+
+-- Customers and subscriptions -----------------------------------------------------------------------------------------
+
+CREATE TABLE customers (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    id TEXT NOT NULL,
+    name TEXT,
+    -- Encrypted.
+    email BLOB,
+    metadata TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (account, mode, id),
+    FOREIGN KEY (account, mode) REFERENCES merchants (account, mode)
+);
+
+CREATE TABLE plans (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    id TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('active', 'archived')),
+    name TEXT NOT NULL,
+    amount_minor INTEGER NOT NULL CHECK (amount_minor > 0),
+    currency TEXT NOT NULL,
+    interval_unit TEXT NOT NULL CHECK (interval_unit IN ('day', 'week', 'month', 'year')),
+    interval_count INTEGER NOT NULL CHECK (interval_count > 0),
+    trial_days INTEGER NOT NULL CHECK (trial_days >= 0),
+    grace_days INTEGER NOT NULL CHECK (grace_days >= 0),
+    max_attempts INTEGER NOT NULL CHECK (max_attempts > 0),
+    assets TEXT,
+    billing_timezone TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (account, mode, id),
+    FOREIGN KEY (account, mode) REFERENCES merchants (account, mode)
+);
+
+CREATE TABLE subscriptions (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    id TEXT NOT NULL,
+    customer TEXT NOT NULL,
+    plan TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('active', 'past_due', 'incomplete', 'paused', 'cancelled')),
+    metadata TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    trial_end INTEGER,
+    -- Where the period numbered anchor_period begins; all others are counted from there.
+    anchor INTEGER NOT NULL,
+    anchor_period INTEGER NOT NULL,
+    current_period_start INTEGER NOT NULL,
+    current_period_end INTEGER NOT NULL,
+    paid_until INTEGER,
+    next_period INTEGER NOT NULL,
+    -- The attempt that is open or was just closed; none while nothing is being charged.
+    charge INTEGER,
+    charge_invoice TEXT,
+    -- How many attempts there have been in all.
+    charges INTEGER NOT NULL CHECK (charges >= 0),
+    attempt INTEGER NOT NULL CHECK (attempt >= 0),
+    grace_end INTEGER,
+    charge_closed INTEGER NOT NULL CHECK (charge_closed IN (0, 1)),
+    latest_invoice TEXT,
+    next_invoice_at INTEGER,
+    past_due_since INTEGER,
+    paused_at INTEGER,
+    cancelled_at INTEGER,
+    cancellation_reason TEXT CHECK (cancellation_reason IN ('requested', 'unpaid')),
+    cancel_at_period_end INTEGER NOT NULL CHECK (cancel_at_period_end IN (0, 1)),
+    PRIMARY KEY (account, mode, id),
+    FOREIGN KEY (account, mode, customer) REFERENCES customers (account, mode, id),
+    FOREIGN KEY (account, mode, plan) REFERENCES plans (account, mode, id)
+);
+CREATE INDEX subscriptions_by_customer ON subscriptions (customer, account, mode, id);
+CREATE INDEX subscriptions_by_status ON subscriptions (status, account, mode, id);
+
+-- One row for each attempt to charge a period.
+CREATE TABLE subscription_charges (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    subscription TEXT NOT NULL,
+    -- Numbers the attempts of their subscription.
+    number INTEGER NOT NULL,
+    -- None where prepaid credit paid for all of it.
+    invoice TEXT,
+    period INTEGER NOT NULL,
+    attempt INTEGER NOT NULL CHECK (attempt > 0),
+    state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'paid')),
+    period_start INTEGER NOT NULL,
+    period_end INTEGER NOT NULL,
+    grace_end INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (account, mode, subscription, number),
+    FOREIGN KEY (account, mode, invoice) REFERENCES invoices (account, mode, id),
+    FOREIGN KEY (account, mode, subscription) REFERENCES subscriptions (account, mode, id)
+);
+-- Whatever races: one attempt at a time, and a period is paid for once.
+CREATE UNIQUE INDEX subscription_charges_one_open ON subscription_charges (account, mode, subscription) WHERE state = 'open';
+CREATE UNIQUE INDEX subscription_charges_one_paid ON subscription_charges (account, mode, subscription, period) WHERE state = 'paid';
+CREATE UNIQUE INDEX subscription_charges_by_invoice ON subscription_charges (invoice, account, mode) WHERE invoice IS NOT NULL;
+CREATE INDEX subscription_charges_by_period ON subscription_charges (account, mode, subscription, period);
+
+-- Prepaid credit that an attempt set aside: of which payment, and how much. What is not returned counts as used.
+CREATE TABLE credit_entries (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    id TEXT NOT NULL,
+    payment TEXT NOT NULL,
+    -- The top-up that the payment is of.
+    top_up TEXT NOT NULL,
+    subscription TEXT NOT NULL,
+    charge INTEGER NOT NULL,
+    asset TEXT NOT NULL,
+    units TEXT NOT NULL CHECK (units <> '' AND units <> '0' AND units NOT LIKE '-%'),
+    created_at INTEGER NOT NULL,
+    returned_at INTEGER,
+    PRIMARY KEY (account, mode, id),
+    FOREIGN KEY (account, mode, payment) REFERENCES payments (account, mode, id),
+    FOREIGN KEY (account, mode, subscription, charge) REFERENCES subscription_charges (account, mode, subscription, number)
+);
+CREATE INDEX credit_entries_by_charge ON credit_entries (subscription, charge, account, mode);
+CREATE INDEX credit_entries_by_payment ON credit_entries (payment, account, mode);
+
+-- Journal -------------------------------------------------------------------------------------------------------------
+
+-- Each row moves an amount from one account group to another: it cannot fail to sum to zero. Only grows.
+CREATE TABLE journal (
+    entry TEXT NOT NULL,
+    line INTEGER NOT NULL,
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    invoice TEXT,
+    -- What was moved, commonly a payment: an id whose prefix says what it is.
+    subject TEXT NOT NULL,
+    -- Numbers the entries of their subject: the same step cannot be posted twice.
+    step INTEGER NOT NULL,
+    reverses TEXT,
+    asset TEXT NOT NULL,
+    debit TEXT NOT NULL,
+    credit TEXT NOT NULL,
+    amount TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (entry, line),
+    CHECK (debit <> credit),
+    CHECK (amount <> '' AND amount <> '0' AND amount NOT LIKE '-%')
+);
+CREATE UNIQUE INDEX journal_once ON journal (subject, step, line);
+CREATE INDEX journal_by_account ON journal (account, mode, created_at);
+-- For reports, which read the journal of one invoice after the other.
+CREATE INDEX journal_in_order ON journal (account, mode, invoice);
+CREATE TRIGGER journal_no_update BEFORE UPDATE ON journal
+BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+CREATE TRIGGER journal_no_delete BEFORE DELETE ON journal
+BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+
+-- Sums of the journal by day, so that balances need not add up history. Whoever posts adds a row; a worker folds the
+-- rows of one day, asset and pair of groups into one.
+CREATE TABLE journal_sums (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    -- Days since 1970 by the time of the entries.
+    day INTEGER NOT NULL,
+    asset TEXT NOT NULL,
+    debit TEXT NOT NULL,
+    credit TEXT NOT NULL,
+    -- The entry that it began with; empty for what was folded.
+    entry TEXT NOT NULL,
+    amount TEXT NOT NULL CHECK (amount <> '' AND amount <> '0' AND amount NOT LIKE '-%'),
+    PRIMARY KEY (account, mode, day, asset, debit, credit, entry)
+);
+CREATE INDEX journal_sums_unfolded ON journal_sums (account, mode, day) WHERE entry <> '';
+
+-- One row, locked by the worker that folds.
+CREATE TABLE journal_folding (id INTEGER PRIMARY KEY);
+INSERT INTO journal_folding (id) VALUES (1);
+
+-- Events, webhooks, mail ----------------------------------------------------------------------------------------------
+
 CREATE TABLE events (
     id TEXT PRIMARY KEY,
     account TEXT NOT NULL,
     mode TEXT NOT NULL,
     type TEXT NOT NULL,
-    invoice TEXT,
+    -- What it is about: an id whose prefix says what it is.
+    subject TEXT,
+    -- Its number on the subject's live stream, if it is told there.
     stream_seq INTEGER,
     created_at INTEGER NOT NULL,
     -- The webhook's body, byte for byte as every attempt sends it.
@@ -171,16 +626,20 @@ CREATE TABLE events (
     -- The payments as the payer saw them at that moment, for the live stream.
     payments TEXT
 );
-CREATE UNIQUE INDEX events_stream ON events (invoice, stream_seq) WHERE stream_seq IS NOT NULL;
+CREATE UNIQUE INDEX events_stream ON events (subject, stream_seq) WHERE stream_seq IS NOT NULL;
 
--- One row per attempt.
+-- One row per attempt to deliver an event. No foreign key to events, which are never deleted: looking each of them up
+-- again would cost more than writing the attempt.
 CREATE TABLE deliveries (
+    -- Numbers deliveries as they are written. Whoever announces something about a subject holds its row, so that
+    -- the numbers of one subject rise in the order in which things happened, whichever server wrote them.
+    seq INTEGER PRIMARY KEY,
     account TEXT NOT NULL,
     mode TEXT NOT NULL,
     id TEXT NOT NULL,
-    event TEXT NOT NULL REFERENCES events (id),
+    event TEXT NOT NULL,
     event_type TEXT NOT NULL,
-    invoice TEXT,
+    subject TEXT,
     url TEXT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('pending', 'succeeded', 'failed')),
     attempt INTEGER NOT NULL,
@@ -193,51 +652,163 @@ CREATE TABLE deliveries (
     next_attempt_at INTEGER,
     -- When a worker must look at it again; a claim pushes it into the future, a result clears it.
     due_at INTEGER,
+    -- Rises with every claim: a result that comes with an older one is not written.
     fence INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (account, mode, id)
+    UNIQUE (account, mode, id)
 );
+-- In the order in which deliveries are claimed, so that the first few are found without sorting all that are due.
+-- Every index of SQLite ends with `seq`, which is the row's own number; PostgreSQL's index names it.
 CREATE INDEX deliveries_due ON deliveries (account, mode, due_at) WHERE due_at IS NOT NULL;
-CREATE INDEX deliveries_by_event ON deliveries (event);
-CREATE INDEX deliveries_by_invoice ON deliveries (account, mode, invoice, id);
+CREATE INDEX deliveries_by_event ON deliveries (event, account, mode, id);
+CREATE INDEX deliveries_by_subject ON deliveries (subject, account, mode, id);
+CREATE INDEX deliveries_by_status ON deliveries (status, account, mode, id);
+CREATE INDEX deliveries_by_type ON deliveries (event_type, account, mode, id);
 
--- What falls due, in the account's business time.
+-- Mails to payers: a receipt per address that was left for an invoice, and a notice per refund.
+CREATE TABLE notices (
+    id TEXT PRIMARY KEY,
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    invoice TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    -- Encrypted; the tag tells whether two addresses of one invoice are the same.
+    email BLOB NOT NULL,
+    email_tag BLOB NOT NULL,
+    locale TEXT NOT NULL,
+    -- The checkout session that left the address.
+    session BLOB NOT NULL,
+    -- 1 for the receipt of the address that holds now; those it replaced stay, to be counted.
+    is_current INTEGER NOT NULL CHECK (is_current IN (0, 1)),
+    -- What a refund's notice tells.
+    detail TEXT,
+    status TEXT NOT NULL CHECK (status IN ('scheduled', 'sent')),
+    created_at INTEGER NOT NULL,
+    sent_at INTEGER,
+    -- When a worker must look at it; none before there is anything to tell. A claim pushes it into the future.
+    due_at INTEGER,
+    fence INTEGER NOT NULL DEFAULT 0,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    FOREIGN KEY (account, mode, invoice) REFERENCES invoices (account, mode, id)
+);
+CREATE INDEX notices_by_invoice ON notices (account, mode, invoice, id);
+CREATE UNIQUE INDEX notices_one_receipt ON notices (account, mode, invoice) WHERE kind = 'receipt' AND is_current = 1;
+CREATE INDEX notices_due ON notices (due_at) WHERE due_at IS NOT NULL;
+
+-- Timers and idempotency keys -----------------------------------------------------------------------------------------
+
+-- What falls due, in the account's business time. Little more than its key: one tree instead of two.
 CREATE TABLE timers (
     account TEXT NOT NULL,
     mode TEXT NOT NULL,
     kind TEXT NOT NULL,
     subject TEXT NOT NULL,
     due_at INTEGER NOT NULL,
+    -- A timer that fails is put back alone: how often it failed, and when (real time) it is tried again.
+    attempts INTEGER NOT NULL DEFAULT 0,
+    retry_at INTEGER,
     PRIMARY KEY (account, mode, kind, subject)
-);
-CREATE INDEX timers_due ON timers (due_at);
+) WITHOUT ROWID;
+-- By kind: kinds that only a newer server knows are never in the way of the others.
+CREATE INDEX timers_due ON timers (kind, due_at) WHERE retry_at IS NULL;
 CREATE INDEX timers_of_account ON timers (account, mode, due_at);
+CREATE INDEX timers_put_back ON timers (retry_at) WHERE retry_at IS NOT NULL;
 
--- Each row moves an amount from one account group to another: it cannot fail to sum to zero.
-CREATE TABLE journal (
-    entry TEXT NOT NULL,
-    line INTEGER NOT NULL,
+-- A row exists only together with the effect it stands for.
+CREATE TABLE idempotency_keys (
     account TEXT NOT NULL,
     mode TEXT NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('receipt', 'reclassification', 'reversal')),
-    invoice TEXT,
-    payment TEXT NOT NULL,
-    -- The how-manieth entry of its payment: the same step cannot be posted twice.
-    step INTEGER NOT NULL,
-    reverses TEXT,
-    asset TEXT NOT NULL,
-    debit TEXT NOT NULL,
-    credit TEXT NOT NULL,
-    amount TEXT NOT NULL,
+    -- The kind of credential that the key came with: a payer's keys and the merchant's do not meet.
+    credential TEXT NOT NULL,
+    key TEXT NOT NULL,
+    -- Of the request, to refuse another one under the same key.
+    fingerprint BLOB NOT NULL,
+    status INTEGER NOT NULL,
+    response BLOB NOT NULL,
+    -- The event whose object is the answer, byte for byte; `response` is empty then.
+    event TEXT,
     created_at INTEGER NOT NULL,
-    PRIMARY KEY (entry, line),
-    CHECK (debit <> credit),
-    CHECK (amount <> '' AND amount <> '0' AND amount NOT LIKE '-%')
+    PRIMARY KEY (account, mode, credential, key)
 );
-CREATE UNIQUE INDEX journal_once ON journal (payment, step, line);
-CREATE INDEX journal_by_account ON journal (account, mode, created_at);
+CREATE INDEX idempotency_keys_age ON idempotency_keys (created_at);
 
--- The journal only grows.
-CREATE TRIGGER journal_no_update BEFORE UPDATE ON journal
-BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
-CREATE TRIGGER journal_no_delete BEFORE DELETE ON journal
-BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+-- Chains --------------------------------------------------------------------------------------------------------------
+
+-- What chains say, apart from what it means for anybody.
+CREATE TABLE networks (
+    -- The CAIP-2 id.
+    id TEXT PRIMARY KEY,
+    -- Rises with every change of leader; whoever writes must have the current one.
+    epoch INTEGER NOT NULL,
+    -- The leader, and when it was last heard of.
+    owner TEXT,
+    heard_at INTEGER,
+    -- The last block that was read, and the last ones that are safe and final.
+    cursor_height INTEGER,
+    cursor_hash TEXT,
+    safe_height INTEGER,
+    final_height INTEGER,
+    -- Up to where blocks were read a second time, behind the last final block.
+    checked_height INTEGER,
+    -- A network whose final blocks were replaced credits nothing any more: since when, from which block on, and why.
+    frozen_at INTEGER,
+    frozen_from INTEGER,
+    frozen_reason TEXT
+);
+
+-- The latest blocks of each network, to notice a reorganisation.
+CREATE TABLE blocks (
+    network TEXT NOT NULL REFERENCES networks (id),
+    height INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    parent TEXT NOT NULL,
+    time INTEGER NOT NULL,
+    PRIMARY KEY (network, height)
+);
+
+CREATE TABLE transfers (
+    network TEXT NOT NULL,
+    tx_hash TEXT NOT NULL,
+    -- The place inside the transaction, never inside the block.
+    place INTEGER NOT NULL,
+    -- The asset's code; for an unknown token, its contract.
+    asset TEXT NOT NULL,
+    units TEXT NOT NULL,
+    sender TEXT,
+    recipient TEXT NOT NULL,
+    simulated INTEGER NOT NULL,
+    -- In real time.
+    first_seen_at INTEGER NOT NULL,
+    -- The block that has it; none while it waits for one, or is gone.
+    height INTEGER,
+    block_hash TEXT,
+    block_time INTEGER,
+    -- 1 once it is in no block and does not wait for one any more.
+    gone INTEGER NOT NULL,
+    -- The payment that it is, or why it is nobody's.
+    payment TEXT,
+    reason TEXT,
+    -- Whether enough endpoints said that all of it arrived; how much did, where that is less.
+    whole INTEGER NOT NULL DEFAULT 0,
+    arrived TEXT,
+    -- What on-chain registers (an issuer's blacklist, the sanctions oracle) said of the sender when it was seen.
+    registers TEXT,
+    PRIMARY KEY (network, tx_hash, place)
+);
+-- What a tip passes when it moves.
+CREATE INDEX transfers_by_height ON transfers (network, height) WHERE simulated = 0 AND height IS NOT NULL;
+CREATE INDEX transfers_unattributed ON transfers (recipient) WHERE payment IS NULL;
+-- Transfers that too few endpoints have confirmed so far: a leader begins with them.
+CREATE INDEX transfers_waiting ON transfers (network) WHERE simulated = 0 AND gone = 0 AND height IS NULL;
+
+-- Transfers whose intake failed, to be tried again.
+CREATE TABLE quarantine (
+    network TEXT NOT NULL,
+    tx_hash TEXT NOT NULL,
+    place INTEGER NOT NULL,
+    error TEXT NOT NULL,
+    attempts INTEGER NOT NULL,
+    since INTEGER NOT NULL,
+    retry_at INTEGER NOT NULL,
+    PRIMARY KEY (network, tx_hash, place)
+);
+CREATE INDEX quarantine_due ON quarantine (retry_at);

@@ -12,40 +12,9 @@ use sqlx::{AssertSqlSafe, Executor as _, raw_sql};
 
 use super::migration::{Migration, Step, migrations};
 use super::postgres::{Connections, Sessions};
-use crate::{Db, Dialect, Queries, StoreError, Tx, Val};
+use crate::{Db, Dialect, Queries, StoreError, Tx};
 
-pub(crate) const MIGRATIONS: &[Migration] = migrations![
-    1 => "0001_base",
-    2 => "0002_notices",
-    3 => "0003_links",
-    4 => "0004_lighter_writes",
-    5 => "0005_subjects",
-    6 => "0006_chains",
-    7 => "0007_payment_facts",
-    8 => "0008_workers",
-    9 => "0009_refunds",
-    10 => "0010_customers",
-    11 => "0011_addresses",
-    12 => "0012_key_credentials",
-    13 => "0013_review_decisions",
-    14 => "0014_few_of_many",
-    15 => "0015_screening",
-    16 => "0016_journal_sums",
-    17 => "0017_subscriptions",
-    18 => "0018_refunds_and_the_rest",
-    19 => "0019_watching",
-    20 => "0020_link_openings",
-    21 => "0021_installation",
-    22 => "0022_lists",
-    23 => "0023_retention",
-    24 => "0024_taken_until",
-    25 => "0025_arrived",
-    26 serves 25 => "0026_registers",
-    27 serves 26 => "0027_books",
-    28 serves 26 => "0028_displaced",
-    29 serves 26 => "0029_whole",
-    30 serves 26 => "0030_waiting",
-];
+pub(crate) const MIGRATIONS: &[Migration] = migrations![1 => "0001_base"];
 
 const CREATE_ATTEMPTS_MAX: u32 = 8;
 /// How often a step asks for a lock that others hold before the start is given up: for some minutes.
@@ -57,7 +26,7 @@ const GUARD_PAUSE: Duration = Duration::from_millis(250);
 
 /// Whoever waits for a lock holds up those behind it, and whoever has it everybody: together at most a second.
 const BRIEFLY: &str = "SET LOCAL lock_timeout = '500ms'; SET LOCAL statement_timeout = '1s'";
-/// Steps from before there were brief ones may take as long as their tables are large.
+/// The base schema is applied whole, to an empty database: nobody waits for its locks.
 const AT_LENGTH: &str = "SET LOCAL lock_timeout = '1s'; SET LOCAL statement_timeout = 0";
 
 #[derive(sqlx::FromRow)]
@@ -362,38 +331,32 @@ async fn serves(db: &Db, version: i64, newest: i64) -> Result<bool, StoreError> 
 
 /// Nothing if the database has no schema yet.
 async fn applied(db: &Db) -> Result<Option<Vec<Applied>>, StoreError> {
-    if !has_column(db, "version").await? {
+    if !has_table(db).await? {
         return Ok(None);
     }
     let sql = "SELECT version, checksum FROM schema_migrations ORDER BY version";
     db.read().await?.all(sql, &[]).await.map(Some)
 }
 
-async fn has_column(db: &Db, column: &str) -> Result<bool, StoreError> {
+async fn has_table(db: &Db) -> Result<bool, StoreError> {
     let sql = match db.dialect() {
         Dialect::Sqlite | Dialect::SqliteMemory => {
-            "SELECT name FROM pragma_table_info('schema_migrations') WHERE name = $1"
+            "SELECT name FROM sqlite_master WHERE name = 'schema_migrations'"
         }
         Dialect::Postgres => {
-            "SELECT CAST(attname AS TEXT) FROM pg_attribute \
-             WHERE attrelid = to_regclass(quote_ident(current_schema()) || '.schema_migrations') AND attname = $1"
+            "SELECT CAST(relname AS TEXT) FROM pg_class \
+             WHERE oid = to_regclass(quote_ident(current_schema()) || '.schema_migrations')"
         }
     };
-    let found: Option<(String,)> = db.read().await?.one(sql, &[Val::from(column)]).await?;
+    let found: Option<(String,)> = db.read().await?.one(sql, &[]).await?;
     Ok(found.is_some())
 }
 
-/// With what each migration serves, which the table of earlier programs does not have.
 async fn create_table(db: &Db) -> Result<(), StoreError> {
+    let sql = "CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL, \
+         checksum TEXT NOT NULL, applied_at BIGINT NOT NULL, serves_from BIGINT)";
     let mut attempt = 1;
-    while !has_column(db, "serves_from").await? {
-        let sql = match has_column(db, "version").await? {
-            true => "ALTER TABLE schema_migrations ADD COLUMN serves_from BIGINT",
-            false => {
-                "CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL, \
-                 checksum TEXT NOT NULL, applied_at BIGINT NOT NULL, serves_from BIGINT)"
-            }
-        };
+    while !has_table(db).await? {
         let done = db.write(move |tx| tx.batch(sql).scope_boxed());
         match done.await {
             Ok(()) => return Ok(()),

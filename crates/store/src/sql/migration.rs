@@ -1,6 +1,6 @@
 //! What a migration is: a file for each engine, and on PostgreSQL the steps in it.
 //!
-//! From version 26 on, a PostgreSQL file is made of steps, each under a line that says what it is, each one statement
+//! After the base schema, a PostgreSQL file is made of steps, each under a line that says what it is, each one statement
 //! that may be run again, because a migration that was cut off begins anew:
 //!
 //! - `-- step: brief` locks what it must for less than a second: adding a column, a table, a constraint that is not valid yet.
@@ -41,7 +41,7 @@ pub(super) use migrations;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// A file from before there were steps.
+    /// The base schema.
     Whole(&'static str),
     Brief(&'static str),
     Repeat(&'static str),
@@ -95,8 +95,8 @@ mod tests {
     use super::*;
     use crate::sql::migrate::MIGRATIONS;
 
-    /// The first migration that is made of steps.
-    const STEPS_FROM: i64 = 26;
+    /// The first migration that finds servers at work.
+    const STEPS_FROM: i64 = 2;
 
     const TWICE: [(&str, &str); 4] = [
         ("CREATE TABLE ", "CREATE TABLE IF NOT EXISTS "),
@@ -159,9 +159,9 @@ mod tests {
 
     fn postgres(sql: &'static str) -> Migration {
         Migration {
-            version: 26,
-            name: "0026_new",
-            serves_from: 25,
+            version: 2,
+            name: "0002_new",
+            serves_from: 1,
             sqlite: "",
             postgres: sql,
         }
@@ -187,7 +187,7 @@ mod tests {
             -- step: concurrently\nCREATE INDEX CONCURRENTLY IF NOT EXISTS a_b ON a (b);\n";
         assert_eq!(faults(&postgres(fine)), Vec::<String>::new());
         let alone = Migration {
-            serves_from: 26,
+            serves_from: 2,
             ..postgres(fine)
         };
         assert_eq!(faults(&alone).len(), 1);

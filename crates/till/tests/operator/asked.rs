@@ -1,6 +1,6 @@
 //! Commands that ask chains, without any chain: what cannot be meant, what is not there, and what is never repeated.
 
-use till_store::testing::migrated_to;
+use till_store::testing::one_migration_behind;
 
 use crate::common::{Done, Place};
 
@@ -105,7 +105,12 @@ fn ending_a_freeze_where_there_is_no_database_says_so_and_makes_nothing() {
     assert!(place.files().is_empty(), "{:?}", place.files());
 
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    runtime.block_on(async { migrated_to(&place.path("till.db"), 28).await.close().await });
+    runtime.block_on(async {
+        one_migration_behind(&place.path("till.db"))
+            .await
+            .close()
+            .await
+    });
     let line = place.till(&thaw).fails(1);
     assert!(line.contains("run `till migrate`"), "{line}");
     assert_eq!(place.till(&["network", "list"]).fails(1), line);

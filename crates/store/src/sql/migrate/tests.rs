@@ -2,11 +2,13 @@
 
 mod beside;
 
+use std::path::Path;
+
 use futures::future::join_all;
 
 use super::*;
 use crate::both_engines;
-use crate::testing::{Dialect, fresh};
+use crate::testing::{Dialect, TestDb, fresh, migrated};
 
 const ONE: Migration = step(1, "0001_one", "CREATE TABLE one (id TEXT PRIMARY KEY);");
 const TWO: Migration = step(
@@ -39,6 +41,69 @@ fn the_list_is_in_order_and_named_after_its_versions() {
     for Migration { version, name, .. } in MIGRATIONS {
         assert!(name.starts_with(&format!("{version:04}_")), "{name}");
     }
+}
+
+#[tokio::test]
+async fn a_copy_of_an_older_version_is_brought_on_with_what_is_in_it() {
+    let test = fresh(Dialect::Sqlite).await.expect("a file");
+    apply(&test.db, &[ONE], 7).await.unwrap();
+    let insert = "INSERT INTO one (id) VALUES ('of old')";
+    let done: Result<u64, StoreError> = test.db.write(|tx| tx.run(insert, &[]).scope_boxed()).await;
+    done.unwrap();
+    let file = test.config.url.replacen("sqlite:", "", 1) + ".copy";
+    test.db.copy_to(Path::new(&file)).await.unwrap();
+    let copy = Db::open(&crate::DbConfig::new(format!("sqlite:{file}"))).await;
+    let copy = copy.unwrap();
+    assert_eq!(schema(&copy, &[ONE, TWO]).await.unwrap(), Schema::Older(1));
+    apply(&copy, &[ONE, TWO], 8).await.unwrap();
+    assert_eq!(schema(&copy, &[ONE, TWO]).await.unwrap(), Schema::Fits);
+    let sql = "SELECT id FROM one ORDER BY id";
+    let rows: Vec<(String,)> = copy.read().await.unwrap().all(sql, &[]).await.unwrap();
+    assert_eq!(rows, [("a; b".to_owned(),), ("of old".to_owned(),)]);
+    copy.close().await;
+    test.remove().await;
+}
+
+/// Every column as `table.column`, and whether it may be null, in an order of its own.
+async fn columns(test: &TestDb) -> Vec<(String, i64)> {
+    let sql = match test.db.dialect() {
+        Dialect::Sqlite | Dialect::SqliteMemory => {
+            "SELECT t.name || '.' || c.name, CASE WHEN c.\"notnull\" + c.pk > 0 THEN 0 ELSE 1 END \
+             FROM sqlite_master t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' ORDER BY 1"
+        }
+        Dialect::Postgres => {
+            "SELECT CAST(table_name || '.' || column_name AS TEXT) COLLATE \"C\", \
+             CAST(CASE is_nullable WHEN 'NO' THEN 0 ELSE 1 END AS BIGINT) \
+             FROM information_schema.columns WHERE table_schema = current_schema() ORDER BY 1"
+        }
+    };
+    test.db.read().await.unwrap().all(sql, &[]).await.unwrap()
+}
+
+/// Every index that was made by hand, as `table.index`.
+async fn indexes(test: &TestDb) -> Vec<(String,)> {
+    let sql = match test.db.dialect() {
+        Dialect::Sqlite | Dialect::SqliteMemory => {
+            "SELECT tbl_name || '.' || name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY 1"
+        }
+        Dialect::Postgres => {
+            "SELECT CAST(tablename || '.' || indexname AS TEXT) COLLATE \"C\" FROM pg_indexes \
+             WHERE schemaname = current_schema() AND indexname NOT LIKE '%_pkey' ORDER BY 1"
+        }
+    };
+    test.db.read().await.unwrap().all(sql, &[]).await.unwrap()
+}
+
+#[tokio::test]
+async fn both_engines_have_the_same_columns_and_indexes() {
+    let Some(postgres) = migrated(Dialect::Postgres).await else {
+        return;
+    };
+    let sqlite = migrated(Dialect::SqliteMemory).await.expect("in memory");
+    assert_eq!(columns(&sqlite).await, columns(&postgres).await);
+    assert_eq!(indexes(&sqlite).await, indexes(&postgres).await);
+    postgres.remove().await;
+    sqlite.remove().await;
 }
 
 async fn eight_at_once(dialect: Dialect) {
@@ -124,16 +189,6 @@ both_engines! { fresh
         apply(&db, &[ONE], 8).await.unwrap_err();
     }
 
-    async fn a_database_from_before_migrations_said_whom_they_serve_is_brought_on(db: Db) {
-        let before = "CREATE TABLE schema_migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL, \
-             checksum TEXT NOT NULL, applied_at BIGINT NOT NULL)";
-        let done: Result<(), StoreError> = db.write(|tx| tx.batch(before).scope_boxed()).await;
-        done.unwrap();
-        assert!(!fits(&db, &[ONE]).await.unwrap());
-        apply(&db, &[ONE], 7).await.unwrap();
-        assert!(fits(&db, &[ONE]).await.unwrap());
-    }
-
     async fn a_changed_migration_is_refused(db: Db) {
         const CHANGED: Migration = step(1, "0001_one", "CREATE TABLE one (id TEXT PRIMARY KEY, more TEXT);");
         apply(&db, &[ONE], 7).await.unwrap();
@@ -147,42 +202,6 @@ both_engines! { fresh
         assert!(fits(&db, &[ONE, TWO]).await.unwrap());
         let three: Result<Vec<(String,)>, _> = db.read().await.unwrap().all("SELECT id FROM three", &[]).await;
         assert!(three.is_err());
-    }
-
-    async fn payments_from_before_their_going_and_their_turn_were_kept_stay_what_they_were(db: Db) {
-        apply(&db, &MIGRATIONS[..6], 7).await.unwrap();
-        let row = |id: &str, status: &str, verdict: &str, reversed: i64| format!(
-            "INSERT INTO payments (account, mode, id, invoice, status, level, first_level, credit_at, verdict, asset, network, \
-             units, tx_hash, place, recipient, attributed_by, simulated, first_seen_at, reversed, position, entries, suffix) \
-             VALUES ('a', 'test', '{id}', 'i', '{status}', 'final', 'final', 'final', {verdict}, 'x', 'n', '1', '{id}', 0, 'r', \
-             'deposit_address', 0, 5, {reversed}, '{{}}', 0, '0')"
-        );
-        let mut tx = db.begin().await.unwrap();
-        let invoice = "INSERT INTO invoices (account, mode, id, status, amount_minor, currency, metadata, options, tolerance_bps, \
-             created_at, expires_at, stream_seq) VALUES ('a', 'test', 'i', 'paid', 1, 'USD', '{}', '[]', 0, 1, 9, 0)";
-        for sql in [
-            invoice,
-            &row("credited", "credited", "'passed'", 0),
-            &row("gone", "reversed", "NULL", 1),
-            &row("held", "held", "'held:sanctions'", 0),
-            &row("rejected", "refundable", "'held:sanctions'", 0),
-            &row("late", "refundable", "NULL", 0),
-        ] {
-            tx.run(sql, &[]).await.unwrap();
-        }
-        tx.commit().await.unwrap();
-        db.migrate(8).await.unwrap();
-        let sql = "SELECT id, verdict, gone_at, credit_turn FROM payments ORDER BY id";
-        type Found = (String, Option<String>, Option<i64>, Option<i64>);
-        let rows: Vec<Found> = db.read().await.unwrap().all(sql, &[]).await.unwrap();
-        let found = |id: &str, verdict: Option<&str>, gone_at, turn| (id.to_owned(), verdict.map(str::to_owned), gone_at, turn);
-        assert_eq!(rows, [
-            found("credited", Some("passed"), None, Some(0)),
-            found("gone", None, Some(5), None),
-            found("held", Some("held:sanctions"), None, None),
-            found("late", None, None, None),
-            found("rejected", Some("rejected"), None, None),
-        ]);
     }
 
     async fn the_schema_of_this_program_applies(db: Db) {

@@ -1,2 +1,0 @@
--- What a leader has to look for when it begins: transfers that too few endpoints have told of so far.
-CREATE INDEX transfers_waiting ON transfers (network) WHERE simulated = 0 AND gone = 0 AND height IS NULL;
