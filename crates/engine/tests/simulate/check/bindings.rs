@@ -7,7 +7,7 @@ use till_core::asset::Registry;
 use till_store::Queries as _;
 use till_store::bindings::BindingRow;
 
-use super::{of, same};
+use super::{of, same, select};
 use crate::model::{Binding, Merchant};
 use crate::world::{Check, World};
 
@@ -33,8 +33,8 @@ pub async fn tables(world: &World) -> Check {
 
 pub async fn check(world: &World, merchant: &Merchant) -> Check {
     let mut reader = world.engine.db.read().await.unwrap();
-    let sql = "SELECT * FROM wallet_bindings WHERE account = $1 AND mode = $2";
-    let rows: Vec<BindingRow> = reader.all(sql, &of(&merchant.scope)).await.unwrap();
+    let sql = select::<BindingRow>("account = $1 AND mode = $2");
+    let rows: Vec<BindingRow> = reader.all(&sql, &of(&merchant.scope)).await.unwrap();
     same(
         "the number of bindings",
         rows.len(),
@@ -71,8 +71,8 @@ pub async fn suffixes_now(
     merchant: &Merchant,
 ) -> BTreeMap<(String, String, String, i64), u128> {
     let mut reader = world.engine.db.read().await.unwrap();
-    let sql = "SELECT * FROM wallet_bindings WHERE account = $1 AND mode = $2";
-    let rows: Vec<BindingRow> = reader.all(sql, &of(&merchant.scope)).await.unwrap();
+    let sql = select::<BindingRow>("account = $1 AND mode = $2");
+    let rows: Vec<BindingRow> = reader.all(&sql, &of(&merchant.scope)).await.unwrap();
     let by_wallet = |row: BindingRow| {
         let key = (row.invoice, row.asset, row.sender, row.turn);
         (key, row.suffix.0)

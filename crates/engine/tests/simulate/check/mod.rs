@@ -15,7 +15,7 @@ pub mod transitions;
 
 use till_core::scope::Scope;
 use till_store::payments::PaymentRow;
-use till_store::{Queries as _, Val};
+use till_store::{Queries as _, Record, Val};
 
 use crate::expect::{Seen, expect};
 use crate::model::{Merchant, Model};
@@ -29,6 +29,12 @@ pub fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -
     } else {
         Err(format!("{what} is {found:?}, expected {expected:?}"))
     }
+}
+
+/// Reads whole records, whatever order the table's columns have.
+pub fn select<T: Record>(condition: &str) -> String {
+    let columns = T::COLUMNS.join(", ");
+    format!("SELECT {columns} FROM {} WHERE {condition}", T::TABLE)
 }
 
 pub fn of(scope: &Scope) -> [Val; 2] {

@@ -4,7 +4,7 @@ use till_store::Queries as _;
 use till_store::networks::NetworkRow;
 use till_store::transfers::TransferRow;
 
-use super::same;
+use super::{same, select};
 use crate::chain::TransferId;
 use crate::model::Model;
 use crate::net::{Fact, Payments};
@@ -46,8 +46,8 @@ pub async fn check(world: &World, model: &Model, network: &str) -> Check {
     )?;
     let window = till_store::networks::window(&mut reader, network).await;
     same("the window", &window.unwrap(), &net.blocks)?;
-    let sql = "SELECT * FROM transfers WHERE network = $1 AND simulated = 0";
-    let rows: Vec<TransferRow> = reader.all(sql, &[network.into()]).await.unwrap();
+    let sql = select::<TransferRow>("network = $1 AND simulated = 0");
+    let rows: Vec<TransferRow> = reader.all(&sql, &[network.into()]).await.unwrap();
     same("the number of transfers", rows.len(), net.facts.len())?;
     for row in rows {
         let id = TransferId {
