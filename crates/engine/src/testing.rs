@@ -30,18 +30,35 @@ impl Clock for StillClock {
 
 /// The same bytes in every run: a counter, scrambled (splitmix64).
 #[derive(Debug, Default)]
-pub struct CountingEntropy(AtomicU64);
+pub struct CountingEntropy {
+    seed: u64,
+    count: AtomicU64,
+}
 
 impl CountingEntropy {
     pub fn seeded(seed: u64) -> CountingEntropy {
-        CountingEntropy(AtomicU64::new(seed))
+        CountingEntropy {
+            seed,
+            count: AtomicU64::new(0),
+        }
+    }
+
+    /// How many blocks of eight bytes were handed out.
+    pub fn count(&self) -> u64 {
+        self.count.load(Ordering::SeqCst)
+    }
+
+    /// Goes on as if at least so many had been handed out.
+    pub fn skip_to(&self, count: u64) {
+        self.count.fetch_max(count, Ordering::SeqCst);
     }
 }
 
 impl Entropy for CountingEntropy {
     fn fill(&self, bytes: &mut [u8]) {
         for chunk in bytes.chunks_mut(8) {
-            let mut z = self.0.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::SeqCst);
+            let count = self.count.fetch_add(1, Ordering::SeqCst);
+            let mut z = (self.seed).wrapping_add(count.wrapping_mul(0x9e37_79b9_7f4a_7c15));
             z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
             z ^= z >> 31;

@@ -77,6 +77,7 @@ impl Chain {
     }
 
     pub fn mine(&mut self, rng: &mut Rng, now: i64) {
+        rng.about("block", &self.network);
         let time = match rng.below(40) {
             0 => 0,
             1 => 4_300_000_000_000,
@@ -86,6 +87,7 @@ impl Chain {
         self.add_block(time);
         let tip = self.tip();
         for transfer in &mut self.transfers {
+            rng.about("transfer", &transfer.id);
             if transfer.at == Whereabouts::Mempool && rng.percent(75) {
                 transfer.at = Whereabouts::Block(tip);
             }
@@ -93,6 +95,7 @@ impl Chain {
     }
 
     pub fn finalise(&mut self, rng: &mut Rng) {
+        rng.about("tips", &self.network);
         self.safe = self.tip().min(self.safe + rng.between(0, 4));
         self.last_final = self.safe.min(self.last_final + rng.between(0, 4));
     }
@@ -128,6 +131,7 @@ impl Chain {
             if number < first {
                 continue;
             }
+            rng.about("transfer", &transfer.id);
             placed.push((transfer.id.clone(), number, transfer.units));
             transfer.at = match rng.below(4) {
                 0 => Whereabouts::Gone,

@@ -12,104 +12,79 @@ mod net;
 mod receiver;
 mod refunds;
 mod rng;
+mod run;
+mod runner;
+mod seeds;
+mod settings;
+mod shrink;
 mod steps;
 mod subscriptions;
+mod tape;
 mod world;
 
 use std::collections::BTreeSet;
-use std::ops::Range;
+use std::sync::Arc;
 
-use world::World;
+use run::{Checks, Ran, Simulated, Way};
+use settings::number;
+use tape::Tape;
+use world::{Check, World};
 
-/// Seeds that CI runs, and how many steps each takes.
-const SEEDS: u64 = 24;
-const STEPS: usize = 400;
 /// The tests share the seeds out among them, so that the runner can use every core.
 const SHARES: u64 = 4;
 const CHECK_ALL_EVERY: usize = 25;
 const PROPERTIES_EVERY: usize = 5;
 
-fn seeds() -> Range<u64> {
-    let Ok(text) = std::env::var("TILL_TEST_SEEDS") else {
-        return 0..SEEDS;
-    };
-    let number = |text: &str| -> u64 {
-        text.parse()
-            .expect("TILL_TEST_SEEDS is a count or a range such as 17..18")
-    };
-    match text.split_once("..") {
-        Some((first, end)) => number(first)..number(end),
-        None => 0..number(&text),
+impl Simulated for World {
+    const STEPS: usize = 400;
+    const KEEPS_TIME: bool = true;
+
+    async fn new(seed: u64, tape: Option<Tape>) -> World {
+        World::new(seed, tape).await
     }
-}
 
-fn number(name: &str, default: usize) -> usize {
-    let given = std::env::var(name).ok();
-    given.map_or(default, |text| text.parse().expect("a number"))
-}
+    fn world(&mut self) -> &mut World {
+        self
+    }
 
-struct Done {
-    /// The hash of every step and its outcome.
-    trace: String,
-    visited: BTreeSet<String>,
-}
+    async fn step(&mut self) -> Check {
+        steps::step(self).await
+    }
 
-/// Runs one seed to its end, or says all that is needed to replay its failure.
-fn simulate(seed: u64, steps: usize) -> Result<Done, String> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    let every = number("TILL_TEST_CHECK_EVERY", CHECK_ALL_EVERY);
-    runtime.block_on(async {
-        let mut world = World::new(seed).await;
-        for step in 0..steps {
-            let mut done = steps::step(&mut world).await;
-            if done.is_ok() {
-                done = check::links::tables(&world).await;
-            }
-            if done.is_ok() {
-                done = check::bindings::tables(&world).await;
-            }
-            if done.is_ok() && step % PROPERTIES_EVERY == PROPERTIES_EVERY - 1 {
-                done = check::properties::check(&world).await;
-            }
-            if done.is_ok() && step % every == every - 1 {
-                done = check::all(&mut world).await;
-            }
-            done.map_err(|wrong| report(&world, seed, step, &wrong))?;
+    async fn check(&mut self, step: usize, checks: Checks) -> Check {
+        let is_turn = |every: usize| match checks {
+            Checks::AsUsual => step % every == every - 1,
+            Checks::All => true,
+        };
+        check::links::tables(self).await?;
+        check::bindings::tables(self).await?;
+        if is_turn(PROPERTIES_EVERY) {
+            check::properties::check(self).await?;
         }
-        let mut done = steps::quiet::come_to_rest(&mut world).await;
-        if done.is_ok() {
-            done = check::properties::check(&world).await;
+        if is_turn(number("TILL_TEST_CHECK_EVERY", CHECK_ALL_EVERY)) {
+            check::all(self).await?;
         }
-        done.map_err(|wrong| report(&world, seed, steps, &wrong))?;
-        Ok(Done {
-            trace: world.trace_hash(),
-            visited: world.visited,
-        })
-    })
-}
+        Ok(())
+    }
 
-fn report(world: &World, seed: u64, step: usize, wrong: &str) -> String {
-    format!(
-        "seed {seed} fails at step {step}: {wrong}\nthe last steps:\n{}\n\
-         replay: TILL_TEST_SEEDS={seed}..{} TILL_TEST_CHECK_EVERY=1 cargo test -p till-engine --test simulate",
-        world.last_steps(),
-        seed + 1
-    )
+    async fn come_to_rest(&mut self) -> Check {
+        steps::quiet::come_to_rest(self).await?;
+        check::properties::check(self).await
+    }
 }
 
 fn run_share(share: u64) {
-    let steps = number("TILL_TEST_STEPS", STEPS);
-    let mut failures = Vec::new();
-    for seed in seeds().filter(|seed| seed % SHARES == share) {
-        if let Err(failure) = simulate(seed, steps) {
-            eprintln!("{failure}\n");
-            failures.push(seed);
+    match seeds::asked_for() {
+        Some(seeds) => runner::run_share(share, SHARES, &seeds),
+        None => {
+            let turns = (0..SHARES).cycle();
+            let mine = seeds::of_ci().into_iter().zip(turns);
+            runner::must_hold(
+                mine.filter(|(_, turn)| *turn == share)
+                    .map(|(seed, _)| seed),
+            );
         }
     }
-    assert!(failures.is_empty(), "failing seeds: {failures:?}");
 }
 
 #[test]
@@ -132,8 +107,10 @@ fn every_invariant_holds_on_the_fourth_share_of_seeds() {
     run_share(3);
 }
 
-fn must(seed: u64, steps: usize) -> Done {
-    simulate(seed, steps).unwrap_or_else(|failure| panic!("{failure}"))
+fn must(seed: u64, steps: usize) -> Ran {
+    let ran = run::run::<World>(seed, steps, Checks::AsUsual, &Way::Whole);
+    assert_eq!(ran.failure, None, "seed {seed}");
+    ran
 }
 
 #[test]
@@ -145,11 +122,39 @@ fn a_seed_takes_the_same_way_every_time_and_another_seed_another() {
     assert_ne!(must(5, 20).trace, must(6, 20).trace);
 }
 
+/// What a whole run did, and what it does when it is recorded and all its steps are repeated.
+fn ways<S: Simulated>(seed: u64, steps: usize) -> [String; 3] {
+    let run = |way: &Way| run::run::<S>(seed, steps, Checks::AsUsual, way);
+    let whole = run(&Way::Whole);
+    assert_eq!(whole.failure, None, "seed {seed}");
+    let recorded = run(&Way::Recorded);
+    let repeated = run(&Way::Repeated {
+        recording: &Arc::new(recorded.recording.unwrap()),
+        kept: &(0..steps).map(|step| (step, BTreeSet::new())).collect(),
+        rests: true,
+    });
+    [whole.trace, recorded.trace, repeated.trace]
+}
+
+#[test]
+fn a_seed_whose_steps_are_all_repeated_takes_the_same_way() {
+    for [whole, recorded, repeated] in [
+        ways::<World>(5, 120),
+        ways::<World>(6, 120),
+        ways::<refunds::Story>(1, 60),
+        ways::<subscriptions::Story>(1, 60),
+        ways::<apart::Story>(1, 60),
+    ] {
+        assert_eq!(whole, recorded);
+        assert_eq!(whole, repeated);
+    }
+}
+
 #[test]
 fn the_seeds_visit_every_status_event_and_kind_of_refusal() {
     let mut visited = BTreeSet::new();
     for seed in 0..15 {
-        visited.append(&mut must(seed, STEPS).visited);
+        visited.append(&mut must(seed, World::STEPS).visited);
     }
     let statuses = check::transitions::STATUSES;
     let mut expected: Vec<String> = statuses

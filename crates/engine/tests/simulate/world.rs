@@ -24,6 +24,7 @@ use crate::receiver::Receiver;
 use crate::rng::Rng;
 use crate::steps::ask::Ask;
 use crate::steps::create::Request;
+use crate::tape::{Part, Tape};
 
 pub const START_MS: i64 = 1_800_000_000_000;
 pub const LIFE_MS: i64 = 60 * 60_000;
@@ -39,8 +40,6 @@ pub const PRICES: [(&str, &str); 3] = [
 ];
 /// m/84'/0'/0' of the mnemonic in BIP84's test vectors.
 const LIVE_XPUB: &str = "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs";
-const LAST_STEPS: usize = 12;
-
 /// What went wrong, in words.
 pub type Check = Result<(), String>;
 
@@ -49,7 +48,7 @@ pub struct World {
     pub is_stormy: bool,
     pub rng: Rng,
     pub clock: Arc<StillClock>,
-    entropy: Arc<CountingEntropy>,
+    pub entropy: Arc<CountingEntropy>,
     database: Database,
     pub engine: Arc<Engine>,
     pub receiver: Arc<Receiver>,
@@ -74,7 +73,8 @@ pub struct World {
     /// What happened at all, so that a simulation that tests nothing is noticed.
     pub visited: BTreeSet<String>,
     trace: Sha256,
-    steps: Vec<String>,
+    /// What the step has done so far, in words.
+    notes: Vec<String>,
 }
 
 enum Database {
@@ -84,7 +84,7 @@ enum Database {
 }
 
 impl World {
-    pub async fn new(seed: u64) -> World {
+    pub async fn new(seed: u64, tape: Option<Tape>) -> World {
         let clock = Arc::new(StillClock::at(START_MS));
         let entropy = Arc::new(CountingEntropy::seeded(seed));
         // A file costs an fsync per step, so one seed in eight has one.
@@ -103,7 +103,7 @@ impl World {
         let pool_max = POOLS_MAX[usize::from(seed % 4 == 3)];
         let engine = Arc::new(engine(db, &clock, &entropy, &credit_at, pool_max));
         let mut world = World {
-            rng: Rng::new(seed),
+            rng: Rng::new(seed, tape),
             is_stormy: seed % 4 == 1,
             receiver: Arc::new(Receiver::new(Arc::clone(&clock))),
             clock,
@@ -127,7 +127,7 @@ impl World {
             journal: Vec::new(),
             visited: BTreeSet::new(),
             trace: Sha256::new(),
-            steps: Vec::new(),
+            notes: Vec::new(),
         };
         world
             .add_account("first", &[Family::Evm, Family::Tron, Family::Bitcoin])
@@ -213,6 +213,7 @@ impl World {
     /// The process died and starts again on what was committed.
     pub async fn restart(&mut self) {
         // Starting takes time, and ids rise with it.
+        self.rng.about("restart", &());
         self.clock.advance(self.rng.between(1, 200));
         let mut db = self.engine.db.clone();
         if let Database::File(_) = self.database {
@@ -254,14 +255,16 @@ impl World {
 
     /// Where in the next step the process dies, if it does.
     pub fn doom(&mut self) -> Option<u64> {
+        self.rng.about("death", &());
         let dies = self.rng.percent(12);
-        dies.then(|| self.rng.next() % 30 + 1)
+        let doom = dies.then(|| self.rng.next() % 30 + 1);
+        doom.filter(|_| self.rng.keeps(Part::Death))
     }
 
     pub fn note(&mut self, line: String) {
         self.trace.update(line.as_bytes());
         self.trace.update(b"\n");
-        self.steps.push(line);
+        self.notes.push(line);
     }
 
     pub fn visit(&mut self, what: &str) {
@@ -270,9 +273,9 @@ impl World {
         }
     }
 
-    pub fn last_steps(&self) -> String {
-        let from = self.steps.len().saturating_sub(LAST_STEPS);
-        self.steps[from..].join("\n")
+    /// What was noted since the last time.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
     }
 
     pub fn trace_hash(&self) -> String {

@@ -6,7 +6,7 @@ mod hold;
 mod post;
 mod steps;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -15,7 +15,11 @@ use till_engine::Engine;
 use till_engine::checkout::stream::Subscription;
 use till_engine::testing::StillClock;
 
-use crate::world::World;
+use crate::run::{Checks, Simulated};
+use crate::runner;
+use crate::seeds::{Family, Seed};
+use crate::tape::Tape;
+use crate::world::{Check, World};
 use post::Post;
 
 /// The merchant: the first account's test mode.
@@ -52,8 +56,8 @@ pub struct Story {
 }
 
 impl Story {
-    async fn new(seed: u64) -> Story {
-        let world = World::new(seed).await;
+    async fn new(seed: u64, tape: Option<Tape>) -> Story {
+        let world = World::new(seed, tape).await;
         world.receiver.tolerate(TOLERANCE_S);
         let post = Post::open().await;
         let processes = [0, 1].map(|_| {
@@ -89,41 +93,43 @@ impl Story {
     }
 }
 
-fn run(seed: u64, steps: usize) -> Result<BTreeSet<String>, String> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    runtime.block_on(async {
-        let mut story = Story::new(seed).await;
-        for step in 0..steps {
-            let mut done = steps::step(&mut story).await;
-            if done.is_ok() {
-                done = hold::always(&story).await;
-            }
-            done.map_err(|wrong| failed(&story, seed, step, &wrong))?;
-        }
-        let mut done = steps::come_to_rest(&mut story).await;
-        if done.is_ok() {
-            done = hold::at_rest(&story).await;
-        }
-        done.map_err(|wrong| failed(&story, seed, steps, &wrong))?;
-        Ok(story.world.visited)
-    })
-}
+impl Simulated for Story {
+    const STEPS: usize = 300;
+    const KEEPS_TIME: bool = true;
 
-fn failed(story: &Story, seed: u64, step: usize, wrong: &str) -> String {
-    let last = story.world.last_steps();
-    format!("seed {seed}, step {step}: {wrong}\n{last}")
+    async fn new(seed: u64, tape: Option<Tape>) -> Story {
+        Story::new(seed, tape).await
+    }
+
+    fn world(&mut self) -> &mut World {
+        &mut self.world
+    }
+
+    fn pass_time(&mut self, ms: i64) {
+        steps::advance(self, ms);
+    }
+
+    async fn step(&mut self) -> Check {
+        steps::step(self).await
+    }
+
+    async fn check(&mut self, _: usize, _: Checks) -> Check {
+        hold::always(self).await
+    }
+
+    async fn come_to_rest(&mut self) -> Check {
+        steps::come_to_rest(self).await?;
+        hold::at_rest(self).await
+    }
 }
 
 #[test]
 fn processes_whose_clocks_disagree_lose_and_double_nothing() {
-    let mut visited = BTreeSet::new();
-    for seed in 0..8 {
-        let mut happened = run(seed, 300).unwrap_or_else(|failure| panic!("{failure}"));
-        visited.append(&mut happened);
-    }
+    let seeds = (0..8).map(|number| Seed {
+        family: Family::Apart,
+        number,
+    });
+    let visited = runner::must_hold(seeds);
     let missing: Vec<_> = [
         "a clock set back",
         "expired",

@@ -69,14 +69,14 @@ fn pass_time(story: &mut Story) -> Check {
     Ok(())
 }
 
-fn advance(story: &Story, ms: i64) {
+pub fn advance(story: &Story, ms: i64) {
     story.world.clock.advance(ms);
     for process in &story.processes {
         process.clock.advance(ms);
     }
 }
 
-fn some<T: Clone>(story: &mut Story, of: &[T]) -> Option<T> {
+fn some<T: Clone + std::fmt::Debug>(story: &mut Story, of: &[T]) -> Option<T> {
     (!of.is_empty()).then(|| story.world.rng.pick(of).clone())
 }
 

@@ -113,7 +113,7 @@ async fn invoice(story: &mut Story) -> Check {
     }
 }
 
-fn some<T: Clone>(story: &mut Story, of: &[T]) -> Option<T> {
+fn some<T: Clone + std::fmt::Debug>(story: &mut Story, of: &[T]) -> Option<T> {
     (!of.is_empty()).then(|| story.world.rng.pick(of).clone())
 }
 

@@ -20,7 +20,7 @@ pub fn invoice(world: &mut World, m: usize) -> Option<String> {
         true => ids.len() - 1 - world.rng.below(recent),
         false => world.rng.below(ids.len()),
     };
-    Some(ids[at].clone())
+    Some(ids[world.rng.same(at, &ids)].clone())
 }
 
 fn key(world: &mut World) -> String {
@@ -35,6 +35,7 @@ pub fn owed(world: &mut World, m: usize) -> Option<String> {
         .filter(|(_, invoice)| invoice.now.status == "partially_paid")
         .map(|(id, _)| id)
         .collect();
+    world.rng.about("owed", &());
     (!owed.is_empty() && world.rng.percent(30)).then(|| (*world.rng.pick(&owed)).clone())
 }
 
@@ -44,10 +45,12 @@ pub fn transfer(world: &mut World, m: usize) {
     let tx = format!("tx-{}", world.transactions_made);
     let count = if world.rng.percent(15) { 2 } else { 1 };
     let mut network: Option<String> = None;
+    let mut sent = Vec::new();
     for place in 0..count {
         let Some(id) = owed(world, m).or_else(|| invoice(world, m)) else {
             return;
         };
+        world.rng.about("transfer", &place);
         let mut terms = world.model.merchants[m].invoices[&id].terms.clone();
         terms.offers.retain(|offer| !offer.address.is_empty());
         if terms.offers.is_empty() {
@@ -66,6 +69,7 @@ pub fn transfer(world: &mut World, m: usize) {
             _ => units(world, offer.due),
         };
         let sender = sender(world, offer.family);
+        sent.push(format!("{units} {} for {id}", asset.0));
         let transfer = Transfer {
             id: TransferId {
                 network: asset.1.clone(),
@@ -82,7 +86,7 @@ pub fn transfer(world: &mut World, m: usize) {
             .transfers
             .push(transfer);
     }
-    world.note(format!("m{m} is sent {tx}"));
+    world.note(format!("m{m} is sent {tx}: {}", sent.join(", ")));
 }
 
 pub fn chain_of<'a>(chains: &'a mut Vec<Chain>, network: &str) -> &'a mut Chain {
@@ -148,7 +152,12 @@ pub fn move_chain(world: &mut World, step: Step) {
     if chains.is_empty() {
         return;
     }
-    let at = rng.below(chains.len());
+    let before: Vec<Transfer> = chains
+        .iter()
+        .flat_map(|it| &it.transfers)
+        .cloned()
+        .collect();
+    let at = rng.place(chains);
     match step {
         Step::Mine => chains.iter_mut().for_each(|chain| chain.mine(rng, now)),
         Step::Finalise => chains.iter_mut().for_each(|chain| chain.finalise(rng)),
@@ -162,8 +171,25 @@ pub fn move_chain(world: &mut World, step: Step) {
         }
         _ => chains[at].flip_back(),
     }
-    let network = chains[at].network.clone();
-    world.note(format!("{step:?} {network}"));
+    let network = match step {
+        Step::Mine | Step::Finalise => "everywhere",
+        _ => &chains[at].network,
+    };
+    let now = chains.iter().flat_map(|it| &it.transfers);
+    let moved = before
+        .iter()
+        .zip(now)
+        .filter(|(was, is)| was.at != is.at || was.units != is.units);
+    let moved: Vec<String> = moved
+        .map(|(was, is)| {
+            format!(
+                "{}/{} {} from {:?} to {:?}",
+                is.id.tx, is.id.place, is.units, was.at, is.at
+            )
+        })
+        .collect();
+    let line = format!("{step:?} {network}: {}", moved.join(", "));
+    world.note(line);
 }
 
 /// A merchant empties one of its deposit addresses: to its destination, or by mistake to another invoice's address.
@@ -211,7 +237,10 @@ pub fn empty_address(world: &mut World, m: usize) {
     chain_of(&mut world.chains, &asset.network)
         .transfers
         .push(transfer);
-    world.note(format!("m{m} empties an address by {tx}"));
+    world.note(format!(
+        "m{m} empties an address by {tx}: {units} {}",
+        asset.code
+    ));
 }
 
 /// A simulated payment to undo.

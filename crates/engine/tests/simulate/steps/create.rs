@@ -14,6 +14,7 @@ use till_engine::{Answer, Fail};
 
 use crate::check;
 use crate::steps::ops::Touched;
+use crate::tape::Part;
 use crate::world::{Check, World};
 
 /// A request and the merchant who makes it.
@@ -45,6 +46,7 @@ pub async fn create(world: &mut World) -> Check {
         }
         requests.push(request);
     }
+    requests.retain(|request| world.rng.keeps(Part::Of(request.m)));
     send(world, requests).await
 }
 
@@ -116,6 +118,9 @@ async fn send(world: &mut World, requests: Vec<Request>) -> Check {
             .requests
             .entry((m, key))
             .or_insert_with(|| request.clone());
+        if let Some(id) = &id {
+            world.rng.born(&request.key, id);
+        }
         touched.invoices.extend(id.map(|id| (m, id)));
     }
     let model = world.model.clone();

@@ -8,6 +8,7 @@ use super::ops::Op;
 use crate::chain::{Chain, Transfer, Whereabouts};
 use crate::net::Net;
 use crate::rng::Rng;
+use crate::tape::Part;
 use crate::world::World;
 
 pub const PROCESSES: usize = 2;
@@ -36,7 +37,7 @@ pub fn follow(world: &mut World) -> Option<Op> {
     if world.chains.is_empty() {
         return None;
     }
-    let at = world.rng.below(world.chains.len());
+    let at = world.rng.place(&world.chains);
     let network = world.chains[at].network.clone();
     let process = world.rng.below(PROCESSES);
     let Some(epoch) = world.epochs.get(&(network.clone(), process)).copied() else {
@@ -97,6 +98,7 @@ fn read(rng: &mut Rng, chain: &Chain, known: &Net, epoch: i64) -> Step {
     let end = step.blocks.last().map_or(first, |block| block.height + 1);
     step.transfers.clear();
     for transfer in &chain.transfers {
+        rng.about("transfer", &transfer.id);
         let told = match transfer.at {
             Whereabouts::Block(height) if height >= first && height < end => !rng.percent(7),
             Whereabouts::Block(height) if height < first => {
@@ -109,21 +111,27 @@ fn read(rng: &mut Rng, chain: &Chain, known: &Net, epoch: i64) -> Step {
             Whereabouts::Mempool => rng.percent(40),
             _ => false,
         };
-        if told {
+        if told && rng.keeps(Part::Told) {
             let mut seen = seen(transfer);
             if seen.height.is_some_and(|height| height < first) {
                 match rng.below(10) {
                     // Whoever still sees it waiting is behind; whoever says that there is more of it lies.
-                    0 => seen.height = None,
-                    1 if known.facts.contains_key(&transfer.id) => seen.units.0 += 1,
+                    0 if rng.keeps(Part::Lie) => seen.height = None,
+                    1 if known.facts.contains_key(&transfer.id) && rng.keeps(Part::Lie) => {
+                        seen.units.0 += 1;
+                    }
                     _ => {}
                 }
             }
             step.transfers.push(seen);
         }
     }
-    step.dropped.retain(|_| rng.percent(50));
-    if rng.percent(5) && !chain.transfers.is_empty() {
+    step.dropped.retain(|dropped| {
+        rng.about("dropped", dropped);
+        rng.percent(50)
+    });
+    rng.about("the rest", &());
+    if rng.percent(5) && !chain.transfers.is_empty() && rng.keeps(Part::Lie) {
         // Somebody who has not heard of it says that nobody has.
         let id = &rng.pick(&chain.transfers).id;
         step.dropped.push((id.tx.clone(), id.place));
@@ -133,7 +141,9 @@ fn read(rng: &mut Rng, chain: &Chain, known: &Net, epoch: i64) -> Step {
     } else {
         end - 1
     };
+    rng.about("safe", &());
     step.safe = tip(rng, chain, chain.safe.min(head));
+    rng.about("final", &());
     step.last_final = tip(rng, chain, chain.last_final.min(head));
     step
 }
@@ -225,9 +235,10 @@ pub fn show(step: &Step) -> String {
         .collect();
     let height = |tip: &Option<Tip>| tip.as_ref().map(|tip| (tip.height, tip.hash.clone()));
     format!(
-        "{} epoch {}: {blocks:?} with {transfers:?}, safe {:?}, final {:?}",
+        "{} epoch {}: {blocks:?} with {transfers:?} without {:?}, safe {:?}, final {:?}",
         step.network,
         step.epoch,
+        step.dropped,
         height(&step.safe),
         height(&step.last_final)
     )

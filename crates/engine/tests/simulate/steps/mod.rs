@@ -12,6 +12,7 @@ mod work;
 
 pub use ops::Touched;
 
+use crate::tape::Part;
 use crate::world::{Check, World};
 
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +49,31 @@ enum Step {
     Bind,
     PayByWallet,
     AskAgain,
+}
+
+impl Step {
+    /// Whether it is about the merchant that is drawn with it, and no other.
+    fn is_of_one_merchant(self) -> bool {
+        !matches!(
+            self,
+            Step::Create
+                | Step::RetryKey
+                | Step::Mine
+                | Step::Finalise
+                | Step::Reorganise
+                | Step::FlipBack
+                | Step::BreakFinality
+                | Step::Lead
+                | Step::Follow
+                | Step::Thaw
+                | Step::Review
+                | Step::AdvanceRealClock
+                | Step::Timers
+                | Step::Deliver
+                | Step::Sweep
+                | Step::AskAgain
+        )
+    }
 }
 
 const WEIGHTS: &[(u64, Step)] = &[
@@ -116,6 +142,9 @@ pub async fn step(world: &mut World) -> Check {
     let weights = if world.is_stormy { STORM } else { WEIGHTS };
     let step = world.rng.weighted(weights);
     let m = world.rng.below(world.model.merchants.len());
+    if step.is_of_one_merchant() && !world.rng.keeps(Part::Of(m)) {
+        return Ok(());
+    }
     match step {
         Step::Create => create::create(world).await,
         Step::RetryKey => create::retry(world).await,

@@ -10,6 +10,7 @@ use super::ask::{Ask, ask};
 use super::{choose, create, ops::Touched, wallets};
 use crate::check;
 use crate::model::Link;
+use crate::tape::Part;
 use crate::world::{Check, World};
 
 const OPEN_PER_LINK: i64 = 50;
@@ -134,6 +135,7 @@ pub async fn link_invoice(world: &mut World, m: usize) -> Check {
     }
     // Most payers who come this far go on.
     match world.rng.below(5) {
+        _ if !world.rng.keeps(Part::Next) => Ok(()),
         0 | 1 => pick(world, m).await,
         2 | 3 => wallets::bind(world, m).await,
         _ => Ok(()),
@@ -183,6 +185,9 @@ async fn one_link_invoice(world: &mut World, m: usize, id: &str, link: &Link) ->
     };
     let view = read(&answer.body)?;
     let invoice = check::links::invoice_made(world, m, (id, link), minor, &view, at.business)?;
+    world
+        .rng
+        .born(&format!("key-{}", world.keys_made), &invoice);
     check::links::check(world, &world.model.merchants[m]).await?;
     let touched = Touched {
         invoices: vec![(m, invoice)],
@@ -252,7 +257,8 @@ pub async fn pick(world: &mut World, m: usize) -> Check {
     };
     let model = world.model.clone();
     check::touched(world, &model, &touched).await?;
-    if world.rng.percent(40) {
+    world.rng.about("next", &());
+    if world.rng.percent(40) && world.rng.keeps(Part::Next) {
         choose::transfer(world, m);
     }
     Ok(())

@@ -10,6 +10,7 @@ use super::payers::read;
 use crate::chain::{Transfer, TransferId, Whereabouts};
 use crate::check;
 use crate::model::Binding;
+use crate::tape::Part;
 use crate::world::{Check, World};
 
 const WALLETS: usize = 7;
@@ -53,9 +54,12 @@ pub async fn bind(world: &mut World, m: usize) -> Check {
     // Few wallets, so that one often owes several invoices.
     let first = *world.rng.pick(&[0, 0, 0, 1, 2, WALLETS]);
     for number in first..first + count {
-        one_bind(world, m, &invoice, &asset, number % (WALLETS + 1)).await?;
+        if world.rng.keeps(Part::Next) {
+            one_bind(world, m, &invoice, &asset, number % (WALLETS + 1)).await?;
+        }
     }
-    if world.rng.percent(40) {
+    world.rng.about("next", &());
+    if world.rng.percent(40) && world.rng.keeps(Part::Next) {
         pay_by_wallet(world, m);
     }
     Ok(())
@@ -152,7 +156,7 @@ pub fn pay_by_wallet(world: &mut World, m: usize) {
     let chain = choose::chain_of(&mut world.chains, &binding.network);
     chain.transfers.push(transfer);
     world.note(format!(
-        "m{m} is sent {tx} by a wallet for {}",
-        binding.invoice
+        "m{m} is sent {tx} by a wallet: {units} {} for {}",
+        binding.asset, binding.invoice
     ));
 }

@@ -6,11 +6,14 @@ mod credit;
 mod hold;
 mod steps;
 
-use std::collections::BTreeSet;
-
 use till_core::scope::Scope;
 
-use crate::world::World;
+use crate::run::{Checks, Simulated};
+use crate::runner;
+use crate::seeds::{Family, Seed};
+use crate::settings::number;
+use crate::tape::Tape;
+use crate::world::{Check, World};
 
 /// The merchant: the first account's test mode.
 const M: usize = 0;
@@ -31,47 +34,47 @@ impl Story {
     }
 }
 
-/// Runs one seed to its end, and says what happened in it.
-fn run(seed: u64, steps: usize) -> Result<BTreeSet<String>, String> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    runtime.block_on(async {
-        let mut story = Story {
-            world: World::new(seed).await,
+impl Simulated for Story {
+    const STEPS: usize = 250;
+    const KEEPS_TIME: bool = false;
+
+    async fn new(seed: u64, tape: Option<Tape>) -> Story {
+        Story {
+            world: World::new(seed, tape).await,
             customers: Vec::new(),
             plans: Vec::new(),
             subscriptions: Vec::new(),
             top_ups: Vec::new(),
             has_reversed: false,
-        };
-        steps::begin(&mut story).await?;
-        for step in 0..steps {
-            let mut done = steps::step(&mut story).await;
-            if done.is_ok() {
-                done = hold::always(&mut story).await;
-            }
-            if done.is_ok() {
-                done = credit::always(&mut story).await;
-            }
-            done.map_err(|wrong| {
-                let last = story.world.last_steps();
-                format!("seed {seed}, step {step}: {wrong}\n{last}")
-            })?;
         }
-        Ok(story.world.visited)
-    })
+    }
+
+    fn world(&mut self) -> &mut World {
+        &mut self.world
+    }
+
+    async fn begin(&mut self) -> Check {
+        steps::begin(self).await
+    }
+
+    async fn step(&mut self) -> Check {
+        steps::step(self).await
+    }
+
+    async fn check(&mut self, _: usize, _: Checks) -> Check {
+        hold::always(self).await?;
+        credit::always(self).await
+    }
 }
 
 #[test]
 fn subscriptions_and_credit_keep_their_invariants_on_every_seed() {
-    let seeds = crate::number("TILL_TEST_SUBSCRIPTION_SEEDS", 12);
-    let mut visited = BTreeSet::new();
-    for seed in 0..u64::try_from(seeds).unwrap() {
-        let mut happened = run(seed, 250).unwrap_or_else(|failure| panic!("{failure}"));
-        visited.append(&mut happened);
-    }
+    let seeds = number("TILL_TEST_SUBSCRIPTION_SEEDS", 12);
+    let seeds = (0..u64::try_from(seeds).unwrap()).map(|number| Seed {
+        family: Family::Subscriptions,
+        number,
+    });
+    let visited = runner::must_hold(seeds);
     let missing: Vec<_> = [
         "subscribed",
         "topped up",

@@ -86,7 +86,7 @@ fn id_of(answer: Result<Value, &'static str>) -> Option<String> {
     made["id"].as_str().map(str::to_owned)
 }
 
-fn some<T: Clone>(story: &mut Story, of: &[T]) -> Option<T> {
+fn some<T: Clone + std::fmt::Debug>(story: &mut Story, of: &[T]) -> Option<T> {
     (!of.is_empty()).then(|| story.world.rng.pick(of).clone())
 }
 
