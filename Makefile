@@ -117,9 +117,11 @@ fuzz: ## the decoders against spoiled answers, for longer: make fuzz TILL_FUZZ_S
 	@scripts/setup test
 	@$(MAKE) --no-print-directory check-fuzz
 
-simulate: ## the simulator on more seeds: make simulate SEEDS=5000, or SEEDS=17..18 to replay one
+# All families on the same seeds, in a build of its own that is faster and takes longer to make.
+simulate: ## the simulator on more seeds: make simulate SEEDS=5000, SEEDS=30000..31000, SEEDS=17..18 FAMILY=refunds
 	@scripts/setup build
-	@TILL_TEST_SEEDS=$(SEEDS) $(CARGO) test -q --locked -p till-engine --test simulate -- --nocapture
+	@TILL_TEST_SEEDS=$(SEEDS) TILL_TEST_FAMILY=$(FAMILY) TILL_TEST_KEEP=$(KEEP) \
+		$(CARGO) test -q --locked --profile simulate -p till-engine --test simulate every_invariant -- --nocapture
 
 bench: ## Till and the limits it is measured against, in one run
 	@scripts/setup test

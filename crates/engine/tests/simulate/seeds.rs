@@ -73,24 +73,21 @@ pub struct Seed {
     pub number: u64,
 }
 
-/// The seeds that somebody asked for, in the families they asked for.
+/// The seeds that somebody asked for, in the families they asked for: a count, a range, or those that the commit draws.
 pub fn asked_for() -> Option<Vec<Seed>> {
-    let range = range(&setting("TILL_TEST_SEEDS")?)
-        .expect("TILL_TEST_SEEDS is a count or a range such as 17..18");
+    let text = setting("TILL_TEST_SEEDS")?;
     let families = match setting("TILL_TEST_FAMILY") {
-        Some(name) => vec![
-            Family::parse(&name)
-                .expect("TILL_TEST_FAMILY is invoices, refunds, subscriptions or apart"),
-        ],
+        Some(name) => vec![Family::parse(&name).expect("TILL_TEST_FAMILY is a family")],
         None => Family::ALL.to_vec(),
     };
-    let seeds = range.flat_map(|number| {
-        families.iter().map(move |family| Seed {
-            family: *family,
-            number,
-        })
-    });
-    Some(seeds.collect())
+    if text == "drawn" {
+        let commit = commit().expect("TILL_TEST_COMMIT or a git repository");
+        let drawn = drawn(&commit).into_iter();
+        return Some(drawn.filter(|it| families.contains(&it.family)).collect());
+    }
+    let range = range(&text).expect("TILL_TEST_SEEDS is a count, a range such as 17..18, or `drawn`");
+    let of_number = |number| families.iter().map(move |family| Seed { family: *family, number });
+    Some(range.flat_map(of_number).collect())
 }
 
 fn range(text: &str) -> Option<Range<u64>> {
