@@ -2,7 +2,6 @@
 //!
 //! The modules are rooms, listed from the ground up: a room knows only those above it in this list.
 
-pub mod nodes;
 pub mod outbound;
 pub mod smtp;
 

@@ -16,8 +16,8 @@ use super::turns::Turns;
 use super::vault::Vault;
 use super::wake::{Effects, Hub, Nudges};
 use crate::lists::Lists;
-use crate::nodes::{Nodes, Watching};
 use crate::smtp::Mailer;
+use till_watch::{Nodes, Watching};
 
 /// What an operator can set about how the engine works.
 #[derive(Clone, Debug)]

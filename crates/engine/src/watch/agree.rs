@@ -12,7 +12,7 @@ use super::Trouble;
 use super::ask::{Asking, shown};
 use super::heads::grouped;
 use crate::intake::chain::Seen;
-use crate::nodes::Source;
+use till_watch::Endpoint;
 
 /// A transfer to us, as an endpoint tells it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,7 +90,7 @@ pub(super) enum Verdict {
 /// What an endpoint says, from its receipts.
 pub(super) async fn told(
     asking: Asking<'_>,
-    source: &Source,
+    source: &Endpoint,
     question: Question<'_>,
 ) -> Result<Told, Trouble> {
     let Question {
@@ -118,7 +118,7 @@ pub(super) async fn told(
 }
 
 /// Who said what.
-pub(super) type Answers<'s> = Vec<(&'s Source, Told)>;
+pub(super) type Answers<'s> = Vec<(&'s Endpoint, Told)>;
 
 /// Hears those who were not heard yet, until enough say the same of every transaction. Who is contradicted by as many as
 /// must agree is not believed for a while.
@@ -127,7 +127,7 @@ pub(super) async fn decide<'s>(
     question: Question<'_>,
     mut answers: Answers<'s>,
 ) -> BTreeMap<[u8; 32], Verdict> {
-    let heard = |answers: &Answers<'s>, source: &Source| {
+    let heard = |answers: &Answers<'s>, source: &Endpoint| {
         answers
             .iter()
             .any(|(known, _)| std::ptr::eq(*known, source))
@@ -155,7 +155,7 @@ pub(super) async fn decide<'s>(
 }
 
 /// The same claims, and who makes them.
-type Groups<'s> = Vec<(Vec<Claim>, Vec<&'s Source>)>;
+type Groups<'s> = Vec<(Vec<Claim>, Vec<&'s Endpoint>)>;
 
 fn groups<'s>(answers: &Answers<'s>, transaction: &[u8; 32]) -> Groups<'s> {
     let told = answers.iter().filter_map(|(source, told)| {

@@ -14,7 +14,7 @@ use till_core::money::Units;
 use super::ask::{Asking, bytes};
 use super::quorum::{self, Told};
 use crate::intake::chain::Seen;
-use crate::nodes::Source;
+use till_watch::Endpoint;
 
 /// Questions at the same time.
 const AT_ONCE: usize = 16;
@@ -113,8 +113,8 @@ async fn arrived(asking: Asking<'_>, gain: Gain, told: u128) -> Told<i128> {
     answer.await
 }
 
-async fn gained(asking: Asking<'_>, reader: &Source, gain: Gain) -> Option<i128> {
-    let (rpc, endpoint) = (asking.rpc, &reader.endpoint);
+async fn gained(asking: Asking<'_>, reader: &Endpoint, gain: Gain) -> Option<i128> {
+    let (rpc, endpoint) = (asking.rpc, &reader.address);
     let (contract, recipient) = (&gain.contract, &gain.recipient);
     let after = balance_in(rpc, endpoint, contract, recipient, &gain.block);
     let before = balance_in(rpc, endpoint, contract, recipient, &gain.parent);
@@ -124,7 +124,7 @@ async fn gained(asking: Asking<'_>, reader: &Source, gain: Gain) -> Option<i128>
     signed(after)?.checked_sub(signed(before)?)
 }
 
-async fn went_on(asking: Asking<'_>, reader: &Source, gain: Gain) -> Option<i128> {
+async fn went_on(asking: Asking<'_>, reader: &Endpoint, gain: Gain) -> Option<i128> {
     let within = Within::Block(gain.block);
     let logs = asking.try_logs(reader, within).await.ok()?;
     let out = logs.iter().filter(|log| log.contract == gain.contract);

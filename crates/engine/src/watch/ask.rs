@@ -14,7 +14,7 @@ use till_core::chain::Block;
 
 use super::{Trouble, split};
 use crate::base::Engine;
-use crate::nodes::{Source, WatchedNetwork};
+use till_watch::{Endpoint, WatchedNetwork};
 
 /// With more transactions of one block to look at, all of its receipts are asked for at once.
 const RECEIPTS_MANY: usize = 16;
@@ -48,35 +48,35 @@ impl<'e> Asking<'e> {
         self.engine.clock.monotonic_us()
     }
 
-    pub(super) fn usable(&self) -> Vec<&'e Source> {
+    pub(super) fn usable(&self) -> Vec<&'e Endpoint> {
         self.net.usable(self.now_us()).collect()
     }
 
-    pub(super) fn failed(&self, source: &Source, error: &RpcError) -> Trouble {
+    pub(super) fn failed(&self, source: &Endpoint, error: &RpcError) -> Trouble {
         let network = &*self.network().id;
         if is_refusal(error) {
-            source.refused();
+            source.mark_rate_limited();
         }
-        if source.failed(self.now_us(), error) {
-            tracing::warn!(network, endpoint = %source.endpoint, %error, "an endpoint does not answer");
+        if source.mark_failed(self.now_us(), error) {
+            tracing::warn!(network, endpoint = %source.address, %error, "an endpoint does not answer");
         }
         metrics::counter!("till_endpoint_errors_total", "network" => network).increment(1);
         Trouble::Source
     }
 
-    pub(super) fn lied(&self, source: &Source, what: &str) -> Trouble {
+    pub(super) fn lied(&self, source: &Endpoint, what: &str) -> Trouble {
         let network = &*self.network().id;
-        if source.lied(self.now_us(), what) {
-            tracing::error!(network, endpoint = %source.endpoint, what, "an endpoint is not believed; it is left alone for a while");
+        if source.mark_lied(self.now_us(), what) {
+            tracing::error!(network, endpoint = %source.address, what, "an endpoint is not believed; it is left alone for a while");
             metrics::counter!("till_endpoint_lies_total", "network" => network).increment(1);
         }
         Trouble::Source
     }
 
-    pub(super) fn wrong(&self, source: &Source, what: &str) -> Trouble {
+    pub(super) fn wrong(&self, source: &Endpoint, what: &str) -> Trouble {
         let network = &*self.network().id;
-        if source.is_wrong(self.now_us(), what) {
-            tracing::error!(network, endpoint = %source.endpoint, what, "an endpoint is not used");
+        if source.mark_wrong(self.now_us(), what) {
+            tracing::error!(network, endpoint = %source.address, what, "an endpoint is not used");
         }
         Trouble::Source
     }
@@ -85,35 +85,35 @@ impl<'e> Asking<'e> {
     /// every payment.
     pub(super) async fn call<T>(
         &self,
-        source: &Source,
+        source: &Endpoint,
         answer: impl Future<Output = Result<T, RpcError>>,
     ) -> Option<Result<T, RpcError>> {
-        if source.is_mute(self.now_us()) {
+        if source.pauses_calls(self.now_us()) {
             return None;
         }
         let answer = answer.await;
         if let Err(RpcError::Timeout(_)) = &answer {
-            if source.fell_mute(self.now_us()) {
+            if source.mark_call_failed(self.now_us()) {
                 let network = &*self.network().id;
-                tracing::warn!(network, endpoint = %source.endpoint, "an endpoint does not answer where contracts are called; it is not asked to for a while");
+                tracing::warn!(network, endpoint = %source.address, "an endpoint does not answer where contracts are called; it is not asked to for a while");
             }
         } else {
-            source.spoke();
+            source.mark_call_ok();
         }
         Some(answer)
     }
 
     pub(super) async fn try_header(
         &self,
-        source: &Source,
+        source: &Endpoint,
         which: &Which,
     ) -> Result<Option<Header>, RpcError> {
-        client::header(self.rpc, &source.endpoint, self.network(), which).await
+        client::header(self.rpc, &source.address, self.network(), which).await
     }
 
     pub(super) async fn header(
         &self,
-        source: &Source,
+        source: &Endpoint,
         which: Which,
     ) -> Result<Option<Header>, Trouble> {
         let header = self.try_header(source, &which).await;
@@ -124,7 +124,7 @@ impl<'e> Asking<'e> {
     /// a provider that wants to be asked less.
     pub(super) async fn headers(
         &self,
-        source: &Source,
+        source: &Endpoint,
         (from, to): (i64, i64),
     ) -> Result<Vec<Header>, Trouble> {
         let ask = |height| async move { self.try_header(source, &Which::At(height)).await }.boxed();
@@ -137,18 +137,18 @@ impl<'e> Asking<'e> {
             match told {
                 Ok(Some(header)) => headers.push(header),
                 Ok(None) => {
-                    source.stumble(self.now_us());
+                    source.deprioritise(self.now_us());
                     break;
                 }
                 Err(error) if is_refusal(&error) && !headers.is_empty() => {
-                    source.refused();
+                    source.mark_rate_limited();
                     break;
                 }
                 Err(error) => return Err(self.failed(source, &error)),
             }
         }
         if is_all {
-            source.went_well();
+            source.mark_ok();
         }
         let follows = |pair: &[Header]| pair[1].parent == pair[0].hash;
         match headers.windows(2).all(follows) {
@@ -159,19 +159,19 @@ impl<'e> Asking<'e> {
     }
 
     /// The chain may have changed while it was read. Others are read for a while: one that never fits would hold up all.
-    pub(super) fn unsettled(&self, source: &Source) -> Trouble {
+    pub(super) fn unsettled(&self, source: &Endpoint) -> Trouble {
         let network = &*self.network().id;
-        tracing::debug!(network, endpoint = %source.endpoint, "the chain changed while it was read");
-        source.stumble(self.now_us());
+        tracing::debug!(network, endpoint = %source.address, "the chain changed while it was read");
+        source.deprioritise(self.now_us());
         Trouble::Source
     }
 
     pub(super) async fn try_logs(
         &self,
-        source: &Source,
+        source: &Endpoint,
         within: Within,
     ) -> Result<Vec<Log>, RpcError> {
-        let told = client::logs(self.rpc, &source.endpoint, &self.net.contracts, within).await;
+        let told = client::logs(self.rpc, &source.address, &self.net.contracts, within).await;
         match (within, told) {
             (Within::Block(block), Err(error)) if split::is_too_many(&error) => {
                 split::logs((self.rpc, self.net), source, block).await
@@ -183,12 +183,12 @@ impl<'e> Asking<'e> {
     /// What became of transactions that a block is said to have. Those that the endpoint knows nothing of are missing.
     pub(super) async fn receipts(
         &self,
-        source: &Source,
+        source: &Endpoint,
         block: &[u8; 32],
         transactions: &[[u8; 32]],
     ) -> Result<Receipts, Trouble> {
         if transactions.len() > RECEIPTS_MANY {
-            let endpoint = &source.endpoint;
+            let endpoint = &source.address;
             let all = client::block_receipts(self.rpc, endpoint, self.network(), block).await;
             // Not every node can be asked so; one by one it is, then.
             if let Ok(mut all) = all {
@@ -205,11 +205,10 @@ impl<'e> Asking<'e> {
 
     async fn receipt(
         &self,
-        source: &Source,
+        source: &Endpoint,
         transaction: &[u8; 32],
     ) -> Result<Option<([u8; 32], Receipt)>, Trouble> {
-        let receipt =
-            client::receipt(self.rpc, &source.endpoint, self.network(), transaction).await;
+        let receipt = client::receipt(self.rpc, &source.address, self.network(), transaction).await;
         let receipt = receipt.map_err(|error| self.failed(source, &error))?;
         Ok(receipt.map(|receipt| (*transaction, receipt)))
     }

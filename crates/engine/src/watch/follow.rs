@@ -53,7 +53,7 @@ impl<'e> Follower<'e> {
         let mut reader = asking.engine.db.read().await?;
         let waiting = till_store::transfers::waiting(&mut reader, &row.id).await?;
         drop(reader);
-        let spans = asking.net.sources.iter().map(|_| Span::default());
+        let spans = asking.net.endpoints.iter().map(|_| Span::default());
         Ok(Follower {
             asking,
             epoch,
@@ -189,10 +189,10 @@ impl<'e> Follower<'e> {
     /// moves.
     fn stopped(&mut self, head: &Head<'_>, now_us: u64) {
         let at_fault = head.readers().iter();
-        let at_fault = at_fault.filter_map(|reader| Some((reader, reader.left()?)));
+        let at_fault = at_fault.filter_map(|reader| Some((reader, reader.exclusion()?)));
         let mut whys = Vec::new();
         for (reader, left) in at_fault {
-            reader.stumble(now_us);
+            reader.deprioritise(now_us);
             whys.push(left.why().to_owned());
         }
         let why = whys.into_iter().next();
@@ -277,7 +277,7 @@ impl<'e> Follower<'e> {
 
     fn was_read(&mut self, step: &Step, head: &Head<'_>) {
         if let (Some(first), Some(last)) = (step.blocks.first(), step.blocks.last()) {
-            let place = |reader: &&crate::nodes::Source| self.asking.net.place_of(reader);
+            let place = |reader: &&till_watch::Endpoint| self.asking.net.place_of(reader);
             self.readers.push(ReadBy {
                 from: first.height,
                 up_to: last.height,

@@ -8,7 +8,7 @@ use till_core::chain::Block;
 
 use super::ask::{Asking, shown};
 use super::tips::Said;
-use crate::nodes::Source;
+use till_watch::Endpoint;
 
 /// How far back it is looked for a block that enough have, before anything was read.
 const BACK_AT_FIRST: i64 = 256;
@@ -17,7 +17,7 @@ const BACK_AT_FIRST: i64 = 256;
 pub(super) struct Head<'s> {
     pub(super) block: Header,
     /// Who has it, in the operator's order.
-    pub(super) holders: Vec<&'s Source>,
+    pub(super) holders: Vec<&'s Endpoint>,
     /// How many it takes. Fewer than the quorum while fewer answer: that is enough to see a transfer coming, and for nothing
     /// else.
     pub(super) need: usize,
@@ -29,7 +29,7 @@ impl<'s> Head<'s> {
     /// Who could not give what it was read for is read after the others.
     pub(super) fn prefer_steady(&mut self, now_us: u64) {
         self.holders
-            .sort_by_key(|holder| holder.has_stumbled(now_us));
+            .sort_by_key(|holder| holder.is_deprioritised(now_us));
     }
 
     /// The heights to read next: who was asked too much is asked for less.
@@ -40,7 +40,7 @@ impl<'s> Head<'s> {
     }
 
     /// Whom to read from: as many as must agree, the first in the operator's order.
-    pub(super) fn readers(&self) -> &[&'s Source] {
+    pub(super) fn readers(&self) -> &[&'s Endpoint] {
         &self.holders[..self.need]
     }
 }
@@ -82,7 +82,7 @@ pub(super) async fn agreed_head<'s>(
 /// A block, and who has it.
 pub(super) struct Held<'s> {
     pub(super) block: Header,
-    pub(super) holders: Vec<&'s Source>,
+    pub(super) holders: Vec<&'s Endpoint>,
 }
 
 /// The block that most endpoints have at a height, if so many do. Among equals ours stays.
@@ -118,10 +118,10 @@ pub(super) async fn held_at<'s>(
 
 /// Who says the same, in the order in which it was said first.
 pub(super) fn grouped<'s, T, K: PartialEq>(
-    told: impl Iterator<Item = (&'s Source, T)>,
+    told: impl Iterator<Item = (&'s Endpoint, T)>,
     key: impl Fn(&T) -> K,
-) -> Vec<(T, Vec<&'s Source>)> {
-    let mut groups: Vec<(T, Vec<&'s Source>)> = Vec::new();
+) -> Vec<(T, Vec<&'s Endpoint>)> {
+    let mut groups: Vec<(T, Vec<&'s Endpoint>)> = Vec::new();
     for (source, it) in told {
         match groups.iter_mut().find(|(known, _)| key(known) == key(&it)) {
             Some((_, sources)) => sources.push(source),

@@ -13,7 +13,7 @@ use till_chains::rpc::RpcError;
 
 use super::ask::{Asking, is_refusal};
 use super::{Trouble, split};
-use crate::nodes::Source;
+use till_watch::Endpoint;
 
 /// So few blocks are asked for one by one, by hash: an endpoint that has not got there says so.
 const BY_HASH_MAX: usize = 4;
@@ -54,7 +54,7 @@ impl Span {
 /// All logs of our tokens in these blocks, which follow one another.
 pub(super) async fn read(
     asking: Asking<'_>,
-    source: &Source,
+    source: &Endpoint,
     span: &Span,
     headers: &[Header],
 ) -> Result<Vec<Log>, Trouble> {
@@ -67,7 +67,7 @@ pub(super) async fn read(
 
 async fn by_hash(
     asking: Asking<'_>,
-    source: &Source,
+    source: &Endpoint,
     headers: &[Header],
 ) -> Result<Vec<Log>, Trouble> {
     let hashes = headers.iter().map(|header| header.hash);
@@ -80,7 +80,7 @@ async fn by_hash(
 /// Split when refused, never skipped.
 async fn by_height(
     asking: Asking<'_>,
-    source: &Source,
+    source: &Endpoint,
     span: &Span,
     headers: &[Header],
 ) -> Result<Vec<Log>, Trouble> {
@@ -121,7 +121,7 @@ fn is_too_much(error: &RpcError) -> bool {
 /// Every log must be of one of these blocks, and the blocks' blooms must name what came and nothing that did not.
 async fn check(
     asking: Asking<'_>,
-    source: &Source,
+    source: &Endpoint,
     headers: &[Header],
     logs: Vec<Log>,
 ) -> Result<Vec<Log>, Trouble> {
@@ -155,7 +155,7 @@ async fn check(
 /// is held against it only when its own receipts have it, too: otherwise one could speak ill of another.
 async fn second_opinion(
     asking: Asking<'_>,
-    source: &Source,
+    source: &Endpoint,
     header: &Header,
     contract: &[u8; 20],
 ) -> Result<(), Trouble> {
@@ -203,7 +203,7 @@ fn moves(asking: Asking<'_>, receipt: &Receipt, contract: &[u8; 20]) -> bool {
 /// With nobody else to ask, the block's own head tells. Where it cannot, the endpoint is believed.
 async fn prove(
     asking: Asking<'_>,
-    source: &Source,
+    source: &Endpoint,
     header: &Header,
     contract: &[u8; 20],
 ) -> Result<(), Trouble> {
@@ -230,9 +230,9 @@ enum Named {
     Never,
 }
 
-async fn named(asking: Asking<'_>, source: &Source, header: &Header) -> Result<Named, Trouble> {
+async fn named(asking: Asking<'_>, source: &Endpoint, header: &Header) -> Result<Named, Trouble> {
     let network = asking.network();
-    match proven_receipts(asking.rpc, &source.endpoint, network, header).await {
+    match proven_receipts(asking.rpc, &source.address, network, header).await {
         Ok(Proven::All(receipts)) => {
             let logs = split::logs_of(network, header.hash, &receipts);
             Ok(Named::All(logs.map_err(|it| asking.failed(source, &it))?))
@@ -252,7 +252,7 @@ async fn named(asking: Asking<'_>, source: &Source, header: &Header) -> Result<N
 /// patience, not now.
 pub(super) async fn proven(
     asking: Asking<'_>,
-    source: &Source,
+    source: &Endpoint,
     headers: &mut Vec<Header>,
     is_patient: bool,
 ) -> Result<Option<Vec<Log>>, Trouble> {
@@ -271,7 +271,7 @@ pub(super) async fn proven(
                 Named::All(told) => logs.extend(told),
                 Named::NotNow if is_patient => return Err(Trouble::Source),
                 Named::Others => {
-                    let (network, endpoint) = (&*asking.network().id, &source.endpoint);
+                    let (network, endpoint) = (&*asking.network().id, &source.address);
                     tracing::error!(network, %endpoint, "the receipts of a block are not those that its head names; its logs are believed");
                     return Ok(None);
                 }

@@ -11,13 +11,13 @@ use super::ask::Asking;
 use super::{Trouble, set};
 use crate::base::fail::Fail;
 use crate::intake::chain::Seen;
-use crate::nodes::Source;
+use till_watch::Endpoint;
 
 /// What a log says whose receipt was not seen yet: its place in the transaction is not known.
 const NOWHERE: i64 = -1;
 
 /// Logs that one endpoint gave.
-pub(super) type Given<'s> = (&'s Source, Vec<Log>);
+pub(super) type Given<'s> = (&'s Endpoint, Vec<Log>);
 
 /// The transfers to us among some blocks' logs, in the order of the chain.
 #[derive(Debug, Default)]
@@ -130,7 +130,7 @@ pub(super) async fn agreed<'s>(
 /// nothing can be made of yet.
 fn add_logs(
     asking: Asking<'_>,
-    source: &Source,
+    source: &Endpoint,
     logs: &[Log],
     question: Question<'_>,
     told: &mut Told,

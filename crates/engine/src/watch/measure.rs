@@ -62,7 +62,7 @@ pub(super) fn standing(asking: Asking<'_>, row: &NetworkRow, window: &[Block], h
     );
     gauge(
         "till_network_endpoints",
-        i64::try_from(net.sources.len()).ok(),
+        i64::try_from(net.endpoints.len()).ok(),
     );
     gauge("till_network_endpoints_usable", i64::try_from(usable).ok());
 }

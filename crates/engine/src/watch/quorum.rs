@@ -3,7 +3,7 @@
 use futures::future::BoxFuture;
 
 use super::ask::Asking;
-use crate::nodes::Source;
+use till_watch::Endpoint;
 
 /// What endpoints say of one thing.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(super) enum Told<T> {
 /// So many as must agree are asked together, and the others, one after the other, where these do not agree.
 pub(super) async fn ask<'e, 'f, T: PartialEq + Send>(
     asking: Asking<'e>,
-    ask: impl Fn(&'e Source) -> BoxFuture<'f, Option<T>> + Send + Sync,
+    ask: impl Fn(&'e Endpoint) -> BoxFuture<'f, Option<T>> + Send + Sync,
 ) -> Told<T> {
     let quorum = asking.net.quorum;
     let mut sources = asking.usable();

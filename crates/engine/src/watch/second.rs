@@ -15,7 +15,7 @@ use super::logs::{self, Span};
 use super::matched::{self, Given, claim_of};
 use crate::base::fail::Fail;
 use crate::intake::chain::{Advanced, Seen, Step, advance};
-use crate::nodes::Source;
+use till_watch::Endpoint;
 
 /// So far behind the last final block: whoever lagged has caught up by then.
 const BEHIND: i64 = 4;
@@ -63,7 +63,7 @@ pub(super) async fn pass(follower: &mut Follower<'_>) -> Result<Option<String>, 
         };
         // Who could not give what it was asked for is asked after the others for a while.
         if held.is_none() && follower.row.checked_height == before {
-            source.stumble(follower.asking.engine.clock.monotonic_us());
+            source.deprioritise(follower.asking.engine.clock.monotonic_us());
         }
     }
     let late = format!("the blocks from height {from} on wait for their second look");
@@ -94,7 +94,7 @@ fn left_out(follower: &Follower<'_>, (from, to): (i64, i64)) {
 
 async fn look<'e>(
     follower: &mut Follower<'e>,
-    (source, looks): (&'e Source, Looks),
+    (source, looks): (&'e Endpoint, Looks),
     (from, to): (i64, i64),
     is_patient: bool,
 ) -> Result<Option<String>, Trouble> {
@@ -143,7 +143,7 @@ async fn look<'e>(
 /// which.
 async fn headers_of(
     asking: Asking<'_>,
-    source: &Source,
+    source: &Endpoint,
     blocks: &[Block],
 ) -> Result<Option<Vec<Header>>, Trouble> {
     let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else {
@@ -175,22 +175,22 @@ fn another<'e>(
     follower: &Follower<'e>,
     from: i64,
     is_patient: bool,
-) -> Option<(&'e Source, Looks)> {
+) -> Option<(&'e Endpoint, Looks)> {
     let asking = follower.asking;
     let readers = follower.readers_of(from);
     // Who read it before a restart is not known: anybody may have.
-    let is_other = |source: &&Source| {
+    let is_other = |source: &&Endpoint| {
         let place = asking.net.place_of(source);
         let readers = readers.as_ref();
         readers.is_some_and(|readers| !readers.contains(&place))
     };
     let now_us = asking.engine.clock.monotonic_us();
     let mut usable = asking.usable();
-    let steady = |source: &&Source| !source.has_stumbled(now_us);
+    let steady = |source: &&Endpoint| !source.is_deprioritised(now_us);
     let mut others = usable.iter().rev().copied().filter(is_other);
     let other = others.find(steady);
-    usable.sort_by_key(|source| !source.has_stumbled(now_us));
-    let may_come = is_patient && asking.net.sources.iter().any(|it| is_other(&it));
+    usable.sort_by_key(|source| !source.is_deprioritised(now_us));
+    let may_come = is_patient && asking.net.endpoints.iter().any(|it| is_other(&it));
     match other {
         None if may_come => None,
         None => Some((*usable.last()?, Looks::Again)),

@@ -11,8 +11,8 @@ use till_core::screening::Finding;
 use super::ask::Asking;
 use super::quorum::{self, Told};
 use crate::intake::chain::Seen;
-use crate::nodes::Source;
 use crate::screening::{Answers, is_asked_on_chains, is_open, over, written};
+use till_watch::Endpoint;
 
 /// Senders at the same time.
 const AT_ONCE: usize = 16;
@@ -91,11 +91,11 @@ async fn told(asking: Asking<'_>, register: &Register, sender: &str) -> Told<boo
 
 async fn named(
     asking: Asking<'_>,
-    source: &Source,
+    source: &Endpoint,
     register: &Register,
     sender: &str,
 ) -> Option<bool> {
-    let (network, endpoint) = (asking.network(), &source.endpoint);
+    let (network, endpoint) = (asking.network(), &source.address);
     let named = registers::names(asking.rpc, endpoint, network, register, sender);
     let named = asking.call(source, named).await?;
     if let Err(error) = &named {

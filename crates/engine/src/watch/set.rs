@@ -10,7 +10,7 @@ use till_store::destinations::Numbered;
 
 use crate::base::Engine;
 use crate::base::fail::Fail;
-use crate::nodes::WatchedNetwork;
+use till_watch::WatchedNetwork;
 
 /// Derived between two breaths: others want the thread, too.
 const AT_ONCE: u64 = 2_000;

@@ -10,7 +10,7 @@ use till_chains::raw::raw;
 use till_chains::rpc::{RpcClient, RpcError};
 use till_core::asset::Network;
 
-use crate::nodes::{Source, WatchedNetwork};
+use till_watch::{Endpoint, WatchedNetwork};
 
 /// Providers say it in their own words, and not all with one code.
 pub(super) fn is_too_many(error: &RpcError) -> bool {
@@ -28,14 +28,14 @@ pub(super) fn is_too_many(error: &RpcError) -> bool {
 /// All logs of our tokens in a block.
 pub(super) async fn logs(
     (rpc, net): (&RpcClient, &WatchedNetwork),
-    source: &Source,
+    source: &Endpoint,
     block: [u8; 32],
 ) -> Result<Vec<Log>, RpcError> {
     let mut logs = Vec::new();
     for contract in net.contracts.all() {
         let only = net.contracts.only(*contract);
         let within = Within::Block(block);
-        match client::logs(rpc, &source.endpoint, &only, within).await {
+        match client::logs(rpc, &source.address, &only, within).await {
             Ok(found) => logs.extend(found),
             Err(error) if is_too_many(&error) => {
                 return from_receipts((rpc, net), source, block).await;
@@ -48,10 +48,10 @@ pub(super) async fn logs(
 
 async fn from_receipts(
     (rpc, net): (&RpcClient, &WatchedNetwork),
-    source: &Source,
+    source: &Endpoint,
     block: [u8; 32],
 ) -> Result<Vec<Log>, RpcError> {
-    let receipts = client::block_receipts(rpc, &source.endpoint, net.network, &block).await?;
+    let receipts = client::block_receipts(rpc, &source.address, net.network, &block).await?;
     logs_of(net.network, block, &receipts)
 }
 

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::base::Engine;
 use crate::base::fail::Fail;
-use crate::nodes::WatchedNetwork;
+use till_watch::WatchedNetwork;
 
 /// A network that is watched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -58,7 +58,7 @@ pub async fn statuses(engine: &Engine) -> Result<Vec<NetworkStatus>, Fail> {
 
 fn status(net: &WatchedNetwork, row: Option<&NetworkRow>, now_us: u64) -> NetworkStatus {
     let usable = net.answering(now_us);
-    let left = net.sources.iter().find_map(|source| source.left());
+    let left = net.endpoints.iter().find_map(|source| source.exclusion());
     let frozen = row.and_then(|row| row.frozen_reason.clone());
     let (state, reason) = match (frozen, net.why_halted(), usable) {
         (Some(reason), ..) => ("frozen", Some(reason)),
@@ -72,7 +72,7 @@ fn status(net: &WatchedNetwork, row: Option<&NetworkRow>, now_us: u64) -> Networ
         network: net.network.id.clone(),
         state,
         reason,
-        endpoints: net.sources.len(),
+        endpoints: net.endpoints.len(),
         endpoints_usable: usable,
         quorum: net.quorum,
         height: row.and_then(|row| row.cursor_height),
@@ -95,9 +95,13 @@ fn waits(net: &WatchedNetwork, usable: usize) -> Option<String> {
 
 /// What arrived, and what registers say of senders, is asked of contracts.
 fn mute(net: &WatchedNetwork, now_us: u64) -> Option<String> {
-    let mute = net.sources.iter().filter(|it| it.is_mute(now_us)).count();
+    let mute = net
+        .endpoints
+        .iter()
+        .filter(|it| it.pauses_calls(now_us))
+        .count();
     (mute > 0).then(|| {
-        let all = net.sources.len();
+        let all = net.endpoints.len();
         format!("{mute} of {all} endpoints do not answer where contracts are called (eth_call)")
     })
 }

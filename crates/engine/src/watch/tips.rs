@@ -10,12 +10,12 @@ use till_core::chain::Block;
 use super::Trouble;
 use super::ask::{Asking, shown};
 use crate::intake::chain::Tip;
-use crate::nodes::{Pace, Source};
+use till_watch::{Endpoint, Progress};
 
 /// What an endpoint says of its chain.
 #[derive(Clone)]
 pub(super) struct Said<'s> {
-    pub(super) source: &'s Source,
+    pub(super) source: &'s Endpoint,
     pub(super) latest: Header,
     pub(super) safe: Option<Header>,
     pub(super) last_final: Option<Header>,
@@ -44,24 +44,27 @@ pub(super) async fn ask_all(asking: Asking<'_>) -> Vec<Said<'_>> {
 pub(super) fn going_on<'s>(asking: Asking<'_>, said: &[Said<'s>]) -> Option<(Vec<Said<'s>>, i64)> {
     let now_us = asking.engine.clock.monotonic_us();
     let furthest = said.iter().map(|it| it.latest.height).max().unwrap_or(0);
-    let paces: Vec<Pace> = said
+    let paces: Vec<Progress> = said
         .iter()
-        .map(|it| it.source.pace(now_us, furthest))
+        .map(|it| it.source.progress(now_us, furthest))
         .collect();
-    let still = paces.iter().filter(|pace| **pace != Pace::Moves).count();
+    let still = paces
+        .iter()
+        .filter(|pace| **pace != Progress::Moving)
+        .count();
     let going = said.len() - still;
     if still == 0 || going >= asking.net.quorum || still > going {
         return None;
     }
     let (mut going, mut heights) = (Vec::new(), Vec::new());
     for (it, pace) in said.iter().zip(paces) {
-        let Pace::Still { is_news } = pace else {
+        let Progress::Stalled { is_news } = pace else {
             going.push(it.clone());
             continue;
         };
         heights.push(it.latest.height);
         if is_news {
-            let (network, endpoint) = (&*asking.network().id, &it.source.endpoint);
+            let (network, endpoint) = (&*asking.network().id, &it.source.address);
             let height = it.latest.height;
             tracing::warn!(network, %endpoint, height, "an endpoint stands still; what the others have is seen, and nothing is taken in before it moves");
         }
@@ -69,7 +72,7 @@ pub(super) fn going_on<'s>(asking: Asking<'_>, said: &[Said<'s>]) -> Option<(Vec
     Some((going, heights.into_iter().min()?))
 }
 
-async fn ask<'s>(asking: Asking<'_>, source: &'s Source) -> Result<Said<'s>, RpcError> {
+async fn ask<'s>(asking: Asking<'_>, source: &'s Endpoint) -> Result<Said<'s>, RpcError> {
     let network = asking.network();
     let latest = Which::Tag("latest".to_owned());
     let (latest, safe, last_final) = tokio::try_join!(
@@ -78,10 +81,10 @@ async fn ask<'s>(asking: Asking<'_>, source: &'s Source) -> Result<Said<'s>, Rpc
         tagged(asking, source, Some(&network.finalized)),
     )?;
     let latest = latest.ok_or_else(|| RpcError::NotAnAnswer("it has no blocks".to_owned()))?;
-    let was = source.answered(latest.height);
+    let was = source.mark_answered(latest.height);
     if let Some(was) = was {
         let (network, was) = (&*network.id, was.why());
-        tracing::info!(network, endpoint = %source.endpoint, was, "an endpoint answers again");
+        tracing::info!(network, endpoint = %source.address, was, "an endpoint answers again");
     }
     Ok(Said {
         source,
@@ -94,7 +97,7 @@ async fn ask<'s>(asking: Asking<'_>, source: &'s Source) -> Result<Said<'s>, Rpc
 /// A chain that just began, or a node that just started, has no such block: that is said by null or by a refusal.
 async fn tagged(
     asking: Asking<'_>,
-    source: &Source,
+    source: &Endpoint,
     depth: Option<&Depth>,
 ) -> Result<Option<Header>, RpcError> {
     let Some(Depth::Tag(tag)) = depth else {
@@ -131,7 +134,7 @@ impl Chain<'_> {
 /// Up to where an endpoint's tip covers our chain; none where it is of another.
 async fn covered(
     asking: Asking<'_>,
-    source: &Source,
+    source: &Endpoint,
     told: Option<&Header>,
     chain: &Chain<'_>,
 ) -> Option<i64> {

@@ -4,28 +4,28 @@ use futures::FutureExt as _;
 use till_chains::evm::client;
 use till_chains::evm::forwarder::is_factory;
 use till_chains::raw::{raw, shown};
-use till_chains::rpc::{Endpoint, RpcClient, RpcError};
+use till_chains::rpc::{self, RpcClient, RpcError};
 use till_core::asset::{Network, Registry};
 
 use super::Trouble;
 use super::ask::Asking;
 use super::tips::Said;
-use crate::nodes::Source;
+use till_watch::Endpoint;
 
 /// Looks at those whose time has come. Who does not answer is merely asked later.
 pub(super) async fn vouch_all(asking: Asking<'_>) {
     let now_us = asking.engine.clock.monotonic_us();
     let due = asking
         .net
-        .sources
+        .endpoints
         .iter()
-        .filter(|source| source.may_be_asked(now_us) && !source.is_vouched(now_us));
+        .filter(|source| source.may_be_asked(now_us) && !source.is_identified(now_us));
     futures::future::join_all(due.map(|source| vouch(asking, source).boxed())).await;
 }
 
-async fn vouch(asking: Asking<'_>, source: &Source) {
-    match problem(asking.rpc, &source.endpoint, asking.network()).await {
-        Ok(None) => source.vouch(asking.engine.clock.monotonic_us()),
+async fn vouch(asking: Asking<'_>, source: &Endpoint) {
+    match problem(asking.rpc, &source.address, asking.network()).await {
+        Ok(None) => source.mark_identified(asking.engine.clock.monotonic_us()),
         Ok(Some(problem)) => drop::<Trouble>(asking.wrong(source, &problem)),
         Err(error) => drop::<Trouble>(asking.failed(source, &error)),
     }
@@ -39,9 +39,9 @@ pub(super) async fn are_on_it(asking: Asking<'_>, said: &[Said<'_>]) -> bool {
     are.into_iter().all(|is| is)
 }
 
-async fn is_on_it(asking: Asking<'_>, source: &Source) -> bool {
+async fn is_on_it(asking: Asking<'_>, source: &Endpoint) -> bool {
     let network = asking.network();
-    match client::chain_id(asking.rpc, &source.endpoint).await {
+    match client::chain_id(asking.rpc, &source.address).await {
         Ok(told) if network.chain_id == Some(told) => true,
         Ok(told) => {
             drop::<Trouble>(asking.wrong(source, &elsewhere(network, told)));
@@ -61,7 +61,7 @@ fn elsewhere(network: &Network, told: u64) -> String {
 /// What is wrong with an endpoint, in words for its operator.
 pub async fn problem(
     rpc: &RpcClient,
-    endpoint: &Endpoint,
+    endpoint: &rpc::Endpoint,
     network: &Network,
 ) -> Result<Option<String>, RpcError> {
     let told = client::chain_id(rpc, endpoint).await?;

@@ -15,8 +15,8 @@ use tokio::time::timeout;
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::base::feeds::{Feed, FeedPlace, Feeds};
-use crate::nodes::agreed as agreed_on;
 use crate::watch;
+use till_watch::agreed as agreed_on;
 
 /// How long a source may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -88,9 +88,10 @@ async fn on_chain(engine: &Engine, network: &str, contract: &[u8; 20]) -> Result
     let net = watching.network(network).ok_or("it is not watched")?;
     watch::vouch(engine, network).await;
     let now_us = engine.clock.monotonic_us();
-    let usable = net.usable(now_us).filter(|source| !source.is_mute(now_us));
-    let asked =
-        usable.map(|source| feed::latest(&watching.rpc, &source.endpoint, contract).boxed());
+    let usable = net
+        .usable(now_us)
+        .filter(|source| !source.pauses_calls(now_us));
+    let asked = usable.map(|source| feed::latest(&watching.rpc, &source.address, contract).boxed());
     let round = agreed_on(asked, net.quorum).await.map_err(|why| {
         let few = "not enough endpoints say the same";
         why.map_or_else(|| few.to_owned(), |why| format!("{few}: {why}"))

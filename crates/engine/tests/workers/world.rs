@@ -15,13 +15,13 @@ use till_engine::invoices::gather::create_all;
 use till_engine::invoices::quote::NewInvoice;
 use till_engine::invoices::wanted::Wanted;
 use till_engine::merchants::accounts::{Modes, create_account};
-use till_engine::nodes::{Endpoints, WatchSettings, Watching};
 use till_engine::once::Once;
 use till_engine::test_mode::{Simulation, simulate_payment};
 use till_engine::testing::{CountingEntropy, StillClock};
 use till_engine::{Engine, EngineConfig, EngineLimits};
 use till_store::invoices::InvoiceRow;
 use till_store::{Db, Queries as _, Val};
+use till_watch::{EndpointSettings, WatchSettings, Watching};
 
 pub const NOW: i64 = 1_794_712_419_000;
 pub const LIFE_MS: i64 = 3_600_000;
@@ -55,7 +55,7 @@ impl World {
     pub async fn watching(db: Db, network: &str, expiry_wait_ms: i64) -> World {
         let clock = Arc::new(StillClock::at(NOW));
         let settings = WatchSettings {
-            endpoints: Endpoints {
+            endpoints: EndpointSettings {
                 of: vec![Endpoint::parse("http://127.0.0.1:1").unwrap()],
                 quorum: None,
             },

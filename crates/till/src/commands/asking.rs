@@ -9,7 +9,7 @@ use till_chains::evm::balances::{self, Balance};
 use till_chains::evm::client;
 use till_chains::rpc::{Endpoint, RpcClient, RpcError};
 use till_core::asset::{Family, Mode, Network, Registry};
-use till_engine::nodes::Endpoints;
+use till_watch::EndpointSettings;
 
 use crate::failure::Failure;
 
@@ -41,7 +41,7 @@ pub fn known(id: &str) -> Result<&'static Network, Failure> {
 pub fn named(
     id: &str,
     mode: Mode,
-    endpoints: &BTreeMap<String, Endpoints>,
+    endpoints: &BTreeMap<String, EndpointSettings>,
 ) -> Result<&'static Network, Failure> {
     let network = of_mode(id, mode)?;
     match endpoints.contains_key(&network.id) {
@@ -88,7 +88,7 @@ impl Asking<'_> {
     pub fn new<'r>(
         rpc: &'r RpcClient,
         network: &'static Network,
-        endpoints: &Endpoints,
+        endpoints: &EndpointSettings,
     ) -> Asking<'r> {
         Asking {
             rpc,

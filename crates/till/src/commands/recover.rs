@@ -10,7 +10,7 @@ use till_chains::AddressError;
 use till_chains::rpc::{Endpoint, RpcClient};
 use till_core::asset::Registry;
 use till_core::id::{self, IdKind};
-use till_engine::nodes::Endpoints;
+use till_watch::EndpointSettings;
 
 use self::search::{Addresses, EMPTY_MAX, Extent, Failed, Found, Search, answers_many};
 use crate::commands::account::{Destination, destination};
@@ -128,13 +128,16 @@ fn wrong(family: &str, error: AddressError) -> Failure {
 }
 
 /// Whom to ask: what was given before what is configured, of the networks that are wanted.
-fn asked(config: &Config, recover: &Recover) -> Result<BTreeMap<String, Endpoints>, Failure> {
+fn asked(
+    config: &Config,
+    recover: &Recover,
+) -> Result<BTreeMap<String, EndpointSettings>, Failure> {
     let mode = recover.mode.of_assets();
     let mut endpoints = compose::provided(config)?;
     for given in &recover.rpc {
         let (network, endpoint) = endpoint(given)?;
         let network = asking::of_mode(network, mode)?;
-        let none = || Endpoints {
+        let none = || EndpointSettings {
             of: Vec::new(),
             quorum: None,
         };
@@ -170,7 +173,7 @@ fn endpoint(given: &str) -> Result<(&str, Endpoint), Failure> {
 fn of_family<'r>(
     addresses: &Addresses<'_>,
     rpc: &'r RpcClient,
-    endpoints: &BTreeMap<String, Endpoints>,
+    endpoints: &BTreeMap<String, EndpointSettings>,
 ) -> Vec<Asking<'r>> {
     let all = endpoints.iter().filter_map(|(id, endpoints)| {
         let network = Registry::builtin().network(id)?;

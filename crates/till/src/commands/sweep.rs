@@ -10,8 +10,8 @@ use till_chains::rpc::RpcClient;
 use till_core::asset::{Family, Network, Registry};
 use till_core::money;
 use till_core::scope::Scope;
-use till_engine::nodes::Endpoints;
 use till_store::destinations::Numbered;
+use till_watch::EndpointSettings;
 
 use self::unsigned::{Account, Lying, Sweepable, Unsigned, of_network};
 use crate::commands::asking::{self, Asking, FAMILIES};
@@ -122,8 +122,8 @@ async fn numbered(
 /// The networks to ask, and whom to ask there.
 fn wanted<'e>(
     sweep: &Sweep,
-    endpoints: &'e BTreeMap<String, Endpoints>,
-) -> Result<Vec<(&'static Network, &'e Endpoints)>, Failure> {
+    endpoints: &'e BTreeMap<String, EndpointSettings>,
+) -> Result<Vec<(&'static Network, &'e EndpointSettings)>, Failure> {
     let mode = sweep.mode.of_assets();
     let named = sweep.network.iter();
     let named = named.map(|id| asking::named(id, mode, endpoints).map(|it| &*it.id));

@@ -8,8 +8,8 @@ use till_core::asset::{Family, Registry};
 use till_core::payment::Level;
 use till_core::time::SECOND_MS;
 use till_engine::base::feeds::{Feed, FeedPlace, Feeds};
-use till_engine::nodes::{Endpoints, Nodes, WatchSettings, Watching};
 use till_engine::outbound::Fetcher;
+use till_watch::{EndpointSettings, Nodes, WatchSettings, Watching};
 
 use crate::config::{Config, CreditAt, Network, PricePlace};
 use crate::failure::Failure;
@@ -57,7 +57,7 @@ pub fn endpoints(config: &Config) -> Result<BTreeMap<String, Vec<Endpoint>>, Fai
 }
 
 /// And how many of them must agree.
-pub fn provided(config: &Config) -> Result<BTreeMap<String, Endpoints>, Failure> {
+pub fn provided(config: &Config) -> Result<BTreeMap<String, EndpointSettings>, Failure> {
     let mut endpoints = BTreeMap::new();
     for (id, (_, settings)) in networks(config)? {
         let parsed: Result<Vec<Endpoint>, _> = settings
@@ -69,7 +69,7 @@ pub fn provided(config: &Config) -> Result<BTreeMap<String, Endpoints>, Failure>
             Failure::new(format!("configuration: networks.{id:?}.rpc: {error}"))
         })?;
         if !parsed.is_empty() {
-            let endpoints_of = Endpoints {
+            let endpoints_of = EndpointSettings {
                 of: parsed,
                 quorum: settings.quorum.and_then(|it| usize::try_from(it).ok()),
             };

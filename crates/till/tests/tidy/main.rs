@@ -21,9 +21,10 @@ const FLOORS: &[(&str, u8)] = &[
     ("http", 1),
     ("store", 1),
     ("chains", 1),
-    ("engine", 2),
-    ("api", 3),
-    ("till", 4),
+    ("watch", 2),
+    ("engine", 3),
+    ("api", 4),
+    ("till", 5),
 ];
 
 /// Which crate alone may stand on which library.

@@ -26,13 +26,13 @@ use till_engine::base::vault::Vault;
 use till_engine::invoices::gather::Gatherer;
 use till_engine::lists::{ListConfig, Lists, ListsConfig};
 use till_engine::merchants::accounts::{self, Modes, NewAccount};
-use till_engine::nodes::{Endpoints, Nodes};
 use till_engine::outbound::{Sender, SenderConfig};
 use till_engine::testing::CountingEntropy;
 use till_engine::{Engine, EngineConfig, EngineLimits, workers};
 use till_http::server::ServerLimits;
 use till_store::testing::TestDb;
 use till_store::{Db, DbConfig};
+use till_watch::{EndpointSettings, Nodes};
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 
@@ -71,7 +71,7 @@ pub struct Setup {
     /// Whether the server can send mail (to nobody: what is sent is tested with a real server elsewhere).
     pub mail: bool,
     pub trusted_proxies: Vec<ipnet::IpNet>,
-    /// Endpoints by network.
+    /// EndpointSettings by network.
     pub rpc: BTreeMap<String, Vec<String>>,
     pub lookup_time: Duration,
     /// The checkout pages that the server carries.
@@ -282,7 +282,7 @@ fn nodes(setup: &Setup) -> Nodes {
     let parse = |url: &String| Endpoint::parse(url).expect("an endpoint");
     let networks = setup.rpc.iter().map(|(network, urls)| {
         let of = urls.iter().map(parse).collect();
-        (network.clone(), Endpoints { of, quorum: None })
+        (network.clone(), EndpointSettings { of, quorum: None })
     });
     Nodes::within(networks.collect(), setup.lookup_time).expect("a client")
 }

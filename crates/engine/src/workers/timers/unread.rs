@@ -9,8 +9,8 @@ use till_store::timers::Due;
 
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine};
-use crate::nodes::Watching;
 use crate::settlement::Held;
+use till_watch::Watching;
 
 /// When it is looked at again.
 const AGAIN_MS: i64 = 2 * SECOND_MS;

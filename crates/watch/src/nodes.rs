@@ -1,16 +1,6 @@
 //! The operator's nodes, asked for what our own observations do not know: what a transaction moved, which is shown and
 //! never written, and whether a register on the chain names an address.
 
-mod agreed;
-mod disputes;
-mod source;
-mod watching;
-
-pub use agreed::agreed;
-pub use disputes::Disputes;
-pub use source::{Left, Pace, Source};
-pub use watching::{Known, WatchSettings, WatchedNetwork, WatchedSet, Watching};
-
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -25,6 +15,8 @@ use till_core::asset::Network;
 use till_net::TlsError;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
+
+use crate::agreed::agreed;
 
 /// Somebody waits for the answer in front of a page.
 const LOOKUP_TIME: Duration = Duration::from_secs(5);
@@ -41,14 +33,14 @@ pub struct Nodes {
 
 /// The operator's endpoints of one network.
 #[derive(Clone, Debug)]
-pub struct Endpoints {
+pub struct EndpointSettings {
     /// In the operator's order.
     pub of: Vec<Endpoint>,
     /// How many must agree, where the operator says so.
     pub quorum: Option<usize>,
 }
 
-impl Endpoints {
+impl EndpointSettings {
     /// Two where there are as many, unless the operator says otherwise.
     pub fn quorum(&self) -> usize {
         self.quorum.unwrap_or(2).clamp(1, self.of.len().max(1))
@@ -67,20 +59,20 @@ struct Node {
 }
 
 impl Nodes {
-    pub fn new(networks: BTreeMap<String, Endpoints>) -> Result<Nodes, TlsError> {
+    pub fn new(networks: BTreeMap<String, EndpointSettings>) -> Result<Nodes, TlsError> {
         Nodes::within(networks, LOOKUP_TIME)
     }
 
     /// As [`Nodes::new`], with another bound on the time of a question in total.
     pub fn within(
-        networks: BTreeMap<String, Endpoints>,
+        networks: BTreeMap<String, EndpointSettings>,
         time: Duration,
     ) -> Result<Nodes, TlsError> {
         let node = |endpoint| Node {
             endpoint,
             vouched: AtomicBool::new(false),
         };
-        let of = |endpoints: Endpoints| OfNetwork {
+        let of = |endpoints: EndpointSettings| OfNetwork {
             quorum: endpoints.quorum(),
             nodes: endpoints.of.into_iter().map(node).collect(),
         };

@@ -10,9 +10,9 @@ use till_chains::watched::Watched;
 use till_core::asset::{Family, Mode, Network, Registry};
 use till_net::TlsError;
 
-use super::Endpoints;
-use super::disputes::Disputes;
-use super::source::{Left, Source};
+use crate::disputes::Disputes;
+use crate::endpoint::{Endpoint, Exclusion};
+use crate::nodes::EndpointSettings;
 
 /// Somebody's logs may be large and their node slow.
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -20,7 +20,7 @@ const DEADLINE: Duration = Duration::from_secs(10);
 /// What an operator says about a network that is watched.
 #[derive(Clone, Debug)]
 pub struct WatchSettings {
-    pub endpoints: Endpoints,
+    pub endpoints: EndpointSettings,
     pub scan_from: Option<i64>,
 }
 
@@ -36,7 +36,7 @@ pub struct WatchedNetwork {
     pub contracts: Contracts,
     pub quorum: usize,
     pub scan_from: Option<i64>,
-    pub sources: Vec<Source>,
+    pub endpoints: Vec<Endpoint>,
     /// Shared with the other networks that have the same addresses.
     pub set: Arc<WatchedSet>,
     pub disputes: Disputes,
@@ -80,12 +80,17 @@ impl Watching {
                 contracts: Contracts::of(network),
                 quorum: settings.endpoints.quorum(),
                 scan_from: settings.scan_from,
-                sources: settings.endpoints.of.into_iter().map(Source::new).collect(),
+                endpoints: settings
+                    .endpoints
+                    .of
+                    .into_iter()
+                    .map(Endpoint::new)
+                    .collect(),
                 set: Arc::clone(sets.entry(sharing).or_default()),
                 disputes: Disputes::default(),
             });
         }
-        watched.retain(|network: &WatchedNetwork| !network.sources.is_empty());
+        watched.retain(|network: &WatchedNetwork| !network.endpoints.is_empty());
         if watched.is_empty() {
             return Ok(None);
         }
@@ -103,31 +108,32 @@ impl Watching {
 
 impl WatchedNetwork {
     /// Those that may be asked now.
-    pub fn usable(&self, now_us: u64) -> impl Iterator<Item = &Source> {
-        let may_be =
-            move |source: &&Source| source.may_be_asked(now_us) && source.is_vouched(now_us);
-        self.sources.iter().filter(may_be)
+    pub fn usable(&self, now_us: u64) -> impl Iterator<Item = &Endpoint> {
+        let may_be = move |endpoint: &&Endpoint| {
+            endpoint.may_be_asked(now_us) && endpoint.is_identified(now_us)
+        };
+        self.endpoints.iter().filter(may_be)
     }
 
     /// How many of them answered when they were last asked.
     pub fn answering(&self, now_us: u64) -> usize {
-        let answers = |source: &&Source| source.left().is_none();
+        let answers = |endpoint: &&Endpoint| endpoint.exclusion().is_none();
         self.usable(now_us).filter(answers).count()
     }
 
     /// An endpoint's place in the operator's order.
-    pub fn place_of(&self, source: &Source) -> usize {
-        let is_it = |other: &Source| std::ptr::eq(other, source);
-        self.sources.iter().position(is_it).unwrap_or_default()
+    pub fn place_of(&self, endpoint: &Endpoint) -> usize {
+        let is_it = |other: &Endpoint| std::ptr::eq(other, endpoint);
+        self.endpoints.iter().position(is_it).unwrap_or_default()
     }
 
     /// Why nobody is left to ask, where that is because all are wrong.
     pub fn why_halted(&self) -> Option<String> {
-        let wrong = |source: &Source| match source.left() {
-            Some(Left::Wrong(why)) => Some(why),
+        let wrong = |endpoint: &Endpoint| match endpoint.exclusion() {
+            Some(Exclusion::Wrong(why)) => Some(why),
             _ => None,
         };
-        let all: Option<Vec<String>> = self.sources.iter().map(wrong).collect();
+        let all: Option<Vec<String>> = self.endpoints.iter().map(wrong).collect();
         all?.into_iter().next()
     }
 }

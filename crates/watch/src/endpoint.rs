@@ -1,0 +1,355 @@
+//! One endpoint of a network: whether it may be asked now, how much at a time, and for how long it is excluded. Times
+//! are arguments, in microseconds of a monotonic clock.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use till_chains::rpc::{self, RpcError};
+
+const SECOND_US: u64 = 1_000_000;
+/// Backoff after a call that failed.
+const FAILED_US: u64 = SECOND_US / 2;
+const FAILED_US_MAX: u64 = 15 * SECOND_US;
+/// Exclusion after an answer that was proven false or outvoted; doubled each time.
+const LIED_US: u64 = 60 * SECOND_US;
+const LIED_US_MAX: u64 = 600 * SECOND_US;
+/// How long an identification holds, and how soon an endpoint of another chain is looked at again.
+const IDENTIFIED_US: u64 = 600 * SECOND_US;
+const WRONG_US: u64 = 60 * SECOND_US;
+
+/// Blocks of one step at most: a step is one unit of work.
+const BLOCKS_MAX: i64 = 200;
+/// Requests at the same time at most.
+const AT_ONCE_MAX: usize = 16;
+/// Halved this often, a step is one block.
+const RESTRAINT_MAX: u32 = 8;
+
+/// How long an endpoint that could not serve its blocks is read after the others.
+const DEPRIORITISED_US: u64 = 60 * SECOND_US;
+/// An endpoint whose head did not move for this long while others advanced has stalled.
+const STALLED_US: u64 = 20 * SECOND_US;
+
+/// How long contracts are not called through an endpoint that did not answer such a call.
+const CALLS_PAUSED_US: u64 = 60 * SECOND_US;
+
+pub struct Endpoint {
+    pub address: rpc::Endpoint,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// It is asked again from then on.
+    excluded_until: u64,
+    identified_until: u64,
+    failures: u32,
+    lies: u32,
+    exclusion: Option<Exclusion>,
+    head: Option<i64>,
+    deprioritised_until: u64,
+    /// Until when no contract is called through it; none while it answers such calls.
+    calls_paused_until: Option<u64>,
+    /// How often its share was halved because of rate limits.
+    restraint: u32,
+    /// Since when others are ahead of its head.
+    behind_since: Option<u64>,
+    was_reported_stalled: bool,
+}
+
+/// Whether an endpoint keeps up with the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    Moving,
+    /// Others are ahead, and its head has not moved for long.
+    Stalled {
+        is_news: bool,
+    },
+}
+
+/// Why an endpoint is not asked, with a reason for operators.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Exclusion {
+    /// It does not answer, or with an answer that cannot be read.
+    Failed(String),
+    /// It gave an answer that was proven false or outvoted.
+    Lied(String),
+    /// It serves another chain, or one without our contracts.
+    Wrong(String),
+}
+
+impl Exclusion {
+    pub fn why(&self) -> &str {
+        match self {
+            Exclusion::Failed(why) | Exclusion::Lied(why) | Exclusion::Wrong(why) => why,
+        }
+    }
+}
+
+impl Endpoint {
+    pub fn new(address: rpc::Endpoint) -> Endpoint {
+        Endpoint {
+            address,
+            state: Mutex::default(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn may_be_asked(&self, now_us: u64) -> bool {
+        self.state().excluded_until <= now_us
+    }
+
+    pub fn is_identified(&self, now_us: u64) -> bool {
+        now_us < self.state().identified_until
+    }
+
+    pub fn exclusion(&self) -> Option<Exclusion> {
+        self.state().exclusion.clone()
+    }
+
+    pub fn head(&self) -> Option<i64> {
+        self.state().head
+    }
+
+    pub fn mark_identified(&self, now_us: u64) {
+        let mut state = self.state();
+        state.identified_until = now_us + IDENTIFIED_US;
+    }
+
+    /// It answered a round; returns the exclusion that ends with it.
+    pub fn mark_answered(&self, head: i64) -> Option<Exclusion> {
+        let mut state = self.state();
+        state.failures = 0;
+        if state.head != Some(head) {
+            (state.behind_since, state.was_reported_stalled) = (None, false);
+        }
+        state.head = Some(head);
+        state.exclusion.take()
+    }
+
+    /// It has the blocks and could not serve their contents: others are read first for a while.
+    pub fn deprioritise(&self, now_us: u64) {
+        self.state().deprioritised_until = now_us + DEPRIORITISED_US;
+    }
+
+    pub fn is_deprioritised(&self, now_us: u64) -> bool {
+        now_us < self.state().deprioritised_until
+    }
+
+    pub fn pauses_calls(&self, now_us: u64) -> bool {
+        self.state()
+            .calls_paused_until
+            .is_some_and(|until| now_us < until)
+    }
+
+    /// A contract call got no answer. Returns whether this is news.
+    pub fn mark_call_failed(&self, now_us: u64) -> bool {
+        let before = self
+            .state()
+            .calls_paused_until
+            .replace(now_us + CALLS_PAUSED_US);
+        before.is_none()
+    }
+
+    pub fn mark_call_ok(&self) {
+        self.state().calls_paused_until = None;
+    }
+
+    /// It refused because of its rate limit: it is asked for half as much.
+    pub fn mark_rate_limited(&self) {
+        let mut state = self.state();
+        state.restraint = (state.restraint + 1).min(RESTRAINT_MAX);
+    }
+
+    /// It served all it was asked for: it may be asked for more.
+    pub fn mark_ok(&self) {
+        let mut state = self.state();
+        state.restraint = state.restraint.saturating_sub(1);
+    }
+
+    pub fn blocks_at_most(&self) -> i64 {
+        (BLOCKS_MAX >> self.state().restraint).max(1)
+    }
+
+    pub fn at_once(&self) -> usize {
+        (AT_ONCE_MAX >> self.state().restraint).max(1)
+    }
+
+    /// Whether its head keeps up with the furthest one.
+    pub fn progress(&self, now_us: u64, furthest: i64) -> Progress {
+        let mut state = self.state();
+        if state.head.is_some_and(|head| head >= furthest) {
+            (state.behind_since, state.was_reported_stalled) = (None, false);
+            return Progress::Moving;
+        }
+        let since = *state.behind_since.get_or_insert(now_us);
+        if now_us - since < STALLED_US {
+            return Progress::Moving;
+        }
+        let is_news = !std::mem::replace(&mut state.was_reported_stalled, true);
+        Progress::Stalled { is_news }
+    }
+
+    /// Returns whether this is news.
+    pub fn mark_failed(&self, now_us: u64, error: &RpcError) -> bool {
+        let mut state = self.state();
+        if now_us < state.excluded_until && matches!(state.exclusion, Some(Exclusion::Lied(_))) {
+            return false;
+        }
+        let wait = FAILED_US << state.failures.min(8);
+        state.failures += 1;
+        state.excluded_until = now_us + wait.min(FAILED_US_MAX);
+        let is_news = state.exclusion.is_none();
+        state.exclusion = Some(Exclusion::Failed(error.to_string()));
+        is_news
+    }
+
+    /// Returns whether this is news: while it is excluded for a false answer, further ones count as the same.
+    pub fn mark_lied(&self, now_us: u64, what: &str) -> bool {
+        let mut state = self.state();
+        if now_us < state.excluded_until && matches!(state.exclusion, Some(Exclusion::Lied(_))) {
+            return false;
+        }
+        let wait = LIED_US << state.lies.min(8);
+        state.lies += 1;
+        state.excluded_until = now_us + wait.min(LIED_US_MAX);
+        state.exclusion = Some(Exclusion::Lied(what.to_owned()));
+        true
+    }
+
+    /// Returns whether this is news.
+    pub fn mark_wrong(&self, now_us: u64, what: &str) -> bool {
+        let mut state = self.state();
+        state.excluded_until = now_us + WRONG_US;
+        // It must be identified again before it is used.
+        state.identified_until = 0;
+        let exclusion = Exclusion::Wrong(what.to_owned());
+        let is_news = state.exclusion.as_ref() != Some(&exclusion);
+        state.exclusion = Some(exclusion);
+        is_news
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_asked_too_much_is_asked_for_less_down_to_one_block_and_for_more_when_it_goes_well() {
+        let endpoint = endpoint();
+        let most = || (endpoint.blocks_at_most(), endpoint.at_once());
+        assert_eq!(most(), (200, 16));
+        endpoint.mark_rate_limited();
+        assert_eq!(most(), (100, 8));
+        (0..20).for_each(|_| endpoint.mark_rate_limited());
+        assert_eq!(most(), (1, 1));
+        (0..8).for_each(|_| endpoint.mark_ok());
+        assert_eq!(most(), (200, 16));
+    }
+
+    fn endpoint() -> Endpoint {
+        Endpoint::new(rpc::Endpoint::parse("http://127.0.0.1:1/secret-key").unwrap())
+    }
+
+    /// How long it is excluded after each of so many events.
+    fn waits(times: usize, event: impl Fn(&Endpoint, u64)) -> Vec<u64> {
+        let (endpoint, mut now) = (endpoint(), 0);
+        let mut waits = Vec::new();
+        for _ in 0..times {
+            event(&endpoint, now);
+            let wait = (0..=700).find(|s| endpoint.may_be_asked(now + s * SECOND_US));
+            waits.push(wait.unwrap());
+            now += 1_000 * SECOND_US;
+        }
+        waits
+    }
+
+    #[test]
+    fn who_lied_is_left_alone_for_a_minute_and_then_longer_up_to_ten() {
+        let waits = waits(6, |endpoint, now| {
+            assert!(endpoint.mark_lied(now, "a log"));
+            assert!(!endpoint.mark_lied(now, "another log"));
+        });
+        assert_eq!(waits, [60, 120, 240, 480, 600, 600]);
+    }
+
+    #[test]
+    fn who_lied_is_not_asked_sooner_for_not_answering_either() {
+        let endpoint = endpoint();
+        endpoint.mark_lied(0, "a log");
+        assert!(!endpoint.mark_failed(1, &RpcError::CutOff));
+        assert!(!endpoint.may_be_asked(59 * SECOND_US));
+        assert!(endpoint.may_be_asked(60 * SECOND_US));
+    }
+
+    #[test]
+    fn who_does_not_answer_is_asked_again_soon_and_then_less_often() {
+        let failing = |endpoint: &Endpoint, now| {
+            endpoint.mark_failed(now, &RpcError::CutOff);
+        };
+        assert_eq!(waits(7, failing), [1, 1, 2, 4, 8, 15, 15]);
+        let answering = |endpoint: &Endpoint, now| {
+            endpoint.mark_failed(now, &RpcError::CutOff);
+            endpoint.mark_answered(7);
+            endpoint.mark_failed(now, &RpcError::CutOff);
+        };
+        assert_eq!(waits(3, answering), [1, 1, 1]);
+    }
+
+    #[test]
+    fn who_does_not_move_while_others_do_is_not_waited_for() {
+        let endpoint = endpoint();
+        let at = |seconds: u64, head: i64, furthest: i64| {
+            endpoint.mark_answered(head);
+            endpoint.progress(seconds * SECOND_US, furthest)
+        };
+        let stalled = |is_news| Progress::Stalled { is_news };
+        // A chain that stands still has nobody ahead.
+        assert_eq!([0, 1_000].map(|now| at(now, 7, 7)), [Progress::Moving; 2]);
+        assert_eq!(
+            [1_000, 1_019].map(|now| at(now, 7, 8)),
+            [Progress::Moving; 2]
+        );
+        assert_eq!(at(1_020, 7, 9), stalled(true));
+        assert_eq!(at(1_021, 7, 9), stalled(false));
+        // One that lags and moves is waited for.
+        assert_eq!(
+            [1_030, 1_049].map(|now| at(now, 8, 90)),
+            [Progress::Moving; 2]
+        );
+        assert_eq!(at(1_050, 8, 90), stalled(true));
+        assert_eq!(at(1_051, 90, 90), Progress::Moving);
+    }
+
+    #[test]
+    fn who_is_mute_is_asked_again_after_a_minute_and_told_of_once() {
+        let endpoint = endpoint();
+        assert!(!endpoint.pauses_calls(0));
+        assert!(endpoint.mark_call_failed(7));
+        assert!(
+            endpoint.pauses_calls(6 + CALLS_PAUSED_US)
+                && !endpoint.pauses_calls(7 + CALLS_PAUSED_US)
+        );
+        assert!(!endpoint.mark_call_failed(7 + CALLS_PAUSED_US), "still so");
+        endpoint.mark_call_ok();
+        assert!(!endpoint.pauses_calls(8 + CALLS_PAUSED_US));
+        assert!(endpoint.mark_call_failed(9 + CALLS_PAUSED_US), "again");
+    }
+
+    #[test]
+    fn an_outage_and_its_end_are_told_once() {
+        let endpoint = endpoint();
+        assert!(endpoint.mark_failed(0, &RpcError::CutOff));
+        assert!(!endpoint.mark_failed(1, &RpcError::Status(502)));
+        assert!(matches!(
+            endpoint.mark_answered(3),
+            Some(Exclusion::Failed(_))
+        ));
+        assert_eq!(endpoint.mark_answered(4), None);
+        assert_eq!(endpoint.head(), Some(4));
+        assert!(endpoint.mark_wrong(5, "it is on eip155:1"));
+        assert!(!endpoint.mark_wrong(6, "it is on eip155:1"));
+        assert_eq!(endpoint.exclusion().unwrap().why(), "it is on eip155:1");
+    }
+}
