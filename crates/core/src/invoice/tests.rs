@@ -26,6 +26,7 @@ fn terms() -> Terms {
             address: "x".into(),
             number: 0,
             destination: "d".into(),
+            held_until: None,
         }),
     };
     Terms {

@@ -85,8 +85,14 @@ pub fn asked_for() -> Option<Vec<Seed>> {
         let drawn = drawn(&commit).into_iter();
         return Some(drawn.filter(|it| families.contains(&it.family)).collect());
     }
-    let range = range(&text).expect("TILL_TEST_SEEDS is a count, a range such as 17..18, or `drawn`");
-    let of_number = |number| families.iter().map(move |family| Seed { family: *family, number });
+    let range =
+        range(&text).expect("TILL_TEST_SEEDS is a count, a range such as 17..18, or `drawn`");
+    let of_number = |number| {
+        families.iter().map(move |family| Seed {
+            family: *family,
+            number,
+        })
+    };
     Some(range.flat_map(of_number).collect())
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, Connection as _};
 
-use crate::common::{Place, mode_of, text};
+use crate::common::Place;
 
 fn change(place: &Place, file: &str, sql: &'static str) {
     let url = format!("sqlite:{}?mode=rwc", place.path(file).display());
