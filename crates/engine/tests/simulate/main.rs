@@ -153,7 +153,8 @@ fn a_seed_whose_steps_are_all_repeated_takes_the_same_way() {
 #[test]
 fn the_seeds_visit_every_status_event_and_kind_of_refusal() {
     let mut visited = BTreeSet::new();
-    for seed in 0..15 {
+    // A crowd at a link is rare: the last has one.
+    for seed in (0..15).chain([111]) {
         visited.append(&mut must(seed, World::STEPS).visited);
     }
     let statuses = check::transitions::STATUSES;
