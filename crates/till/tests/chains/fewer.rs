@@ -257,7 +257,7 @@ fn who_may_be_asked_seldom_is_asked_seldom() {
             node.network.id, proxy.url
         ));
         let server = shop.open();
-        server.log_until("watching");
+        server.until_reading();
         let usdt = "USDT@tron:3448148188";
         let (id, deposit) = shop.invoice(&server, "25.00", usdt);
         proxy.becomes(Manner::Garbage);

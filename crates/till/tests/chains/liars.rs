@@ -93,7 +93,7 @@ fn what_one_leaves_out_while_it_is_alone_is_found_when_the_other_is_back() {
     let shop = Shop::new(&watched(&node, &[&other.url, &liar.url]));
     let server = shop.open();
     let (id, deposit) = shop.invoice(&server, "25.00", USDT);
-    server.log_until("watching");
+    server.until_reading();
     liar.becomes(Manner::Omits);
     other.becomes(Manner::Garbage);
     until("it is alone", || {
@@ -247,7 +247,7 @@ fn with_one_endpoint_left_transfers_are_seen_and_nothing_is_paid() {
     let away = Proxy::before(&node);
     let shop = Shop::new(&watched(&node, &[&node.url, &away.url]));
     let server = shop.open();
-    server.log_until("watching");
+    server.until_reading();
     away.becomes(Manner::Garbage);
     let (id, deposit) = shop.invoice(&server, "25.00", USDT);
     node.pay(USDT, &[(&deposit, 25_000_000)]);

@@ -32,7 +32,7 @@ impl<const N: usize> Watched<N> {
         let networks = format!("[networks.\"eip155:84532\"]\nrpc = {urls:?}\n{more}");
         let shop = Shop::new(&networks);
         let server = shop.open();
-        server.log_until("watching");
+        server.until_reading();
         let (id, deposit) = shop.invoice(&server, "25.00", USDC);
         Some(Watched {
             node,

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 /// Generous: a machine under load is slow, and a test that waits in vain fails all the same.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(90);
 const POLL: Duration = Duration::from_millis(20);
 
 /// A folder of its own, with nothing of the surroundings leaking in.
@@ -168,14 +168,26 @@ impl Server {
             .expect("a line on standard error")
     }
 
-    /// Waits until the log says so.
+    /// Waits until the log says so. A log that goes on about other things is not waited for any longer than one that is
+    /// silent.
+    #[track_caller]
     pub fn log_until(&self, words: &str) -> String {
-        loop {
-            let line = self.log_line();
-            if line.contains(words) {
-                return line;
-            }
-        }
+        let mut found = None;
+        comes_true(|| {
+            found = self.log.try_iter().find(|line| line.contains(words));
+            found.is_some()
+        });
+        found.unwrap_or_else(|| panic!("the log never said: {words}"))
+    }
+
+    /// Waits until a network is read: before that, it takes as many endpoints as must agree to say where reading begins.
+    #[track_caller]
+    pub fn until_reading(&self) {
+        self.log_until("watching");
+        until("a network is read", || {
+            let ready = self.client("").get("/readyz").map(|reply| reply.json());
+            ready.is_ok_and(|it| it["networks"][0]["height"].is_i64())
+        });
     }
 
     pub fn out_line(&self) -> String {
@@ -255,19 +267,8 @@ pub fn until(what: &str, is_so: impl FnMut() -> bool) {
 }
 
 /// The same for callers who say themselves what is missing.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "another process is waited for, and it does not call back"
-)]
-pub fn comes_true(mut is_so: impl FnMut() -> bool) -> bool {
-    let tries = PATIENCE.as_millis() / POLL.as_millis();
-    for _ in 0..tries {
-        if is_so() {
-            return true;
-        }
-        thread::sleep(POLL);
-    }
-    false
+pub fn comes_true(is_so: impl FnMut() -> bool) -> bool {
+    comes_true_within(PATIENCE, is_so)
 }
 
 /// The same within a time that was promised, by the clock.
