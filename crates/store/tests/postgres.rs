@@ -7,7 +7,7 @@ use scoped_futures::ScopedFutureExt as _;
 use till_core::asset::Mode;
 use till_core::scope::Scope;
 use till_core::timer::TimerKind;
-use till_store::testing::{TestDb, fresh};
+use till_store::testing::{TestDb, fresh, migrated};
 use till_store::timers::TimerRow;
 use till_store::{Db, DbConfig, Dialect, Queries, StoreError, timers};
 
@@ -231,5 +231,25 @@ async fn sessions_are_bounded_in_time_and_durable() {
         );
     }
     drop(tx);
+    test.remove().await;
+}
+
+/// Lists are read in the order of their ids, and cursors compare them: with a locale's order the engines would differ.
+#[tokio::test]
+async fn every_text_column_sorts_by_its_bytes() {
+    let Some(test) = migrated(Dialect::Postgres).await else {
+        return;
+    };
+    let sql = "SELECT table_name || '.' || column_name FROM information_schema.columns \
+               WHERE table_schema = current_schema() AND data_type = 'text' \
+               AND table_name <> 'schema_migrations' AND collation_name IS DISTINCT FROM 'C'";
+    let mut reader = test.db.read().await.unwrap();
+    let by_locale: Vec<(String,)> = reader.all(sql, &[]).await.unwrap();
+    assert_eq!(by_locale, []);
+    let sql = "SELECT count(*) FROM information_schema.columns \
+               WHERE table_schema = current_schema() AND collation_name = 'C'";
+    let (by_bytes,): (i64,) = reader.one(sql, &[]).await.unwrap().unwrap();
+    assert!(by_bytes > 200, "{by_bytes}");
+    drop(reader);
     test.remove().await;
 }

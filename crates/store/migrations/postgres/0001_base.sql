@@ -27,7 +27,7 @@ CREATE TABLE installation (
     -- Updated now and then, to prove that the database accepts writes.
     pulse_at BIGINT NOT NULL,
     -- The name of the key that encrypts here: every server must have it.
-    key_name TEXT
+    key_name TEXT COLLATE "C"
 );
 INSERT INTO installation (id, pulse_at) VALUES (1, 0);
 
@@ -214,11 +214,11 @@ CREATE INDEX invoices_waiting ON invoices (status, expires_at) WHERE status = 'a
 -- Which client's invoices hold units of a payment link, so that one client cannot hold them all. A client is a keyed tag
 -- of its address.
 CREATE TABLE link_openings (
-    account TEXT NOT NULL,
-    mode TEXT NOT NULL,
-    link TEXT NOT NULL,
-    client TEXT NOT NULL,
-    invoice TEXT NOT NULL,
+    account TEXT COLLATE "C" NOT NULL,
+    mode TEXT COLLATE "C" NOT NULL,
+    link TEXT COLLATE "C" NOT NULL,
+    client TEXT COLLATE "C" NOT NULL,
+    invoice TEXT COLLATE "C" NOT NULL,
     PRIMARY KEY (account, mode, link, client, invoice),
     FOREIGN KEY (account, mode, invoice) REFERENCES invoices (account, mode, id)
 );
@@ -297,9 +297,9 @@ CREATE TABLE payments (
     -- Numbers the credited payments of the invoice, so that a later one pushes none out of what it settled.
     credit_turn BIGINT,
     -- How much refunds promised of it and sent, and how much of that no longer counts towards the price.
-    refunds_due TEXT NOT NULL DEFAULT '0',
-    refunds_sent TEXT NOT NULL DEFAULT '0',
-    withdrawn TEXT NOT NULL DEFAULT '0',
+    refunds_due TEXT COLLATE "C" NOT NULL DEFAULT '0',
+    refunds_sent TEXT COLLATE "C" NOT NULL DEFAULT '0',
+    withdrawn TEXT COLLATE "C" NOT NULL DEFAULT '0',
     -- How much of its prepaid credit was set aside or used.
     credit_used TEXT COLLATE "C" NOT NULL DEFAULT '0',
 
@@ -343,13 +343,13 @@ CREATE INDEX review_decisions_by_subject ON review_decisions (subject, account, 
 
 -- One row for each screening, with what every list said. Only grows.
 CREATE TABLE screenings (
-    account TEXT NOT NULL,
-    mode TEXT NOT NULL,
-    subject TEXT NOT NULL,
-    network TEXT NOT NULL,
-    address TEXT NOT NULL,
-    result TEXT NOT NULL CHECK (result IN ('clear', 'match', 'unavailable')),
-    lists TEXT NOT NULL,
+    account TEXT COLLATE "C" NOT NULL,
+    mode TEXT COLLATE "C" NOT NULL,
+    subject TEXT COLLATE "C" NOT NULL,
+    network TEXT COLLATE "C" NOT NULL,
+    address TEXT COLLATE "C" NOT NULL,
+    result TEXT COLLATE "C" NOT NULL CHECK (result IN ('clear', 'match', 'unavailable')),
+    lists TEXT COLLATE "C" NOT NULL,
     at BIGINT NOT NULL
 );
 CREATE INDEX screenings_by_subject ON screenings (subject, account, mode, at);
@@ -381,18 +381,18 @@ CREATE TABLE screening_addresses (
 -- Refunds -------------------------------------------------------------------------------------------------------------
 
 CREATE TABLE refunds (
-    account TEXT NOT NULL,
-    mode TEXT NOT NULL,
-    id TEXT NOT NULL,
-    invoice TEXT NOT NULL,
-    asset TEXT NOT NULL,
-    units TEXT NOT NULL CHECK (units <> '' AND units <> '0' AND units NOT LIKE '-%'),
-    reason TEXT,
-    status TEXT NOT NULL CHECK (status IN ('unclaimed', 'ready_to_send', 'in_review', 'sent', 'cancelled')),
+    account TEXT COLLATE "C" NOT NULL,
+    mode TEXT COLLATE "C" NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    invoice TEXT COLLATE "C" NOT NULL,
+    asset TEXT COLLATE "C" NOT NULL,
+    units TEXT COLLATE "C" NOT NULL CHECK (units <> '' AND units <> '0' AND units NOT LIKE '-%'),
+    reason TEXT COLLATE "C",
+    status TEXT COLLATE "C" NOT NULL CHECK (status IN ('unclaimed', 'ready_to_send', 'in_review', 'sent', 'cancelled')),
     -- Which payments it comes from, and how much of each.
-    sources TEXT NOT NULL,
+    sources TEXT COLLATE "C" NOT NULL,
     -- What it took out of what counts towards the price, by payment; given back when it is cancelled or its link expires.
-    withdrawn TEXT NOT NULL DEFAULT '[]',
+    withdrawn TEXT COLLATE "C" NOT NULL DEFAULT '[]',
     -- The payer's token: its hash, to find the refund by, and itself, encrypted.
     token_hash BYTEA NOT NULL,
     token_sealed BYTEA NOT NULL,
@@ -403,10 +403,10 @@ CREATE TABLE refunds (
     cancelled_at BIGINT,
     -- When its link expired unclaimed; it counts no more.
     lapsed_at BIGINT,
-    payout_network TEXT,
-    payout_address TEXT,
-    screening TEXT,
-    tx_hash TEXT,
+    payout_network TEXT COLLATE "C",
+    payout_address TEXT COLLATE "C",
+    screening TEXT COLLATE "C",
+    tx_hash TEXT COLLATE "C",
     -- How many rows of refund_steps it has.
     steps BIGINT NOT NULL,
     PRIMARY KEY (account, mode, id),
@@ -422,15 +422,15 @@ CREATE UNIQUE INDEX refunds_sent_once ON refunds (account, mode, payout_network,
 
 -- The history of every refund. Only grows.
 CREATE TABLE refund_steps (
-    account TEXT NOT NULL,
-    mode TEXT NOT NULL,
-    refund TEXT NOT NULL,
+    account TEXT COLLATE "C" NOT NULL,
+    mode TEXT COLLATE "C" NOT NULL,
+    refund TEXT COLLATE "C" NOT NULL,
     step BIGINT NOT NULL,
-    status TEXT NOT NULL,
+    status TEXT COLLATE "C" NOT NULL,
     at BIGINT NOT NULL,
-    payout_network TEXT,
-    payout_address TEXT,
-    tx_hash TEXT,
+    payout_network TEXT COLLATE "C",
+    payout_address TEXT COLLATE "C",
+    tx_hash TEXT COLLATE "C",
     PRIMARY KEY (account, mode, refund, step)
 );
 CREATE TRIGGER refund_steps_no_update BEFORE UPDATE OR DELETE ON refund_steps
