@@ -17,12 +17,17 @@ const PASSED_ON: [&str; 2] = ["TILL_TEST_STEPS", "TILL_TEST_CHECK_EVERY"];
 
 /// Runs seeds. Fails when one fails; otherwise answers what happened in them.
 pub fn must_hold(seeds: impl IntoIterator<Item = Seed>) -> BTreeSet<String> {
+    run_all(seeds, |_, _| ())
+}
+
+/// Calls `done` after each seed, with whether it failed.
+fn run_all(seeds: impl IntoIterator<Item = Seed>, done: impl Fn(Seed, bool)) -> BTreeSet<String> {
     let mut visited = BTreeSet::new();
     let mut failed = Vec::new();
     for seed in seeds {
         let mut ran = first_run(seed);
         visited.append(&mut ran.visited);
-        progress().count(seed, ran.failure.is_some());
+        done(seed, ran.failure.is_some());
         if let Some(failure) = ran.failure {
             eprintln!("{}", announce(seed, &failure, None));
             failed.push(seed);
@@ -37,7 +42,8 @@ pub fn must_hold(seeds: impl IntoIterator<Item = Seed>) -> BTreeSet<String> {
 pub fn run_share(share: u64, of: u64, asked_for: &[Seed]) {
     progress().begin(asked_for.len(), of);
     let seeds = asked_for.iter().filter(|it| it.number % of == share);
-    let done = std::panic::catch_unwind(|| must_hold(seeds.copied()));
+    let count = |seed, fails| progress().count(seed, fails);
+    let done = std::panic::catch_unwind(|| run_all(seeds.copied(), count));
     progress().end_share();
     if let Err(panic) = done {
         std::panic::resume_unwind(panic);
