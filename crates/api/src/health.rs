@@ -81,7 +81,9 @@ async fn ready(engine: &Engine, stopping: &Stopping) -> Answered {
     }
     let silent = || Refusal::new(Code::ServiceUnavailable, "The database does not answer");
     let Ok(asked) = tokio::time::timeout(READY_TIME, ask_database(engine)).await else {
-        tracing::warn!("not ready: the database is silent");
+        tracing::warn!(
+            "not ready: the database did not answer in time; check that it runs and is not overloaded"
+        );
         return Err(silent().into());
     };
     match asked {

@@ -111,7 +111,7 @@ async fn rewrite(
         let plain = match engine.vault.open(&purpose, &row.sealed) {
             Ok(plain) => plain,
             Err(error) => {
-                tracing::warn!(?place, account = row.account, %error, "it stays encrypted as it is");
+                tracing::warn!(?place, account = row.account, %error, "a secret could not be encrypted with the new key; keep the old key's file until it can be");
                 pass.unreadable += 1;
                 continue;
             }

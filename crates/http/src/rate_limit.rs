@@ -73,7 +73,7 @@ impl<C: Clock + Clone> RateLimiter<C> {
         if buckets.len() > self.clients_max {
             tracing::warn!(
                 clients = buckets.len(),
-                "too many clients to remember; all rate limits start anew"
+                "too many clients to keep track of; all rate limits were reset"
             );
             *buckets = Buckets::hashmap_with_clock(self.quota, self.clock.clone());
         } else {

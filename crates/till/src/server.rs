@@ -229,7 +229,9 @@ async fn end_workers(tasks: Vec<JoinHandle<()>>, mut stopping: Stopping) {
     // An error can only mean that nobody is left to tell us.
     drop(stopping.wait_for(|stop| *stop).await.map(drop));
     if timeout(WORKERS_END_TIME, join_all(tasks)).await.is_err() {
-        tracing::warn!("a worker was cut off: its step took longer than the time to end");
+        tracing::warn!(
+            "a worker was cut off at shutdown because it took too long; its work is done again at the next start"
+        );
     }
 }
 
@@ -238,7 +240,9 @@ async fn close(engine: &Engine) {
         .await
         .is_err()
     {
-        tracing::warn!("the database was left without a goodbye; nothing committed is lost");
+        tracing::warn!(
+            "the database was not closed in time at shutdown; nothing committed is lost"
+        );
     }
     tracing::info!("stopped");
 }

@@ -108,7 +108,10 @@ async fn streamed(
         match pieces.next().await {
             Ok(piece) => Ok(piece.map(|piece| (piece, pieces))),
             Err(fail) => {
-                tracing::error!(?fail, "a reconciliation broke off");
+                tracing::error!(
+                    ?fail,
+                    "a reconciliation report was cut off because reading it failed; the caller has to request it again"
+                );
                 Err(io::Error::other("the report broke off"))
             }
         }

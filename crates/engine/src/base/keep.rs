@@ -26,7 +26,10 @@ pub fn keep<F: Future<Output = ()> + Send + 'static>(
             .await
             .is_err()
         {
-            tracing::error!(worker, "a worker panicked; it is begun anew");
+            tracing::error!(
+                worker,
+                "a worker panicked and was restarted; please report it with the panic message above"
+            );
             panics.increment(1);
             tokio::select! {
                 () = tokio::time::sleep(PAUSE) => {}

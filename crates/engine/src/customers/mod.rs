@@ -127,7 +127,7 @@ pub async fn top_up(
 fn email_if_readable(engine: &Engine, row: &CustomerRow) -> Option<String> {
     let read = email_of(engine, row);
     if let Err(fail) = &read {
-        tracing::error!(account = %row.scope.account, customer = %row.id, ?fail, "a customer's e-mail address cannot be read; the list shows none");
+        tracing::error!(account = %row.scope.account, customer = %row.id, ?fail, "a customer's e-mail address cannot be decrypted, so the list shows none; check that secrets.key_file has the key it was encrypted with");
     }
     read.ok().flatten()
 }

@@ -47,7 +47,7 @@ pub async fn advance(engine: &Engine, step: &Step) -> Result<Advanced, Fail> {
         Err(fail) if !is_outage(&fail) => fail,
         done => return done,
     };
-    tracing::error!(network = %step.network, ?fail, "a step cannot be taken in whole; its transfers are tried alone");
+    tracing::error!(network = %step.network, ?fail, "transfers could not be recorded together; each is tried alone");
     let done = unit(engine, Work::Step(step), Then::PutAside(&fail)).await?;
     retry(engine).await?;
     Ok(done)

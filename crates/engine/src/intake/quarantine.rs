@@ -142,7 +142,7 @@ async fn put_back(engine: &Engine, row: &QuarantineRow, fail: &Fail) -> Result<(
         tx_hash,
         place,
         ?fail,
-        "a transfer cannot be taken in; it is tried again later"
+        "a transfer could not be recorded; it is set aside and will be retried"
     );
     metrics::counter!("till_transfers_quarantined_total").increment(1);
     let delay = RETRY_MIN_MS << row.attempts.clamp(0, 16);

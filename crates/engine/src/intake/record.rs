@@ -368,7 +368,7 @@ async fn freeze(
     from: i64,
 ) -> Result<Recorded, Fail> {
     let reason = format!("the block at height {from}, which was final, was replaced");
-    tracing::error!(network = %network.id, reason, "the network is frozen");
+    tracing::error!(network = %network.id, reason, "the network is frozen: nothing on it is credited until an operator runs `till network thaw`");
     metrics::counter!("till_network_freezes_total", "network" => network.id.clone()).increment(1);
     network.frozen_at = Some(engine.clock.now_ms());
     network.frozen_from = Some(from);

@@ -50,7 +50,10 @@ async fn run(engine: Arc<Engine>, mut seen: mpsc::Receiver<Hash>) {
                 noted.insert(hash);
             }
             Ok(Found::Nothing) => {}
-            Err(fail) => tracing::warn!(?fail, "an exposed key could not be noted"),
+            Err(fail) => tracing::warn!(
+                ?fail,
+                "that a secret key was sent in a URL could not be recorded; roll the key all the same"
+            ),
         }
     }
 }

@@ -30,7 +30,7 @@ impl SystemResolver {
         match built {
             Ok(resolver) => SystemResolver::System(Box::new(resolver)),
             Err(error) => {
-                tracing::warn!(%error, "no DNS: webhooks reach only literal addresses");
+                tracing::warn!(%error, "the system's DNS settings cannot be read, so webhooks reach only URLs with literal IP addresses; check /etc/resolv.conf");
                 SystemResolver::Unconfigured
             }
         }

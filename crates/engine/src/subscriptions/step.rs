@@ -58,7 +58,7 @@ pub(super) async fn catch_up(
             Some((_, Step::Look)) | None => break,
         };
         if let Err(Fail::Refused(refusal)) = done {
-            tracing::warn!(subscription = %locked.row.id, why = %refusal.message, "a renewal could not be invoiced");
+            tracing::warn!(subscription = %locked.row.id, why = %refusal.message, "a renewal's invoice could not be created");
             later = Some(put_off(tx, context, &mut locked).await?);
             break;
         }

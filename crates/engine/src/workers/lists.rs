@@ -83,7 +83,7 @@ async fn refresh(engine: &Engine, lists: &Lists, list: &ListConfig) -> Result<()
             tracing::error!(
                 list = name,
                 error,
-                "a list could not be read; what was known of it stays"
+                "a screening list could not be read; its last good edition stays in force until the file is mended"
             );
             engine
                 .db

@@ -46,7 +46,7 @@ pub async fn run(engine: Arc<Engine>, mut stopping: Stopping) {
             // There may be more; a server that is stopping leaves it to the next one.
             Ok(_) if !*stopping.borrow() => continue,
             Ok(_) => return,
-            Err(fail) => tracing::error!(?fail, "sending mail failed; it is tried again"),
+            Err(fail) => tracing::error!(?fail, "the mail worker failed and will retry"),
         }
         tokio::select! {
             () = engine.nudges.mail.notified() => {}
@@ -88,7 +88,10 @@ async fn send_batch(engine: &Engine, mailer: &Mailer) -> Result<Batch, Fail> {
             Ok(Attempt::NothingToTell) => {}
             Ok(Attempt::Tried(_)) => tried += 1,
             // The database's doing: the claim stays, and comes back when it runs out.
-            Err(fail) => tracing::error!(?fail, "a mail could not be prepared or recorded"),
+            Err(fail) => tracing::error!(
+                ?fail,
+                "a mail could not be prepared, or its result not recorded; it will be retried"
+            ),
         }
     }
     Ok(Batch {
@@ -101,7 +104,7 @@ async fn send_one(engine: &Engine, mailer: &Mailer, notice: &NoticeRow) -> Resul
     let attempted = match attempt(engine, mailer, notice).await {
         // A notice that cannot be read, say with a key that is gone, must not come back for ever.
         Err(Fail::Broken(cause, _)) => {
-            tracing::error!(notice = %notice.id, cause, "a mail could not be put together");
+            tracing::error!(notice = %notice.id, cause, "a mail could not be composed and is given up");
             Attempt::Tried(Outcome::Failed)
         }
         attempted => attempted?,
@@ -150,7 +153,7 @@ pub async fn attempt(
         Ok(()) => Outcome::Sent,
         Err(error) => {
             let attempt = notice.attempts + 1;
-            tracing::warn!(notice = %notice.id, attempt, %error, "a mail was not sent");
+            tracing::warn!(notice = %notice.id, attempt, %error, "a mail was not sent; the error is the mail server's answer");
             Outcome::Failed
         }
     };

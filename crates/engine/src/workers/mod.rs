@@ -150,7 +150,7 @@ async fn periodic(engine: Arc<Engine>, mut stopping: Stopping, period: Duration,
             Work::Prices => prices::observe(&engine).await,
         };
         if let Err(fail) = done {
-            tracing::error!(?work, ?fail, "a worker's step failed; it is tried again");
+            tracing::error!(?work, ?fail, "a worker failed and will retry");
         }
         tokio::select! {
             () = tokio::time::sleep(period) => {}

@@ -51,7 +51,11 @@ pub async fn observe(engine: &Engine) -> Result<(), Fail> {
         let oldest = told.iter().map(|(_, at)| *at).min();
         let Some((price, at)) = agreed.zip(oldest) else {
             let fresh = prices.len();
-            tracing::warn!(pair, fresh, "not enough sources agree on a price");
+            tracing::warn!(
+                pair,
+                fresh,
+                "not enough price sources agree; assets of this pair are refused until they do"
+            );
             continue;
         };
         for mode in [Mode::Test, Mode::Live] {
@@ -76,7 +80,7 @@ async fn told(engine: &Engine, feeds: &Feeds, feed: &Feed) -> Option<Told> {
         Ok(told) => Some(told),
         Err(error) => {
             let (pair, kind) = (&*feed.pair, feed.place.kind());
-            tracing::warn!(pair, kind, error, "a source of prices gives none");
+            tracing::warn!(pair, kind, error, "a price source gave no usable price");
             None
         }
     }

@@ -118,7 +118,7 @@ pub async fn serve(
             },
             Err(error) if is_the_clients(&error) => {}
             Err(error) => {
-                tracing::error!(%error, "cannot accept connections");
+                tracing::error!(%error, "connections cannot be accepted; check the limit of open files (ulimit -n)");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
@@ -130,7 +130,9 @@ pub async fn serve(
         .await
         .is_err()
     {
-        tracing::warn!("requests were cut off: they took longer than the time to drain");
+        tracing::warn!(
+            "requests were cut off at shutdown because they took longer than it waits for them"
+        );
     }
 }
 

@@ -100,7 +100,11 @@ pub fn failure(failure: &Failure, docs_url: &str, id: &RequestId) -> Response {
     match failure {
         Failure::Refused(refusal) => error(refusal, docs_url, id),
         Failure::Broken(Broken(cause)) => {
-            tracing::error!(request_id = id.as_str(), cause, "request failed");
+            tracing::error!(
+                request_id = id.as_str(),
+                cause,
+                "a request failed on our side"
+            );
             error(&Refusal::of(Code::InternalError), docs_url, id)
         }
     }

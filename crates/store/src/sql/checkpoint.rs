@@ -69,7 +69,7 @@ async fn run(mut copier: Copier, commits: Arc<AtomicU64>) {
         (copied, periods) = (made, 0);
         if let Err(error) = copier.copy().await {
             // The writer sees to it then, later.
-            tracing::warn!(%error, "SQLite's log was not copied into its database");
+            tracing::warn!(%error, "the SQLite checkpoint failed and its log file keeps growing; check free disk space");
             copier.conn = None;
         }
     }

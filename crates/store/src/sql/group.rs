@@ -68,7 +68,7 @@ pub(crate) async fn lock(
     let mut slot = match wait {
         None => locked.await,
         Some(wait) => tokio::time::timeout(wait, locked).await.map_err(|_| {
-            tracing::warn!("no turn at the SQLite writer in time");
+            tracing::warn!("a write was refused because SQLite's writer was busy for too long; another process may hold the database");
             StoreError::Unavailable
         })?,
     };
@@ -295,7 +295,7 @@ impl Slot {
             Ok(()) => {}
             Err(error) if says(&error, "no transaction is active") => {}
             Err(error) => {
-                tracing::error!(%error, "SQLite's writer could not roll back and is given up");
+                tracing::error!(%error, "SQLite could not roll back a transaction; its connection is replaced");
                 self.conn = None;
             }
         }

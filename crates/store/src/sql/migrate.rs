@@ -194,7 +194,7 @@ async fn retry_locked<T: Send>(
             Err(StoreError::LockTimeout { .. }) if attempt < LOCK_ATTEMPTS_MAX => {
                 if attempt % 10 == 0 {
                     tracing::warn!(
-                        "a migration waits for a table that is in use by a long transaction"
+                        "a migration waits for a table lock that a long transaction holds"
                     );
                 }
                 attempt += 1;

@@ -23,7 +23,7 @@ pub async fn look_after(engine: &Engine) -> Result<(), Fail> {
     if armed > 0 {
         tracing::warn!(
             armed,
-            "open invoices past their time had no timer; they have one now"
+            "open invoices past their deadline had no timer; timers were created for them"
         );
         metrics::counter!("till_timers_missing_total").increment(armed);
     }
@@ -33,7 +33,7 @@ pub async fn look_after(engine: &Engine) -> Result<(), Fail> {
         if TimerKind::parse(&kind).is_none() {
             tracing::warn!(
                 kind,
-                "there are timers of a kind that only a newer server knows"
+                "timers that only a newer version knows are waiting; upgrade this server"
             );
         }
     }

@@ -228,7 +228,7 @@ async fn put_back(engine: &Engine, timer: &Due, fail: &Fail) -> Result<(), Fail>
     let retry_at = engine.clock.now_ms() + delay_ms;
     tracing::error!(
         account = %timer.account, mode = %timer.mode, kind = %timer.kind, subject = %timer.subject,
-        failures = timer.attempts + 1, delay_ms, ?fail, "a timer failed; it is tried again later"
+        failures = timer.attempts + 1, delay_ms, ?fail, "a timer failed and will be retried"
     );
     metrics::counter!("till_timer_failures_total", "kind" => timer.kind.clone()).increment(1);
     engine

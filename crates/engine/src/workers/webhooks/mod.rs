@@ -120,7 +120,7 @@ pub async fn run(engine: Arc<Engine>, sender: Arc<impl Deliver>, mut stopping: S
                     Ok(Served::Nothing) => {}
                     // The period is soon enough: a nudge would make a hot loop of it.
                     Err(fail) => {
-                        tracing::error!(account = %scope.account, ?fail, "delivering webhooks failed; it is tried again");
+                        tracing::error!(account = %scope.account, ?fail, "delivering an account's webhooks failed and will be retried");
                     }
                 }
             });
@@ -154,7 +154,7 @@ async fn due_scopes(engine: &Engine) -> Vec<Scope> {
             })
             .collect(),
         Err(error) => {
-            tracing::warn!(%error, "due webhooks could not be looked up");
+            tracing::warn!(%error, "due webhooks could not be read from the database; retrying");
             nudged.into_iter().collect()
         }
     }
@@ -262,7 +262,7 @@ async fn serve_endpoint(
             Some((asked, at, ours)) = renewals.next() => match ours {
                 Ok(ours) => ready.renewed(&asked, &ours.into_iter().collect(), at),
                 // They are sent all the same; should somebody take them over meanwhile, twice.
-                Err(fail) => tracing::warn!(?fail, "claimed webhooks could not be held on to"),
+                Err(fail) => tracing::warn!(?fail, "claims on webhooks under way could not be renewed; another server may send them a second time"),
             },
             Ok(()) = given_back.changed(), if lacks_place => {}
             () = signals.more.notified(), if matches!(claimed_all, Ok(true)) => claimed_all = Ok(false),
