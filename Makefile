@@ -12,7 +12,7 @@ STEP := scripts/step
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test release setup web web-types check-fmt check-clippy check-web check-tests check-pooler check-contracts check-openapi \
+.PHONY: help demo test check release setup web web-types check-fmt check-clippy check-web check-tests check-pooler check-contracts check-openapi \
 	check-browser check-fuzz fuzz simulate bench soak openapi fmt deny mutants breaks
 
 help: ## this list
@@ -39,6 +39,13 @@ test: ## everything CI runs
 	@$(STEP) "the forwarder" $(MAKE) --no-print-directory check-contracts
 	@$(STEP) "openapi.json is what the code says" $(MAKE) --no-print-directory check-openapi
 	@$(STEP) "web pages in a browser" $(MAKE) --no-print-directory check-browser
+
+# On a tree that is built. What needs a database server, a chain or a browser is left to `test`.
+check: ## before a commit: format, clippy, unit tests and the tidy test, in a minute or two
+	@scripts/setup test
+	@$(STEP) "format" $(MAKE) --no-print-directory check-fmt
+	@$(STEP) "clippy" $(MAKE) --no-print-directory check-clippy
+	@$(STEP) "unit tests and the tidy test" $(CARGO) nextest run --locked --workspace --lib --bins --test tidy
 
 release: ## the program for real use, with its pages, in target/dist
 	@scripts/setup web

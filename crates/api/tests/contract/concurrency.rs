@@ -11,6 +11,8 @@ use crate::harness::{
 use crate::statuses::balances;
 
 on_every_engine! {
+    memory
+
     async fn a_cancel_and_a_payment_at_once_leave_one_of_two_stories(world: World) {
         let till = world.till().await;
         for _ in 0..6 {

@@ -22,6 +22,8 @@ async fn count(till: &Till) -> usize {
 }
 
 on_every_engine! {
+    memory
+
     async fn a_key_is_1_to_255_characters_of_visible_ascii(world: World) {
         let till = world.till().await;
         let param = "Idempotency-Key";

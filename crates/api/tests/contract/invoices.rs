@@ -20,6 +20,8 @@ fn ms(value: &Value) -> i64 {
 }
 
 on_every_engine! {
+    memory
+
     async fn a_new_invoice_has_every_field(world: World) {
         let till = world.till().await;
         let invoice = till.invoice().await;

@@ -25,6 +25,8 @@ async fn pages(till: &Till, path: &str, limit: usize) -> Vec<Vec<String>> {
 }
 
 on_every_engine! {
+    memory
+
     async fn pages_follow_one_another_newest_first_and_end_with_null(world: World) {
         let till = world.till().await;
         assert_eq!(pages(&till, "/v1/invoices?", 10).await, [Vec::<String>::new()]);

@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 use crate::harness::{BASE, NILE, data, id, text};
 
 on_every_engine! {
+    memory
+
     async fn a_payment_has_every_field(world: World) {
         let till = world.till().await;
         let invoice = till.invoice().await;

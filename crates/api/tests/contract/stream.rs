@@ -146,6 +146,8 @@ async fn rename(world: &World, from: &str, to: &str) {
 }
 
 on_every_engine! {
+    memory
+
     async fn every_past_event_comes_first_and_then_each_as_it_happens(world: World) {
         let till = world.till().await;
         let invoice = id(&till.invoice().await);

@@ -17,6 +17,8 @@ fn ms(clock: &Value) -> i64 {
 }
 
 on_every_engine! {
+    memory
+
     async fn what_cannot_be_simulated_is_named(world: World) {
         let till = world.till().await;
         let body = json!({ "amount": "25.00", "currency": "USD", "assets": [BASE, NILE] });
