@@ -37,7 +37,7 @@ test: ## everything CI runs
 	@$(STEP) "the decoders against spoiled answers" $(MAKE) --no-print-directory check-fuzz
 	@$(STEP) "tests on PostgreSQL through PgBouncer" $(MAKE) --no-print-directory check-pooler
 	@$(STEP) "the forwarder" $(MAKE) --no-print-directory check-contracts
-	@$(STEP) "openapi.json is what the code says" $(MAKE) --no-print-directory check-openapi
+	@$(STEP) "openapi.json and the configuration reference are what the code says" $(MAKE) --no-print-directory check-openapi
 	@$(STEP) "web pages in a browser" $(MAKE) --no-print-directory check-browser
 
 # On a tree that is built. What needs a database server, a chain or a browser is left to `test`.
@@ -119,6 +119,8 @@ check-contracts:
 check-openapi:
 	@$(CARGO) run -q --locked -p till -- openapi | diff -u openapi.json - \
 		|| { echo "openapi.json differs from the code: run make openapi" >&2; exit 1; }
+	@$(CARGO) run -q --locked -p till -- config --markdown | diff -u docs/configuration.md - \
+		|| { echo "docs/configuration.md differs from the code: run make openapi" >&2; exit 1; }
 
 fuzz: ## the decoders against spoiled answers, for longer: make fuzz TILL_FUZZ_SECONDS=600
 	@scripts/setup test
@@ -138,9 +140,10 @@ soak: release ## ten minutes of everything at once on each database, and a look 
 	@scripts/setup test
 	@scripts/with-postgres scripts/soak
 
-openapi: ## writes openapi.json from the code, and the web pages' types from it
+openapi: ## writes openapi.json and docs/configuration.md from the code, and the web pages' types
 	@$(CARGO) run -q -p till -- openapi > openapi.json.new
 	@mv openapi.json.new openapi.json
+	@$(CARGO) run -q -p till -- config --markdown > docs/configuration.md
 	@$(MAKE) --no-print-directory web-types
 
 fmt: ## formats the code

@@ -11,8 +11,8 @@ use clap::{Args, Parser, Subcommand};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::commands::{
-    account, accounts, backup, check, checkout, demo, destination, key, key_file, migrate, network,
-    recover, screening, serve, sweep,
+    account, accounts, backup, check, checkout, config, demo, destination, key, key_file, migrate,
+    network, recover, screening, serve, sweep,
 };
 use crate::compose;
 use crate::config::{Config, Flags};
@@ -30,8 +30,8 @@ const RUNTIME_END_TIME: Duration = Duration::from_secs(1);
     name = "till",
     version,
     disable_help_subcommand = true,
-    // So many commands fit a screen only without air between them.
-    help_template = "{about-with-newline}{usage-heading} {usage}   Example: till demo\nCommands:\n{subcommands}\nOptions:\n{options}"
+    // So many commands fit a screen only without air between them, and without a heading of their own.
+    help_template = "{about-with-newline}{usage-heading} {usage}   Example: till demo\n{subcommands}\nOptions:\n{options}"
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -137,6 +137,9 @@ enum Command {
     /// Print the OpenAPI 3.1 document
     #[command(after_help = "Example: till openapi > openapi.json")]
     Openapi,
+    /// Show every setting, what it is set to, and by whom
+    #[command(after_help = "Example: till config --example > till.toml")]
+    Config(config::Show),
     /// Say what is wrong with the configuration and what it depends on
     #[command(after_help = "Example: till check --config till.toml")]
     Check,
@@ -366,6 +369,10 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Recover(recover) => one_thing(&cli.settings, filter, async |config| {
             recover::run(&config, &recover).await
         }),
+        Command::Config(show) => {
+            let file = show.check.as_ref().or(cli.settings.config.as_ref());
+            config::show(&show, || given(file, &cli.settings, None))
+        }
         Command::Check => one_thing(&cli.settings, filter, async |config| {
             check::run(&config).await
         }),
@@ -402,7 +409,19 @@ fn block_on(
 }
 
 fn load(settings: &Settings, listen: Option<String>) -> Result<Config, Failure> {
-    let text = match &settings.config {
+    let (text, variables, flags) = given(settings.config.as_ref(), settings, listen)?;
+    let config = Config::load(text.as_deref(), variables.into_iter(), &flags)?;
+    compose::check_settings(&config)?;
+    Ok(config)
+}
+
+/// What the file, the environment and the command line say.
+fn given(
+    file: Option<&PathBuf>,
+    settings: &Settings,
+    listen: Option<String>,
+) -> Result<(Option<String>, Vec<(String, String)>, Flags), Failure> {
+    let text = match file {
         None => None,
         Some(path) => Some(std::fs::read_to_string(path).map_err(|error| {
             Failure::new(format!(
@@ -416,10 +435,7 @@ fn load(settings: &Settings, listen: Option<String>) -> Result<Config, Failure> 
         database: settings.database.clone(),
         set: settings.set.clone(),
     };
-    let variables = variables(env::vars_os())?;
-    let config = Config::load(text.as_deref(), variables.into_iter(), &flags)?;
-    compose::check_settings(&config)?;
-    Ok(config)
+    Ok((text, variables(env::vars_os())?, flags))
 }
 
 /// Variables of others may be anything; ours are text.
@@ -456,7 +472,7 @@ mod tests {
     #[test]
     fn every_help_fits_one_screen_and_shows_an_example() {
         let paths = paths(&Cli::command(), &[]);
-        assert_eq!(paths.len(), 31, "{paths:?}");
+        assert_eq!(paths.len(), 32, "{paths:?}");
         for mut path in paths {
             path.push("--help".to_owned());
             let help = Cli::try_parse_from(&path).unwrap_err().to_string();

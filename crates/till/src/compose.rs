@@ -186,7 +186,7 @@ pub fn engine_config(
 
 fn prices(config: &Config) -> Result<Prices, Failure> {
     let prices = &config.prices;
-    for (pair, price) in prices.fixed_test.iter().chain(&prices.fixed_live) {
+    for (pair, price) in prices.fixed.test.iter().chain(&prices.fixed.live) {
         if Price::parse(price).is_none() {
             let line = format!(
                 "configuration: prices.fixed.{pair:?} has more digits than a price can have"
@@ -195,8 +195,8 @@ fn prices(config: &Config) -> Result<Prices, Failure> {
         }
     }
     let fixed = FixedPrices {
-        test: prices.fixed_test.clone(),
-        live: prices.fixed_live.clone(),
+        test: prices.fixed.test.clone(),
+        live: prices.fixed.live.clone(),
     };
     Ok(Prices::new(fixed, i64::from(prices.max_age_s) * SECOND_MS))
 }

@@ -6,6 +6,7 @@ mod asking;
 pub mod backup;
 pub mod check;
 pub mod checkout;
+pub mod config;
 pub mod demo;
 pub mod destination;
 pub mod key;

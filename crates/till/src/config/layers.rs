@@ -1,11 +1,13 @@
-//! The layers: which settings exist, and which source had the last word on each.
+//! The layers: which source had the last word on each setting.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use toml::{Table, Value};
 
-use super::{ConfigError, Flags, UnknownVariable};
+use super::sections::settings;
+use super::setting::{Kind, Setting};
+use super::{ConfigError, Flags, Network, UnknownVariable};
 
 /// Where a value came from, in the words an operator needs to find it again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,78 +29,6 @@ impl fmt::Display for Origin {
     }
 }
 
-/// How a text from the environment or a flag becomes a value.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum SettingKind {
-    Text,
-    Flag,
-    Number,
-    List,
-    Map,
-    Tables,
-}
-
-const SETTINGS: &[(&str, &str, SettingKind)] = &[
-    ("server", "listen", SettingKind::Text),
-    ("server", "public_url", SettingKind::Text),
-    ("server", "checkout_url", SettingKind::Text),
-    ("server", "docs_url", SettingKind::Text),
-    ("server", "live_mode", SettingKind::Flag),
-    ("server", "drain_s", SettingKind::Number),
-    ("server", "slow_reader_s", SettingKind::Number),
-    ("database", "url", SettingKind::Text),
-    ("database", "readers", SettingKind::Number),
-    ("database", "writers", SettingKind::Number),
-    ("database", "transaction_pooler", SettingKind::Flag),
-    ("secrets", "key_file", SettingKind::List),
-    ("webhooks", "allow_private_addresses", SettingKind::Flag),
-    ("webhooks", "trusted_certificates", SettingKind::List),
-    ("limits", "checkout_per_minute", SettingKind::Number),
-    ("limits", "trusted_proxies", SettingKind::List),
-    (
-        "limits",
-        "open_link_invoices_per_client",
-        SettingKind::Number,
-    ),
-    ("limits", "connections", SettingKind::Number),
-    ("limits", "connections_per_client", SettingKind::Number),
-    ("limits", "streams_per_client", SettingKind::Number),
-    ("mail", "smtp_url", SettingKind::Text),
-    ("mail", "from", SettingKind::Text),
-    ("prices", "fixed", SettingKind::Map),
-    ("prices", "max_age_s", SettingKind::Number),
-    ("prices", "sources", SettingKind::Tables),
-    ("prices", "min_sources", SettingKind::Number),
-    ("prices", "max_spread_bps", SettingKind::Number),
-    ("addresses", "pool_max", SettingKind::Number),
-    ("addresses", "cooldown_h", SettingKind::Number),
-    ("addresses", "unpaid_cooldown_h", SettingKind::Number),
-    ("addresses", "bitcoin_gap_limit", SettingKind::Number),
-    ("invoices", "life_min", SettingKind::Number),
-    ("invoices", "volatile_life_min", SettingKind::Number),
-    ("invoices", "select_min", SettingKind::Number),
-    ("invoices", "expiry_wait_s", SettingKind::Number),
-    ("subscriptions", "attempt_days", SettingKind::Number),
-    ("wallets", "require_proof", SettingKind::Flag),
-    ("screening", "lists", SettingKind::Tables),
-    ("screening", "refresh_h", SettingKind::Number),
-    ("screening", "max_age_h", SettingKind::Number),
-    ("screening", "on_chain", SettingKind::Flag),
-    ("metrics", "listen", SettingKind::Text),
-    ("retention", "deliveries_d", SettingKind::Number),
-    ("retention", "events_d", SettingKind::Number),
-    ("retention", "payer_contacts_d", SettingKind::Number),
-    ("log", "format", SettingKind::Text),
-];
-
-const NETWORK_SETTINGS: &[(&str, SettingKind)] = &[
-    ("rpc", SettingKind::List),
-    ("credit_at", SettingKind::Text),
-    ("final_above", SettingKind::Text),
-    ("quorum", SettingKind::Number),
-    ("scan_from", SettingKind::Number),
-];
-
 /// Variables are upper case, but these ids are not: what the environment calls them in capitals.
 const MIXED_CASE_NETWORKS: &[&str] = &[
     "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
@@ -116,7 +46,7 @@ pub(super) struct Given {
 }
 
 /// The winning value of every setting that somebody gave, by its dotted name.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(super) struct Layers {
     pub settings: BTreeMap<String, Given>,
     pub networks: BTreeMap<String, BTreeMap<String, Given>>,
@@ -179,12 +109,12 @@ fn add_file(layers: &mut Layers, text: &str) -> Result<(), ConfigError> {
         }
     })?;
     for (section, content) in table {
-        let known = section == "networks" || SETTINGS.iter().any(|(name, ..)| *name == section);
+        let known = section == Network::SECTION || settings().any(|it| it.section == section);
         if !known {
             return Err(unknown(Origin::File, section));
         }
         for (key, value) in as_table(&section, content)? {
-            if section == "networks" {
+            if section == Network::SECTION {
                 for (setting, value) in as_table(&format!("networks.{key:?}"), value)? {
                     if network_kind(&setting).is_none() {
                         return Err(unknown(Origin::File, format!("networks.{key:?}.{setting}")));
@@ -224,17 +154,15 @@ fn add_variable(layers: &mut Layers, name: &str, text: &str) -> Result<(), Confi
         return Ok(());
     }
     let origin = Origin::Variable(name.to_owned());
-    for (section, key, kind) in SETTINGS {
-        if rest == format!("{section}_{key}").to_uppercase() {
-            let value = from_text(*kind, text, &origin, &format!("{section}.{key}"))?;
-            layers.put(section, key, origin, value);
-            return Ok(());
-        }
+    if let Some(setting) = settings().find(|it| it.variable() == name) {
+        let value = from_text(setting.kind, text, &origin, &setting.name())?;
+        layers.put(setting.section, setting.key, origin, value);
+        return Ok(());
     }
     let network = rest.strip_prefix("NETWORKS_").and_then(|rest| {
-        NETWORK_SETTINGS.iter().find_map(|(key, kind)| {
-            let id = rest.strip_suffix(&format!("_{}", key.to_uppercase()))?;
-            Some((id, *key, *kind))
+        Network::SETTINGS.iter().find_map(|setting| {
+            let id = rest.strip_suffix(&format!("_{}", setting.key.to_uppercase()))?;
+            Some((id, setting.key, setting.kind))
         })
     });
     let found = network.and_then(|(shouted, key, kind)| {
@@ -259,9 +187,7 @@ const SLIPS_MAX: usize = 2;
 
 /// The setting's variable that a name is probably a misspelling of.
 fn look_alike(name: &str) -> Option<String> {
-    let known = SETTINGS
-        .iter()
-        .map(|(section, key, _)| format!("TILL_{section}_{key}").to_uppercase());
+    let known = settings().map(Setting::variable);
     known
         .map(|known| (strsim::damerau_levenshtein(&known, name), known))
         .filter(|(slips, _)| *slips <= SLIPS_MAX)
@@ -298,7 +224,7 @@ fn add_set(layers: &mut Layers, given: &str) -> Result<(), ConfigError> {
     }
     let (section, rest) = path.trim().split_once('.').ok_or_else(malformed)?;
     let origin = Origin::Flag("--set");
-    if section == "networks" {
+    if section == Network::SECTION {
         let (id, key) = rest.rsplit_once('.').ok_or_else(malformed)?;
         let id = id.trim_matches('"');
         let full = format!("networks.{id:?}.{key}");
@@ -314,27 +240,27 @@ fn add_set(layers: &mut Layers, given: &str) -> Result<(), ConfigError> {
     Ok(())
 }
 
-fn kind(section: &str, key: &str) -> Option<SettingKind> {
-    let is_it = |(s, k, _): &&(&str, &str, SettingKind)| *s == section && *k == key;
-    SETTINGS.iter().find(is_it).map(|(_, _, kind)| *kind)
+fn kind(section: &str, key: &str) -> Option<Kind> {
+    let found = settings().find(|it| it.section == section && it.key == key);
+    found.map(|it| it.kind)
 }
 
-fn network_kind(key: &str) -> Option<SettingKind> {
-    let is_it = |(k, _): &&(&str, SettingKind)| *k == key;
-    NETWORK_SETTINGS.iter().find(is_it).map(|(_, kind)| *kind)
+fn network_kind(key: &str) -> Option<Kind> {
+    let found = Network::SETTINGS.iter().find(|it| it.key == key);
+    found.map(|it| it.kind)
 }
 
 fn unknown(origin: Origin, key: String) -> ConfigError {
     let section = key.split('.').next().unwrap_or_default();
     let keys: Vec<&str> = match section {
-        "networks" => NETWORK_SETTINGS.iter().map(|(key, _)| *key).collect(),
+        Network::SECTION => Network::SETTINGS.iter().map(|it| it.key).collect(),
         _ => {
-            let inside = SETTINGS.iter().filter(|(name, ..)| *name == section);
-            inside.map(|(_, key, _)| *key).collect()
+            let inside = settings().filter(|it| it.section == section);
+            inside.map(|it| it.key).collect()
         }
     };
     let hint = if keys.is_empty() {
-        let mut sections: Vec<&str> = SETTINGS.iter().map(|(section, ..)| *section).collect();
+        let mut sections: Vec<&str> = settings().map(|it| it.section).collect();
         sections.dedup();
         format!("the sections are {}, networks", sections.join(", "))
     } else {
@@ -344,12 +270,7 @@ fn unknown(origin: Origin, key: String) -> ConfigError {
     ConfigError::UnknownSetting { origin, key, hint }
 }
 
-fn from_text(
-    kind: SettingKind,
-    text: &str,
-    origin: &Origin,
-    key: &str,
-) -> Result<Value, ConfigError> {
+fn from_text(kind: Kind, text: &str, origin: &Origin, key: &str) -> Result<Value, ConfigError> {
     let text = text.trim();
     let wrong = |problem: &str| ConfigError::Value {
         origin: origin.clone(),
@@ -357,30 +278,30 @@ fn from_text(
         problem: problem.to_owned(),
     };
     match kind {
-        SettingKind::Text => Ok(Value::String(text.to_owned())),
-        SettingKind::Flag => match text {
+        Kind::Text => Ok(Value::String(text.to_owned())),
+        Kind::Flag => match text {
             "true" => Ok(Value::Boolean(true)),
             "false" => Ok(Value::Boolean(false)),
             _ => Err(wrong("must be true or false")),
         },
-        SettingKind::Number => text
+        Kind::Number => text
             .parse()
             .map(Value::Integer)
             .map_err(|_| wrong("must be a whole number")),
-        SettingKind::List if text.starts_with('[') => literal(text)
+        Kind::List if text.starts_with('[') => literal(text)
             .filter(Value::is_array)
             .ok_or_else(|| wrong("is not a list: write a,b or [\"a\", \"b\"]")),
-        SettingKind::List => Ok(Value::Array(
+        Kind::List => Ok(Value::Array(
             text.split(',')
                 .map(str::trim)
                 .filter(|item| !item.is_empty())
                 .map(|item| Value::String(item.to_owned()))
                 .collect(),
         )),
-        SettingKind::Tables => literal(text)
+        Kind::Tables => literal(text)
             .filter(Value::is_array)
             .ok_or_else(|| wrong("is not a list of tables: write [{name = \"…\", …}]")),
-        SettingKind::Map => literal(text)
+        Kind::Map => literal(text)
             .filter(Value::is_table)
             .ok_or_else(|| wrong("is not a table: write {\"BTC/USD\" = \"50000\"}")),
     }

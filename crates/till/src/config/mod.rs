@@ -8,17 +8,23 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use ipnet::IpNet;
-
 mod layers;
+mod parse;
 mod prices;
 mod read;
+pub mod reference;
 mod screening;
+mod sections;
+mod setting;
 mod settings;
 #[cfg(test)]
 mod tests;
 
 pub use layers::Origin;
+pub use sections::{
+    Addresses, Database, Invoices, Limits, Log, Mail, Metrics, Network, Prices, Retention,
+    Screening, Secrets, Server, Subscriptions, Wallets, Webhooks,
+};
 
 /// What the command line said about settings. `--listen` and `--database` are the two that people type;
 /// `--set section.key=value` reaches every other one.
@@ -60,68 +66,11 @@ pub struct UnknownVariable {
     pub meant: Option<String>,
 }
 
+/// Pairs and their prices, which stay text: the core makes exact numbers of what the operator typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Server {
-    pub listen: SocketAddr,
-    /// The three addresses stay open here because their defaults follow the port that was really bound:
-    /// [`Config::urls`] settles them.
-    pub public_url: Option<String>,
-    pub checkout_url: Option<String>,
-    pub docs_url: Option<String>,
-    pub live_mode: bool,
-    /// How long a server that is told to stop goes on answering, unready, until it closes.
-    pub drain_s: u32,
-    pub slow_reader_s: u32,
-}
-
-#[derive(Clone, PartialEq, Eq)]
-pub struct Database {
-    pub url: String,
-    pub readers: u32,
-    /// For PostgreSQL; SQLite has one.
-    pub writers: u32,
-    /// Taken for granted; otherwise it is found out.
-    pub transaction_pooler: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Secrets {
-    /// Empty means the default place: [`Config::key_files`] settles it.
-    pub key_file: Vec<PathBuf>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Webhooks {
-    pub allow_private_addresses: bool,
-    pub trusted_certificates: Vec<PathBuf>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limits {
-    pub checkout_per_minute: u32,
-    pub trusted_proxies: Vec<IpNet>,
-    pub open_link_invoices_per_client: u32,
-    pub connections: u32,
-    pub connections_per_client: u32,
-    pub streams_per_client: u32,
-}
-
-#[derive(Clone, PartialEq, Eq)]
-pub struct Mail {
-    pub smtp_url: Option<String>,
-    pub from: Option<String>,
-}
-
-/// Prices stay text: what the operator typed is turned into exact numbers by the core.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prices {
-    pub fixed_test: BTreeMap<String, String>,
-    pub fixed_live: BTreeMap<String, String>,
-    pub max_age_s: u32,
-    pub sources: Vec<PriceSource>,
-    /// So many must agree, within hundredths of a percent.
-    pub min_sources: u32,
-    pub max_spread_bps: u32,
+pub struct FixedPrices {
+    pub test: BTreeMap<String, String>,
+    pub live: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,68 +86,10 @@ pub enum PricePlace {
     Http { url: String, pointer: String },
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Addresses {
-    pub pool_max: u32,
-    pub cooldown_h: u32,
-    /// For an address that nothing was sent to.
-    pub unpaid_cooldown_h: u32,
-    pub bitcoin_gap_limit: u32,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Invoices {
-    pub life_min: u32,
-    pub volatile_life_min: u32,
-    pub select_min: u32,
-    /// How long an expiry waits for a watched network to be read up to the deadline.
-    pub expiry_wait_s: u32,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Subscriptions {
-    /// How long an attempt to charge a period stays open, after the first.
-    pub attempt_days: u32,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wallets {
-    /// A payer's wallet is bound only with its signature.
-    pub require_proof: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Metrics {
-    /// Without it nobody can see them.
-    pub listen: Option<SocketAddr>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Log {
-    /// None: text on a terminal, JSON elsewhere.
-    pub format: Option<LogFormat>,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
     Text,
     Json,
-}
-
-/// Days after which things are deleted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Retention {
-    pub deliveries_d: u32,
-    pub events_d: u32,
-    pub payer_contacts_d: u32,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Screening {
-    pub lists: Vec<ScreeningList>,
-    pub refresh_h: u32,
-    pub max_age_h: u32,
-    pub on_chain: bool,
 }
 
 /// Where a list of addresses comes from. Whether its format exists is the engine's to say.
@@ -207,17 +98,6 @@ pub struct ScreeningList {
     pub name: String,
     pub source: String,
     pub format: String,
-}
-
-#[derive(Clone, PartialEq, Eq, Default)]
-pub struct Network {
-    pub rpc: Vec<String>,
-    pub credit_at: CreditAt,
-    /// A figure of an invoice's own currency, as it was written.
-    pub final_above: Option<String>,
-    /// None means the default, which depends on how many endpoints there are.
-    pub quorum: Option<u32>,
-    pub scan_from: Option<u32>,
 }
 
 /// The finality at which a payment on a network counts.

@@ -7,90 +7,66 @@ use url::Url;
 
 use super::layers::Given;
 use super::settings::{Settings, wrong};
-use super::{ConfigError, PricePlace, PriceSource, Prices};
+use super::{ConfigError, FixedPrices, PricePlace, PriceSource};
 
-const SOURCES: &str = "prices.sources";
 /// Without a price nothing in Bitcoin could be tried out; real money never sees this one.
 const TEST_PRICE_DEFAULT: (&str, &str) = ("BTC/USD", "50000");
 /// No more digits than the core's exact decimals take.
 const PRICE_DIGITS_MAX: usize = 40;
 
-pub(super) fn read(s: &mut Settings) -> Result<Prices, ConfigError> {
-    let (fixed_test, fixed_live) = fixed(s)?;
-    let min_origin = s.origin("prices.min_sources");
-    let prices = Prices {
-        fixed_test,
-        fixed_live,
-        max_age_s: s.number("prices.max_age_s", 120, 1..=86_400)?,
-        sources: sources(s)?,
-        min_sources: s.number("prices.min_sources", 2, 1..=100)?,
-        max_spread_bps: s.number("prices.max_spread_bps", 100, 0..=10_000)?,
-    };
-    let too_few = prices.sources.iter().any(|source| {
-        let of_pair = prices.sources.iter().filter(|it| it.pair == source.pair);
-        of_pair.count() < prices.min_sources as usize
-    });
-    if too_few {
-        let problem = "is more than there are sources of a pair: it would never have a price";
-        return Err(wrong(min_origin, "prices.min_sources", problem));
-    }
-    Ok(prices)
-}
-
-/// Pairs and their prices.
-type Fixed = BTreeMap<String, String>;
-
-/// In test mode, and in live mode.
-fn fixed(s: &mut Settings) -> Result<(Fixed, Fixed), ConfigError> {
-    let Some(Given { origin, value }) = s.0.remove("prices.fixed") else {
-        let (pair, price) = TEST_PRICE_DEFAULT;
-        let test = BTreeMap::from([(pair.to_owned(), price.to_owned())]);
-        return Ok((test, BTreeMap::new()));
-    };
-    let Value::Table(table) = value else {
-        return Err(wrong(
-            origin,
-            "prices.fixed",
-            "must be a table of pairs and prices",
-        ));
-    };
-    let mut fixed = BTreeMap::new();
-    for (pair, price) in table {
-        let key = format!("prices.fixed.{pair:?}");
-        if !is_pair(&pair) {
-            return Err(wrong(origin, &key, "is not a pair such as BTC/USD"));
-        }
-        let Value::String(price) = price else {
-            return Err(wrong(origin, &key, "must be in quotes, such as \"50000\""));
+impl Settings {
+    pub(super) fn fixed_prices(&mut self, key: &str) -> Result<FixedPrices, ConfigError> {
+        let Some(Given { origin, value }) = self.0.remove(key) else {
+            let (pair, price) = TEST_PRICE_DEFAULT;
+            return Ok(FixedPrices {
+                test: BTreeMap::from([(pair.to_owned(), price.to_owned())]),
+                live: BTreeMap::new(),
+            });
         };
-        if !is_price(&price) {
-            return Err(wrong(origin, &key, "must be a plain decimal above zero"));
-        }
-        fixed.insert(pair, price);
-    }
-    Ok((fixed.clone(), fixed))
-}
-
-fn sources(s: &mut Settings) -> Result<Vec<PriceSource>, ConfigError> {
-    let Some(Given { origin, value }) = s.0.remove(SOURCES) else {
-        return Ok(Vec::new());
-    };
-    let Value::Array(items) = value else {
-        return Err(wrong(origin, SOURCES, "must be a list of tables"));
-    };
-    let mut sources: Vec<PriceSource> = Vec::new();
-    for item in items {
-        let Value::Table(table) = item else {
-            return Err(wrong(origin, SOURCES, "must hold tables of pair and kind"));
+        let Value::Table(table) = value else {
+            return Err(wrong(origin, key, "must be a table of pairs and prices"));
         };
-        let source = source(table).map_err(|problem| wrong(origin.clone(), SOURCES, problem))?;
-        if sources.contains(&source) {
-            // It would agree with itself.
-            return Err(wrong(origin, SOURCES, "must not have one source twice"));
+        let mut fixed = BTreeMap::new();
+        for (pair, price) in table {
+            let key = format!("{key}.{pair:?}");
+            if !is_pair(&pair) {
+                return Err(wrong(origin, &key, "is not a pair such as BTC/USD"));
+            }
+            let Value::String(price) = price else {
+                return Err(wrong(origin, &key, "must be in quotes, such as \"50000\""));
+            };
+            if !is_price(&price) {
+                return Err(wrong(origin, &key, "must be a plain decimal above zero"));
+            }
+            fixed.insert(pair, price);
         }
-        sources.push(source);
+        Ok(FixedPrices {
+            test: fixed.clone(),
+            live: fixed,
+        })
     }
-    Ok(sources)
+
+    pub(super) fn price_sources(&mut self, key: &str) -> Result<Vec<PriceSource>, ConfigError> {
+        let Some(Given { origin, value }) = self.0.remove(key) else {
+            return Ok(Vec::new());
+        };
+        let Value::Array(items) = value else {
+            return Err(wrong(origin, key, "must be a list of tables"));
+        };
+        let mut sources: Vec<PriceSource> = Vec::new();
+        for item in items {
+            let Value::Table(table) = item else {
+                return Err(wrong(origin, key, "must hold tables of pair and kind"));
+            };
+            let source = source(table).map_err(|problem| wrong(origin.clone(), key, problem))?;
+            if sources.contains(&source) {
+                // It would agree with itself.
+                return Err(wrong(origin, key, "must not have one source twice"));
+            }
+            sources.push(source);
+        }
+        Ok(sources)
+    }
 }
 
 fn source(mut table: Table) -> Result<PriceSource, &'static str> {

@@ -3,11 +3,10 @@
 use toml::{Table, Value};
 use url::Url;
 
-use super::layers::{Given, Origin};
+use super::layers::Given;
 use super::settings::{Settings, wrong};
-use super::{ConfigError, Screening, ScreeningList};
+use super::{ConfigError, ScreeningList};
 
-const LISTS: &str = "screening.lists";
 const NAME_CHARS_MAX: usize = 40;
 /// What the program itself calls what it finds.
 const NAMES_TAKEN: [&str; 4] = [
@@ -18,46 +17,28 @@ const NAMES_TAKEN: [&str; 4] = [
 ];
 const FORMATS: [&str; 2] = ["ofac_sdn_advanced", "plain"];
 
-pub(super) fn read(s: &mut Settings) -> Result<Screening, ConfigError> {
-    let origin =
-        s.0.get("screening.max_age_h")
-            .map_or(Origin::Default, |given| given.origin.clone());
-    let screening = Screening {
-        lists: lists(s)?,
-        refresh_h: s.number("screening.refresh_h", 12, 1..=8_760)?,
-        max_age_h: s.number("screening.max_age_h", 48, 1..=8_760)?,
-        on_chain: s.flag_or("screening.on_chain", true)?,
-    };
-    if screening.max_age_h <= screening.refresh_h {
-        let problem = "must be more than screening.refresh_h, or every list is too old before it is read again";
-        return Err(wrong(origin, "screening.max_age_h", problem));
-    }
-    Ok(screening)
-}
-
-fn lists(s: &mut Settings) -> Result<Vec<ScreeningList>, ConfigError> {
-    let Some(Given { origin, value }) = s.0.remove(LISTS) else {
-        return Ok(Vec::new());
-    };
-    let Value::Array(items) = value else {
-        return Err(wrong(origin, LISTS, "must be a list of tables"));
-    };
-    let mut lists: Vec<ScreeningList> = Vec::new();
-    for item in items {
-        let Value::Table(table) = item else {
-            return Err(wrong(
-                origin,
-                LISTS,
-                "must hold tables of name, source and format",
-            ));
+impl Settings {
+    pub(super) fn screening_lists(&mut self, key: &str) -> Result<Vec<ScreeningList>, ConfigError> {
+        let Some(Given { origin, value }) = self.0.remove(key) else {
+            return Ok(Vec::new());
         };
-        let list = list(table).map_err(|problem| wrong(origin.clone(), LISTS, problem))?;
-        if lists.iter().any(|other| other.name == list.name) {
-            return Err(wrong(origin, LISTS, "must not have one name twice"));
+        let Value::Array(items) = value else {
+            return Err(wrong(origin, key, "must be a list of tables"));
+        };
+        let mut lists: Vec<ScreeningList> = Vec::new();
+        for item in items {
+            let Value::Table(table) = item else {
+                let problem = "must hold tables of name, source and format";
+                return Err(wrong(origin, key, problem));
+            };
+            let list = list(table).map_err(|problem| wrong(origin.clone(), key, problem))?;
+            if lists.iter().any(|other| other.name == list.name) {
+                return Err(wrong(origin, key, "must not have one name twice"));
+            }
+            lists.push(list);
         }
-        lists.push(list);
+        Ok(lists)
     }
-    Ok(lists)
 }
 
 fn list(mut table: Table) -> Result<ScreeningList, &'static str> {

@@ -61,11 +61,7 @@ impl Settings {
         items.iter().map(read).collect()
     }
 
-    pub(super) fn flag(&mut self, key: &str) -> Result<bool, ConfigError> {
-        self.flag_or(key, false)
-    }
-
-    pub(super) fn flag_or(&mut self, key: &str, default: bool) -> Result<bool, ConfigError> {
+    pub(super) fn flag(&mut self, key: &str, default: bool) -> Result<bool, ConfigError> {
         match self.0.remove(key) {
             None => Ok(default),
             Some(Given {

@@ -79,8 +79,10 @@ fn without_anything_the_documented_defaults_apply() {
             from: None,
         },
         prices: Prices {
-            fixed_test: pairs(&[("BTC/USD", "50000")]),
-            fixed_live: pairs(&[]),
+            fixed: FixedPrices {
+                test: pairs(&[("BTC/USD", "50000")]),
+                live: pairs(&[]),
+            },
             max_age_s: 120,
             sources: vec![],
             min_sources: 2,
@@ -318,10 +320,10 @@ fn a_network_variable_finds_the_id_whose_case_it_lost() {
 #[test]
 fn the_default_price_is_for_test_mode_and_a_configured_one_for_both() {
     let config = from_env(&[("TILL_PRICES_FIXED", "{ \"ETH/USD\" = \"3000\" }")]);
-    assert_eq!(config.prices.fixed_test, pairs(&[("ETH/USD", "3000")]));
-    assert_eq!(config.prices.fixed_live, pairs(&[("ETH/USD", "3000")]));
+    assert_eq!(config.prices.fixed.test, pairs(&[("ETH/USD", "3000")]));
+    assert_eq!(config.prices.fixed.live, pairs(&[("ETH/USD", "3000")]));
     let none = from_env(&[("TILL_PRICES_FIXED", "{}")]);
-    assert!(none.prices.fixed_test.is_empty());
+    assert!(none.prices.fixed.test.is_empty());
 }
 
 #[test]

@@ -246,7 +246,8 @@ fn a_fixed_price_is_a_plain_decimal_above_zero_for_a_pair() {
     assert_eq!(
         from_file("prices.fixed.\"X/USD\" = '0.00001'")
             .prices
-            .fixed_live["X/USD"],
+            .fixed
+            .live["X/USD"],
         "0.00001"
     );
 }
