@@ -1,5 +1,9 @@
 //! Refunds: what may be refunded, where a refund stands, and what its payer may still do.
 
+mod status;
+
+pub use status::{Cover, Facts, ReviewReason, source_doubt, status};
+
 use crate::error::{Code, Refusal};
 use crate::invoice::{Purpose, Summary, Terms};
 use crate::ledger::Position;
@@ -15,7 +19,7 @@ pub enum RefundStatus {
     /// The payer has not said where to send it. Stays so when the link expires.
     Unclaimed,
     ReadyToSend,
-    /// The address is on a list, or could not be held against one: it must not be paid.
+    /// Somebody has to look at it before it may be paid, see [`ReviewReason`].
     InReview,
     Sent,
     Cancelled,

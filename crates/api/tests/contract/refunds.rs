@@ -32,9 +32,15 @@ pub fn tx(n: u8) -> String {
     format!("0x{}", hex::encode([n; 32]))
 }
 
-async fn shown(till: &Till, refund: &Value) -> Value {
+pub async fn shown(till: &Till, refund: &Value) -> Value {
     let path = format!("/v1/refunds/{}", id(refund));
     till.get(&path).await.ok(200)
+}
+
+/// A reorganisation undoes a simulated payment.
+pub async fn reverse(till: &Till, payment: &str) {
+    let path = format!("/v1/test_helpers/payments/{payment}/reverse");
+    till.post(&path, json!({})).await.ok(200);
 }
 
 async fn units(till: &Till, group: &str) -> i128 {
@@ -52,7 +58,7 @@ on_every_engine! {
         names.sort_unstable();
         assert_eq!(names, [
             "amount", "asset", "cancelled_at", "claim_token", "claim_url", "claimed_at", "created_at", "expires_at", "id",
-            "invoice", "livemode", "object", "payout", "reason", "sent_at", "status", "tx_hash",
+            "invoice", "livemode", "object", "payout", "reason", "review_reason", "sent_at", "status", "tx_hash",
         ]);
         assert!(id(&made).starts_with("rfd_"));
         assert_eq!((&made["amount"], &made["asset"], &made["status"]), (&json!("3.50"), &json!(BASE), &json!("unclaimed")));
@@ -448,6 +454,7 @@ on_every_engine! {
         let seen = till.call("GET", &path).key(till.live_key()).send().await.ok(200);
         let screening = &seen["payout"]["screening"];
         assert_eq!((&screening["result"], &screening["lists"][0]["result"]), (&json!("unavailable"), &json!("unavailable")));
+        assert_eq!(seen["review_reason"], "screening_unavailable");
         // A test key is told where it is.
         let message = till.get(&path).await.refused(404, "resource_missing", None);
         assert!(message.contains("live"), "{message}");

@@ -20,7 +20,7 @@ use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::invoices::find_locked;
 use crate::settlement::follow::receipt;
-use crate::settlement::{self, Held};
+use crate::settlement::{self, Held, Tracked};
 use crate::view::{RefundView, TokenAmount};
 
 /// What a merchant says about a new refund.
@@ -46,14 +46,15 @@ pub async fn create(
 ) -> Result<RefundView, Fail> {
     let mut held = find_locked(tx, context, invoice).await?;
     let now = held.moment(context);
-    if lapse_expired(tx, context, invoice, now).await? {
+    if lapse_expired(tx, context, &held, now).await? {
         held = find_locked(tx, context, invoice).await?;
     }
     let (asset, units) = decide(&held, request)?;
     let drawn = draw(&mut held, asset, units, now)?;
+    let mut row = new_row(context, invoice, drawn, request.reason, now)?;
+    row.was_covered = held.assess(now).is_covered;
+    held.refunds.push(Tracked::new(row.clone()));
     settlement::settle(tx, context, held, None).await?;
-    let row = new_row(context, invoice, drawn, request.reason, now)?;
-    till_store::refunds::insert(tx, &row, now).await?;
     let timer = TimerRow::new(
         &context.scope,
         TimerKind::ExpireClaim,
@@ -74,16 +75,18 @@ pub async fn create(
 async fn lapse_expired(
     tx: &mut Tx,
     context: &Context<'_>,
-    invoice: &str,
+    held: &Held,
     now: i64,
 ) -> Result<bool, Fail> {
-    let known = till_store::refunds::of_invoice(tx, &context.scope, invoice).await?;
-    let mut any = false;
-    for row in known.iter().filter(|row| has_lapsed(row, now)) {
-        lapse(tx, context, &row.id).await?;
-        any = true;
+    let refunds = held.refunds.iter().map(|refund| &refund.is);
+    let lapsed: Vec<&str> = refunds
+        .filter(|row| has_lapsed(row, now))
+        .map(|row| &*row.id)
+        .collect();
+    for id in &lapsed {
+        lapse(tx, context, id).await?;
     }
-    Ok(any)
+    Ok(!lapsed.is_empty())
 }
 
 /// Which asset and how much of it, held against what was received.
@@ -186,13 +189,16 @@ fn new_row(
         units: drawn.units,
         reason,
         status: RefundStatus::Unclaimed,
+        review_reason: None,
         sources: drawn.sources,
         withdrawn: drawn.withdrawn,
+        was_covered: false,
         token_hash: hash_token(&token).to_vec(),
         token_sealed: engine.vault.seal(&engine.ids, &purpose, token.as_bytes())?,
         created_at: now,
         expires_at: now.saturating_add(CLAIM_LIFE_MS),
         claimed_at: None,
+        ready_at: None,
         sent_at: None,
         cancelled_at: None,
         lapsed_at: None,

@@ -9,11 +9,10 @@ use till_core::screening::Finding;
 use till_store::Tx;
 use till_store::refunds::RefundRow;
 
-use super::{change, find, find_locked, is_covered, render};
+use super::{change, find, find_locked, render, settle};
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine};
 use crate::screening::{self, Answers, Screened};
-use crate::settlement;
 use crate::view::RefundView;
 
 /// Whether a text can be the hash of a transaction, on whichever network.
@@ -28,15 +27,11 @@ pub async fn mark_sent(
     id: &str,
     tx_hash: &str,
 ) -> Result<RefundView, Fail> {
-    let (mut row, mut held) = find_locked(tx, context, id).await?;
+    let (mut held, at) = find_locked(tx, context, id).await?;
+    let row = held.refunds[at].is.clone();
     if row.status != RefundStatus::ReadyToSend {
         return Err(Refusal::of(Code::RefundNotReady).into());
     }
-    if !is_covered(&held, &row) {
-        let message = "The payment that this refund is drawn from was reversed, or is held";
-        return Err(Refusal::new(Code::RefundNotReady, message).into());
-    }
-    let now = held.moment(context);
     let (network, _) = payout(&row)?;
     let form = till_chains::normalise_tx_hash(tx_hash).and_then(|form| form.on(network.family));
     let tx_hash = form.ok_or_else(|| {
@@ -61,17 +56,13 @@ pub async fn mark_sent(
         payment.refunds_sent = payment.refunds_sent.plus(units);
         Some(())
     })?;
-    settlement::settle(tx, context, held, None).await?;
-    row.status = RefundStatus::Sent;
-    row.sent_at = Some(now);
-    row.tx_hash = Some(tx_hash);
-    match till_store::refunds::update(tx, &mut row, now).await {
+    let now = held.moment(context);
+    let sent = &mut held.refunds[at].is;
+    (sent.sent_at, sent.tx_hash) = (Some(now), Some(tx_hash));
+    match settle(tx, context, held, id).await {
         // Another refund took the same transaction between our look and our write.
-        Err(error) if error.violates("refunds_sent_once") => Err(Fail::Again),
-        done => {
-            done?;
-            render(context.engine, &row)
-        }
+        Err(Fail::Store(error, _)) if error.violates("refunds_sent_once") => Err(Fail::Again),
+        done => render(context.engine, &done?),
     }
 }
 
@@ -117,7 +108,8 @@ async fn screen_locked(
     id: &str,
     answers: &Answers,
 ) -> Result<Finding, Fail> {
-    let (mut row, held) = find_locked(tx, context, id).await?;
+    let (mut held, at) = find_locked(tx, context, id).await?;
+    let row = held.refunds[at].is.clone();
     if row.status != RefundStatus::ReadyToSend {
         return Ok(Finding::Clear);
     }
@@ -131,9 +123,8 @@ async fn screen_locked(
     tx.write(&till_store::screenings::rows([&kept])).await?;
     let found = screening.result();
     if found == Finding::Match {
-        row.status = RefundStatus::InReview;
-        row.screening = Some(screening);
-        till_store::refunds::update(tx, &mut row, held.moment(context)).await?;
+        held.refunds[at].is.screening = Some(screening);
+        settle(tx, context, held, id).await?;
     }
     Ok(found)
 }

@@ -22,6 +22,12 @@ pub struct RefundView {
     pub invoice: String,
     /// `unclaimed`, `ready_to_send`, `in_review`, `sent` or `cancelled`.
     pub status: String,
+    /// Why it is `in_review`, null otherwise. `sanctions`, `blacklist` or `screening_unavailable`: what the lists say of
+    /// the address, or of who paid. `payment_reversed`: a payment that it is drawn from left the chain. `price_uncovered`:
+    /// the price was paid beside it, and is not any more. `finality_violation`: the network took back final blocks. Where
+    /// several apply, the first of these.
+    #[schema(required)]
+    pub review_reason: Option<&'static str>,
     /// Whole tokens.
     pub amount: String,
     pub asset: String,
@@ -108,6 +114,7 @@ impl RefundView {
             livemode: row.scope.mode.is_live(),
             invoice: row.invoice.clone(),
             status: row.status.as_str().to_owned(),
+            review_reason: row.review_reason.map(|reason| reason.as_str()),
             amount: amount.amount,
             asset: amount.asset,
             reason: row.reason.map(|reason| reason.as_str()),

@@ -252,7 +252,7 @@ fn legal(before: &str, after: &str) -> Check {
             "unclaimed",
             "unclaimed" | "ready_to_send" | "in_review" | "cancelled"
         ) | ("ready_to_send", "sent" | "in_review" | "cancelled")
-            | ("in_review", "cancelled")
+            | ("in_review", "ready_to_send" | "cancelled")
     );
     match is_legal {
         true => Ok(()),
