@@ -4,6 +4,7 @@ mod status;
 
 pub use status::{Cover, Facts, ReviewReason, source_doubt, status};
 
+use crate::asset::{Asset, Registry};
 use crate::error::{Code, Refusal};
 use crate::invoice::{Purpose, Summary, Terms};
 use crate::ledger::Position;
@@ -200,6 +201,19 @@ fn excess(of: Refundable, terms: &Terms, summary: &Summary, asset: &str) -> Resu
         true if is_shown => Err(Refusal::of(Code::RefundExceedsReceived)),
         true => Err(required()),
     }
+}
+
+/// What a payer gets for a refund on the network that was chosen: the same token there, and how much of it.
+pub fn paid_as(asset: &str, units: Units, network: &str) -> Option<(&'static Asset, Units)> {
+    let registry = Registry::builtin();
+    let own = registry.asset(asset)?;
+    let there = registry.asset_on(&own.symbol, network)?;
+    let scale = |more: u32| 10u128.checked_pow(more);
+    let units = match there.decimals >= own.decimals {
+        true => units.0.checked_mul(scale(there.decimals - own.decimals)?)?,
+        false => units.0 / scale(own.decimals - there.decimals)?,
+    };
+    Some((there, Units(units)))
 }
 
 /// Whether the payer may still look at the claim: not when it was taken back, or was left alone too long.

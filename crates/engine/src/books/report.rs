@@ -103,8 +103,10 @@ impl Walk {
             found.extend(differences.map(|one| DiscrepancyView::of(invoice, asset, one)));
         }
         let of_period = |refund: &&BookRefund| find(&books, &refund.invoice).is_some();
-        let refunds = books.refunds.iter().filter(of_period);
-        found.extend(refunds.filter_map(|refund| sent::unpaid(refund, &observed)));
+        for refund in books.refunds.iter().filter(of_period) {
+            found.extend(sent::unpaid(refund, &observed));
+            found.extend(sent::unexpected(refund));
+        }
         Ok(found)
     }
 

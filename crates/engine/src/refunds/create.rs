@@ -206,6 +206,7 @@ fn new_row(
         payout_address: None,
         screening: None,
         tx_hash: None,
+        sent_despite: None,
         steps: 0,
         id,
     })

@@ -7,7 +7,7 @@ mod sent;
 
 pub use claims::{Claim, ClaimRequest, ask, claim, find_claim, show_claim};
 pub use create::{NewRefund, create};
-pub use sent::{is_tx_hash, mark_sent, screen_again};
+pub use sent::{PayoutSeen, is_tx_hash, look_before_sent, mark_sent};
 pub use till_store::refunds::RefundFilter;
 
 use till_core::error::{Code, Refusal};

@@ -410,6 +410,8 @@ CREATE TABLE refunds (
     payout_address TEXT,
     screening TEXT,
     tx_hash TEXT,
+    -- Why it was in review when the merchant recorded that it had been paid out before.
+    sent_despite TEXT,
     -- How many rows of refund_steps it has.
     steps INTEGER NOT NULL,
     PRIMARY KEY (account, mode, id),

@@ -45,6 +45,8 @@ table! {
         payout_address: Option<String>,
         screening: Option<Screening>,
         tx_hash: Option<String>,
+        /// Why it was in review when the merchant recorded that it had been paid out before.
+        sent_despite: Option<ReviewReason>,
         /// How many steps its history has.
         steps: i64,
     }
@@ -76,6 +78,7 @@ const CHANGING: &[&str] = &[
     "payout_address",
     "screening",
     "tx_hash",
+    "sent_despite",
     "steps",
 ];
 
