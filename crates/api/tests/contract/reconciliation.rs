@@ -8,7 +8,7 @@ use till_store::{Queries, StoreError};
 
 use crate::claims::{PAYER, claim};
 use crate::harness::{BASE, NILE, Till, address, id, text};
-use crate::refunds::{act, received, refund, tx};
+use crate::refunds::{act, received, refund, reverse, tx};
 
 async fn report(till: &Till, query: &str) -> Value {
     till.get(&format!("/v1/reconciliation{query}"))
@@ -245,6 +245,17 @@ on_every_engine! {
         assert_eq!(till.retrieve(&invoice).await["status"], "under_review");
         let held = ("held".to_owned(), "11.00".to_owned(), "explained".to_owned());
         assert_eq!(kinds(&report(&till, "").await), [explained("1.00"), explained("3.00"), held]);
+    }
+
+    async fn a_reversal_in_another_asset_exposes_no_refund(world: World) {
+        let till = world.till().await;
+        let invoice = received(&till, "25").await;
+        till.simulate(&invoice, json!({ "amount": "3", "asset": NILE })).await;
+        refund(&till, &invoice, json!({ "amount": "3", "asset": NILE })).await.ok(201);
+        let payments = till.payments_of(&invoice).await;
+        let paid = payments.iter().find(|payment| payment["asset"] == BASE).unwrap();
+        reverse(&till, &id(paid)).await;
+        assert_eq!(kinds(&report(&till, "").await), [("reversed".to_owned(), "25.00".to_owned(), "explained".to_owned())]);
     }
 
     async fn only_what_was_asked_about_is_reported(world: World) {

@@ -114,7 +114,7 @@ impl Walk {
     fn add<'r>(&mut self, books: &'r Books) -> InvoiceViews<'r> {
         let tips: HashMap<&str, Tips> = books.tips.iter().map(tips).collect();
         let mut views = InvoiceViews::with_capacity(books.invoices.len());
-        let mut undone: HashMap<&str, Undone> = HashMap::new();
+        let mut undone: HashMap<(&str, &str), Undone> = HashMap::new();
         for invoice in &books.invoices {
             add_invoice(&mut self.assets, &mut views, invoice);
         }
@@ -127,7 +127,7 @@ impl Walk {
             add_chain(&tips, &mut views, payment);
             if let Some(gone_at) = payment.credited_at.and(payment.gone_at) {
                 let is_paid = invoice.status.is_paid();
-                let of = undone.entry(&invoice.invoice);
+                let of = undone.entry((&invoice.invoice, &payment.asset));
                 let of = of.or_insert(Undone { gone_at, is_paid });
                 of.gone_at = of.gone_at.max(gone_at);
             }
@@ -142,7 +142,7 @@ impl Walk {
             let units = wide(refund.units);
             let of = views.entry((&refund.invoice, &refund.asset)).or_default();
             of.refunded += units;
-            if let Some(undone) = undone.get(&*refund.invoice)
+            if let Some(undone) = undone.get(&(&*refund.invoice, &*refund.asset))
                 && refund.created_at <= undone.gone_at
             {
                 of.exposed += units;
@@ -205,7 +205,7 @@ impl Walk {
     }
 }
 
-/// A credited payment of an invoice left the chain.
+/// A credited payment of an invoice in one asset left the chain.
 struct Undone {
     /// The last time.
     gone_at: i64,
