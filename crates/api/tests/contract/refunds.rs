@@ -82,6 +82,18 @@ on_every_engine! {
         refund(&till, &twice, json!({})).await.refused(400, "amount_required", "amount");
     }
 
+    async fn an_excess_in_two_assets_is_refunded_asset_by_asset(world: World) {
+        let till = world.till().await;
+        let invoice = received(&till, "28").await;
+        till.simulate(&invoice, json!({ "asset": NILE, "amount": "2" })).await;
+        assert_eq!(refund(&till, &invoice, json!({})).await.ok(201)["amount"], "3.00");
+        let message = refund(&till, &invoice, json!({})).await.refused(400, "amount_required", "amount");
+        assert!(message.contains(&format!("2.00 {NILE}")), "{message}");
+        let second = refund(&till, &invoice, json!({ "asset": NILE })).await.ok(201);
+        assert_eq!((&second["amount"], &second["asset"]), (&json!("2.00"), &json!(NILE)));
+        refund(&till, &invoice, json!({})).await.refused(409, "refund_exceeds_received", None);
+    }
+
     async fn under_review_nothing_is_given_back_without_an_amount(world: World) {
         let till = world.till().await;
         let invoice = received(&till, "25").await;

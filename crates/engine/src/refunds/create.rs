@@ -7,7 +7,8 @@ use till_core::id::{self, IdKind};
 use till_core::ledger::{Position, refund_from};
 use till_core::money::{self, Units};
 use till_core::refund::{
-    CLAIM_LIFE_MS, RefundReason, RefundStatus, Source, refund_amount, refund_asset, refundable,
+    CLAIM_LIFE_MS, RefundReason, RefundStatus, Source, other_excess, refund_amount, refund_asset,
+    refundable,
 };
 use till_core::timer::TimerKind;
 use till_store::Tx;
@@ -113,7 +114,9 @@ fn decide(held: &Held, request: &NewRefund) -> Result<(String, Units), Refusal> 
         })?),
     };
     let of = refundable(&sources, &asset);
-    let units = refund_amount(of, &held.terms(), &invoice.summary, &asset, amount)?;
+    let others = other_excess(&sources, &asset);
+    let terms = held.terms();
+    let units = refund_amount(of, &terms, &invoice.summary, &asset, amount, &others)?;
     Ok((asset, units))
 }
 
