@@ -106,6 +106,7 @@ impl Walk {
         for refund in books.refunds.iter().filter(of_period) {
             found.extend(sent::unpaid(refund, &observed));
             found.extend(sent::unexpected(refund));
+            found.extend(sent::elsewhere(refund));
         }
         Ok(found)
     }

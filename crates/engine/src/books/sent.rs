@@ -73,3 +73,23 @@ pub(super) fn unexpected(refund: &BookRefund) -> Option<DiscrepancyView> {
         detail: format!("{} {why} when its payout was recorded.", refund.id),
     })
 }
+
+/// A refund that was sent on another network than its money came from: booked under the asset received, paid in another.
+pub(super) fn elsewhere(refund: &BookRefund) -> Option<DiscrepancyView> {
+    let (network, tx_hash) = transaction(refund)?;
+    let (asset, _) = paid_as(&refund.asset, refund.units, network)?;
+    (asset.code != refund.asset).then(|| DiscrepancyView {
+        asset: refund.asset.clone(),
+        kind: "sent_in_another_asset",
+        amount: shown(&refund.asset, wide(refund.units)),
+        severity: Severity::Explained.as_str(),
+        invoice: Some(refund.invoice.clone()),
+        network: Some(network.to_owned()),
+        tx_hash: Some(tx_hash.to_owned()),
+        index: None,
+        detail: format!(
+            "{} is booked under {}, which was received, and was sent as {}.",
+            refund.id, refund.asset, asset.code
+        ),
+    })
+}

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use till_core::asset::Registry;
 use till_core::money::show;
+use till_core::refund::paid_as;
 use till_core::screening::Screening;
 use till_core::time;
 use till_store::refunds::RefundRow;
@@ -67,6 +68,9 @@ pub struct PayoutView {
     pub address: String,
     /// CAIP-2 id.
     pub network: String,
+    /// What to send there: the refund's token on that network. The books have the refund under the asset received, which is
+    /// the refund's own `asset`.
+    pub asset: String,
     pub screening: ScreeningView,
 }
 
@@ -134,9 +138,12 @@ impl RefundView {
 }
 
 fn payout_of(row: &RefundRow) -> Option<PayoutView> {
+    let network = row.payout_network.clone()?;
+    let sent = paid_as(&row.asset, row.units, &network);
     Some(PayoutView {
         address: row.payout_address.clone()?,
-        network: row.payout_network.clone()?,
+        asset: sent.map_or_else(|| row.asset.clone(), |(asset, _)| asset.code.clone()),
+        network,
         screening: ScreeningView::of(row.screening.as_ref()?),
     })
 }
