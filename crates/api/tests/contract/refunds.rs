@@ -261,6 +261,19 @@ on_every_engine! {
         assert_eq!((units(&till, "settled").await, units(&till, "overpaid").await), (25_000_000, 0));
     }
 
+    async fn the_excess_beside_a_price_given_back_is_refunded_by_an_empty_body(world: World) {
+        let till = world.till().await;
+        let invoice = received(&till, "25").await;
+        let made = refund(&till, &invoice, json!({ "amount": "25" })).await.ok(201);
+        claim(&till, &made, "eip155:84532", PAYER).await.ok(200);
+        act(&till, &made, "mark_sent", json!({ "tx_hash": tx(1) })).await.ok(200);
+        reverse(&till, &id(&till.payments_of(&invoice).await[0])).await;
+        till.simulate(&invoice, json!({ "amount": "28" })).await;
+        assert_eq!(till.retrieve(&invoice).await["amount_overpaid"]["amount"], "3.00");
+        assert_eq!(refund(&till, &invoice, json!({})).await.ok(201)["amount"], "3.00");
+        refund(&till, &invoice, json!({})).await.refused(409, "refund_exceeds_received", None);
+    }
+
     async fn what_was_reversed_is_not_ready_to_be_sent(world: World) {
         let till = world.till().await;
         let invoice = received(&till, "28.5").await;
