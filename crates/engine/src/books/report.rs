@@ -235,7 +235,11 @@ fn add_invoice<'r>(assets: &mut Assets, views: &mut InvoiceViews<'r>, row: &'r B
         of.is_dust = is_dust;
     }
     if let Some((asset, units)) = &row.summary.overpaid {
-        views.entry((&row.invoice, asset)).or_default().is_shown = true;
+        let of = views.entry((&row.invoice, asset)).or_default();
+        of.is_shown = true;
+        if row.is_top_up {
+            of.top_up_excess = wide(*units);
+        }
         assets.entry(asset.clone()).or_default().overpaid += wide(*units);
     }
 }

@@ -18,6 +18,8 @@ table! {
         invoice: String,
         summary: Summary,
         status: Status,
+        /// It buys credit.
+        is_top_up: bool,
     }
 }
 
@@ -117,7 +119,8 @@ pub async fn of_period(
     (after, up_to): (&str, &str),
 ) -> Result<Books, StoreError> {
     let sql = "SELECT \
-         (SELECT string_agg(concat_ws($7, i.id, COALESCE(i.summary, ''), i.status), $8) FROM invoices AS i \
+         (SELECT string_agg(concat_ws($7, i.id, COALESCE(i.summary, ''), i.status, \
+         CASE WHEN i.customer IS NOT NULL AND i.subscription IS NULL THEN 1 ELSE 0 END), $8) FROM invoices AS i \
          WHERE i.account = $1 AND i.mode = $2 AND i.id > $3 AND i.id <= $4 AND i.created_at >= $5 AND i.created_at < $6), \
          (SELECT string_agg(concat_ws($7, p.invoice, p.id, p.asset, p.units, p.status, p.credit_at, p.network, p.simulated, \
          COALESCE(p.credited_at, -1), COALESCE(p.gone_at, -1), \
