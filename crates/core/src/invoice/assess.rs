@@ -146,12 +146,23 @@ fn outcome(it: &Weighed<'_>) -> PaymentStatus {
             PaymentStatus::Credited
         }
         Some(Verdict::Held(_)) => PaymentStatus::Held,
+        // Nothing of it is left to be given back: it stays what it was when it paid for something.
+        Some(Verdict::Passed | Verdict::Accepted | Verdict::Rejected) if is_spent(payment) => {
+            PaymentStatus::Credited
+        }
         Some(Verdict::Rejected) => PaymentStatus::Refundable,
         _ if !it.creditable => PaymentStatus::Refundable,
         Some(Verdict::Passed | Verdict::Accepted) => PaymentStatus::Credited,
         // Reached the level but not judged: not credited before somebody looked.
         Some(Verdict::Screened) | None => PaymentStatus::Confirming,
     }
+}
+
+/// Whether all of a payment was used as credit, or refunded besides.
+fn is_spent(payment: &Payment) -> bool {
+    let taken = payment.taken;
+    let refunded = taken.refunds_due.plus(taken.refunds_sent);
+    !taken.credit_used.is_zero() && taken.credit_used.plus(refunded) >= payment.units
 }
 
 /// The status as it would be if nothing were held.
