@@ -111,6 +111,7 @@ on_every_engine! {
         let (till, customer) = begin(&world).await;
         let invoice = id(&asked(&till, &customer, "10.00").await);
         till.simulate(&invoice, json!({ "amount": "12" })).await;
+        till.advance(60).await;
         let found = async |till: &Till| {
             let report = till.get("/v1/reconciliation").await.ok(200);
             let found = report["discrepancies"].as_array().unwrap().clone();
