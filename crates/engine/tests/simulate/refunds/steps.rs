@@ -259,7 +259,7 @@ async fn send(story: &mut Story) -> Check {
 }
 
 /// The merchant's wallet pays out what is ready to be sent: the chain shows it from now on. Some cancel the refund by
-/// mistake before they tell the server.
+/// mistake before they tell the server, and some payments are gone by then.
 async fn pay_out(story: &mut Story) -> Check {
     let ready = hold::ready_payouts(story).await;
     let paid: Vec<String> = story.paid_out.iter().map(|it| it.refund.clone()).collect();
@@ -306,10 +306,26 @@ async fn pay_out(story: &mut Story) -> Check {
         refund: refund.clone(),
         tx_hash,
     });
-    match story.world.rng.percent(40) {
-        true => ask(story, Ask::Cancel { refund }).await.map(drop),
-        false => Ok(()),
+    match story.world.rng.below(5) {
+        0 | 1 => ask(story, Ask::Cancel { refund }).await.map(drop),
+        2 => reverse_one_of(story, ready.invoice).await,
+        _ => Ok(()),
     }
+}
+
+/// A payment of this invoice leaves the chain.
+async fn reverse_one_of(story: &mut Story, invoice: String) -> Check {
+    let payments = hold::payments(story).await;
+    let payments: Vec<_> = payments
+        .into_iter()
+        .filter(|payment| payment.invoice == invoice)
+        .collect();
+    let Some(payment) = some(story, &payments) else {
+        return Ok(());
+    };
+    story.may_exceed.insert(invoice);
+    let payment = payment.id;
+    ask(story, Ask::Reverse { payment }).await.map(drop)
 }
 
 /// The merchant tells of a payout, now or long after it was made: what the chain shows is recorded, whatever became of the
