@@ -227,6 +227,8 @@ pub struct Assessment {
     pub hold: Option<Hold>,
     /// What was credited pays the price, whatever else is held.
     pub is_covered: bool,
+    /// The same together with what is held because its network took back final blocks.
+    pub is_covered_with_disputed: bool,
     /// Nothing more is waited for: its address may cool down. What arrives nevertheless counts as the facts say.
     pub is_over: bool,
 }

@@ -77,12 +77,13 @@ pub struct Taken {
 /// what counts as excess of the others is beyond both.
 const OWED_FROM: &[Group] = &[Group::Settled];
 
-/// What bears the rest: what a refund would take, and at last what waits for a decision.
+/// What bears the rest, which was given back of a price that was paid: what never counted, then what pays the price again,
+/// and what is beyond that as late as possible, because it is the payer's. At last what waits for a decision.
 const BORNE_FROM: &[Group] = &[
-    Group::Overpaid,
     Group::Refundable,
     Group::PrepaidCredit,
     Group::Settled,
+    Group::Overpaid,
     Group::Held,
 ];
 

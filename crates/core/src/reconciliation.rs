@@ -77,13 +77,15 @@ pub struct Views {
     pub held: i128,
     /// What refunds that are open or sent come to.
     pub refunded: i128,
-    /// What of that was refunded before a credited payment of the invoice left the chain.
+    /// What of that was refunded before a credited payment of the invoice in this asset left the chain.
     pub exposed: i128,
     /// The invoice is paid, whatever left the chain.
     pub is_paid: bool,
     /// What of it the journal has beyond the price, and whether the invoice shows an excess of this asset.
     pub excess: i128,
     pub is_shown: bool,
+    /// What a top-up's invoice shows as its excess, which becomes credit with the rest.
+    pub top_up_excess: i128,
     /// The invoice is paid, and not overpaid: what is beyond its price came below a cent at a time.
     pub is_dust: bool,
 }
@@ -197,6 +199,13 @@ pub fn differences(views: &Views) -> Vec<Difference> {
     };
     let hidden = if views.is_shown { 0 } else { views.excess };
     add(kind, hidden, Severity::Explained, detail);
+    let credit = views.top_up_excess - views.excess - views.refunded;
+    add(
+        "excess_is_credit",
+        credit.max(0),
+        Severity::Explained,
+        "Shown as too much by a top-up's invoice, and prepaid credit in the journal.",
+    );
     found
 }
 
@@ -291,6 +300,27 @@ mod tests {
                 ..beyond
             },
             &[],
+        );
+        let top_up = Views {
+            is_shown: true,
+            top_up_excess: 3,
+            ..agree
+        };
+        check(top_up, &[("excess_is_credit", 3)]);
+        // Not final yet, or given back in part.
+        check(
+            Views {
+                excess: 3,
+                ..top_up
+            },
+            &[],
+        );
+        check(
+            Views {
+                refunded: 2,
+                ..top_up
+            },
+            &[("excess_is_credit", 1)],
         );
         check(Views { chain: 24, ..agree }, &[("chain", 1)]);
         check(

@@ -1,10 +1,15 @@
 //! Refunds: what may be refunded, where a refund stands, and what its payer may still do.
 
+mod status;
+
+pub use status::{Cover, Facts, ReviewReason, source_doubt, status};
+
+use crate::asset::{Asset, Registry};
 use crate::error::{Code, Refusal};
 use crate::invoice::{Purpose, Summary, Terms};
 use crate::ledger::Position;
 use crate::limits::CLAIM_LIFE_DAYS;
-use crate::money::Units;
+use crate::money::{Units, show};
 use crate::time::DAY_MS;
 
 /// How long a refund's link is open.
@@ -15,7 +20,7 @@ pub enum RefundStatus {
     /// The payer has not said where to send it. Stays so when the link expires.
     Unclaimed,
     ReadyToSend,
-    /// The address is on a list, or could not be held against one: it must not be paid.
+    /// Somebody has to look at it before it may be paid, see [`ReviewReason`].
     InReview,
     Sent,
     Cancelled,
@@ -160,20 +165,35 @@ pub fn refund_asset(
     }
 }
 
-/// The amount of a refund: the one that was asked for, or what is left of the excess that the invoice shows.
+/// What is beyond the price in the assets beside this one, and not refunded yet.
+pub fn other_excess(sources: &[Source<'_>], asset: &str) -> Vec<(String, Units)> {
+    let mut found: Vec<(String, Units)> = Vec::new();
+    for source in sources.iter().filter(|source| source.asset != asset) {
+        let excess = refundable(sources, source.asset).excess;
+        let is_known = found.iter().any(|(known, _)| known == source.asset);
+        if !excess.is_zero() && !is_known {
+            found.push((source.asset.to_owned(), excess));
+        }
+    }
+    found
+}
+
+/// The amount of a refund: the one that was asked for, or what is left of the excess that the invoice shows. `others` is
+/// what is left of it in other assets.
 pub fn refund_amount(
     of: Refundable,
     terms: &Terms,
     summary: &Summary,
     asset: &str,
     asked: Option<Units>,
+    others: &[(String, Units)],
 ) -> Result<Units, Refusal> {
     let amount = match asked {
         Some(amount) if amount.is_zero() => {
             return Err(Refusal::of(Code::AmountInvalid).param("amount"));
         }
         Some(amount) => amount,
-        None => excess(of, terms, summary, asset)?,
+        None => excess(of, terms, summary, asset, others)?,
     };
     if amount > of.available {
         return Err(Refusal::of(Code::RefundExceedsReceived).param("amount"));
@@ -182,7 +202,13 @@ pub fn refund_amount(
 }
 
 /// What is beyond the price of an invoice that is not overpaid is dust, or waits with it for a review: that takes an amount.
-fn excess(of: Refundable, terms: &Terms, summary: &Summary, asset: &str) -> Result<Units, Refusal> {
+fn excess(
+    of: Refundable,
+    terms: &Terms,
+    summary: &Summary,
+    asset: &str,
+    others: &[(String, Units)],
+) -> Result<Units, Refusal> {
     let required = || Refusal::of(Code::AmountRequired).param("amount");
     let (shown, units) = summary.overpaid.as_ref().ok_or_else(required)?;
     let is_shown = shown == asset;
@@ -193,9 +219,38 @@ fn excess(of: Refundable, terms: &Terms, summary: &Summary, asset: &str) -> Resu
     };
     match excess.is_zero() {
         false => Ok(excess),
-        true if is_shown => Err(Refusal::of(Code::RefundExceedsReceived)),
+        true if is_shown && others.is_empty() => Err(Refusal::of(Code::RefundExceedsReceived)),
+        true if is_shown => Err(elsewhere(asset, others)),
         true => Err(required()),
     }
+}
+
+/// One refund is of one asset: what is left in others has to be asked for by name.
+fn elsewhere(asset: &str, others: &[(String, Units)]) -> Refusal {
+    let registry = Registry::builtin();
+    let each = others.iter().map(|(code, units)| {
+        let decimals = registry.asset(code).map_or(0, |asset| asset.decimals);
+        format!("{} {code}", show(*units, decimals))
+    });
+    let each: Vec<String> = each.collect();
+    let message = format!(
+        "Nothing is left of the excess in {asset}; left in other assets: {}. Name the asset, or an amount",
+        each.join(", ")
+    );
+    Refusal::new(Code::AmountRequired, message).param("amount")
+}
+
+/// What a payer gets for a refund on the network that was chosen: the same token there, and how much of it.
+pub fn paid_as(asset: &str, units: Units, network: &str) -> Option<(&'static Asset, Units)> {
+    let registry = Registry::builtin();
+    let own = registry.asset(asset)?;
+    let there = registry.asset_on(&own.symbol, network)?;
+    let scale = |more: u32| 10u128.checked_pow(more);
+    let units = match there.decimals >= own.decimals {
+        true => units.0.checked_mul(scale(there.decimals - own.decimals)?)?,
+        false => units.0 / scale(own.decimals - there.decimals)?,
+    };
+    Some((there, Units(units)))
 }
 
 /// Whether the payer may still look at the claim: not when it was taken back, or was left alone too long.
@@ -272,9 +327,16 @@ mod tests {
         };
         let of = refundable(&[source("A", 10, 0, held)], "A");
         assert_eq!((of.received, of.available), (Units(10), Units(0)));
-        let code = refund_amount(of, &terms(&["A"]), &Summary::default(), "A", Some(Units(1)))
-            .unwrap_err()
-            .code;
+        let code = refund_amount(
+            of,
+            &terms(&["A"]),
+            &Summary::default(),
+            "A",
+            Some(Units(1)),
+            &[],
+        )
+        .unwrap_err()
+        .code;
         assert_eq!(code, Code::RefundExceedsReceived);
     }
 
@@ -295,7 +357,7 @@ mod tests {
         };
         let (sale, shown) = (terms(&["A", "B"]), overpaid("A", 3));
         let default = |of, summary: &Summary, asset: &str| {
-            refund_amount(of, &sale, summary, asset, None).map_err(|refusal| refusal.code)
+            refund_amount(of, &sale, summary, asset, None, &[]).map_err(|refusal| refusal.code)
         };
         assert_eq!(default(of(3), &shown, "A"), Ok(Units(3)));
         assert_eq!(default(of(1), &shown, "B"), Ok(Units(1)));
@@ -316,8 +378,15 @@ mod tests {
             );
         }
         let asked = |units| {
-            refund_amount(of(0), &sale, &Summary::default(), "A", Some(Units(units)))
-                .map_err(|refusal| refusal.code)
+            refund_amount(
+                of(0),
+                &sale,
+                &Summary::default(),
+                "A",
+                Some(Units(units)),
+                &[],
+            )
+            .map_err(|refusal| refusal.code)
         };
         assert_eq!(asked(3), Ok(Units(3)));
         assert_eq!(asked(13), Ok(Units(13)));
@@ -337,11 +406,12 @@ mod tests {
             excess: Units(0),
             available: Units(12 - refunded),
         };
-        let default = |refunded| refund_amount(of(refunded), &top_up, &overpaid("A", 2), "A", None);
+        let default =
+            |refunded| refund_amount(of(refunded), &top_up, &overpaid("A", 2), "A", None, &[]);
         assert_eq!(default(0), Ok(Units(2)));
         assert_eq!(default(1), Ok(Units(1)));
         assert_eq!(default(2).unwrap_err().code, Code::RefundExceedsReceived);
-        let other = refund_amount(of(0), &top_up, &overpaid("B", 2), "A", None);
+        let other = refund_amount(of(0), &top_up, &overpaid("B", 2), "A", None, &[]);
         assert_eq!(other.unwrap_err().code, Code::AmountRequired);
     }
 

@@ -137,7 +137,9 @@ body! {
 /// Say that a refund was sent, and by which transaction
 ///
 /// Send it from your own wallet first, to `payout.address` on `payout.network`. The address is held against the
-/// lists once more: should one name it now, the refund is `in_review`.
+/// lists once more: should one name it now, the refund is `in_review`. A payout that was made while the refund was
+/// `ready_to_send` can be recorded after it became `in_review` where the chain shows it or cannot be asked, and after it
+/// was cancelled where the chain shows it; reconciliation flags it.
 #[utoipa::path(
     post, path = "/v1/refunds/{id}/mark_sent", tag = "Refunds", operation_id = "markRefundSent",
     params(("id" = String, Path, description = "Refund id"), IdempotencyKey),
@@ -151,9 +153,10 @@ async fn mark_sent(
     posted: Posted<Secret, MarkSentRequest>,
 ) -> Answered {
     let (id, tx_hash) = (id.as_str(), posted.body.tx_hash.as_str());
-    refunds::screen_again(&api.engine, posted.scope(), id).await?;
+    let seen = refunds::look_before_sent(&api.engine, posted.scope(), id, tx_hash).await?;
     let mark = posted.perform(&api, |tx, context| {
-        async move { text(&refunds::mark_sent(tx, context, id, tx_hash).await?) }.scope_boxed()
+        async move { text(&refunds::mark_sent(tx, context, id, tx_hash, seen).await?) }
+            .scope_boxed()
     });
     mark.await
 }

@@ -145,7 +145,7 @@ on_every_engine! {
             assert_eq!(claimed["status"], "in_review");
             let seen = shown(&till, &made).await;
             let screening = &seen["payout"]["screening"];
-            assert_eq!(screening["result"], "match");
+            assert_eq!((&screening["result"], &seen["review_reason"]), (&json!("match"), &json!(list)));
             let matched: Vec<_> = screening["lists"].as_array().unwrap().iter().filter(|one| one["result"] == "match").collect();
             assert_eq!((matched.len(), &matched[0]["list"]), (1, &json!(list)));
             act(&till, &made, "mark_sent", json!({ "tx_hash": tx(1) })).await.refused(409, "refund_not_ready", None);

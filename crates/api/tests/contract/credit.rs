@@ -107,6 +107,21 @@ on_every_engine! {
         assert_eq!(data(&till.get("/v1/customers").await.ok(200))[0].get("credit"), None);
     }
 
+    async fn the_excess_of_a_top_up_is_explained_as_credit(world: World) {
+        let (till, customer) = begin(&world).await;
+        let invoice = id(&asked(&till, &customer, "10.00").await);
+        till.simulate(&invoice, json!({ "amount": "12" })).await;
+        till.advance(60).await;
+        let found = async |till: &Till| {
+            let report = till.get("/v1/reconciliation").await.ok(200);
+            let found = report["discrepancies"].as_array().unwrap().clone();
+            found.iter().map(|one| (text(&one["kind"]), text(&one["amount"]), text(&one["severity"]))).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&till).await, [("excess_is_credit".to_owned(), "2.00".to_owned(), "explained".to_owned())]);
+        till.post(&format!("/v1/invoices/{invoice}/refunds"), json!({})).await.ok(201);
+        assert_eq!(found(&till).await, []);
+    }
+
     async fn every_value_of_a_top_up_is_checked(world: World) {
         let (till, customer) = begin(&world).await;
         let path = format!("/v1/customers/{customer}/top_up");

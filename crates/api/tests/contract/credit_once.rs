@@ -4,7 +4,7 @@ use futures::future::join_all;
 use serde_json::json;
 
 use crate::credit::{asked, assert_conserved, credit, due, top_up};
-use crate::harness::{BASE, Till, id};
+use crate::harness::{BASE, Till, id, text};
 use crate::statuses::{balances, books, tokens};
 use crate::subscriptions::{act, begin, look, pay, plan, subscribe};
 
@@ -75,6 +75,24 @@ on_every_engine! {
         assert_eq!(balances(&till).await, books(&[
             ("received", BASE, -100_000_000), ("settled", BASE, 25_000_000), ("refunds_due", BASE, 75_000_000),
         ]));
+        assert_conserved(&till).await;
+    }
+
+    async fn a_used_payment_of_a_rejected_top_up_does_not_read_refundable(world: World) {
+        let (till, customer) = begin(&world).await;
+        till.set(json!({ "manual_review_amount": "50" })).await;
+        let invoice = id(&asked(&till, &customer, "100.00").await);
+        till.simulate(&invoice, json!({ "amount": "25" })).await;
+        let plan = plan(&till, json!({})).await;
+        assert_eq!(subscribe(&till, &customer, &plan).await["status"], "active");
+        till.simulate(&invoice, json!({ "amount": "60" })).await;
+        reject(&till, &invoice).await;
+        assert_eq!(till.retrieve(&invoice).await["status"], "cancelled");
+        let mut seen: Vec<_> = till.payments_of(&invoice).await.iter().map(|it| (text(&it["amount"]), text(&it["status"]))).collect();
+        seen.sort();
+        assert_eq!(seen, [("25.00".to_owned(), "credited".to_owned()), ("60.00".to_owned(), "refundable".to_owned())]);
+        refund(&till, &invoice, "60.01").await.refused(409, "refund_exceeds_received", "amount");
+        refund(&till, &invoice, "60").await.ok(201);
         assert_conserved(&till).await;
     }
 

@@ -25,6 +25,8 @@ mod patience;
 mod payments;
 mod plans;
 mod reconciliation;
+mod refund_payouts;
+mod refund_reviews;
 mod refunds;
 mod reviews;
 mod rotation;

@@ -7,8 +7,8 @@ use till_store::transfers::TransferRow;
 use till_store::{Queries, StoreError};
 
 use crate::claims::{PAYER, claim};
-use crate::harness::{BASE, NILE, Till, address, id, text};
-use crate::refunds::{act, received, refund, tx};
+use crate::harness::{BASE, NILE, SEPOLIA, Till, address, id, text};
+use crate::refunds::{act, received, refund, reverse, tx};
 
 async fn report(till: &Till, query: &str) -> Value {
     till.get(&format!("/v1/reconciliation{query}"))
@@ -245,6 +245,32 @@ on_every_engine! {
         assert_eq!(till.retrieve(&invoice).await["status"], "under_review");
         let held = ("held".to_owned(), "11.00".to_owned(), "explained".to_owned());
         assert_eq!(kinds(&report(&till, "").await), [explained("1.00"), explained("3.00"), held]);
+    }
+
+    async fn a_reversal_in_another_asset_exposes_no_refund(world: World) {
+        let till = world.till().await;
+        let invoice = received(&till, "25").await;
+        till.simulate(&invoice, json!({ "amount": "3", "asset": NILE })).await;
+        refund(&till, &invoice, json!({ "amount": "3", "asset": NILE })).await.ok(201);
+        let payments = till.payments_of(&invoice).await;
+        let paid = payments.iter().find(|payment| payment["asset"] == BASE).unwrap();
+        reverse(&till, &id(paid)).await;
+        assert_eq!(kinds(&report(&till, "").await), [("reversed".to_owned(), "25.00".to_owned(), "explained".to_owned())]);
+    }
+
+    async fn a_refund_sent_on_another_network_shows_both_assets(world: World) {
+        let till = world.till().await;
+        let invoice = received(&till, "25").await;
+        let made = refund(&till, &invoice, json!({ "amount": "5" })).await.ok(201);
+        claim(&till, &made, "eip155:11155111", PAYER).await.ok(200);
+        let sent = act(&till, &made, "mark_sent", json!({ "tx_hash": tx(1) })).await.ok(200);
+        assert_eq!((&sent["asset"], &sent["payout"]["asset"]), (&json!(BASE), &json!(SEPOLIA)));
+        let seen = report(&till, "").await;
+        assert_eq!(figure(&seen, "ledger", "refunds_sent"), "5.00");
+        assert_eq!(kinds(&seen), [("sent_in_another_asset".to_owned(), "5.00".to_owned(), "explained".to_owned())]);
+        let one = &seen["discrepancies"][0];
+        assert_eq!((&one["asset"], &one["network"]), (&json!(BASE), &json!("eip155:11155111")));
+        assert!(text(&one["detail"]).contains(SEPOLIA), "{one}");
     }
 
     async fn only_what_was_asked_about_is_reported(world: World) {

@@ -32,9 +32,15 @@ pub fn tx(n: u8) -> String {
     format!("0x{}", hex::encode([n; 32]))
 }
 
-async fn shown(till: &Till, refund: &Value) -> Value {
+pub async fn shown(till: &Till, refund: &Value) -> Value {
     let path = format!("/v1/refunds/{}", id(refund));
     till.get(&path).await.ok(200)
+}
+
+/// A reorganisation undoes a simulated payment.
+pub async fn reverse(till: &Till, payment: &str) {
+    let path = format!("/v1/test_helpers/payments/{payment}/reverse");
+    till.post(&path, json!({})).await.ok(200);
 }
 
 async fn units(till: &Till, group: &str) -> i128 {
@@ -52,7 +58,7 @@ on_every_engine! {
         names.sort_unstable();
         assert_eq!(names, [
             "amount", "asset", "cancelled_at", "claim_token", "claim_url", "claimed_at", "created_at", "expires_at", "id",
-            "invoice", "livemode", "object", "payout", "reason", "sent_at", "status", "tx_hash",
+            "invoice", "livemode", "object", "payout", "reason", "review_reason", "sent_at", "status", "tx_hash",
         ]);
         assert!(id(&made).starts_with("rfd_"));
         assert_eq!((&made["amount"], &made["asset"], &made["status"]), (&json!("3.50"), &json!(BASE), &json!("unclaimed")));
@@ -74,6 +80,18 @@ on_every_engine! {
         let seen = till.retrieve(&twice).await;
         assert_eq!((&seen["status"], &seen["amount_overpaid"]), (&json!("paid"), &Value::Null), "{seen}");
         refund(&till, &twice, json!({})).await.refused(400, "amount_required", "amount");
+    }
+
+    async fn an_excess_in_two_assets_is_refunded_asset_by_asset(world: World) {
+        let till = world.till().await;
+        let invoice = received(&till, "28").await;
+        till.simulate(&invoice, json!({ "asset": NILE, "amount": "2" })).await;
+        assert_eq!(refund(&till, &invoice, json!({})).await.ok(201)["amount"], "3.00");
+        let message = refund(&till, &invoice, json!({})).await.refused(400, "amount_required", "amount");
+        assert!(message.contains(&format!("2.00 {NILE}")), "{message}");
+        let second = refund(&till, &invoice, json!({ "asset": NILE })).await.ok(201);
+        assert_eq!((&second["amount"], &second["asset"]), (&json!("2.00"), &json!(NILE)));
+        refund(&till, &invoice, json!({})).await.refused(409, "refund_exceeds_received", None);
     }
 
     async fn under_review_nothing_is_given_back_without_an_amount(world: World) {
@@ -243,6 +261,19 @@ on_every_engine! {
         assert_eq!((units(&till, "settled").await, units(&till, "overpaid").await), (25_000_000, 0));
     }
 
+    async fn the_excess_beside_a_price_given_back_is_refunded_by_an_empty_body(world: World) {
+        let till = world.till().await;
+        let invoice = received(&till, "25").await;
+        let made = refund(&till, &invoice, json!({ "amount": "25" })).await.ok(201);
+        claim(&till, &made, "eip155:84532", PAYER).await.ok(200);
+        act(&till, &made, "mark_sent", json!({ "tx_hash": tx(1) })).await.ok(200);
+        reverse(&till, &id(&till.payments_of(&invoice).await[0])).await;
+        till.simulate(&invoice, json!({ "amount": "28" })).await;
+        assert_eq!(till.retrieve(&invoice).await["amount_overpaid"]["amount"], "3.00");
+        assert_eq!(refund(&till, &invoice, json!({})).await.ok(201)["amount"], "3.00");
+        refund(&till, &invoice, json!({})).await.refused(409, "refund_exceeds_received", None);
+    }
+
     async fn what_was_reversed_is_not_ready_to_be_sent(world: World) {
         let till = world.till().await;
         let invoice = received(&till, "28.5").await;
@@ -254,9 +285,9 @@ on_every_engine! {
         till.post(&format!("/v1/test_helpers/payments/{payment}/reverse"), json!({})).await.ok(200);
         assert_eq!(shown(&till, &claimed).await["status"], "in_review");
         claim(&till, &unclaimed, "eip155:84532", PAYER).await.ok(200);
-        for (made, hash) in [(&claimed, tx(1)), (&unclaimed, tx(2))] {
+        act(&till, &unclaimed, "mark_sent", json!({ "tx_hash": tx(2) })).await.refused(409, "refund_not_ready", None);
+        for made in [&claimed, &unclaimed] {
             assert_eq!(shown(&till, made).await["status"], "in_review");
-            act(&till, made, "mark_sent", json!({ "tx_hash": hash })).await.refused(409, "refund_not_ready", None);
             act(&till, made, "cancel", json!({})).await.ok(200);
         }
         assert_eq!(units(&till, "refunds_due").await, 0);
@@ -347,7 +378,7 @@ on_every_engine! {
         }
         let report = till.get("/v1/reconciliation").await.ok(200);
         for one in report["discrepancies"].as_array().unwrap() {
-            let known = ["reversed", "refunded_beyond_received", "refunded_and_reversed"];
+            let known = ["reversed", "refunded_beyond_received", "refunded_and_reversed", "sent_in_review"];
             assert!(known.contains(&text(&one["kind"]).as_str()), "{one}");
         }
         let figure = |view: &str, item: &str| {
@@ -448,6 +479,7 @@ on_every_engine! {
         let seen = till.call("GET", &path).key(till.live_key()).send().await.ok(200);
         let screening = &seen["payout"]["screening"];
         assert_eq!((&screening["result"], &screening["lists"][0]["result"]), (&json!("unavailable"), &json!("unavailable")));
+        assert_eq!(seen["review_reason"], "screening_unavailable");
         // A test key is told where it is.
         let message = till.get(&path).await.refused(404, "resource_missing", None);
         assert!(message.contains("live"), "{message}");

@@ -7,6 +7,7 @@ use till_core::payment::{Hold, Level, Verdict};
 use till_engine::Fail;
 
 use crate::harness::{BASE, LIVE_USDC, NILE, Till, address, id, live, text};
+use crate::reconciliation::run;
 use crate::statuses::{balances, observe, transfer};
 
 pub fn listed(family: Family, list: &str) -> &'static str {
@@ -82,6 +83,24 @@ on_every_engine! {
         decide(&till, &invoice, "accept").await.refused(409, "review_not_open", None);
         decide(&till, &invoice, "reject").await.refused(409, "review_not_open", None);
         assert_eq!(balances(&till).await, [(format!("received {BASE}"), -25_000_000), (format!("settled {BASE}"), 25_000_000)]);
+    }
+
+    async fn what_is_on_a_frozen_network_is_not_accepted(world: World) {
+        let till = world.till().await;
+        till.set(json!({ "manual_review_amount": "1" })).await;
+        let invoice = till.invoice().await;
+        let now = till_core::time::parse(&text(&invoice["created_at"])).unwrap();
+        let seen = transfer(&invoice, BASE, 25_000_000, "0xfrozen", 0, Level::Final, now);
+        observe(&till, &till.scope(), &[seen]).await;
+        let (invoice, simulated) = (id(&invoice), held(&till).await);
+        assert_eq!(till.retrieve(&invoice).await["status"], "under_review");
+        run(&till, "INSERT INTO networks (id, epoch, frozen_at, frozen_from, frozen_reason) VALUES ('eip155:84532', 0, 1, 7, 'the block at height 7 was replaced')").await;
+        let message = decide(&till, &invoice, "accept").await.refused(409, "review_not_open", None);
+        assert!(message.contains("frozen") && message.contains("height 7"), "{message}");
+        assert_eq!(till.retrieve(&invoice).await["status"], "under_review");
+        decide(&till, &simulated, "accept").await.ok(200);
+        run(&till, "UPDATE networks SET frozen_at = NULL, frozen_from = NULL, frozen_reason = NULL").await;
+        assert_eq!(decide(&till, &invoice, "accept").await.ok(200)["status"], "paid");
     }
 
     async fn rejecting_cancels_and_leaves_everything_refundable(world: World) {

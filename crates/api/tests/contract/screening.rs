@@ -129,12 +129,17 @@ on_every_engine! {
         act(&till, &ready, "mark_sent", json!({ "tx_hash": tx(1) })).await.refused(409, "refund_not_ready", None);
         let seen = till.get(&format!("/v1/refunds/{}", id(&ready))).await.ok(200);
         assert_eq!((&seen["status"], said(&seen, "own").as_deref()), (&json!("in_review"), Some("match")));
+        assert_eq!(seen["review_reason"], "sanctions");
         let mut reader = till.engine().db.read().await.unwrap();
         let kept = till_store::screenings::of_subject(&mut reader, &till.scope(), &id(&ready)).await.unwrap();
         let results: Vec<_> = kept.iter().map(|one| one.result.as_str()).collect();
         assert_eq!(results, ["clear", "match"]);
         let editions: Vec<_> = kept.iter().map(|one| one.screening.lists.last().unwrap().version.clone()).collect();
         assert_ne!(editions[0], editions[1], "which edition of the list said so is on record");
+        drop(reader);
+        // It was paid out before that: who says so again is believed where the chain cannot be asked.
+        let sent = act(&till, &ready, "mark_sent", json!({ "tx_hash": tx(1) })).await.ok(200);
+        assert_eq!((&sent["status"], &sent["review_reason"]), (&json!("sent"), &Value::Null));
     }
 
     async fn a_listed_sender_is_held(world: World) {

@@ -227,7 +227,7 @@ catalogue! {
             "Refund a smaller amount, or cancel an open refund of this invoice first."
         RefundNotReady "refund_not_ready" InvalidRequest 409
             "Only a refund with the status `ready_to_send` can be marked sent."
-            "Retrieve the refund: the payer has to claim it first, and one that is `in_review` must not be paid."
+            "Retrieve the refund: the payer has to claim it first, and one that is `in_review` must not be paid. A payout that was made before that is recorded where the chain shows it."
         RefundAlreadySent "refund_already_sent" InvalidRequest 409
             "The refund was already sent and can no longer be cancelled."
             "Leave it as it is; funds that left the wallet cannot be called back."

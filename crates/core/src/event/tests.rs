@@ -78,6 +78,7 @@ fn check_with(
         overpaid: None,
         hold: None,
         is_covered: false,
+        is_covered_with_disputed: false,
         is_over: false,
     };
     let said: Vec<String> = announce(status_before, &stood, &after)

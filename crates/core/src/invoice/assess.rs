@@ -48,6 +48,7 @@ pub fn assess(facts: &Facts<'_>, now: i64) -> Assessment {
         overpaid: overpaid.filter(|_| status == Status::Overpaid),
         hold: sums.hold,
         is_covered: is_enough(terms, &sums.credited),
+        is_covered_with_disputed: is_enough(terms, &(&sums.credited + &sums.disputed)),
         is_over: is_over(terms, status, &sums, now),
     }
 }
@@ -71,6 +72,8 @@ struct Sums {
     in_time: BigRational,
     coming: BigRational,
     owed: BigRational,
+    /// What would count if blocks that were final had not been taken back.
+    disputed: BigRational,
     /// Something that is no dust was credited, is on its way, has risen since it was first seen, or is held.
     paid_in: bool,
     seen: bool,
@@ -101,6 +104,10 @@ fn add_up(terms: &Terms, weighed: &[Weighed<'_>]) -> Sums {
             PaymentStatus::Held if !it.dust => {
                 sums.held |= it.creditable;
                 sums.hold = stricter(sums.hold, payment.verdict);
+                let disputed = Some(Verdict::Held(Hold::FinalityViolation));
+                if it.creditable && payment.verdict == disputed {
+                    sums.disputed += &it.share;
+                }
             }
             _ => {}
         }
@@ -139,12 +146,23 @@ fn outcome(it: &Weighed<'_>) -> PaymentStatus {
             PaymentStatus::Credited
         }
         Some(Verdict::Held(_)) => PaymentStatus::Held,
+        // Nothing of it is left to be given back: it stays what it was when it paid for something.
+        Some(Verdict::Passed | Verdict::Accepted | Verdict::Rejected) if is_spent(payment) => {
+            PaymentStatus::Credited
+        }
         Some(Verdict::Rejected) => PaymentStatus::Refundable,
         _ if !it.creditable => PaymentStatus::Refundable,
         Some(Verdict::Passed | Verdict::Accepted) => PaymentStatus::Credited,
         // Reached the level but not judged: not credited before somebody looked.
         Some(Verdict::Screened) | None => PaymentStatus::Confirming,
     }
+}
+
+/// Whether all of a payment was used as credit, or refunded besides.
+fn is_spent(payment: &Payment) -> bool {
+    let taken = payment.taken;
+    let refunded = taken.refunds_due.plus(taken.refunds_sent);
+    !taken.credit_used.is_zero() && taken.credit_used.plus(refunded) >= payment.units
 }
 
 /// The status as it would be if nothing were held.

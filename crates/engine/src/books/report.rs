@@ -103,8 +103,11 @@ impl Walk {
             found.extend(differences.map(|one| DiscrepancyView::of(invoice, asset, one)));
         }
         let of_period = |refund: &&BookRefund| find(&books, &refund.invoice).is_some();
-        let refunds = books.refunds.iter().filter(of_period);
-        found.extend(refunds.filter_map(|refund| sent::unpaid(refund, &observed)));
+        for refund in books.refunds.iter().filter(of_period) {
+            found.extend(sent::unpaid(refund, &observed));
+            found.extend(sent::unexpected(refund));
+            found.extend(sent::elsewhere(refund));
+        }
         Ok(found)
     }
 
@@ -112,7 +115,7 @@ impl Walk {
     fn add<'r>(&mut self, books: &'r Books) -> InvoiceViews<'r> {
         let tips: HashMap<&str, Tips> = books.tips.iter().map(tips).collect();
         let mut views = InvoiceViews::with_capacity(books.invoices.len());
-        let mut undone: HashMap<&str, Undone> = HashMap::new();
+        let mut undone: HashMap<(&str, &str), Undone> = HashMap::new();
         for invoice in &books.invoices {
             add_invoice(&mut self.assets, &mut views, invoice);
         }
@@ -125,7 +128,7 @@ impl Walk {
             add_chain(&tips, &mut views, payment);
             if let Some(gone_at) = payment.credited_at.and(payment.gone_at) {
                 let is_paid = invoice.status.is_paid();
-                let of = undone.entry(&invoice.invoice);
+                let of = undone.entry((&invoice.invoice, &payment.asset));
                 let of = of.or_insert(Undone { gone_at, is_paid });
                 of.gone_at = of.gone_at.max(gone_at);
             }
@@ -140,7 +143,7 @@ impl Walk {
             let units = wide(refund.units);
             let of = views.entry((&refund.invoice, &refund.asset)).or_default();
             of.refunded += units;
-            if let Some(undone) = undone.get(&*refund.invoice)
+            if let Some(undone) = undone.get(&(&*refund.invoice, &*refund.asset))
                 && refund.created_at <= undone.gone_at
             {
                 of.exposed += units;
@@ -203,7 +206,7 @@ impl Walk {
     }
 }
 
-/// A credited payment of an invoice left the chain.
+/// A credited payment of an invoice in one asset left the chain.
 struct Undone {
     /// The last time.
     gone_at: i64,
@@ -232,7 +235,11 @@ fn add_invoice<'r>(assets: &mut Assets, views: &mut InvoiceViews<'r>, row: &'r B
         of.is_dust = is_dust;
     }
     if let Some((asset, units)) = &row.summary.overpaid {
-        views.entry((&row.invoice, asset)).or_default().is_shown = true;
+        let of = views.entry((&row.invoice, asset)).or_default();
+        of.is_shown = true;
+        if row.is_top_up {
+            of.top_up_excess = wide(*units);
+        }
         assets.entry(asset.clone()).or_default().overpaid += wide(*units);
     }
 }

@@ -1,8 +1,8 @@
-//! Refunds that were marked sent, held against what their transactions moved.
+//! Refunds that were marked sent: whether they should have been, and what their transactions moved.
 
-use till_core::asset::{Asset, Registry};
 use till_core::money::Units;
 use till_core::reconciliation::Severity;
+use till_core::refund::{RefundStatus, paid_as};
 use till_store::books::BookRefund;
 use till_store::transfers::TransferRow;
 
@@ -22,7 +22,7 @@ pub(super) fn transaction(refund: &BookRefund) -> Option<(&str, &str)> {
 pub(super) fn unpaid(refund: &BookRefund, observed: &[TransferRow]) -> Option<DiscrepancyView> {
     let (network, tx_hash) = transaction(refund)?;
     let address = refund.payout_address.as_deref()?;
-    let (asset, due) = due(refund, network)?;
+    let (asset, due) = paid_as(&refund.asset, refund.units, network)?;
     let is_its = |row: &&TransferRow| (&*row.network, &*row.tx_hash) == (network, tx_hash);
     let mut moved = observed.iter().filter(is_its).peekable();
     moved.peek()?;
@@ -48,17 +48,48 @@ pub(super) fn unpaid(refund: &BookRefund, observed: &[TransferRow]) -> Option<Di
     })
 }
 
-/// The token that the payer gets on the network that was chosen, and how much of it.
-fn due(refund: &BookRefund, network: &str) -> Option<(&'static Asset, Units)> {
-    let registry = Registry::builtin();
-    let own = registry.asset(&refund.asset)?;
-    let asset = registry.asset_on(&own.symbol, network)?;
-    let units = match asset.decimals >= own.decimals {
-        true => refund
-            .units
-            .0
-            .checked_mul(10u128.checked_pow(asset.decimals - own.decimals)?)?,
-        false => refund.units.0 / 10u128.checked_pow(own.decimals - asset.decimals)?,
+/// A payout that was recorded though nobody should have made it: while the refund was in review, or after it was cancelled.
+pub(super) fn unexpected(refund: &BookRefund) -> Option<DiscrepancyView> {
+    if refund.status != RefundStatus::Sent {
+        return None;
+    }
+    let (kind, why) = match (refund.cancelled_at, refund.sent_despite) {
+        (Some(_), _) => ("sent_after_cancel", "had been cancelled".to_owned()),
+        (None, Some(reason)) => {
+            let why = format!("was in review ({})", reason.as_str());
+            ("sent_in_review", why)
+        }
+        (None, None) => return None,
     };
-    Some((asset, Units(units)))
+    Some(DiscrepancyView {
+        asset: refund.asset.clone(),
+        kind,
+        amount: shown(&refund.asset, wide(refund.units)),
+        severity: Severity::Flagged.as_str(),
+        invoice: Some(refund.invoice.clone()),
+        network: refund.payout_network.clone(),
+        tx_hash: refund.tx_hash.clone(),
+        index: None,
+        detail: format!("{} {why} when its payout was recorded.", refund.id),
+    })
+}
+
+/// A refund that was sent on another network than its money came from: booked under the asset received, paid in another.
+pub(super) fn elsewhere(refund: &BookRefund) -> Option<DiscrepancyView> {
+    let (network, tx_hash) = transaction(refund)?;
+    let (asset, _) = paid_as(&refund.asset, refund.units, network)?;
+    (asset.code != refund.asset).then(|| DiscrepancyView {
+        asset: refund.asset.clone(),
+        kind: "sent_in_another_asset",
+        amount: shown(&refund.asset, wide(refund.units)),
+        severity: Severity::Explained.as_str(),
+        invoice: Some(refund.invoice.clone()),
+        network: Some(network.to_owned()),
+        tx_hash: Some(tx_hash.to_owned()),
+        index: None,
+        detail: format!(
+            "{} is booked under {}, which was received, and was sent as {}.",
+            refund.id, refund.asset, asset.code
+        ),
+    })
 }

@@ -48,8 +48,9 @@ pub struct Figure {
 #[schema(as = Discrepancy)]
 pub struct DiscrepancyView {
     pub asset: String,
-    /// `refunded_beyond_received`, `chain`, `ledger_chain`, `invoice_chain`, `refund_not_paid`, `unknown_payment` or
-    /// `unattributed`, which are flagged; `pending`, `reversed`, `held`, `dust` or `excess_not_shown`, which explain;
+    /// `refunded_beyond_received`, `chain`, `ledger_chain`, `invoice_chain`, `refund_not_paid`, `sent_in_review`,
+    /// `sent_after_cancel`, `unknown_payment` or `unattributed`, which are flagged; `pending`, `reversed`, `held`, `dust`, `excess_not_shown`,
+    /// `excess_is_credit` or `sent_in_another_asset`, which explain;
     /// `refunded_and_reversed`, which is flagged until its invoice is paid.
     pub kind: &'static str,
     pub amount: String,

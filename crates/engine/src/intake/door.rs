@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 
-use till_core::money::Units;
-use till_core::refund::RefundStatus;
 use till_core::scope::Scope;
 use till_store::Tx;
 use till_store::payments::PaymentRow;
@@ -15,7 +13,7 @@ use super::displaced::with_displaced;
 use super::{Identity, Observation, Receipt, Sighting, Source, receipt_of, told_of};
 use crate::base::fail::Fail;
 use crate::base::{Context, Effects, Engine};
-use crate::settlement::{self, Held, Settling, Tracked, reopen};
+use crate::settlement::{self, Held, Settling, reopen};
 
 /// Where transfers come in.
 #[derive(Clone, Copy)]
@@ -123,30 +121,7 @@ async fn settle_one<'c>(
     }
     let mut settling = Settling::new(context, held);
     let taken = apply_all(&mut settling, news)?;
-    stop_refunds(tx, &settling).await?;
     Ok((settling, taken))
-}
-
-/// A refund of money that is not there any more, or that somebody must look at first, is not ready to be sent.
-async fn stop_refunds(tx: &mut Tx, settling: &Settling<'_>) -> Result<(), Fail> {
-    let is_undone = |payment: &&Tracked<PaymentRow>| {
-        let was_free = payment.stored().is_some_and(|it| it.status.is_free());
-        was_free && !payment.is.status.is_free() && !payment.is.refunds_due.is_zero()
-    };
-    let undone = settling.held.payments.iter().filter(is_undone);
-    let undone: Vec<&str> = undone.map(|payment| &*payment.is.id).collect();
-    if undone.is_empty() {
-        return Ok(());
-    }
-    let (scope, invoice) = (&settling.context.scope, settling.held.id());
-    for mut refund in till_store::refunds::of_invoice(tx, scope, invoice).await? {
-        let is_of = |(payment, _): &(String, Units)| undone.contains(&&**payment);
-        if refund.status == RefundStatus::ReadyToSend && refund.sources.iter().any(is_of) {
-            refund.status = RefundStatus::InReview;
-            till_store::refunds::update(tx, &mut refund, settling.at).await?;
-        }
-    }
-    Ok(())
 }
 
 /// Whose each transfer is that was told of, or why it is nobody's; no reason where it says nothing at all.

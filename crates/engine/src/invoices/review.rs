@@ -9,12 +9,13 @@ use till_core::payment::{PaymentStatus, Verdict};
 use till_core::scope::Scope;
 use till_store::Tx;
 use till_store::invoices::InvoiceRow;
+use till_store::payments::PaymentRow;
 use till_store::reviews::{self, ReviewDecisionRow};
 
 use super::find_locked;
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine};
-use crate::settlement::{self, Extra};
+use crate::settlement::{self, Extra, Held};
 
 /// A decision as it was asked for.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +51,9 @@ pub async fn resolve_review(
     asked: &Resolve<'_>,
 ) -> Result<InvoiceRow, Fail> {
     let mut held = find_locked(tx, context, id).await?;
+    if asked.decision == Decision::Accept {
+        check_not_frozen(tx, &held, asked.payments).await?;
+    }
     let now = held.moment(context);
     let facts = Facts {
         terms: &held.terms(),
@@ -83,6 +87,31 @@ pub async fn resolve_review(
         json: review.to_string(),
     };
     settlement::settle(tx, context, held, Some(extra)).await
+}
+
+/// What a network that is frozen has shown may yet be replaced: it is not credited before an operator has looked.
+async fn check_not_frozen(tx: &mut Tx, held: &Held, asked: &[String]) -> Result<(), Fail> {
+    let payments = held.payments.iter().map(|payment| &payment.is);
+    let is_asked = |row: &&PaymentRow| {
+        let is_held = row.status == PaymentStatus::Held && asked.contains(&row.id);
+        is_held && !row.simulated
+    };
+    let mut networks: Vec<&str> = payments.filter(is_asked).map(|row| &*row.network).collect();
+    networks.sort_unstable();
+    networks.dedup();
+    for id in networks {
+        let row = till_store::networks::find(tx, id).await?;
+        let Some(row) = row.filter(|row| row.frozen_at.is_some()) else {
+            continue;
+        };
+        let reason = row.frozen_reason.as_deref().unwrap_or("no reason is known");
+        let message = format!(
+            "A payment on {id} cannot be accepted while that network is frozen: {reason}. Reject it, or accept it once \
+             the operator has thawed the network"
+        );
+        return Err(Refusal::new(Code::ReviewNotOpen, message).into());
+    }
+    Ok(())
 }
 
 fn record(

@@ -5,12 +5,11 @@ use till_core::error::{Code, Refusal};
 use till_core::event::EventType;
 use till_core::refund::{RefundStatus, check_open};
 use till_core::scope::Scope;
-use till_core::screening::Finding;
 use till_store::refunds::RefundRow;
 use till_store::{Queries, Tx};
 
 use super::create::hash_token;
-use super::{find_locked, is_covered};
+use super::{find_locked, settle};
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine, Merchant};
 use crate::outbox::{self, Told};
@@ -128,8 +127,8 @@ pub async fn claim(
     request: &ClaimRequest,
     answers: &Answers,
 ) -> Result<ClaimView, Fail> {
-    let (mut row, held) = find_locked(tx, context, &claim.refund).await?;
-    let now = held.moment(context);
+    let (mut held, at) = find_locked(tx, context, &claim.refund).await?;
+    let (row, now) = (held.refunds[at].is.clone(), held.moment(context));
     check_open(row.status, row.closes_at(), now)?;
     let (network, _) = chosen(&row, &request.network)
         .ok_or_else(|| Refusal::of(Code::NetworkUnavailable).param("network"))?;
@@ -151,17 +150,12 @@ pub async fn claim(
     let screening = screening::screen(context, screened, answers);
     let kept = screening::kept(context, &row.id, screened, &screening);
     tx.write(&till_store::screenings::rows([&kept])).await?;
-    row.status = match screening.result() {
-        Finding::Clear if is_covered(&held, &row) => RefundStatus::ReadyToSend,
-        // What it is drawn from left the chain.
-        Finding::Clear => RefundStatus::InReview,
-        Finding::Match | Finding::Unavailable => RefundStatus::InReview,
-    };
-    row.claimed_at = Some(now);
-    row.payout_network = Some(network.id.clone());
-    row.payout_address = Some(address.clone());
-    row.screening = Some(screening);
-    till_store::refunds::update(tx, &mut row, now).await?;
+    let claimed = &mut held.refunds[at].is;
+    claimed.claimed_at = Some(now);
+    claimed.payout_network = Some(network.id.clone());
+    claimed.payout_address = Some(address.clone());
+    claimed.screening = Some(screening);
+    let row = settle(tx, context, held, &row.id).await?;
     announce(tx, context, &row).await?;
     Ok(render(&context.merchant, &row))
 }

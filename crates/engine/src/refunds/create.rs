@@ -7,7 +7,8 @@ use till_core::id::{self, IdKind};
 use till_core::ledger::{Position, refund_from};
 use till_core::money::{self, Units};
 use till_core::refund::{
-    CLAIM_LIFE_MS, RefundReason, RefundStatus, Source, refund_amount, refund_asset, refundable,
+    CLAIM_LIFE_MS, RefundReason, RefundStatus, Source, other_excess, refund_amount, refund_asset,
+    refundable,
 };
 use till_core::timer::TimerKind;
 use till_store::Tx;
@@ -20,7 +21,7 @@ use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::invoices::find_locked;
 use crate::settlement::follow::receipt;
-use crate::settlement::{self, Held};
+use crate::settlement::{self, Held, Tracked};
 use crate::view::{RefundView, TokenAmount};
 
 /// What a merchant says about a new refund.
@@ -46,14 +47,15 @@ pub async fn create(
 ) -> Result<RefundView, Fail> {
     let mut held = find_locked(tx, context, invoice).await?;
     let now = held.moment(context);
-    if lapse_expired(tx, context, invoice, now).await? {
+    if lapse_expired(tx, context, &held, now).await? {
         held = find_locked(tx, context, invoice).await?;
     }
     let (asset, units) = decide(&held, request)?;
     let drawn = draw(&mut held, asset, units, now)?;
+    let mut row = new_row(context, invoice, drawn, request.reason, now)?;
+    row.was_covered = held.assess(now).is_covered;
+    held.refunds.push(Tracked::new(row.clone()));
     settlement::settle(tx, context, held, None).await?;
-    let row = new_row(context, invoice, drawn, request.reason, now)?;
-    till_store::refunds::insert(tx, &row, now).await?;
     let timer = TimerRow::new(
         &context.scope,
         TimerKind::ExpireClaim,
@@ -74,16 +76,18 @@ pub async fn create(
 async fn lapse_expired(
     tx: &mut Tx,
     context: &Context<'_>,
-    invoice: &str,
+    held: &Held,
     now: i64,
 ) -> Result<bool, Fail> {
-    let known = till_store::refunds::of_invoice(tx, &context.scope, invoice).await?;
-    let mut any = false;
-    for row in known.iter().filter(|row| has_lapsed(row, now)) {
-        lapse(tx, context, &row.id).await?;
-        any = true;
+    let refunds = held.refunds.iter().map(|refund| &refund.is);
+    let lapsed: Vec<&str> = refunds
+        .filter(|row| has_lapsed(row, now))
+        .map(|row| &*row.id)
+        .collect();
+    for id in &lapsed {
+        lapse(tx, context, id).await?;
     }
-    Ok(any)
+    Ok(!lapsed.is_empty())
 }
 
 /// Which asset and how much of it, held against what was received.
@@ -110,7 +114,9 @@ fn decide(held: &Held, request: &NewRefund) -> Result<(String, Units), Refusal> 
         })?),
     };
     let of = refundable(&sources, &asset);
-    let units = refund_amount(of, &held.terms(), &invoice.summary, &asset, amount)?;
+    let others = other_excess(&sources, &asset);
+    let terms = held.terms();
+    let units = refund_amount(of, &terms, &invoice.summary, &asset, amount, &others)?;
     Ok((asset, units))
 }
 
@@ -186,13 +192,16 @@ fn new_row(
         units: drawn.units,
         reason,
         status: RefundStatus::Unclaimed,
+        review_reason: None,
         sources: drawn.sources,
         withdrawn: drawn.withdrawn,
+        was_covered: false,
         token_hash: hash_token(&token).to_vec(),
         token_sealed: engine.vault.seal(&engine.ids, &purpose, token.as_bytes())?,
         created_at: now,
         expires_at: now.saturating_add(CLAIM_LIFE_MS),
         claimed_at: None,
+        ready_at: None,
         sent_at: None,
         cancelled_at: None,
         lapsed_at: None,
@@ -200,6 +209,7 @@ fn new_row(
         payout_address: None,
         screening: None,
         tx_hash: None,
+        sent_despite: None,
         steps: 0,
         id,
     })

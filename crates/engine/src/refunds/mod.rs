@@ -7,7 +7,7 @@ mod sent;
 
 pub use claims::{Claim, ClaimRequest, ask, claim, find_claim, show_claim};
 pub use create::{NewRefund, create};
-pub use sent::{is_tx_hash, mark_sent, screen_again};
+pub use sent::{PayoutSeen, is_tx_hash, look_before_sent, mark_sent};
 pub use till_store::refunds::RefundFilter;
 
 use till_core::error::{Code, Refusal};
@@ -22,7 +22,7 @@ use till_store::{Queries, Tx};
 
 use crate::base::fail::{Fail, missing, missing_or_in_mode};
 use crate::base::{Context, Engine};
-use crate::settlement::{self, Held};
+use crate::settlement::{self, Held, Tracked};
 use crate::view::RefundView;
 
 pub(crate) fn token_purpose(scope: &Scope, refund: &str) -> String {
@@ -56,17 +56,33 @@ async fn find(q: &mut impl Queries, scope: &Scope, id: &str) -> Result<RefundRow
     Err(missing_or_in_mode("refund", id, scope, found).into())
 }
 
-/// The refund and its invoice, locked until the unit of work ends.
-async fn find_locked(
-    tx: &mut Tx,
-    context: &Context<'_>,
-    id: &str,
-) -> Result<(RefundRow, Held), Fail> {
+/// A refund's invoice, locked until the unit of work ends, and the refund's place among the invoice's refunds.
+async fn find_locked(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<(Held, usize), Fail> {
     let invoice = find(tx, &context.scope, id).await?.invoice;
     let held = settlement::hold(tx, &context.scope, &invoice).await?;
-    let held = held.ok_or_else(|| Fail::broken("a refund without its invoice"))?;
-    // Read again: whoever held the invoice before us may have changed it.
-    Ok((find(tx, &context.scope, id).await?, held))
+    let mut held = held.ok_or_else(|| Fail::broken("a refund without its invoice"))?;
+    let refunds = &mut held.refunds;
+    let at = match refunds.binary_search_by(|refund| refund.is.id.as_str().cmp(id)) {
+        Ok(at) => at,
+        Err(at) => {
+            // Read again: whoever held the invoice before us may have changed it.
+            let row = find(tx, &context.scope, id).await?;
+            refunds.insert(at, Tracked::known(row));
+            at
+        }
+    };
+    Ok((held, at))
+}
+
+/// Writes what follows from a refund's changed facts, and answers with the refund as it is then.
+async fn settle(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    held: Held,
+    id: &str,
+) -> Result<RefundRow, Fail> {
+    settlement::settle(tx, context, held, None).await?;
+    find(tx, &context.scope, id).await
 }
 
 pub async fn retrieve(engine: &Engine, scope: &Scope, id: &str) -> Result<RefundView, Fail> {
@@ -88,34 +104,30 @@ pub async fn list(
 
 /// What is not sent can be taken back; doing so again changes nothing.
 pub async fn cancel(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<RefundView, Fail> {
-    let (mut row, mut held) = find_locked(tx, context, id).await?;
+    let (mut held, at) = find_locked(tx, context, id).await?;
+    let row = held.refunds[at].is.clone();
     match row.status {
         RefundStatus::Sent => return Err(Refusal::of(Code::RefundAlreadySent).into()),
         RefundStatus::Cancelled => return render(context.engine, &row),
         RefundStatus::Unclaimed | RefundStatus::ReadyToSend | RefundStatus::InReview => {}
     }
-    let now = held.moment(context);
     if row.counts() {
         give_back(&mut held, &row)?;
-        settlement::settle(tx, context, held, None).await?;
     }
-    row.status = RefundStatus::Cancelled;
-    row.cancelled_at = Some(now);
-    till_store::refunds::update(tx, &mut row, now).await?;
-    render(context.engine, &row)
+    held.refunds[at].is.cancelled_at = Some(held.moment(context));
+    render(context.engine, &settle(tx, context, held, id).await?)
 }
 
 /// The timer of a refund's link: one that nobody claimed stops counting.
 pub async fn lapse(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<(), Fail> {
-    let (mut row, mut held) = find_locked(tx, context, id).await?;
-    let now = held.moment(context);
+    let (mut held, at) = find_locked(tx, context, id).await?;
+    let (row, now) = (held.refunds[at].is.clone(), held.moment(context));
     if !has_lapsed(&row, now) {
         return Ok(());
     }
     give_back(&mut held, &row)?;
-    settlement::settle(tx, context, held, None).await?;
-    row.lapsed_at = Some(now);
-    Ok(till_store::refunds::update(tx, &mut row, now).await?)
+    held.refunds[at].is.lapsed_at = Some(now);
+    settlement::settle(tx, context, held, None).await.map(drop)
 }
 
 /// Whether its link has expired, and nobody has noted it yet.
@@ -132,14 +144,6 @@ fn give_back(held: &mut Held, row: &RefundRow) -> Result<(), Fail> {
     change(held, row, &row.withdrawn, |payment, units| {
         payment.withdrawn = payment.withdrawn.minus(units)?;
         Some(())
-    })
-}
-
-/// Whether everything that a refund is drawn from is there, and nothing of it is held.
-fn is_covered(held: &Held, row: &RefundRow) -> bool {
-    row.sources.iter().all(|(id, _)| {
-        let mut payments = held.payments.iter();
-        payments.any(|payment| payment.is.id == *id && payment.is.status.is_free())
     })
 }
 

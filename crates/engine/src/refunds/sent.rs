@@ -1,19 +1,21 @@
 //! Sent: the merchant paid a refund from its own wallet and says by which transaction.
 
 use scoped_futures::ScopedFutureExt as _;
-use till_core::asset::{Asset, Network, Registry};
+use till_chains::lookup::can_look_up;
+use till_core::asset::{Network, Registry};
 use till_core::error::{Code, Refusal};
-use till_core::refund::RefundStatus;
+use till_core::money::Units;
+use till_core::refund::{RefundStatus, ReviewReason, paid_as};
 use till_core::scope::Scope;
 use till_core::screening::Finding;
 use till_store::Tx;
 use till_store::refunds::RefundRow;
 
-use super::{change, find, find_locked, is_covered, render};
+use super::{change, find, find_locked, render, settle};
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine};
 use crate::screening::{self, Answers, Screened};
-use crate::settlement;
+use crate::settlement::Held;
 use crate::view::RefundView;
 
 /// Whether a text can be the hash of a transaction, on whichever network.
@@ -21,23 +23,135 @@ pub fn is_tx_hash(text: &str) -> bool {
     till_chains::normalise_tx_hash(text).is_some()
 }
 
-/// Only what is ready can be sent, once, and by a transaction that sent nothing else.
+/// What is known of a payout that a merchant says was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PayoutSeen {
+    /// The transaction paid the refund's address at least the refund's amount of its token.
+    Shown,
+    /// It did not, is not known, or nobody asked because the refund is ready.
+    NotShown,
+    /// The network's transactions cannot be looked up here.
+    Unobserved,
+}
+
+/// What has to be asked outside before a refund is marked sent: the lists about the address of one that is ready, the
+/// chain about the payout of one that was ready before. A call that finds the address listed is refused; the merchant
+/// who has paid already says so again.
+pub async fn look_before_sent(
+    engine: &Engine,
+    scope: &Scope,
+    id: &str,
+    tx_hash: &str,
+) -> Result<PayoutSeen, Fail> {
+    let mut reader = engine.db.read().await?;
+    let row = find(&mut reader, scope, id).await?;
+    drop(reader);
+    match row.status {
+        RefundStatus::ReadyToSend => {
+            screen_again(engine, scope, &row).await?;
+            Ok(PayoutSeen::NotShown)
+        }
+        RefundStatus::InReview | RefundStatus::Cancelled if row.ready_at.is_some() => {
+            ask_chain(engine, &row, tx_hash).await
+        }
+        _ => Ok(PayoutSeen::NotShown),
+    }
+}
+
+/// Whether the chain shows the payout: by what was observed, or by what a node of the network says.
+async fn ask_chain(engine: &Engine, row: &RefundRow, tx_hash: &str) -> Result<PayoutSeen, Fail> {
+    let (network, address) = payout(row)?;
+    let form = till_chains::normalise_tx_hash(tx_hash);
+    let hash = form.and_then(|form| form.on(network.family));
+    let form = hash.as_deref().and_then(till_chains::normalise_tx_hash);
+    let due = paid_as(&row.asset, row.units, &network.id);
+    let (Some(hash), Some(form), Some((asset, due))) = (hash, form, due) else {
+        return Ok(PayoutSeen::NotShown);
+    };
+    let mut reader = engine.db.read().await?;
+    let transaction = [(&*network.id, &*hash)];
+    let observed = till_store::transfers::of_transactions(&mut reader, &transaction).await?;
+    drop(reader);
+    let pays = |to: &str, code: &str| to == address && code == asset.code;
+    let paid = observed
+        .iter()
+        .filter(|moved| !moved.gone && pays(&moved.recipient, &moved.asset))
+        .fold(Units::ZERO, |sum, moved| sum.plus(moved.units));
+    if paid >= due {
+        return Ok(PayoutSeen::Shown);
+    }
+    let nodes = engine.nodes.as_ref().filter(|nodes| nodes.know(network));
+    let Some(nodes) = nodes.filter(|_| can_look_up(network, &form)) else {
+        return Ok(match observed.is_empty() {
+            true => PayoutSeen::Unobserved,
+            false => PayoutSeen::NotShown,
+        });
+    };
+    let found = nodes.look_up(&[network], &form).await;
+    let paid = found.into_iter().flat_map(|(_, moved)| moved);
+    let paid = paid
+        .filter(|moved| pays(&moved.recipient, &moved.asset.code))
+        .fold(Units::ZERO, |sum, moved| sum.plus(moved.units));
+    Ok(match paid >= due {
+        true => PayoutSeen::Shown,
+        false => PayoutSeen::NotShown,
+    })
+}
+
+/// Only what is ready can be marked sent, or was when it was paid out, which the chain has to show.
+fn check_ready(row: &RefundRow, seen: PayoutSeen) -> Result<(), Refusal> {
+    let was_ready = row.ready_at.is_some();
+    match (row.status, seen) {
+        (RefundStatus::ReadyToSend, _) => Ok(()),
+        (RefundStatus::InReview, PayoutSeen::Shown | PayoutSeen::Unobserved) if was_ready => Ok(()),
+        (RefundStatus::Cancelled, PayoutSeen::Shown) if was_ready => Ok(()),
+        (RefundStatus::InReview, _) => {
+            let reason = row.review_reason.map_or("unknown", ReviewReason::as_str);
+            let message = match was_ready {
+                true => format!(
+                    "The refund is in review ({reason}), and the chain does not show that this transaction paid it"
+                ),
+                false => format!("The refund is in review ({reason}) and must not be paid"),
+            };
+            Err(Refusal::new(Code::RefundNotReady, message))
+        }
+        _ => Err(Refusal::of(Code::RefundNotReady)),
+    }
+}
+
+/// Records that a refund was sent: once, and by a transaction that sent nothing else. `seen` is what
+/// [`look_before_sent`] found.
 pub async fn mark_sent(
     tx: &mut Tx,
     context: &Context<'_>,
     id: &str,
     tx_hash: &str,
+    seen: PayoutSeen,
 ) -> Result<RefundView, Fail> {
-    let (mut row, mut held) = find_locked(tx, context, id).await?;
-    if row.status != RefundStatus::ReadyToSend {
-        return Err(Refusal::of(Code::RefundNotReady).into());
-    }
-    if !is_covered(&held, &row) {
-        let message = "The payment that this refund is drawn from was reversed, or is held";
-        return Err(Refusal::new(Code::RefundNotReady, message).into());
-    }
+    let (mut held, at) = find_locked(tx, context, id).await?;
+    let row = held.refunds[at].is.clone();
+    check_ready(&row, seen)?;
+    let tx_hash = its_own(tx, context, &row, tx_hash).await?;
+    take_sent(&mut held, &row)?;
     let now = held.moment(context);
-    let (network, _) = payout(&row)?;
+    let sent = &mut held.refunds[at].is;
+    (sent.sent_at, sent.tx_hash) = (Some(now), Some(tx_hash));
+    sent.sent_despite = row.review_reason;
+    match settle(tx, context, held, id).await {
+        // Another refund took the same transaction between our look and our write.
+        Err(Fail::Store(error, _)) if error.violates("refunds_sent_once") => Err(Fail::Again),
+        done => render(context.engine, &done?),
+    }
+}
+
+/// The hash of a transaction that sent no other refund and paid no invoice, as its network writes it.
+async fn its_own(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    row: &RefundRow,
+    tx_hash: &str,
+) -> Result<String, Fail> {
+    let (network, _) = payout(row)?;
     let form = till_chains::normalise_tx_hash(tx_hash).and_then(|form| form.on(network.family));
     let tx_hash = form.ok_or_else(|| {
         let message = format!("tx_hash is no transaction of {}", network.name);
@@ -56,47 +170,45 @@ pub async fn mark_sent(
             .param("tx_hash")
             .into());
     }
-    change(&mut held, &row, &row.sources, |payment, units| {
-        payment.refunds_due = payment.refunds_due.minus(units)?;
+    Ok(tx_hash)
+}
+
+/// The payments have sent what was promised of them. What a cancelled refund had given back is taken again: it is not
+/// offered a second time.
+fn take_sent(held: &mut Held, row: &RefundRow) -> Result<(), Fail> {
+    let is_promised = row.counts();
+    change(held, row, &row.sources, |payment, units| {
+        if is_promised {
+            payment.refunds_due = payment.refunds_due.minus(units)?;
+        }
         payment.refunds_sent = payment.refunds_sent.plus(units);
         Some(())
     })?;
-    settlement::settle(tx, context, held, None).await?;
-    row.status = RefundStatus::Sent;
-    row.sent_at = Some(now);
-    row.tx_hash = Some(tx_hash);
-    match till_store::refunds::update(tx, &mut row, now).await {
-        // Another refund took the same transaction between our look and our write.
-        Err(error) if error.violates("refunds_sent_once") => Err(Fail::Again),
-        done => {
-            done?;
-            render(context.engine, &row)
-        }
+    if is_promised {
+        return Ok(());
     }
+    change(held, row, &row.withdrawn, |payment, units| {
+        payment.withdrawn = payment.withdrawn.plus(units);
+        Some(())
+    })
 }
 
 /// Looks at a refund's address once more before it counts as sent, in a unit of work of its own: what is found
 /// stays found, though the call that asked is refused.
-pub async fn screen_again(engine: &Engine, scope: &Scope, id: &str) -> Result<(), Fail> {
-    let mut reader = engine.db.read().await?;
-    let row = find(&mut reader, scope, id).await?;
-    drop(reader);
-    if row.status != RefundStatus::ReadyToSend {
-        return Ok(());
-    }
-    let (network, address) = payout(&row)?;
+async fn screen_again(engine: &Engine, scope: &Scope, row: &RefundRow) -> Result<(), Fail> {
+    let (network, address) = payout(row)?;
     let (screened, asset) = (
         Screened {
             network,
             address: &address,
         },
-        received_as(&row, network),
+        paid_as(&row.asset, row.units, &network.id),
     );
     let answers = match asset {
-        Some(asset) => screening::ask(engine, screened, asset).await,
+        Some((asset, _)) => screening::ask(engine, screened, asset).await,
         None => Answers::new(),
     };
-    let answers = &answers;
+    let (answers, id) = (&answers, &*row.id);
     let found = engine
         .unit(scope, |tx, context| {
             async move { screen_locked(tx, context, id, answers).await }.scope_boxed()
@@ -117,7 +229,8 @@ async fn screen_locked(
     id: &str,
     answers: &Answers,
 ) -> Result<Finding, Fail> {
-    let (mut row, held) = find_locked(tx, context, id).await?;
+    let (mut held, at) = find_locked(tx, context, id).await?;
+    let row = held.refunds[at].is.clone();
     if row.status != RefundStatus::ReadyToSend {
         return Ok(Finding::Clear);
     }
@@ -131,18 +244,10 @@ async fn screen_locked(
     tx.write(&till_store::screenings::rows([&kept])).await?;
     let found = screening.result();
     if found == Finding::Match {
-        row.status = RefundStatus::InReview;
-        row.screening = Some(screening);
-        till_store::refunds::update(tx, &mut row, held.moment(context)).await?;
+        held.refunds[at].is.screening = Some(screening);
+        settle(tx, context, held, id).await?;
     }
     Ok(found)
-}
-
-/// What the payer gets: the same token, on the network that was chosen.
-fn received_as(row: &RefundRow, network: &Network) -> Option<&'static Asset> {
-    let registry = Registry::builtin();
-    let own = registry.asset(&row.asset)?;
-    registry.asset_on(&own.symbol, &network.id)
 }
 
 fn payout(row: &RefundRow) -> Result<(&'static Network, String), Fail> {

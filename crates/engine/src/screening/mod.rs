@@ -4,6 +4,7 @@ use futures::future::join_all;
 use till_chains::registers;
 use till_core::asset::{Asset, Mode, Network};
 use till_core::payment::Hold;
+use till_core::refund::ReviewReason;
 use till_core::screening::{Checked, Finding, Screening};
 use till_store::screenings::ScreeningRow;
 
@@ -183,12 +184,29 @@ pub fn hold_of(screening: &Screening) -> Option<Hold> {
         .lists
         .iter()
         .find(|list| list.finding == Finding::Match)?;
-    // A list of an operator's own is a list of sanctions.
-    Some(match matched.list.as_str() {
-        registers::ISSUER => Hold::Blacklist,
-        list if Hold::parse(list) == Some(Hold::Blacklist) => Hold::Blacklist,
-        _ => Hold::Sanctions,
+    Some(match is_blacklist(&matched.list) {
+        true => Hold::Blacklist,
+        false => Hold::Sanctions,
     })
+}
+
+/// A list of an operator's own is a list of sanctions.
+fn is_blacklist(list: &str) -> bool {
+    list == registers::ISSUER || Hold::parse(list) == Some(Hold::Blacklist)
+}
+
+/// What stands against paying to an address; nothing where every list cleared it.
+pub fn doubt_of(screening: &Screening) -> Option<ReviewReason> {
+    let matched = screening.lists.iter();
+    let mut matched = matched.filter(|list| list.finding == Finding::Match);
+    match screening.result() {
+        Finding::Clear => None,
+        Finding::Unavailable => Some(ReviewReason::ScreeningUnavailable),
+        Finding::Match if matched.all(|list| is_blacklist(&list.list)) => {
+            Some(ReviewReason::Blacklist)
+        }
+        Finding::Match => Some(ReviewReason::Sanctions),
+    }
 }
 
 /// The row that keeps a screening, to be written with what came of it.

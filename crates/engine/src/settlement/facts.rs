@@ -1,4 +1,4 @@
-//! Invoices and their payments, read and locked for change.
+//! Invoices, their payments and their refunds, read and locked for change.
 
 use std::collections::HashMap;
 
@@ -9,6 +9,7 @@ use till_core::scope::Scope;
 use till_store::Tx;
 use till_store::invoices::InvoiceRow;
 use till_store::payments::PaymentRow;
+use till_store::refunds::RefundRow;
 
 use crate::base::Context;
 use crate::base::fail::Fail;
@@ -57,11 +58,14 @@ impl<T: Clone + PartialEq> Tracked<T> {
     }
 }
 
-/// An invoice and its payments, locked until the unit of work ends.
+/// An invoice, its payments and its refunds, locked until the unit of work ends.
 #[derive(Clone, Debug)]
 pub struct Held {
     pub invoice: Tracked<InvoiceRow>,
     pub payments: Vec<Tracked<PaymentRow>>,
+    /// In the order in which they were made. Read only where something was promised and not sent: nothing that happens to
+    /// an invoice changes its other refunds.
+    pub refunds: Vec<Tracked<RefundRow>>,
 }
 
 pub async fn hold(tx: &mut Tx, scope: &Scope, invoice: &str) -> Result<Option<Held>, Fail> {
@@ -87,11 +91,36 @@ async fn with_payments(tx: &mut Tx, rows: Vec<InvoiceRow>) -> Result<Vec<Held>, 
         let of_invoice = payments.entry(payment.invoice.clone()).or_default();
         of_invoice.push(Tracked::known(payment));
     }
+    let mut refunds = open_refunds(tx, &found, &payments).await?;
     let held = |row: InvoiceRow| Held {
         payments: payments.remove(&row.id).unwrap_or_default(),
+        refunds: refunds.remove(&row.id).unwrap_or_default(),
         invoice: Tracked::known(row),
     };
     Ok(rows.into_iter().map(held).collect())
+}
+
+/// The refunds of those invoices of which something is promised. Most have none, and cost nothing here.
+async fn open_refunds(
+    tx: &mut Tx,
+    found: &[(&Scope, &str)],
+    payments: &HashMap<String, Vec<Tracked<PaymentRow>>>,
+) -> Result<HashMap<String, Vec<Tracked<RefundRow>>>, Fail> {
+    let is_promised = |invoice: &str| {
+        let mut payments = payments.get(invoice).into_iter().flatten();
+        payments.any(|payment| !payment.is.refunds_due.is_zero())
+    };
+    let promised = found.iter().filter(|(_, invoice)| is_promised(invoice));
+    let promised: Vec<(&Scope, &str)> = promised.copied().collect();
+    let mut refunds: HashMap<String, Vec<Tracked<RefundRow>>> = HashMap::new();
+    if promised.is_empty() {
+        return Ok(refunds);
+    }
+    for refund in till_store::refunds::of_invoices(tx, &promised).await? {
+        let of_invoice = refunds.entry(refund.invoice.clone()).or_default();
+        of_invoice.push(Tracked::known(refund));
+    }
+    Ok(refunds)
 }
 
 impl Held {
@@ -100,6 +129,9 @@ impl Held {
         self.invoice.next_step();
         for payment in &mut self.payments {
             payment.next_step();
+        }
+        for refund in &mut self.refunds {
+            refund.next_step();
         }
     }
 

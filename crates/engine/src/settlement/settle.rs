@@ -69,6 +69,7 @@ impl<'c> Settling<'c> {
         apply(at, &mut held.invoice.is, &after);
         follow::lease::apply(context, at, held, was_closed);
         follow::link_unit::apply(&mut held.invoice.is);
+        follow::refund::apply(at, held, &after);
         let events = events_of(context, at, held, &announcements, extra)?;
         let streamed = events.iter().filter(|event| event.stream_seq.is_some());
         held.invoice.is.stream_seq += i64::try_from(streamed.count()).map_err(Fail::broken)?;

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use till_core::asset::Registry;
 use till_core::money::show;
+use till_core::refund::paid_as;
 use till_core::screening::Screening;
 use till_core::time;
 use till_store::refunds::RefundRow;
@@ -22,6 +23,12 @@ pub struct RefundView {
     pub invoice: String,
     /// `unclaimed`, `ready_to_send`, `in_review`, `sent` or `cancelled`.
     pub status: String,
+    /// Why it is `in_review`, null otherwise. `sanctions`, `blacklist` or `screening_unavailable`: what the lists say of
+    /// the address, or of who paid. `payment_reversed`: a payment that it is drawn from left the chain. `price_uncovered`:
+    /// the price was paid beside it, and is not any more. `finality_violation`: the network took back final blocks. Where
+    /// several apply, the first of these.
+    #[schema(required)]
+    pub review_reason: Option<&'static str>,
     /// Whole tokens.
     pub amount: String,
     pub asset: String,
@@ -61,6 +68,9 @@ pub struct PayoutView {
     pub address: String,
     /// CAIP-2 id.
     pub network: String,
+    /// What to send there: the refund's token on that network. The books have the refund under the asset received, which is
+    /// the refund's own `asset`.
+    pub asset: String,
     pub screening: ScreeningView,
 }
 
@@ -108,6 +118,7 @@ impl RefundView {
             livemode: row.scope.mode.is_live(),
             invoice: row.invoice.clone(),
             status: row.status.as_str().to_owned(),
+            review_reason: row.review_reason.map(|reason| reason.as_str()),
             amount: amount.amount,
             asset: amount.asset,
             reason: row.reason.map(|reason| reason.as_str()),
@@ -127,9 +138,12 @@ impl RefundView {
 }
 
 fn payout_of(row: &RefundRow) -> Option<PayoutView> {
+    let network = row.payout_network.clone()?;
+    let sent = paid_as(&row.asset, row.units, &network);
     Some(PayoutView {
         address: row.payout_address.clone()?,
-        network: row.payout_network.clone()?,
+        asset: sent.map_or_else(|| row.asset.clone(), |(asset, _)| asset.code.clone()),
+        network,
         screening: ScreeningView::of(row.screening.as_ref()?),
     })
 }

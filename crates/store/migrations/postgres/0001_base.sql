@@ -389,16 +389,23 @@ CREATE TABLE refunds (
     units TEXT COLLATE "C" NOT NULL CHECK (units <> '' AND units <> '0' AND units NOT LIKE '-%'),
     reason TEXT COLLATE "C",
     status TEXT COLLATE "C" NOT NULL CHECK (status IN ('unclaimed', 'ready_to_send', 'in_review', 'sent', 'cancelled')),
+    -- Why somebody has to look at it, while it is in review.
+    review_reason TEXT COLLATE "C" CHECK (review_reason IN
+        ('sanctions', 'blacklist', 'screening_unavailable', 'payment_reversed', 'price_uncovered', 'finality_violation')),
     -- Which payments it comes from, and how much of each.
     sources TEXT COLLATE "C" NOT NULL,
     -- What it took out of what counts towards the price, by payment; given back when it is cancelled or its link expires.
     withdrawn TEXT COLLATE "C" NOT NULL DEFAULT '[]',
+    -- 1 where the price was paid beside it when it was made.
+    was_covered BIGINT NOT NULL,
     -- The payer's token: its hash, to find the refund by, and itself, encrypted.
     token_hash BYTEA NOT NULL,
     token_sealed BYTEA NOT NULL,
     created_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
     claimed_at BIGINT,
+    -- When it was ready to be sent for the first time.
+    ready_at BIGINT,
     sent_at BIGINT,
     cancelled_at BIGINT,
     -- When its link expired unclaimed; it counts no more.
@@ -407,10 +414,13 @@ CREATE TABLE refunds (
     payout_address TEXT COLLATE "C",
     screening TEXT COLLATE "C",
     tx_hash TEXT COLLATE "C",
+    -- Why it was in review when the merchant recorded that it had been paid out before.
+    sent_despite TEXT COLLATE "C",
     -- How many rows of refund_steps it has.
     steps BIGINT NOT NULL,
     PRIMARY KEY (account, mode, id),
     FOREIGN KEY (account, mode, invoice) REFERENCES invoices (account, mode, id),
+    CHECK ((status = 'in_review') = (review_reason IS NOT NULL)),
     -- Only what was claimed can be sent, and only with its transaction.
     CHECK (status <> 'sent' OR (tx_hash IS NOT NULL AND sent_at IS NOT NULL AND payout_address IS NOT NULL))
 );

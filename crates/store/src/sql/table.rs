@@ -13,7 +13,7 @@ use till_core::link::{AmountType, Unit};
 use till_core::money::{Currency, Units};
 use till_core::payment::{AttributedBy, Level, PaymentStatus, Verdict};
 use till_core::plan::PlanStatus;
-use till_core::refund::{RefundReason, RefundStatus};
+use till_core::refund::{RefundReason, RefundStatus, ReviewReason};
 use till_core::screening::Finding;
 use till_core::subscription;
 use till_core::webhook::DeliveryStatus;
@@ -226,6 +226,7 @@ named! {
     PaymentStatus: as_str, parse;
     RefundReason: as_str, parse;
     RefundStatus: as_str, parse;
+    ReviewReason: as_str, parse;
     PlanStatus: as_str, parse;
     Status: as_str, parse;
     Unit: as_str, parse;

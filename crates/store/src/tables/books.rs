@@ -4,7 +4,7 @@ use till_core::invoice::{Status, Summary};
 use till_core::ledger::Group;
 use till_core::money::Units;
 use till_core::payment::{Level, PaymentStatus};
-use till_core::refund::RefundStatus;
+use till_core::refund::{RefundStatus, ReviewReason};
 use till_core::scope::Scope;
 
 use crate::sql::packed::{Packed, RECORD, UNIT, text};
@@ -18,6 +18,8 @@ table! {
         invoice: String,
         summary: Summary,
         status: Status,
+        /// It buys credit.
+        is_top_up: bool,
     }
 }
 
@@ -68,6 +70,8 @@ table! {
         payout_network: Option<String>,
         payout_address: Option<String>,
         tx_hash: Option<String>,
+        cancelled_at: Option<i64>,
+        sent_despite: Option<ReviewReason>,
     }
 }
 
@@ -115,7 +119,8 @@ pub async fn of_period(
     (after, up_to): (&str, &str),
 ) -> Result<Books, StoreError> {
     let sql = "SELECT \
-         (SELECT string_agg(concat_ws($7, i.id, COALESCE(i.summary, ''), i.status), $8) FROM invoices AS i \
+         (SELECT string_agg(concat_ws($7, i.id, COALESCE(i.summary, ''), i.status, \
+         CASE WHEN i.customer IS NOT NULL AND i.subscription IS NULL THEN 1 ELSE 0 END), $8) FROM invoices AS i \
          WHERE i.account = $1 AND i.mode = $2 AND i.id > $3 AND i.id <= $4 AND i.created_at >= $5 AND i.created_at < $6), \
          (SELECT string_agg(concat_ws($7, p.invoice, p.id, p.asset, p.units, p.status, p.credit_at, p.network, p.simulated, \
          COALESCE(p.credited_at, -1), COALESCE(p.gone_at, -1), \
@@ -126,7 +131,8 @@ pub async fn of_period(
          (SELECT string_agg(concat_ws($7, j.subject, j.asset, j.debit, j.credit, j.amount), $8) FROM journal AS j \
          WHERE j.account = $1 AND j.mode = $2 AND j.invoice > $3 AND j.invoice <= $4), \
          (SELECT string_agg(concat_ws($7, r.id, r.invoice, r.asset, r.units, r.status, r.created_at, \
-         COALESCE(r.payout_network, ''), COALESCE(r.payout_address, ''), COALESCE(r.tx_hash, '')), $8) FROM refunds AS r \
+         COALESCE(r.payout_network, ''), COALESCE(r.payout_address, ''), COALESCE(r.tx_hash, ''), \
+         COALESCE(r.cancelled_at, -1), COALESCE(r.sent_despite, '')), $8) FROM refunds AS r \
          WHERE r.invoice > $3 AND r.invoice <= $4 AND r.account || '' = $1 AND r.mode || '' = $2 \
          AND r.status <> 'cancelled' AND r.lapsed_at IS NULL), \
          (SELECT string_agg(concat_ws($7, n.id, COALESCE(n.safe_height, -1), COALESCE(n.final_height, -1)), $8) FROM networks AS n) \

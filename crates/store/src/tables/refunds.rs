@@ -3,13 +3,13 @@
 
 use till_core::money::Units;
 use till_core::page::Page;
-use till_core::refund::{RefundReason, RefundStatus};
+use till_core::refund::{RefundReason, RefundStatus, ReviewReason};
 use till_core::scope::Scope;
 use till_core::screening::Screening;
 
 use crate::sql::listing::newest_first;
-use crate::sql::{Filter, select, table};
-use crate::{Queries, StoreError, Tx, Write, vals};
+use crate::sql::{Filter, LookUp, PerKey, select, table};
+use crate::{Queries, StoreError, Val, Write, vals};
 
 table! {
     #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,10 +20,14 @@ table! {
         units: Units,
         reason: Option<RefundReason>,
         status: RefundStatus,
+        /// Why somebody has to look at it; only while it is in review.
+        review_reason: Option<ReviewReason>,
         /// Which payments it comes from, and how much of each.
         sources: Vec<(String, Units)>,
         /// What of that counts towards the invoice's price no more.
         withdrawn: Vec<(String, Units)>,
+        /// The price was paid beside it when it was made.
+        was_covered: bool,
         /// What the payer's token is found by.
         token_hash: Vec<u8>,
         /// The token itself, encrypted, for the merchant to see again.
@@ -31,6 +35,8 @@ table! {
         created_at: i64,
         expires_at: i64,
         claimed_at: Option<i64>,
+        /// When it was ready to be sent for the first time.
+        ready_at: Option<i64>,
         sent_at: Option<i64>,
         cancelled_at: Option<i64>,
         /// When its link expired unclaimed; it counts no more.
@@ -39,6 +45,8 @@ table! {
         payout_address: Option<String>,
         screening: Option<Screening>,
         tx_hash: Option<String>,
+        /// Why it was in review when the merchant recorded that it had been paid out before.
+        sent_despite: Option<ReviewReason>,
         /// How many steps its history has.
         steps: i64,
     }
@@ -60,7 +68,9 @@ table! {
 /// What can change about a refund.
 const CHANGING: &[&str] = &[
     "status",
+    "review_reason",
     "claimed_at",
+    "ready_at",
     "sent_at",
     "cancelled_at",
     "lapsed_at",
@@ -68,13 +78,14 @@ const CHANGING: &[&str] = &[
     "payout_address",
     "screening",
     "tx_hash",
+    "sent_despite",
     "steps",
 ];
 
 impl RefundRow {
-    /// Whether it counts against what may be refunded.
+    /// Whether it counts against what may be refunded. What was sent always does.
     pub fn counts(&self) -> bool {
-        self.status != RefundStatus::Cancelled && self.lapsed_at.is_none()
+        self.sent_at.is_some() || (self.cancelled_at.is_none() && self.lapsed_at.is_none())
     }
 
     /// When its link closes unless it is used. One that was noted as expired is closed, though a server whose clock
@@ -100,21 +111,23 @@ impl RefundRow {
     }
 }
 
-/// A new refund and the first step of its history.
-pub async fn insert(tx: &mut Tx, refund: &RefundRow, at: i64) -> Result<(), StoreError> {
-    let step = refund.step(at);
-    tx.write_all(&[Write::records([refund]), Write::records([&step])])
-        .await
+const KEY: &[&str] = &["account", "mode", "id"];
+
+/// New refunds, each with the first step of its history.
+pub fn rows(refunds: &[RefundRow], at: i64) -> [Write; 2] {
+    let steps: Vec<StepRow> = refunds.iter().map(|refund| refund.step(at)).collect();
+    [Write::records(refunds), Write::records(&steps)]
 }
 
-/// What changed about a refund, and the step that it was. Two that change it at once take the same step, which
-/// only one can.
-pub async fn update(tx: &mut Tx, refund: &mut RefundRow, at: i64) -> Result<(), StoreError> {
-    refund.steps += 1;
-    let key = ["account", "mode", "id"];
-    let update = Write::update_records(&key, CHANGING, [&*refund])?;
-    let step = refund.step(at);
-    tx.write_all(&[update, Write::records([&step])]).await
+/// What changed about refunds, and the step that each of them took. Two that change one at once take the same step,
+/// which only one can.
+pub fn updates(refunds: &mut [RefundRow], at: i64) -> Result<[Write; 2], StoreError> {
+    for refund in &mut *refunds {
+        refund.steps += 1;
+    }
+    let steps: Vec<StepRow> = refunds.iter().map(|refund| refund.step(at)).collect();
+    let update = Write::update_records(KEY, CHANGING, &*refunds)?;
+    Ok([update, Write::records(&steps)])
 }
 
 pub async fn find(
@@ -139,17 +152,19 @@ pub async fn by_token(
     q.one(&sql, &vals![token_hash]).await
 }
 
-pub async fn of_invoice(
+/// The refunds of these invoices, in the order in which they were made.
+pub async fn of_invoices(
     q: &mut impl Queries,
-    scope: &Scope,
-    invoice: &str,
+    invoices: &[(&Scope, &str)],
 ) -> Result<Vec<RefundRow>, StoreError> {
-    let sql = format!(
-        "{} WHERE invoice = $3 AND account = $1 AND mode = $2 ORDER BY id",
-        select::<RefundRow>()
-    );
-    q.all(&sql, &vals![&scope.account, scope.mode.as_str(), invoice])
-        .await
+    let keys: Vec<Vec<Val>> = invoices
+        .iter()
+        .map(|(scope, invoice)| vals![&scope.account, scope.mode.as_str(), *invoice].into())
+        .collect();
+    let by_invoice = LookUp::records::<RefundRow>(&["account", "mode", "invoice"], PerKey::Many);
+    let mut found: Vec<RefundRow> = q.look_up(&by_invoice, &keys).await?;
+    found.sort_by(|a, b| a.id.cmp(&b.id));
+    Ok(found)
 }
 
 /// Whether another refund names this transaction on this network.

@@ -274,6 +274,23 @@ fn what_is_paid_beyond_the_price_and_a_refund_of_a_payment_that_is_gone_is_exces
 }
 
 #[test]
+fn what_is_beyond_a_price_that_was_given_back_reversed_and_paid_again_stays_the_payers() {
+    let mut payments = vec![cents("p", 2_500, 10)];
+    let before = seen(&payments, 20);
+    keep(&mut payments, &before);
+    refund(&mut payments, 25_000_000, 20).unwrap();
+    payments[0] = gone(&payments[0], 30);
+    payments.push(cents("q", 2_800, 40));
+    let after = seen(&payments, 50);
+    assert_eq!(after.overpaid, Some((A.to_owned(), Units(3_000_000))));
+    let stands = after.part("q").unwrap().position;
+    assert_eq!(
+        (stands.settled, stands.overpaid, stands.refunds_due),
+        (Units(0), Units(3_000_000), Units(25_000_000))
+    );
+}
+
+#[test]
 fn a_refunded_payment_that_is_replaced_stands_in_the_books_once() {
     let mut payments = vec![cents("p", 2_500, 10)];
     let before = seen(&payments, 20);

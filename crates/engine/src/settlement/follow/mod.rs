@@ -6,6 +6,7 @@ pub mod lease;
 pub mod link_unit;
 pub mod period;
 pub mod receipt;
+pub mod refund;
 pub mod subscription;
 pub mod timer;
 
@@ -65,6 +66,7 @@ pub(super) fn writes(settled: &[Follower<'_>]) -> Result<Vec<Write>, Fail> {
     writes.push(lease::writes(settled)?);
     writes.extend(link_unit::writes(settled));
     writes.extend(receipt::writes(settled));
+    writes.extend(refund::writes(settled)?);
     writes.push(timer::write(settled));
     writes.push(credit::write(settled));
     Ok(writes)

@@ -71,6 +71,57 @@ async fn refunds(story: &Story) -> Vec<Refund> {
     rows.into_iter().map(refund).collect()
 }
 
+/// A refund that the server calls ready to be sent, and where to.
+#[derive(Clone, Debug)]
+pub struct Ready {
+    pub refund: String,
+    pub invoice: String,
+    pub units: u128,
+    pub address: String,
+}
+
+pub async fn ready_payouts(story: &Story) -> Vec<Ready> {
+    let sql = "SELECT id, invoice, units, payout_address FROM refunds \
+         WHERE account = $1 AND mode = $2 AND status = 'ready_to_send' ORDER BY id";
+    type Line = (String, String, String, String);
+    let mut reader = story.world.engine.db.read().await.unwrap();
+    let rows: Vec<Line> = reader.all(sql, &of(&story.scope())).await.unwrap();
+    let ready = |(refund, invoice, units, address): Line| Ready {
+        refund,
+        invoice,
+        units: units.parse().unwrap(),
+        address,
+    };
+    rows.into_iter().map(ready).collect()
+}
+
+pub async fn status_of(story: &Story, refund: &str) -> String {
+    let all = refunds(story).await;
+    let found = all.into_iter().find(|it| it.id == refund);
+    found.expect("a refund that was made").status
+}
+
+/// What was paid out is not offered again: what the server has answered was sent of an invoice, and what it calls ready to
+/// be sent, is never more than what the invoice received.
+async fn offered_once(story: &Story) -> Check {
+    let (refunds, ready) = (refunds(story).await, ready_payouts(story).await);
+    for invoice in &story.invoices {
+        let offered = ready.iter().filter(|it| it.invoice == *invoice);
+        let offered: u128 = offered.map(|it| it.units).sum();
+        let sent = refunds
+            .iter()
+            .filter(|it| it.invoice == *invoice && story.sent.contains(&it.id));
+        let sent: u128 = sent.map(|it| it.units).sum();
+        let received = stands(story, invoice).await.received;
+        if offered > 0 && sent + offered > received {
+            return Err(format!(
+                "{invoice} received {received} and paid {sent} out, and {offered} are ready to be sent"
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// What an invoice received and what was promised of it.
 #[derive(Clone, Debug, Default)]
 pub struct Stands {
@@ -124,6 +175,7 @@ pub async fn always(story: &mut Story) -> Check {
     bound(story).await?;
     machine(story).await?;
     groups(story).await?;
+    offered_once(story).await?;
     kept(story).await
 }
 
@@ -188,14 +240,14 @@ async fn kept(story: &Story) -> Check {
     Ok(())
 }
 
-/// I12: what is refunded is there, except after a reversal.
+/// I12: what is refunded is there, except after a reversal or a payout that was recorded late.
 async fn bound(story: &mut Story) -> Check {
     for invoice in story.invoices.clone() {
         let stands = stands(story, &invoice).await;
         if stands.refunded <= stands.received {
             continue;
         }
-        if !story.reversed.contains(&invoice) {
+        if !story.may_exceed.contains(&invoice) {
             return Err(format!(
                 "{invoice} is refunded beyond what it received: {stands:?}"
             ));
@@ -228,6 +280,10 @@ async fn machine(story: &mut Story) -> Check {
                 return Err(format!("{id} changed its address"));
             }
         }
+        let was_ready = steps.iter().any(|step| step.1 == "ready_to_send");
+        if steps.iter().any(|step| step.1 == "sent") && !was_ready {
+            return Err(format!("{id} was sent and never ready"));
+        }
         let last = &steps[steps.len() - 1];
         if last.1 == "sent" && !sent_by.insert(last.3.clone()) {
             return Err(format!("{id} was sent by another's transaction"));
@@ -252,7 +308,8 @@ fn legal(before: &str, after: &str) -> Check {
             "unclaimed",
             "unclaimed" | "ready_to_send" | "in_review" | "cancelled"
         ) | ("ready_to_send", "sent" | "in_review" | "cancelled")
-            | ("in_review", "cancelled")
+            | ("in_review", "ready_to_send" | "sent" | "cancelled")
+            | ("cancelled", "sent")
     );
     match is_legal {
         true => Ok(()),
@@ -355,6 +412,31 @@ async fn to_be_flagged(story: &Story) -> BTreeMap<(String, &'static str), String
                 show(exposed - beyond),
             );
         }
+    }
+    flagged.extend(unexpectedly_sent(story, &refunds).await);
+    flagged
+}
+
+/// Payouts that were recorded though their refunds were not ready, by what these were just before.
+async fn unexpectedly_sent(
+    story: &Story,
+    refunds: &[Refund],
+) -> BTreeMap<(String, &'static str), String> {
+    let sql = "SELECT refund, status FROM refund_steps WHERE account = $1 AND mode = $2 ORDER BY refund, step";
+    let mut reader = story.world.engine.db.read().await.unwrap();
+    let steps: Vec<(String, String)> = reader.all(sql, &of(&story.scope())).await.unwrap();
+    let mut flagged = BTreeMap::new();
+    for pair in steps.windows(2) {
+        let [(_, before), (id, after)] = pair else {
+            continue;
+        };
+        let kind = match (&**before, &**after) {
+            ("in_review", "sent") => "sent_in_review",
+            ("cancelled", "sent") => "sent_after_cancel",
+            _ => continue,
+        };
+        let refund = refunds.iter().find(|it| it.id == *id).unwrap();
+        flagged.insert((refund.invoice.clone(), kind), show(refund.units));
     }
     flagged
 }

@@ -31,14 +31,26 @@ pub struct Made {
     pub gives: u128,
 }
 
+/// A transfer of the merchant's own wallet that pays a refund out.
+#[derive(Clone, Debug)]
+pub struct PaidOut {
+    pub refund: String,
+    pub tx_hash: String,
+}
+
 pub struct Story {
     pub world: World,
     pub invoices: Vec<String>,
     pub refunds: Vec<Made>,
+    /// What the chain shows, and nobody has told the server yet.
+    pub paid_out: Vec<PaidOut>,
+    /// Refunds of which the server has answered that they were sent.
+    pub sent: BTreeSet<String>,
     /// Each refund's history as it was last read: it may only grow.
     pub histories: BTreeMap<String, Vec<String>>,
-    /// Invoices of which a payment left the chain.
-    pub reversed: BTreeSet<String>,
+    /// Invoices of which more may be refunded than is there: a payment left the chain, or a payout was recorded though its
+    /// refund had been cancelled.
+    pub may_exceed: BTreeSet<String>,
 }
 
 impl Story {
@@ -56,8 +68,10 @@ impl Simulated for Story {
             world: World::new(seed, tape).await,
             invoices: Vec::new(),
             refunds: Vec::new(),
+            paid_out: Vec::new(),
+            sent: BTreeSet::new(),
             histories: BTreeMap::new(),
-            reversed: BTreeSet::new(),
+            may_exceed: BTreeSet::new(),
         }
     }
 
@@ -91,10 +105,14 @@ fn refunds_keep_their_invariants_on_every_seed() {
         "claimed",
         "in review",
         "sent",
+        "paid out and recorded in review",
+        "paid out and recorded after cancel",
         "cancelled",
         "lapsed",
         "refunded beyond received",
         "refunded_and_reversed",
+        "sent_in_review",
+        "sent_after_cancel",
         "refund_exceeds_received",
         "nothing_received",
         "claim_already_submitted",

@@ -15,13 +15,14 @@ use till_engine::invoices::quote::NewInvoice;
 use till_engine::invoices::wanted::Wanted;
 use till_engine::invoices::{Resolve, Via, held_payments, resolve_review};
 use till_engine::once::Once;
-use till_engine::refunds::{self, ClaimRequest, NewRefund};
+use till_engine::refunds::{self, ClaimRequest, NewRefund, PayoutSeen};
 use till_engine::test_mode::{self, Simulation};
 use till_engine::workers::{sums, timers};
 use till_engine::{Answer, Engine, Fail};
+use till_store::transfers::TransferRow;
 
 use super::hold::{self, Stands};
-use super::{Made, Story};
+use super::{Made, PaidOut, Story};
 use crate::world::Check;
 
 const ASSET: &str = "USDC@eip155:84532";
@@ -62,7 +63,7 @@ enum Ask {
 }
 
 pub async fn step(story: &mut Story) -> Check {
-    match story.world.rng.below(20) {
+    match story.world.rng.below(24) {
         0 | 1 => invoice(story).await,
         2..=4 => pay(story).await,
         5 => reverse(story).await,
@@ -71,6 +72,8 @@ pub async fn step(story: &mut Story) -> Check {
         11..=14 => claim(story).await,
         15 | 16 => send(story).await,
         17 => cancel(story).await,
+        18 | 19 => pay_out(story).await,
+        20 | 21 => tell(story).await,
         _ => pass_time(story).await,
     }
 }
@@ -150,7 +153,7 @@ async fn reverse(story: &mut Story) -> Check {
     let Some(payment) = some(story, &payments) else {
         return Ok(());
     };
-    story.reversed.insert(payment.invoice);
+    story.may_exceed.insert(payment.invoice);
     let payment = payment.id;
     ask(story, Ask::Reverse { payment }).await.map(drop)
 }
@@ -244,10 +247,122 @@ async fn send(story: &mut Story) -> Check {
     let number = u8::try_from(story.world.rng.below(40)).unwrap();
     let tx_hash = format!("0x{}", hex::encode([number; 32]));
     let refund = made.id;
-    if ask(story, Ask::Sent { refund, tx_hash }).await?.is_ok() {
+    let asked = Ask::Sent {
+        refund: refund.clone(),
+        tx_hash,
+    };
+    if ask(story, asked).await?.is_ok() {
         story.world.visit("sent");
+        story.sent.insert(refund);
     }
     Ok(())
+}
+
+/// The merchant's wallet pays out what is ready to be sent: the chain shows it from now on. Some cancel the refund by
+/// mistake before they tell the server, and some payments are gone by then.
+async fn pay_out(story: &mut Story) -> Check {
+    let ready = hold::ready_payouts(story).await;
+    let paid: Vec<String> = story.paid_out.iter().map(|it| it.refund.clone()).collect();
+    let ready: Vec<_> = ready
+        .into_iter()
+        .filter(|ready| !paid.contains(&ready.refund))
+        .collect();
+    let Some(ready) = some(story, &ready) else {
+        return Ok(());
+    };
+    story.world.keys_made += 1;
+    let number = story.world.keys_made;
+    let tx_hash = format!("0x{}{number:016x}", "fe".repeat(24));
+    let row = TransferRow {
+        network: NETWORK.to_owned(),
+        tx_hash: tx_hash.clone(),
+        place: 0,
+        asset: ASSET.to_owned(),
+        units: Units(ready.units),
+        sender: None,
+        recipient: ready.address,
+        simulated: false,
+        first_seen_at: story.world.real_now(),
+        height: Some(1),
+        block_hash: Some("block".to_owned()),
+        block_time: None,
+        gone: false,
+        payment: None,
+        unattributed: None,
+        arrived: None,
+        registers: None,
+        whole: false,
+    };
+    let write = &till_store::transfers::facts([&row]);
+    let engine = Arc::clone(&story.world.engine);
+    let done: Result<(), till_store::StoreError> = engine
+        .db
+        .write(|tx| async move { tx.write(write).await.map(drop) }.scope_boxed())
+        .await;
+    done.map_err(|error| error.to_string())?;
+    let refund = ready.refund;
+    story.world.note(format!("{refund} is paid out"));
+    story.paid_out.push(PaidOut {
+        refund: refund.clone(),
+        tx_hash,
+    });
+    match story.world.rng.below(5) {
+        0 | 1 => ask(story, Ask::Cancel { refund }).await.map(drop),
+        2 => reverse_one_of(story, ready.invoice).await,
+        _ => Ok(()),
+    }
+}
+
+/// A payment of this invoice leaves the chain.
+async fn reverse_one_of(story: &mut Story, invoice: String) -> Check {
+    let payments = hold::payments(story).await;
+    let payments: Vec<_> = payments
+        .into_iter()
+        .filter(|payment| payment.invoice == invoice)
+        .collect();
+    let Some(payment) = some(story, &payments) else {
+        return Ok(());
+    };
+    story.may_exceed.insert(invoice);
+    let payment = payment.id;
+    ask(story, Ask::Reverse { payment }).await.map(drop)
+}
+
+/// The merchant tells of a payout, now or long after it was made: what the chain shows is recorded, whatever became of the
+/// refund in between.
+async fn tell(story: &mut Story) -> Check {
+    if story.paid_out.is_empty() {
+        return Ok(());
+    }
+    let at = story.world.rng.below(story.paid_out.len());
+    let PaidOut { refund, tx_hash } = story.paid_out.remove(at);
+    if story.sent.contains(&refund) {
+        return Ok(());
+    }
+    let before = hold::status_of(story, &refund).await;
+    let asked = Ask::Sent {
+        refund: refund.clone(),
+        tx_hash,
+    };
+    match ask(story, asked).await? {
+        Ok(_) => {
+            story.world.visit(match &*before {
+                "in_review" => "paid out and recorded in review",
+                "cancelled" => "paid out and recorded after cancel",
+                _ => "paid out and recorded",
+            });
+            if before == "cancelled" {
+                let made = story.refunds.iter().find(|made| made.id == refund);
+                let invoice = made.map(|made| made.invoice.clone());
+                story.may_exceed.extend(invoice);
+            }
+            story.sent.insert(refund);
+            Ok(())
+        }
+        Err(code) => Err(format!(
+            "the chain shows that {refund} was paid out, and it is {before}: {code}"
+        )),
+    }
 }
 
 async fn cancel(story: &mut Story) -> Check {
@@ -324,16 +439,18 @@ async fn exec(engine: &Engine, scope: &Scope, key: &str, ask: &Ask) -> Result<An
     if let Ask::Claim { token, address } = ask {
         return claim_once(engine, &once, token, address).await;
     }
-    let mut held = Vec::new();
+    let (mut held, mut seen) = (Vec::new(), PayoutSeen::NotShown);
     match ask {
-        Ask::Sent { refund, .. } => refunds::screen_again(engine, scope, refund).await?,
+        Ask::Sent { refund, tx_hash } => {
+            seen = refunds::look_before_sent(engine, scope, refund, tx_hash).await?;
+        }
         Ask::Review { invoice, .. } => held = held_payments(engine, scope, invoice).await?,
         _ => {}
     }
     let held = &held;
     engine
         .once(scope, &once, |tx, context| {
-            async move { perform(tx, context, ask, held).await }.scope_boxed()
+            async move { perform(tx, context, ask, held, seen).await }.scope_boxed()
         })
         .await
 }
@@ -366,6 +483,7 @@ async fn perform(
     context: &till_engine::Context<'_>,
     ask: &Ask,
     held: &[String],
+    seen: PayoutSeen,
 ) -> Result<Answer, Fail> {
     match ask {
         Ask::Pay { invoice, with } => {
@@ -397,7 +515,7 @@ async fn perform(
         }
         Ask::Sent { refund, tx_hash } => Answer::json(
             200,
-            &refunds::mark_sent(tx, context, refund, tx_hash).await?,
+            &refunds::mark_sent(tx, context, refund, tx_hash, seen).await?,
         ),
         Ask::Cancel { refund } => Answer::json(200, &refunds::cancel(tx, context, refund).await?),
         Ask::Claim { .. } => Err(Fail::broken("claims have a scope of their own")),

@@ -1,0 +1,146 @@
+//! A payout that was made is recorded, whatever became of its refund since, and is never offered again.
+
+use serde_json::{Value, json};
+
+use crate::claims::{PAYER, claim};
+use crate::harness::{Mood, Node, Setup, Till, World, id, text};
+use crate::refunds::{act, received, refund, reverse, shown, tx};
+
+const USDC: &str = "036cbd53842c5426634e7929541ec2318f3dcf7e";
+const SHOP: &str = "70997970c51812dc3a010c7d01b50e0d17dc79c8";
+const STRANGER: &str = "3c44cdddb6a900fa2b585dd299e03d12fa4293bc";
+
+/// An account whose network is observed by this node.
+async fn observed_by(world: &World, node: &Node) -> Till {
+    let setup = Setup {
+        rpc: [("eip155:84532".to_owned(), vec![node.url()])].into(),
+        ..Setup::default()
+    };
+    world.till_with(setup).await
+}
+
+/// An invoice of 25 that is paid, and a refund of 20 of it that is ready to be sent.
+async fn ready(till: &Till) -> (String, Value) {
+    let invoice = received(till, "25").await;
+    let made = refund(till, &invoice, json!({ "amount": "20" }))
+        .await
+        .ok(201);
+    claim(till, &made, "eip155:84532", PAYER).await.ok(200);
+    (invoice, made)
+}
+
+async fn reverse_all(till: &Till, invoice: &str) {
+    for payment in till.payments_of(invoice).await {
+        reverse(till, &id(&payment)).await;
+    }
+}
+
+/// The payer's address as a log has it.
+fn payer() -> String {
+    PAYER.trim_start_matches("0x").to_lowercase()
+}
+
+/// What reconciliation flags about payouts: kind, amount and transaction.
+async fn flagged(till: &Till) -> Vec<(String, String, Value)> {
+    let report = till.get("/v1/reconciliation").await.ok(200);
+    let all = report["discrepancies"].as_array().unwrap().iter();
+    let sent = all.filter(|one| text(&one["kind"]).starts_with("sent_"));
+    sent.map(|one| {
+        assert_eq!(one["severity"], "flagged");
+        (
+            text(&one["kind"]),
+            text(&one["amount"]),
+            one["tx_hash"].clone(),
+        )
+    })
+    .collect()
+}
+
+fn by(kind: &str, number: u8) -> Vec<(String, String, Value)> {
+    vec![(kind.to_owned(), "20.00".to_owned(), json!(tx(number)))]
+}
+
+async fn mark(till: &Till, refund: &Value, number: u8) -> crate::harness::Reply {
+    act(till, refund, "mark_sent", json!({ "tx_hash": tx(number) })).await
+}
+
+on_every_engine! {
+    async fn a_payout_before_a_reversal_is_recorded_where_the_chain_cannot_be_asked(world: World) {
+        let till = world.till().await;
+        let (invoice, made) = ready(&till).await;
+        reverse_all(&till, &invoice).await;
+        assert_eq!(shown(&till, &made).await["review_reason"], "payment_reversed");
+        let sent = mark(&till, &made, 1).await.ok(200);
+        assert_eq!((&sent["status"], &sent["tx_hash"], &sent["review_reason"]), (&json!("sent"), &json!(tx(1)), &Value::Null));
+        assert_eq!(flagged(&till).await, by("sent_in_review", 1));
+        // The same money is not offered once more.
+        till.simulate(&invoice, json!({ "amount": "25" })).await;
+        refund(&till, &invoice, json!({ "amount": "5.01" })).await.refused(409, "refund_exceeds_received", "amount");
+        refund(&till, &invoice, json!({ "amount": "5" })).await.ok(201);
+    }
+
+    async fn a_payout_before_a_reversal_is_recorded_when_the_chain_shows_it(world: World) {
+        let node = Node::start(84_532, Mood::Answers).await;
+        let till = observed_by(&world, &node).await;
+        let (invoice, made) = ready(&till).await;
+        reverse_all(&till, &invoice).await;
+        let payer = payer();
+        node.knows(&tx(2), &[(USDC, SHOP, &payer, 19_999_999)]);
+        node.knows(&tx(3), &[(USDC, SHOP, STRANGER, 20_000_000)]);
+        node.knows(&tx(4), &[(USDC, SHOP, &payer, 12_000_000), (USDC, SHOP, &payer, 8_000_000)]);
+        for not_paid in [1, 2, 3] {
+            let message = mark(&till, &made, not_paid).await.refused(409, "refund_not_ready", None);
+            assert!(message.contains("payment_reversed"), "{message}");
+        }
+        assert_eq!(shown(&till, &made).await["status"], "in_review");
+        assert_eq!(mark(&till, &made, 4).await.ok(200)["status"], "sent");
+        assert_eq!(flagged(&till).await, by("sent_in_review", 4));
+    }
+
+    async fn what_was_never_ready_is_not_recorded(world: World) {
+        let till = world.till().await;
+        let invoice = received(&till, "25").await;
+        let made = refund(&till, &invoice, json!({ "amount": "20" })).await.ok(201);
+        mark(&till, &made, 1).await.refused(409, "refund_not_ready", None);
+        reverse_all(&till, &invoice).await;
+        claim(&till, &made, "eip155:84532", PAYER).await.ok(200);
+        mark(&till, &made, 1).await.refused(409, "refund_not_ready", None);
+    }
+
+    async fn a_payout_of_a_cancelled_refund_is_not_offered_again(world: World) {
+        let node = Node::start(84_532, Mood::Answers).await;
+        let till = observed_by(&world, &node).await;
+        let (invoice, made) = ready(&till).await;
+        act(&till, &made, "cancel", json!({})).await.ok(200);
+        mark(&till, &made, 1).await.refused(409, "refund_not_ready", None);
+        node.knows(&tx(1), &[(USDC, SHOP, &payer(), 20_000_000)]);
+        let sent = mark(&till, &made, 1).await.ok(200);
+        assert_eq!(sent["status"], "sent");
+        assert!(sent["cancelled_at"].is_string() && sent["sent_at"].is_string());
+        assert_eq!(flagged(&till).await, by("sent_after_cancel", 1));
+        refund(&till, &invoice, json!({ "amount": "20" })).await.refused(409, "refund_exceeds_received", "amount");
+        refund(&till, &invoice, json!({ "amount": "5" })).await.ok(201);
+        act(&till, &made, "cancel", json!({})).await.refused(409, "refund_already_sent", None);
+    }
+
+    async fn what_was_paid_out_once_is_not_ready_a_second_time(world: World) {
+        let node = Node::start(84_532, Mood::Answers).await;
+        let till = observed_by(&world, &node).await;
+        let (invoice, first) = ready(&till).await;
+        act(&till, &first, "cancel", json!({})).await.ok(200);
+        let second = refund(&till, &invoice, json!({ "amount": "20" })).await.ok(201);
+        claim(&till, &second, "eip155:84532", PAYER).await.ok(200);
+        assert_eq!(shown(&till, &second).await["status"], "ready_to_send");
+        node.knows(&tx(1), &[(USDC, SHOP, &payer(), 20_000_000)]);
+        mark(&till, &first, 1).await.ok(200);
+        let seen = shown(&till, &second).await;
+        assert_eq!((&seen["status"], &seen["review_reason"]), (&json!("in_review"), &json!("price_uncovered")));
+    }
+
+    async fn where_the_chain_cannot_be_asked_a_cancelled_refund_stays_so(world: World) {
+        let till = world.till().await;
+        let (_, made) = ready(&till).await;
+        act(&till, &made, "cancel", json!({})).await.ok(200);
+        mark(&till, &made, 1).await.refused(409, "refund_not_ready", None);
+    }
+}
