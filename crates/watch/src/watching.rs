@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use till_chains::evm::logs::Contracts;
+use till_chains::observer::Observer;
 use till_chains::rpc::RpcClient;
 use till_chains::watched::Watched;
 use till_core::asset::{Family, Mode, Network, Registry};
@@ -12,17 +12,10 @@ use till_net::TlsError;
 
 use crate::disputes::Disputes;
 use crate::endpoint::{Endpoint, Exclusion};
-use crate::nodes::EndpointSettings;
+use crate::settings::WatchSettings;
 
 /// Somebody's logs may be large and their node slow.
 const DEADLINE: Duration = Duration::from_secs(10);
-
-/// What an operator says about a network that is watched.
-#[derive(Clone, Debug)]
-pub struct WatchSettings {
-    pub endpoints: EndpointSettings,
-    pub scan_from: Option<i64>,
-}
 
 pub struct Watching {
     pub rpc: RpcClient,
@@ -33,7 +26,7 @@ pub struct Watching {
 
 pub struct WatchedNetwork {
     pub network: &'static Network,
-    pub contracts: Contracts,
+    pub observer: Observer,
     pub quorum: usize,
     pub scan_from: Option<i64>,
     pub endpoints: Vec<Endpoint>,
@@ -58,6 +51,12 @@ impl WatchedSet {
         let may_have = |address: &[u8; 20]| watched.may_have(address);
         addresses.iter().map(may_have).collect()
     }
+
+    pub fn insert(&self, addresses: &[[u8; 20]]) {
+        let mut watched = self.watched.write().unwrap_or_else(PoisonError::into_inner);
+        watched.reserve(addresses.len());
+        addresses.iter().for_each(|address| watched.insert(address));
+    }
 }
 
 impl Watching {
@@ -70,14 +69,14 @@ impl Watching {
         let mut watched = Vec::new();
         for (id, settings) in networks {
             let network = Registry::builtin().network(&id);
-            let evm_like = |it: &&Network| matches!(it.family, Family::Evm | Family::Tron);
-            let Some(network) = network.filter(evm_like) else {
+            let observed = network.and_then(|it| Some((it, Observer::of(it)?)));
+            let Some((network, observer)) = observed else {
                 continue;
             };
             let sharing = (network.family, network.mode, network.factory.as_deref());
             watched.push(WatchedNetwork {
                 network,
-                contracts: Contracts::of(network),
+                observer,
                 quorum: settings.endpoints.quorum(),
                 scan_from: settings.scan_from,
                 endpoints: settings

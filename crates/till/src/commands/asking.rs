@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures::future::join_all;
 use till_chains::evm::balances::{self, Balance};
 use till_chains::evm::client;
+use till_chains::observer::Observer;
 use till_chains::rpc::{Endpoint, RpcClient, RpcError};
 use till_core::asset::{Family, Mode, Network, Registry};
 use till_watch::EndpointSettings;
@@ -168,8 +169,7 @@ impl Asking<'_> {
             let Some(endpoint) = self.waiting.pop_front() else {
                 break;
             };
-            let problem = till_engine::watch::problem(self.rpc, &endpoint, self.network).await;
-            let answer = match problem {
+            let answer = match problem(self.rpc, &endpoint, self.network).await {
                 Ok(None) => patiently(&endpoint, &ask).await,
                 Ok(Some(problem)) => Err(problem),
                 Err(error) => Err(error.to_string()),
@@ -196,6 +196,18 @@ impl Asking<'_> {
     fn nobody(&mut self) -> String {
         let why = std::mem::take(&mut self.unused);
         format!("{}: {}", self.network.id, why.join("; "))
+    }
+}
+
+/// What is wrong with an endpoint, in words for its operator.
+pub async fn problem(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    network: &'static Network,
+) -> Result<Option<String>, RpcError> {
+    match Observer::of(network) {
+        Some(observer) => observer.identify(rpc, endpoint).await,
+        None => Ok(None),
     }
 }
 

@@ -15,6 +15,7 @@ use till_store::networks::{NetworkRow, Times};
 use url::Url;
 
 use crate::advice::{self, Advice};
+use crate::commands::asking;
 use crate::commands::screening::{self, ListStatus};
 use crate::compose;
 use crate::config::Config;
@@ -313,11 +314,16 @@ fn endpoint_sender(trusted_certificates_pem: Vec<Vec<u8>>) -> Result<Sender, Str
     .map_err(|error| error.to_string())
 }
 
-async fn chain(rpc: &RpcClient, network: &Network, endpoint: &Endpoint, address: &str) -> Verdict {
+async fn chain(
+    rpc: &RpcClient,
+    network: &'static Network,
+    endpoint: &Endpoint,
+    address: &str,
+) -> Verdict {
     let answer = |error: RpcError| mend_endpoint(error.to_string());
     match network.family {
         Family::Evm | Family::Tron => {
-            let problem = till_engine::watch::problem(rpc, endpoint, network).await;
+            let problem = asking::problem(rpc, endpoint, network).await;
             match problem.map_err(answer)? {
                 None => Ok(String::new()),
                 Some(problem) => Err(format!("{problem}; give an endpoint of {}", network.name)),
