@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use till_core::asset::{Depth, Network, Registry};
 
-use crate::evm::balances::balance_in;
+use crate::evm::balances::{balance_in, balances};
 use crate::evm::client::{self, Proven, Which, Within};
 use crate::evm::crowded;
 use crate::evm::forwarder::is_factory;
@@ -13,6 +13,7 @@ use crate::evm::logs::Contracts;
 use crate::raw::{raw, shown};
 use crate::rpc::{Endpoint, RpcClient, RpcError};
 
+pub use crate::evm::balances::Balance;
 pub use crate::evm::blocks::Header;
 pub use crate::evm::decode::{Receipt, Transfer};
 pub use crate::evm::logs::{Log, Moved};
@@ -83,6 +84,14 @@ impl Observer {
     /// Whether nodes know what lay on an address when an earlier block was made. TRON's know balances of now alone.
     pub fn knows_past_balances(&self) -> bool {
         matches!(self, Observer::Evm(_))
+    }
+
+    /// Whether the receipts that nodes give make up the root that headers name.
+    pub fn proves_contents(&self) -> bool {
+        match self {
+            Observer::Evm(contracts) => client::names_receipts(contracts.network()),
+            Observer::Tron(_) => false,
+        }
     }
 
     /// What is wrong with an endpoint, in words for its operator: another chain, or one without our contracts.
@@ -305,6 +314,46 @@ impl Observer {
         block: &[u8; 32],
     ) -> Result<u128, RpcError> {
         balance_in(rpc, endpoint, contract, address, block).await
+    }
+
+    /// What lies on these addresses, in their order and the registry's. What is not there is not among it.
+    pub async fn balances(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+        addresses: &[[u8; 20]],
+    ) -> Result<Vec<Balance>, RpcError> {
+        balances(rpc, endpoint, self.network(), addresses).await
+    }
+
+    /// Whether many balances are one question. TRON has no Multicall3.
+    pub fn answers_many_balances(&self) -> bool {
+        matches!(self, Observer::Evm(_))
+    }
+
+    pub async fn has_code(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+        address: &[u8; 20],
+    ) -> Result<bool, RpcError> {
+        Ok(!client::code(rpc, endpoint, address).await?.is_empty())
+    }
+
+    /// Whether deploying what is deployed costs nothing. On TRON it burns the energy that it may use.
+    pub fn deploys_twice_for_free(&self) -> bool {
+        matches!(self, Observer::Evm(_))
+    }
+
+    /// What a call would cost.
+    pub async fn gas(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+        to: &[u8; 20],
+        data: &[u8],
+    ) -> Result<u64, RpcError> {
+        client::gas(rpc, endpoint, to, data).await
     }
 
     /// An address in the form that the network shows.

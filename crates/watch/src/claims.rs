@@ -3,13 +3,14 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use till_chains::observer::{Transfer, hash_text};
+use till_chains::observer::{Header, Receipt, Receipts, Transfer, hash_text};
 use till_chains::tx_hash_of;
 use till_core::money::Units;
 
 use crate::endpoint::Endpoint;
 use crate::heads::grouped;
 use crate::pool::{EndpointTrouble, Pool};
+use crate::proof::prove_block;
 use crate::update::Seen;
 
 /// A transfer to us, as an endpoint tells it.
@@ -60,6 +61,8 @@ pub struct Question<'q> {
     pub transactions: &'q [[u8; 32]],
     /// Our addresses among the recipients.
     pub ours: &'q HashSet<String>,
+    /// The block's header, where it is agreed on already.
+    pub header: Option<&'q Header>,
     /// How many must say the same.
     pub need: usize,
     /// Whether they are known to have moved something to us: who does not have it now may be slow.
@@ -94,11 +97,9 @@ pub(crate) async fn told(
         let mut claims = Vec::new();
         if let Some(receipt) = receipt.filter(|it| it.block_hash == block) {
             if !receipt.is_whole {
-                return Err(pool.lied(source, "a receipt with logs left out"));
+                return Err(pool.false_contents(source, "a receipt with logs left out"));
             }
-            let to_us = receipt.transfers.iter();
-            let to_us = to_us.filter(|transfer| ours.contains(&transfer.recipient));
-            claims.extend(to_us.map(Claim::of));
+            claims.extend(claims_in(receipt, ours));
         }
         told.insert(*transaction, claims);
     }
@@ -108,8 +109,8 @@ pub(crate) async fn told(
 /// Who said what.
 pub type Answers<'s> = Vec<(&'s Endpoint, Told)>;
 
-/// Hears those who were not heard yet, until enough say the same of every transaction. Who is contradicted by as many as
-/// must agree is not believed for a while.
+/// Hears those who were not heard yet, until enough say the same of every transaction. Where they do not, what the block
+/// holds is proven; where it cannot be, who is contradicted by as many as must agree is not believed for a while.
 pub async fn decide<'s>(
     pool: Pool<'s>,
     question: Question<'_>,
@@ -121,12 +122,7 @@ pub async fn decide<'s>(
             .any(|(known, _)| std::ptr::eq(*known, source))
     };
     for source in pool.usable() {
-        let is_settled = |transaction: &[u8; 32]| {
-            let groups = groups(&answers, transaction);
-            let enough = |(_, sources): &(_, Vec<_>)| sources.len() >= question.need;
-            groups.len() == 1 && groups.iter().all(enough)
-        };
-        if question.transactions.iter().all(is_settled) {
+        if are_of_one_mind(question, &answers) {
             break;
         }
         if !heard(&answers, source)
@@ -135,11 +131,70 @@ pub async fn decide<'s>(
             answers.push((source, told));
         }
     }
+    let is_missed = question.is_known && says_nothing(question, &answers);
+    if (is_missed || !are_of_one_mind(question, &answers))
+        && let Some(receipts) =
+            prove_block(pool, (question.height, question.block), question.header).await
+    {
+        return proven(pool, question, &receipts, &answers);
+    }
     let verdict = |transaction: &[u8; 32]| {
         let groups = groups(&answers, transaction);
         (*transaction, judge(pool, question, transaction, groups))
     };
     question.transactions.iter().map(verdict).collect()
+}
+
+/// Whether enough were heard, and all of them say the same of every transaction.
+fn are_of_one_mind(question: Question<'_>, answers: &Answers<'_>) -> bool {
+    question.transactions.iter().all(|transaction| {
+        let groups = groups(answers, transaction);
+        let enough = |(_, sources): &(_, Vec<_>)| sources.len() >= question.need;
+        groups.len() == 1 && groups.iter().all(enough)
+    })
+}
+
+/// Whether somebody has nothing of one of the transactions.
+fn says_nothing(question: Question<'_>, answers: &Answers<'_>) -> bool {
+    let is_empty =
+        |told: &Told, transaction: &[u8; 32]| told.get(transaction).is_some_and(Vec::is_empty);
+    let mut transactions = question.transactions.iter();
+    transactions.any(|it| answers.iter().any(|(_, told)| is_empty(told, it)))
+}
+
+/// What a block's receipts say, which nobody can contradict. Who has nothing may be slow; who has something else is not.
+fn proven(
+    pool: Pool<'_>,
+    question: Question<'_>,
+    receipts: &Receipts,
+    answers: &Answers<'_>,
+) -> BTreeMap<[u8; 32], Verdict> {
+    let mut verdicts = BTreeMap::new();
+    for transaction in question.transactions {
+        pool.net.disputes.settled(&(question.block, *transaction));
+        let claims = receipts.get(transaction);
+        let claims = claims.map_or(Vec::new(), |it| claims_in(it, question.ours));
+        for (source, told) in answers {
+            let told = told.get(transaction).map_or(&[][..], Vec::as_slice);
+            let is_other = match is_whole(told) {
+                true => told != claims,
+                false => !told.is_empty() && claims.is_empty(),
+            };
+            if is_other {
+                let what = "a transfer that its block does not have";
+                drop::<EndpointTrouble>(pool.false_contents(source, what));
+            }
+        }
+        verdicts.insert(*transaction, Verdict::Agreed(claims));
+    }
+    verdicts
+}
+
+/// What a transaction moved to us.
+fn claims_in(receipt: &Receipt, ours: &HashSet<String>) -> Vec<Claim> {
+    let to_us = receipt.transfers.iter();
+    let to_us = to_us.filter(|transfer| ours.contains(&transfer.recipient));
+    to_us.map(Claim::of).collect()
 }
 
 /// The same claims, and who makes them.
@@ -223,5 +278,102 @@ impl Pool<'_> {
                 .increment(1);
         }
         standing.unwrap_or(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use till_chains::rpc::{self, RpcClient};
+    use till_core::asset::Registry;
+    use till_core::time::Clock;
+
+    use super::*;
+    use crate::settings::EndpointSettings;
+    use crate::watching::Watching;
+
+    const USDC: &str = "USDC@eip155:84532";
+
+    struct Still;
+
+    impl Clock for Still {
+        fn now_ms(&self) -> i64 {
+            0
+        }
+
+        fn monotonic_us(&self) -> u64 {
+            7
+        }
+    }
+
+    fn watching() -> Watching {
+        let endpoint = |port: usize| rpc::Endpoint::parse(&format!("http://127.0.0.1:{port}"));
+        let of = (1..=4).map(endpoint).collect::<Result<_, _>>().unwrap();
+        let endpoints = EndpointSettings { of, quorum: None };
+        let all = BTreeMap::from([("eip155:84532".to_owned(), endpoints)]);
+        Watching::once(all, RpcClient::new().unwrap())
+    }
+
+    fn claim(place: i64, units: u128) -> Claim {
+        Claim {
+            place,
+            asset: USDC.to_owned(),
+            sender: Some("payer".to_owned()),
+            recipient: "shop".to_owned(),
+            units,
+        }
+    }
+
+    fn receipt(units: u128) -> Receipt {
+        let transfer = Transfer {
+            asset: Registry::builtin().asset(USDC).unwrap(),
+            log_index: 9,
+            place: 3,
+            sender: "payer".to_owned(),
+            recipient: "shop".to_owned(),
+            units: Units(units),
+        };
+        Receipt {
+            block_hash: [1; 32],
+            height: 5,
+            transfers: vec![transfer],
+            is_whole: true,
+        }
+    }
+
+    #[test]
+    fn what_is_proven_counts_and_who_says_otherwise_is_not_read_while_its_blocks_count() {
+        let watching = watching();
+        let pool = Pool::all(&watching, &Still).next().unwrap();
+        let [honest, liar, slow, inventor] = &pool.net.endpoints[..] else {
+            panic!("four endpoints")
+        };
+        let (paid, invented) = ([2; 32], [3; 32]);
+        let question = Question {
+            height: 5,
+            block: [1; 32],
+            transactions: &[paid, invented],
+            ours: &HashSet::from(["shop".to_owned()]),
+            header: None,
+            need: 2,
+            is_known: false,
+        };
+        let told = |paid_claims: Vec<Claim>, invented_claims: Vec<Claim>| {
+            Told::from([(paid, paid_claims), (invented, invented_claims)])
+        };
+        let right = vec![claim(3, 25)];
+        let answers = vec![
+            (honest, told(right.clone(), Vec::new())),
+            (liar, told(vec![claim(3, 99)], Vec::new())),
+            (slow, told(Vec::new(), Vec::new())),
+            (inventor, told(right.clone(), vec![claim(-1, 7)])),
+        ];
+        assert!(!are_of_one_mind(question, &answers));
+        let receipts = Receipts::from([(paid, receipt(25))]);
+        let verdicts = proven(pool, question, &receipts, &answers);
+        assert_eq!(verdicts[&paid], Verdict::Agreed(right));
+        assert_eq!(verdicts[&invented], Verdict::Agreed(Vec::new()));
+        let doubted = [honest, liar, slow, inventor].map(|it| it.is_contents_doubted(8));
+        assert_eq!(doubted, [false, true, false, true]);
+        assert!(pool.net.endpoints.iter().all(|it| it.may_be_asked(8)));
     }
 }

@@ -17,7 +17,7 @@ pub async fn identify_all(pool: Pool<'_>) {
     futures::future::join_all(due.map(|source| identify(pool, source).boxed())).await;
 }
 
-async fn identify(pool: Pool<'_>, source: &Endpoint) {
+pub(crate) async fn identify(pool: Pool<'_>, source: &Endpoint) {
     let told = pool.observer().identify(pool.rpc, &source.address);
     match told.await {
         Ok(None) => source.mark_identified(pool.clock.monotonic_us()),

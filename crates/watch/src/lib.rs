@@ -15,6 +15,7 @@ mod logs;
 pub mod matched;
 mod nodes;
 mod pool;
+mod proof;
 mod registers;
 mod settings;
 mod tips;

@@ -63,22 +63,45 @@ pub async fn read_logs(
     check(pool, source, headers, logs).await
 }
 
-/// What each of those says whom the head is read from.
+/// What each of those says whom the head is read from. Where contents can be proven, who told what is not so is left out; with
+/// nobody else left, the logs of the first blocks are proven, and the other blocks taken off.
 pub async fn read_all<'s>(
     pool: Pool<'s>,
     head: &Head<'s>,
     spans: &[Span],
-    headers: &[Header],
+    headers: &mut Vec<Header>,
 ) -> Result<Vec<Given<'s>>, EndpointTrouble> {
-    let asked = head.readers().iter().map(|reader| {
-        async move {
-            let span = &spans[pool.net.place_of(reader)];
-            let logs = read_logs(pool, reader, span, headers).await?;
-            Ok::<_, EndpointTrouble>((*reader, logs))
-        }
-        .boxed()
+    let readers = content_readers(pool, head);
+    let blocks = &headers[..];
+    let asked = readers.iter().map(|reader| {
+        let span = &spans[pool.net.place_of(reader)];
+        read_logs(pool, reader, span, blocks).boxed()
     });
-    futures::future::try_join_all(asked).await
+    let told = futures::future::join_all(asked).await;
+    let mut given = Vec::new();
+    for (reader, logs) in readers.into_iter().zip(told) {
+        match logs {
+            Ok(logs) => given.push((reader, logs)),
+            Err(EndpointTrouble) if reader.is_contents_doubted(pool.now_us()) => {}
+            Err(trouble) => return Err(trouble),
+        }
+    }
+    if !given.is_empty() {
+        return Ok(given);
+    }
+    for holder in &head.holders {
+        if let Some(logs) = proven(pool, holder, headers, false).await? {
+            return Ok(vec![(holder, logs)]);
+        }
+    }
+    Err(EndpointTrouble)
+}
+
+/// Those of the readers whose word on contents is worth having.
+fn content_readers<'s>(pool: Pool<'_>, head: &Head<'s>) -> Vec<&'s Endpoint> {
+    let (proves, now_us) = (pool.observer().proves_contents(), pool.now_us());
+    let is_read = |reader: &&Endpoint| !(proves && reader.is_contents_doubted(now_us));
+    head.readers().iter().copied().filter(is_read).collect()
 }
 
 async fn by_hash(
@@ -147,7 +170,7 @@ async fn check(
     let may_lack = match pool.observer().completeness(headers, &logs) {
         Completeness::OtherBlocks => return Err(pool.unsettled(source)),
         Completeness::Invented => {
-            return Err(pool.lied(source, "a log that its block does not have"));
+            return Err(pool.false_contents(source, "a log that its block does not have"));
         }
         Completeness::MayLack(may_lack) => may_lack,
     };
@@ -189,7 +212,7 @@ async fn second_opinion(
         let own = receipts.get(&left_out.tx_hash);
         let own = own.filter(|receipt| receipt.block_hash == header.hash);
         if own.is_some_and(|receipt| pool.observer().moves(receipt, contract)) {
-            return Err(pool.lied(source, "it left out logs"));
+            return Err(pool.false_contents(source, "it left out logs"));
         }
     }
     match answers {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use till_chains::observer::Log;
+use till_chains::observer::{Header, Log};
 use till_core::asset::Registry;
 
 use crate::claims::{Answers, Claim, Question, Told, Verdict, decide, told};
@@ -64,12 +64,13 @@ pub fn retain_ours(pool: Pool<'_>, given: &mut [Given<'_>], ours: &HashSet<Strin
     }
 }
 
-/// What the transactions of these logs moved to us, as far as so many endpoints agree.
+/// What the transactions of these logs moved to us, as far as it is proven or so many endpoints agree. The headers are those
+/// that are agreed on already.
 pub async fn agreed<'s>(
     pool: Pool<'s>,
     given: &[Given<'s>],
     ours: &HashSet<String>,
-    need: usize,
+    (headers, need): (&[Header], usize),
 ) -> Result<Matched, EndpointTrouble> {
     let mut by_block: BTreeMap<(i64, [u8; 32]), BTreeSet<[u8; 32]>> = BTreeMap::new();
     for log in given.iter().flat_map(|(_, logs)| logs) {
@@ -84,14 +85,22 @@ pub async fn agreed<'s>(
             block,
             transactions: &transactions,
             ours,
+            header: headers.iter().find(|header| header.hash == block),
             need,
             is_known: false,
         };
         let mut answers = Answers::new();
         for (source, logs) in given {
-            let mut told = told(pool, source, question).await?;
-            add_logs(pool, source, logs, question, &mut told)?;
-            answers.push((source, told));
+            let told = match told(pool, source, question).await {
+                Ok(told) => add_logs(pool, source, logs, question, told),
+                Err(trouble) => Err(trouble),
+            };
+            match told {
+                Ok(told) => answers.push((source, told)),
+                // What the block holds is proven without it.
+                Err(EndpointTrouble) if pool.observer().proves_contents() => {}
+                Err(trouble) => return Err(trouble),
+            }
         }
         for (transaction, verdict) in decide(pool, question, answers).await {
             let Verdict::Agreed(claims) = verdict else {
@@ -113,8 +122,8 @@ fn add_logs(
     source: &Endpoint,
     logs: &[Log],
     question: Question<'_>,
-    told: &mut Told,
-) -> Result<(), EndpointTrouble> {
+    mut told: Told,
+) -> Result<Told, EndpointTrouble> {
     let mut by_transaction: BTreeMap<[u8; 32], Vec<Claim>> = BTreeMap::new();
     for log in logs.iter().filter(|it| it.block_hash == question.block) {
         let claim = claim_of(pool, log);
@@ -136,12 +145,12 @@ fn add_logs(
             .collect();
         for claim in claims {
             let Some(at) = rest.iter().position(|it| *it == claim) else {
-                return Err(pool.lied(source, "a log that its receipt does not have"));
+                return Err(pool.false_contents(source, "a log that its receipt does not have"));
             };
             rest.swap_remove(at);
         }
     }
-    Ok(())
+    Ok(told)
 }
 
 /// What a log says, its place in its transaction unknown.

@@ -36,6 +36,15 @@ impl<'e> Pool<'e> {
         })
     }
 
+    /// All of the networks, each with its endpoints.
+    pub fn all(watching: &'e Watching, clock: &'e dyn Clock) -> impl Iterator<Item = Pool<'e>> {
+        let rpc = &watching.rpc;
+        watching
+            .networks
+            .iter()
+            .map(move |net| Pool { rpc, net, clock })
+    }
+
     pub(crate) fn observer(&self) -> &'e Observer {
         &self.net.observer
     }
@@ -71,6 +80,27 @@ impl<'e> Pool<'e> {
             metrics::counter!("till_endpoint_lies_total", "network" => network).increment(1);
         }
         EndpointTrouble
+    }
+
+    /// What it says of the contents of a block is not so. Where contents can be proven its blocks still count, and others
+    /// are read for a while; elsewhere nothing that it says is believed.
+    pub(crate) fn false_contents(&self, source: &Endpoint, what: &str) -> EndpointTrouble {
+        if !self.observer().proves_contents() {
+            return self.lied(source, what);
+        }
+        let network = &*self.network().id;
+        if source.mark_contents_false(self.now_us()) {
+            tracing::error!(network, endpoint = %source.address, what, "an endpoint is not believed about what blocks hold; others are read for a while");
+            metrics::counter!("till_endpoint_lies_total", "network" => network).increment(1);
+        }
+        EndpointTrouble
+    }
+
+    /// Whether what somebody says of the contents of blocks is not read now.
+    pub fn is_anybody_doubted(&self) -> bool {
+        let now_us = self.now_us();
+        let mut endpoints = self.net.endpoints.iter();
+        endpoints.any(|it| it.is_contents_doubted(now_us))
     }
 
     pub(crate) fn wrong(&self, source: &Endpoint, what: &str) -> EndpointTrouble {

@@ -12,7 +12,7 @@ use till_net::TlsError;
 
 use crate::disputes::Disputes;
 use crate::endpoint::{Endpoint, Exclusion};
-use crate::settings::WatchSettings;
+use crate::settings::{EndpointSettings, WatchSettings};
 
 /// Somebody's logs may be large and their node slow.
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -65,31 +65,7 @@ impl Watching {
         networks: BTreeMap<String, WatchSettings>,
         expiry_wait_ms: i64,
     ) -> Result<Option<Watching>, TlsError> {
-        let mut sets: HashMap<(Family, Mode, Option<&str>), Arc<WatchedSet>> = HashMap::new();
-        let mut watched = Vec::new();
-        for (id, settings) in networks {
-            let network = Registry::builtin().network(&id);
-            let observed = network.and_then(|it| Some((it, Observer::of(it)?)));
-            let Some((network, observer)) = observed else {
-                continue;
-            };
-            let sharing = (network.family, network.mode, network.factory.as_deref());
-            watched.push(WatchedNetwork {
-                network,
-                observer,
-                quorum: settings.endpoints.quorum(),
-                scan_from: settings.scan_from,
-                endpoints: settings
-                    .endpoints
-                    .of
-                    .into_iter()
-                    .map(Endpoint::new)
-                    .collect(),
-                set: Arc::clone(sets.entry(sharing).or_default()),
-                disputes: Disputes::default(),
-            });
-        }
-        watched.retain(|network: &WatchedNetwork| !network.endpoints.is_empty());
+        let watched = watched(networks);
         if watched.is_empty() {
             return Ok(None);
         }
@@ -100,9 +76,50 @@ impl Watching {
         }))
     }
 
+    /// For a command that runs once and reads no blocks. Networks that cannot be watched are left out.
+    pub fn once(endpoints: BTreeMap<String, EndpointSettings>, rpc: RpcClient) -> Watching {
+        let settings = |endpoints| WatchSettings {
+            endpoints,
+            scan_from: None,
+        };
+        let endpoints = endpoints.into_iter();
+        let settings = endpoints.map(|(id, endpoints)| (id, settings(endpoints)));
+        Watching {
+            rpc,
+            networks: watched(settings.collect()),
+            expiry_wait_ms: 0,
+        }
+    }
+
     pub fn network(&self, id: &str) -> Option<&WatchedNetwork> {
         self.networks.iter().find(|net| net.network.id == id)
     }
+}
+
+fn watched(networks: BTreeMap<String, WatchSettings>) -> Vec<WatchedNetwork> {
+    let mut sets: HashMap<(Family, Mode, Option<&str>), Arc<WatchedSet>> = HashMap::new();
+    let mut watched = Vec::new();
+    for (id, settings) in networks {
+        let network = Registry::builtin().network(&id);
+        let observed = network.and_then(|it| Some((it, Observer::of(it)?)));
+        let Some((network, observer)) = observed else {
+            continue;
+        };
+        let sharing = (network.family, network.mode, network.factory.as_deref());
+        let quorum = settings.endpoints.quorum();
+        let endpoints = settings.endpoints.of.into_iter();
+        watched.push(WatchedNetwork {
+            network,
+            observer,
+            quorum,
+            scan_from: settings.scan_from,
+            endpoints: endpoints.map(Endpoint::new).collect(),
+            set: Arc::clone(sets.entry(sharing).or_default()),
+            disputes: Disputes::default(),
+        });
+    }
+    watched.retain(|network: &WatchedNetwork| !network.endpoints.is_empty());
+    watched
 }
 
 impl WatchedNetwork {

@@ -152,6 +152,7 @@ async fn ask(
         block,
         transactions: &transactions,
         ours: &ours,
+        header: None,
         need: asking.net.quorum,
         is_known: true,
     };

@@ -49,7 +49,7 @@ pub(super) async fn gather(
     if headers.first().is_some_and(|first| !is_child(first)) {
         return Ok(Gathered::Elsewhere);
     }
-    let mut matched = transfers(asking, head, spans, &headers).await?;
+    let mut matched = transfers(asking, head, spans, &mut headers).await?;
     if let Some(open) = matched.open {
         headers.retain(|header| header.height < open);
         held = Some(disagreement(open));
@@ -71,11 +71,11 @@ pub(super) async fn transfers<'s>(
     asking: Asking<'s>,
     head: &Head<'s>,
     spans: &[Span],
-    headers: &[Header],
+    headers: &mut Vec<Header>,
 ) -> Result<Matched, Trouble> {
     let logs = read_all(asking.pool, head, spans, headers).await?;
     let (given, ours) = ours(asking, logs).await?;
-    Ok(matched::agreed(asking.pool, &given, &ours, head.need).await?)
+    Ok(matched::agreed(asking.pool, &given, &ours, (&headers[..], head.need)).await?)
 }
 
 /// Notes what arrived and who sent it. What is from the first block on about which endpoints contradict each other is left out.

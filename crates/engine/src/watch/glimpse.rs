@@ -18,8 +18,8 @@ pub(super) async fn glimpse(
     (from, read_at): (i64, Option<i64>),
     glimpses: &mut Glimpses,
 ) -> Result<Vec<Seen>, Trouble> {
-    let (headers, _) = headers::agreed(asking.pool, head, head.next(from)).await?;
-    let matched = transfers(asking, head, spans, &headers).await?;
+    let (mut headers, _) = headers::agreed(asking.pool, head, head.next(from)).await?;
+    let matched = transfers(asking, head, spans, &mut headers).await?;
     let seen = for_whom_is_sure(asking, matched.seen, read_at).await?;
     let up_to = headers.last().map_or(from - 1, |last| last.height);
     let waits = |seen: Seen| Seen {

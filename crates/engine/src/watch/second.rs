@@ -113,6 +113,11 @@ async fn look<'e>(
         }
         Looks::Again => match by_all(asking, &blocks).await {
             Some(given) => Some(given),
+            // Who tells what is not so is done without, for contents can be proven.
+            None if asking.is_anybody_doubted() => {
+                let proven = proven(asking.pool, source, &mut headers, is_patient).await?;
+                proven.map(|logs| vec![(source, logs)])
+            }
             None => return Ok(None),
         },
     };
@@ -126,8 +131,13 @@ async fn look<'e>(
     };
     let (mut given, our_addresses) = ours(asking, given).await?;
     leave_known(asking, &mut given, (from, to)).await?;
-    let mut matched =
-        matched::agreed(asking.pool, &given, &our_addresses, asking.net.quorum).await?;
+    let mut matched = matched::agreed(
+        asking.pool,
+        &given,
+        &our_addresses,
+        (&[], asking.net.quorum),
+    )
+    .await?;
     more(asking, &blocks, &mut matched).await;
     if !matched.seen.is_empty() && !take(follower, matched.seen).await? {
         return Ok(None);
@@ -186,10 +196,10 @@ fn another<'e>(
     };
     let now_us = asking.engine.clock.monotonic_us();
     let mut usable = asking.usable();
-    let steady = |source: &&Endpoint| !source.is_deprioritised(now_us);
+    let steady = |source: &&Endpoint| source.is_steady(now_us);
     let mut others = usable.iter().rev().copied().filter(is_other);
     let other = others.find(steady);
-    usable.sort_by_key(|source| !source.is_deprioritised(now_us));
+    usable.sort_by_key(|source| source.is_steady(now_us));
     let may_come = is_patient && asking.net.endpoints.iter().any(|it| is_other(&it));
     match other {
         None if may_come => None,
