@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
+use till_chains::observer::Observer;
 use till_chains::rpc::{Endpoint, RpcClient, RpcError};
 use till_core::asset::{Family, Network};
 use till_core::webhook::UrlPolicy;
@@ -15,7 +16,6 @@ use till_store::networks::{NetworkRow, Times};
 use url::Url;
 
 use crate::advice::{self, Advice};
-use crate::commands::asking;
 use crate::commands::screening::{self, ListStatus};
 use crate::compose;
 use crate::config::Config;
@@ -323,8 +323,10 @@ async fn chain(
     let answer = |error: RpcError| mend_endpoint(error.to_string());
     match network.family {
         Family::Evm | Family::Tron => {
-            let problem = asking::problem(rpc, endpoint, network).await;
-            match problem.map_err(answer)? {
+            let Some(observer) = Observer::of(network) else {
+                return Ok(String::new());
+            };
+            match observer.identify(rpc, endpoint).await.map_err(answer)? {
                 None => Ok(String::new()),
                 Some(problem) => Err(format!("{problem}; give an endpoint of {}", network.name)),
             }
