@@ -5,7 +5,9 @@ pub mod derive;
 pub mod error;
 pub mod evm;
 pub mod examples;
+pub mod feed;
 pub mod lookup;
+pub mod observer;
 pub mod proof;
 pub mod raw;
 pub mod registers;
@@ -20,4 +22,5 @@ pub use derive::{DepositAddresses, Derivation, derive, parse_address, parse_dest
 pub use error::AddressError;
 pub use examples::{example_destination, example_destination_of, test_screening};
 pub use proof::{binding_message, signer};
+pub use raw::wallet_address;
 pub use tx_hash::{TxHashForm, is_tx_hash, normalise_tx_hash, tx_hash_of};

@@ -13,6 +13,12 @@ pub fn raw(family: Family, address: &str) -> Option<[u8; 20]> {
     }
 }
 
+/// The address of a wallet; nothing for families whose addresses are something else.
+pub fn wallet_address(family: Family, address: &[u8; 20]) -> Option<String> {
+    let has_such = matches!(family, Family::Evm | Family::Tron);
+    has_such.then(|| shown(family, address))
+}
+
 pub fn shown(family: Family, address: &[u8; 20]) -> String {
     match family {
         Family::Tron => tron::address::display(address),

@@ -10,6 +10,14 @@ pub const DAY_MS: i64 = 24 * HOUR_MS;
 /// The last instant that RFC 3339 can write (year 9999); arithmetic on business time stops here.
 pub const LATEST_MS: i64 = 253_402_300_799_999;
 
+/// Real time, handed in by whoever runs the program. Business time is an account's own and starts from this one.
+pub trait Clock: Send + Sync {
+    fn now_ms(&self) -> i64;
+
+    /// For measuring how long something took; has no zero.
+    fn monotonic_us(&self) -> u64;
+}
+
 /// RFC 3339 in UTC with `Z`, at most millisecond precision.
 pub fn show(ms: i64) -> String {
     let clamped = ms.clamp(-62_135_596_800_000, LATEST_MS);

@@ -1,9 +1,13 @@
-//! What enough of those say who are asked at the same time.
+//! What cannot be proven counts when as many endpoints as must agree say the same. Fewer decide nothing.
 
 use futures::StreamExt as _;
+use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 
-/// The first answer that so many give; who hangs is not waited for once they have. Else why the last one failed that did.
+use crate::endpoint::Endpoint;
+use crate::pool::Pool;
+
+/// All are asked at the same time. The first answer that so many give; who hangs is not waited for once they have. Else why the last one failed that did.
 pub async fn agreed<T: PartialEq, E>(
     asked: impl Iterator<Item = impl Future<Output = Result<T, E>>>,
     quorum: usize,
@@ -14,15 +18,63 @@ pub async fn agreed<T: PartialEq, E>(
         match answer {
             Err(error) => why = Some(error),
             Ok(answer) => {
-                let same = told.iter().filter(|it| **it == answer).count();
-                if same + 1 >= quorum {
-                    return Ok(answer);
-                }
                 told.push(answer);
+                if let Some(at) = enough(&told, quorum) {
+                    return Ok(told.swap_remove(at));
+                }
             }
         }
     }
     Err(why)
+}
+
+/// What endpoints say of one thing.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Told<T> {
+    /// Enough say the same.
+    Agreed(T),
+    /// Enough answer, and they contradict each other: whoever is right, somebody lies.
+    Contradicted,
+    /// Too few answer.
+    Unknown,
+}
+
+/// So many as must agree are asked together, and the others, one after the other, where these do not agree.
+pub async fn ask<'e, 'f, T: PartialEq + Send>(
+    pool: Pool<'e>,
+    ask: impl Fn(&'e Endpoint) -> BoxFuture<'f, Option<T>> + Send + Sync,
+) -> Told<T> {
+    let quorum = pool.net.quorum;
+    let mut sources = pool.usable();
+    if sources.len() < quorum {
+        return Told::Unknown;
+    }
+    let others = sources.split_off(quorum);
+    let asked: Vec<BoxFuture<'f, Option<T>>> = sources.into_iter().map(&ask).collect();
+    let told = futures::future::join_all(asked).await;
+    let mut told: Vec<T> = told.into_iter().flatten().collect();
+    for other in others {
+        if enough(&told, quorum).is_some() {
+            break;
+        }
+        let asked = ask(other);
+        told.extend(asked.await);
+    }
+    told_by(told, quorum)
+}
+
+fn told_by<T: PartialEq>(mut told: Vec<T>, quorum: usize) -> Told<T> {
+    match enough(&told, quorum) {
+        Some(at) => Told::Agreed(told.swap_remove(at)),
+        None if told.len() >= quorum => Told::Contradicted,
+        None => Told::Unknown,
+    }
+}
+
+/// The place of an answer that so many give.
+fn enough<T: PartialEq>(told: &[T], quorum: usize) -> Option<usize> {
+    let same = |it: &T| told.iter().filter(|other| *other == it).count();
+    told.iter().position(|it| same(it) >= quorum)
 }
 
 #[cfg(test)]
@@ -44,6 +96,15 @@ mod tests {
         assert_eq!(heard(&[Ok(7), Ok(9)], 2).await, Err(None));
         assert_eq!(heard(&[Ok(7), Err("away")], 2).await, Err(Some("away")));
         assert_eq!(heard(&[], 1).await, Err(None));
+    }
+
+    #[test]
+    fn those_who_contradict_each_other_are_told_from_those_who_are_too_few() {
+        assert_eq!(told_by(vec![7, 9, 9], 2), Told::Agreed(9));
+        assert_eq!(told_by(vec![7], 1), Told::Agreed(7));
+        assert_eq!(told_by(vec![7, 9], 2), Told::Contradicted);
+        assert_eq!(told_by(vec![7], 2), Told::Unknown);
+        assert_eq!(told_by::<u8>(vec![], 1), Told::Unknown);
     }
 
     #[tokio::test]

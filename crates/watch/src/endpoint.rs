@@ -46,6 +46,9 @@ struct State {
     exclusion: Option<Exclusion>,
     head: Option<i64>,
     deprioritised_until: u64,
+    /// Until when what it says of the contents of blocks is not read, and how often that was so.
+    contents_doubted_until: u64,
+    contents_doubts: u32,
     /// Until when no contract is called through it; none while it answers such calls.
     calls_paused_until: Option<u64>,
     /// How often its share was halved because of rate limits.
@@ -133,8 +136,30 @@ impl Endpoint {
         self.state().deprioritised_until = now_us + DEPRIORITISED_US;
     }
 
+    /// Whether it is read in its turn, and not after the others.
+    pub fn is_steady(&self, now_us: u64) -> bool {
+        !self.is_deprioritised(now_us) && !self.is_contents_doubted(now_us)
+    }
+
     pub fn is_deprioritised(&self, now_us: u64) -> bool {
         now_us < self.state().deprioritised_until
+    }
+
+    /// What it says of the contents of blocks was proven false. Its blocks still count: others prove what is in them.
+    /// Returns whether this is news.
+    pub fn mark_contents_false(&self, now_us: u64) -> bool {
+        let mut state = self.state();
+        if now_us < state.contents_doubted_until {
+            return false;
+        }
+        let wait = LIED_US << state.contents_doubts.min(8);
+        state.contents_doubts += 1;
+        state.contents_doubted_until = now_us + wait.min(LIED_US_MAX);
+        true
+    }
+
+    pub fn is_contents_doubted(&self, now_us: u64) -> bool {
+        now_us < self.state().contents_doubted_until
     }
 
     pub fn pauses_calls(&self, now_us: u64) -> bool {
@@ -335,6 +360,22 @@ mod tests {
         endpoint.mark_call_ok();
         assert!(!endpoint.pauses_calls(8 + CALLS_PAUSED_US));
         assert!(endpoint.mark_call_failed(9 + CALLS_PAUSED_US), "again");
+    }
+
+    #[test]
+    fn whose_contents_were_false_is_asked_for_blocks_and_read_again_after_a_minute() {
+        let endpoint = endpoint();
+        assert!(!endpoint.is_contents_doubted(0));
+        assert!(endpoint.mark_contents_false(7));
+        assert!(!endpoint.mark_contents_false(8), "the same again");
+        assert!(endpoint.may_be_asked(8) && endpoint.exclusion().is_none());
+        assert!(endpoint.is_contents_doubted(6 + LIED_US));
+        assert!(!endpoint.is_contents_doubted(7 + LIED_US));
+        assert!(endpoint.mark_contents_false(7 + LIED_US));
+        assert!(
+            endpoint.is_contents_doubted(6 + 3 * LIED_US),
+            "longer each time"
+        );
     }
 
     #[test]

@@ -1,14 +1,44 @@
-//! The operator's endpoints: which of them may be asked, and what enough of them agree on. Nothing here knows the
-//! database, an invoice or a lease.
+//! Several endpoints of one chain: which of them may be asked, what enough of them agree on, and what can be proven.
+//! Nothing here knows the database, an invoice or a lease, and nothing here knows how a chain writes things down.
 
 mod agreed;
+pub mod arrived;
+mod claims;
 mod disputes;
 mod endpoint;
+mod fork;
+pub mod headers;
+mod heads;
+mod height_at;
+mod holdings;
+mod identity;
+mod logs;
+pub mod matched;
 mod nodes;
+mod pool;
+mod proof;
+mod registers;
+mod settings;
+mod tips;
+mod unconfirmed;
+mod update;
 mod watching;
 
-pub use agreed::agreed;
+pub use agreed::{Told, agreed};
+pub use claims::{Answers, Claim, Question, Verdict, decide};
 pub use disputes::Disputes;
 pub use endpoint::{Endpoint, Exclusion, Progress};
-pub use nodes::{EndpointSettings, Nodes};
-pub use watching::{Known, WatchSettings, WatchedNetwork, WatchedSet, Watching};
+pub use fork::{Ours, Shared, blame_dissenters, last_shared};
+pub use heads::{Head, agreed_head};
+pub use height_at::height_at;
+pub use holdings::Holdings;
+pub use identity::{are_on_it, identify_all};
+pub use logs::{Given, Span, proven, read_all, read_logs};
+pub use nodes::Nodes;
+pub use pool::{EndpointTrouble, Pool, block_of};
+pub use registers::names;
+pub use settings::{EndpointSettings, WatchSettings};
+pub use tips::{Chain, Said, agreed_tips, ask_all, going_on};
+pub use unconfirmed::Glimpses;
+pub use update::{Seen, Tip};
+pub use watching::{Known, WatchedNetwork, WatchedSet, Watching};

@@ -17,6 +17,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::agreed::agreed;
+use crate::settings::EndpointSettings;
 
 /// Somebody waits for the answer in front of a page.
 const LOOKUP_TIME: Duration = Duration::from_secs(5);
@@ -29,22 +30,6 @@ pub struct Nodes {
     networks: BTreeMap<String, OfNetwork>,
     asking: Semaphore,
     time: Duration,
-}
-
-/// The operator's endpoints of one network.
-#[derive(Clone, Debug)]
-pub struct EndpointSettings {
-    /// In the operator's order.
-    pub of: Vec<Endpoint>,
-    /// How many must agree, where the operator says so.
-    pub quorum: Option<usize>,
-}
-
-impl EndpointSettings {
-    /// Two where there are as many, unless the operator says otherwise.
-    pub fn quorum(&self) -> usize {
-        self.quorum.unwrap_or(2).clamp(1, self.of.len().max(1))
-    }
 }
 
 struct OfNetwork {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use till_chains::evm::logs::Contracts;
+use till_chains::observer::Observer;
 use till_chains::rpc::RpcClient;
 use till_chains::watched::Watched;
 use till_core::asset::{Family, Mode, Network, Registry};
@@ -12,17 +12,10 @@ use till_net::TlsError;
 
 use crate::disputes::Disputes;
 use crate::endpoint::{Endpoint, Exclusion};
-use crate::nodes::EndpointSettings;
+use crate::settings::{EndpointSettings, WatchSettings};
 
 /// Somebody's logs may be large and their node slow.
 const DEADLINE: Duration = Duration::from_secs(10);
-
-/// What an operator says about a network that is watched.
-#[derive(Clone, Debug)]
-pub struct WatchSettings {
-    pub endpoints: EndpointSettings,
-    pub scan_from: Option<i64>,
-}
 
 pub struct Watching {
     pub rpc: RpcClient,
@@ -33,7 +26,7 @@ pub struct Watching {
 
 pub struct WatchedNetwork {
     pub network: &'static Network,
-    pub contracts: Contracts,
+    pub observer: Observer,
     pub quorum: usize,
     pub scan_from: Option<i64>,
     pub endpoints: Vec<Endpoint>,
@@ -58,6 +51,12 @@ impl WatchedSet {
         let may_have = |address: &[u8; 20]| watched.may_have(address);
         addresses.iter().map(may_have).collect()
     }
+
+    pub fn insert(&self, addresses: &[[u8; 20]]) {
+        let mut watched = self.watched.write().unwrap_or_else(PoisonError::into_inner);
+        watched.reserve(addresses.len());
+        addresses.iter().for_each(|address| watched.insert(address));
+    }
 }
 
 impl Watching {
@@ -66,31 +65,7 @@ impl Watching {
         networks: BTreeMap<String, WatchSettings>,
         expiry_wait_ms: i64,
     ) -> Result<Option<Watching>, TlsError> {
-        let mut sets: HashMap<(Family, Mode, Option<&str>), Arc<WatchedSet>> = HashMap::new();
-        let mut watched = Vec::new();
-        for (id, settings) in networks {
-            let network = Registry::builtin().network(&id);
-            let evm_like = |it: &&Network| matches!(it.family, Family::Evm | Family::Tron);
-            let Some(network) = network.filter(evm_like) else {
-                continue;
-            };
-            let sharing = (network.family, network.mode, network.factory.as_deref());
-            watched.push(WatchedNetwork {
-                network,
-                contracts: Contracts::of(network),
-                quorum: settings.endpoints.quorum(),
-                scan_from: settings.scan_from,
-                endpoints: settings
-                    .endpoints
-                    .of
-                    .into_iter()
-                    .map(Endpoint::new)
-                    .collect(),
-                set: Arc::clone(sets.entry(sharing).or_default()),
-                disputes: Disputes::default(),
-            });
-        }
-        watched.retain(|network: &WatchedNetwork| !network.endpoints.is_empty());
+        let watched = watched(networks);
         if watched.is_empty() {
             return Ok(None);
         }
@@ -101,9 +76,50 @@ impl Watching {
         }))
     }
 
+    /// For a command that runs once and reads no blocks. Networks that cannot be watched are left out.
+    pub fn once(endpoints: BTreeMap<String, EndpointSettings>, rpc: RpcClient) -> Watching {
+        let settings = |endpoints| WatchSettings {
+            endpoints,
+            scan_from: None,
+        };
+        let endpoints = endpoints.into_iter();
+        let settings = endpoints.map(|(id, endpoints)| (id, settings(endpoints)));
+        Watching {
+            rpc,
+            networks: watched(settings.collect()),
+            expiry_wait_ms: 0,
+        }
+    }
+
     pub fn network(&self, id: &str) -> Option<&WatchedNetwork> {
         self.networks.iter().find(|net| net.network.id == id)
     }
+}
+
+fn watched(networks: BTreeMap<String, WatchSettings>) -> Vec<WatchedNetwork> {
+    let mut sets: HashMap<(Family, Mode, Option<&str>), Arc<WatchedSet>> = HashMap::new();
+    let mut watched = Vec::new();
+    for (id, settings) in networks {
+        let network = Registry::builtin().network(&id);
+        let observed = network.and_then(|it| Some((it, Observer::of(it)?)));
+        let Some((network, observer)) = observed else {
+            continue;
+        };
+        let sharing = (network.family, network.mode, network.factory.as_deref());
+        let quorum = settings.endpoints.quorum();
+        let endpoints = settings.endpoints.of.into_iter();
+        watched.push(WatchedNetwork {
+            network,
+            observer,
+            quorum,
+            scan_from: settings.scan_from,
+            endpoints: endpoints.map(Endpoint::new).collect(),
+            set: Arc::clone(sets.entry(sharing).or_default()),
+            disputes: Disputes::default(),
+        });
+    }
+    watched.retain(|network: &WatchedNetwork| !network.endpoints.is_empty());
+    watched
 }
 
 impl WatchedNetwork {

@@ -106,6 +106,12 @@ pub async fn block_receipts(
 /// Others give receipts of their own besides, or have kinds of their own.
 const NAMING_RECEIPTS: [u64; 6] = [1, 11_155_111, 10, 11_155_420, 8453, 84532];
 
+/// Whether a network's headers name the root of what its nodes give as receipts.
+pub fn names_receipts(network: &Network) -> bool {
+    let is_naming = |id: u64| NAMING_RECEIPTS.contains(&id);
+    network.chain_id.is_some_and(is_naming)
+}
+
 /// What asking for all receipts of a block came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Proven {
@@ -124,11 +130,7 @@ pub async fn proven_receipts(
     network: &Network,
     header: &Header,
 ) -> Result<Proven, RpcError> {
-    let is_naming = |id: u64| NAMING_RECEIPTS.contains(&id);
-    let (true, Some(named)) = (
-        network.chain_id.is_some_and(is_naming),
-        header.receipts_root,
-    ) else {
+    let (true, Some(named)) = (names_receipts(network), header.receipts_root) else {
         return Ok(Proven::Unknown);
     };
     let params = json!([shown(&header.hash)]);

@@ -67,6 +67,8 @@ struct RawLog {
     address: String,
     topics: Vec<String>,
     data: String,
+    #[serde(default)]
+    removed: bool,
 }
 
 /// A transaction's receipt from the result of `eth_getTransactionReceipt`. Nothing when it is in no block (yet). A
@@ -120,7 +122,7 @@ fn read(
     };
     let mut transfers = BTreeMap::new();
     let mut bloom = Bloom::default();
-    for log in &raw.logs {
+    for log in raw.logs.iter().filter(|log| !log.removed) {
         let index = quantity(&log.log_index)?;
         if bytes::<32>(&log.transaction_hash)? != *tx_hash {
             return Err(DecodeError::OtherTransaction);

@@ -2,6 +2,7 @@
 //! moved is read from their receipts.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use serde::Deserialize;
 use till_core::asset::{Network, Registry};
@@ -48,7 +49,7 @@ impl Contracts {
 }
 
 /// A log of the kind that was asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Log {
     pub height: i64,
     pub block_hash: [u8; 32],
@@ -58,7 +59,7 @@ pub struct Log {
     pub moved: Option<Moved>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Moved {
     pub sender: [u8; 20],
     pub recipient: [u8; 20],
@@ -80,21 +81,31 @@ struct RawLog<'a> {
     topics: Vec<Cow<'a, str>>,
     #[serde(borrow)]
     data: Cow<'a, str>,
+    #[serde(borrow)]
+    log_index: Cow<'a, str>,
     #[serde(default)]
     removed: bool,
 }
 
-/// What is malformed anywhere, or was not asked for, makes the whole answer none.
+/// What is malformed anywhere, or was not asked for, makes the whole answer none. What was removed from the chain, and what is
+/// there twice, is passed over.
 pub fn logs(contracts: &Contracts, result: &str) -> Result<Vec<Log>, DecodeError> {
     let raw: Vec<RawLog<'_>> = serde_json::from_str(result).map_err(|_| DecodeError::Shape)?;
-    raw.iter().map(|log| read(contracts, log)).collect()
+    let (mut known, mut logs) = (HashSet::new(), Vec::new());
+    for raw in raw.iter().filter(|raw| !raw.removed) {
+        let log = read(contracts, raw)?;
+        if known.insert((quantity(&raw.log_index)?, log.clone())) {
+            logs.push(log);
+        }
+    }
+    Ok(logs)
 }
 
 fn read(contracts: &Contracts, log: &RawLog<'_>) -> Result<Log, DecodeError> {
     let contract = contract(contracts.network, &log.address)?;
     let (first, rest) = log.topics.split_first().ok_or(DecodeError::Contradiction)?;
     let is_asked_for = contracts.all.contains(&contract) && bytes::<32>(first)? == TRANSFER;
-    if !is_asked_for || log.removed {
+    if !is_asked_for {
         return Err(DecodeError::Contradiction);
     }
     let height = quantity(&log.block_number)?;

@@ -3,14 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use till_core::id::{IdKind, Sequence, make};
-
-/// Real time. Business time is an account's own and starts from this one.
-pub trait Clock: Send + Sync {
-    fn now_ms(&self) -> i64;
-
-    /// For measuring how long something took; has no zero.
-    fn monotonic_us(&self) -> u64;
-}
+pub use till_core::time::Clock;
 
 pub trait Entropy: Send + Sync {
     fn fill(&self, bytes: &mut [u8]);

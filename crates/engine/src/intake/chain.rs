@@ -7,9 +7,10 @@ use till_core::time::SECOND_MS;
 use super::door::{Door, take_in};
 use super::quarantine::{is_outage, retry, waiting};
 use super::record::{Recorded, record, thawed};
-pub use super::step::{Seen, Step, Tip};
+pub use super::step::Step;
 use crate::base::fail::Fail;
 use crate::base::{Effects, Engine};
+pub use till_watch::{Seen, Tip};
 
 /// How long a leader that is not heard of is waited for.
 const LEASE_MS: i64 = 15 * SECOND_MS;

@@ -7,8 +7,9 @@ use till_core::payment::Level;
 use till_store::Tx;
 use till_store::networks::{BlockRow, NetworkRow};
 use till_store::transfers::TransferRow;
+use till_watch::{Seen, Tip};
 
-use super::step::{Seen, Step, Tip};
+use super::step::Step;
 use super::{Identity, Observation, Sighting, Source};
 use crate::base::Engine;
 use crate::base::fail::Fail;

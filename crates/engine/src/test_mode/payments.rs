@@ -262,12 +262,9 @@ fn sender(
             .map(Some)
             .map_err(|error| invalid("sender", &format!("sender is {error}"))),
         _ => Ok(match asset.family {
-            Family::Evm => Some(till_chains::evm::address::display(
-                &context.engine.ids.random(),
-            )),
-            Family::Tron => Some(till_chains::tron::address::display(
-                &context.engine.ids.random(),
-            )),
+            family @ (Family::Evm | Family::Tron) => {
+                till_chains::wallet_address(family, &context.engine.ids.random())
+            }
             Family::Bitcoin | Family::Solana => None,
         }),
     }

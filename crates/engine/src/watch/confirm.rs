@@ -4,16 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use futures::{FutureExt as _, StreamExt as _, stream};
+use till_chains::observer::hash_bytes;
 use till_core::chain::Block;
 use till_store::transfers::TransferRow;
+use till_watch::{Answers, Chain, Claim, Question, Seen, Tip, Verdict, arrived, decide};
 
-use super::agree::{Answers, Claim, Question, Verdict, decide};
-use super::ask::{Asking, bytes};
+use super::ask::Asking;
 use super::gather::{Read, disagreement};
-use super::tips::Chain;
-use super::{arrived, senders};
+use super::senders;
 use crate::base::fail::Fail;
-use crate::intake::chain::{Seen, Tip};
 use crate::screening;
 
 /// Blocks at the same time.
@@ -96,7 +95,7 @@ fn below(chain: &Chain<'_>, before: Option<i64>, height: i64) -> Option<Tip> {
 fn is_open(asking: Asking<'_>, seen: &Seen) -> bool {
     let asks_registers = screening::is_asked_on_chains(asking.engine) && seen.sender.is_some();
     (asks_registers && screening::is_unanswered(seen.registers.as_deref()))
-        || (arrived::is_asked(asking, &seen.asset) && seen.arrived.is_none())
+        || (arrived::is_asked(asking.pool, &seen.asset) && seen.arrived.is_none())
 }
 
 /// Height and hash.
@@ -124,7 +123,7 @@ async fn known(
         };
         // What is in a block that this step replaces is not there any more.
         let is_replaced = chain.at(height).is_some_and(|block| block.hash != *hash);
-        if let Some(block) = bytes(hash)
+        if let Some(block) = hash_bytes(hash)
             && !is_replaced
             && !just_now.contains(&(&*row.tx_hash, row.place))
         {
@@ -142,7 +141,7 @@ async fn ask(
 ) -> Option<Vec<(String, i64)>> {
     let mut by_transaction: HashMap<[u8; 32], Vec<&TransferRow>> = HashMap::new();
     for row in rows {
-        let transaction = bytes(&row.tx_hash)?;
+        let transaction = hash_bytes(&row.tx_hash)?;
         by_transaction.entry(transaction).or_default().push(row);
     }
     let transactions: BTreeSet<[u8; 32]> = by_transaction.keys().copied().collect();
@@ -153,18 +152,17 @@ async fn ask(
         block,
         transactions: &transactions,
         ours: &ours,
+        header: None,
         need: asking.net.quorum,
         is_known: true,
     };
     let mut wrong = Vec::new();
-    for (transaction, verdict) in decide(asking, question, Answers::new()).await {
+    for (transaction, verdict) in decide(asking.pool, question, Answers::new()).await {
         let Verdict::Agreed(claims) = verdict else {
             return None;
         };
         let rows = &by_transaction[&transaction];
-        let wrongs = rows
-            .iter()
-            .filter(|row| !claims.contains(&Claim::of_row(row)));
+        let wrongs = rows.iter().filter(|row| !claims.contains(&claim_of(row)));
         wrong.extend(wrongs.map(|row| (row.tx_hash.clone(), row.place)));
     }
     if let [(transaction, _), ..] = &wrong[..] {
@@ -178,6 +176,17 @@ async fn ask(
         metrics::counter!("till_network_refuted_total", "network" => network).increment(1);
     }
     Some(wrong)
+}
+
+/// A transfer that is known, as an endpoint would tell it.
+pub(super) fn claim_of(row: &TransferRow) -> Claim {
+    Claim {
+        place: row.place,
+        asset: row.asset.clone(),
+        sender: row.sender.clone(),
+        recipient: row.recipient.clone(),
+        units: row.units.0,
+    }
 }
 
 fn seen_again(row: &TransferRow) -> Seen {
@@ -213,7 +222,7 @@ async fn learn(
     };
     let stays: Vec<&TransferRow> = rows.iter().filter(|row| !is_wrong(row)).collect();
     let mut seen: Vec<Seen> = stays.iter().map(|row| seen_again(row)).collect();
-    let came = arrived::note(asking, std::slice::from_ref(block), &mut seen).await;
+    let came = arrived::note(asking.pool, std::slice::from_ref(block), &mut seen).await;
     let sent = senders::note(asking, &mut seen).await;
     let open = came.or(sent);
     let is_news = |(seen, row): &(Seen, &TransferRow)| {

@@ -1,18 +1,19 @@
 //! One leader's way along its network: read on, from where both sides agree, and take it to the door.
 
+use till_chains::observer::hash_text;
 use till_core::chain::Block;
 use till_store::networks::NetworkRow;
+use till_watch::{
+    Chain, EndpointTrouble, Glimpses, Head, Ours, Said, Span, agreed_head, agreed_tips, are_on_it,
+    ask_all, blame_dissenters, going_on, last_shared,
+};
 
-use super::ask::{Asking, shown};
+use super::ask::Asking;
 use super::begin::first_height;
 use super::confirm::confirmed;
-use super::fork::{Ours, blame_dissenters, last_shared};
 use super::gather::{Gathered, Read, Upon, gather};
-use super::glimpse::{Glimpses, glimpse};
-use super::heads::{Head, agreed_head};
-use super::logs::Span;
-use super::tips::{Chain, Said, agreed, ask_all, going_on};
-use super::{Trouble, measure, vouch};
+use super::glimpse::glimpse;
+use super::{Trouble, measure};
 use crate::base::fail::Fail;
 use crate::intake::chain::{Advanced, Step, advance};
 
@@ -98,8 +99,8 @@ impl<'e> Follower<'e> {
             measure::standing(self.asking, &self.row, &self.window, None);
             return Ok(Next::Later);
         }
-        let said = ask_all(self.asking).await;
-        let going = going_on(self.asking, &said);
+        let said = ask_all(self.asking.pool).await;
+        let going = going_on(self.asking.pool, &said);
         if said.len() < self.asking.net.quorum {
             let going = going.map_or(said, |(going, _)| going);
             return self.glimpse(&going).await;
@@ -118,7 +119,7 @@ impl<'e> Follower<'e> {
 
     /// What those have who answer, or go on, while they are fewer than must agree.
     async fn glimpse(&mut self, said: &[Said<'_>]) -> Result<Next, Fail> {
-        let head = agreed_head(self.asking, said, &self.window).await;
+        let head = agreed_head(self.asking.pool, said, &self.window).await;
         let reached = head.as_ref().map(|head| head.block.height);
         measure::standing(self.asking, &self.row, &self.window, reached);
         let Some(mut head) = head.filter(|_| self.row.frozen_at.is_none()) else {
@@ -157,7 +158,7 @@ impl<'e> Follower<'e> {
 
     /// As far as enough endpoints agree.
     async fn go_on(&mut self, said: &[Said<'_>]) -> Result<Next, Fail> {
-        let Some(mut head) = agreed_head(self.asking, said, &self.window).await else {
+        let Some(mut head) = agreed_head(self.asking.pool, said, &self.window).await else {
             self.held = Some("the endpoints agree on no block".to_owned());
             measure::standing(self.asking, &self.row, &self.window, None);
             return Ok(Next::Later);
@@ -180,7 +181,7 @@ impl<'e> Follower<'e> {
         };
         let next = self.take(read, said, &head).await?;
         if self.row.frozen_at.is_none() {
-            blame_dissenters(self.asking, self.ours(), &head, said).await;
+            blame_dissenters(self.asking.pool, self.ours(), &head, said).await;
         }
         Ok(next)
     }
@@ -220,7 +221,7 @@ impl<'e> Follower<'e> {
             window: &self.window,
             new: &read.blocks,
         };
-        let (safe, last_final) = agreed(self.asking, said, &chain).await;
+        let (safe, last_final) = agreed_tips(self.asking.pool, said, &chain).await;
         let before = self.row.final_height;
         if last_final.is_none() && before.is_some() && said.len() >= self.asking.net.quorum {
             let why = "too few endpoints name a final block of this chain";
@@ -318,7 +319,7 @@ impl<'e> Follower<'e> {
         };
         if height <= cursor.height {
             let ours = self.at(height);
-            let is_ours = ours.is_some_and(|ours| ours.hash == shown(&head.block.hash));
+            let is_ours = ours.is_some_and(|ours| ours.hash == hash_text(&head.block.hash));
             return match is_ours {
                 true => Ok(Read::default()),
                 false => self.read_from_fork(head, said).await,
@@ -339,7 +340,7 @@ impl<'e> Follower<'e> {
             Gathered::Read(read) => Ok(read),
             Gathered::Elsewhere => {
                 for reader in head.readers() {
-                    drop::<Trouble>(self.asking.unsettled(reader));
+                    drop::<EndpointTrouble>(self.asking.unsettled(reader));
                 }
                 Err(Trouble::Source)
             }
@@ -348,10 +349,10 @@ impl<'e> Follower<'e> {
 
     /// Back to the last block that both sides have, and on from there.
     async fn read_from_fork(&self, head: &Head<'_>, said: &[Said<'_>]) -> Result<Read, Trouble> {
-        if !vouch::are_on_it(self.asking, said).await {
+        if !are_on_it(self.asking.pool, said).await {
             return Err(Trouble::Source);
         }
-        let shared = last_shared(self.asking, self.ours(), head, said);
+        let shared = last_shared(self.asking.pool, self.ours(), head, said);
         let Some(shared) = shared.await else {
             return Err(Trouble::Source);
         };
@@ -360,7 +361,7 @@ impl<'e> Follower<'e> {
         let upon = shared.parent.as_deref().map_or(Upon::Nothing, Upon::Parent);
         let read = self.read_from(head, from, upon).await?;
         // They may have become others while they were read.
-        if !vouch::are_on_it(self.asking, said).await {
+        if !are_on_it(self.asking.pool, said).await {
             return Err(Trouble::Source);
         }
         if !read.blocks.is_empty() {

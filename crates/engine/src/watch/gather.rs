@@ -1,15 +1,13 @@
 //! The next blocks of a network, from as many endpoints as must agree, with what in them concerns us.
 
-use futures::FutureExt as _;
-use till_chains::evm::blocks::Header;
+use till_chains::observer::{Header, hash_text};
 use till_core::chain::Block;
+use till_watch::matched::{self, Matched};
+use till_watch::{Head, Seen, Span, arrived, block_of, headers, read_all};
 
-use super::ask::{Asking, block_of, shown};
-use super::heads::Head;
-use super::logs::{self, Span};
-use super::matched::{self, Given, Matched};
-use super::{Trouble, arrived, headers, senders};
-use crate::intake::chain::Seen;
+use super::ask::Asking;
+use super::ours::ours;
+use super::{Trouble, senders};
 
 #[derive(Debug, Default)]
 pub(super) struct Read {
@@ -43,15 +41,15 @@ pub(super) async fn gather(
     from: i64,
     upon: Upon<'_>,
 ) -> Result<Gathered, Trouble> {
-    let (mut headers, mut held) = headers::agreed(asking, head, head.next(from)).await?;
+    let (mut headers, mut held) = headers::agreed(asking.pool, head, head.next(from)).await?;
     let is_child = |first: &Header| match upon {
         Upon::Nothing => true,
-        Upon::Parent(parent) => shown(&first.parent) == parent,
+        Upon::Parent(parent) => hash_text(&first.parent) == parent,
     };
     if headers.first().is_some_and(|first| !is_child(first)) {
         return Ok(Gathered::Elsewhere);
     }
-    let mut matched = transfers(asking, head, spans, &headers).await?;
+    let mut matched = transfers(asking, head, spans, &mut headers).await?;
     if let Some(open) = matched.open {
         headers.retain(|header| header.height < open);
         held = Some(disagreement(open));
@@ -73,11 +71,11 @@ pub(super) async fn transfers<'s>(
     asking: Asking<'s>,
     head: &Head<'s>,
     spans: &[Span],
-    headers: &[Header],
+    headers: &mut Vec<Header>,
 ) -> Result<Matched, Trouble> {
-    let logs = read_logs(asking, head, spans, headers).await?;
-    let (given, ours) = matched::ours(asking, logs).await?;
-    matched::agreed(asking, &given, &ours, head.need).await
+    let logs = read_all(asking.pool, head, spans, headers).await?;
+    let (given, ours) = ours(asking, logs).await?;
+    Ok(matched::agreed(asking.pool, &given, &ours, (&headers[..], head.need)).await?)
 }
 
 /// Notes what arrived and who sent it. What is from the first block on about which endpoints contradict each other is left out.
@@ -86,7 +84,7 @@ pub(super) async fn more(
     blocks: &[Block],
     matched: &mut Matched,
 ) -> Option<i64> {
-    let came = arrived::note(asking, blocks, &mut matched.seen).await;
+    let came = arrived::note(asking.pool, blocks, &mut matched.seen).await;
     let sent = senders::note(asking, &mut matched.seen).await;
     let open = came.into_iter().chain(sent).min()?;
     matched.end_below(open);
@@ -96,21 +94,4 @@ pub(super) async fn more(
 /// In words for operators.
 pub(super) fn disagreement(height: i64) -> String {
     format!("the endpoints disagree about a transfer at height {height}")
-}
-
-async fn read_logs<'s>(
-    asking: Asking<'s>,
-    head: &Head<'s>,
-    spans: &[Span],
-    headers: &[Header],
-) -> Result<Vec<Given<'s>>, Trouble> {
-    let asked = head.readers().iter().map(|reader| {
-        async move {
-            let span = &spans[asking.net.place_of(reader)];
-            let logs = logs::read(asking, reader, span, headers).await?;
-            Ok::<_, Trouble>((*reader, logs))
-        }
-        .boxed()
-    });
-    futures::future::try_join_all(asked).await
 }

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use scoped_futures::ScopedFutureExt as _;
 use till_core::asset::Network;
+use till_watch::{ask_all, identify_all};
 
 use super::ask::Asking;
 use super::follow::{Follower, Next};
-use super::tips::ask_all;
-use super::{second, vouch};
+use super::second;
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::base::wake::Stopping;
@@ -71,13 +71,13 @@ pub(super) async fn watch_endpoints(engine: Arc<Engine>, place: usize, mut stopp
 }
 
 async fn look(asking: Asking<'_>) {
-    vouch::vouch_all(asking).await;
-    drop(ask_all(asking).await);
+    identify_all(asking.pool).await;
+    drop(ask_all(asking.pool).await);
 }
 
 /// Leads, if nobody else does, until somebody else does or the server stops.
 async fn take_turn(asking: Asking<'_>, owner: &str, mut stopping: Stopping) -> Result<(), Fail> {
-    vouch::vouch_all(asking).await;
+    identify_all(asking.pool).await;
     let network = &asking.network().id;
     let Some(epoch) = lead(asking.engine, network, owner).await? else {
         return Ok(());
@@ -98,7 +98,7 @@ async fn take_turn(asking: Asking<'_>, owner: &str, mut stopping: Stopping) -> R
 async fn follow(asking: Asking<'_>, epoch: i64) -> Result<(), Fail> {
     let mut follower = Follower::new(asking, epoch).await?;
     loop {
-        vouch::vouch_all(asking).await;
+        identify_all(asking.pool).await;
         match follower.round().await? {
             Next::Leave => return Ok(()),
             Next::Now => {

@@ -3,35 +3,25 @@
 //!
 //! A leader may die at any instant: where it stands is in the database, written with what it saw.
 
-mod agree;
-mod arrived;
 mod ask;
 mod begin;
 mod confirm;
 mod follow;
-mod fork;
 mod gather;
 mod glimpse;
-mod headers;
-mod heads;
 mod lead;
-mod logs;
-mod matched;
 mod measure;
-mod quorum;
+mod ours;
 mod second;
 mod senders;
 mod set;
-mod split;
 mod status;
-mod tips;
-mod vouch;
 
 pub use status::{NetworkStatus, statuses};
-pub use vouch::problem;
 
 use std::sync::Arc;
 
+use till_watch::{EndpointTrouble, identify_all};
 use tokio::task::JoinHandle;
 
 use crate::base::Engine;
@@ -68,11 +58,11 @@ fn each(engine: &Engine, start: impl Fn(usize) -> JoinHandle<()>) -> Vec<JoinHan
 }
 
 /// Looks at the endpoints of a network that nobody has looked at yet.
-pub async fn vouch(engine: &Engine, network: &str) {
+pub async fn identify(engine: &Engine, network: &str) {
     let networks = engine.watching.as_ref().map(|it| &it.networks);
     let place = networks.and_then(|all| all.iter().position(|it| it.network.id == network));
     if let Some(asking) = place.and_then(|place| ask::Asking::of(engine, place)) {
-        vouch::vouch_all(asking).await;
+        identify_all(asking.pool).await;
     }
 }
 
@@ -82,6 +72,12 @@ enum Trouble {
     /// An endpoint's doing, which was noted with it: others are asked, or the same one later.
     Source,
     Ours(Fail),
+}
+
+impl From<EndpointTrouble> for Trouble {
+    fn from(_: EndpointTrouble) -> Trouble {
+        Trouble::Source
+    }
 }
 
 impl From<Fail> for Trouble {

@@ -2,20 +2,19 @@
 //! missed is credited once enough endpoints have it, and told to operators.
 
 use scoped_futures::ScopedFutureExt as _;
-use till_chains::evm::blocks::Header;
+use till_chains::observer::{Header, hash_text};
 use till_core::chain::Block;
 use till_store::transfers::TransferRow;
+use till_watch::{Claim, Endpoint, Given, Seen, Span, matched, proven, read_logs};
 
 use super::Trouble;
-use super::agree::Claim;
-use super::ask::{Asking, shown};
+use super::ask::Asking;
+use super::confirm::claim_of;
 use super::follow::Follower;
 use super::gather::{disagreement, more};
-use super::logs::{self, Span};
-use super::matched::{self, Given, claim_of};
+use super::ours::ours;
 use crate::base::fail::Fail;
-use crate::intake::chain::{Advanced, Seen, Step, advance};
-use till_watch::Endpoint;
+use crate::intake::chain::{Advanced, Step, advance};
 
 /// So far behind the last final block: whoever lagged has caught up by then.
 const BEHIND: i64 = 4;
@@ -109,11 +108,16 @@ async fn look<'e>(
     let given = match looks {
         Looks::First => None,
         Looks::Again if asking.net.quorum == 1 => {
-            let proven = logs::proven(asking, source, &mut headers, is_patient).await?;
+            let proven = proven(asking.pool, source, &mut headers, is_patient).await?;
             proven.map(|logs| vec![(source, logs)])
         }
         Looks::Again => match by_all(asking, &blocks).await {
             Some(given) => Some(given),
+            // Who tells what is not so is done without, for contents can be proven.
+            None if asking.is_anybody_doubted() => {
+                let proven = proven(asking.pool, source, &mut headers, is_patient).await?;
+                proven.map(|logs| vec![(source, logs)])
+            }
             None => return Ok(None),
         },
     };
@@ -121,13 +125,19 @@ async fn look<'e>(
     let given = match given {
         Some(given) => given,
         None => {
-            let logs = logs::read(asking, source, &Span::default(), &headers).await?;
+            let logs = read_logs(asking.pool, source, &Span::default(), &headers).await?;
             vec![(source, logs)]
         }
     };
-    let (mut given, ours) = matched::ours(asking, given).await?;
+    let (mut given, our_addresses) = ours(asking, given).await?;
     leave_known(asking, &mut given, (from, to)).await?;
-    let mut matched = matched::agreed(asking, &given, &ours, asking.net.quorum).await?;
+    let mut matched = matched::agreed(
+        asking.pool,
+        &given,
+        &our_addresses,
+        (&[], asking.net.quorum),
+    )
+    .await?;
     more(asking, &blocks, &mut matched).await;
     if !matched.seen.is_empty() && !take(follower, matched.seen).await? {
         return Ok(None);
@@ -150,7 +160,7 @@ async fn headers_of(
         return Ok(None);
     };
     let headers = asking.headers(source, (first.height, last.height)).await?;
-    let is_it = |(it, block): (&Header, &Block)| block.hash == shown(&it.hash);
+    let is_it = |(it, block): (&Header, &Block)| block.hash == hash_text(&it.hash);
     let are_they = headers.len() == blocks.len() && headers.iter().zip(blocks).all(is_it);
     Ok(are_they.then_some(headers))
 }
@@ -163,7 +173,7 @@ async fn by_all<'e>(asking: Asking<'e>, blocks: &[Block]) -> Option<Vec<Given<'e
         let Ok(Some(headers)) = headers_of(asking, source, blocks).await else {
             continue;
         };
-        let logs = logs::read(asking, source, &Span::default(), &headers).await;
+        let logs = read_logs(asking.pool, source, &Span::default(), &headers).await;
         given.extend(logs.ok().map(|logs| (source, logs)));
     }
     (given.len() >= asking.net.quorum).then_some(given)
@@ -186,10 +196,10 @@ fn another<'e>(
     };
     let now_us = asking.engine.clock.monotonic_us();
     let mut usable = asking.usable();
-    let steady = |source: &&Endpoint| !source.is_deprioritised(now_us);
+    let steady = |source: &&Endpoint| source.is_steady(now_us);
     let mut others = usable.iter().rev().copied().filter(is_other);
     let other = others.find(steady);
-    usable.sort_by_key(|source| !source.is_deprioritised(now_us));
+    usable.sort_by_key(|source| source.is_steady(now_us));
     let may_come = is_patient && asking.net.endpoints.iter().any(|it| is_other(&it));
     match other {
         None if may_come => None,
@@ -212,12 +222,12 @@ async fn leave_known(
     let known = till_store::transfers::in_blocks(&mut reader, &network.id, from - 1, to).await?;
     let mut known: Vec<(String, Claim)> = known
         .iter()
-        .map(|row| (row.tx_hash.clone(), Claim::of_row(row)))
+        .map(|row| (row.tx_hash.clone(), claim_of(row)))
         .collect();
     for (_, logs) in given {
         logs.retain(|log| {
             let tx_hash = till_chains::tx_hash_of(network.family, &log.tx_hash);
-            let claim = claim_of(asking, log);
+            let claim = matched::claim_of(asking.pool, log);
             let is_it = |(known, it): &(String, Claim)| {
                 let place = claim.place;
                 *known == tx_hash

@@ -4,15 +4,13 @@
 use std::collections::BTreeMap;
 
 use futures::{FutureExt as _, StreamExt as _, stream};
-use till_chains::registers::{self, Register};
+use till_chains::registers;
 use till_core::asset::Registry;
 use till_core::screening::Finding;
+use till_watch::{Seen, Told, names};
 
 use super::ask::Asking;
-use super::quorum::{self, Told};
-use crate::intake::chain::Seen;
 use crate::screening::{Answers, is_asked_on_chains, is_open, over, written};
-use till_watch::Endpoint;
 
 /// Senders at the same time.
 const AT_ONCE: usize = 16;
@@ -67,7 +65,7 @@ async fn ask(asking: Asking<'_>, sender: &str, asset: &str) -> Asked {
         return asked;
     };
     for register in registers::of(asking.network(), asset) {
-        let finding = match told(asking, &register, sender).await {
+        let finding = match names(asking.pool, &register, sender).await {
             Told::Agreed(true) => Finding::Match,
             Told::Agreed(false) => Finding::Clear,
             Told::Contradicted => {
@@ -79,28 +77,4 @@ async fn ask(asking: Asking<'_>, sender: &str, asset: &str) -> Asked {
         asked.answers.push((register.name, finding));
     }
     asked
-}
-
-/// One endpoint clears nobody and names nobody where several must agree.
-async fn told(asking: Asking<'_>, register: &Register, sender: &str) -> Told<bool> {
-    let answer = quorum::ask(asking, |source| {
-        named(asking, source, register, sender).boxed()
-    });
-    answer.await
-}
-
-async fn named(
-    asking: Asking<'_>,
-    source: &Endpoint,
-    register: &Register,
-    sender: &str,
-) -> Option<bool> {
-    let (network, endpoint) = (asking.network(), &source.address);
-    let named = registers::names(asking.rpc, endpoint, network, register, sender);
-    let named = asking.call(source, named).await?;
-    if let Err(error) = &named {
-        let (network, register) = (&*network.id, register.name);
-        tracing::warn!(network, %endpoint, register, %error, "a register did not answer");
-    }
-    named.ok()
 }

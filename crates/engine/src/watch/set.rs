@@ -2,10 +2,7 @@
 //! have used, with every destination it ever had. A number is taken before its address is shown to anybody, so what is
 //! read from a chain first, and looked for afterwards, cannot have come too early.
 
-use std::sync::PoisonError;
-
 use till_chains::DepositAddresses;
-use till_chains::raw::raw;
 use till_store::destinations::Numbered;
 
 use crate::base::Engine;
@@ -35,9 +32,9 @@ pub(super) async fn refresh(engine: &Engine, net: &WatchedNetwork) -> Result<(),
 
 async fn add(net: &WatchedNetwork, row: &Numbered, before: Option<i64>) {
     if before.is_none()
-        && let Some(destination) = raw(net.network.family, &row.destination)
+        && let Some(destination) = net.observer.address_bytes(&row.destination)
     {
-        insert(net, &[destination]);
+        net.set.insert(&[destination]);
     }
     let addresses = DepositAddresses::new(net.network, &row.account, &row.destination);
     let Ok(addresses) = addresses else {
@@ -49,18 +46,8 @@ async fn add(net: &WatchedNetwork, row: &Numbered, before: Option<i64>) {
     while at < to {
         let end = to.min(at + AT_ONCE);
         let derived: Vec<[u8; 20]> = (at..end).filter_map(|it| addresses.raw(it)).collect();
-        insert(net, &derived);
+        net.set.insert(&derived);
         at = end;
         tokio::task::yield_now().await;
     }
-}
-
-fn insert(net: &WatchedNetwork, addresses: &[[u8; 20]]) {
-    let mut watched = net
-        .set
-        .watched
-        .write()
-        .unwrap_or_else(PoisonError::into_inner);
-    watched.reserve(addresses.len());
-    addresses.iter().for_each(|address| watched.insert(address));
 }

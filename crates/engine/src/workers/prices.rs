@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::FutureExt as _;
 use serde_json::value::RawValue;
-use till_chains::evm::feed;
+use till_chains::feed;
 use till_core::asset::Mode;
 use till_core::pricing::{Price, agreed};
 use tokio::sync::mpsc;
@@ -90,7 +90,7 @@ async fn told(engine: &Engine, feeds: &Feeds, feed: &Feed) -> Option<Told> {
 async fn on_chain(engine: &Engine, network: &str, contract: &[u8; 20]) -> Result<Told, String> {
     let watching = engine.watching.as_ref().ok_or("no network is watched")?;
     let net = watching.network(network).ok_or("it is not watched")?;
-    watch::vouch(engine, network).await;
+    watch::identify(engine, network).await;
     let now_us = engine.clock.monotonic_us();
     let usable = net
         .usable(now_us)

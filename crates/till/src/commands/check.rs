@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
+use till_chains::observer::Observer;
 use till_chains::rpc::{Endpoint, RpcClient, RpcError};
 use till_core::asset::{Family, Network};
 use till_core::webhook::UrlPolicy;
@@ -313,12 +314,19 @@ fn endpoint_sender(trusted_certificates_pem: Vec<Vec<u8>>) -> Result<Sender, Str
     .map_err(|error| error.to_string())
 }
 
-async fn chain(rpc: &RpcClient, network: &Network, endpoint: &Endpoint, address: &str) -> Verdict {
+async fn chain(
+    rpc: &RpcClient,
+    network: &'static Network,
+    endpoint: &Endpoint,
+    address: &str,
+) -> Verdict {
     let answer = |error: RpcError| mend_endpoint(error.to_string());
     match network.family {
         Family::Evm | Family::Tron => {
-            let problem = till_engine::watch::problem(rpc, endpoint, network).await;
-            match problem.map_err(answer)? {
+            let Some(observer) = Observer::of(network) else {
+                return Ok(String::new());
+            };
+            match observer.identify(rpc, endpoint).await.map_err(answer)? {
                 None => Ok(String::new()),
                 Some(problem) => Err(format!("{problem}; give an endpoint of {}", network.name)),
             }

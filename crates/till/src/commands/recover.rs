@@ -10,16 +10,17 @@ use till_chains::AddressError;
 use till_chains::rpc::{Endpoint, RpcClient};
 use till_core::asset::Registry;
 use till_core::id::{self, IdKind};
-use till_watch::EndpointSettings;
+use till_watch::{EndpointSettings, Holdings, Pool, Watching};
 
-use self::search::{Addresses, EMPTY_MAX, Extent, Failed, Found, Search, answers_many};
+use self::search::{Addresses, EMPTY_MAX, Extent, Failed, Found, Search};
 use crate::commands::account::{Destination, destination};
-use crate::commands::asking::{self, Asking};
+use crate::commands::asking;
 use crate::commands::key::Mode;
 use crate::compose;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::output;
+use crate::system::SystemClock;
 
 #[derive(Debug, Args)]
 pub struct Recover {
@@ -51,16 +52,17 @@ pub async fn run(config: &Config, recover: &Recover) -> Result<(), Failure> {
     let all = addresses(recover, &mut told.remarks)?;
     let endpoints = asked(config, recover)?;
     let rpc = RpcClient::new().map_err(|error| Failure::new(error.to_string()))?;
+    let (watching, clock) = (Watching::once(endpoints, rpc), SystemClock::start());
     let extent = recover.count.map_or(Extent::All, Extent::First);
     let mut failed = Failed::default();
     for addresses in &all {
-        let mut asking = of_family(addresses, &rpc, &endpoints);
+        let mut asking = of_family(addresses, Pool::all(&watching, &clock));
         let search = Search::run(addresses, &mut asking, extent, &mut failed).await;
         let search = search.map_err(|error| wrong(addresses.family().namespace(), error))?;
         if extent == Extent::All {
             told.remarks.push(how_far(addresses, &asking, &search));
         }
-        let remarks = asking.into_iter().flat_map(Asking::into_remarks);
+        let remarks = asking.into_iter().flat_map(Holdings::into_remarks);
         told.remarks.extend(remarks);
         told.found.extend(search.found);
     }
@@ -172,22 +174,17 @@ fn endpoint(given: &str) -> Result<(&str, Endpoint), Failure> {
 
 fn of_family<'r>(
     addresses: &Addresses<'_>,
-    rpc: &'r RpcClient,
-    endpoints: &BTreeMap<String, EndpointSettings>,
-) -> Vec<Asking<'r>> {
-    let all = endpoints.iter().filter_map(|(id, endpoints)| {
-        let network = Registry::builtin().network(id)?;
-        let is_of_family = network.family == addresses.family();
-        is_of_family.then(|| Asking::new(rpc, network, endpoints))
-    });
-    all.collect()
+    pools: impl Iterator<Item = Pool<'r>>,
+) -> Vec<Holdings<'r>> {
+    let of_family = pools.filter(|pool| pool.network().family == addresses.family());
+    of_family.map(Holdings::new).collect()
 }
 
 /// What nobody looked at may hold money, so it is said where the looking ended.
-fn how_far(addresses: &Addresses<'_>, asking: &[Asking<'_>], search: &Search) -> String {
+fn how_far(addresses: &Addresses<'_>, asking: &[Holdings<'_>], search: &Search) -> String {
     let family = addresses.family().namespace();
     let last = search.looked_to.saturating_sub(1);
-    match (asking.is_empty(), asking.iter().any(answers_many)) {
+    match (asking.is_empty(), asking.iter().any(Holdings::answers_many)) {
         (false, true) => format!(
             "{family}: looked up to number {last}, {EMPTY_MAX} or more beyond the last on which something lies; \
              --count looks at more"

@@ -7,20 +7,21 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use till_chains::rpc::RpcClient;
-use till_core::asset::{Family, Network, Registry};
+use till_core::asset::{Family, Registry};
 use till_core::money;
 use till_core::scope::Scope;
 use till_store::destinations::Numbered;
-use till_watch::EndpointSettings;
+use till_watch::{EndpointSettings, Holdings, Pool, Watching};
 
 use self::unsigned::{Account, Lying, Sweepable, Unsigned, of_network};
-use crate::commands::asking::{self, Asking, FAMILIES};
+use crate::commands::asking::{self, FAMILIES};
 use crate::commands::key::Mode;
 use crate::compose;
 use crate::config::Config;
 use crate::database;
 use crate::failure::Failure;
 use crate::output;
+use crate::system::SystemClock;
 
 /// No asset has more.
 const DECIMALS_MAX: u32 = 18;
@@ -47,22 +48,24 @@ pub async fn run(config: &Config, sweep: &Sweep) -> Result<(), Failure> {
     let scope = Scope::new(&sweep.account, sweep.mode.of_assets());
     let min = sweep.min.as_deref().map(least).transpose()?;
     let endpoints = compose::provided(config)?;
-    let networks = wanted(sweep, &endpoints)?;
+    let networks = wanted(sweep, endpoints)?;
     let numbered = numbered(config, &scope).await?;
     let rpc = RpcClient::new().map_err(|error| Failure::new(error.to_string()))?;
+    let (watching, clock) = (Watching::once(networks, rpc), SystemClock::start());
     let mut swept = Swept::default();
-    for (network, endpoints) in networks {
+    for pool in Pool::all(&watching, &clock) {
+        let network = pool.network();
         let account = Account {
             scope: &scope,
             numbered: numbered.get(&network.family).map_or(&[], Vec::as_slice),
             min,
         };
-        let mut asking = Asking::new(&rpc, network, endpoints);
-        match of_network(&mut asking, &account).await {
+        let mut holdings = Holdings::new(pool);
+        match of_network(&mut holdings, &account).await {
             Ok(found) => swept.found.add(found),
             Err(why) => swept.failed.push(why),
         }
-        swept.remarks.extend(asking.into_remarks());
+        swept.remarks.extend(holdings.into_remarks());
     }
     swept.tell(sweep.json)
 }
@@ -120,26 +123,25 @@ async fn numbered(
 }
 
 /// The networks to ask, and whom to ask there.
-fn wanted<'e>(
+fn wanted(
     sweep: &Sweep,
-    endpoints: &'e BTreeMap<String, EndpointSettings>,
-) -> Result<Vec<(&'static Network, &'e EndpointSettings)>, Failure> {
+    mut endpoints: BTreeMap<String, EndpointSettings>,
+) -> Result<BTreeMap<String, EndpointSettings>, Failure> {
     let mode = sweep.mode.of_assets();
     let named = sweep.network.iter();
-    let named = named.map(|id| asking::named(id, mode, endpoints).map(|it| &*it.id));
+    let named = named.map(|id| asking::named(id, mode, &endpoints).map(|it| &*it.id));
     let named: Vec<&str> = named.collect::<Result<_, _>>()?;
-    let can_be_asked = endpoints.iter().filter_map(|(id, endpoints)| {
-        let network = Registry::builtin().network(id)?;
-        asking::can_be_asked(network, mode).then_some((network, endpoints))
+    endpoints.retain(|id, _| {
+        let network = Registry::builtin().network(id);
+        network.is_some_and(|network| asking::can_be_asked(network, mode))
     });
-    let mut wanted: Vec<_> = can_be_asked.collect();
-    if wanted.is_empty() {
+    if endpoints.is_empty() {
         let line =
             "no EVM or TRON network of this mode has an endpoint: name one in networks.<CAIP2>.rpc";
         return Err(Failure::new(line));
     }
-    wanted.retain(|(network, _)| named.is_empty() || named.contains(&&*network.id));
-    Ok(wanted)
+    endpoints.retain(|id, _| named.is_empty() || named.contains(&&**id));
+    Ok(endpoints)
 }
 
 /// The smallest amount that is worth it, as it was written: assets differ in their decimals.

@@ -11,9 +11,9 @@ fn two(one: &str, two: &str) -> String {
     format!("[networks.\"eip155:84532\"]\nrpc = [{one:?}, {two:?}]\n")
 }
 
-// N01, N02: whoever leaves logs out is found out by the block's bloom and another's answer.
+// N01, N02: whoever leaves logs out is found out by the block's bloom and another's answer, and nothing waits for it.
 #[test]
-fn logs_that_one_endpoint_leaves_out_are_read_from_another() {
+fn logs_that_one_of_two_leaves_out_are_read_from_the_other_without_a_pause() {
     let Some(node) = Node::start("eip155:84532") else {
         return;
     };
@@ -25,11 +25,88 @@ fn logs_that_one_endpoint_leaves_out_are_read_from_another() {
     proxy.becomes(Manner::Omits);
     node.pay(USDC, &[(&deposit, 25_000_000)]);
     server.log_until("it left out logs");
-    shop.until_status(&server, &id, "detected");
-    // It is left alone now, so nobody is there to agree on what is final.
-    node.mine(5);
-    shop.until_status(&server, &id, "detected");
+    node.mine(8);
+    shop.until_status(&server, &id, "paid");
+    let ready = server.client("").get("/readyz").unwrap().json();
+    // Its blocks count as before.
+    assert_eq!(ready["networks"][0]["endpoints_usable"], 2, "{ready}");
+    assert_eq!(ready["networks"][0]["state"], "watching");
+    let (next, deposit) = shop.invoice(&server, "7.00", USDC);
+    node.pay(USDC, &[(&deposit, 7_000_000)]);
+    node.mine(8);
+    shop.until_status(&server, &next, "paid");
+    assert_eq!(shop.payments(&server, &next).len(), 1);
     server.stop();
+}
+
+// N01, N02: where contents can be proven, of two that contradict each other the one that is right is believed at once.
+#[test]
+fn a_payment_that_one_of_two_denies_in_every_way_is_paid_without_a_pause() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    for liar_is_first in [true, false] {
+        let liar = Proxy::before(&node);
+        let (first, second) = match liar_is_first {
+            true => (&liar.url, &node.url),
+            false => (&node.url, &liar.url),
+        };
+        let shop = Shop::new(&two(first, second));
+        let server = shop.open();
+        let (id, deposit) = shop.invoice(&server, "25.00", USDC);
+        server.log_until("watching");
+        liar.tells(lies::denies(&deposit));
+        node.pay(USDC, &[(&deposit, 25_000_000)]);
+        node.mine(8);
+        shop.until_status(&server, &id, "paid");
+        let ready = server.client("").get("/readyz").unwrap().json();
+        assert_eq!(ready["networks"][0]["endpoints_usable"], 2, "{ready}");
+        server.stop();
+    }
+}
+
+// N04: and what one of two invents is nobody's, and holds up nobody.
+#[test]
+fn a_transfer_that_one_of_two_invents_holds_up_nobody_where_contents_are_proven() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let liar = Proxy::before(&node);
+    let shop = Shop::new(&two(&liar.url, &node.url));
+    let server = shop.open();
+    let (invented, to_invented) = shop.invoice(&server, "25.00", USDC);
+    let (id, deposit) = shop.invoice(&server, "7.00", USDC);
+    server.log_until("watching");
+    // In a block whose bloom does not tell, because the token was moved there.
+    let height = node.height() + 1;
+    liar.tells(lies::invents(
+        &node,
+        height,
+        USDC,
+        (&to_invented, 25_000_000),
+    ));
+    node.pay(USDC, &[(&deposit, 7_000_000)]);
+    node.mine(8);
+    server.log_until("a transfer that its block does not have");
+    shop.until_status(&server, &id, "paid");
+    assert_eq!(shop.read(&server, &invented)["status"], "awaiting_payment");
+    assert!(shop.payments(&server, &invented).is_empty());
+    server.stop();
+}
+
+// Some nodes give entries twice, or such as were removed from the chain, after a reorganisation.
+#[test]
+fn what_is_given_twice_or_was_removed_is_passed_over() {
+    let Some(one) = Watched::<1>::open() else {
+        return;
+    };
+    one.proxies[0].tells(lies::repeats_logs_and_adds_removed_ones());
+    one.pay(25_000_000);
+    one.node.mine(8);
+    one.until("paid");
+    assert_eq!(one.amount(), "25.00");
+    assert_eq!(one.shop.payments(&one.server, &one.id).len(), 1);
+    one.server.stop();
 }
 
 // N02, F4: its logs are not asked for twice, but its receipts, which it cannot leave anything out of.

@@ -79,6 +79,62 @@ pub fn leaves_out(address: &str) -> Lie {
     })
 }
 
+/// Nothing was ever moved to one address, whichever way it is asked.
+pub fn denies(address: &str) -> Lie {
+    let word = json!(word(&address.to_lowercase()));
+    Arc::new(move |method: &str, params: &Value, ask: &Asked<'_>| {
+        let is_it = |log: &Value| log["topics"][2] == word;
+        let forget = |logs: &mut Value| {
+            if let Some(logs) = logs.as_array_mut() {
+                logs.retain(|log| !is_it(log));
+            }
+        };
+        let mut result = ask(method, params.clone());
+        match method {
+            "eth_getLogs" => forget(&mut result),
+            "eth_getTransactionReceipt" => {
+                let mut logs = result["logs"].as_array()?.iter();
+                return logs.any(is_it).then_some(Value::Null);
+            }
+            "eth_getBlockReceipts" => {
+                let receipts = result.as_array_mut()?.iter_mut();
+                receipts.for_each(|receipt| forget(&mut receipt["logs"]));
+            }
+            _ => return None,
+        }
+        Some(result)
+    })
+}
+
+/// Every log is there twice, and once more as one that was removed from the chain.
+pub fn repeats_logs_and_adds_removed_ones() -> Lie {
+    Arc::new(move |method: &str, params: &Value, ask: &Asked<'_>| {
+        let repeat = |logs: &mut Value| {
+            let Some(logs) = logs.as_array_mut() else {
+                return;
+            };
+            let mut removed = logs.clone();
+            for log in &mut removed {
+                log["removed"] = json!(true);
+                log["logIndex"] = json!("0x777");
+            }
+            logs.extend(logs.clone());
+            logs.extend(removed);
+        };
+        let mut result = ask(method, params.clone());
+        match method {
+            "eth_getLogs" => repeat(&mut result),
+            "eth_getTransactionReceipt" => repeat(&mut result["logs"]),
+            "eth_getBlockReceipts" => {
+                let receipts = result.as_array_mut()?.iter_mut();
+                receipts.for_each(|receipt| repeat(&mut receipt["logs"]));
+            }
+            _ => return None,
+        }
+        Some(result)
+    })
+}
+
 /// The first question to a register is answered with nothing.
 pub fn registers_falter_once() -> Lie {
     let was_asked = AtomicBool::new(false);

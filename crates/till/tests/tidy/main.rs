@@ -344,6 +344,21 @@ fn chain_types_stay_in_chains() {
     );
 }
 
+/// Whether a line names what only Ethereum's relatives have.
+fn names_a_chain_format(line: &str) -> bool {
+    let names_one = names(line, "evm") || names(line, "raw");
+    line.contains("till_chains::") && names_one
+}
+
+#[test]
+fn how_a_chain_writes_things_down_is_known_in_chains_alone() {
+    check_code(
+        "what is watched is asked of an observer, whatever the family",
+        |source| source.is_in_crate("engine") || source.is_in_crate("watch"),
+        names_a_chain_format,
+    );
+}
+
 #[test]
 fn the_clock_and_chance_are_asked_in_one_file() {
     check_code(
@@ -485,6 +500,12 @@ fn the_changelog_has_a_place_for_what_is_not_released() {
 
 #[test]
 fn the_rules_notice_what_they_forbid() {
+    assert!(names_a_chain_format("use till_chains::evm::logs::Log;"));
+    assert!(names_a_chain_format("use till_chains::{evm, tron};"));
+    assert!(names_a_chain_format(
+        "let it = till_chains::raw::raw(family, text);"
+    ));
+    assert!(!names_a_chain_format("use till_chains::observer::Header;"));
     assert!(names("use axum::Router;", "axum"));
     assert!(names(
         "    let now = std::time::SystemTime::now();",

@@ -26,6 +26,25 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
             &["test_mode"],
         ],
     ),
+    (
+        "watch",
+        &[
+            &["disputes", "endpoint", "settings", "update"],
+            &["unconfirmed", "watching"],
+            &["pool"],
+            &["agreed", "tips"],
+            &[
+                "arrived",
+                "heads",
+                "identity",
+                "nodes",
+                "proof",
+                "registers",
+            ],
+            &["claims", "fork", "headers", "height_at", "holdings", "logs"],
+            &["matched"],
+        ],
+    ),
     ("store", &[&["sql"], &["stored"], &["tables"], &["testing"]]),
     (
         "http",

@@ -246,6 +246,10 @@ fn the_sender_is_the_logs_and_not_the_transactions() {
 fn every_log_counts_once() {
     let twice = receipt_of(&[log(4, 5), log(5, 6), log(4, 5)]);
     check(&twice, &[(4, 5), (5, 6)]);
+    let mut removed = log(6, 7);
+    removed["removed"] = true.into();
+    let with_removed = receipt_of(&[log(4, 5), log(5, 6), removed]);
+    check(&with_removed, &[(4, 5), (5, 6)]);
     let contradicting = receipt_of(&[log(4, 5), log(4, 6)]);
     assert_eq!(decode(&contradicting), Err(DecodeError::Contradiction));
 }

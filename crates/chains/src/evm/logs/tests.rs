@@ -97,7 +97,8 @@ fn an_answer_with_anything_else_in_it_is_none() {
         ("blockNumber", json!("0x00")),
         ("blockHash", json!(null)),
         ("transactionHash", json!("0x")),
-        ("removed", json!(true)),
+        ("logIndex", json!(null)),
+        ("logIndex", json!("7")),
     ] {
         let others = changed(field, &value);
         assert!(read_all(&others).is_err(), "{field} {value}");
@@ -111,6 +112,19 @@ fn an_answer_with_anything_else_in_it_is_none() {
     for not_logs in [json!(null), json!({}), json!("0x"), json!([null])] {
         assert!(read_all(&not_logs).is_err(), "{not_logs}");
     }
+}
+
+#[test]
+fn what_was_removed_and_what_is_there_twice_is_passed_over() {
+    let mut removed = log();
+    removed["removed"] = json!(true);
+    removed["logIndex"] = json!("0x20");
+    let mut another = log();
+    another["logIndex"] = json!("0x21");
+    let one = read_all(&json!([log()])).unwrap();
+    assert_eq!(read_all(&json!([log(), removed, log()])), Ok(one.clone()));
+    let two = [one.clone(), one].concat();
+    assert_eq!(read_all(&json!([log(), another, log()])), Ok(two));
 }
 
 // D23: TRON's nodes have been seen to write the contract with its prefix.

@@ -25,8 +25,7 @@ fn wallet(family: Family, number: usize) -> String {
             let listed = lists.iter().find(|(of, _, _)| *of == family);
             listed.unwrap().2.to_owned()
         }
-        Family::Tron => till_chains::tron::address::display(&bytes),
-        _ => till_chains::evm::address::display(&bytes),
+        family => till_chains::wallet_address(family, &bytes).unwrap(),
     }
 }
 

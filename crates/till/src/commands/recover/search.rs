@@ -9,8 +9,7 @@ use till_chains::raw::raw;
 use till_chains::{AddressError, Derivation, derive};
 use till_core::asset::{Family, Mode, Network, Registry};
 use till_core::money;
-
-use crate::commands::asking::Asking;
+use till_watch::Holdings;
 
 /// Numbers that are listed whether something lies there or not, where nobody says how many.
 const LISTED: u64 = 100;
@@ -116,7 +115,7 @@ impl Search {
     /// Asks all of these networks, as long as each answers; those that do not are left in `failed` with why.
     pub async fn run(
         addresses: &Addresses<'_>,
-        asking: &mut Vec<Asking<'_>>,
+        asking: &mut Vec<Holdings<'_>>,
         extent: Extent,
         failed: &mut Failed,
     ) -> Result<Search, AddressError> {
@@ -134,12 +133,12 @@ impl Search {
         Ok(search)
     }
 
-    fn next(&self, extent: Extent, asking: &[Asking<'_>]) -> Option<Range<u64>> {
+    fn next(&self, extent: Extent, asking: &[Holdings<'_>]) -> Option<Range<u64>> {
         let from = self.looked_to;
         let to = match extent {
             Extent::First(count) => count,
             Extent::All if from < LISTED => LISTED,
-            Extent::All if asking.iter().any(answers_many) => self.end(),
+            Extent::All if asking.iter().any(Holdings::answers_many) => self.end(),
             Extent::All => from,
         };
         (from < to).then(|| from..to.min(from + BATCH))
@@ -151,11 +150,6 @@ impl Search {
     }
 }
 
-/// TRON has no Multicall3: each balance is a question of its own, and thousands of them are more than its nodes answer.
-pub fn answers_many(asking: &Asking<'_>) -> bool {
-    asking.network.family == Family::Evm
-}
-
 /// What became of networks that did not answer: remarks and why.
 #[derive(Debug, Default)]
 pub struct Failed {
@@ -164,7 +158,7 @@ pub struct Failed {
 }
 
 /// Writes what lies there beside the addresses. The networks are asked side by side.
-async fn look(asking: &mut Vec<Asking<'_>>, batch: &mut [Found], failed: &mut Failed) {
+async fn look(asking: &mut Vec<Holdings<'_>>, batch: &mut [Found], failed: &mut Failed) {
     let places = batch.iter().enumerate().filter_map(|(at, it)| {
         let family = Family::from_namespace(it.family)?;
         Some((raw(family, &it.address)?, at))

@@ -3,17 +3,16 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use till_chains::evm::balances::Balance;
 use till_chains::evm::multicall::{Call, MULTICALL3, aggregate};
 use till_chains::evm::sweep::{Holding, deploying, emptying, energy_at_most, gas_at_most};
+use till_chains::observer::Balance;
 use till_chains::raw::{raw, shown};
 use till_chains::{DepositAddresses, salt};
 use till_core::asset::{Family, Network};
 use till_core::money;
 use till_core::scope::Scope;
 use till_store::destinations::Numbered;
-
-use crate::commands::asking::Asking;
+use till_watch::Holdings;
 
 /// Addresses of one transaction: half of what a block of the smallest network takes.
 const ADDRESSES_MAX: usize = 50;
@@ -87,10 +86,10 @@ impl Sweepable {
 }
 
 pub async fn of_network(
-    asking: &mut Asking<'_>,
+    asking: &mut Holdings<'_>,
     account: &Account<'_>,
 ) -> Result<Sweepable, String> {
-    let network = asking.network;
+    let network = asking.network();
     let derived = derived(network, account);
     let addresses: Vec<[u8; 20]> = derived.iter().map(|it| it.address).collect();
     let lying = asking.balances(&addresses).await?;
@@ -118,7 +117,7 @@ pub async fn of_network(
 
 /// The addresses on which something lies, in their order, each with what it is.
 async fn holdings(
-    asking: &mut Asking<'_>,
+    asking: &mut Holdings<'_>,
     derived: &[Derived],
     lying: Vec<Balance>,
 ) -> Result<Vec<(Holding, Vec<Balance>)>, String> {
@@ -164,10 +163,10 @@ fn is_worth_it(balance: &Balance, min: Option<&str>) -> bool {
 }
 
 async fn batch(
-    asking: &mut Asking<'_>,
+    asking: &mut Holdings<'_>,
     some: &[(Holding, Vec<Balance>)],
 ) -> Result<Unsigned, String> {
-    let network = asking.network;
+    let network = asking.network();
     let factory = factory(network)?;
     let holdings: Vec<Holding> = some.iter().map(|(holding, _)| holding.clone()).collect();
     let data = aggregate(&emptying(&factory, &holdings));

@@ -2,56 +2,54 @@
 //! ahead, is read by nobody.
 
 use futures::FutureExt as _;
-use till_chains::evm::blocks::Header;
-use till_chains::evm::client::Which;
+use till_chains::observer::{Header, hash_text};
 use till_core::chain::Block;
 
-use super::ask::{Asking, shown};
-use super::tips::Said;
-use till_watch::Endpoint;
+use crate::endpoint::Endpoint;
+use crate::pool::Pool;
+use crate::tips::Said;
 
 /// How far back it is looked for a block that enough have, before anything was read.
 const BACK_AT_FIRST: i64 = 256;
 
 /// The furthest block that enough endpoints have.
-pub(super) struct Head<'s> {
-    pub(super) block: Header,
+pub struct Head<'s> {
+    pub block: Header,
     /// Who has it, in the operator's order.
-    pub(super) holders: Vec<&'s Endpoint>,
+    pub holders: Vec<&'s Endpoint>,
     /// How many it takes. Fewer than the quorum while fewer answer: that is enough to see a transfer coming, and for nothing
     /// else.
-    pub(super) need: usize,
+    pub need: usize,
     /// Where it would be, were they all of one mind.
-    pub(super) wanted: i64,
+    pub wanted: i64,
 }
 
 impl<'s> Head<'s> {
-    /// Who could not give what it was read for is read after the others.
-    pub(super) fn prefer_steady(&mut self, now_us: u64) {
-        self.holders
-            .sort_by_key(|holder| holder.is_deprioritised(now_us));
+    /// Who could not give what it was read for, or told what is not so, is read after the others.
+    pub fn prefer_steady(&mut self, now_us: u64) {
+        self.holders.sort_by_key(|holder| !holder.is_steady(now_us));
     }
 
     /// The heights to read next: who was asked too much is asked for less.
-    pub(super) fn next(&self, from: i64) -> (i64, i64) {
+    pub fn next(&self, from: i64) -> (i64, i64) {
         let most = self.readers().iter().map(|reader| reader.blocks_at_most());
         let most = most.min().unwrap_or(1);
         (from, self.block.height.min(from + most - 1))
     }
 
     /// Whom to read from: as many as must agree, the first in the operator's order.
-    pub(super) fn readers(&self) -> &[&'s Endpoint] {
+    pub fn readers(&self) -> &[&'s Endpoint] {
         &self.holders[..self.need]
     }
 }
 
 /// Nothing where no block that we could begin at is held by enough of them.
-pub(super) async fn agreed_head<'s>(
-    asking: Asking<'_>,
+pub async fn agreed_head<'s>(
+    pool: Pool<'_>,
     said: &[Said<'s>],
     window: &[Block],
 ) -> Option<Head<'s>> {
-    let need = asking.net.quorum.min(said.len());
+    let need = pool.net.quorum.min(said.len());
     let mut heights: Vec<i64> = said.iter().map(|it| it.latest.height).collect();
     heights.sort_unstable_by(|a, b| b.cmp(a));
     let wanted = *heights.get(need.checked_sub(1)?)?;
@@ -61,17 +59,17 @@ pub(super) async fn agreed_head<'s>(
         need,
         wanted,
     };
-    if let Some(held) = held_at(asking, said, window, wanted, need).await {
+    if let Some(held) = held_at(pool, said, window, wanted, need).await {
         return Some(head(held));
     }
     let lowest = window.first().map(|block| block.height);
     let mut low = lowest.unwrap_or(wanted - BACK_AT_FIRST).clamp(0, wanted);
-    let mut found = held_at(asking, said, window, low, need).await?;
+    let mut found = held_at(pool, said, window, low, need).await?;
     // Chains that have a block in common have all of those below it in common.
     let mut high = wanted;
     while high - low > 1 {
         let middle = low + (high - low) / 2;
-        match held_at(asking, said, window, middle, need).await {
+        match held_at(pool, said, window, middle, need).await {
             Some(held) => (found, low) = (held, middle),
             None => high = middle,
         }
@@ -80,14 +78,14 @@ pub(super) async fn agreed_head<'s>(
 }
 
 /// A block, and who has it.
-pub(super) struct Held<'s> {
-    pub(super) block: Header,
-    pub(super) holders: Vec<&'s Endpoint>,
+pub(crate) struct Held<'s> {
+    pub block: Header,
+    pub holders: Vec<&'s Endpoint>,
 }
 
 /// The block that most endpoints have at a height, if so many do. Among equals ours stays.
-pub(super) async fn held_at<'s>(
-    asking: Asking<'_>,
+pub(crate) async fn held_at<'s>(
+    pool: Pool<'_>,
     said: &[Said<'s>],
     window: &[Block],
     height: i64,
@@ -99,7 +97,7 @@ pub(super) async fn held_at<'s>(
                 latest if latest < height => None,
                 latest if latest == height => Some(it.latest.clone()),
                 _ => {
-                    let asked = asking.header(it.source, Which::At(height));
+                    let asked = pool.header(it.source, height);
                     asked.await.ok().flatten()
                 }
             };
@@ -109,7 +107,7 @@ pub(super) async fn held_at<'s>(
     });
     let told = futures::future::join_all(asked).await;
     let ours = window.iter().find(|block| block.height == height);
-    let is_ours = |block: &Header| ours.is_some_and(|ours| ours.hash == shown(&block.hash));
+    let is_ours = |block: &Header| ours.is_some_and(|ours| ours.hash == hash_text(&block.hash));
     let groups = grouped(told.into_iter().flatten(), |header: &Header| header.hash);
     let groups = groups.into_iter().rev();
     let (block, holders) = groups.max_by_key(|(it, holders)| (holders.len(), is_ours(it)))?;
@@ -117,7 +115,7 @@ pub(super) async fn held_at<'s>(
 }
 
 /// Who says the same, in the order in which it was said first.
-pub(super) fn grouped<'s, T, K: PartialEq>(
+pub(crate) fn grouped<'s, T, K: PartialEq>(
     told: impl Iterator<Item = (&'s Endpoint, T)>,
     key: impl Fn(&T) -> K,
 ) -> Vec<(T, Vec<&'s Endpoint>)> {

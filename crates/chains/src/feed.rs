@@ -1,6 +1,6 @@
 //! What a price feed on a chain says: Chainlink's aggregators.
 
-use super::client;
+use crate::evm::client;
 use crate::rpc::{Endpoint, RpcClient, RpcError};
 
 /// `latestRoundData()`.

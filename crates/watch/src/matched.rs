@@ -2,95 +2,76 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use till_chains::evm::logs::Log;
-use till_chains::raw::shown;
-use till_core::asset::{Family, Registry};
+use till_chains::observer::{Header, Log};
+use till_core::asset::Registry;
 
-use super::agree::{Answers, Claim, Question, Told, Verdict, decide, told};
-use super::ask::Asking;
-use super::{Trouble, set};
-use crate::base::fail::Fail;
-use crate::intake::chain::Seen;
-use till_watch::Endpoint;
+use crate::claims::{Answers, Claim, Question, Told, Verdict, decide, told};
+use crate::endpoint::Endpoint;
+use crate::logs::Given;
+use crate::pool::{EndpointTrouble, Pool};
+use crate::update::Seen;
 
 /// What a log says whose receipt was not seen yet: its place in the transaction is not known.
 const NOWHERE: i64 = -1;
 
-/// Logs that one endpoint gave.
-pub(super) type Given<'s> = (&'s Endpoint, Vec<Log>);
-
 /// The transfers to us among some blocks' logs, in the order of the chain.
 #[derive(Debug, Default)]
-pub(super) struct Matched {
-    pub(super) seen: Vec<Seen>,
+pub struct Matched {
+    pub seen: Vec<Seen>,
     /// The first block with a transfer about which not enough say the same. What is from there on is not among these.
-    pub(super) open: Option<i64>,
+    pub open: Option<i64>,
 }
 
 impl Matched {
     /// Not enough say the same of a transfer in this block.
-    pub(super) fn end_below(&mut self, open: i64) {
+    pub fn end_below(&mut self, open: i64) {
         let is_below = |height: i64| height < open;
         self.seen.retain(|seen| seen.height.is_none_or(is_below));
         self.open = Some(self.open.map_or(open, |before| before.min(open)));
     }
 }
 
-/// Those of the logs that name one of our addresses, and which addresses those are.
-pub(super) async fn ours<'s>(
-    asking: Asking<'s>,
-    given: Vec<Given<'s>>,
-) -> Result<(Vec<Given<'s>>, HashSet<String>), Trouble> {
-    // What was read first and is looked for afterwards cannot have come too early.
-    set::refresh(asking.engine, asking.net).await?;
-    let mut given: Vec<Given<'s>> = given
-        .into_iter()
-        .map(|(source, logs)| (source, candidates(asking, logs)))
-        .collect();
-    let family = asking.network().family;
-    let ours = registered(asking, &given).await?;
-    let is_ours = |log: &Log| recipient(family, log).is_some_and(|it| ours.contains(&it));
-    for (_, logs) in &mut given {
-        logs.retain(is_ours);
-    }
-    Ok((given, ours))
+/// Those of the logs whose recipients may be ours, as far as eight bytes of each address tell.
+pub fn candidates<'s>(pool: Pool<'_>, given: Vec<Given<'s>>) -> Vec<Given<'s>> {
+    let of_endpoint = |(source, logs)| (source, may_be_ours(pool, logs));
+    given.into_iter().map(of_endpoint).collect()
 }
 
-fn candidates(asking: Asking<'_>, mut logs: Vec<Log>) -> Vec<Log> {
+fn may_be_ours(pool: Pool<'_>, mut logs: Vec<Log>) -> Vec<Log> {
     logs.retain(|log| log.moved.is_some());
     let recipient = |log: &Log| log.moved.map_or([0; 20], |moved| moved.recipient);
     let recipients: Vec<[u8; 20]> = logs.iter().map(recipient).collect();
-    let mut hits = asking.net.set.may_have(&recipients).into_iter();
+    let mut hits = pool.net.set.may_have(&recipients).into_iter();
     logs.retain(|_| hits.next().unwrap_or(false));
     logs
 }
 
-fn recipient(family: Family, log: &Log) -> Option<String> {
-    Some(shown(family, &log.moved?.recipient))
+fn recipient(pool: Pool<'_>, log: &Log) -> Option<String> {
+    Some(pool.observer().address_text(&log.moved?.recipient))
 }
 
-/// The set knows eight bytes of each address; the database knows them in full.
-async fn registered(asking: Asking<'_>, given: &[Given<'_>]) -> Result<HashSet<String>, Fail> {
-    let family = asking.network().family;
+/// To whom these logs say that something was moved.
+pub fn recipients(pool: Pool<'_>, given: &[Given<'_>]) -> HashSet<String> {
     let logs = given.iter().flat_map(|(_, logs)| logs);
-    let addresses: HashSet<String> = logs.filter_map(|log| recipient(family, log)).collect();
-    if addresses.is_empty() {
-        return Ok(HashSet::new());
-    }
-    let addresses: Vec<&str> = addresses.iter().map(String::as_str).collect();
-    let mut reader = asking.engine.db.read().await?;
-    let mut ours = till_store::leases::ours(&mut reader, &addresses).await?;
-    ours.extend(till_store::destinations::registered(&mut reader, &addresses).await?);
-    Ok(ours)
+    logs.filter_map(|log| recipient(pool, log)).collect()
 }
 
-/// What the transactions of these logs moved to us, as far as so many endpoints agree.
-pub(super) async fn agreed<'s>(
-    asking: Asking<'s>,
+/// Leaves those whose recipients are among ours.
+pub fn retain_ours(pool: Pool<'_>, given: &mut [Given<'_>], ours: &HashSet<String>) {
+    let is_ours = |log: &Log| recipient(pool, log).is_some_and(|it| ours.contains(&it));
+    for (_, logs) in given {
+        logs.retain(is_ours);
+    }
+}
+
+/// What the transactions of these logs moved to us, as far as it is proven or so many endpoints agree. The headers are those
+/// that are agreed on already.
+pub async fn agreed<'s>(
+    pool: Pool<'s>,
     given: &[Given<'s>],
     ours: &HashSet<String>,
-    need: usize,
-) -> Result<Matched, Trouble> {
+    (headers, need): (&[Header], usize),
+) -> Result<Matched, EndpointTrouble> {
     let mut by_block: BTreeMap<(i64, [u8; 32]), BTreeSet<[u8; 32]>> = BTreeMap::new();
     for log in given.iter().flat_map(|(_, logs)| logs) {
         let block = (log.height, log.block_hash);
@@ -104,23 +85,31 @@ pub(super) async fn agreed<'s>(
             block,
             transactions: &transactions,
             ours,
+            header: headers.iter().find(|header| header.hash == block),
             need,
             is_known: false,
         };
         let mut answers = Answers::new();
         for (source, logs) in given {
-            let mut told = told(asking, source, question).await?;
-            add_logs(asking, source, logs, question, &mut told)?;
-            answers.push((source, told));
+            let told = match told(pool, source, question).await {
+                Ok(told) => add_logs(pool, source, logs, question, told),
+                Err(trouble) => Err(trouble),
+            };
+            match told {
+                Ok(told) => answers.push((source, told)),
+                // What the block holds is proven without it.
+                Err(EndpointTrouble) if pool.observer().proves_contents() => {}
+                Err(trouble) => return Err(trouble),
+            }
         }
-        for (transaction, verdict) in decide(asking, question, answers).await {
+        for (transaction, verdict) in decide(pool, question, answers).await {
             let Verdict::Agreed(claims) = verdict else {
                 seen.retain(|it: &Seen| it.height < Some(height));
                 let open = Some(height);
                 return Ok(Matched { seen, open });
             };
             let to_us = claims.iter();
-            seen.extend(to_us.map(|claim| claim.seen(asking, &transaction, height)));
+            seen.extend(to_us.map(|claim| claim.seen(pool, &transaction, height)));
         }
     }
     Ok(Matched { seen, open: None })
@@ -129,15 +118,15 @@ pub(super) async fn agreed<'s>(
 /// An endpoint's receipts must have what its logs say. Where it has no receipt, its logs stand for it: a claim that
 /// nothing can be made of yet.
 fn add_logs(
-    asking: Asking<'_>,
+    pool: Pool<'_>,
     source: &Endpoint,
     logs: &[Log],
     question: Question<'_>,
-    told: &mut Told,
-) -> Result<(), Trouble> {
+    mut told: Told,
+) -> Result<Told, EndpointTrouble> {
     let mut by_transaction: BTreeMap<[u8; 32], Vec<Claim>> = BTreeMap::new();
     for log in logs.iter().filter(|it| it.block_hash == question.block) {
-        let claim = claim_of(asking, log);
+        let claim = claim_of(pool, log);
         by_transaction.entry(log.tx_hash).or_default().push(claim);
     }
     for (transaction, mut claims) in by_transaction {
@@ -156,18 +145,18 @@ fn add_logs(
             .collect();
         for claim in claims {
             let Some(at) = rest.iter().position(|it| *it == claim) else {
-                return Err(asking.lied(source, "a log that its receipt does not have"));
+                return Err(pool.false_contents(source, "a log that its receipt does not have"));
             };
             rest.swap_remove(at);
         }
     }
-    Ok(())
+    Ok(told)
 }
 
 /// What a log says, its place in its transaction unknown.
-pub(super) fn claim_of(asking: Asking<'_>, log: &Log) -> Claim {
-    let network = asking.network();
-    let show = |address: &[u8; 20]| shown(network.family, address);
+pub fn claim_of(pool: Pool<'_>, log: &Log) -> Claim {
+    let network = pool.network();
+    let show = |address: &[u8; 20]| pool.observer().address_text(address);
     let contract = show(&log.contract);
     let asset = Registry::builtin().asset_of_contract(&network.id, &contract);
     let moved = log.moved.as_ref();

@@ -3,17 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use till_chains::evm::client::{self, Within};
-use till_chains::evm::decode::{Receipt, Transfer};
-use till_chains::evm::logs::{Log, Moved};
-use till_chains::raw::raw;
-use till_chains::rpc::{RpcClient, RpcError};
 use till_core::asset::Network;
 
-use till_watch::{Endpoint, WatchedNetwork};
+use super::client::{self, Within};
+use super::decode::{Receipt, Transfer};
+use super::logs::{Contracts, Log, Moved};
+use crate::raw::raw;
+use crate::rpc::{Endpoint, RpcClient, RpcError};
 
 /// Providers say it in their own words, and not all with one code.
-pub(super) fn is_too_many(error: &RpcError) -> bool {
+pub(crate) fn is_too_many(error: &RpcError) -> bool {
     match error {
         RpcError::TooLong(_) => true,
         RpcError::Refused { code, message } => {
@@ -26,19 +25,20 @@ pub(super) fn is_too_many(error: &RpcError) -> bool {
 }
 
 /// All logs of our tokens in a block.
-pub(super) async fn logs(
-    (rpc, net): (&RpcClient, &WatchedNetwork),
-    source: &Endpoint,
+pub(crate) async fn logs(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    contracts: &Contracts,
     block: [u8; 32],
 ) -> Result<Vec<Log>, RpcError> {
     let mut logs = Vec::new();
-    for contract in net.contracts.all() {
-        let only = net.contracts.only(*contract);
+    for contract in contracts.all() {
+        let only = contracts.only(*contract);
         let within = Within::Block(block);
-        match client::logs(rpc, &source.address, &only, within).await {
+        match client::logs(rpc, endpoint, &only, within).await {
             Ok(found) => logs.extend(found),
             Err(error) if is_too_many(&error) => {
-                return from_receipts((rpc, net), source, block).await;
+                return from_receipts(rpc, endpoint, contracts, block).await;
             }
             Err(error) => return Err(error),
         }
@@ -47,16 +47,18 @@ pub(super) async fn logs(
 }
 
 async fn from_receipts(
-    (rpc, net): (&RpcClient, &WatchedNetwork),
-    source: &Endpoint,
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    contracts: &Contracts,
     block: [u8; 32],
 ) -> Result<Vec<Log>, RpcError> {
-    let receipts = client::block_receipts(rpc, &source.address, net.network, &block).await?;
-    logs_of(net.network, block, &receipts)
+    let network = contracts.network();
+    let receipts = client::block_receipts(rpc, endpoint, network, &block).await?;
+    logs_of(network, block, &receipts)
 }
 
 /// What the receipts of a block say, as its logs would.
-pub(super) fn logs_of(
+pub(crate) fn logs_of(
     network: &Network,
     block: [u8; 32],
     receipts: &BTreeMap<[u8; 32], Receipt>,

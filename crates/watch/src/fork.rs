@@ -1,22 +1,21 @@
 //! Two chains: the one we know, and the one that enough endpoints have now.
 
 use futures::FutureExt as _;
-use till_chains::evm::client::Which;
+use till_chains::observer::hash_text;
 use till_core::chain::Block;
 
-use super::Trouble;
-use super::ask::{Asking, shown};
-use super::heads::{Head, held_at};
-use super::tips::Said;
+use crate::heads::{Head, held_at};
+use crate::pool::{EndpointTrouble, Pool};
+use crate::tips::Said;
 
 /// How far below the first block that was ever read others may be replaced before anything is final.
 const UNSEEN: i64 = 64;
 
 /// The chain that we know.
 #[derive(Clone, Copy)]
-pub(super) struct Ours<'w> {
-    pub(super) window: &'w [Block],
-    pub(super) last_final: Option<i64>,
+pub struct Ours<'w> {
+    pub window: &'w [Block],
+    pub last_final: Option<i64>,
 }
 
 impl<'w> Ours<'w> {
@@ -26,18 +25,18 @@ impl<'w> Ours<'w> {
 }
 
 /// Where two chains part.
-pub(super) struct Shared {
+pub struct Shared {
     /// The first block that is another.
-    pub(super) from: i64,
+    pub from: i64,
     /// The one below it, which both have; none where that is below all that is kept.
-    pub(super) parent: Option<String>,
+    pub parent: Option<String>,
     /// How many of ours are replaced.
-    pub(super) depth: i64,
+    pub depth: i64,
 }
 
 /// Nothing while not enough endpoints say the same on the way down.
-pub(super) async fn last_shared(
-    asking: Asking<'_>,
+pub async fn last_shared(
+    pool: Pool<'_>,
     ours: Ours<'_>,
     head: &Head<'_>,
     said: &[Said<'_>],
@@ -46,8 +45,8 @@ pub(super) async fn last_shared(
     let (lowest, highest) = (window.first()?.height, window.last()?.height);
     let mut at = highest.min(head.block.height);
     while at >= lowest {
-        let held = held_at(asking, said, window, at, head.need).await?;
-        if ours.at(at)?.hash == shown(&held.block.hash) {
+        let held = held_at(pool, said, window, at, head.need).await?;
+        if ours.at(at)?.hash == hash_text(&held.block.hash) {
             break;
         }
         at -= 1;
@@ -67,12 +66,7 @@ pub(super) async fn last_shared(
 }
 
 /// Who has another block where ours is final, against all the others, is not believed.
-pub(super) async fn blame_dissenters(
-    asking: Asking<'_>,
-    ours: Ours<'_>,
-    head: &Head<'_>,
-    said: &[Said<'_>],
-) {
+pub async fn blame_dissenters(pool: Pool<'_>, ours: Ours<'_>, head: &Head<'_>, said: &[Said<'_>]) {
     let Some(ours) = ours.last_final.and_then(|tip| ours.at(tip)) else {
         return;
     };
@@ -81,11 +75,12 @@ pub(super) async fn blame_dissenters(
     let ahead = others.filter(|it| it.latest.height >= head.block.height);
     let asked = ahead.map(|it| {
         async move {
-            let there = asking.header(it.source, Which::At(ours.height)).await;
-            let differs = there.is_ok_and(|it| it.is_some_and(|it| shown(&it.hash) != ours.hash));
+            let there = pool.header(it.source, ours.height).await;
+            let differs =
+                there.is_ok_and(|it| it.is_some_and(|it| hash_text(&it.hash) != ours.hash));
             if differs {
                 let what = "another block at a height that is final";
-                drop::<Trouble>(asking.lied(it.source, what));
+                drop::<EndpointTrouble>(pool.lied(it.source, what));
             }
         }
         .boxed()

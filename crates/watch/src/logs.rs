@@ -1,19 +1,14 @@
 //! The logs of some blocks, and whether they can be all of them.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use futures::FutureExt as _;
-use till_chains::evm::blocks::Header;
-use till_chains::evm::client::{Proven, Within, proven_receipts};
-use till_chains::evm::decode::{Receipt, Transfer};
-use till_chains::evm::logs::Log;
-use till_chains::raw::raw;
+use till_chains::observer::{BlockContents, Completeness, Header, Log};
 use till_chains::rpc::RpcError;
 
-use super::ask::{Asking, is_refusal};
-use super::{Trouble, split};
-use till_watch::Endpoint;
+use crate::endpoint::Endpoint;
+use crate::heads::Head;
+use crate::pool::{EndpointTrouble, Pool, is_refusal};
 
 /// So few blocks are asked for one by one, by hash: an endpoint that has not got there says so.
 const BY_HASH_MAX: usize = 4;
@@ -22,9 +17,12 @@ const BY_HASH_MAX: usize = 4;
 const PROVEN_AT_ONCE: usize = 2;
 const PROVEN_TIMES_MAX: usize = 4;
 
+/// Logs that one endpoint gave.
+pub type Given<'s> = (&'s Endpoint, Vec<Log>);
+
 /// How many blocks an endpoint is asked for at once: it is found out, never known.
 #[derive(Debug)]
-pub(super) struct Span(AtomicI64);
+pub struct Span(AtomicI64);
 
 const SPAN_FIRST: i64 = 10;
 const SPAN_MAX: i64 = 1_000;
@@ -52,55 +50,99 @@ impl Span {
 }
 
 /// All logs of our tokens in these blocks, which follow one another.
-pub(super) async fn read(
-    asking: Asking<'_>,
+pub async fn read_logs(
+    pool: Pool<'_>,
     source: &Endpoint,
     span: &Span,
     headers: &[Header],
-) -> Result<Vec<Log>, Trouble> {
+) -> Result<Vec<Log>, EndpointTrouble> {
     let logs = match headers.len() <= BY_HASH_MAX {
-        true => by_hash(asking, source, headers).await?,
-        false => by_height(asking, source, span, headers).await?,
+        true => by_hash(pool, source, headers).await?,
+        false => by_height(pool, source, span, headers).await?,
     };
-    check(asking, source, headers, logs).await
+    check(pool, source, headers, logs).await
+}
+
+/// What each of those says whom the head is read from. Where contents can be proven, who told what is not so is left out; with
+/// nobody else left, the logs of the first blocks are proven, and the other blocks taken off.
+pub async fn read_all<'s>(
+    pool: Pool<'s>,
+    head: &Head<'s>,
+    spans: &[Span],
+    headers: &mut Vec<Header>,
+) -> Result<Vec<Given<'s>>, EndpointTrouble> {
+    let readers = content_readers(pool, head);
+    let blocks = &headers[..];
+    let asked = readers.iter().map(|reader| {
+        let span = &spans[pool.net.place_of(reader)];
+        read_logs(pool, reader, span, blocks).boxed()
+    });
+    let told = futures::future::join_all(asked).await;
+    let mut given = Vec::new();
+    for (reader, logs) in readers.into_iter().zip(told) {
+        match logs {
+            Ok(logs) => given.push((reader, logs)),
+            Err(EndpointTrouble) if reader.is_contents_doubted(pool.now_us()) => {}
+            Err(trouble) => return Err(trouble),
+        }
+    }
+    if !given.is_empty() {
+        return Ok(given);
+    }
+    for holder in &head.holders {
+        if let Some(logs) = proven(pool, holder, headers, false).await? {
+            return Ok(vec![(holder, logs)]);
+        }
+    }
+    Err(EndpointTrouble)
+}
+
+/// Those of the readers whose word on contents is worth having.
+fn content_readers<'s>(pool: Pool<'_>, head: &Head<'s>) -> Vec<&'s Endpoint> {
+    let (proves, now_us) = (pool.observer().proves_contents(), pool.now_us());
+    let is_read = |reader: &&Endpoint| !(proves && reader.is_contents_doubted(now_us));
+    head.readers().iter().copied().filter(is_read).collect()
 }
 
 async fn by_hash(
-    asking: Asking<'_>,
+    pool: Pool<'_>,
     source: &Endpoint,
     headers: &[Header],
-) -> Result<Vec<Log>, Trouble> {
+) -> Result<Vec<Log>, EndpointTrouble> {
+    let (rpc, endpoint) = (pool.rpc, &source.address);
     let hashes = headers.iter().map(|header| header.hash);
-    let asked = hashes.map(|hash| asking.try_logs(source, Within::Block(hash)).boxed());
+    let asked = hashes.map(|hash| pool.observer().logs_in(rpc, endpoint, hash).boxed());
     let asked = futures::future::try_join_all(asked);
-    let logs = asked.await.map_err(|error| asking.failed(source, &error))?;
+    let logs = asked.await.map_err(|error| pool.failed(source, &error))?;
     Ok(logs.concat())
 }
 
 /// Split when refused, never skipped.
 async fn by_height(
-    asking: Asking<'_>,
+    pool: Pool<'_>,
     source: &Endpoint,
     span: &Span,
     headers: &[Header],
-) -> Result<Vec<Log>, Trouble> {
+) -> Result<Vec<Log>, EndpointTrouble> {
     let mut logs = Vec::new();
     let mut rest = headers;
     while let Some(first) = rest.first() {
         let count = usize::try_from(span.get()).unwrap_or(1).min(rest.len());
         let last = &rest[count - 1];
-        let within = match count {
-            1 => Within::Block(first.hash),
-            _ => Within::Heights(first.height, last.height),
+        let (observer, endpoint) = (pool.observer(), &source.address);
+        let heights = (first.height, last.height);
+        let told = match count {
+            1 => observer.logs_in(pool.rpc, endpoint, first.hash).await,
+            _ => observer.logs_between(pool.rpc, endpoint, heights).await,
         };
-        match asking.try_logs(source, within).await {
+        match told {
             Ok(found) => {
                 logs.extend(found);
                 rest = &rest[count..];
                 span.went_well();
             }
             Err(error) if count > 1 && is_too_much(&error) => span.was_too_much(),
-            Err(error) => return Err(asking.failed(source, &error)),
+            Err(error) => return Err(pool.failed(source, &error)),
         }
     }
     Ok(logs)
@@ -120,33 +162,20 @@ fn is_too_much(error: &RpcError) -> bool {
 
 /// Every log must be of one of these blocks, and the blocks' blooms must name what came and nothing that did not.
 async fn check(
-    asking: Asking<'_>,
+    pool: Pool<'_>,
     source: &Endpoint,
     headers: &[Header],
     logs: Vec<Log>,
-) -> Result<Vec<Log>, Trouble> {
-    let blocks: HashMap<i64, &Header> = headers.iter().map(|it| (it.height, it)).collect();
-    let mut came: HashSet<(i64, [u8; 20])> = HashSet::new();
-    for log in &logs {
-        let block = blocks.get(&log.height);
-        if block.is_none_or(|block| block.hash != log.block_hash) {
-            return Err(asking.unsettled(source));
+) -> Result<Vec<Log>, EndpointTrouble> {
+    let may_lack = match pool.observer().completeness(headers, &logs) {
+        Completeness::OtherBlocks => return Err(pool.unsettled(source)),
+        Completeness::Invented => {
+            return Err(pool.false_contents(source, "a log that its block does not have"));
         }
-        came.insert((log.height, log.contract));
-    }
-    for header in headers {
-        for contract in asking.net.contracts.all() {
-            let has = header.may_have_transfers_of(contract);
-            match (has, came.contains(&(header.height, *contract))) {
-                (Some(false), true) => {
-                    return Err(asking.lied(source, "a log that its block does not have"));
-                }
-                (Some(true), false) => {
-                    second_opinion(asking, source, header, contract).await?;
-                }
-                _ => {}
-            }
-        }
+        Completeness::MayLack(may_lack) => may_lack,
+    };
+    for (at, contract) in may_lack {
+        second_opinion(pool, source, &headers[at], &contract).await?;
     }
     Ok(logs)
 }
@@ -154,21 +183,23 @@ async fn check(
 /// A block may have logs of a token, and none came. Others are asked, and the same one about this very block. What they have
 /// is held against it only when its own receipts have it, too: otherwise one could speak ill of another.
 async fn second_opinion(
-    asking: Asking<'_>,
+    pool: Pool<'_>,
     source: &Endpoint,
     header: &Header,
     contract: &[u8; 20],
-) -> Result<(), Trouble> {
-    let mut others = asking.usable();
+) -> Result<(), EndpointTrouble> {
+    let mut others = pool.usable();
     others.retain(|other| !std::ptr::eq(*other, source));
     if others.is_empty() {
-        return prove(asking, source, header, contract).await;
+        return prove(pool, source, header, contract).await;
     }
     let mut answers = 0;
     for other in others.into_iter().chain([source]) {
-        let within = Within::Block(header.hash);
+        let told = pool
+            .observer()
+            .logs_in(pool.rpc, &other.address, header.hash);
         // One that has not got there yet cannot say.
-        let Ok(logs) = asking.try_logs(other, within).await else {
+        let Ok(logs) = told.await else {
             continue;
         };
         let left_out = logs.iter().find(|log| log.contract == *contract);
@@ -177,43 +208,33 @@ async fn second_opinion(
         };
         answers += 1;
         let transactions = [left_out.tx_hash];
-        let receipts = asking.receipts(source, &header.hash, &transactions).await?;
+        let receipts = pool.receipts(source, &header.hash, &transactions).await?;
         let own = receipts.get(&left_out.tx_hash);
         let own = own.filter(|receipt| receipt.block_hash == header.hash);
-        if own.is_some_and(|receipt| moves(asking, receipt, contract)) {
-            return Err(asking.lied(source, "it left out logs"));
+        if own.is_some_and(|receipt| pool.observer().moves(receipt, contract)) {
+            return Err(pool.false_contents(source, "it left out logs"));
         }
     }
     match answers {
-        0 => Err(Trouble::Source),
+        0 => Err(EndpointTrouble),
         _ => Ok(()),
     }
 }
 
-/// Whether a transaction moved a token.
-fn moves(asking: Asking<'_>, receipt: &Receipt, contract: &[u8; 20]) -> bool {
-    let family = asking.network().family;
-    let is_of = |transfer: &Transfer| {
-        let known = transfer.asset.contract.as_deref();
-        known.and_then(|known| raw(family, known)) == Some(*contract)
-    };
-    receipt.transfers.iter().any(is_of)
-}
-
 /// With nobody else to ask, the block's own head tells. Where it cannot, the endpoint is believed.
 async fn prove(
-    asking: Asking<'_>,
+    pool: Pool<'_>,
     source: &Endpoint,
     header: &Header,
     contract: &[u8; 20],
-) -> Result<(), Trouble> {
-    let logs = match named(asking, source, header).await? {
+) -> Result<(), EndpointTrouble> {
+    let logs = match named(pool, source, header).await? {
         Named::All(logs) => logs,
-        Named::Others => return Err(asking.lied(source, "receipts that its block does not have")),
+        Named::Others => return Err(pool.lied(source, "receipts that its block does not have")),
         Named::NotNow | Named::Never => return Ok(()),
     };
     match logs.iter().any(|log| log.contract == *contract) {
-        true => Err(asking.lied(source, "it left out logs")),
+        true => Err(pool.lied(source, "it left out logs")),
         false => Ok(()),
     }
 }
@@ -230,18 +251,22 @@ enum Named {
     Never,
 }
 
-async fn named(asking: Asking<'_>, source: &Endpoint, header: &Header) -> Result<Named, Trouble> {
-    let network = asking.network();
-    match proven_receipts(asking.rpc, &source.address, network, header).await {
-        Ok(Proven::All(receipts)) => {
-            let logs = split::logs_of(network, header.hash, &receipts);
-            Ok(Named::All(logs.map_err(|it| asking.failed(source, &it))?))
+async fn named(
+    pool: Pool<'_>,
+    source: &Endpoint,
+    header: &Header,
+) -> Result<Named, EndpointTrouble> {
+    let told = pool.observer().contents(pool.rpc, &source.address, header);
+    match told.await {
+        Ok(BlockContents::Proven(receipts)) => {
+            let logs = pool.observer().logs_of(header.hash, &receipts);
+            Ok(Named::All(logs.map_err(|it| pool.failed(source, &it))?))
         }
-        Ok(Proven::Others) => Ok(Named::Others),
+        Ok(BlockContents::Others) => Ok(Named::Others),
         Err(error @ (RpcError::Unreachable(_) | RpcError::CutOff)) => {
-            Err(asking.failed(source, &error))
+            Err(pool.failed(source, &error))
         }
-        Ok(Proven::Unknown) | Err(RpcError::TooLong(_)) => Ok(Named::Never),
+        Ok(BlockContents::Unprovable) | Err(RpcError::TooLong(_)) => Ok(Named::Never),
         Err(error @ RpcError::Refused { .. }) if !is_refusal(&error) => Ok(Named::Never),
         Err(_) => Ok(Named::NotNow),
     }
@@ -250,28 +275,25 @@ async fn named(asking: Asking<'_>, source: &Endpoint, header: &Header) -> Result
 /// The logs of the first of these blocks, from receipts that their heads name: an endpoint that leaves out the same log each
 /// time it is asked for logs is found out by that. The other blocks are taken off. None where it cannot be had, or, without
 /// patience, not now.
-pub(super) async fn proven(
-    asking: Asking<'_>,
+pub async fn proven(
+    pool: Pool<'_>,
     source: &Endpoint,
     headers: &mut Vec<Header>,
     is_patient: bool,
-) -> Result<Option<Vec<Log>>, Trouble> {
-    let may_have_some = |header: &&Header| {
-        let mut contracts = asking.net.contracts.all().iter();
-        contracts.any(|it| header.may_have_transfers_of(it) != Some(false))
-    };
+) -> Result<Option<Vec<Log>>, EndpointTrouble> {
+    let may_have_some = |header: &&Header| pool.observer().may_have_transfers(header);
     let busy: Vec<Header> = headers.iter().filter(may_have_some).cloned().collect();
     let mut logs = Vec::new();
     for some in busy.chunks(PROVEN_AT_ONCE).take(PROVEN_TIMES_MAX) {
         let asked = some
             .iter()
-            .map(|header| named(asking, source, header).boxed());
+            .map(|header| named(pool, source, header).boxed());
         for told in futures::future::try_join_all(asked).await? {
             match told {
                 Named::All(told) => logs.extend(told),
-                Named::NotNow if is_patient => return Err(Trouble::Source),
+                Named::NotNow if is_patient => return Err(EndpointTrouble),
                 Named::Others => {
-                    let (network, endpoint) = (&*asking.network().id, &source.address);
+                    let (network, endpoint) = (&*pool.network().id, &source.address);
                     tracing::error!(network, %endpoint, "the receipts of a block are not those that its head names; its logs are believed");
                     return Ok(None);
                 }

@@ -4,17 +4,15 @@
 use std::collections::BTreeMap;
 
 use futures::{FutureExt as _, StreamExt as _, stream};
-use till_chains::evm::balances::balance_in;
-use till_chains::evm::client::Within;
-use till_chains::raw::raw;
-use till_core::asset::{Family, Registry};
+use till_chains::observer::hash_bytes;
+use till_core::asset::Registry;
 use till_core::chain::Block;
 use till_core::money::Units;
 
-use super::ask::{Asking, bytes};
-use super::quorum::{self, Told};
-use crate::intake::chain::Seen;
-use till_watch::Endpoint;
+use crate::agreed::{Told, ask};
+use crate::endpoint::Endpoint;
+use crate::pool::Pool;
+use crate::update::Seen;
 
 /// Questions at the same time.
 const AT_ONCE: usize = 16;
@@ -31,8 +29,8 @@ struct Gain {
 /// Notes what arrived, where as many endpoints as must agree say the same. Fewer say nothing: it is asked again before
 /// the block counts as final. TRON's nodes know balances of now alone. Answers with the first block about which they
 /// contradict each other.
-pub(super) async fn note(asking: Asking<'_>, blocks: &[Block], seen: &mut [Seen]) -> Option<i64> {
-    if asking.network().family != Family::Evm {
+pub async fn note(pool: Pool<'_>, blocks: &[Block], seen: &mut [Seen]) -> Option<i64> {
+    if !pool.observer().knows_past_balances() {
         return None;
     }
     let mut groups: BTreeMap<(i64, String, String), Vec<usize>> = BTreeMap::new();
@@ -49,11 +47,11 @@ pub(super) async fn note(asking: Asking<'_>, blocks: &[Block], seen: &mut [Seen]
     let asked = groups
         .into_iter()
         .filter_map(|((height, recipient, asset), of)| {
-            let gain = gain(asking, blocks, (height, &recipient, &asset))?;
+            let gain = gain(pool, blocks, (height, &recipient, &asset))?;
             // So much there is of no token: the sum is what an endpoint says, and need not fit.
             let told = of.iter().map(|index| seen[*index].units.0);
             let told = told.fold(0, u128::saturating_add);
-            Some(async move { (of, told, arrived(asking, gain, told).await) }.boxed())
+            Some(async move { (of, told, arrived(pool, gain, told).await) }.boxed())
         });
     let asked: Vec<_> = asked.collect();
     let answers: Vec<(Vec<usize>, u128, Told<i128>)> =
@@ -63,7 +61,7 @@ pub(super) async fn note(asking: Asking<'_>, blocks: &[Block], seen: &mut [Seen]
         match arrived {
             Told::Agreed(arrived) => {
                 let arrived = u128::try_from(arrived.max(0)).unwrap_or_default();
-                cut(asking, seen, &of, told.saturating_sub(arrived));
+                cut(pool, seen, &of, told.saturating_sub(arrived));
             }
             Told::Contradicted => {
                 let heights = of.iter().filter_map(|index| seen[*index].height);
@@ -76,35 +74,35 @@ pub(super) async fn note(asking: Asking<'_>, blocks: &[Block], seen: &mut [Seen]
 }
 
 /// Whether balances say what came of an asset.
-pub(super) fn is_asked(asking: Asking<'_>, asset: &str) -> bool {
+pub fn is_asked(pool: Pool<'_>, asset: &str) -> bool {
     let asset = Registry::builtin().asset(asset);
-    asking.network().family == Family::Evm && asset.is_some_and(|it| it.contract.is_some())
+    pool.observer().knows_past_balances() && asset.is_some_and(|it| it.contract.is_some())
 }
 
 fn gain(
-    asking: Asking<'_>,
+    pool: Pool<'_>,
     blocks: &[Block],
     (height, recipient, asset): (i64, &str, &str),
 ) -> Option<Gain> {
-    let family = asking.network().family;
+    let bytes = |address: &str| pool.observer().address_bytes(address);
     let contract = Registry::builtin().asset(asset)?.contract.as_deref()?;
     let block = blocks.iter().find(|block| block.height == height)?;
     Some(Gain {
-        block: bytes(&block.hash)?,
-        parent: bytes(&block.parent)?,
-        contract: raw(family, contract)?,
-        recipient: raw(family, recipient)?,
+        block: hash_bytes(&block.hash)?,
+        parent: hash_bytes(&block.parent)?,
+        contract: bytes(contract)?,
+        recipient: bytes(recipient)?,
     })
 }
 
 /// What the balance gained, and what went on in the same block.
-async fn arrived(asking: Asking<'_>, gain: Gain, told: u128) -> Told<i128> {
-    let answer = quorum::ask(asking, |source| {
+async fn arrived(pool: Pool<'_>, gain: Gain, told: u128) -> Told<i128> {
+    let answer = ask(pool, |source| {
         async move {
-            let gained = gained(asking, source, gain).await?;
+            let gained = gained(pool, source, gain).await?;
             // Whatever went out in the same block had arrived.
             match gained < i128::try_from(told).ok()? {
-                true => gained.checked_add(went_on(asking, source, gain).await?),
+                true => gained.checked_add(went_on(pool, source, gain).await?),
                 false => Some(gained),
             }
         }
@@ -113,20 +111,21 @@ async fn arrived(asking: Asking<'_>, gain: Gain, told: u128) -> Told<i128> {
     answer.await
 }
 
-async fn gained(asking: Asking<'_>, reader: &Endpoint, gain: Gain) -> Option<i128> {
-    let (rpc, endpoint) = (asking.rpc, &reader.address);
-    let (contract, recipient) = (&gain.contract, &gain.recipient);
-    let after = balance_in(rpc, endpoint, contract, recipient, &gain.block);
-    let before = balance_in(rpc, endpoint, contract, recipient, &gain.parent);
+async fn gained(pool: Pool<'_>, reader: &Endpoint, gain: Gain) -> Option<i128> {
+    let (observer, rpc, endpoint) = (pool.observer(), pool.rpc, &reader.address);
+    let what = (&gain.contract, &gain.recipient);
+    let after = observer.balance_in(rpc, endpoint, what, &gain.block);
+    let before = observer.balance_in(rpc, endpoint, what, &gain.parent);
     let both = futures::future::try_join(after, before);
-    let (after, before) = asking.call(reader, both).await?.ok()?;
+    let (after, before) = pool.call(reader, both).await?.ok()?;
     let signed = |units: u128| i128::try_from(units).ok();
     signed(after)?.checked_sub(signed(before)?)
 }
 
-async fn went_on(asking: Asking<'_>, reader: &Endpoint, gain: Gain) -> Option<i128> {
-    let within = Within::Block(gain.block);
-    let logs = asking.try_logs(reader, within).await.ok()?;
+async fn went_on(pool: Pool<'_>, reader: &Endpoint, gain: Gain) -> Option<i128> {
+    let (rpc, endpoint) = (pool.rpc, &reader.address);
+    let logs = pool.observer().logs_in(rpc, endpoint, gain.block);
+    let logs = logs.await.ok()?;
     let out = logs.iter().filter(|log| log.contract == gain.contract);
     let out = out.filter_map(|log| log.moved);
     let out = out.filter(|moved| moved.sender == gain.recipient);
@@ -135,14 +134,14 @@ async fn went_on(asking: Asking<'_>, reader: &Endpoint, gain: Gain) -> Option<i1
 }
 
 /// What is missing is missing from the last ones.
-fn cut(asking: Asking<'_>, seen: &mut [Seen], of: &[usize], mut missing: u128) {
+fn cut(pool: Pool<'_>, seen: &mut [Seen], of: &[usize], mut missing: u128) {
     for index in of.iter().rev() {
         let it = &mut seen[*index];
         let less = it.units.0.min(missing);
         missing -= less;
         it.arrived = Some(Units(it.units.0 - less));
         if less > 0 {
-            let (network, tx_hash) = (&*asking.network().id, &it.tx_hash);
+            let (network, tx_hash) = (&*pool.network().id, &it.tx_hash);
             let (told, arrived) = (it.units.0, it.units.0 - less);
             tracing::error!(
                 network,

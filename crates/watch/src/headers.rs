@@ -2,23 +2,21 @@
 //! nothing proves them but that.
 
 use futures::FutureExt as _;
-use till_chains::evm::blocks::Header;
-use till_chains::evm::client::Which;
+use till_chains::observer::Header;
 
-use super::Trouble;
-use super::ask::Asking;
-use super::heads::{Head, grouped};
+use crate::heads::{Head, grouped};
+use crate::pool::{EndpointTrouble, Pool};
 
 /// The blocks of a range, as far as those who are asked for them agree. Why they end early, if they do, in words.
-pub(super) async fn agreed(
-    asking: Asking<'_>,
+pub async fn agreed(
+    pool: Pool<'_>,
     head: &Head<'_>,
     (from, to): (i64, i64),
-) -> Result<(Vec<Header>, Option<String>), Trouble> {
+) -> Result<(Vec<Header>, Option<String>), EndpointTrouble> {
     let readers = head.readers();
     let asked = readers
         .iter()
-        .map(|reader| asking.headers(reader, (from, to)).boxed());
+        .map(|reader| pool.headers(reader, (from, to)).boxed());
     let told = futures::future::try_join_all(asked).await?;
     let Some((first, others)) = told.split_first() else {
         return Ok((Vec::new(), None));
@@ -32,10 +30,10 @@ pub(super) async fn agreed(
         return Ok((first[..shortest].to_vec(), (shortest == 0).then_some(why)));
     };
     let height = first[at].height;
-    if let Some(agreed) = blame(asking, head, height).await? {
+    if let Some(agreed) = blame(pool, head, height).await? {
         // Who says something else each time is read after the others.
         let fickle = readers.iter().zip(&told).filter(|(_, it)| it[at] != agreed);
-        fickle.for_each(|(reader, _)| drop::<Trouble>(asking.unsettled(reader)));
+        fickle.for_each(|(reader, _)| drop::<EndpointTrouble>(pool.unsettled(reader)));
     }
     let why = format!("the endpoints disagree about the block at height {height}");
     Ok((first[..at].to_vec(), Some(why)))
@@ -43,15 +41,14 @@ pub(super) async fn agreed(
 
 /// All that have the head have one chain below it. Who says otherwise, alone, is not believed. What all say, if they agree now.
 async fn blame(
-    asking: Asking<'_>,
+    pool: Pool<'_>,
     head: &Head<'_>,
     height: i64,
-) -> Result<Option<Header>, Trouble> {
+) -> Result<Option<Header>, EndpointTrouble> {
     let asked = head.holders.iter().map(|holder| {
         async move {
-            let header = asking.header(holder, Which::At(height)).await.ok()??;
-            let top = Which::At(head.block.height);
-            let top = asking.header(holder, top).await.ok()??;
+            let header = pool.header(holder, height).await.ok()??;
+            let top = pool.header(holder, head.block.height).await.ok()??;
             // One whose chain was changed meanwhile said nothing wrong.
             (top.hash == head.block.hash).then_some((*holder, header))
         }
@@ -62,16 +59,16 @@ async fn blame(
     groups.sort_by_key(|(_, holders)| std::cmp::Reverse(holders.len()));
     let is_settled = groups
         .first()
-        .is_some_and(|(_, holders)| holders.len() >= asking.net.quorum);
+        .is_some_and(|(_, holders)| holders.len() >= pool.net.quorum);
     if !is_settled || groups.len() < 2 {
         let agreed = groups.into_iter().next().filter(|_| is_settled);
         return Ok(agreed.map(|(header, _)| header));
     }
     for source in groups.into_iter().skip(1).flat_map(|(_, holders)| holders) {
-        drop::<Trouble>(asking.lied(
+        drop::<EndpointTrouble>(pool.lied(
             source,
             "another block below one that it has like the others",
         ));
     }
-    Err(Trouble::Source)
+    Err(EndpointTrouble)
 }

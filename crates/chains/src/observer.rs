@@ -1,0 +1,411 @@
+//! What one endpoint says of its chain, asked in the same words for every family. Whoever asks several endpoints, and
+//! decides whom to believe, knows no more of a chain than this.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use till_core::asset::{Depth, Network, Registry};
+
+use crate::evm::balances::{balance_in, balances};
+use crate::evm::client::{self, Proven, Which, Within};
+use crate::evm::crowded;
+use crate::evm::forwarder::is_factory;
+use crate::evm::logs::Contracts;
+use crate::raw::{raw, shown};
+use crate::rpc::{Endpoint, RpcClient, RpcError};
+
+pub use crate::evm::balances::Balance;
+pub use crate::evm::blocks::Header;
+pub use crate::evm::decode::{Receipt, Transfer};
+pub use crate::evm::logs::{Log, Moved};
+
+/// The hashes of transactions and what became of them.
+pub type Receipts = BTreeMap<[u8; 32], Receipt>;
+
+/// One for each family whose chains can be watched. TRON's nodes answer Ethereum's questions; what they cannot say is
+/// asked of this type, and nobody else looks at the family.
+#[derive(Clone, Debug)]
+pub enum Observer {
+    Evm(Contracts),
+    Tron(Contracts),
+}
+
+/// What an endpoint names as the last block, and how far it says that the chain is settled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tips {
+    pub head: Header,
+    /// None where the network has no such step, or the endpoint names no block for it.
+    pub safe: Option<Header>,
+    pub last_final: Option<Header>,
+}
+
+/// What the headers of some blocks say of logs that are said to be all of theirs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Completeness {
+    /// Some are of other blocks.
+    OtherBlocks,
+    /// Some are of a token that their block has no logs of.
+    Invented,
+    /// As far as the headers tell; of these tokens, by header and contract, logs may be missing.
+    MayLack(Vec<(usize, [u8; 20])>),
+}
+
+/// What the receipts of a block say of its transfers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BlockContents {
+    /// All of them: the header names the root of these receipts.
+    Proven(Receipts),
+    /// The header names others.
+    Others,
+    /// The network's headers name no root that can be computed from what its nodes give.
+    Unprovable,
+}
+
+impl Observer {
+    /// None for families whose chains are not watched yet.
+    pub fn of(network: &'static Network) -> Option<Observer> {
+        use till_core::asset::Family;
+        match network.family {
+            Family::Evm => Some(Observer::Evm(Contracts::of(network))),
+            Family::Tron => Some(Observer::Tron(Contracts::of(network))),
+            Family::Bitcoin | Family::Solana => None,
+        }
+    }
+
+    fn contracts(&self) -> &Contracts {
+        match self {
+            Observer::Evm(contracts) | Observer::Tron(contracts) => contracts,
+        }
+    }
+
+    pub fn network(&self) -> &'static Network {
+        self.contracts().network()
+    }
+
+    /// Whether nodes know what lay on an address when an earlier block was made. TRON's know balances of now alone.
+    pub fn knows_past_balances(&self) -> bool {
+        matches!(self, Observer::Evm(_))
+    }
+
+    /// Whether the receipts that nodes give make up the root that headers name.
+    pub fn proves_contents(&self) -> bool {
+        match self {
+            Observer::Evm(contracts) => client::names_receipts(contracts.network()),
+            Observer::Tron(_) => false,
+        }
+    }
+
+    /// What is wrong with an endpoint, in words for its operator: another chain, or one without our contracts.
+    pub async fn identify(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+    ) -> Result<Option<String>, RpcError> {
+        if let Some(elsewhere) = self.elsewhere(rpc, endpoint).await? {
+            return Ok(Some(elsewhere));
+        }
+        let network = self.network();
+        if let Some(factory) = &network.factory
+            && let Some(address) = raw(network.family, factory)
+            && !is_factory(&client::code(rpc, endpoint, &address).await?)
+        {
+            return Ok(Some(format!("the factory is not at {factory}")));
+        }
+        let assets = Registry::builtin().assets().iter();
+        for asset in assets.filter(|asset| asset.network == network.id && asset.offered) {
+            let contract = asset.contract.as_deref();
+            let Some(contract) = contract.and_then(|text| raw(network.family, text)) else {
+                continue;
+            };
+            if client::code(rpc, endpoint, &contract).await?.is_empty() {
+                let place = shown(network.family, &contract);
+                return Ok(Some(format!("{} is not at {place}", asset.symbol)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Which other chain the endpoint is on, in words for its operator; none where it is on this one.
+    pub async fn elsewhere(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+    ) -> Result<Option<String>, RpcError> {
+        let network = self.network();
+        let told = client::chain_id(rpc, endpoint).await?;
+        let is_here = network.chain_id == Some(told);
+        Ok((!is_here).then(|| format!("it is on {}:{told}", network.family.namespace())))
+    }
+
+    pub async fn tips(&self, rpc: &RpcClient, endpoint: &Endpoint) -> Result<Tips, RpcError> {
+        let network = self.network();
+        let tagged = |tag: &'static str| Which::Tag(tag.to_owned());
+        let (head, safe, last_final) = tokio::try_join!(
+            self.which(rpc, endpoint, tagged("latest")),
+            self.named(rpc, endpoint, network.safe.as_ref()),
+            self.named(rpc, endpoint, Some(&network.finalized)),
+        )?;
+        let head = head.ok_or_else(|| RpcError::NotAnAnswer("it has no blocks".to_owned()))?;
+        let counted = |depth: Option<&Depth>| depth.and_then(|depth| below(head.height, depth));
+        let (safe_at, final_at) = (
+            counted(network.safe.as_ref()),
+            counted(Some(&network.finalized)),
+        );
+        Ok(Tips {
+            safe: match safe_at {
+                Some(height) => self.header(rpc, endpoint, height).await?,
+                None => safe,
+            },
+            last_final: match final_at {
+                Some(height) => self.header(rpc, endpoint, height).await?,
+                None => last_final,
+            },
+            head,
+        })
+    }
+
+    /// A chain that just began, or a node that just started, has no such block: that is said by null or by a refusal.
+    async fn named(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+        depth: Option<&Depth>,
+    ) -> Result<Option<Header>, RpcError> {
+        let Some(Depth::Tag(tag)) = depth else {
+            return Ok(None);
+        };
+        match self.which(rpc, endpoint, Which::Tag(tag.clone())).await {
+            Err(RpcError::Refused { .. }) => Ok(None),
+            told => told,
+        }
+    }
+
+    async fn which(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+        which: Which,
+    ) -> Result<Option<Header>, RpcError> {
+        client::header(rpc, endpoint, self.network(), &which).await
+    }
+
+    /// The header of the block at a height; none where the endpoint has no such block.
+    pub async fn header(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+        height: i64,
+    ) -> Result<Option<Header>, RpcError> {
+        self.which(rpc, endpoint, Which::At(height)).await
+    }
+
+    /// The logs of our tokens in one block, however many they are.
+    pub async fn logs_in(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+        block: [u8; 32],
+    ) -> Result<Vec<Log>, RpcError> {
+        let within = Within::Block(block);
+        match client::logs(rpc, endpoint, self.contracts(), within).await {
+            Err(error) if crowded::is_too_many(&error) => {
+                crowded::logs(rpc, endpoint, self.contracts(), block).await
+            }
+            told => told,
+        }
+    }
+
+    /// And in the blocks of a range, both ends included.
+    pub async fn logs_between(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+        (from, to): (i64, i64),
+    ) -> Result<Vec<Log>, RpcError> {
+        client::logs(rpc, endpoint, self.contracts(), Within::Heights(from, to)).await
+    }
+
+    /// Every log must be of one of these blocks, and the blocks' blooms must name what came and nothing that did not.
+    pub fn completeness(&self, headers: &[Header], logs: &[Log]) -> Completeness {
+        let blocks: HashMap<i64, &Header> = headers.iter().map(|it| (it.height, it)).collect();
+        let mut came: HashSet<(i64, [u8; 20])> = HashSet::new();
+        for log in logs {
+            let block = blocks.get(&log.height);
+            if block.is_none_or(|block| block.hash != log.block_hash) {
+                return Completeness::OtherBlocks;
+            }
+            came.insert((log.height, log.contract));
+        }
+        let mut may_lack = Vec::new();
+        for (at, header) in headers.iter().enumerate() {
+            for contract in self.contracts().all() {
+                let has = header.may_have_transfers_of(contract);
+                match (has, came.contains(&(header.height, *contract))) {
+                    (Some(false), true) => return Completeness::Invented,
+                    (Some(true), false) => may_lack.push((at, *contract)),
+                    _ => {}
+                }
+            }
+        }
+        Completeness::MayLack(may_lack)
+    }
+
+    /// False where the header rules out that the block has a transfer of one of our tokens.
+    pub fn may_have_transfers(&self, header: &Header) -> bool {
+        let mut contracts = self.contracts().all().iter();
+        contracts.any(|it| header.may_have_transfers_of(it) != Some(false))
+    }
+
+    /// What became of one transaction; none where the endpoint knows of no block with it.
+    pub async fn receipt(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+        transaction: &[u8; 32],
+    ) -> Result<Option<Receipt>, RpcError> {
+        client::receipt(rpc, endpoint, self.network(), transaction).await
+    }
+
+    /// Of all transactions of a block. Not every node can be asked so.
+    pub async fn block_receipts(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+        block: &[u8; 32],
+    ) -> Result<Receipts, RpcError> {
+        client::block_receipts(rpc, endpoint, self.network(), block).await
+    }
+
+    /// The same, held against the header of the block.
+    pub async fn contents(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+        header: &Header,
+    ) -> Result<BlockContents, RpcError> {
+        let told = client::proven_receipts(rpc, endpoint, self.network(), header).await?;
+        Ok(match told {
+            Proven::All(receipts) => BlockContents::Proven(receipts),
+            Proven::Others => BlockContents::Others,
+            Proven::Unknown => BlockContents::Unprovable,
+        })
+    }
+
+    /// What the receipts of a block say, as its logs would.
+    pub fn logs_of(&self, block: [u8; 32], receipts: &Receipts) -> Result<Vec<Log>, RpcError> {
+        crowded::logs_of(self.network(), block, receipts)
+    }
+
+    /// Whether a transaction moved a token.
+    pub fn moves(&self, receipt: &Receipt, contract: &[u8; 20]) -> bool {
+        let family = self.network().family;
+        let is_of = |transfer: &Transfer| {
+            let known = transfer.asset.contract.as_deref();
+            known.and_then(|known| raw(family, known)) == Some(*contract)
+        };
+        receipt.transfers.iter().any(is_of)
+    }
+
+    /// What lay on an address of a token once a block was made. Nodes know it for a while.
+    pub async fn balance_in(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+        (contract, address): (&[u8; 20], &[u8; 20]),
+        block: &[u8; 32],
+    ) -> Result<u128, RpcError> {
+        balance_in(rpc, endpoint, contract, address, block).await
+    }
+
+    /// What lies on these addresses, in their order and the registry's. What is not there is not among it.
+    pub async fn balances(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+        addresses: &[[u8; 20]],
+    ) -> Result<Vec<Balance>, RpcError> {
+        balances(rpc, endpoint, self.network(), addresses).await
+    }
+
+    /// Whether many balances are one question. TRON has no Multicall3.
+    pub fn answers_many_balances(&self) -> bool {
+        matches!(self, Observer::Evm(_))
+    }
+
+    pub async fn has_code(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+        address: &[u8; 20],
+    ) -> Result<bool, RpcError> {
+        Ok(!client::code(rpc, endpoint, address).await?.is_empty())
+    }
+
+    /// Whether deploying what is deployed costs nothing. On TRON it burns the energy that it may use.
+    pub fn deploys_twice_for_free(&self) -> bool {
+        matches!(self, Observer::Evm(_))
+    }
+
+    /// What a call would cost.
+    pub async fn gas(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+        to: &[u8; 20],
+        data: &[u8],
+    ) -> Result<u64, RpcError> {
+        client::gas(rpc, endpoint, to, data).await
+    }
+
+    /// An address in the form that the network shows.
+    pub fn address_text(&self, address: &[u8; 20]) -> String {
+        shown(self.network().family, address)
+    }
+
+    /// And back; none for what is no address of the network.
+    pub fn address_bytes(&self, address: &str) -> Option<[u8; 20]> {
+        raw(self.network().family, address)
+    }
+}
+
+/// The height of the block that so many confirmations are on, its own being the first.
+fn below(head: i64, depth: &Depth) -> Option<i64> {
+    match depth {
+        Depth::Tag(_) => None,
+        Depth::Confirmations(count) => Some(head - i64::from(*count) + 1).filter(|it| *it >= 0),
+    }
+}
+
+/// A hash as it is kept, and shown to people.
+pub fn hash_text(hash: &[u8; 32]) -> String {
+    format!("0x{}", hex::encode(hash))
+}
+
+/// And back.
+pub fn hash_bytes(hash: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    hex::decode_to_slice(hash.trim_start_matches("0x"), &mut bytes).ok()?;
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_as_deep_as_blocks_are_on_it_and_itself() {
+        let six = Depth::Confirmations(6);
+        assert_eq!(below(100, &six), Some(95));
+        assert_eq!(below(100, &Depth::Confirmations(1)), Some(100));
+        assert_eq!(below(5, &six), Some(0));
+        assert_eq!(below(4, &six), None, "the chain is too short");
+        assert_eq!(below(100, &Depth::Tag("finalized".to_owned())), None);
+    }
+
+    #[test]
+    fn the_families_that_can_be_watched_have_an_observer() {
+        let of = |id: &str| Registry::builtin().network(id).and_then(Observer::of);
+        assert!(matches!(of("eip155:8453"), Some(Observer::Evm(_))));
+        assert!(matches!(of("tron:3448148188"), Some(Observer::Tron(_))));
+        assert!(of("bip122:000000000019d6689c085ae165831e93").is_none());
+    }
+}

@@ -1,0 +1,379 @@
+//! What a transaction moved to us is a claim of whoever says so: place, asset, sender, recipient and units in one block. It
+//! is a fact when as many say the very same as must agree.
+
+use std::collections::{BTreeMap, HashSet};
+
+use till_chains::observer::{Header, Receipt, Receipts, Transfer, hash_text};
+use till_chains::tx_hash_of;
+use till_core::money::Units;
+
+use crate::endpoint::Endpoint;
+use crate::heads::grouped;
+use crate::pool::{EndpointTrouble, Pool};
+use crate::proof::prove_block;
+use crate::update::Seen;
+
+/// A transfer to us, as an endpoint tells it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Claim {
+    pub place: i64,
+    pub asset: String,
+    pub sender: Option<String>,
+    pub recipient: String,
+    pub units: u128,
+}
+
+impl Claim {
+    fn of(transfer: &Transfer) -> Claim {
+        Claim {
+            place: i64::from(transfer.place),
+            asset: transfer.asset.code.clone(),
+            sender: Some(transfer.sender.clone()),
+            recipient: transfer.recipient.clone(),
+            units: transfer.units.0,
+        }
+    }
+
+    pub(crate) fn seen(&self, pool: Pool<'_>, transaction: &[u8; 32], height: i64) -> Seen {
+        Seen {
+            tx_hash: tx_hash_of(pool.network().family, transaction),
+            place: self.place,
+            asset: self.asset.clone(),
+            units: Units(self.units),
+            arrived: None,
+            registers: None,
+            sender: self.sender.clone(),
+            recipient: self.recipient.clone(),
+            height: Some(height),
+        }
+    }
+}
+
+/// What one endpoint says of each transaction that it was asked for: nothing where it does not have it in that block, or
+/// where it moved nothing to us.
+pub type Told = BTreeMap<[u8; 32], Vec<Claim>>;
+
+/// What is asked about: transactions of one block.
+#[derive(Clone, Copy)]
+pub struct Question<'q> {
+    pub height: i64,
+    pub block: [u8; 32],
+    pub transactions: &'q [[u8; 32]],
+    /// Our addresses among the recipients.
+    pub ours: &'q HashSet<String>,
+    /// The block's header, where it is agreed on already.
+    pub header: Option<&'q Header>,
+    /// How many must say the same.
+    pub need: usize,
+    /// Whether they are known to have moved something to us: who does not have it now may be slow.
+    pub is_known: bool,
+}
+
+/// What came of asking about a transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Enough say this, or that there is nothing.
+    Agreed(Vec<Claim>),
+    /// Not enough say the same, or those who do not have it may merely be slow.
+    Open,
+}
+
+/// What an endpoint says, from its receipts.
+pub(crate) async fn told(
+    pool: Pool<'_>,
+    source: &Endpoint,
+    question: Question<'_>,
+) -> Result<Told, EndpointTrouble> {
+    let Question {
+        block,
+        transactions,
+        ours,
+        ..
+    } = question;
+    let receipts = pool.receipts(source, &block, transactions).await?;
+    let mut told = Told::new();
+    for transaction in transactions {
+        let receipt = receipts.get(transaction);
+        let mut claims = Vec::new();
+        if let Some(receipt) = receipt.filter(|it| it.block_hash == block) {
+            if !receipt.is_whole {
+                return Err(pool.false_contents(source, "a receipt with logs left out"));
+            }
+            claims.extend(claims_in(receipt, ours));
+        }
+        told.insert(*transaction, claims);
+    }
+    Ok(told)
+}
+
+/// Who said what.
+pub type Answers<'s> = Vec<(&'s Endpoint, Told)>;
+
+/// Hears those who were not heard yet, until enough say the same of every transaction. Where they do not, what the block
+/// holds is proven; where it cannot be, who is contradicted by as many as must agree is not believed for a while.
+pub async fn decide<'s>(
+    pool: Pool<'s>,
+    question: Question<'_>,
+    mut answers: Answers<'s>,
+) -> BTreeMap<[u8; 32], Verdict> {
+    let heard = |answers: &Answers<'s>, source: &Endpoint| {
+        answers
+            .iter()
+            .any(|(known, _)| std::ptr::eq(*known, source))
+    };
+    for source in pool.usable() {
+        if are_of_one_mind(question, &answers) {
+            break;
+        }
+        if !heard(&answers, source)
+            && let Ok(told) = told(pool, source, question).await
+        {
+            answers.push((source, told));
+        }
+    }
+    let is_missed = question.is_known && says_nothing(question, &answers);
+    if (is_missed || !are_of_one_mind(question, &answers))
+        && let Some(receipts) =
+            prove_block(pool, (question.height, question.block), question.header).await
+    {
+        return proven(pool, question, &receipts, &answers);
+    }
+    let verdict = |transaction: &[u8; 32]| {
+        let groups = groups(&answers, transaction);
+        (*transaction, judge(pool, question, transaction, groups))
+    };
+    question.transactions.iter().map(verdict).collect()
+}
+
+/// Whether enough were heard, and all of them say the same of every transaction.
+fn are_of_one_mind(question: Question<'_>, answers: &Answers<'_>) -> bool {
+    question.transactions.iter().all(|transaction| {
+        let groups = groups(answers, transaction);
+        let enough = |(_, sources): &(_, Vec<_>)| sources.len() >= question.need;
+        groups.len() == 1 && groups.iter().all(enough)
+    })
+}
+
+/// Whether somebody has nothing of one of the transactions.
+fn says_nothing(question: Question<'_>, answers: &Answers<'_>) -> bool {
+    let is_empty =
+        |told: &Told, transaction: &[u8; 32]| told.get(transaction).is_some_and(Vec::is_empty);
+    let mut transactions = question.transactions.iter();
+    transactions.any(|it| answers.iter().any(|(_, told)| is_empty(told, it)))
+}
+
+/// What a block's receipts say, which nobody can contradict. Who has nothing may be slow; who has something else is not.
+fn proven(
+    pool: Pool<'_>,
+    question: Question<'_>,
+    receipts: &Receipts,
+    answers: &Answers<'_>,
+) -> BTreeMap<[u8; 32], Verdict> {
+    let mut verdicts = BTreeMap::new();
+    for transaction in question.transactions {
+        pool.net.disputes.settled(&(question.block, *transaction));
+        let claims = receipts.get(transaction);
+        let claims = claims.map_or(Vec::new(), |it| claims_in(it, question.ours));
+        for (source, told) in answers {
+            let told = told.get(transaction).map_or(&[][..], Vec::as_slice);
+            let is_other = match is_whole(told) {
+                true => told != claims,
+                false => !told.is_empty() && claims.is_empty(),
+            };
+            if is_other {
+                let what = "a transfer that its block does not have";
+                drop::<EndpointTrouble>(pool.false_contents(source, what));
+            }
+        }
+        verdicts.insert(*transaction, Verdict::Agreed(claims));
+    }
+    verdicts
+}
+
+/// What a transaction moved to us.
+fn claims_in(receipt: &Receipt, ours: &HashSet<String>) -> Vec<Claim> {
+    let to_us = receipt.transfers.iter();
+    let to_us = to_us.filter(|transfer| ours.contains(&transfer.recipient));
+    to_us.map(Claim::of).collect()
+}
+
+/// The same claims, and who makes them.
+type Groups<'s> = Vec<(Vec<Claim>, Vec<&'s Endpoint>)>;
+
+fn groups<'s>(answers: &Answers<'s>, transaction: &[u8; 32]) -> Groups<'s> {
+    let told = answers.iter().filter_map(|(source, told)| {
+        let claims = told.get(transaction)?;
+        Some((*source, claims.clone()))
+    });
+    grouped(told, Vec::clone)
+}
+
+/// Whether these are transfers whose places are known.
+fn is_whole(claims: &[Claim]) -> bool {
+    !claims.is_empty() && claims.iter().all(|claim| claim.place >= 0)
+}
+
+fn judge(
+    pool: Pool<'_>,
+    question: Question<'_>,
+    transaction: &[u8; 32],
+    mut groups: Groups<'_>,
+) -> Verdict {
+    let dispute = (question.block, *transaction);
+    // Sorting is stable: among equals the operator's order holds.
+    groups.sort_by_key(|(claims, sources)| std::cmp::Reverse((!claims.is_empty(), sources.len())));
+    let quorum = pool.net.quorum;
+    match &groups[..] {
+        [(claims, sources), others @ ..] if is_whole(claims) && sources.len() >= question.need => {
+            pool.net.disputes.settled(&dispute);
+            // Those who have nothing, or no receipt yet, may be slow; those who have something else are not.
+            let others = others.iter().filter(|(claims, _)| is_whole(claims));
+            if sources.len() >= quorum {
+                for source in others.flat_map(|(_, sources)| sources) {
+                    drop::<EndpointTrouble>(
+                        pool.lied(source, "a transfer that is another elsewhere"),
+                    );
+                }
+            }
+            Verdict::Agreed(claims.clone())
+        }
+        [(claims, sources)]
+            if claims.is_empty() && sources.len() >= question.need && !question.is_known =>
+        {
+            pool.net.disputes.settled(&dispute);
+            Verdict::Agreed(Vec::new())
+        }
+        [claiming @ .., (claims, sources)] if claims.is_empty() && sources.len() >= quorum => {
+            if !pool.is_old_dispute(dispute, question.height) {
+                return Verdict::Open;
+            }
+            for source in claiming.iter().flat_map(|(_, sources)| sources) {
+                drop::<EndpointTrouble>(
+                    pool.lied(source, "a transfer that the others do not have"),
+                );
+            }
+            pool.net.disputes.settled(&dispute);
+            Verdict::Agreed(Vec::new())
+        }
+        _ => {
+            pool.is_old_dispute(dispute, question.height);
+            Verdict::Open
+        }
+    }
+}
+
+impl Pool<'_> {
+    /// Whether it was disputed for so long that nobody can merely be slow. The first time it is told to operators.
+    fn is_old_dispute(&self, dispute: ([u8; 32], [u8; 32]), height: i64) -> bool {
+        let standing = self.net.disputes.is_old(dispute, self.now_us());
+        if standing.is_none() {
+            let (network, transaction) = (&*self.network().id, hash_text(&dispute.1));
+            tracing::error!(
+                network,
+                height,
+                transaction,
+                "not enough endpoints say the same of a transfer; nothing from here on is taken in"
+            );
+            metrics::counter!("till_network_disagreements_total", "network" => network)
+                .increment(1);
+        }
+        standing.unwrap_or(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use till_chains::rpc::{self, RpcClient};
+    use till_core::asset::Registry;
+    use till_core::time::Clock;
+
+    use super::*;
+    use crate::settings::EndpointSettings;
+    use crate::watching::Watching;
+
+    const USDC: &str = "USDC@eip155:84532";
+
+    struct Still;
+
+    impl Clock for Still {
+        fn now_ms(&self) -> i64 {
+            0
+        }
+
+        fn monotonic_us(&self) -> u64 {
+            7
+        }
+    }
+
+    fn watching() -> Watching {
+        let endpoint = |port: usize| rpc::Endpoint::parse(&format!("http://127.0.0.1:{port}"));
+        let of = (1..=4).map(endpoint).collect::<Result<_, _>>().unwrap();
+        let endpoints = EndpointSettings { of, quorum: None };
+        let all = BTreeMap::from([("eip155:84532".to_owned(), endpoints)]);
+        Watching::once(all, RpcClient::new().unwrap())
+    }
+
+    fn claim(place: i64, units: u128) -> Claim {
+        Claim {
+            place,
+            asset: USDC.to_owned(),
+            sender: Some("payer".to_owned()),
+            recipient: "shop".to_owned(),
+            units,
+        }
+    }
+
+    fn receipt(units: u128) -> Receipt {
+        let transfer = Transfer {
+            asset: Registry::builtin().asset(USDC).unwrap(),
+            log_index: 9,
+            place: 3,
+            sender: "payer".to_owned(),
+            recipient: "shop".to_owned(),
+            units: Units(units),
+        };
+        Receipt {
+            block_hash: [1; 32],
+            height: 5,
+            transfers: vec![transfer],
+            is_whole: true,
+        }
+    }
+
+    #[test]
+    fn what_is_proven_counts_and_who_says_otherwise_is_not_read_while_its_blocks_count() {
+        let watching = watching();
+        let pool = Pool::all(&watching, &Still).next().unwrap();
+        let [honest, liar, slow, inventor] = &pool.net.endpoints[..] else {
+            panic!("four endpoints")
+        };
+        let (paid, invented) = ([2; 32], [3; 32]);
+        let question = Question {
+            height: 5,
+            block: [1; 32],
+            transactions: &[paid, invented],
+            ours: &HashSet::from(["shop".to_owned()]),
+            header: None,
+            need: 2,
+            is_known: false,
+        };
+        let told = |paid_claims: Vec<Claim>, invented_claims: Vec<Claim>| {
+            Told::from([(paid, paid_claims), (invented, invented_claims)])
+        };
+        let right = vec![claim(3, 25)];
+        let answers = vec![
+            (honest, told(right.clone(), Vec::new())),
+            (liar, told(vec![claim(3, 99)], Vec::new())),
+            (slow, told(Vec::new(), Vec::new())),
+            (inventor, told(right.clone(), vec![claim(-1, 7)])),
+        ];
+        assert!(!are_of_one_mind(question, &answers));
+        let receipts = Receipts::from([(paid, receipt(25))]);
+        let verdicts = proven(pool, question, &receipts, &answers);
+        assert_eq!(verdicts[&paid], Verdict::Agreed(right));
+        assert_eq!(verdicts[&invented], Verdict::Agreed(Vec::new()));
+        let doubted = [honest, liar, slow, inventor].map(|it| it.is_contents_doubted(8));
+        assert_eq!(doubted, [false, true, false, true]);
+        assert!(pool.net.endpoints.iter().all(|it| it.may_be_asked(8)));
+    }
+}

@@ -1,0 +1,39 @@
+//! Which block was made at a time.
+
+use futures::FutureExt as _;
+
+use crate::heads::Head;
+use crate::pool::{EndpointTrouble, Pool};
+
+/// The highest block that is not younger than a time, or the first one there is. Whoever says that a block is younger is
+/// believed: reading too much loses nothing.
+pub async fn height_at(pool: Pool<'_>, head: &Head<'_>, time: i64) -> Result<i64, EndpointTrouble> {
+    let (mut low, mut high) = (0, head.block.height);
+    while low < high {
+        let middle = low + (high - low + 1) / 2;
+        // History that every endpoint has forgotten is before anything that can be read.
+        match is_younger(pool, head, middle, time).await? {
+            true => high = middle - 1,
+            false => low = middle,
+        }
+    }
+    Ok(low)
+}
+
+async fn is_younger(
+    pool: Pool<'_>,
+    head: &Head<'_>,
+    height: i64,
+    time: i64,
+) -> Result<bool, EndpointTrouble> {
+    let asked = head
+        .holders
+        .iter()
+        .map(|holder| pool.header(holder, height).boxed());
+    let told = futures::future::join_all(asked).await;
+    if told.iter().all(Result::is_err) {
+        return Err(EndpointTrouble);
+    }
+    let mut known = told.into_iter().flatten().flatten();
+    Ok(known.any(|header| header.time > time))
+}

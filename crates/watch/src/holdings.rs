@@ -1,0 +1,234 @@
+//! What lies on a network's addresses, asked of as many endpoints as must agree, for commands that run once.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use futures::future::join_all;
+use till_chains::observer::Balance;
+use till_chains::rpc::{self, RpcError};
+use till_core::asset::{Network, Registry};
+
+use crate::endpoint::Endpoint;
+use crate::identity::identify;
+use crate::pool::{Pool, is_refusal};
+
+/// A transaction costs no less, and none that a block takes costs more: an estimate beyond these is not believed.
+const GAS_MIN: u64 = 21_000;
+const GAS_MAX: u64 = 1_000_000_000;
+
+/// How long an endpoint is left in peace that wants to be asked less, each time it says so.
+const PAUSES: [Duration; 3] = [
+    Duration::from_secs(1),
+    Duration::from_secs(2),
+    Duration::from_secs(4),
+];
+
+/// One network's endpoints. One that fails, or is not what it is configured as, is not asked again; the next takes its place.
+pub struct Holdings<'p> {
+    pool: Pool<'p>,
+    /// What else somebody should know who sends what is made of this.
+    remarks: Vec<String>,
+}
+
+impl<'p> Holdings<'p> {
+    pub fn new(pool: Pool<'p>) -> Holdings<'p> {
+        Holdings {
+            pool,
+            remarks: Vec::new(),
+        }
+    }
+
+    pub fn network(&self) -> &'static Network {
+        self.pool.network()
+    }
+
+    /// Whether many balances can be asked for at once.
+    pub fn answers_many(&self) -> bool {
+        self.pool.observer().answers_many_balances()
+    }
+
+    /// What is to be said on standard error, a line each.
+    pub fn into_remarks(self) -> Vec<String> {
+        let id = &self.network().id;
+        let unused = self.unused().into_iter();
+        let unused = unused.map(|why| format!("{id}: an endpoint is not used: {why}"));
+        unused.chain(self.remarks).collect()
+    }
+
+    /// What lies on these addresses: of each asset the most that anybody says. Who hides something is not believed, and who
+    /// invents something makes a transaction that moves nothing there and costs gas.
+    pub async fn balances(&mut self, addresses: &[[u8; 20]]) -> Result<Vec<Balance>, String> {
+        let pool = self.pool;
+        let ask = async |endpoint: &rpc::Endpoint| {
+            let balances = pool.observer().balances(pool.rpc, endpoint, addresses);
+            balances.await
+        };
+        Ok(largest(self.hear(ask).await?))
+    }
+
+    /// Whether there is code at an address. To flush what is not there does nothing, so where deploying what is there
+    /// costs nothing, all must say so. On TRON a second deployment burns its energy, and whoever says so is believed.
+    pub async fn has_code(&mut self, address: &[u8; 20]) -> Result<bool, String> {
+        let pool = self.pool;
+        let ask = async |endpoint: &rpc::Endpoint| {
+            let has_code = pool.observer().has_code(pool.rpc, endpoint, address);
+            has_code.await
+        };
+        let said = self.hear(ask).await?;
+        let mut said = said.into_iter();
+        Ok(match pool.observer().deploys_twice_for_free() {
+            true => said.all(|has| has),
+            false => said.any(|has| has),
+        })
+    }
+
+    /// What a transaction costs: the most that anybody estimates who can be believed, because what is not used is not paid. Nothing
+    /// where nobody can say, which is remarked.
+    pub async fn gas(&mut self, to: &[u8; 20], data: &[u8]) -> Option<u64> {
+        let pool = self.pool;
+        let fit = self.fit();
+        let asked = fit.iter().map(|source| {
+            let endpoint = &source.address;
+            let estimate = pool.observer().gas(pool.rpc, endpoint, to, data);
+            async move { believed(estimate.await).map_err(|why| format!("{endpoint}: {why}")) }
+        });
+        let said = join_all(asked).await;
+        let most = said.iter().flatten().max().copied();
+        if let Some(Err(why)) = said.iter().find(|it| it.is_err()) {
+            let gas = match most {
+                Some(_) => "by others only",
+                None => "by nobody, and is computed",
+            };
+            let id = &self.network().id;
+            self.remarks.push(format!(
+                "{id}: the gas of a transaction was estimated {gas}; the transaction may fail ({why})"
+            ));
+        }
+        most
+    }
+
+    /// Those that are what they should be, and have answered every time.
+    fn fit(&self) -> Vec<&'p Endpoint> {
+        let now_us = self.pool.now_us();
+        let is_fit = |it: &&Endpoint| it.exclusion().is_none() && it.is_identified(now_us);
+        self.pool.net.endpoints.iter().filter(is_fit).collect()
+    }
+
+    /// The next that was not needed yet, in the operator's order.
+    fn waiting(&self) -> Option<&'p Endpoint> {
+        let now_us = self.pool.now_us();
+        let waits = |it: &&Endpoint| it.exclusion().is_none() && !it.is_identified(now_us);
+        self.pool.net.endpoints.iter().find(waits)
+    }
+
+    /// Why others are not asked.
+    fn unused(&self) -> Vec<String> {
+        let endpoints = self.pool.net.endpoints.iter();
+        let why = |it: &Endpoint| Some(format!("{}: {}", it.address, it.exclusion()?.why()));
+        endpoints.filter_map(why).collect()
+    }
+
+    /// Asks as many as must agree.
+    async fn hear<T>(
+        &self,
+        ask: impl AsyncFn(&rpc::Endpoint) -> Result<T, RpcError>,
+    ) -> Result<Vec<T>, String> {
+        let fit = self.fit();
+        let asked = fit.iter().map(|source| patiently(&source.address, &ask));
+        let answers = join_all(asked).await;
+        let mut said = Vec::new();
+        for (source, answer) in fit.into_iter().zip(answers) {
+            said.extend(answer.map_err(|error| self.pool.failed(source, &error)));
+        }
+        while said.len() < self.pool.net.quorum
+            && let Some(source) = self.waiting()
+        {
+            identify(self.pool, source).await;
+            if source.exclusion().is_none() {
+                let answer = patiently(&source.address, &ask).await;
+                said.extend(answer.map_err(|error| self.pool.failed(source, &error)));
+            }
+        }
+        match said.is_empty() {
+            // With nobody left, why each is not asked is the failure itself.
+            true => Err(format!(
+                "{}: {}",
+                self.network().id,
+                self.unused().join("; ")
+            )),
+            false => Ok(said),
+        }
+    }
+}
+
+/// Asks again after a while where an endpoint wants to be asked less.
+async fn patiently<T>(
+    endpoint: &rpc::Endpoint,
+    ask: impl AsyncFn(&rpc::Endpoint) -> Result<T, RpcError>,
+) -> Result<T, RpcError> {
+    for pause in PAUSES {
+        match ask(endpoint).await {
+            Err(error) if is_refusal(&error) => tokio::time::sleep(pause).await,
+            answer => return answer,
+        }
+    }
+    ask(endpoint).await
+}
+
+fn believed(estimate: Result<u64, RpcError>) -> Result<u64, String> {
+    match estimate {
+        Ok(gas) if (GAS_MIN..=GAS_MAX).contains(&gas) => Ok(gas),
+        Ok(gas) => Err(format!("it says {gas}")),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// By address, each address's assets in the registry's order.
+fn largest(said: Vec<Vec<Balance>>) -> Vec<Balance> {
+    let assets = Registry::builtin().assets();
+    let place = |of: &Balance| assets.iter().position(|it| it.code == of.asset.code);
+    let mut most: BTreeMap<([u8; 20], Option<usize>), Balance> = BTreeMap::new();
+    for balance in said.into_iter().flatten() {
+        let known = most.entry((balance.address, place(&balance)));
+        let known = known.or_insert_with(|| balance.clone());
+        known.units = known.units.max(balance.units);
+    }
+    most.into_values().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use till_core::money::Units;
+
+    use super::*;
+
+    fn balance(address: u8, asset: &str, units: u128) -> Balance {
+        let asset = Registry::builtin().asset(asset).unwrap();
+        Balance {
+            address: [address; 20],
+            asset,
+            contract: None,
+            units: Units(units),
+        }
+    }
+
+    #[test]
+    fn what_lies_there_is_the_most_that_anybody_says() {
+        let (usdc, eth) = ("USDC@eip155:84532", "ETH@eip155:84532");
+        let one = vec![balance(1, usdc, 5), balance(2, usdc, 7)];
+        let other = vec![balance(1, eth, 3), balance(1, usdc, 6), balance(2, usdc, 1)];
+        let expected = [balance(1, usdc, 6), balance(1, eth, 3), balance(2, usdc, 7)];
+        assert_eq!(largest(vec![one.clone(), other.clone()]), expected);
+        assert_eq!(largest(vec![other, one]), expected);
+        assert_eq!(largest(vec![Vec::new(), Vec::new()]), []);
+    }
+
+    #[test]
+    fn an_estimate_that_no_transaction_can_have_is_not_believed() {
+        assert_eq!(believed(Ok(21_000)), Ok(21_000));
+        assert_eq!(believed(Ok(5_000_000)), Ok(5_000_000));
+        for gas in [0, 20_999, GAS_MAX + 1, u64::MAX] {
+            assert!(believed(Ok(gas)).is_err(), "{gas}");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! What registers on a chain say of an address, as far as endpoints agree.
+
+use futures::FutureExt as _;
+use till_chains::registers::{self, Register};
+
+use crate::agreed::{Told, ask};
+use crate::endpoint::Endpoint;
+use crate::pool::Pool;
+
+/// One endpoint clears nobody and names nobody where several must agree.
+pub async fn names(pool: Pool<'_>, register: &Register, sender: &str) -> Told<bool> {
+    let answer = ask(pool, |source| named(pool, source, register, sender).boxed());
+    answer.await
+}
+
+async fn named(
+    pool: Pool<'_>,
+    source: &Endpoint,
+    register: &Register,
+    sender: &str,
+) -> Option<bool> {
+    let (network, endpoint) = (pool.network(), &source.address);
+    let named = registers::names(pool.rpc, endpoint, network, register, sender);
+    let named = pool.call(source, named).await?;
+    if let Err(error) = &named {
+        let (network, register) = (&*network.id, register.name);
+        tracing::warn!(network, %endpoint, register, %error, "a register did not answer");
+    }
+    named.ok()
+}
