@@ -7,7 +7,7 @@ use crate::common::until;
 use crate::lies;
 use crate::node::Node;
 use crate::proxy::{Manner, Proxy};
-use crate::shop::Shop;
+use crate::shop::{Shop, until_reading};
 use crate::watched::{USDC, Watched};
 
 type Three = Watched<3>;
@@ -257,7 +257,7 @@ fn who_may_be_asked_seldom_is_asked_seldom() {
             node.network.id, proxy.url
         ));
         let server = shop.open();
-        server.until_reading();
+        until_reading(&server);
         let usdt = "USDT@tron:3448148188";
         let (id, deposit) = shop.invoice(&server, "25.00", usdt);
         proxy.becomes(Manner::Garbage);

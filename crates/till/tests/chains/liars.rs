@@ -6,7 +6,7 @@ use crate::common::{Server, until};
 use crate::lies;
 use crate::node::Node;
 use crate::proxy::{Manner, Proxy};
-use crate::shop::Shop;
+use crate::shop::{Shop, until_reading};
 
 const USDC: &str = "USDC@eip155:84532";
 /// Where no bloom can tell a lie.
@@ -93,7 +93,7 @@ fn what_one_leaves_out_while_it_is_alone_is_found_when_the_other_is_back() {
     let shop = Shop::new(&watched(&node, &[&other.url, &liar.url]));
     let server = shop.open();
     let (id, deposit) = shop.invoice(&server, "25.00", USDT);
-    server.until_reading();
+    until_reading(&server);
     liar.becomes(Manner::Omits);
     other.becomes(Manner::Garbage);
     until("it is alone", || {
@@ -247,7 +247,7 @@ fn with_one_endpoint_left_transfers_are_seen_and_nothing_is_paid() {
     let away = Proxy::before(&node);
     let shop = Shop::new(&watched(&node, &[&node.url, &away.url]));
     let server = shop.open();
-    server.until_reading();
+    until_reading(&server);
     away.becomes(Manner::Garbage);
     let (id, deposit) = shop.invoice(&server, "25.00", USDT);
     node.pay(USDT, &[(&deposit, 25_000_000)]);

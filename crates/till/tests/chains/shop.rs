@@ -10,6 +10,16 @@ use serde_json::{Value, json};
 
 use crate::common::{Client, Place, Server, comes_true, text, until};
 
+/// Waits until a network is read: before that, it takes as many endpoints as must agree to say where reading begins.
+#[track_caller]
+pub fn until_reading(server: &Server) {
+    server.log_until("watching");
+    until("a network is read", || {
+        let ready = server.client("").get("/readyz").map(|reply| reply.json());
+        ready.is_ok_and(|it| it["networks"][0]["height"].is_i64())
+    });
+}
+
 pub struct Shop {
     pub place: Place,
     account: Value,

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::common::Server;
 use crate::node::Node;
 use crate::proxy::Proxy;
-use crate::shop::Shop;
+use crate::shop::{Shop, until_reading};
 
 pub const USDC: &str = "USDC@eip155:84532";
 
@@ -32,7 +32,7 @@ impl<const N: usize> Watched<N> {
         let networks = format!("[networks.\"eip155:84532\"]\nrpc = {urls:?}\n{more}");
         let shop = Shop::new(&networks);
         let server = shop.open();
-        server.until_reading();
+        until_reading(&server);
         let (id, deposit) = shop.invoice(&server, "25.00", USDC);
         Some(Watched {
             node,

@@ -180,16 +180,6 @@ impl Server {
         found.unwrap_or_else(|| panic!("the log never said: {words}"))
     }
 
-    /// Waits until a network is read: before that, it takes as many endpoints as must agree to say where reading begins.
-    #[track_caller]
-    pub fn until_reading(&self) {
-        self.log_until("watching");
-        until("a network is read", || {
-            let ready = self.client("").get("/readyz").map(|reply| reply.json());
-            ready.is_ok_and(|it| it["networks"][0]["height"].is_i64())
-        });
-    }
-
     pub fn out_line(&self) -> String {
         self.out
             .recv_timeout(PATIENCE)
