@@ -308,7 +308,8 @@ fn legal(before: &str, after: &str) -> Check {
             "unclaimed",
             "unclaimed" | "ready_to_send" | "in_review" | "cancelled"
         ) | ("ready_to_send", "sent" | "in_review" | "cancelled")
-            | ("in_review", "ready_to_send" | "sent" | "cancelled")
+            // Another reason is a step, too.
+            | ("in_review", "in_review" | "ready_to_send" | "sent" | "cancelled")
             | ("cancelled", "sent")
     );
     match is_legal {

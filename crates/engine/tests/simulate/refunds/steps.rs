@@ -182,6 +182,12 @@ async fn refund(story: &mut Story) -> Check {
         1 => Some(before.received.saturating_sub(before.refunded).max(1)),
         _ => Some(u128::try_from(story.world.rng.between(1, 30_000_000)).unwrap()),
     };
+    promise(story, invoice, amount).await
+}
+
+/// Makes a refund: of this much, or of the excess.
+async fn promise(story: &mut Story, invoice: String, amount: Option<u128>) -> Check {
+    let before = hold::stands(story, &invoice).await;
     let text = amount.map(|units| show(Units(units), 6));
     let amount_text = text.clone();
     let gives = hold::gives(story, &invoice, amount.unwrap_or_default()).await;
@@ -230,7 +236,10 @@ async fn claim(story: &mut Story) -> Check {
         return Ok(());
     };
     let address = *story.world.rng.pick(&[PAYERS[0], PAYERS[1], listed()]);
-    let token = made.token;
+    claim_at(story, made.token, address).await
+}
+
+async fn claim_at(story: &mut Story, token: String, address: &'static str) -> Check {
     match ask(story, Ask::Claim { token, address }).await? {
         Ok(claim) if claim["status"] == "in_review" => story.world.visit("in review"),
         Ok(_) => story.world.visit("claimed"),
@@ -307,9 +316,23 @@ async fn pay_out(story: &mut Story) -> Check {
         tx_hash,
     });
     match story.world.rng.below(5) {
-        0 | 1 => ask(story, Ask::Cancel { refund }).await.map(drop),
+        0 => ask(story, Ask::Cancel { refund }).await.map(drop),
+        1 => {
+            ask(story, Ask::Cancel { refund }).await.map(drop)?;
+            promise_again(story, ready.invoice, ready.units).await
+        }
         2 => reverse_one_of(story, ready.invoice).await,
         _ => Ok(()),
+    }
+}
+
+/// The same is promised once more, by somebody who does not know that it was paid out, and claimed.
+async fn promise_again(story: &mut Story, invoice: String, units: u128) -> Check {
+    let known = story.refunds.len();
+    promise(story, invoice, Some(units)).await?;
+    match story.refunds.get(known) {
+        Some(made) => claim_at(story, made.token.clone(), PAYERS[0]).await,
+        None => Ok(()),
     }
 }
 
