@@ -194,6 +194,8 @@ CREATE TABLE invoices (
     select_by BIGINT,
     -- Until when it takes the rest of what was paid in part; what arrives later is the payer's again. Without it, for good.
     takes_until BIGINT,
+    -- Until when it takes the rest in an asset whose price moves; none where none is offered.
+    volatile_until BIGINT,
     paid_at BIGINT,
     closed_at BIGINT,
     cancelled_at BIGINT,

@@ -188,6 +188,8 @@ CREATE TABLE invoices (
     select_by INTEGER,
     -- Until when it takes the rest of what was paid in part; what arrives later is the payer's again. Without it, for good.
     takes_until INTEGER,
+    -- Until when it takes the rest in an asset whose price moves; none where none is offered.
+    volatile_until INTEGER,
     paid_at INTEGER,
     closed_at INTEGER,
     cancelled_at INTEGER,

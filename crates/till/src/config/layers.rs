@@ -76,6 +76,7 @@ const SETTINGS: &[(&str, &str, SettingKind)] = &[
     ("addresses", "bitcoin_gap_limit", SettingKind::Number),
     ("invoices", "life_min", SettingKind::Number),
     ("invoices", "volatile_life_min", SettingKind::Number),
+    ("invoices", "volatile_rest_min", SettingKind::Number),
     ("invoices", "select_min", SettingKind::Number),
     ("invoices", "expiry_wait_s", SettingKind::Number),
     ("subscriptions", "attempt_days", SettingKind::Number),

@@ -150,6 +150,7 @@ pub struct Addresses {
 pub struct Invoices {
     pub life_min: u32,
     pub volatile_life_min: u32,
+    pub volatile_rest_min: u32,
     pub select_min: u32,
     /// How long an expiry waits for a watched network to be read up to the deadline.
     pub expiry_wait_s: u32,

@@ -70,6 +70,7 @@ pub(super) fn config(layers: Layers) -> Result<Config, ConfigError> {
     let invoices = Invoices {
         life_min: s.number("invoices.life_min", 60, 1..=525_600)?,
         volatile_life_min: s.number("invoices.volatile_life_min", 15, 1..=525_600)?,
+        volatile_rest_min: s.number("invoices.volatile_rest_min", 60, 0..=525_600)?,
         select_min: s.number("invoices.select_min", 30, 1..=525_600)?,
         expiry_wait_s: s.number("invoices.expiry_wait_s", 600, 0..=86_400)?,
     };
