@@ -490,6 +490,8 @@ CREATE TABLE subscriptions (
     current_period_end BIGINT NOT NULL,
     paid_until BIGINT,
     next_period BIGINT NOT NULL,
+    -- The first period that was never paid.
+    reached BIGINT NOT NULL CHECK (reached >= next_period),
     -- The attempt that is open or was just closed; none while nothing is being charged.
     charge BIGINT,
     charge_invoice TEXT COLLATE "C",
@@ -498,6 +500,8 @@ CREATE TABLE subscriptions (
     attempt BIGINT NOT NULL CHECK (attempt >= 0),
     grace_end BIGINT,
     charge_closed BIGINT NOT NULL CHECK (charge_closed IN (0, 1)),
+    -- Until when the next attempt waits where the merchant cancelled one.
+    retry_at BIGINT,
     latest_invoice TEXT COLLATE "C",
     next_invoice_at BIGINT,
     past_due_since BIGINT,
@@ -523,7 +527,7 @@ CREATE TABLE subscription_charges (
     invoice TEXT COLLATE "C",
     period BIGINT NOT NULL,
     attempt BIGINT NOT NULL CHECK (attempt > 0),
-    state TEXT COLLATE "C" NOT NULL CHECK (state IN ('open', 'closed', 'paid')),
+    state TEXT COLLATE "C" NOT NULL CHECK (state IN ('open', 'closed', 'withdrawn', 'forgiven', 'paid')),
     period_start BIGINT NOT NULL,
     period_end BIGINT NOT NULL,
     grace_end BIGINT NOT NULL,

@@ -488,6 +488,8 @@ CREATE TABLE subscriptions (
     current_period_end INTEGER NOT NULL,
     paid_until INTEGER,
     next_period INTEGER NOT NULL,
+    -- The first period that was never paid.
+    reached INTEGER NOT NULL CHECK (reached >= next_period),
     -- The attempt that is open or was just closed; none while nothing is being charged.
     charge INTEGER,
     charge_invoice TEXT,
@@ -496,6 +498,8 @@ CREATE TABLE subscriptions (
     attempt INTEGER NOT NULL CHECK (attempt >= 0),
     grace_end INTEGER,
     charge_closed INTEGER NOT NULL CHECK (charge_closed IN (0, 1)),
+    -- Until when the next attempt waits where the merchant cancelled one.
+    retry_at INTEGER,
     latest_invoice TEXT,
     next_invoice_at INTEGER,
     past_due_since INTEGER,
@@ -521,7 +525,7 @@ CREATE TABLE subscription_charges (
     invoice TEXT,
     period INTEGER NOT NULL,
     attempt INTEGER NOT NULL CHECK (attempt > 0),
-    state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'paid')),
+    state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'withdrawn', 'forgiven', 'paid')),
     period_start INTEGER NOT NULL,
     period_end INTEGER NOT NULL,
     grace_end INTEGER NOT NULL,
