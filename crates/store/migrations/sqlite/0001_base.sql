@@ -538,7 +538,7 @@ CREATE TABLE subscription_charges (
 CREATE UNIQUE INDEX subscription_charges_one_open ON subscription_charges (account, mode, subscription) WHERE state = 'open';
 CREATE UNIQUE INDEX subscription_charges_one_paid ON subscription_charges (account, mode, subscription, period) WHERE state = 'paid';
 CREATE UNIQUE INDEX subscription_charges_by_invoice ON subscription_charges (invoice, account, mode) WHERE invoice IS NOT NULL;
-CREATE INDEX subscription_charges_by_period ON subscription_charges (account, mode, subscription, period);
+CREATE INDEX subscription_charges_by_period ON subscription_charges (account, mode, subscription, period, number);
 
 -- Prepaid credit that an attempt set aside: of which payment, and how much. What is not returned counts as used.
 CREATE TABLE credit_entries (
@@ -558,8 +558,8 @@ CREATE TABLE credit_entries (
     FOREIGN KEY (account, mode, payment) REFERENCES payments (account, mode, id),
     FOREIGN KEY (account, mode, subscription, charge) REFERENCES subscription_charges (account, mode, subscription, number)
 );
-CREATE INDEX credit_entries_by_charge ON credit_entries (subscription, charge, account, mode);
-CREATE INDEX credit_entries_by_payment ON credit_entries (payment, account, mode);
+CREATE INDEX credit_entries_by_charge ON credit_entries (subscription, charge, account, mode, id);
+CREATE INDEX credit_entries_by_payment ON credit_entries (payment, account, mode, id);
 
 -- Journal -------------------------------------------------------------------------------------------------------------
 
