@@ -246,6 +246,33 @@ on_every_engine! {
     }
 }
 
+on_every_engine! {
+    async fn a_closed_invoice_of_what_has_ended_shows_no_address(world: World) {
+        let (till, customer) = begin(&world).await;
+        let plan = weekly(&till, json!({})).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        let first = text(&made["latest_invoice"]);
+        pay(&till, &made).await;
+        assert!(till.retrieve(&first).await["payment_options"][0]["address"].is_string(), "it cools down");
+        to(&till, "2095-02-06T12:00:00Z").await;
+        let second = text(&look(&till, &made).await["latest_invoice"]);
+        act(&till, &made, "cancel", json!({})).await.ok(200);
+        for invoice in [&first, &second] {
+            assert_eq!(till.retrieve(invoice).await["payment_options"][0]["address"], Value::Null);
+        }
+        for listed in till.get("/v1/invoices").await.ok(200)["data"].as_array().unwrap() {
+            assert_eq!(listed["payment_options"][0]["address"], Value::Null);
+        }
+        settle(&till).await;
+        till.simulate(&second, json!({})).await;
+        for (event, told) in [("invoice.cancelled", 1), ("invoice.late_payment", 0)] {
+            let events = till.events(&second).await;
+            let last = events.iter().rev().nth(told).unwrap();
+            assert_eq!((&last["type"], &last["data"]["object"]["payment_options"][0]["address"]), (&json!(event), &Value::Null));
+        }
+    }
+}
+
 /// What paid one of the periods of a subscription.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Paid {

@@ -198,6 +198,9 @@ pub async fn cancel(
         return Ok(SubscriptionView::of(row)?);
     }
     locked.row.cancel_at_period_end = when == When::PeriodEnd;
+    if let (When::Now, Some(held)) = (when, &mut locked.invoice) {
+        held.is_of_ended = true;
+    }
     locked.drop_charge(tx, context).await?;
     match when {
         When::Now => {

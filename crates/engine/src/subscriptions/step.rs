@@ -162,6 +162,7 @@ pub(super) async fn end(
     // What was paid in part stays with its invoice, for the merchant to refund.
     if let Some(mut held) = locked.invoice.take() {
         held.stop_taking(context);
+        held.is_of_ended = true;
         locked.settle(tx, context, held).await?;
     }
     if let Some(mut charge) = locked.charge.clone() {

@@ -4,8 +4,8 @@ use till_core::scope::Scope;
 use till_core::subscription::{Charge, ChargeState, Facts, Reason, Status};
 
 use crate::sql::listing::newest_first;
-use crate::sql::{Filter, select, table};
-use crate::{Metadata, Page, Queries, StoreError, Tx, Write, vals};
+use crate::sql::{Filter, LookUp, PerKey, select, table};
+use crate::{Metadata, Page, Queries, StoreError, Tx, Val, Write, vals};
 
 table! {
     #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,6 +132,19 @@ pub async fn find(
     );
     q.one(&sql, &vals![&scope.account, scope.mode.as_str(), id])
         .await
+}
+
+/// Those of these subscriptions that exist, in any order.
+pub async fn find_many(
+    q: &mut impl Queries,
+    ids: &[(&Scope, &str)],
+) -> Result<Vec<SubscriptionRow>, StoreError> {
+    let key = |(scope, id): &(&Scope, &str)| -> Vec<Val> {
+        vals![&scope.account, scope.mode.as_str(), *id].into()
+    };
+    let keys: Vec<Vec<Val>> = ids.iter().map(key).collect();
+    let by_id = LookUp::records::<SubscriptionRow>(&["account", "mode", "id"], PerKey::One);
+    q.look_up(&by_id, &keys).await
 }
 
 /// Locked until the unit of work ends. Whoever also changes its invoice holds that first.
