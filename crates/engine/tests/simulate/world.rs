@@ -85,6 +85,11 @@ enum Database {
 }
 
 impl World {
+    /// So many that they do not run out.
+    pub fn has_many_addresses(&self) -> bool {
+        self.pool_max == POOLS_MAX[1]
+    }
+
     pub async fn new(seed: u64, tape: Option<Tape>) -> World {
         let clock = Arc::new(StillClock::at(START_MS));
         let entropy = Arc::new(CountingEntropy::seeded(seed));
