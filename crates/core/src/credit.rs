@@ -68,8 +68,12 @@ impl Drawn {
         Drawn { from, left }
     }
 
-    pub fn pays_all(&self) -> bool {
-        self.left.is_zero()
+    /// Whether what is left is not asked for: nothing, less than the currency's smallest amount, or no more than the merchant
+    /// tolerates of the price.
+    pub fn pays_all(&self, price_minor: u64, tolerance_bps: u32) -> bool {
+        let is_dust = &self.left * BigInt::from(price_minor) < BigRational::one();
+        let tolerated = BigRational::from_integer(tolerance_bps.into());
+        is_dust || (!self.from.is_empty() && &self.left * BigInt::from(10_000) <= tolerated)
     }
 
     /// What is left of an amount that the whole price comes to, rounded up to the asset's grid.
@@ -159,14 +163,14 @@ mod tests {
         ];
         let drawn = draw(&sources, 2500, usd());
         assert_eq!(from(&drawn), [("a", 4_000_000), ("b", 21_000_000)]);
-        assert!(drawn.pays_all());
+        assert!(drawn.pays_all(2500, 0));
     }
 
     #[test]
     fn what_is_not_enough_lowers_what_is_due_to_the_last_unit() {
         let drawn = draw(&[source("a", 12_345_678, 6)], 2000, usd());
         assert_eq!(from(&drawn), [("a", 12_345_678)]);
-        assert!(!drawn.pays_all());
+        assert!(!drawn.pays_all(2000, 500));
         assert_eq!(drawn.due(Units(20_000_000)), Units(7_654_322));
         assert_eq!(drawn.due_minor(2000), 766, "rounded up to a cent");
         let nothing = draw(&[], 2000, usd());
@@ -184,7 +188,20 @@ mod tests {
             [("a", 500_000_000_000_000_001), ("b", 1)],
             "a token that cannot be divided pays the rest alone"
         );
-        assert!(drawn.pays_all());
+        assert!(drawn.pays_all(100, 0));
+    }
+
+    #[test]
+    fn what_is_tolerated_or_less_than_a_cent_is_not_asked_for() {
+        let left_of_ten = |units: u128| draw(&[source("a", 10_000_000 - units, 6)], 1000, usd());
+        assert!(left_of_ten(9_999).pays_all(1000, 0), "less than a cent");
+        assert!(!left_of_ten(10_000).pays_all(1000, 0));
+        assert!(left_of_ten(30_000).pays_all(1000, 30));
+        assert!(!left_of_ten(30_001).pays_all(1000, 30));
+        assert!(
+            !draw(&[], 1000, usd()).pays_all(1000, 10_000),
+            "nothing pays nothing"
+        );
     }
 
     proptest! {
@@ -205,7 +222,7 @@ mod tests {
             }
             let value = value * BigInt::from(10u8).pow(18);
             prop_assert!(value >= BigRational::from_integer(paid.into()));
-            if !drawn.pays_all() {
+            if !drawn.left.is_zero() {
                 prop_assert_eq!(sources.next(), None, "all of it was taken");
                 prop_assert_eq!(value, BigRational::from_integer(paid.into()));
             }

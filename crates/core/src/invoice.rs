@@ -128,6 +128,8 @@ pub struct Terms {
     /// What arrives later counts no more, whatever was paid before; none where an invoice that is paid in part takes
     /// the rest for good.
     pub takes_until: Option<i64>,
+    /// The same for assets whose price moves: nobody keeps a rate by a part that came in time.
+    pub volatile_until: Option<i64>,
     pub purpose: Purpose,
 }
 
@@ -150,8 +152,21 @@ impl Terms {
     /// Until when an invoice that is paid in part keeps what it holds for the rest.
     pub fn closes_at(&self) -> i64 {
         let life_ms = i64::from(PARTIAL_LIFE_H) * HOUR_MS;
-        self.takes_until
-            .unwrap_or_else(|| self.expires_at.saturating_add(life_ms))
+        let closes_at = self
+            .takes_until
+            .unwrap_or_else(|| self.expires_at.saturating_add(life_ms));
+        let asks_steady = self
+            .options
+            .iter()
+            .any(|option| !is_volatile(&option.asset));
+        let volatile = self.volatile_until.filter(|_| !asks_steady);
+        volatile.map_or(closes_at, |until| until.min(closes_at))
+    }
+
+    /// The last moment at which what arrives in this asset may count, in time or not.
+    fn takes(&self, asset: &str) -> Option<i64> {
+        let volatile = self.volatile_until.filter(|_| is_volatile(asset));
+        self.takes_until.into_iter().chain(volatile).min()
     }
 
     pub fn due(&self, asset: &str) -> Option<Units> {
@@ -160,6 +175,12 @@ impl Terms {
             .find(|option| option.asset == asset)
             .map(|option| option.due)
     }
+}
+
+/// Its price moves: it is nobody's own currency.
+fn is_volatile(asset: &str) -> bool {
+    let known = crate::asset::Registry::builtin().asset(asset);
+    known.is_some_and(|known| known.currency.is_none())
 }
 
 /// What the payments come to, as the invoice shows it.

@@ -297,6 +297,7 @@ mod tests {
             expires_at: 0,
             select_by: None,
             takes_until: None,
+            volatile_until: None,
             purpose: Purpose::Sale,
         }
     }

@@ -73,20 +73,34 @@ impl Reason {
 pub enum ChargeState {
     Open,
     Closed,
+    /// Cancelled because of something that is not the payer's doing: it counts as no attempt.
+    Withdrawn,
+    /// Its period was owed when the subscription was paused, and is not asked for any more.
+    Forgiven,
     Paid,
 }
 
 impl ChargeState {
+    pub const ALL: [ChargeState; 5] = [
+        ChargeState::Open,
+        ChargeState::Closed,
+        ChargeState::Withdrawn,
+        ChargeState::Forgiven,
+        ChargeState::Paid,
+    ];
+
     pub fn as_str(self) -> &'static str {
         match self {
             ChargeState::Open => "open",
             ChargeState::Closed => "closed",
+            ChargeState::Withdrawn => "withdrawn",
+            ChargeState::Forgiven => "forgiven",
             ChargeState::Paid => "paid",
         }
     }
 
     pub fn parse(text: &str) -> Option<ChargeState> {
-        [ChargeState::Open, ChargeState::Closed, ChargeState::Paid]
+        ChargeState::ALL
             .into_iter()
             .find(|state| state.as_str() == text)
     }
@@ -139,6 +153,8 @@ pub struct Charge {
     pub attempt: u32,
     /// The attempt's invoice closed without having been paid.
     pub is_closed: bool,
+    /// When what follows a closed attempt comes, where that is not at once.
+    pub retry_at: Option<i64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,15 +212,22 @@ pub fn next(facts: &Facts, now: i64) -> Option<(i64, Step)> {
         return None;
     }
     match (facts.charge, facts.paid_until) {
-        (Some(charge), _) if charge.is_closed && charge.attempt >= facts.max_attempts => {
-            Some((now, Step::End(Reason::Unpaid)))
-        }
-        (Some(charge), _) if charge.is_closed => Some((now, Step::Retry)),
-        (Some(_), Some(_)) => {
+        (Some(charge), _) => {
             let late_at = facts.late_at.filter(|at| now < *at);
-            late_at.map(|at| (at, Step::Look))
+            let late_at = late_at.filter(|_| facts.paid_until.is_some());
+            let look = late_at.map(|at| (at, Step::Look));
+            let after = charge.is_closed.then(|| {
+                let step = match charge.attempt >= facts.max_attempts {
+                    true => Step::End(Reason::Unpaid),
+                    false => Step::Retry,
+                };
+                (charge.retry_at.unwrap_or(now).max(now), step)
+            });
+            match (look, after) {
+                (Some(look), Some(after)) if after.0 <= look.0 => Some(after),
+                (look, after) => look.or(after),
+            }
         }
-        (Some(_), None) => None,
         (None, Some(end)) => Some((end - LEAD_MS, Step::Charge)),
         (None, None) => Some((now, Step::Charge)),
     }

@@ -43,6 +43,40 @@ pub fn offered(
     Ok(assets)
 }
 
+/// Those of these assets whose price does not move, or the merchant's default ones. `why` says what for; one that is named and
+/// moves is refused, among the defaults it is passed over.
+pub fn steady(
+    context: &Context<'_>,
+    named: Option<&[String]>,
+    why: &'static str,
+) -> Result<Option<Vec<String>>, Refusal> {
+    let moves = |code: &String| {
+        let asset = Registry::builtin().asset(code);
+        asset.is_some_and(|asset| asset.currency.is_none())
+    };
+    let refusal = || Refusal::new(Code::AssetUnavailable, why);
+    if let Some(at) = named.and_then(|named| named.iter().position(moves)) {
+        return Err(refusal().param(format!("assets[{at}]")));
+    }
+    let defaults = context.merchant.row.default_assets.as_deref();
+    let Some(assets) = named.or(defaults) else {
+        return Ok(None);
+    };
+    let steady: Vec<String> = assets.iter().filter(|code| !moves(code)).cloned().collect();
+    match steady.len() {
+        0 if !assets.is_empty() => Err(refusal()),
+        all if all == assets.len() => Ok(named.map(<[String]>::to_vec)),
+        _ => Ok(Some(steady)),
+    }
+}
+
+/// Some stablecoin of this mode is worth its face in this currency.
+pub fn has_stablecoin(context: &Context<'_>, currency: Currency) -> bool {
+    let assets = Registry::builtin().assets().iter();
+    let mut of_mode = assets.filter(|asset| asset.offered && asset.mode == context.scope.mode);
+    of_mode.any(|asset| asset.currency.as_deref() == Some(currency.code()))
+}
+
 /// Resolves asset codes for this merchant: known, of this mode, on a chain it has a payout address on.
 pub fn available(
     context: &Context<'_>,

@@ -167,6 +167,7 @@ pub fn engine_config(
         bitcoin_gap_limit: i64::from(config.addresses.bitcoin_gap_limit),
         life_ms: i64::from(config.invoices.life_min) * MINUTE_MS,
         volatile_life_ms: i64::from(config.invoices.volatile_life_min) * MINUTE_MS,
+        volatile_rest_ms: i64::from(config.invoices.volatile_rest_min) * MINUTE_MS,
         select_ms: i64::from(config.invoices.select_min) * MINUTE_MS,
         attempt_ms: i64::from(config.subscriptions.attempt_days) * DAY_MS,
         require_wallet_proof: config.wallets.require_proof,

@@ -7,13 +7,13 @@ use crate::harness::{BASE, BTC, Till, id, text, until};
 use crate::statuses::{balances, books, tokens};
 use crate::subscriptions::{DAY_S, act, begin, look, pay, plan, subscribe, to};
 
-async fn reverse(till: &Till, payment: &Value) {
+pub async fn reverse(till: &Till, payment: &Value) {
     let path = format!("/v1/test_helpers/payments/{}/reverse", id(payment));
     till.post(&path, json!({})).await.ok(200);
 }
 
 /// The invoice's first payment, which had left the chain, is in a block again.
-async fn comes_back(till: &Till, invoice: &str) {
+pub async fn comes_back(till: &Till, invoice: &str) {
     let tx_hash = text(&till.payments_of(invoice).await.last().unwrap()["tx_hash"]);
     let tx_hash = tx_hash.as_str();
     let scope = till.scope();
@@ -41,7 +41,7 @@ async fn once(till: &Till, subscription: &Value, status: &str) -> Value {
 }
 
 /// The invoices of the subscription that somebody may pay.
-async fn payable(till: &Till, subscription: &Value) -> Vec<String> {
+pub async fn payable(till: &Till, subscription: &Value) -> Vec<String> {
     let all = till.get("/v1/invoices?limit=100").await.ok(200);
     let all = all["data"].as_array().unwrap().iter();
     let open =

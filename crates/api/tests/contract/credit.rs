@@ -3,7 +3,7 @@
 use futures::future::join_all;
 use serde_json::{Value, json};
 
-use crate::harness::{BASE, NILE, SEPOLIA, Till, data, id, text, until};
+use crate::harness::{BASE, BTC, NILE, SEPOLIA, Till, data, id, text, until};
 use crate::statuses::{balances, books, tokens};
 use crate::subscriptions::{DAY_S, act, assert_told, begin, look, pay, plan, subscribe, to, told};
 
@@ -134,6 +134,7 @@ on_every_engine! {
         check(json!({ "amount": "0", "currency": "USD" }), "parameter_invalid", "amount").await;
         check(json!({ "amount": "5.00", "currency": "XXX" }), "currency_unsupported", "currency").await;
         check(json!({ "amount": "5.00", "currency": "USD", "assets": ["X@y"] }), "asset_unavailable", "assets[0]").await;
+        check(json!({ "amount": "5.00", "currency": "USD", "assets": [BASE, BTC] }), "asset_unavailable", "assets[1]").await;
         check(json!({ "amount": "5.00", "currency": "USD", "description": "x" }), "parameter_unknown", "description").await;
         let body = json!({ "amount": "5.00", "currency": "USD" });
         till.post("/v1/customers/cus_none/top_up", body.clone()).await.refused(404, "resource_missing", None);
@@ -145,6 +146,18 @@ on_every_engine! {
         let call = till.posting(&path, body).once("twice");
         let first = call.clone().send().await.ok(201);
         assert_eq!(call.send().await.ok(201), first);
+    }
+
+    async fn what_moves_in_price_does_not_top_up(world: World) {
+        let (till, customer) = begin(&world).await;
+        till.set(json!({ "default_assets": [BTC, BASE] })).await;
+        let made = asked(&till, &customer, "5.00").await;
+        let options = made["payment_options"].as_array().unwrap().iter();
+        assert_eq!(options.map(|option| text(&option["asset"])).collect::<Vec<_>>(), [BASE], "passed over among the defaults");
+        till.set(json!({ "default_assets": [BTC] })).await;
+        let body = json!({ "amount": "5.00", "currency": "USD" });
+        let path = format!("/v1/customers/{customer}/top_up");
+        till.post(&path, body).await.refused(400, "asset_unavailable", None);
     }
 
     async fn credit_pays_a_subscription_before_anything_is_invoiced(world: World) {
@@ -284,9 +297,9 @@ on_every_engine! {
         assert_eq!(made["status"], "active");
         undo(&till, &first).await;
         let unpaid = until("the period is unpaid", || async {
-            Some(look(&till, &made).await).filter(|now| now["status"] == "incomplete")
+            Some(look(&till, &made).await).filter(|now| now["attempt"] == 1)
         }).await;
-        assert_eq!(unpaid["attempt"], 1);
+        assert_eq!(unpaid["status"], "active", "its grace is not over");
         assert_eq!((due(&till, &made, BASE).await.as_str(), credit(&till, &customer).await), ("10.00", json!([])));
         assert_eq!(pay(&till, &made).await["status"], "active");
         assert_eq!(balances(&till).await, books(&[("received", BASE, -25_000_000), ("settled", BASE, 25_000_000)]));

@@ -23,6 +23,7 @@ mod money;
 mod pages;
 mod patience;
 mod payments;
+mod periods;
 mod plans;
 mod reconciliation;
 mod refund_payouts;

@@ -10,7 +10,7 @@ use till_engine::intake::{Observation, Sighting, take_in};
 use till_engine::invoices::{Decision, Resolve, Via, held_payments, resolve_review};
 use till_store::Queries as _;
 
-use crate::harness::{BASE, NILE, Till, id, text, until};
+use crate::harness::{BASE, BTC, NILE, Till, id, text, until};
 use crate::reviews::{decide, listed};
 use crate::statuses::{balances, books, observe, tokens, transfer};
 
@@ -55,6 +55,31 @@ on_every_engine! {
         assert_eq!(statuses(&till, &invoice).await, ["credited", "reversed"]);
         assert_eq!(till.event_types(&invoice).await, told, "nothing happened to the invoice");
         assert_eq!(balances(&till).await, books(&[("received", BASE, -25_000_000), ("settled", BASE, 25_000_000)]));
+    }
+
+    async fn a_part_in_time_keeps_no_rate_of_what_moves_in_price(world: World) {
+        let till = world.till().await;
+        let body = json!({ "amount": "100.00", "currency": "USD", "assets": [BTC, BASE] });
+        let invoice = id(&till.create(body).await);
+        till.simulate(&invoice, json!({ "asset": BASE, "amount": "50" })).await;
+        // Its quarter of an hour, and the hour after that.
+        till.advance(75 * 60 + 1).await;
+        let asked = till.simulate(&invoice, json!({ "asset": BTC, "amount": "0.001" })).await;
+        assert_eq!(asked["status"], "partially_paid");
+        assert_eq!(statuses(&till, &invoice).await, ["refundable", "credited"]);
+        assert_eq!(till.event_types(&invoice).await.last().unwrap(), "invoice.late_payment");
+        let paid = till.simulate(&invoice, json!({ "asset": BASE, "amount": "50" })).await;
+        assert_eq!(paid["status"], "paid_late", "a stablecoin is worth what it was");
+        let coins = json!({ "amount": "100.00", "currency": "USD", "assets": [BTC] });
+        let soon = id(&till.create(coins.clone()).await);
+        till.simulate(&soon, json!({ "amount": "0.001" })).await;
+        till.advance(74 * 60).await;
+        assert_eq!(till.simulate(&soon, json!({ "amount": "0.001" })).await["status"], "paid_late");
+        let never = id(&till.create(coins).await);
+        till.simulate(&never, json!({ "amount": "0.001" })).await;
+        till.advance(75 * 60).await;
+        let closed = till.retrieve(&never).await;
+        assert_eq!((&closed["status"], closed["closed_at"].is_string()), (&json!("partially_paid"), true), "nothing is left to wait for");
     }
 
     async fn a_payment_after_the_one_in_time_has_gone_is_late(world: World) {

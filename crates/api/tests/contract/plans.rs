@@ -78,6 +78,7 @@ on_every_engine! {
         check(with("amount", json!("0")), "parameter_invalid", "amount").await;
         check(with("amount", json!("1.001")), "parameter_invalid", "amount").await;
         check(with("currency", json!("usd")), "currency_unsupported", "currency").await;
+        check(with("currency", json!("GBP")), "currency_unsupported", "currency").await;
         check(with("interval", json!("months")), "parameter_invalid", "interval").await;
         check(with("assets", json!([BASE, EURC])), "currency_unsupported", "assets[1]").await;
         check(with("assets", json!(["USDC@eip155:999"])), "asset_unavailable", "assets[0]").await;

@@ -439,7 +439,7 @@ on_every_engine! {
         };
         undo(text(&made["latest_invoice"])).await;
         let undone = look(&till, &made).await;
-        assert_eq!((&undone["status"], &undone["attempt"]), (&json!("incomplete"), &json!(1)));
+        assert_eq!((&undone["status"], &undone["attempt"]), (&json!("active"), &json!(1)));
         assert_eq!(pay(&till, &made).await["status"], "active");
         to(&till, "2095-02-27T12:00:00Z").await;
         let second = pay(&till, &made).await;

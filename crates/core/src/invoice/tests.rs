@@ -36,6 +36,7 @@ fn terms() -> Terms {
         expires_at: 1_000,
         select_by: None,
         takes_until: None,
+        volatile_until: None,
         purpose: Purpose::Sale,
     }
 }

@@ -66,7 +66,10 @@ fn standing(facts: &Facts<'_>, payment: &Payment, open_until: Option<i64>) -> St
     }
     let arrived = payment.arrived_at();
     let after_the_end = facts.cancelled_at.is_some_and(|at| arrived >= at)
-        || facts.terms.takes_until.is_some_and(|at| arrived > at);
+        || facts
+            .terms
+            .takes(&payment.asset)
+            .is_some_and(|at| arrived > at);
     let in_time = in_time(facts.terms, payment) || payment.credited.is_some();
     // What replaces a transfer arrives at the very moment at which the other goes: then that was still there.
     if !after_the_end && (in_time || open_until.is_some_and(|until| arrived <= until)) {

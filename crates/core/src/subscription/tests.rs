@@ -21,7 +21,11 @@ fn paid_until(end: i64) -> Facts {
 
 fn charged(end: i64, attempt: u32, grace_end: i64, is_closed: bool) -> Facts {
     Facts {
-        charge: Some(Charge { attempt, is_closed }),
+        charge: Some(Charge {
+            attempt,
+            is_closed,
+            retry_at: None,
+        }),
         late_at: Some(grace_end),
         ..paid_until(end)
     }
@@ -65,6 +69,24 @@ fn a_closed_attempt_is_followed_by_another_until_there_were_enough() {
         next(&facts, 34 * DAY),
         Some((34 * DAY, Step::End(Reason::Unpaid)))
     );
+}
+
+#[test]
+fn what_follows_a_skipped_attempt_comes_at_its_time() {
+    let skipped = |attempt| Facts {
+        charge: Some(Charge {
+            attempt,
+            is_closed: true,
+            retry_at: Some(35 * DAY),
+        }),
+        ..charged(30 * DAY, attempt, 33 * DAY, true)
+    };
+    assert_eq!(status(&skipped(1), 31 * DAY), Status::Active);
+    assert_eq!(next(&skipped(1), 31 * DAY), Some((33 * DAY, Step::Look)));
+    assert_eq!(next(&skipped(1), 33 * DAY), Some((35 * DAY, Step::Retry)));
+    assert_eq!(next(&skipped(1), 36 * DAY), Some((36 * DAY, Step::Retry)));
+    let last = Some((35 * DAY, Step::End(Reason::Unpaid)));
+    assert_eq!(next(&skipped(4), 33 * DAY), last);
 }
 
 #[test]

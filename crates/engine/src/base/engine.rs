@@ -35,6 +35,8 @@ pub struct EngineConfig {
     pub bitcoin_gap_limit: i64,
     pub life_ms: i64,
     pub volatile_life_ms: i64,
+    /// How long after its time such an invoice takes the rest of what was paid in part in such an asset.
+    pub volatile_rest_ms: i64,
     pub select_ms: i64,
     /// How long a further attempt to charge a subscription's period stays open.
     pub attempt_ms: i64,

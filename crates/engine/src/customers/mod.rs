@@ -17,6 +17,7 @@ use crate::base::fail::{Fail, missing, missing_or_in_mode};
 use crate::base::{Context, Engine};
 use crate::invoices::create::{Billed, create_billed};
 use crate::invoices::quote::NewInvoice;
+use crate::offers;
 use crate::view::{CustomerView, TokenAmount, tokens};
 
 /// A request for a customer, its shape read but its values unjudged.
@@ -105,6 +106,9 @@ fn credit_of(payments: &[PaymentRow]) -> Vec<TokenAmount> {
     left.map(tokens).collect()
 }
 
+const NOT_CREDIT: &str =
+    "Prepaid credit cannot be in an asset whose price moves: no renewal could be paid with it";
+
 /// An ordinary invoice; what pays it becomes the customer's credit once it is final.
 pub async fn top_up(
     tx: &mut Tx,
@@ -120,7 +124,11 @@ pub async fn top_up(
         takes_until: None,
         credit: None,
     };
-    create_billed(tx, context, request, billed).await
+    let steady = NewInvoice {
+        assets: offers::steady(context, request.assets.as_deref(), NOT_CREDIT)?,
+        ..request.clone()
+    };
+    create_billed(tx, context, &steady, billed).await
 }
 
 /// For lists: one address that no key opens hides none of the other customers.

@@ -1,5 +1,7 @@
 //! Invoices and their payments, listed for their merchant.
 
+use std::collections::HashSet;
+
 use serde_json::value::{RawValue, to_raw_value};
 use till_core::page::{Page, Paged};
 use till_core::scope::Scope;
@@ -7,6 +9,7 @@ use till_store::invoices::InvoiceRow;
 
 use crate::base::fail::Fail;
 use crate::base::{Engine, Merchant};
+use crate::settlement::facts::ended;
 use crate::view::{InvoiceView, PaymentView};
 
 pub use till_store::invoices::InvoiceFilter;
@@ -19,8 +22,28 @@ pub async fn view<'r>(
     key: Option<&str>,
     row: &'r InvoiceRow,
 ) -> Result<InvoiceView<'r>, Fail> {
-    let now = shown_at(engine, scope, std::slice::from_ref(row)).await?;
-    Ok(InvoiceView::of(row, &engine.config.checkout_url, key, now)?)
+    let rows = std::slice::from_ref(row);
+    let now = shown_at(engine, scope, rows).await?;
+    let ended = ended_of_closed(engine, rows).await?;
+    let view = InvoiceView::of(row, &engine.config.checkout_url, key, now)?;
+    Ok(as_ended(view, &ended))
+}
+
+/// The subscriptions of closed invoices among these that have ended.
+async fn ended_of_closed(engine: &Engine, rows: &[InvoiceRow]) -> Result<HashSet<String>, Fail> {
+    let is_closed = |row: &&InvoiceRow| row.closed_at.is_some() && row.subscription.is_some();
+    let closed: Vec<InvoiceRow> = rows.iter().filter(is_closed).cloned().collect();
+    match closed.is_empty() {
+        true => Ok(HashSet::new()),
+        false => ended(&mut engine.db.read().await?, &closed).await,
+    }
+}
+
+fn as_ended<'r>(view: InvoiceView<'r>, ended: &HashSet<String>) -> InvoiceView<'r> {
+    match view.subscription.is_some_and(|id| ended.contains(id)) {
+        true => view.of_ended(),
+        false => view,
+    }
 }
 
 /// The account's time now, which decides whether a closed invoice still holds its addresses. Only a test clock has to be read.
@@ -46,9 +69,12 @@ pub async fn list(
     let rows = till_store::invoices::list(&mut reader, scope, filter, &page.and_one()).await?;
     drop(reader);
     let now = shown_at(engine, scope, &rows).await?;
+    let ended = ended_of_closed(engine, &rows).await?;
     let url = &engine.config.checkout_url;
-    page.cut(rows, |row| &row.id)
-        .try_map(|row| to_raw_value(&InvoiceView::of(&row, url, key, now)?).map_err(Fail::broken))
+    page.cut(rows, |row| &row.id).try_map(|row| {
+        let view = as_ended(InvoiceView::of(&row, url, key, now)?, &ended);
+        to_raw_value(&view).map_err(Fail::broken)
+    })
 }
 
 pub async fn list_payments(

@@ -1,15 +1,15 @@
 //! Invoices, their payments and their refunds, read and locked for change.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use till_core::invoice::{Assessment, Facts, Terms, assess, withdraw};
 use till_core::money::Units;
 use till_core::payment::{Payment, Verdict};
 use till_core::scope::Scope;
-use till_store::Tx;
 use till_store::invoices::InvoiceRow;
 use till_store::payments::PaymentRow;
 use till_store::refunds::RefundRow;
+use till_store::{Queries, Tx};
 
 use crate::base::Context;
 use crate::base::fail::Fail;
@@ -66,6 +66,21 @@ pub struct Held {
     /// In the order in which they were made. Read only where something was promised and not sent: nothing that happens to
     /// an invoice changes its other refunds.
     pub refunds: Vec<Tracked<RefundRow>>,
+    /// It is of a subscription that has ended, or is about to.
+    pub is_of_ended: bool,
+}
+
+/// Which of the subscriptions of these invoices have ended.
+pub async fn ended(q: &mut impl Queries, rows: &[InvoiceRow]) -> Result<HashSet<String>, Fail> {
+    let of = |row: &'_ InvoiceRow| Some((row.scope.clone(), row.subscription.clone()?));
+    let ids: HashSet<(Scope, String)> = rows.iter().filter_map(of).collect();
+    if ids.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let ids: Vec<(&Scope, &str)> = ids.iter().map(|(scope, id)| (scope, &**id)).collect();
+    let found = till_store::subscriptions::find_many(q, &ids).await?;
+    let ended = found.into_iter().filter(|it| it.cancelled_at.is_some());
+    Ok(ended.map(|it| it.id).collect())
 }
 
 pub async fn hold(tx: &mut Tx, scope: &Scope, invoice: &str) -> Result<Option<Held>, Fail> {
@@ -92,9 +107,16 @@ async fn with_payments(tx: &mut Tx, rows: Vec<InvoiceRow>) -> Result<Vec<Held>, 
         of_invoice.push(Tracked::known(payment));
     }
     let mut refunds = open_refunds(tx, &found, &payments).await?;
+    let ended = ended(tx, &rows).await?;
+    let is_ended = |row: &InvoiceRow| {
+        row.subscription
+            .as_ref()
+            .is_some_and(|id| ended.contains(id))
+    };
     let held = |row: InvoiceRow| Held {
         payments: payments.remove(&row.id).unwrap_or_default(),
         refunds: refunds.remove(&row.id).unwrap_or_default(),
+        is_of_ended: is_ended(&row),
         invoice: Tracked::known(row),
     };
     Ok(rows.into_iter().map(held).collect())

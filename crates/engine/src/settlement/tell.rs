@@ -31,7 +31,7 @@ pub(super) fn events_of(
     }
     let invoice = &held.invoice.is;
     let before = held.invoice.was.as_ref().unwrap_or(invoice);
-    let object = render(context, invoice)?;
+    let object = render_held(context, held)?;
     let payments: Vec<&PaymentRow> = held.payments.iter().map(|payment| &payment.is).collect();
     let shown = serde_json::to_string(&payer_payments(&payments)).map_err(Fail::broken)?;
     let mut seq = before.stream_seq;
@@ -80,8 +80,20 @@ pub(super) fn events_of(
 }
 
 pub fn render(context: &Context<'_>, row: &InvoiceRow) -> Result<String, Fail> {
+    serde_json::to_string(&view(context, row)?).map_err(Fail::broken)
+}
+
+fn render_held(context: &Context<'_>, held: &Held) -> Result<String, Fail> {
+    let view = view(context, &held.invoice.is)?;
+    let view = match held.is_of_ended {
+        true => view.of_ended(),
+        false => view,
+    };
+    serde_json::to_string(&view).map_err(Fail::broken)
+}
+
+fn view<'r>(context: &Context<'_>, row: &'r InvoiceRow) -> Result<InvoiceView<'r>, Fail> {
     let key = context.merchant.row.publishable_key.as_deref();
     let url = &context.engine.config.checkout_url;
-    let view = InvoiceView::of(row, url, key, context.now)?;
-    serde_json::to_string(&view).map_err(Fail::broken)
+    Ok(InvoiceView::of(row, url, key, context.now)?)
 }

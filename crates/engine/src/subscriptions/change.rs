@@ -1,18 +1,19 @@
 //! Pausing, resuming and cancelling, as merchants ask for it.
 
 use till_core::event::EventType;
-use till_core::subscription::{self, Asked, LEAD_MS, Reason, When};
+use till_core::subscription::{self, Asked, ChargeState, LEAD_MS, Reason, When};
 use till_store::Tx;
 use till_store::credits::{self, CreditRow};
 use till_store::subscriptions::{self, ChargeRow, SubscriptionRow};
 
-use super::charge::{Occasion, charge, earlier, grace_end, invoice_failed, rhythm};
+use super::charge::{Occasion, charge, earlier, invoice_failed};
 use super::find;
 use super::hold::{Locked, hold, hold_with};
 use super::step::{catch_up, end};
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox;
+use crate::settlement::follow::period::{grace_end, rhythm};
 use crate::settlement::follow::subscription::{refresh, told};
 use crate::view::SubscriptionView;
 
@@ -20,25 +21,31 @@ use crate::view::SubscriptionView;
 const AHEAD_MAX: i64 = 4;
 
 impl Locked {
-    /// The next period begins now. What was partly paid before is the invoice of this one, and has its time again.
-    async fn start_anew(&mut self, tx: &mut Tx, context: &Context<'_>) -> Result<(), Fail> {
-        let (scope, now, row) = (&context.scope, context.now, &mut self.row);
-        let paid = subscriptions::paid_from(tx, scope, &row.id, row.next_period).await?;
-        let after_paid = paid.last().map_or(row.next_period, |last| last.period + 1);
-        row.next_period = match &self.charge {
-            Some(charge) => charge.period,
-            None => after_paid,
-        };
-        (row.anchor, row.anchor_period) = (now, row.next_period);
-        let (start, end) = rhythm(row, &self.plan).period(row.next_period);
+    /// The next period begins now. What was partly paid of one that never was paid is the invoice of this one, and has its time
+    /// again; a period that was paid once and is not any more is owed before it.
+    async fn start_anew(
+        &mut self,
+        tx: &mut Tx,
+        context: &Context<'_>,
+        owed: &Owed,
+    ) -> Result<(), Fail> {
+        let forgiven: Vec<ChargeRow> = owed.forgiven.iter().map(forgive).collect();
+        tx.write(&subscriptions::charge_states(&forgiven)?).await?;
+        let (now, row) = (context.now, &mut self.row);
+        row.next_period = owed.first.unwrap_or(row.reached);
+        (row.anchor, row.anchor_period) = (now, row.reached);
+        let (start, end) = rhythm(row, &self.plan).period(row.reached);
         (row.current_period_start, row.current_period_end) = (start, end);
         row.grace_end = None;
         let Some(charge) = &mut self.charge else {
             return Ok(());
         };
-        (charge.period_start, charge.period_end) = (start, end);
-        tx.write(&subscriptions::charge_states([&*charge])?).await?;
-        row.grace_end = Some(grace_end(&self.plan, start).max(now + LEAD_MS));
+        if charge.period == row.reached {
+            (charge.period_start, charge.period_end) = (start, end);
+            charge.grace_end = grace_end(&self.plan, start).max(now + LEAD_MS);
+            tx.write(&subscriptions::charge_states([&*charge])?).await?;
+        }
+        row.grace_end = Some(charge.grace_end);
         self.give_time(tx, context).await
     }
 
@@ -69,10 +76,11 @@ async fn ahead(
 ) -> Result<Vec<(ChargeRow, Vec<CreditRow>)>, Fail> {
     let (scope, now) = (&context.scope, context.now);
     // At most a few lie ahead: a period is charged a day before it begins.
-    let paid = subscriptions::paid_from(tx, scope, &row.id, row.next_period - AHEAD_MAX).await?;
+    let passed =
+        subscriptions::passed_from(tx, scope, &row.id, row.next_period - AHEAD_MAX).await?;
     let is_ahead = |paid: &ChargeRow| paid.invoice.is_none() && paid.period_start > now;
     let mut ahead = Vec::new();
-    for charge in paid.into_iter().rev().filter(is_ahead) {
+    for charge in passed.into_iter().rev().filter(is_ahead) {
         let taken = credits::of_charge(tx, scope, &row.id, charge.number).await?;
         ahead.push((charge, taken));
     }
@@ -98,12 +106,46 @@ pub async fn pause(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<Subsc
     finish(tx, context, locked).await
 }
 
-/// Nothing that is paid for reaches beyond now, be it after a period that is owed.
-async fn is_over(tx: &mut Tx, context: &Context<'_>, row: &SubscriptionRow) -> Result<bool, Fail> {
-    let paid = subscriptions::paid_from(tx, &context.scope, &row.id, row.next_period).await?;
-    let ends = paid.iter().map(|paid| paid.period_end);
-    let last = ends.chain(row.paid_until).max();
-    Ok(last.is_none_or(|end| end <= context.now))
+fn forgive(charge: &ChargeRow) -> ChargeRow {
+    ChargeRow {
+        state: ChargeState::Forgiven,
+        ..charge.clone()
+    }
+}
+
+/// Periods that were paid once and are not any more.
+struct Owed {
+    /// The first that is still asked for.
+    first: Option<i64>,
+    /// Where the last one that is paid or still asked for ends.
+    until: Option<i64>,
+    /// The last attempts at those that were owed when the pause began, and whose invoices it cancelled.
+    forgiven: Vec<ChargeRow>,
+}
+
+async fn owed(tx: &mut Tx, row: &SubscriptionRow) -> Result<Owed, Fail> {
+    let made = subscriptions::charges_from(tx, &row.scope, &row.id, row.next_period).await?;
+    let mut owed = Owed {
+        first: None,
+        until: row.paid_until,
+        forgiven: Vec::new(),
+    };
+    for period in row.next_period..row.reached {
+        let of = || made.iter().filter(|made| made.period == period);
+        let passed =
+            of().find(|made| matches!(made.state, ChargeState::Paid | ChargeState::Forgiven));
+        match passed.or_else(|| of().next_back()) {
+            Some(last) if last.state == ChargeState::Withdrawn => owed.forgiven.push(last.clone()),
+            Some(last) => {
+                owed.until = owed.until.max(Some(last.period_end));
+                if passed.is_none() {
+                    owed.first = owed.first.or(Some(period));
+                }
+            }
+            None => {}
+        }
+    }
+    Ok(owed)
 }
 
 /// Inside what is paid for it goes on; after it, billing starts anew from now.
@@ -121,9 +163,11 @@ pub async fn resume(
         locked.drop_charge(tx, context).await?;
     }
     locked.row.paused_at = None;
-    let restarts = is_over(tx, context, &locked.row).await? && !locked.row.cancel_at_period_end;
+    let owed = owed(tx, &locked.row).await?;
+    let is_over = owed.until.is_none_or(|end| end <= context.now);
+    let restarts = is_over && !locked.row.cancel_at_period_end;
     if restarts {
-        locked.start_anew(tx, context).await?;
+        locked.start_anew(tx, context, &owed).await?;
     }
     let resumed = EventType::SubscriptionResumed;
     locked.tell(tx, context, resumed).await?;
@@ -154,6 +198,9 @@ pub async fn cancel(
         return Ok(SubscriptionView::of(row)?);
     }
     locked.row.cancel_at_period_end = when == When::PeriodEnd;
+    if let (When::Now, Some(held)) = (when, &mut locked.invoice) {
+        held.is_of_ended = true;
+    }
     locked.drop_charge(tx, context).await?;
     match when {
         When::Now => {

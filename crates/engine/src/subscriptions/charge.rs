@@ -1,14 +1,12 @@
 //! Charging a period: prepaid credit first, an invoice for the rest, who is told of it, and until when it stays open.
 
-use till_core::asset::Registry;
-use till_core::calendar::{self, Unit};
 use till_core::credit::Drawn;
 use till_core::error::{Code, Refusal};
 use till_core::event::EventType;
 use till_core::invoice::Status as InvoiceStatus;
 use till_core::money::{Units, show};
 use till_core::scope::Scope;
-use till_core::subscription::{ChargeState, LEAD_MS, Rhythm};
+use till_core::subscription::{ChargeState, LEAD_MS};
 use till_store::Tx;
 use till_store::invoices::InvoiceRow;
 use till_store::plans::PlanRow;
@@ -20,8 +18,9 @@ use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::invoices::create::{Billed, create_billed};
 use crate::invoices::quote::NewInvoice;
+use crate::offers;
 use crate::outbox;
-use crate::settlement::follow::period::renew;
+use crate::settlement::follow::period::{Made, grace_end, made, renew, rhythm};
 use crate::settlement::follow::subscription::{refresh, told};
 
 /// Whether the payer is waiting for the invoice, or is to be reminded of it.
@@ -29,16 +28,6 @@ use crate::settlement::follow::subscription::{refresh, told};
 pub(super) enum Occasion {
     Asked,
     Due,
-}
-
-pub(super) fn rhythm(row: &SubscriptionRow, plan: &PlanRow) -> Rhythm {
-    Rhythm {
-        unit: plan.interval_unit,
-        count: plan.interval_count,
-        zone: plan.billing_timezone.clone(),
-        anchor: row.anchor,
-        first: row.anchor_period,
-    }
 }
 
 /// Where the next period begins and ends. One from before billing started anew keeps the bounds that it had.
@@ -95,18 +84,23 @@ pub(super) async fn charge(
     occasion: Occasion,
 ) -> Result<(), Fail> {
     let (plan, now) = (&locked.plan, context.now);
-    let (period_start, period_end) = bounds(tx, &locked.row, plan).await?;
-    let until = Until::of(context, &locked.row, plan, period_start);
     locked.purse.give_back(now)?;
     let drawn = locked.purse.draw(now, plan.amount_minor, plan.currency);
-    let invoice = match drawn.pays_all() {
+    let (scope, id, period) = (&context.scope, &locked.row.id, locked.row.next_period);
+    let before = subscriptions::charges_of_period(tx, scope, id, period).await?;
+    let (period_start, period_end) = bounds(tx, &locked.row, plan).await?;
+    let before = made(&before, period_start);
+    locked.row.attempt = before.attempts.min(plan.max_attempts.saturating_sub(1));
+    let until = Until::of(context, &locked.row, plan, period_start, before);
+    let tolerance_bps = context.merchant.row.underpay_tolerance_bps;
+    let invoice = match drawn.pays_all(plan.amount_minor, tolerance_bps) {
         true => None,
         false => Some(invoice(tx, context, locked, until, &drawn).await?),
     };
     let row = &mut locked.row;
     row.charges += 1;
     row.attempt += 1;
-    let charge = ChargeRow {
+    let mut charge = ChargeRow {
         scope: context.scope.clone(),
         subscription: row.id.clone(),
         number: row.charges,
@@ -122,6 +116,11 @@ pub(super) async fn charge(
         grace_end: until.late_at,
         created_at: now,
     };
+    if invoice.is_none() {
+        let passed = subscriptions::passed_from(tx, &context.scope, &row.id, charge.period).await?;
+        row.end_charge();
+        renew(row, plan, &mut charge, now, &passed);
+    }
     subscriptions::insert_charge(tx, &charge).await?;
     locked.purse.set_aside(context, &charge, &drawn.from)?;
     let event = match &invoice {
@@ -131,10 +130,6 @@ pub(super) async fn charge(
         }
         None => {
             locked.purse.use_up();
-            let (scope, id) = (&context.scope, &row.id);
-            let paid = subscriptions::paid_from(tx, scope, id, charge.period).await?;
-            row.end_charge();
-            renew(row, &charge, &paid);
             EventType::SubscriptionRenewed
         }
     };
@@ -159,7 +154,8 @@ fn await_payment(row: &mut SubscriptionRow, charge: &ChargeRow, invoice: &Invoic
     row.charge = Some(charge.number);
     row.charge_invoice = Some(invoice.id.clone());
     row.latest_invoice = Some(invoice.id.clone());
-    (row.grace_end, row.charge_closed) = (Some(charge.grace_end), false);
+    row.grace_end = Some(charge.grace_end);
+    (row.charge_closed, row.retry_at) = (false, None);
 }
 
 async fn invoice(
@@ -173,7 +169,7 @@ async fn invoice(
     let request = NewInvoice {
         amount: show(Units(plan.amount_minor.into()), plan.currency.decimals()),
         currency: plan.currency.code().to_owned(),
-        assets: steady(context, plan)?,
+        assets: offers::steady(context, plan.assets.as_deref(), NOT_STEADY)?,
         description: Some(plan.name.clone()),
         ..NewInvoice::default()
     };
@@ -187,23 +183,7 @@ async fn invoice(
     create_billed(tx, context, &request, billed).await
 }
 
-/// What a subscription can be charged in: an invoice that waits for days cannot promise what a coin will be worth.
-fn steady(context: &Context<'_>, plan: &PlanRow) -> Result<Option<Vec<String>>, Refusal> {
-    let defaults = &context.merchant.row.default_assets;
-    let Some(assets) = plan.assets.as_ref().or(defaults.as_ref()) else {
-        return Ok(None);
-    };
-    let is_steady = |code: &&String| {
-        let asset = Registry::builtin().asset(code);
-        asset.is_none_or(|asset| asset.currency.is_some())
-    };
-    let steady: Vec<String> = assets.iter().filter(is_steady).cloned().collect();
-    match steady.is_empty() {
-        true => Err(Refusal::new(Code::AssetUnavailable, NOT_STEADY)),
-        false => Ok(Some(steady)),
-    }
-}
-
+/// What a subscription cannot be charged in: an invoice that waits for days cannot promise what a coin will be worth.
 pub(super) const NOT_STEADY: &str =
     "A subscription cannot be paid in an asset whose price moves: its invoices wait for days";
 
@@ -220,7 +200,13 @@ struct Until {
 impl Until {
     /// The first attempt is open until the grace period ends, a later one for some days; none for less than the time a
     /// renewal has at least, however late the server is.
-    fn of(context: &Context<'_>, row: &SubscriptionRow, plan: &PlanRow, start: i64) -> Until {
+    fn of(
+        context: &Context<'_>,
+        row: &SubscriptionRow,
+        plan: &PlanRow,
+        start: i64,
+        before: Made,
+    ) -> Until {
         let (now, attempt_ms) = (context.now, context.engine.config.attempt_ms);
         let until = match row.attempt {
             0 => grace_end(plan, start),
@@ -231,18 +217,14 @@ impl Until {
         Until {
             expires_at,
             takes_until: expires_at.saturating_add(attempt_ms.saturating_mul(more)),
-            // Later attempts leave the end of the grace period where the first one put it.
-            late_at: match row.grace_end {
-                Some(late_at) if row.attempt > 0 || late_at <= now => late_at,
-                _ => expires_at,
-            },
+            // Later attempts leave the end of the grace period where the first one put it; what could not be invoiced before
+            // it was over is late already.
+            late_at: before
+                .late_at
+                .or(row.grace_end.filter(|late_at| *late_at <= now))
+                .unwrap_or(expires_at),
         }
     }
-}
-
-pub(super) fn grace_end(plan: &PlanRow, start: i64) -> i64 {
-    let zone = &plan.billing_timezone;
-    calendar::after(start, zone, Unit::Day, plan.grace_days.into())
 }
 
 /// What could not be invoiced, in the words of whoever asked for it.

@@ -12,13 +12,14 @@ use till_store::plans::PlanRow;
 use till_store::subscriptions::{self, SubscriptionRow};
 use till_store::{Metadata, Tx};
 
-use super::charge::{Occasion, charge, invoice_failed, rhythm};
+use super::charge::{Occasion, charge, invoice_failed};
 use super::hold::{Locked, hold_all};
 use super::purse::{Purse, top_ups};
 use super::step::catch_up;
 use crate::base::Context;
 use crate::base::fail::{Fail, missing};
 use crate::outbox;
+use crate::settlement::follow::period::rhythm;
 use crate::settlement::follow::subscription::{refresh, told};
 use crate::view::SubscriptionView;
 
@@ -92,12 +93,14 @@ fn begin(context: &Context<'_>, request: &NewSubscription, plan: &PlanRow) -> Su
         current_period_end: trial_end.unwrap_or(now),
         paid_until: trial_end,
         next_period: 0,
+        reached: 0,
         charge: None,
         charge_invoice: None,
         charges: 0,
         attempt: 0,
         grace_end: None,
         charge_closed: false,
+        retry_at: None,
         latest_invoice: None,
         next_invoice_at: None,
         past_due_since: None,

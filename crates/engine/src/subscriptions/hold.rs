@@ -5,6 +5,7 @@
 
 use till_core::invoice::Status as InvoiceStatus;
 use till_core::scope::Scope;
+use till_core::subscription::ChargeState;
 use till_store::invoices::InvoiceRow;
 use till_store::plans::PlanRow;
 use till_store::subscriptions::{self, ChargeRow, SubscriptionRow};
@@ -65,6 +66,37 @@ impl Locked {
         self.is_stale |= followed.charge != self.row.charge;
         self.row = followed;
         Ok(settled)
+    }
+
+    /// What an attempt is whose invoice is cancelled through no fault of the payer. What becomes owed during a pause was not
+    /// when that began: it is not forgiven with it.
+    pub(super) fn withdrawn(&self) -> ChargeState {
+        match self.row.paused_at {
+            Some(_) => ChargeState::Closed,
+            None => ChargeState::Withdrawn,
+        }
+    }
+
+    /// Cancels the open invoice, and charges nothing for now.
+    pub(super) async fn withdraw(
+        &mut self,
+        tx: &mut Tx,
+        context: &Context<'_>,
+    ) -> Result<(), Fail> {
+        self.cancel_invoice(tx, context).await?;
+        if let Some(mut charge) = self.charge.clone() {
+            charge.state = self.withdrawn();
+            tx.write(&subscriptions::charge_states([&charge])?).await?;
+        }
+        self.set_down(context.now)
+    }
+
+    /// The period is not charged for now, and what was set aside for it is the customer's again. It is as late as it was.
+    pub(super) fn set_down(&mut self, at: i64) -> Result<(), Fail> {
+        let late_at = self.row.grace_end;
+        self.end_charge(at)?;
+        self.row.grace_end = late_at;
+        Ok(())
     }
 
     /// Nothing is charged any more, and what was set aside for it is the customer's again.

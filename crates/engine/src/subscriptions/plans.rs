@@ -41,12 +41,16 @@ pub async fn create(
     let amount_minor = price_minor("amount", &request.amount, currency)?;
     check_interval(request.interval, request.interval_count)?;
     if let Some(assets) = &request.assets {
-        let offered = offers::offered(context, assets, "assets", currency)?;
-        let moving = offered.iter().position(|asset| asset.currency.is_none());
-        if let Some(at) = moving {
-            let refusal = Refusal::new(Code::AssetUnavailable, NOT_STEADY);
-            return Err(refusal.param(format!("assets[{at}]")).into());
-        }
+        offers::offered(context, assets, "assets", currency)?;
+        offers::steady(context, Some(assets), NOT_STEADY)?;
+    }
+    if !offers::has_stablecoin(context, currency) {
+        let message = format!(
+            "No asset is priced in {}, so nobody could pay",
+            currency.code()
+        );
+        let refusal = Refusal::new(Code::CurrencyUnsupported, message).param("currency");
+        return Err(refusal.into());
     }
     let billing_timezone = match &request.billing_timezone {
         None => Zone::utc(),

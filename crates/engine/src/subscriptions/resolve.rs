@@ -14,7 +14,7 @@ use till_store::credits::{self, CreditRow};
 use till_store::invoices::InvoiceRow;
 use till_store::subscriptions::{self, ChargeRow};
 
-use super::charge::{rhythm, waiting};
+use super::charge::waiting;
 use super::due::{ask_for_the_rest, lowered};
 use super::hold::{Locked, hold_with};
 use super::step::{catch_up, resolve_later};
@@ -22,7 +22,7 @@ use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox;
 use crate::settlement::Held;
-use crate::settlement::follow::period::{renew, take_up};
+use crate::settlement::follow::period::{renew, rhythm, take_up};
 use crate::settlement::follow::subscription::{attempts, charge_state, refresh, told};
 
 pub async fn resolve(tx: &mut Tx, context: &Context<'_>, invoice: &str) -> Result<(), Fail> {
@@ -66,8 +66,8 @@ impl Locked {
             return Ok(());
         }
         let (scope, id) = (&context.scope, &self.row.id);
-        let paid = subscriptions::paid_from(tx, scope, id, charge.period).await?;
-        let is_paid = paid.first().is_some_and(|it| it.period == charge.period);
+        let passed = subscriptions::passed_from(tx, scope, id, charge.period).await?;
+        let is_paid = passed.first().is_some_and(|it| it.period == charge.period);
         if self.row.cancelled_at.is_some() && !is_paid {
             return self.leave(tx, context, charge, held).await;
         }
@@ -83,11 +83,33 @@ impl Locked {
             self.cancel_invoice(tx, context).await?;
             self.end_charge(context.now)?;
         }
-        // Another period is being charged: this one has its turn afterwards.
+        if state != ChargeState::Paid && charge.period > self.row.next_period {
+            return self.wait_for_its_turn(tx, context, charge, held).await;
+        }
+        // Another period is being charged, which makes room.
         if self.row.charge.is_some() && state != ChargeState::Paid {
             return Ok(());
         }
-        self.go_on(tx, context, charge, held, &paid).await
+        self.go_on(tx, context, charge, held, &passed).await
+    }
+
+    /// An earlier period is owed: an invoice that nothing was paid to makes room for that, any other waits.
+    async fn wait_for_its_turn(
+        &mut self,
+        tx: &mut Tx,
+        context: &Context<'_>,
+        mut charge: ChargeRow,
+        mut held: Held,
+    ) -> Result<(), Fail> {
+        let at = held.moment(context);
+        if held.assess(at).status != InvoiceStatus::AwaitingPayment {
+            return Ok(());
+        }
+        held.invoice.is.cancelled_at = Some(at);
+        self.settle(tx, context, held).await?;
+        charge.state = self.withdrawn();
+        tx.write(&subscriptions::charge_states([&charge])?).await?;
+        Ok(())
     }
 
     /// The attempt goes on, or has paid for its period.
@@ -97,7 +119,7 @@ impl Locked {
         context: &Context<'_>,
         mut charge: ChargeRow,
         mut held: Held,
-        paid: &[ChargeRow],
+        passed: &[ChargeRow],
     ) -> Result<(), Fail> {
         let has_risen = self.lower_again(context, &charge, &mut held.invoice.is)?;
         if has_risen || by_now(context, &held) == ChargeState::Closed {
@@ -111,7 +133,11 @@ impl Locked {
         charge.state = charge_state(&invoice);
         if charge.state == ChargeState::Paid {
             self.purse.use_up();
-            renew(&mut self.row, &charge, paid);
+            let at = invoice.paid_at.unwrap_or(context.now);
+            renew(&mut self.row, &self.plan, &mut charge, at, passed);
+            if let Some(under_way) = &self.charge {
+                self.row.grace_end = Some(under_way.grace_end);
+            }
             refresh(context, context.now, &mut self.row, &self.plan)?;
             let event = EventType::SubscriptionRenewed;
             let event = told(context, context.now, event, &self.row, Some(&invoice))?;

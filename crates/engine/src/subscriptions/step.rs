@@ -8,11 +8,12 @@ use till_store::Tx;
 use till_store::subscriptions::{self, SubscriptionRow};
 use till_store::timers::TimerRow;
 
-use super::charge::{Occasion, bounds, charge, earlier, grace_end, waiting};
+use super::charge::{Occasion, bounds, charge, earlier, waiting};
 use super::hold::{Locked, hold};
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox;
+use crate::settlement::follow::period::grace_end;
 use crate::settlement::follow::subscription::{refresh, timer, told};
 
 /// An invoice that cannot be made now, say because no address is free, is tried again after this.
@@ -97,7 +98,8 @@ async fn put_off(tx: &mut Tx, context: &Context<'_>, locked: &mut Locked) -> Res
 }
 
 impl Locked {
-    /// Nothing is charged while it is paused or about to end, and no period before one that is owed.
+    /// Nothing is charged while it is paused or about to end, and no period before one that is owed: what is paid in part
+    /// waits for its turn.
     async fn stop_what_is_not_due(
         &mut self,
         tx: &mut Tx,
@@ -106,8 +108,18 @@ impl Locked {
         let charged = self.charge.as_ref().map(|charge| charge.period);
         let is_out_of_turn = charged.is_some_and(|period| period > self.row.next_period);
         let is_stopped = self.row.paused_at.is_some() || self.row.cancel_at_period_end;
-        match is_out_of_turn || is_stopped {
-            true => self.drop_charge(tx, context).await,
+        if is_out_of_turn || is_stopped {
+            self.drop_charge(tx, context).await?;
+        }
+        if let (Some(charge), true) = (&mut self.charge, is_out_of_turn) {
+            charge.state = ChargeState::Closed;
+            tx.write(&subscriptions::charge_states([&*charge])?).await?;
+            self.invoice = None;
+            self.set_down(context.now)?;
+        }
+        // What follows a closed attempt draws its credit anew.
+        match self.row.charge_closed {
+            true => self.purse.give_back(context.now),
             false => Ok(()),
         }
     }
@@ -119,15 +131,12 @@ impl Locked {
         context: &Context<'_>,
     ) -> Result<(), Fail> {
         if self.is_unpaid(context) {
-            self.cancel_invoice(tx, context).await?;
+            return self.withdraw(tx, context).await;
         }
-        if self.row.charge_closed {
-            let late_at = self.row.grace_end;
-            self.end_charge(context.now)?;
-            // What is about to end does not become punctual by that.
-            self.row.grace_end = late_at.filter(|_| self.row.cancel_at_period_end);
+        match self.row.charge_closed {
+            true => self.set_down(context.now),
+            false => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -153,6 +162,7 @@ pub(super) async fn end(
     // What was paid in part stays with its invoice, for the merchant to refund.
     if let Some(mut held) = locked.invoice.take() {
         held.stop_taking(context);
+        held.is_of_ended = true;
         locked.settle(tx, context, held).await?;
     }
     if let Some(mut charge) = locked.charge.clone() {

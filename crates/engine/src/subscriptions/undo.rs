@@ -67,9 +67,10 @@ impl Locked {
         taken: Vec<CreditRow>,
     ) -> Result<(), Fail> {
         let (scope, id) = (&context.scope, &self.row.id);
-        let mut paid = subscriptions::paid_from(tx, scope, id, charge.period - 1).await?;
-        paid.retain(|paid| paid.number != charge.number);
-        undo(&mut self.row, &charge, &paid);
+        let first = charge.period.min(self.row.next_period);
+        let mut passed = subscriptions::passed_from(tx, scope, id, first - 1).await?;
+        passed.retain(|passed| passed.number != charge.number);
+        undo(&mut self.row, &self.plan, &charge, &passed);
         charge.state = ChargeState::Closed;
         tx.write(&subscriptions::charge_states([&charge])?).await?;
         for entry in taken {
@@ -95,9 +96,8 @@ impl Locked {
             return self.unpay(tx, context, charge, beside).await;
         }
         if is_current && self.is_unpaid(context) {
-            self.cancel_invoice(tx, context).await?;
-            // Charged anew, from the first attempt: it is not the payer who did not pay.
-            return self.end_charge(context.now);
+            // Charged anew, by the same attempt: it is not the payer who did not pay.
+            return self.withdraw(tx, context).await;
         }
         let held = match is_current {
             true => self.invoice.take().or_else(|| self.other.take()),

@@ -178,6 +178,16 @@ pub struct InvoiceView<'a> {
 }
 
 impl<'a> InvoiceView<'a> {
+    /// Its subscription has ended: once it is closed it asks for nothing, anywhere.
+    pub fn of_ended(mut self) -> InvoiceView<'a> {
+        if self.closed_at.is_some() {
+            for option in &mut self.payment_options {
+                option.address = None;
+            }
+        }
+        self
+    }
+
     /// As it is at a moment of the account's business time.
     pub fn of(
         row: &'a InvoiceRow,

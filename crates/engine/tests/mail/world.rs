@@ -54,6 +54,7 @@ impl World {
             bitcoin_gap_limit: 20,
             life_ms: 3_600_000,
             volatile_life_ms: 900_000,
+            volatile_rest_ms: 3_600_000,
             select_ms: 900_000,
             final_above: BTreeMap::new(),
             attempt_ms: 3 * 86_400_000,

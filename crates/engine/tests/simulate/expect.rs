@@ -5,6 +5,8 @@ use num_bigint::BigUint;
 use till_core::asset::Registry;
 use till_core::payment::Level;
 
+use crate::world::VOLATILE_REST_MS;
+
 #[derive(Clone, Debug)]
 pub struct Offer {
     pub asset: String,
@@ -33,9 +35,20 @@ impl Terms {
         }
     }
 
-    /// A day after its time, nothing is kept for the rest of what was paid in part.
+    /// A day after its time, nothing is kept for the rest of what was paid in part; an hour, where nothing but coins whose
+    /// price moves could be that.
     pub fn closes_at(&self) -> i64 {
-        self.expires_at + 24 * 3_600_000
+        match self.offers.iter().all(|offer| offer.family == "bip122") {
+            true => self.expires_at + VOLATILE_REST_MS,
+            false => self.expires_at + 24 * 3_600_000,
+        }
+    }
+
+    /// It came too late for the rate that its invoice had.
+    fn is_stale(&self, seen: &Seen) -> bool {
+        let mut own = self.offers.iter().filter(|offer| offer.asset == seen.asset);
+        own.any(|offer| offer.family == "bip122")
+            && seen.arrived_at() > self.expires_at + VOLATILE_REST_MS
     }
 
     pub fn is_over(&self, status: &str, now: i64) -> bool {
@@ -211,6 +224,7 @@ fn standing(terms: &Terms, payments: &[Seen], cancelled_at: Option<i64>) -> Vec<
         let there_then = |other: &Seen| other.gone_at.is_none_or(|gone| seen.arrived_at() <= gone);
         let kept_open = payments.iter().filter(keeps_open).any(there_then);
         let counts = in_time(seen) || kept_open || seen.part.turn.is_some();
+        let counts = counts && !terms.is_stale(seen);
         let late = !wrong(seen) && (!counts || cancelled_at.is_some());
         (late, wrong(seen))
     };

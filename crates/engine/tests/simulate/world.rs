@@ -29,6 +29,7 @@ use crate::tape::{Part, Tape};
 pub const START_MS: i64 = 1_800_000_000_000;
 pub const LIFE_MS: i64 = 60 * 60_000;
 pub const VOLATILE_LIFE_MS: i64 = 15 * 60_000;
+pub const VOLATILE_REST_MS: i64 = 60 * 60_000;
 pub const SELECT_MS: i64 = 30 * 60_000;
 /// So few that they run out, and so many that processes take some ahead.
 const POOLS_MAX: [i64; 2] = [12, 100_000];
@@ -84,6 +85,11 @@ enum Database {
 }
 
 impl World {
+    /// So many that they do not run out.
+    pub fn has_many_addresses(&self) -> bool {
+        self.pool_max == POOLS_MAX[1]
+    }
+
     pub async fn new(seed: u64, tape: Option<Tape>) -> World {
         let clock = Arc::new(StillClock::at(START_MS));
         let entropy = Arc::new(CountingEntropy::seeded(seed));
@@ -315,6 +321,7 @@ fn engine(
         bitcoin_gap_limit: GAP_LIMIT,
         life_ms: LIFE_MS,
         volatile_life_ms: VOLATILE_LIFE_MS,
+        volatile_rest_ms: VOLATILE_REST_MS,
         select_ms: SELECT_MS,
         final_above: BTreeMap::new(),
         attempt_ms: 3 * 86_400_000,

@@ -194,6 +194,8 @@ CREATE TABLE invoices (
     select_by BIGINT,
     -- Until when it takes the rest of what was paid in part; what arrives later is the payer's again. Without it, for good.
     takes_until BIGINT,
+    -- Until when it takes the rest in an asset whose price moves; none where none is offered.
+    volatile_until BIGINT,
     paid_at BIGINT,
     closed_at BIGINT,
     cancelled_at BIGINT,
@@ -498,6 +500,8 @@ CREATE TABLE subscriptions (
     current_period_end BIGINT NOT NULL,
     paid_until BIGINT,
     next_period BIGINT NOT NULL,
+    -- The first period that was never paid.
+    reached BIGINT NOT NULL CHECK (reached >= next_period),
     -- The attempt that is open or was just closed; none while nothing is being charged.
     charge BIGINT,
     charge_invoice TEXT COLLATE "C",
@@ -506,6 +510,8 @@ CREATE TABLE subscriptions (
     attempt BIGINT NOT NULL CHECK (attempt >= 0),
     grace_end BIGINT,
     charge_closed BIGINT NOT NULL CHECK (charge_closed IN (0, 1)),
+    -- Until when the next attempt waits where the merchant cancelled one.
+    retry_at BIGINT,
     latest_invoice TEXT COLLATE "C",
     next_invoice_at BIGINT,
     past_due_since BIGINT,
@@ -531,7 +537,7 @@ CREATE TABLE subscription_charges (
     invoice TEXT COLLATE "C",
     period BIGINT NOT NULL,
     attempt BIGINT NOT NULL CHECK (attempt > 0),
-    state TEXT COLLATE "C" NOT NULL CHECK (state IN ('open', 'closed', 'paid')),
+    state TEXT COLLATE "C" NOT NULL CHECK (state IN ('open', 'closed', 'withdrawn', 'forgiven', 'paid')),
     period_start BIGINT NOT NULL,
     period_end BIGINT NOT NULL,
     grace_end BIGINT NOT NULL,
@@ -544,7 +550,7 @@ CREATE TABLE subscription_charges (
 CREATE UNIQUE INDEX subscription_charges_one_open ON subscription_charges (account, mode, subscription) WHERE state = 'open';
 CREATE UNIQUE INDEX subscription_charges_one_paid ON subscription_charges (account, mode, subscription, period) WHERE state = 'paid';
 CREATE UNIQUE INDEX subscription_charges_by_invoice ON subscription_charges (invoice, account, mode) WHERE invoice IS NOT NULL;
-CREATE INDEX subscription_charges_by_period ON subscription_charges (account, mode, subscription, period);
+CREATE INDEX subscription_charges_by_period ON subscription_charges (account, mode, subscription, period, number);
 
 -- Prepaid credit that an attempt set aside: of which payment, and how much. What is not returned counts as used.
 CREATE TABLE credit_entries (
@@ -564,8 +570,8 @@ CREATE TABLE credit_entries (
     FOREIGN KEY (account, mode, payment) REFERENCES payments (account, mode, id),
     FOREIGN KEY (account, mode, subscription, charge) REFERENCES subscription_charges (account, mode, subscription, number)
 );
-CREATE INDEX credit_entries_by_charge ON credit_entries (subscription, charge, account, mode);
-CREATE INDEX credit_entries_by_payment ON credit_entries (payment, account, mode);
+CREATE INDEX credit_entries_by_charge ON credit_entries (subscription, charge, account, mode, id);
+CREATE INDEX credit_entries_by_payment ON credit_entries (payment, account, mode, id);
 
 -- Journal -------------------------------------------------------------------------------------------------------------
 

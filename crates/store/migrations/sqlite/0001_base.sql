@@ -188,6 +188,8 @@ CREATE TABLE invoices (
     select_by INTEGER,
     -- Until when it takes the rest of what was paid in part; what arrives later is the payer's again. Without it, for good.
     takes_until INTEGER,
+    -- Until when it takes the rest in an asset whose price moves; none where none is offered.
+    volatile_until INTEGER,
     paid_at INTEGER,
     closed_at INTEGER,
     cancelled_at INTEGER,
@@ -496,6 +498,8 @@ CREATE TABLE subscriptions (
     current_period_end INTEGER NOT NULL,
     paid_until INTEGER,
     next_period INTEGER NOT NULL,
+    -- The first period that was never paid.
+    reached INTEGER NOT NULL CHECK (reached >= next_period),
     -- The attempt that is open or was just closed; none while nothing is being charged.
     charge INTEGER,
     charge_invoice TEXT,
@@ -504,6 +508,8 @@ CREATE TABLE subscriptions (
     attempt INTEGER NOT NULL CHECK (attempt >= 0),
     grace_end INTEGER,
     charge_closed INTEGER NOT NULL CHECK (charge_closed IN (0, 1)),
+    -- Until when the next attempt waits where the merchant cancelled one.
+    retry_at INTEGER,
     latest_invoice TEXT,
     next_invoice_at INTEGER,
     past_due_since INTEGER,
@@ -529,7 +535,7 @@ CREATE TABLE subscription_charges (
     invoice TEXT,
     period INTEGER NOT NULL,
     attempt INTEGER NOT NULL CHECK (attempt > 0),
-    state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'paid')),
+    state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'withdrawn', 'forgiven', 'paid')),
     period_start INTEGER NOT NULL,
     period_end INTEGER NOT NULL,
     grace_end INTEGER NOT NULL,
@@ -542,7 +548,7 @@ CREATE TABLE subscription_charges (
 CREATE UNIQUE INDEX subscription_charges_one_open ON subscription_charges (account, mode, subscription) WHERE state = 'open';
 CREATE UNIQUE INDEX subscription_charges_one_paid ON subscription_charges (account, mode, subscription, period) WHERE state = 'paid';
 CREATE UNIQUE INDEX subscription_charges_by_invoice ON subscription_charges (invoice, account, mode) WHERE invoice IS NOT NULL;
-CREATE INDEX subscription_charges_by_period ON subscription_charges (account, mode, subscription, period);
+CREATE INDEX subscription_charges_by_period ON subscription_charges (account, mode, subscription, period, number);
 
 -- Prepaid credit that an attempt set aside: of which payment, and how much. What is not returned counts as used.
 CREATE TABLE credit_entries (
@@ -562,8 +568,8 @@ CREATE TABLE credit_entries (
     FOREIGN KEY (account, mode, payment) REFERENCES payments (account, mode, id),
     FOREIGN KEY (account, mode, subscription, charge) REFERENCES subscription_charges (account, mode, subscription, number)
 );
-CREATE INDEX credit_entries_by_charge ON credit_entries (subscription, charge, account, mode);
-CREATE INDEX credit_entries_by_payment ON credit_entries (payment, account, mode);
+CREATE INDEX credit_entries_by_charge ON credit_entries (subscription, charge, account, mode, id);
+CREATE INDEX credit_entries_by_payment ON credit_entries (payment, account, mode, id);
 
 -- Journal -------------------------------------------------------------------------------------------------------------
 

@@ -39,6 +39,8 @@ table! {
         due_minor: Option<u64>,
         /// What arrives later counts no more; none where what is paid in part takes the rest for good.
         takes_until: Option<i64>,
+        /// What arrives later in an asset whose price moves counts no more; none where none is offered.
+        volatile_until: Option<i64>,
     }
 }
 
@@ -67,6 +69,7 @@ impl InvoiceRow {
             expires_at: self.expires_at,
             select_by: self.select_by,
             takes_until: self.takes_until,
+            volatile_until: self.volatile_until,
             purpose: self.purpose(),
         }
     }

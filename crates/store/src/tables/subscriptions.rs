@@ -4,8 +4,8 @@ use till_core::scope::Scope;
 use till_core::subscription::{Charge, ChargeState, Facts, Reason, Status};
 
 use crate::sql::listing::newest_first;
-use crate::sql::{Filter, select, table};
-use crate::{Metadata, Page, Queries, StoreError, Tx, Write, vals};
+use crate::sql::{Filter, LookUp, PerKey, select, table};
+use crate::{Metadata, Page, Queries, StoreError, Tx, Val, Write, vals};
 
 table! {
     #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +26,8 @@ table! {
         paid_until: Option<i64>,
         /// The first period that is not paid: to be charged next, or being charged, unless a later one is still being so.
         next_period: i64,
+        /// The first period that was never paid. One before it whose payment is gone is owed, and keeps its place.
+        reached: i64,
         /// The attempt that is open or was just closed; none while nothing is being charged.
         charge: Option<i64>,
         charge_invoice: Option<String>,
@@ -35,6 +37,8 @@ table! {
         /// From here on it is past due; none while nothing is charged that could be.
         grace_end: Option<i64>,
         charge_closed: bool,
+        /// Until when the next attempt waits, where the merchant cancelled the one that was under way.
+        retry_at: Option<i64>,
         latest_invoice: Option<String>,
         next_invoice_at: Option<i64>,
         past_due_since: Option<i64>,
@@ -54,12 +58,14 @@ const CHANGING: &[&str] = &[
     "current_period_end",
     "paid_until",
     "next_period",
+    "reached",
     "charge",
     "charge_invoice",
     "charges",
     "attempt",
     "grace_end",
     "charge_closed",
+    "retry_at",
     "latest_invoice",
     "next_invoice_at",
     "past_due_since",
@@ -76,6 +82,7 @@ impl SubscriptionRow {
             charge: self.charge.map(|_| Charge {
                 attempt: self.attempt,
                 is_closed: self.charge_closed,
+                retry_at: self.retry_at,
             }),
             late_at: self.grace_end,
             max_attempts,
@@ -96,7 +103,7 @@ impl SubscriptionRow {
     /// Nothing is being charged any more.
     pub fn end_charge(&mut self) {
         (self.charge, self.charge_invoice, self.grace_end) = (None, None, None);
-        (self.attempt, self.charge_closed) = (0, false);
+        (self.attempt, self.charge_closed, self.retry_at) = (0, false, None);
     }
 }
 
@@ -125,6 +132,19 @@ pub async fn find(
     );
     q.one(&sql, &vals![&scope.account, scope.mode.as_str(), id])
         .await
+}
+
+/// Those of these subscriptions that exist, in any order.
+pub async fn find_many(
+    q: &mut impl Queries,
+    ids: &[(&Scope, &str)],
+) -> Result<Vec<SubscriptionRow>, StoreError> {
+    let key = |(scope, id): &(&Scope, &str)| -> Vec<Val> {
+        vals![&scope.account, scope.mode.as_str(), *id].into()
+    };
+    let keys: Vec<Vec<Val>> = ids.iter().map(key).collect();
+    let by_id = LookUp::records::<SubscriptionRow>(&["account", "mode", "id"], PerKey::One);
+    q.look_up(&by_id, &keys).await
 }
 
 /// Locked until the unit of work ends. Whoever also changes its invoice holds that first.
@@ -188,19 +208,19 @@ pub fn charge_states<'r>(
     rows: impl IntoIterator<Item = &'r ChargeRow>,
 ) -> Result<Write, StoreError> {
     let key = ["account", "mode", "subscription", "number"];
-    let changing = ["state", "period_start", "period_end"];
+    let changing = ["state", "period_start", "period_end", "grace_end"];
     Write::update_records(&key, &changing, rows)
 }
 
-/// The attempts that paid for this period and later ones, by period.
-pub async fn paid_from(
+/// The attempts by which this period and later ones are paid or forgiven, by period.
+pub async fn passed_from(
     q: &mut impl Queries,
     scope: &Scope,
     subscription: &str,
     period: i64,
 ) -> Result<Vec<ChargeRow>, StoreError> {
     let sql = format!(
-        "{} WHERE account = $1 AND mode = $2 AND subscription = $3 AND state = 'paid' AND period >= $4 ORDER BY period",
+        "{} WHERE account = $1 AND mode = $2 AND subscription = $3 AND state IN ('paid', 'forgiven') AND period >= $4 ORDER BY period",
         select::<ChargeRow>()
     );
     let args = vals![&scope.account, scope.mode.as_str(), subscription, period];

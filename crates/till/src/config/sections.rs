@@ -158,6 +158,8 @@ section! {
         life_min: u32 = number(60, 1..=525_600),
         /// The same where a volatile asset is offered, whose rate is kept meanwhile.
         volatile_life_min: u32 = number(15, 1..=525_600),
+        /// Minutes after an invoice expired in which the rest of a part-paid one in a volatile asset still counts.
+        volatile_rest_min: u32 = number(60, 0..=525_600),
         /// Minutes a payer has to pick a network.
         select_min: u32 = number(30, 1..=525_600),
         /// Seconds for which an expiry waits for a watched network to be read up to the deadline.

@@ -97,6 +97,7 @@ fn without_anything_the_documented_defaults_apply() {
         invoices: Invoices {
             life_min: 60,
             volatile_life_min: 15,
+            volatile_rest_min: 60,
             select_min: 30,
             expiry_wait_s: 600,
         },
@@ -154,6 +155,7 @@ bitcoin_gap_limit = 2
 [invoices]
 life_min = 4
 volatile_life_min = 5
+volatile_rest_min = 7
 select_min = 6
 expiry_wait_s = 9
 [subscriptions]
@@ -195,6 +197,7 @@ const FULL_SETTINGS: &[(&str, &str)] = &[
     ("addresses.bitcoin_gap_limit", "2"),
     ("invoices.life_min", "4"),
     ("invoices.volatile_life_min", "5"),
+    ("invoices.volatile_rest_min", "7"),
     ("invoices.select_min", "6"),
     ("invoices.expiry_wait_s", "9"),
     ("subscriptions.attempt_days", "9"),

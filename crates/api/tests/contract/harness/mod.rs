@@ -250,6 +250,7 @@ fn engine(db: Db, clock: &Arc<TestClock>, setup: &Setup, base: &str) -> Engine {
         bitcoin_gap_limit: setup.bitcoin_gap_limit,
         life_ms: 3_600_000,
         volatile_life_ms: 900_000,
+        volatile_rest_ms: 3_600_000,
         select_ms: 1_800_000,
         final_above: BTreeMap::new(),
         attempt_ms: 3 * 86_400_000,

@@ -396,3 +396,32 @@ fn what_takes_nothing_more_keeps_what_it_has_and_gives_back_what_comes() {
     let nothing = assessed(&terms, &[], None, 40);
     assert_eq!(nothing.status, Status::Expired);
 }
+
+#[test]
+fn what_moves_in_price_takes_the_rest_for_a_while_only() {
+    const COIN: &str = "BTC@bip122:00000000da84f2bafbbc53dee25a72ae";
+    let mut terms = terms();
+    terms.options[1].asset = COIN.to_owned();
+    terms.volatile_until = Some(terms.expires_at + 50);
+    let end = terms.expires_at + 50;
+    let first = cents("p", 1_000, 10);
+    let rest = |asset: &str, at| pay("r", asset, 15_000_000, Level::Final, at);
+    let with = |terms: &Terms, payments: &[Payment], now| assessed(terms, payments, None, now);
+    let paid = with(&terms, &[first.clone(), rest(COIN, end)], end + 9);
+    assert_eq!(paid.status, Status::PaidLate);
+    let late = with(&terms, &[first.clone(), rest(COIN, end + 1)], end + 9);
+    assert_eq!(late.status, Status::PartiallyPaid);
+    assert_eq!(late.parts[1].standing, Standing::Late);
+    let steady = with(&terms, &[first.clone(), rest(A, end + 1)], end + 9);
+    assert_eq!(steady.status, Status::PaidLate);
+    assert!(!with(&terms, std::slice::from_ref(&first), end).is_over);
+    // With nothing but such coins on offer there is nothing left to wait for.
+    terms.options.remove(0);
+    let part = pay("p", COIN, 10_000_000, Level::Final, 10);
+    for (now, is_over) in [(end - 1, false), (end, true)] {
+        assert_eq!(
+            with(&terms, std::slice::from_ref(&part), now).is_over,
+            is_over
+        );
+    }
+}

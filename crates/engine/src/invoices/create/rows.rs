@@ -147,6 +147,8 @@ pub(super) fn row_of(
     } else {
         config.life_ms
     };
+    let expires_at = context.now.saturating_add(life_ms);
+    let volatile_until = expires_at.saturating_add(config.volatile_rest_ms);
     InvoiceRow {
         scope: context.scope.clone(),
         id: id.to_owned(),
@@ -159,7 +161,7 @@ pub(super) fn row_of(
         options,
         tolerance_bps: context.merchant.row.underpay_tolerance_bps,
         created_at: context.now,
-        expires_at: context.now.saturating_add(life_ms),
+        expires_at,
         select_by: None,
         paid_at: None,
         closed_at: None,
@@ -172,6 +174,7 @@ pub(super) fn row_of(
         link_unit: None,
         due_minor: None,
         takes_until: None,
+        volatile_until: quote.volatile.then_some(volatile_until),
     }
 }
 

@@ -1,56 +1,101 @@
-//! What being paid, and being paid no more, does to a subscription: its first unpaid period is what it is charged for.
+//! What being paid, and being paid no more, does to a subscription.
+//!
+//! Periods follow each other from the first payment on, and only a pause moves them. A payment that is gone makes its period
+//! owed and changes nothing else about it; the first period that is neither paid nor forgiven is what is charged. So what a
+//! subscription is depends on which periods are paid, and not on the order in which that became known.
 
-use till_core::subscription::ChargeState;
+use till_core::calendar::{self, Unit};
+use till_core::subscription::{ChargeState, Rhythm};
+use till_store::plans::PlanRow;
 use till_store::subscriptions::{ChargeRow, SubscriptionRow};
 
-/// A period is paid. `paid` are the attempts that paid for it and later ones, by period: where an earlier one was owed,
-/// those after it are paid already.
-pub fn renew(row: &mut SubscriptionRow, charge: &ChargeRow, paid: &[ChargeRow]) {
+pub fn rhythm(row: &SubscriptionRow, plan: &PlanRow) -> Rhythm {
+    Rhythm {
+        unit: plan.interval_unit,
+        count: plan.interval_count,
+        zone: plan.billing_timezone.clone(),
+        anchor: row.anchor,
+        first: row.anchor_period,
+    }
+}
+
+/// When the grace of a period that begins then is over.
+pub fn grace_end(plan: &PlanRow, start: i64) -> i64 {
+    let zone = &plan.billing_timezone;
+    calendar::after(start, zone, Unit::Day, plan.grace_days.into())
+}
+
+/// A period is paid, at this moment. `passed` are the attempts by which it and later ones are paid or forgiven, by period:
+/// where an earlier one was owed, those after it are paid already.
+pub fn renew(
+    row: &mut SubscriptionRow,
+    plan: &PlanRow,
+    charge: &mut ChargeRow,
+    at: i64,
+    passed: &[ChargeRow],
+) {
     if row.charge.is_none_or(|current| current == charge.number) {
         row.end_charge();
     }
-    // An earlier one is still owed, or billing has started anew since. Something is paid all the same.
-    if charge.period != row.next_period {
-        row.paid_until = row.paid_until.or(Some(row.created_at));
-        return;
+    if row.paid_until.is_none() {
+        begin(row, plan, charge, at);
     }
-    let mut last = charge;
-    for later in paid {
-        if later.period == last.period + 1 {
-            last = later;
+    row.reached = row.reached.max(charge.period + 1);
+    if charge.period == row.next_period {
+        let mut last = &*charge;
+        for later in passed {
+            if later.period == last.period + 1 {
+                last = later;
+            }
         }
+        row.next_period = last.period + 1;
+        row.paid_until = Some(last.period_end);
     }
-    row.next_period = last.period + 1;
-    row.current_period_start = last.period_start;
-    row.current_period_end = last.period_end;
-    row.paid_until = Some(last.period_end);
+    let paid: Vec<&ChargeRow> = passed.iter().chain([&*charge]).collect();
+    show_current(row, plan, &paid);
 }
 
-/// What paid a period is gone: it is owed again, before any later one. `paid` are the attempts that paid for the period
-/// before it and for later ones. Says whether it can be charged at once, or another period is being charged still.
-pub fn undo(row: &mut SubscriptionRow, charge: &ChargeRow, paid: &[ChargeRow]) -> bool {
-    if row.cancelled_at.is_some() || charge.period > row.next_period {
+/// The first period begins when it is paid, and so do all that follow it.
+fn begin(row: &mut SubscriptionRow, plan: &PlanRow, charge: &mut ChargeRow, at: i64) {
+    row.anchor = at;
+    let (start, end) = rhythm(row, plan).period(charge.period);
+    (charge.period_start, charge.period_end) = (start, end);
+    charge.grace_end = grace_end(plan, start);
+}
+
+/// What paid a period is gone: it is owed again, before any later one. `passed` are the attempts beside it by which the
+/// period before the first that is owed, and later ones, are paid or forgiven. Says whether it can be charged at once.
+pub fn undo(
+    row: &mut SubscriptionRow,
+    plan: &PlanRow,
+    charge: &ChargeRow,
+    passed: &[ChargeRow],
+) -> bool {
+    if row.cancelled_at.is_some() {
         return false;
     }
-    row.next_period = charge.period;
-    // What came before was paid, or the trial; before the very first there was nothing, unless a later one is paid.
-    let has_later = paid.iter().any(|paid| paid.period > charge.period);
-    let is_first = charge.period == 0 && row.trial_end.is_none();
-    row.paid_until = (!is_first || has_later).then_some(charge.period_start);
-    let before = paid.iter().find(|paid| paid.period + 1 == charge.period);
-    let before = match (before, row.trial_end) {
-        (Some(before), _) => Some((before.period_start, before.period_end)),
-        (None, Some(trial_end)) if charge.period == 0 => Some((row.created_at, trial_end)),
-        (None, _) => None,
-    };
-    if let (Some(had), false) = (before, has_later) {
-        (row.current_period_start, row.current_period_end) = had;
-    }
-    if charge.invoice.is_some() {
+    if charge.period < row.next_period {
+        row.next_period = charge.period;
+        row.paid_until = Some(charge.period_start);
         let late_at = row.grace_end.unwrap_or(charge.grace_end);
         row.grace_end = Some(late_at.min(charge.grace_end));
     }
-    row.charge.is_none()
+    show_current(row, plan, &passed.iter().collect::<Vec<_>>());
+    row.charge.is_none() && charge.period == row.next_period
+}
+
+/// The last period that is paid, or what there is before any is: the trial, or the first period since billing began.
+fn show_current(row: &mut SubscriptionRow, plan: &PlanRow, passed: &[&ChargeRow]) {
+    let paid = passed
+        .iter()
+        .filter(|it| it.state != ChargeState::Forgiven && it.period >= row.anchor_period);
+    let last = paid.max_by_key(|paid| paid.period);
+    let bounds = match (last, row.trial_end) {
+        (Some(paid), _) => (paid.period_start, paid.period_end),
+        (None, Some(end)) if row.anchor == end => (row.created_at, end),
+        (None, _) => rhythm(row, plan).period(row.anchor_period),
+    };
+    (row.current_period_start, row.current_period_end) = bounds;
 }
 
 /// An attempt that was made before is the one under way again. `attempts` is how many its period has had.
@@ -58,5 +103,28 @@ pub fn take_up(row: &mut SubscriptionRow, charge: &ChargeRow, state: ChargeState
     (row.charge, row.charge_invoice) = (Some(charge.number), charge.invoice.clone());
     row.attempt = attempts;
     row.grace_end = Some(charge.grace_end);
-    row.charge_closed = state == ChargeState::Closed;
+    (row.charge_closed, row.retry_at) = (state == ChargeState::Closed, None);
+}
+
+/// What is known of a period from the attempts at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// How many there were, without those that count as none.
+    pub attempts: u32,
+    /// From when on it is late.
+    pub late_at: Option<i64>,
+}
+
+/// `made` are all attempts at a period; those from before a pause that moved it say nothing about it.
+pub fn made(made: &[ChargeRow], period_start: i64) -> Made {
+    let made = || made.iter().filter(|it| it.period_start == period_start);
+    let counts = |it: &&ChargeRow| it.invoice.is_some() && it.state != ChargeState::Withdrawn;
+    Made {
+        attempts: made()
+            .filter(counts)
+            .map(|it| it.attempt)
+            .max()
+            .unwrap_or(0),
+        late_at: made().map(|it| it.grace_end).min(),
+    }
 }

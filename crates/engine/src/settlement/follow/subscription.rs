@@ -19,7 +19,7 @@ use till_store::timers::TimerRow;
 use till_store::{Tx, Write};
 
 use super::Follower;
-use super::period::{renew, take_up, undo};
+use super::period::{made, renew, take_up, undo};
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox::{self, Told};
@@ -104,18 +104,21 @@ impl Following {
         self.charges.insert(key, charge);
     }
 
-    /// The attempts beside this one that paid for a period and later ones, as they are by now.
-    async fn paid_from(
+    /// The attempts beside this one by which a period and later ones are paid or forgiven, as they are by now.
+    async fn passed_from(
         &self,
         tx: &mut Tx,
         charge: &ChargeRow,
         period: i64,
     ) -> Result<Vec<ChargeRow>, Fail> {
         let (scope, id) = (&charge.scope, &charge.subscription);
-        let mut paid = subscriptions::paid_from(tx, scope, id, period).await?;
-        let known = |paid: &ChargeRow| self.charges.get(&(id.clone(), paid.number));
-        paid.retain(|paid| known(paid).is_none_or(|known| known.state == ChargeState::Paid));
-        Ok(paid)
+        let mut passed = subscriptions::passed_from(tx, scope, id, period).await?;
+        let known = |passed: &ChargeRow| self.charges.get(&(id.clone(), passed.number));
+        passed.retain(|passed| {
+            let is_paid = known(passed).is_none_or(|known| known.state == ChargeState::Paid);
+            is_paid && passed.number != charge.number
+        });
+        Ok(passed)
     }
 
     async fn follow(&mut self, tx: &mut Tx, id: &str, done: &Follower<'_>) -> Result<(), Fail> {
@@ -135,18 +138,22 @@ impl Following {
             _ if row.cancelled_at.is_some() => charge.state = charge.state.after_the_end(now),
             (ChargeState::Paid, ChargeState::Paid) => return Ok(()),
             (ChargeState::Paid, _) => {
-                let paid = self.paid_from(tx, &charge, charge.period - 1).await?;
-                charge.state = undone(tx, (&mut row, &plan), &charge, invoice, &paid).await?;
+                let first = charge.period.min(row.next_period);
+                let passed = self.passed_from(tx, &charge, first - 1).await?;
+                charge.state = undone(tx, (&mut row, &plan), &charge, invoice, &passed).await?;
             }
             _ if !is_current => {}
             (_, ChargeState::Paid) => {
-                let paid = self.paid_from(tx, &charge, charge.period).await?;
+                let passed = self.passed_from(tx, &charge, charge.period).await?;
                 charge.state = ChargeState::Paid;
-                renew(&mut row, &charge, &paid);
+                renew(&mut row, &plan, &mut charge, done.at, &passed);
                 renewed = true;
             }
-            (_, ChargeState::Closed) => {
+            (_, ChargeState::Closed | ChargeState::Withdrawn | ChargeState::Forgiven) => {
                 (charge.state, row.charge_closed) = (ChargeState::Closed, true);
+                // The merchant skips this attempt: what follows it comes when it would have come.
+                let is_skipped = invoice.status == InvoiceStatus::Cancelled;
+                row.retry_at = is_skipped.then_some(invoice.expires_at);
                 // Paid in part, it was waited for as long as there could have been attempts.
                 if invoice.status == InvoiceStatus::PartiallyPaid {
                     row.attempt = row.attempt.max(plan.max_attempts);
@@ -154,6 +161,7 @@ impl Following {
             }
             (_, ChargeState::Open) => {
                 (charge.state, row.charge_closed) = (ChargeState::Open, false);
+                row.retry_at = None;
             }
         }
         if row.charge != Some(charge.number) && charge.state != ChargeState::Paid {
@@ -172,7 +180,8 @@ impl Following {
             let timer = timer(context, done.at, &row, &plan);
             self.timers
                 .extend(timer.map(|timer| (row.id.clone(), timer)));
-            if is_in_the_way(&row, &charge, invoice) {
+            // Credit that a skipped attempt had set aside is returned at once.
+            if is_in_the_way(&row, &charge, invoice) || row.retry_at.is_some() {
                 self.set(context, TimerKind::StepSubscription, &row.id, done.at);
             }
         }
@@ -199,11 +208,11 @@ async fn undone(
     (row, plan): (&mut SubscriptionRow, &PlanRow),
     charge: &ChargeRow,
     invoice: &InvoiceRow,
-    paid: &[ChargeRow],
+    passed: &[ChargeRow],
 ) -> Result<ChargeState, Fail> {
     let state = charge_state(invoice);
     let is_spent = state == ChargeState::Closed && invoice.status == InvoiceStatus::PartiallyPaid;
-    if !undo(row, charge, paid) || is_spent {
+    if !undo(row, plan, charge, passed) || is_spent {
         return Ok(ChargeState::Closed);
     }
     let mut attempts = attempts(tx, charge).await?;
@@ -219,8 +228,7 @@ async fn undone(
 pub async fn attempts(tx: &mut Tx, charge: &ChargeRow) -> Result<u32, Fail> {
     let (scope, id) = (&charge.scope, &charge.subscription);
     let all = subscriptions::charges_of_period(tx, scope, id, charge.period).await?;
-    let made = all.iter().filter(|made| made.invoice.is_some());
-    Ok(made.map(|made| made.attempt).max().unwrap_or_default())
+    Ok(made(&all, charge.period_start).attempts.max(charge.attempt))
 }
 
 /// Something is being charged that is not to be, and nobody has paid it: an earlier period is owed, or none is charged at

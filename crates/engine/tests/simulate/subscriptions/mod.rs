@@ -5,6 +5,8 @@
 mod credit;
 mod hold;
 mod steps;
+mod tile;
+mod twins;
 
 use till_core::scope::Scope;
 
@@ -63,6 +65,7 @@ impl Simulated for Story {
 
     async fn check(&mut self, _: usize, _: Checks) -> Check {
         hold::always(self).await?;
+        tile::always(self).await?;
         credit::always(self).await
     }
 }
@@ -96,6 +99,8 @@ fn subscriptions_and_credit_keep_their_invariants_on_every_seed() {
         "killed and undone",
         "came back",
         "reviewed",
+        "a pause that moved a period",
+        "two orders of reversals",
     ]
     .into_iter()
     .filter(|name| !visited.contains(*name))

@@ -23,6 +23,7 @@ use till_engine::{Answer, Engine, Fail};
 
 use super::Story;
 use super::hold;
+use super::twins;
 use crate::world::Check;
 
 const ASSETS: [&str; 2] = ["USDC@eip155:84532", "USDT@tron:3448148188"];
@@ -37,7 +38,7 @@ const PLANS: [(Unit, u32, u32, u32, u32, u32); 5] = [
 ];
 
 #[derive(Clone, Debug)]
-enum Ask {
+pub enum Ask {
     Customer,
     Plan(usize),
     Subscribe { customer: String, plan: String },
@@ -65,7 +66,7 @@ pub async fn begin(story: &mut Story) -> Check {
 }
 
 pub async fn step(story: &mut Story) -> Check {
-    match story.world.rng.below(28) {
+    match story.world.rng.below(29) {
         0..=2 => subscribe(story).await,
         3..=5 => top_up(story).await,
         6..=11 => pay(story).await,
@@ -77,11 +78,12 @@ pub async fn step(story: &mut Story) -> Check {
         17 | 18 => come_back(story).await,
         19 => review(story).await,
         20 => top_up_again(story).await,
+        28 => twins::compare(story).await,
         _ => pass_time(story).await,
     }
 }
 
-fn id_of(answer: Result<Value, &'static str>) -> Option<String> {
+pub fn id_of(answer: Result<Value, &'static str>) -> Option<String> {
     let made = answer.ok()?;
     made["id"].as_str().map(str::to_owned)
 }
@@ -130,7 +132,7 @@ fn odd(story: &mut Story) -> String {
     show(Units(u128::try_from(units).unwrap()), 6)
 }
 
-fn simulation(story: &mut Story, amount: Option<String>, levels: &[&str]) -> Simulation {
+pub fn simulation(story: &mut Story, amount: Option<String>, levels: &[&str]) -> Simulation {
     Simulation {
         asset: Some((*story.world.rng.pick(&ASSETS)).to_owned()),
         amount,
@@ -227,7 +229,7 @@ async fn cancel(story: &mut Story) -> Check {
 }
 
 /// Timers fire; whoever fires them may die. Now and then the server was down for weeks.
-async fn pass_time(story: &mut Story) -> Check {
+pub async fn pass_time(story: &mut Story) -> Check {
     let hours = match story.world.rng.below(4) {
         0 => story.world.rng.between(0, 23),
         1 => story.world.rng.between(24, 24 * 30),
@@ -250,7 +252,7 @@ async fn pass_time(story: &mut Story) -> Check {
 }
 
 /// The answer, or the code it was refused with. Whoever dies asks again under the same key.
-async fn ask(story: &mut Story, ask: Ask) -> Result<Result<Value, &'static str>, String> {
+pub async fn ask(story: &mut Story, ask: Ask) -> Result<Result<Value, &'static str>, String> {
     let world = &mut story.world;
     world.keys_made += 1;
     let key = format!("key-{}", world.keys_made);
