@@ -60,7 +60,7 @@ on_every_engine! {
         to(&till, "2095-02-22T12:00:00Z").await;
         let resumed = act(&till, &made, "resume", json!({})).await.ok(200);
         assert_eq!(period(&resumed), days("2095-02-22", "2095-03-01"));
-        assert_eq!(payable(&till, &made).await, [first.clone()]);
+        assert_eq!(payable(&till, &made).await, [first.as_str()]);
         till.simulate(&first, json!({ "amount": "5" })).await;
         settle(&till).await;
         let owed = look(&till, &made).await;
@@ -100,7 +100,7 @@ on_every_engine! {
             reverse(&till, &payment).await;
         }
         settle(&till).await;
-        assert_eq!(payable(&till, &made).await, [first.clone()]);
+        assert_eq!(payable(&till, &made).await, [first.as_str()]);
         act(&till, &made, "pause", json!({})).await.ok(200);
         to(&till, "2095-02-22T12:00:00Z").await;
         act(&till, &made, "resume", json!({})).await.ok(200);
