@@ -248,6 +248,8 @@ fn with_one_endpoint_left_transfers_are_seen_and_nothing_is_paid() {
     let shop = Shop::new(&watched(&node, &[&node.url, &away.url]));
     let server = shop.open();
     server.log_until("watching");
+    // Before anything was read it is looked from the head on, and the payment may be below it by then.
+    until("something was read", || network(&server)["height"].is_i64());
     away.becomes(Manner::Garbage);
     let (id, deposit) = shop.invoice(&server, "25.00", USDT);
     node.pay(USDT, &[(&deposit, 25_000_000)]);
