@@ -182,7 +182,7 @@ fn proven(
             };
             if is_other {
                 let what = "a transfer that its block does not have";
-                drop::<EndpointTrouble>(pool.false_contents(source, what));
+                pool.false_contents(source, what);
             }
         }
         verdicts.insert(*transaction, Verdict::Agreed(claims));
@@ -230,9 +230,7 @@ fn judge(
             let others = others.iter().filter(|(claims, _)| is_whole(claims));
             if sources.len() >= quorum {
                 for source in others.flat_map(|(_, sources)| sources) {
-                    drop::<EndpointTrouble>(
-                        pool.lied(source, "a transfer that is another elsewhere"),
-                    );
+                    pool.lied(source, "a transfer that is another elsewhere");
                 }
             }
             Verdict::Agreed(claims.clone())
@@ -248,9 +246,7 @@ fn judge(
                 return Verdict::Open;
             }
             for source in claiming.iter().flat_map(|(_, sources)| sources) {
-                drop::<EndpointTrouble>(
-                    pool.lied(source, "a transfer that the others do not have"),
-                );
+                pool.lied(source, "a transfer that the others do not have");
             }
             pool.net.disputes.settled(&dispute);
             Verdict::Agreed(Vec::new())

@@ -5,7 +5,7 @@ use till_chains::observer::hash_text;
 use till_core::chain::Block;
 
 use crate::heads::{Head, held_at};
-use crate::pool::{EndpointTrouble, Pool};
+use crate::pool::Pool;
 use crate::tips::Said;
 
 /// How far below the first block that was ever read others may be replaced before anything is final.
@@ -80,7 +80,7 @@ pub async fn blame_dissenters(pool: Pool<'_>, ours: Ours<'_>, head: &Head<'_>, s
                 there.is_ok_and(|it| it.is_some_and(|it| hash_text(&it.hash) != ours.hash));
             if differs {
                 let what = "another block at a height that is final";
-                drop::<EndpointTrouble>(pool.lied(it.source, what));
+                pool.lied(it.source, what);
             }
         }
         .boxed()

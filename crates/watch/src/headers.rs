@@ -33,7 +33,9 @@ pub async fn agreed(
     if let Some(agreed) = blame(pool, head, height).await? {
         // Who says something else each time is read after the others.
         let fickle = readers.iter().zip(&told).filter(|(_, it)| it[at] != agreed);
-        fickle.for_each(|(reader, _)| drop::<EndpointTrouble>(pool.unsettled(reader)));
+        for (reader, _) in fickle {
+            pool.unsettled(reader);
+        }
     }
     let why = format!("the endpoints disagree about the block at height {height}");
     Ok((first[..at].to_vec(), Some(why)))
@@ -65,10 +67,10 @@ async fn blame(
         return Ok(agreed.map(|(header, _)| header));
     }
     for source in groups.into_iter().skip(1).flat_map(|(_, holders)| holders) {
-        drop::<EndpointTrouble>(pool.lied(
+        pool.lied(
             source,
             "another block below one that it has like the others",
-        ));
+        );
     }
     Err(EndpointTrouble)
 }

@@ -3,7 +3,7 @@
 use futures::FutureExt as _;
 
 use crate::endpoint::Endpoint;
-use crate::pool::{EndpointTrouble, Pool};
+use crate::pool::Pool;
 use crate::tips::Said;
 
 /// Looks at those whose time has come. Who does not answer is merely asked later.
@@ -21,8 +21,12 @@ pub(crate) async fn identify(pool: Pool<'_>, source: &Endpoint) {
     let told = pool.observer().identify(pool.rpc, &source.address);
     match told.await {
         Ok(None) => source.mark_identified(pool.clock.monotonic_us()),
-        Ok(Some(problem)) => drop::<EndpointTrouble>(pool.wrong(source, &problem)),
-        Err(error) => drop::<EndpointTrouble>(pool.failed(source, &error)),
+        Ok(Some(problem)) => {
+            pool.wrong(source, &problem);
+        }
+        Err(error) => {
+            pool.failed(source, &error);
+        }
     }
 }
 
@@ -39,11 +43,11 @@ async fn is_on_it(pool: Pool<'_>, source: &Endpoint) -> bool {
     match told.await {
         Ok(None) => true,
         Ok(Some(elsewhere)) => {
-            drop::<EndpointTrouble>(pool.wrong(source, &elsewhere));
+            pool.wrong(source, &elsewhere);
             false
         }
         Err(error) => {
-            drop::<EndpointTrouble>(pool.failed(source, &error));
+            pool.failed(source, &error);
             false
         }
     }

@@ -6,7 +6,7 @@ use till_chains::observer::{BlockContents, Header, Receipts};
 use till_chains::rpc::RpcError;
 
 use crate::agreed::{Told, ask};
-use crate::pool::{EndpointTrouble, Pool};
+use crate::pool::Pool;
 
 /// All receipts of one block. None where its header is not agreed on, or nobody gives receipts that it names.
 pub(crate) async fn prove_block(
@@ -33,12 +33,10 @@ pub(crate) async fn prove_block(
             Ok(BlockContents::Proven(receipts)) => return Some(receipts),
             Ok(BlockContents::Unprovable) => return None,
             Ok(BlockContents::Others) => {
-                drop::<EndpointTrouble>(
-                    pool.false_contents(source, "receipts that their block does not have"),
-                );
+                pool.false_contents(source, "receipts that their block does not have");
             }
             Err(error @ (RpcError::Unreachable(_) | RpcError::CutOff)) => {
-                drop::<EndpointTrouble>(pool.failed(source, &error));
+                pool.failed(source, &error);
             }
             // Not every node can be asked so.
             Err(_) => {}

@@ -6,7 +6,7 @@ use till_chains::rpc::RpcError;
 use till_core::chain::Block;
 
 use crate::endpoint::{Endpoint, Progress};
-use crate::pool::{EndpointTrouble, Pool};
+use crate::pool::Pool;
 use crate::update::Tip;
 
 /// What an endpoint says of its chain.
@@ -25,7 +25,7 @@ pub async fn ask_all(pool: Pool<'_>) -> Vec<Said<'_>> {
             match ask(pool, source).await {
                 Ok(said) => Some(said),
                 Err(error) => {
-                    drop::<EndpointTrouble>(pool.failed(source, &error));
+                    pool.failed(source, &error);
                     None
                 }
             }

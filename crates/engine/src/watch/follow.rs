@@ -4,8 +4,8 @@ use till_chains::observer::hash_text;
 use till_core::chain::Block;
 use till_store::networks::NetworkRow;
 use till_watch::{
-    Chain, EndpointTrouble, Glimpses, Head, Ours, Said, Span, agreed_head, agreed_tips, are_on_it,
-    ask_all, blame_dissenters, going_on, last_shared,
+    Chain, Glimpses, Head, Ours, Said, Span, agreed_head, agreed_tips, are_on_it, ask_all,
+    blame_dissenters, going_on, last_shared,
 };
 
 use super::ask::Asking;
@@ -340,7 +340,7 @@ impl<'e> Follower<'e> {
             Gathered::Read(read) => Ok(read),
             Gathered::Elsewhere => {
                 for reader in head.readers() {
-                    drop::<EndpointTrouble>(self.asking.unsettled(reader));
+                    self.asking.unsettled(reader);
                 }
                 Err(Trouble::Source)
             }
