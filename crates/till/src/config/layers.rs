@@ -1,33 +1,13 @@
 //! The layers: which source had the last word on each setting.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use toml::{Table, Value};
 
+use super::given::{Given, Origin};
 use super::sections::settings;
 use super::setting::{Kind, Setting};
 use super::{ConfigError, Flags, Network, UnknownVariable};
-
-/// Where a value came from, in the words an operator needs to find it again.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
-    Default,
-    File,
-    Variable(String),
-    Flag(&'static str),
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Origin::Default => f.write_str("configuration"),
-            Origin::File => f.write_str("configuration file"),
-            Origin::Variable(name) => write!(f, "environment, {name}"),
-            Origin::Flag(name) => f.write_str(name),
-        }
-    }
-}
 
 /// Variables are upper case, but these ids are not: what the environment calls them in capitals.
 const MIXED_CASE_NETWORKS: &[&str] = &[
@@ -38,12 +18,6 @@ const MIXED_CASE_NETWORKS: &[&str] = &[
 /// Ours, but not settings: what the tests and the logging read.
 const OTHER_VARIABLES: &[&str] = &["TILL_TEST_", "TILL_REQUIRE_"];
 const LOG_VARIABLE: &str = "TILL_LOG";
-
-#[derive(Debug, Clone)]
-pub(super) struct Given {
-    pub origin: Origin,
-    pub value: Value,
-}
 
 /// The winning value of every setting that somebody gave, by its dotted name.
 #[derive(Default, Clone)]

@@ -8,6 +8,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+mod given;
 mod layers;
 mod parse;
 mod prices;
@@ -20,7 +21,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use layers::Origin;
+pub use given::Origin;
 pub use sections::{
     Addresses, Database, Invoices, Limits, Log, Mail, Metrics, Network, Prices, Retention,
     Screening, Secrets, Server, Subscriptions, Wallets, Webhooks,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 use url::Url;
 
-use super::layers::Given;
+use super::given::Given;
 use super::settings::{Settings, wrong};
 use super::{ConfigError, FixedPrices, PricePlace, PriceSource};
 

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use url::Url;
 
-use super::layers::{Given, Layers, Origin};
+use super::given::{Given, Origin};
+use super::layers::Layers;
 use super::settings::{Settings, wrong};
 use super::{
     Addresses, Config, ConfigError, Database, Invoices, Limits, Log, Mail, Metrics, Network,

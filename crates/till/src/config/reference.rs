@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use toml::Value;
 
-use super::layers::{self, Given, Origin};
+use super::given::{Given, Origin};
+use super::layers;
 use super::sections::{SECTIONS, settings};
 use super::setting::{DefaultValue, Kind, Setting};
 use super::{Config, ConfigError, Flags, Network, read};

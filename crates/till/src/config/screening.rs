@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 use url::Url;
 
-use super::layers::Given;
+use super::given::Given;
 use super::settings::{Settings, wrong};
 use super::{ConfigError, ScreeningList};
 

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use toml::Value;
 
 use super::ConfigError;
-use super::layers::{Given, Origin};
+use super::given::{Given, Origin};
 
 /// Each reader takes its value out, so that what nobody read can be noticed.
 pub(super) struct Settings(pub(super) BTreeMap<String, Given>);
