@@ -52,7 +52,7 @@ body! {
         /// Basis points; 50 means 0.5 %. Applies to new invoices.
         #[schema(value_type = Option<i32>, minimum = 0, maximum = 10000)]
         underpay_tolerance_bps: Patch<i64> = read::integer(0..=i64::from(i32::MAX)),
-        /// Decimal string in USD; null turns manual review by amount off.
+        /// Decimal string, an amount of each invoice's own currency; null turns manual review by amount off.
         #[schema(value_type = Option<String>)]
         manual_review_amount: Patch<String> = read::text,
     }

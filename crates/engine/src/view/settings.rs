@@ -24,7 +24,7 @@ pub struct SettingsView {
     /// How much less than the price still pays a new invoice, in basis points.
     #[schema(required, minimum = 0, maximum = 10000)]
     pub underpay_tolerance_bps: Option<i32>,
-    /// Invoices that receive this much (in USD) or more wait for a person.
+    /// An invoice that receives this much or more, as an amount of its own currency, waits for a person.
     #[schema(required)]
     pub manual_review_amount: Option<String>,
     /// Payout addresses by CAIP-2 namespace; an account key for `bip122`. Read-only here.
