@@ -25,7 +25,10 @@ fn wallet(family: Family, number: usize) -> String {
             let listed = lists.iter().find(|(of, _, _)| *of == family);
             listed.unwrap().2.to_owned()
         }
-        family => till_chains::wallet_address(family, &bytes).unwrap(),
+        // Where wallets cannot be bound any address is refused.
+        family => till_chains::wallet_address(family, &bytes)
+            .or_else(|| till_chains::wallet_address(Family::Evm, &bytes))
+            .unwrap(),
     }
 }
 
