@@ -409,8 +409,12 @@ fn block_on(
 }
 
 fn load(settings: &Settings, listen: Option<String>) -> Result<Config, Failure> {
-    let (text, variables, flags) = given(settings.config.as_ref(), settings, listen)?;
-    let config = Config::load(text.as_deref(), variables.into_iter(), &flags)?;
+    let given = given(settings.config.as_ref(), settings, listen)?;
+    let config = Config::load(
+        given.file_text.as_deref(),
+        given.variables.into_iter(),
+        &given.flags,
+    )?;
     compose::check_settings(&config)?;
     Ok(config)
 }
@@ -420,7 +424,7 @@ fn given(
     file: Option<&PathBuf>,
     settings: &Settings,
     listen: Option<String>,
-) -> Result<(Option<String>, Vec<(String, String)>, Flags), Failure> {
+) -> Result<config::Given, Failure> {
     let text = match file {
         None => None,
         Some(path) => Some(std::fs::read_to_string(path).map_err(|error| {
@@ -435,7 +439,11 @@ fn given(
         database: settings.database.clone(),
         set: settings.set.clone(),
     };
-    Ok((text, variables(env::vars_os())?, flags))
+    Ok(config::Given {
+        file_text: text,
+        variables: variables(env::vars_os())?,
+        flags,
+    })
 }
 
 /// Variables of others may be anything; ours are text.

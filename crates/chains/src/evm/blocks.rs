@@ -1,6 +1,7 @@
 //! A block's head, from the result of `eth_getBlockByNumber` or `eth_getBlockByHash`. TRON's nodes leave fields empty
 //! that others fill; only those are read that all of them have.
 
+use alloy_primitives::keccak256;
 use serde::Deserialize;
 use till_core::asset::{Family, Network};
 
@@ -19,6 +20,9 @@ pub struct Header {
     pub bloom: Option<Bloom>,
     /// What names all receipts; the same.
     pub receipts_root: Option<[u8; 32]>,
+    /// A hash of the block's transaction hashes in their order. A receipt does not name its transaction, so that the root
+    /// says what happened at each place in a block and not in which transaction.
+    pub transactions: Option<[u8; 32]>,
 }
 
 #[derive(Deserialize)]
@@ -30,6 +34,7 @@ struct RawBlock {
     timestamp: String,
     logs_bloom: Option<String>,
     receipts_root: Option<String>,
+    transactions: Option<Vec<String>>,
 }
 
 impl Header {
@@ -58,6 +63,14 @@ pub fn header(network: &Network, result: &str) -> Result<Option<Header>, DecodeE
         (Family::Tron, _) | (_, None) => None,
         (_, Some(text)) => Some(bytes(text)?),
     };
+    let transactions = match (network.family, &raw.transactions) {
+        (Family::Tron, _) | (_, None) => None,
+        (_, Some(hashes)) => {
+            let hashes: Result<Vec<[u8; 32]>, DecodeError> =
+                hashes.iter().map(|text| bytes(text)).collect();
+            Some(in_order(&hashes?))
+        }
+    };
     Ok(Some(Header {
         height: number(&raw.number)?,
         hash: bytes(&raw.hash)?,
@@ -65,7 +78,13 @@ pub fn header(network: &Network, result: &str) -> Result<Option<Header>, DecodeE
         time: seconds.checked_mul(1_000).ok_or(DecodeError::Number)?,
         bloom,
         receipts_root,
+        transactions,
     }))
+}
+
+/// A hash of transaction hashes in their order.
+pub fn in_order(hashes: &[[u8; 32]]) -> [u8; 32] {
+    keccak256(hashes.concat()).0
 }
 
 #[cfg(test)]

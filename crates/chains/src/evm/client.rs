@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use till_core::asset::Network;
 
-use super::blocks::{self, Header};
+use super::blocks::{self, Header, in_order};
 use super::decode::{self, Receipt, Transfer};
 use super::logs::{self, Contracts, Log};
 use super::receipts_root::receipts_root;
@@ -130,7 +130,8 @@ pub async fn proven_receipts(
     network: &Network,
     header: &Header,
 ) -> Result<Proven, RpcError> {
-    let (true, Some(named)) = (names_receipts(network), header.receipts_root) else {
+    let named = header.receipts_root.zip(header.transactions);
+    let (true, Some((named, order))) = (names_receipts(network), named) else {
         return Ok(Proven::Unknown);
     };
     let params = json!([shown(&header.hash)]);
@@ -138,9 +139,10 @@ pub async fn proven_receipts(
     let Some(root) = read(receipts_root(result.get()))? else {
         return Ok(Proven::Unknown);
     };
-    let receipts = read(decode::block_receipts(network, result.get()))?;
-    Ok(match root == named {
-        true => Proven::All(receipts),
+    let proven = read(decode::proven_receipts(network, header, result.get()))?;
+    let hashes: Vec<[u8; 32]> = proven.iter().map(|(hash, _)| *hash).collect();
+    Ok(match root == named && in_order(&hashes) == order {
+        true => Proven::All(proven.into_iter().collect()),
         false => Proven::Others,
     })
 }

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use till_core::asset::{Asset, Family, Network, Registry};
 use till_core::money::Units;
 
+use super::blocks::Header;
 use super::bloom::Bloom;
 use super::words::{any_bytes, bytes, quantity};
 
@@ -102,6 +103,63 @@ pub fn block_receipts(
     Ok(receipts)
 }
 
+/// The same for receipts that are held against the root in their block's header, in their order. Only what the root commits
+/// to is believed: success and logs, each at its place; not the block that a receipt names, nor the numbers of logs.
+pub fn proven_receipts(
+    network: &Network,
+    header: &Header,
+    result: &str,
+) -> Result<Vec<([u8; 32], Receipt)>, DecodeError> {
+    let raw: Vec<RawReceipt> = serde_json::from_str(result).map_err(|_| DecodeError::Shape)?;
+    let height = u64::try_from(header.height).map_err(|_| DecodeError::Number)?;
+    let mut receipts = Vec::with_capacity(raw.len());
+    let mut log_index = 0;
+    for raw in &raw {
+        let mut transfers = Vec::new();
+        for (place, log) in (0u32..).zip(committed(&raw.logs)) {
+            if let Some(transfer) = transfer(network, log_index, log, &mut Bloom::default())? {
+                transfers.push(Transfer { place, ..transfer });
+            }
+            log_index += 1;
+        }
+        let receipt = Receipt {
+            block_hash: header.hash,
+            height,
+            transfers: match succeeded(raw)? {
+                true => transfers,
+                false => Vec::new(),
+            },
+            is_whole: true,
+        };
+        receipts.push((bytes(&raw.transaction_hash)?, receipt));
+    }
+    Ok(receipts)
+}
+
+/// The logs that the root is made of, exactly: `receipts_root` passes over what was removed and what is there twice, too.
+fn committed(logs: &[RawLog]) -> Vec<&RawLog> {
+    let mut kept: Vec<&RawLog> = Vec::new();
+    for log in logs.iter().filter(|log| !log.removed) {
+        let is_same = |other: &&RawLog| {
+            (&other.address, &other.topics, &other.data, &other.log_index)
+                == (&log.address, &log.topics, &log.data, &log.log_index)
+        };
+        if !kept.iter().any(is_same) {
+            kept.push(log);
+        }
+    }
+    kept
+}
+
+/// A receipt without a status is older than every token we know.
+fn succeeded(raw: &RawReceipt) -> Result<bool, DecodeError> {
+    match quantity(raw.status.as_ref().ok_or(DecodeError::Shape)?)? {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(DecodeError::Number),
+    }
+}
+
 fn read(
     network: &Network,
     tx_hash: &[u8; 32],
@@ -114,12 +172,7 @@ fn read(
         return Ok(None);
     };
     let (block_hash, height) = (bytes::<32>(block_hash)?, quantity(block_number)?);
-    // A receipt without a status is older than every token we know.
-    let succeeded = match quantity(raw.status.as_ref().ok_or(DecodeError::Shape)?)? {
-        0 => false,
-        1 => true,
-        _ => return Err(DecodeError::Number),
-    };
+    let succeeded = succeeded(raw)?;
     let mut transfers = BTreeMap::new();
     let mut bloom = Bloom::default();
     for log in raw.logs.iter().filter(|log| !log.removed) {

@@ -25,19 +25,24 @@ pub struct Show {
     markdown: bool,
 }
 
+/// What the file, the environment and the command line say.
+pub struct Given {
+    pub file_text: Option<String>,
+    pub variables: Vec<(String, String)>,
+    pub flags: Flags,
+}
+
 /// Reads the configuration only where it is asked for: a page must not depend on the machine it is printed on.
-pub fn show(
-    show: &Show,
-    given: impl FnOnce() -> Result<(Option<String>, Vec<(String, String)>, Flags), Failure>,
-) -> Result<(), Failure> {
+pub fn show(show: &Show, given: impl FnOnce() -> Result<Given, Failure>) -> Result<(), Failure> {
     if show.example {
         return print(&reference::example());
     }
     if show.markdown {
         return print(&reference::markdown());
     }
-    let (text, variables, flags) = given()?;
-    let (config, explained) = reference::explain(text.as_deref(), variables.into_iter(), &flags)?;
+    let given = given()?;
+    let (file_text, variables) = (given.file_text.as_deref(), given.variables.into_iter());
+    let (config, explained) = reference::explain(file_text, variables, &given.flags)?;
     compose::check_settings(&config)?;
     match &show.check {
         Some(file) => print(&format!("{}: no problem found\n", file.display())),

@@ -15,8 +15,8 @@ use super::follow;
 use crate::chain::TransferId;
 use crate::check;
 use crate::expect::Seen;
-use crate::model::{Kept, Model};
-use crate::net::Payments;
+use crate::model::{Kept, Model, PaymentKey};
+use crate::net::{Net, Payments};
 use crate::world::{Check, World};
 
 #[derive(Clone, Debug)]
@@ -506,10 +506,22 @@ fn review(
     dashboard: bool,
     now: i64,
 ) -> Result<(), &'static str> {
-    let merchant = &mut model.merchants[m];
+    let merchant = &model.merchants[m];
     if check::status_at(merchant, id, now) != "under_review" {
         return Err("review_not_open");
     }
+    // What the test helper made up is on no chain, so that no freeze concerns it.
+    let on_frozen = |(key, seen): (&PaymentKey, &Seen)| {
+        let is_frozen = |net: &Net| net.frozen_from.is_some();
+        let is_held = seen.invoice == id && seen.part.status == "held";
+        is_held
+            && key.0.tx.starts_with("tx-")
+            && model.nets.get(&seen.network).is_some_and(is_frozen)
+    };
+    if accept && merchant.seen.iter().any(on_frozen) {
+        return Err("review_not_open");
+    }
+    let merchant = &mut model.merchants[m];
     let may = dashboard || !merchant.scope.mode.is_live();
     let held = |seen: &Seen| seen.invoice == id && seen.part.status == "held";
     let is_risk = |seen: &Seen| seen.verdict.as_deref() != Some("held:manual_review");
