@@ -1,10 +1,12 @@
 //! Endpoints that are wrong, away, slow or lying.
 
+use serde_json::json;
+
 use crate::common::until;
 use crate::lies;
 use crate::node::Node;
 use crate::proxy::{Manner, Proxy};
-use crate::shop::Shop;
+use crate::shop::{Shop, until_reading};
 use crate::watched::{USDC, Watched};
 
 fn two(one: &str, two: &str) -> String {
@@ -61,6 +63,38 @@ fn a_payment_that_one_of_two_denies_in_every_way_is_paid_without_a_pause() {
         shop.until_status(&server, &id, "paid");
         let ready = server.client("").get("/readyz").unwrap().json();
         assert_eq!(ready["networks"][0]["endpoints_usable"], 2, "{ready}");
+        server.stop();
+    }
+}
+
+// Receipts do not name their transaction: under another hash they make up the same root.
+#[test]
+fn true_receipts_under_another_hash_prove_nothing() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    for hides in [true, false] {
+        let (liar, other) = (Proxy::before(&node), Proxy::before(&node));
+        let rpc = [&liar.url, &node.url, &other.url];
+        let network = &node.network.id;
+        let shop = Shop::new(&format!("[networks.{network:?}]\nrpc = {rpc:?}\n"));
+        let server = shop.open();
+        let (id, deposit) = shop.invoice(&server, "25.00", USDC);
+        until_reading(&server);
+        liar.tells(lies::renames(hides));
+        node.pay(USDC, &[(&deposit, 25_000_000)]);
+        node.mine(8);
+        shop.until_status(&server, &id, "paid");
+        liar.tells_the_truth();
+        let (next, to_next) = shop.invoice(&server, "7.00", USDC);
+        node.pay(USDC, &[(&to_next, 7_000_000)]);
+        node.mine(8);
+        shop.until_status(&server, &next, "paid");
+        let payments = shop.payments(&server, &id);
+        assert_eq!(payments.len(), 1, "{payments:?}");
+        let hash = &payments[0]["tx_hash"];
+        let receipt = node.ask("eth_getTransactionReceipt", json!([hash]));
+        assert_eq!(receipt["status"], "0x1", "a transaction that is there");
         server.stop();
     }
 }

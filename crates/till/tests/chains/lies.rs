@@ -106,6 +106,45 @@ pub fn denies(address: &str) -> Lie {
     })
 }
 
+/// Every transaction has another hash, with the same receipt, whichever way it is asked. `hides` leaves the logs themselves out.
+pub fn renames(hides: bool) -> Lie {
+    let renamed = |hash: &str| format!("0x{}{}", &hash[4..], &hash[2..4]);
+    let real = |hash: &str| format!("0x{}{}", &hash[64..], &hash[2..64]);
+    let rename = move |it: &mut Value| {
+        if let Some(hash) = it["transactionHash"].as_str() {
+            it["transactionHash"] = json!(renamed(hash));
+        }
+    };
+    let rename_receipt = move |receipt: &mut Value| {
+        rename(receipt);
+        for log in receipt["logs"].as_array_mut().into_iter().flatten() {
+            rename(log);
+        }
+    };
+    Arc::new(
+        move |method: &str, params: &Value, ask: &Asked<'_>| match method {
+            "eth_getLogs" if hides => Some(json!([])),
+            "eth_getLogs" => {
+                let mut logs = ask(method, params.clone());
+                logs.as_array_mut()?.iter_mut().for_each(rename);
+                Some(logs)
+            }
+            "eth_getTransactionReceipt" if hides => Some(Value::Null),
+            "eth_getTransactionReceipt" => {
+                let mut receipt = ask(method, json!([real(params[0].as_str()?)]));
+                rename_receipt(&mut receipt);
+                Some(receipt)
+            }
+            "eth_getBlockReceipts" => {
+                let mut receipts = ask(method, params.clone());
+                receipts.as_array_mut()?.iter_mut().for_each(rename_receipt);
+                Some(receipts)
+            }
+            _ => None,
+        },
+    )
+}
+
 /// Every log is there twice, and once more as one that was removed from the chain.
 pub fn repeats_logs_and_adds_removed_ones() -> Lie {
     Arc::new(move |method: &str, params: &Value, ask: &Asked<'_>| {
