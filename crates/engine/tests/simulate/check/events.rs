@@ -79,7 +79,7 @@ pub async fn check(world: &World, model: &Model, m: usize, id: &str) -> Check {
         paid += i32::from(kind == "invoice.paid");
         excuses += i32::from(matches!(
             kind.as_str(),
-            "invoice.payment_reversed" | "invoice.review_resolved"
+            "invoice.payment_reversed" | "invoice.review_resolved" | "invoice.under_review"
         ));
     }
     same(
