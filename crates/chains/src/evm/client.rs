@@ -139,7 +139,11 @@ pub async fn proven_receipts(
     let Some(root) = read(receipts_root(result.get()))? else {
         return Ok(Proven::Unknown);
     };
-    let proven = read(decode::proven_receipts(network, header, result.get()))?;
+    let proven = read(decode::proven_receipts(
+        network,
+        (header.hash, header.height),
+        result.get(),
+    ))?;
     let hashes: Vec<[u8; 32]> = proven.iter().map(|(hash, _)| *hash).collect();
     Ok(match root == named && in_order(&hashes) == order {
         true => Proven::All(proven.into_iter().collect()),

@@ -11,7 +11,6 @@ use serde::Deserialize;
 use till_core::asset::{Asset, Family, Network, Registry};
 use till_core::money::Units;
 
-use super::blocks::Header;
 use super::bloom::Bloom;
 use super::words::{any_bytes, bytes, quantity};
 
@@ -107,11 +106,11 @@ pub fn block_receipts(
 /// to is believed: success and logs, each at its place; not the block that a receipt names, nor the numbers of logs.
 pub fn proven_receipts(
     network: &Network,
-    header: &Header,
+    (block_hash, height): ([u8; 32], i64),
     result: &str,
 ) -> Result<Vec<([u8; 32], Receipt)>, DecodeError> {
     let raw: Vec<RawReceipt> = serde_json::from_str(result).map_err(|_| DecodeError::Shape)?;
-    let height = u64::try_from(header.height).map_err(|_| DecodeError::Number)?;
+    let height = u64::try_from(height).map_err(|_| DecodeError::Number)?;
     let mut receipts = Vec::with_capacity(raw.len());
     let mut log_index = 0;
     for raw in &raw {
@@ -123,7 +122,7 @@ pub fn proven_receipts(
             log_index += 1;
         }
         let receipt = Receipt {
-            block_hash: header.hash,
+            block_hash,
             height,
             transfers: match succeeded(raw)? {
                 true => transfers,
