@@ -48,7 +48,12 @@ export async function visit(url: string, options: BrowserContextOptions & { allo
   })
   page.setDefaultTimeout(20_000)
   await page.goto(url)
-  return { page, context, close: () => context.close() }
+  const close = async () => {
+    // A request that is being answered when the test ends is nobody's any more.
+    await context.unrouteAll({ behavior: 'ignoreErrors' })
+    await context.close()
+  }
+  return { page, context, close }
 }
 
 /** Nothing went wrong so far. */
