@@ -316,8 +316,12 @@ async fn catch_up(story: &mut Story, at: usize) -> Check {
         reader.seen = item.seq;
         let told = without_options(&item.data);
         let known = story.told.entry((invoice.clone(), item.seq));
-        if *known.or_insert_with(|| told.clone()) != told {
-            return Err(format!("{} of {invoice} was told in two ways", item.seq));
+        let before = known.or_insert_with(|| told.clone());
+        if *before != told {
+            let seq = item.seq;
+            return Err(format!(
+                "{seq} of {invoice} was told as {before}, then as {told}"
+            ));
         }
         story
             .world
@@ -331,7 +335,10 @@ async fn catch_up(story: &mut Story, at: usize) -> Check {
 fn without_options(data: &str) -> Value {
     let mut told: Value = serde_json::from_str(data).unwrap();
     let invoice = told["invoice"].as_object_mut();
-    invoice.map(|invoice| invoice.remove("payment_options"));
+    if let Some(invoice) = invoice {
+        invoice.remove("payment_options");
+        invoice.remove("pending_options");
+    }
     told
 }
 
