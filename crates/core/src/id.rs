@@ -10,6 +10,7 @@ const BODY_CHARS: usize = 26;
 pub enum IdKind {
     Account,
     ApiKey,
+    AuditEvent,
     CreditEntry,
     Customer,
     Delivery,
@@ -31,6 +32,7 @@ impl IdKind {
         match self {
             IdKind::Account => "acct_",
             IdKind::ApiKey => "key_",
+            IdKind::AuditEvent => "aud_",
             IdKind::CreditEntry => "cre_",
             IdKind::Customer => "cus_",
             IdKind::Delivery => "whd_",

@@ -2,6 +2,7 @@
 //!
 //! Pure by rule: no I/O, no clock, no randomness. Time, ids and prices are arguments; answers are data.
 
+pub mod actor;
 pub mod asset;
 pub mod attribution;
 pub mod binding;

@@ -14,6 +14,7 @@ pub mod offers;
 
 pub mod view;
 
+pub mod audit;
 pub mod mail;
 pub mod once;
 pub mod outbox;

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use scoped_futures::{ScopedBoxFuture, ScopedFutureExt as _};
 use sha2::{Digest as _, Sha256};
+use till_core::actor::Actor;
 use till_core::error::{Code, Refusal};
 use till_core::limits::IDEMPOTENCY_RETENTION_DAYS;
 use till_core::scope::{Credential, Scope};
@@ -19,13 +20,22 @@ const TABLE: &str = "idempotency_keys";
 /// A key, whose it is, and what it was used for: the method, the path and the raw body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Once {
+    /// Who asks.
+    pub actor: Actor,
     pub credential: Credential,
     pub key: String,
     pub fingerprint: [u8; 32],
 }
 
 impl Once {
-    pub fn new(credential: Credential, key: String, method: &str, path: &str, body: &[u8]) -> Once {
+    pub fn new(
+        actor: Actor,
+        credential: Credential,
+        key: String,
+        method: &str,
+        path: &str,
+        body: &[u8],
+    ) -> Once {
         let mut hash = Sha256::new();
         for part in [method.as_bytes(), path.as_bytes()] {
             hash.update((part.len() as u64).to_be_bytes());
@@ -33,6 +43,7 @@ impl Once {
         }
         hash.update(body);
         Once {
+            actor,
             credential,
             key,
             fingerprint: hash.finalize().into(),
@@ -67,7 +78,7 @@ impl Engine {
             + Sync,
     {
         let work = &work;
-        self.unit(scope, move |tx, context| {
+        self.unit_by(&once.actor, scope, move |tx, context| {
             async move {
                 if let Some(kept) = claim(tx, context, once).await? {
                     return Ok(kept);

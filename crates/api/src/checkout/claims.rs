@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{FromRequest, FromRequestParts as _, Request, State};
 use scoped_futures::ScopedFutureExt as _;
+use till_core::actor::Actor;
 use till_core::scope::Credential;
 use till_engine::Answer;
 use till_engine::once::{Once, in_use, reused};
@@ -68,7 +69,7 @@ impl FromRequest<Arc<Api>> for PostedClaim {
         let bytes = body::read(&parts.headers, content, READ_TIME_LIMIT).await?;
         let raw = bytes.as_deref().unwrap_or_default();
         let (method, path) = (parts.method.as_str(), parts.uri.path());
-        let once = Once::new(Credential::Claim, key, method, path, raw);
+        let once = Once::new(Actor::Payer, Credential::Claim, key, method, path, raw);
         let request = match ClaimRefundRequest::read(bytes.as_deref()) {
             Ok(request) => request,
             Err(wrong) => {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::{FromRequest, Request};
 use scoped_futures::{ScopedBoxFuture, ScopedFutureExt as _};
+use till_core::actor::Actor;
 use till_core::scope::{Credential, Scope};
 use till_engine::merchants::accounts::{Caller, KeyKind};
 use till_engine::once::{Once, in_use, reused};
@@ -49,9 +50,9 @@ impl<R: Rights, B: Body> FromRequest<Arc<Api>> for Posted<R, B> {
         let (parts, content) = request.into_parts();
         let (_, caller) = authenticate::<R>(api, &parts).await?;
         let key = idempotency::key(&parts.headers)?;
-        let credential = match caller.kind {
-            KeyKind::Secret => Credential::Merchant,
-            KeyKind::Publishable => Credential::Payer,
+        let (credential, actor) = match caller.kind {
+            KeyKind::Secret => (Credential::Merchant, Actor::key(&caller.key_id)),
+            KeyKind::Publishable => (Credential::Payer, Actor::Payer),
         };
         let held = api
             .in_flight
@@ -61,6 +62,7 @@ impl<R: Rights, B: Body> FromRequest<Arc<Api>> for Posted<R, B> {
         let bytes = body::read(&parts.headers, content, READ_TIME_LIMIT).await?;
         let raw = bytes.as_deref().unwrap_or_default();
         let once = Once::new(
+            actor,
             credential,
             key,
             parts.method.as_str(),

@@ -2,6 +2,7 @@
 
 use futures::future::join_all;
 use serde_json::{Value, json};
+use till_core::actor::Actor;
 use till_core::scope::Credential;
 use till_engine::once::Once;
 
@@ -298,7 +299,7 @@ on_every_engine! { postgres
             ("/v1/merchant/settings", json!({ "display_name": "A" }), "s", 200),
         ] {
             let mut tx = other.begin().await.unwrap();
-            let once = Once::new(Credential::Merchant, key.to_owned(), "POST", path, b"");
+            let once = Once::new(Actor::key("key_1"), Credential::Merchant, key.to_owned(), "POST", path, b"");
             let scope = till.scope();
             till_store::idempotency::claim(&mut tx, &once.key_of(&scope), &once.fingerprint, 0).await.unwrap();
             let call = till.posting(path, body).once(key);

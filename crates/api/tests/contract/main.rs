@@ -5,6 +5,7 @@ mod harness;
 
 mod addresses;
 mod attempts;
+mod audit;
 mod auth;
 mod checkout;
 mod claims;

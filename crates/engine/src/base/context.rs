@@ -1,8 +1,9 @@
-//! What every use case is given: whose it is, what time it is there, what the merchant set.
+//! What every use case is given: whose it is, who acts, what time it is there, what the merchant set.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 
+use till_core::actor::Actor;
 use till_core::asset::Mode;
 use till_core::scope::Scope;
 use till_store::Queries;
@@ -15,6 +16,8 @@ use super::wake::Effects;
 pub struct Context<'e> {
     pub engine: &'e Engine,
     pub scope: Scope,
+    /// Who acts. Where one unit of work serves several callers at once it is the system.
+    pub actor: Actor,
     /// Business time of this account and mode.
     pub now: i64,
     /// Whether `now` was chosen: what fell due on a test clock happens at its own time.
@@ -32,13 +35,14 @@ impl<'e> Context<'e> {
         engine: &'e Engine,
         q: &mut impl Queries,
         scope: &Scope,
+        actor: &Actor,
         effects: &'e Effects,
     ) -> Result<Context<'e>, Fail> {
         let merchant = Merchant::load(q, scope).await?;
-        Ok(Context::of(engine, merchant, effects))
+        Ok(Context::of(engine, merchant, actor, effects))
     }
 
-    /// Those of many accounts at once. An account that is not there has none.
+    /// Those of many accounts at once, for what the system does. An account that is not there has none.
     pub async fn load_many(
         engine: &'e Engine,
         q: &mut impl Queries,
@@ -47,17 +51,23 @@ impl<'e> Context<'e> {
     ) -> Result<HashMap<Scope, Context<'e>>, Fail> {
         let rows = till_store::accounts::merchants(q, scopes).await?;
         let contexts = rows.into_iter().map(|row| {
-            let context = Context::of(engine, Merchant { row }, effects);
+            let context = Context::of(engine, Merchant { row }, &Actor::System, effects);
             (context.scope.clone(), context)
         });
         Ok(contexts.collect())
     }
 
-    fn of(engine: &'e Engine, merchant: Merchant, effects: &'e Effects) -> Context<'e> {
+    fn of(
+        engine: &'e Engine,
+        merchant: Merchant,
+        actor: &Actor,
+        effects: &'e Effects,
+    ) -> Context<'e> {
         let real_now = engine.clock.now_ms();
         Context {
             engine,
             scope: merchant.row.scope.clone(),
+            actor: actor.clone(),
             now: merchant.now(real_now),
             is_chosen: false,
             real_now,
@@ -81,6 +91,7 @@ impl<'e> Context<'e> {
         Context {
             engine: self.engine,
             scope: self.scope.clone(),
+            actor: self.actor.clone(),
             now,
             is_chosen: true,
             real_now: self.real_now,

@@ -1,6 +1,7 @@
 //! Units of work: all of it is committed, or nothing.
 
 use scoped_futures::{ScopedBoxFuture, ScopedFutureExt as _};
+use till_core::actor::Actor;
 use till_core::scope::Scope;
 use till_store::Tx;
 
@@ -10,8 +11,19 @@ use super::fail::Fail;
 use super::wake::Effects;
 
 impl Engine {
-    /// Runs a unit of work for one account and mode, and tells workers and streams once it is committed.
+    /// What Till does by itself for one account and mode.
     pub async fn unit<'w, T, F>(&self, scope: &Scope, work: F) -> Result<T, Fail>
+    where
+        T: Send,
+        F: for<'t> Fn(&'t mut Tx, &'t Context<'t>) -> ScopedBoxFuture<'w, 't, Result<T, Fail>>
+            + Send
+            + Sync,
+    {
+        self.unit_by(&Actor::System, scope, work).await
+    }
+
+    /// Runs a unit of work for one account and mode, and tells workers and streams once it is committed.
+    pub async fn unit_by<'w, T, F>(&self, actor: &Actor, scope: &Scope, work: F) -> Result<T, Fail>
     where
         T: Send,
         F: for<'t> Fn(&'t mut Tx, &'t Context<'t>) -> ScopedBoxFuture<'w, 't, Result<T, Fail>>
@@ -26,7 +38,7 @@ impl Engine {
             .write(move |tx: &mut Tx| {
                 async move {
                     effects_ref.clear();
-                    let context = Context::load(self, tx, scope, effects_ref).await?;
+                    let context = Context::load(self, tx, scope, actor, effects_ref).await?;
                     work_ref(tx, &context).await
                 }
                 .scope_boxed()

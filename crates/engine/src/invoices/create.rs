@@ -8,6 +8,7 @@ mod single;
 use std::collections::{HashMap, HashSet};
 
 use scoped_futures::ScopedFutureExt as _;
+use till_core::actor::Actor;
 use till_core::asset::Family;
 use till_core::error::Refusal;
 use till_core::id::IdKind;
@@ -166,11 +167,13 @@ async fn load_contexts<'e>(
         if contexts.contains_key(&request.scope) {
             continue;
         }
-        let context = match Context::load(engine, &mut reader, &request.scope, effects).await {
-            Err(Fail::Refused(refusal)) => Err(Fail::Refused(refusal)),
-            Err(fail) => return Err(fail),
-            Ok(context) => Ok(context),
-        };
+        let context =
+            match Context::load(engine, &mut reader, &request.scope, &Actor::System, effects).await
+            {
+                Err(Fail::Refused(refusal)) => Err(Fail::Refused(refusal)),
+                Err(fail) => return Err(fail),
+                Ok(context) => Ok(context),
+            };
         contexts.insert(request.scope.clone(), context);
     }
     Ok(contexts)

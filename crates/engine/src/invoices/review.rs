@@ -1,6 +1,7 @@
 //! Deciding reviews.
 
 use serde_json::json;
+use till_core::actor::Action;
 use till_core::error::{Code, Refusal};
 use till_core::event::EventType;
 use till_core::id::IdKind;
@@ -13,6 +14,7 @@ use till_store::payments::PaymentRow;
 use till_store::reviews::{self, ReviewDecisionRow};
 
 use super::find_locked;
+use crate::audit;
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine};
 use crate::settlement::{self, Extra, Held};
@@ -78,6 +80,8 @@ pub async fn resolve_review(
         *cancelled_at = cancelled_at.or(Some(now));
     }
     reviews::insert(tx, &record(context, id, asked, &verdicts, now)).await?;
+    let details = json!({"decision": asked.decision.as_str()});
+    audit::record(tx, context, Action::ReviewResolved, id, details).await?;
     let review = json!({
         "decision": asked.decision.as_str(), "reason": asked.reason, "via": asked.via.as_str()
     });

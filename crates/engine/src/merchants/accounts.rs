@@ -3,7 +3,9 @@
 use scoped_futures::ScopedFutureExt as _;
 use std::collections::BTreeMap;
 
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
+use till_core::actor::{Action, Actor};
 use till_core::asset::{DEFAULT_TEST_ASSETS, Family, Mode, Registry};
 use till_core::error::{Code, Refusal};
 use till_core::id::{self, IdKind};
@@ -11,6 +13,7 @@ use till_core::scope::Scope;
 use till_store::Tx;
 use till_store::keys::{KeyRow, NewKey};
 
+use crate::audit;
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::merchants::{destinations, secrets};
@@ -153,6 +156,9 @@ async fn add_key(
         public_key: (kind == KeyKind::Publishable).then_some(key.as_str()),
     };
     till_store::keys::insert_key(tx, scope, &row, engine.clock.now_ms()).await?;
+    let details = json!({"kind": kind.as_str(), "hint": &hint});
+    let by = (scope, &Actor::Operator);
+    audit::record_by(tx, engine, by, Action::ApiKeyCreated, &id, details).await?;
     Ok(key)
 }
 
@@ -193,6 +199,9 @@ async fn new_key(
                 if previous == Previous::End {
                     till_store::keys::roll_keys(tx, scope, kind.as_str(), engine.clock.now_ms())
                         .await?;
+                    let (by, details) = ((scope, &Actor::Operator), json!({"kind": kind.as_str()}));
+                    let (action, target) = (Action::ApiKeyRolled, &*scope.account);
+                    audit::record_by(tx, engine, by, action, target, details).await?;
                 }
                 add_key(engine, tx, scope, kind).await
             }

@@ -3,14 +3,17 @@
 use std::collections::BTreeMap;
 
 use scoped_futures::ScopedFutureExt as _;
+use serde_json::json;
 use till_chains::bitcoin::account::BitcoinAccount;
 use till_chains::example_destination;
+use till_core::actor::{Action, Actor};
 use till_core::asset::{Family, Registry};
 use till_core::error::{Code, Refusal};
 use till_core::scope::Scope;
 use till_store::Tx;
 use till_store::destinations::DestinationRow;
 
+use crate::audit;
 use crate::base::fail::Fail;
 use crate::base::{Engine, not_configured};
 
@@ -74,7 +77,10 @@ pub async fn add(engine: &Engine, scope: &Scope, added: &[(Family, String)]) -> 
                 new.insert(name, address.clone());
             }
             till_store::accounts::set_destinations(tx, scope, &all).await?;
-            register(tx, scope, &new).await
+            register(tx, scope, &new).await?;
+            let (by, action) = ((scope, &Actor::Operator), Action::DestinationAdded);
+            let details = json!({"destinations": &new});
+            audit::record_by(tx, engine, by, action, &scope.account, details).await
         }
         .scope_boxed()
     });

@@ -1,5 +1,7 @@
 //! Webhook secrets: encrypted at rest, readable once, several at a time while one takes over from those before.
 
+use serde_json::json;
+use till_core::actor::Action;
 use till_core::error::{Code, Refusal};
 use till_core::limits::SECRET_OVERLAP_H;
 use till_core::scope::Scope;
@@ -7,6 +9,7 @@ use till_core::time::HOUR_MS;
 use till_core::webhook::new_secret;
 use till_store::{Queries, Tx};
 
+use crate::audit;
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine};
 use crate::view::WebhookSecretView;
@@ -32,6 +35,8 @@ pub async fn roll(tx: &mut Tx, context: &Context<'_>) -> Result<WebhookSecretVie
     }
     // Two rolls at once must not both take over from the same secret.
     till_store::accounts::merchant_for_update(tx, &context.scope).await?;
+    let (target, action) = (&context.scope.account, Action::WebhookSecretRolled);
+    audit::record(tx, context, action, target, json!({})).await?;
     Ok(WebhookSecretView {
         object: "webhook_secret",
         secret: add(tx, context.engine, &context.scope).await?,

@@ -1,5 +1,7 @@
 //! Merchant settings: read, and changed field by field.
 
+use serde_json::json;
+use till_core::actor::Action;
 use till_core::error::{Code, Refusal};
 use till_core::limits::{DISPLAY_NAME_CHARS_MAX, UNDERPAY_TOLERANCE_BPS_MAX, chars};
 use till_core::money;
@@ -8,6 +10,7 @@ use till_core::text::is_deceptive;
 use till_core::webhook::{UrlPolicy, vet_url};
 use till_store::Tx;
 
+use crate::audit;
 use crate::base::fail::Fail;
 use crate::base::{Change, Context, Engine, Merchant};
 use crate::offers;
@@ -20,6 +23,29 @@ pub struct SettingsChange {
     pub default_assets: Change<Vec<String>>,
     pub underpay_tolerance_bps: Change<i64>,
     pub manual_review_amount: Change<String>,
+}
+
+impl SettingsChange {
+    /// The names of the settings that it changes.
+    fn names(&self) -> Vec<&'static str> {
+        let all = [
+            ("display_name", self.display_name != Change::Keep),
+            ("webhook_url", self.webhook_url != Change::Keep),
+            ("default_assets", self.default_assets != Change::Keep),
+            (
+                "underpay_tolerance_bps",
+                self.underpay_tolerance_bps != Change::Keep,
+            ),
+            (
+                "manual_review_amount",
+                self.manual_review_amount != Change::Keep,
+            ),
+        ];
+        all.into_iter()
+            .filter(|(_, is_changed)| *is_changed)
+            .map(|(name, _)| name)
+            .collect()
+    }
 }
 
 fn invalid(param: &str, message: String) -> Refusal {
@@ -117,5 +143,8 @@ pub async fn update(
         Change::Set(bps) => row.underpay_tolerance_bps = bps.try_into().map_err(Fail::broken)?,
     }
     till_store::accounts::update_settings(tx, &row).await?;
+    let details = json!({"settings": change.names()});
+    let target = &context.scope.account;
+    audit::record(tx, context, Action::SettingsUpdated, target, details).await?;
     Ok(SettingsView::of(&Merchant { row }))
 }

@@ -1,5 +1,7 @@
 //! Claims: the payer says where a refund is to be sent. The token alone opens them.
 
+use serde_json::json;
+use till_core::actor::Action;
 use till_core::asset::{Asset, Network, Registry};
 use till_core::error::{Code, Refusal};
 use till_core::event::EventType;
@@ -10,6 +12,7 @@ use till_store::{Queries, Tx};
 
 use super::create::hash_token;
 use super::{find_locked, settle};
+use crate::audit;
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine, Merchant};
 use crate::outbox::{self, Told};
@@ -156,6 +159,8 @@ pub async fn claim(
     claimed.payout_address = Some(address.clone());
     claimed.screening = Some(screening);
     let row = settle(tx, context, held, &row.id).await?;
+    let details = json!({"network": &network.id, "address": &address});
+    audit::record(tx, context, Action::RefundClaimed, &row.id, details).await?;
     announce(tx, context, &row).await?;
     Ok(render(&context.merchant, &row))
 }

@@ -1,6 +1,8 @@
 //! Making a refund.
 
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
+use till_core::actor::Action;
 use till_core::asset::Registry;
 use till_core::error::{Code, Refusal};
 use till_core::id::{self, IdKind};
@@ -17,6 +19,7 @@ use till_store::refunds::RefundRow;
 use till_store::timers::TimerRow;
 
 use super::{has_lapsed, lapse, render, token_purpose};
+use crate::audit;
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::invoices::find_locked;
@@ -68,6 +71,8 @@ pub async fn create(
         amount: view.amount.clone(),
         asset: view.asset.clone(),
     };
+    let details = json!({"invoice": invoice, "amount": &view.amount, "asset": &view.asset});
+    audit::record(tx, context, Action::RefundCreated, &row.id, details).await?;
     receipt::on_refund(tx, context, invoice, &refunded).await?;
     Ok(view)
 }

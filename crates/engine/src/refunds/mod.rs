@@ -10,6 +10,8 @@ pub use create::{NewRefund, create};
 pub use sent::{PayoutSeen, is_tx_hash, look_before_sent, mark_sent};
 pub use till_store::refunds::RefundFilter;
 
+use serde_json::json;
+use till_core::actor::Action;
 use till_core::error::{Code, Refusal};
 use till_core::id::IdKind;
 use till_core::money::Units;
@@ -20,6 +22,7 @@ use till_store::payments::PaymentRow;
 use till_store::refunds::RefundRow;
 use till_store::{Queries, Tx};
 
+use crate::audit;
 use crate::base::fail::{Fail, missing, missing_or_in_mode};
 use crate::base::{Context, Engine};
 use crate::settlement::{self, Held, Tracked};
@@ -115,7 +118,9 @@ pub async fn cancel(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<Refu
         give_back(&mut held, &row)?;
     }
     held.refunds[at].is.cancelled_at = Some(held.moment(context));
-    render(context.engine, &settle(tx, context, held, id).await?)
+    let cancelled = settle(tx, context, held, id).await?;
+    audit::record(tx, context, Action::RefundCancelled, id, json!({})).await?;
+    render(context.engine, &cancelled)
 }
 
 /// The timer of a refund's link: one that nobody claimed stops counting.

@@ -1,7 +1,9 @@
 //! Sent: the merchant paid a refund from its own wallet and says by which transaction.
 
 use scoped_futures::ScopedFutureExt as _;
+use serde_json::json;
 use till_chains::lookup::can_look_up;
+use till_core::actor::Action;
 use till_core::asset::{Network, Registry};
 use till_core::error::{Code, Refusal};
 use till_core::money::Units;
@@ -12,6 +14,7 @@ use till_store::Tx;
 use till_store::refunds::RefundRow;
 
 use super::{change, find, find_locked, render, settle};
+use crate::audit;
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine};
 use crate::screening::{self, Answers, Screened};
@@ -140,7 +143,12 @@ pub async fn mark_sent(
     match settle(tx, context, held, id).await {
         // Another refund took the same transaction between our look and our write.
         Err(Fail::Store(error, _)) if error.violates("refunds_sent_once") => Err(Fail::Again),
-        done => render(context.engine, &done?),
+        done => {
+            let row = done?;
+            let details = json!({"tx_hash": &row.tx_hash});
+            audit::record(tx, context, Action::RefundSent, id, details).await?;
+            render(context.engine, &row)
+        }
     }
 }
 

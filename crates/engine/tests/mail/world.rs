@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use scoped_futures::ScopedFutureExt as _;
+use till_core::actor::Actor;
 use till_core::asset::Mode;
 use till_core::error::Code;
 use till_core::scope::{Credential, Scope};
@@ -87,6 +88,7 @@ impl World {
         let request = CreateInvoice {
             scope: self.scope.clone(),
             once: Once::new(
+                Actor::key("key_1"),
                 Credential::Merchant,
                 format!("key-{random:?}"),
                 "POST",

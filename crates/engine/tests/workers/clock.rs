@@ -3,6 +3,7 @@
 use std::task::Poll;
 
 use scoped_futures::ScopedFutureExt as _;
+use till_core::actor::Actor;
 use till_core::scope::Credential;
 use till_engine::once::Once;
 use till_engine::test_mode::{Advance, reach_goal, set_goal};
@@ -15,7 +16,14 @@ const INVOICES: usize = 150;
 
 async fn advance(engine: &Engine, world: &World, key: &str, seconds: i64) -> Result<Answer, Fail> {
     let (key, path) = (key.to_owned(), "/v1/test_helpers/clock");
-    let once = Once::new(Credential::Merchant, key, "POST", path, b"");
+    let once = Once::new(
+        Actor::key("key_1"),
+        Credential::Merchant,
+        key,
+        "POST",
+        path,
+        b"",
+    );
     let advance = &Advance::Seconds(seconds);
     let moved = engine.once(&world.scope, &once, |tx, context| {
         async move {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use scoped_futures::ScopedFutureExt as _;
 use till_chains::rpc::Endpoint;
+use till_core::actor::Actor;
 use till_core::asset::Mode;
 use till_core::payment::Level;
 use till_core::scope::{Credential, Scope};
@@ -103,7 +104,14 @@ impl World {
         let key = format!("key-{random:?}");
         CreateInvoice {
             scope: scope.clone(),
-            once: Once::new(Credential::Merchant, key, "POST", "/v1/invoices", b"{}"),
+            once: Once::new(
+                Actor::key("key_1"),
+                Credential::Merchant,
+                key,
+                "POST",
+                "/v1/invoices",
+                b"{}",
+            ),
             request: NewInvoice {
                 amount: "25.00".into(),
                 currency: "USD".into(),

@@ -11,7 +11,7 @@
 -- An index begins with the column that tells rows apart and ends in the order of the list that it serves. An index that
 -- begins like the primary key looks just as good to a planner without statistics, and reads every row of the account.
 --
---   installation, accounts · addresses · payment links · invoices, payments · reviews, screening · refunds
+--   installation, accounts · addresses · payment links · invoices, payments · reviews, screening · refunds · audit log
 --   customers, subscriptions · journal · events, webhooks, mail · timers, idempotency keys · chains
 
 CREATE FUNCTION is_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -440,12 +440,35 @@ CREATE TABLE refund_steps (
     step BIGINT NOT NULL,
     status TEXT COLLATE "C" NOT NULL,
     at BIGINT NOT NULL,
+    -- Who made it take this step: `api_key:…`, `user:…`, `payer`, `cli` or `system`.
+    actor TEXT COLLATE "C" NOT NULL,
     payout_network TEXT COLLATE "C",
     payout_address TEXT COLLATE "C",
     tx_hash TEXT COLLATE "C",
     PRIMARY KEY (account, mode, refund, step)
 );
 CREATE TRIGGER refund_steps_no_update BEFORE UPDATE OR DELETE ON refund_steps
+FOR EACH ROW EXECUTE FUNCTION is_append_only();
+
+-- Audit log -----------------------------------------------------------------------------------------------------------
+
+-- Who changed what, written in the transaction of the change. Only grows.
+CREATE TABLE audit_events (
+    account TEXT COLLATE "C" NOT NULL,
+    mode TEXT COLLATE "C" NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    -- Real time, on test clocks too.
+    created_at BIGINT NOT NULL,
+    -- `api_key:…`, `user:…`, `payer`, `cli` or `system`.
+    actor TEXT COLLATE "C" NOT NULL,
+    action TEXT COLLATE "C" NOT NULL,
+    -- The id of what was changed; of settings and secrets the account's.
+    target TEXT COLLATE "C" NOT NULL,
+    -- A JSON object without any secret, token or whole key.
+    details TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (account, mode, id)
+);
+CREATE TRIGGER audit_events_no_update BEFORE UPDATE OR DELETE ON audit_events
 FOR EACH ROW EXECUTE FUNCTION is_append_only();
 
 -- Customers and subscriptions -----------------------------------------------------------------------------------------

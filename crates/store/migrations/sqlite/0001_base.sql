@@ -10,7 +10,7 @@
 -- An index begins with the column that tells rows apart and ends in the order of the list that it serves. An index that
 -- begins like the primary key looks just as good to a planner without statistics, and reads every row of the account.
 --
---   installation, accounts · addresses · payment links · invoices, payments · reviews, screening · refunds
+--   installation, accounts · addresses · payment links · invoices, payments · reviews, screening · refunds · audit log
 --   customers, subscriptions · journal · events, webhooks, mail · timers, idempotency keys · chains
 
 -- Installation --------------------------------------------------------------------------------------------------------
@@ -436,6 +436,8 @@ CREATE TABLE refund_steps (
     step INTEGER NOT NULL,
     status TEXT NOT NULL,
     at INTEGER NOT NULL,
+    -- Who made it take this step: `api_key:…`, `user:…`, `payer`, `cli` or `system`.
+    actor TEXT NOT NULL,
     payout_network TEXT,
     payout_address TEXT,
     tx_hash TEXT,
@@ -445,6 +447,29 @@ CREATE TRIGGER refund_steps_no_update BEFORE UPDATE ON refund_steps
 BEGIN SELECT RAISE(ABORT, 'a refund''s history is append-only'); END;
 CREATE TRIGGER refund_steps_no_delete BEFORE DELETE ON refund_steps
 BEGIN SELECT RAISE(ABORT, 'a refund''s history is append-only'); END;
+
+-- Audit log -----------------------------------------------------------------------------------------------------------
+
+-- Who changed what, written in the transaction of the change. Only grows.
+CREATE TABLE audit_events (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    id TEXT NOT NULL,
+    -- Real time, on test clocks too.
+    created_at INTEGER NOT NULL,
+    -- `api_key:…`, `user:…`, `payer`, `cli` or `system`.
+    actor TEXT NOT NULL,
+    action TEXT NOT NULL,
+    -- The id of what was changed; of settings and secrets the account's.
+    target TEXT NOT NULL,
+    -- A JSON object without any secret, token or whole key.
+    details TEXT NOT NULL,
+    PRIMARY KEY (account, mode, id)
+);
+CREATE TRIGGER audit_events_no_update BEFORE UPDATE ON audit_events
+BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+CREATE TRIGGER audit_events_no_delete BEFORE DELETE ON audit_events
+BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
 
 -- Customers and subscriptions -----------------------------------------------------------------------------------------
 

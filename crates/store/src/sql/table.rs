@@ -4,6 +4,7 @@ use sqlx::error::BoxDynError;
 use sqlx::postgres::PgRow;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, ValueRef as _};
+use till_core::actor::{Action, Actor};
 use till_core::asset::{Family, Mode};
 use till_core::calendar;
 use till_core::event::EventType;
@@ -212,6 +213,8 @@ macro_rules! named {
     };
 }
 named! {
+    Action: as_str, parse;
+    Actor: show, parse;
     AmountType: as_str, parse;
     AttributedBy: as_str, parse;
     Currency: code, parse;

@@ -1,6 +1,7 @@
 //! One file per table, or for the few that are always written together.
 
 pub mod accounts;
+pub mod audit;
 pub mod bindings;
 pub mod books;
 pub mod credits;

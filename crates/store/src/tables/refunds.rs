@@ -1,6 +1,7 @@
 //! Refunds, and the history of each. What counts against an invoice stands beside its payments; whoever changes it
 //! holds the invoice.
 
+use till_core::actor::Actor;
 use till_core::money::Units;
 use till_core::page::Page;
 use till_core::refund::{RefundReason, RefundStatus, ReviewReason};
@@ -59,6 +60,8 @@ table! {
         step: i64,
         status: RefundStatus,
         at: i64,
+        /// Who made it take this step.
+        actor: Actor,
         payout_network: Option<String>,
         payout_address: Option<String>,
         tx_hash: Option<String>,
@@ -97,13 +100,14 @@ impl RefundRow {
         }
     }
 
-    fn step(&self, at: i64) -> StepRow {
+    fn step(&self, at: i64, actor: &Actor) -> StepRow {
         StepRow {
             scope: self.scope.clone(),
             refund: self.id.clone(),
             step: self.steps,
             status: self.status,
             at,
+            actor: actor.clone(),
             payout_network: self.payout_network.clone(),
             payout_address: self.payout_address.clone(),
             tx_hash: self.tx_hash.clone(),
@@ -114,18 +118,28 @@ impl RefundRow {
 const KEY: &[&str] = &["account", "mode", "id"];
 
 /// New refunds, each with the first step of its history.
-pub fn rows(refunds: &[RefundRow], at: i64) -> [Write; 2] {
-    let steps: Vec<StepRow> = refunds.iter().map(|refund| refund.step(at)).collect();
+pub fn rows(refunds: &[RefundRow], at: i64, actor: &Actor) -> [Write; 2] {
+    let steps: Vec<StepRow> = refunds
+        .iter()
+        .map(|refund| refund.step(at, actor))
+        .collect();
     [Write::records(refunds), Write::records(&steps)]
 }
 
 /// What changed about refunds, and the step that each of them took. Two that change one at once take the same step,
 /// which only one can.
-pub fn updates(refunds: &mut [RefundRow], at: i64) -> Result<[Write; 2], StoreError> {
+pub fn updates(
+    refunds: &mut [RefundRow],
+    at: i64,
+    actor: &Actor,
+) -> Result<[Write; 2], StoreError> {
     for refund in &mut *refunds {
         refund.steps += 1;
     }
-    let steps: Vec<StepRow> = refunds.iter().map(|refund| refund.step(at)).collect();
+    let steps: Vec<StepRow> = refunds
+        .iter()
+        .map(|refund| refund.step(at, actor))
+        .collect();
     let update = Write::update_records(KEY, CHANGING, &*refunds)?;
     Ok([update, Write::records(&steps)])
 }

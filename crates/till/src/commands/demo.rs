@@ -1,6 +1,7 @@
 //! `till demo`: everything in memory, in test mode, with an account to try it with.
 
 use serde::Serialize;
+use till_core::actor::Actor;
 use till_core::asset::Mode;
 use till_core::scope::{Credential, Scope};
 use till_engine::invoices::create::CreateInvoice;
@@ -105,6 +106,7 @@ async fn example_checkout(gatherer: &Gatherer, account: &str) -> Result<String, 
     let request = CreateInvoice {
         scope: Scope::new(account, Mode::Test),
         once: Once::new(
+            Actor::System,
             Credential::Merchant,
             "till-demo".to_owned(),
             "POST",

@@ -16,7 +16,7 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
             &["testing", "addresses"],
             &["offers"],
             &["view"],
-            &["mail", "once", "outbox", "screening"],
+            &["audit", "mail", "once", "outbox", "screening"],
             &["settlement"],
             &["intake", "invoices", "merchants"],
             &["customers", "links", "refunds"],

@@ -106,8 +106,16 @@ pub(super) fn writes(settled: &[Follower<'_>]) -> Result<Vec<Write>, Fail> {
                 changed.push(refund.is.clone());
             }
         }
-        writes.extend(till_store::refunds::rows(&new, done.at));
-        writes.extend(till_store::refunds::updates(&mut changed, done.at)?);
+        writes.extend(till_store::refunds::rows(
+            &new,
+            done.at,
+            &done.context.actor,
+        ));
+        writes.extend(till_store::refunds::updates(
+            &mut changed,
+            done.at,
+            &done.context.actor,
+        )?);
     }
     Ok(writes)
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use futures::FutureExt as _;
 use scoped_futures::ScopedFutureExt as _;
 use serde_json::Value;
+use till_core::actor::Actor;
 use till_core::money::{Units, show};
 use till_core::scope::{Credential, Scope};
 use till_engine::base::clock::Clock as _;
@@ -84,7 +85,14 @@ async fn invoice(story: &mut Story, process: usize) -> Check {
     let key = key(story);
     let request = CreateInvoice {
         scope: story.scope(),
-        once: Once::new(Credential::Merchant, key, "POST", "/v1/invoices", b""),
+        once: Once::new(
+            Actor::key("key_1"),
+            Credential::Merchant,
+            key,
+            "POST",
+            "/v1/invoices",
+            b"",
+        ),
         request: NewInvoice {
             amount: "25.00".to_owned(),
             currency: "USD".to_owned(),
@@ -223,7 +231,14 @@ async fn exec(engine: &Engine, scope: &Scope, key: &str, ask: &Ask) -> Result<An
         _ => Credential::Merchant,
     };
     let request = format!("{ask:?}");
-    let once = Once::new(credential, key.to_owned(), "POST", "/", request.as_bytes());
+    let once = Once::new(
+        Actor::key("key_1"),
+        credential,
+        key.to_owned(),
+        "POST",
+        "/",
+        request.as_bytes(),
+    );
     engine
         .once(scope, &once, |tx, context| {
             async move { perform(tx, context, ask).await }.scope_boxed()

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use scoped_futures::ScopedFutureExt as _;
 use serde_json::Value;
+use till_core::actor::Actor;
 use till_core::asset::Family;
 use till_core::invoice::Decision;
 use till_core::money::{Units, show};
@@ -89,7 +90,14 @@ async fn invoice(story: &mut Story) -> Check {
     let key = format!("key-{}", story.world.keys_made);
     let request = CreateInvoice {
         scope: story.scope(),
-        once: Once::new(Credential::Merchant, key, "POST", "/v1/invoices", b""),
+        once: Once::new(
+            Actor::key("key_1"),
+            Credential::Merchant,
+            key,
+            "POST",
+            "/v1/invoices",
+            b"",
+        ),
         request: NewInvoice {
             amount: "25.00".to_owned(),
             currency: "USD".to_owned(),
@@ -458,7 +466,14 @@ async fn exec(engine: &Engine, scope: &Scope, key: &str, ask: &Ask) -> Result<An
         _ => Credential::Merchant,
     };
     let request = format!("{ask:?}");
-    let once = Once::new(credential, key.to_owned(), "POST", "/", request.as_bytes());
+    let once = Once::new(
+        Actor::key("key_1"),
+        credential,
+        key.to_owned(),
+        "POST",
+        "/",
+        request.as_bytes(),
+    );
     if let Ask::Claim { token, address } = ask {
         return claim_once(engine, &once, token, address).await;
     }

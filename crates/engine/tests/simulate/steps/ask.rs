@@ -2,6 +2,7 @@
 //! client that lost its answer asks again, and the answer says which of the two times the work was done.
 
 use scoped_futures::ScopedFutureExt as _;
+use till_core::actor::Actor;
 use till_core::scope::{Credential, Scope};
 use till_engine::checkout::{self, wallets};
 use till_engine::links::{self, LinkChange};
@@ -126,6 +127,7 @@ pub async fn again(world: &mut World) -> Check {
 async fn exec(engine: &Engine, scope: &Scope, key: &str, ask: &Ask) -> Result<Answer, Fail> {
     let text = format!("{ask:?}");
     let once = Once::new(
+        Actor::key("key_1"),
         Credential::Merchant,
         key.to_owned(),
         "POST",

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use till_core::actor::Actor;
 use till_core::asset::{Asset, Family, Registry};
 use till_core::scope::Credential;
 use till_engine::base::clock::Clock as _;
@@ -73,6 +74,7 @@ async fn send(world: &mut World, requests: Vec<Request>) -> Check {
         .map(|request| CreateInvoice {
             scope: world.model.merchants[request.m].scope.clone(),
             once: Once::new(
+                Actor::key("key_1"),
                 Credential::Merchant,
                 request.key.clone(),
                 "POST",

@@ -257,6 +257,7 @@ fn agree(answer: &Result<Answer, Fail>, expected: &Result<(), &'static str>) -> 
 async fn exec(engine: &Engine, scope: &till_core::scope::Scope, op: &Op) -> Result<Answer, Fail> {
     let once = op.key().map(|(key, what)| {
         Once::new(
+            till_core::actor::Actor::key("key_1"),
             till_core::scope::Credential::Merchant,
             key.to_owned(),
             "POST",

@@ -2,6 +2,7 @@
 //! makes payments up.
 
 use scoped_futures::ScopedFutureExt as _;
+use till_core::actor::Actor;
 use till_core::asset::Registry;
 use till_core::money::{Units, show};
 use till_core::payment::Level;
@@ -126,6 +127,7 @@ pub async fn roll_secret(world: &mut World, m: usize) -> Check {
     world.keys_made += 1;
     let key = format!("roll-{}", world.keys_made);
     let once = Once::new(
+        Actor::key("key_1"),
         Credential::Merchant,
         key.clone(),
         "POST",

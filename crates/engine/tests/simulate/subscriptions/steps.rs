@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use scoped_futures::ScopedFutureExt as _;
 use serde_json::Value;
+use till_core::actor::Actor;
 use till_core::calendar::Unit;
 use till_core::invoice::Decision;
 use till_core::money::{Units, show};
@@ -290,7 +291,14 @@ async fn exec(engine: &Engine, scope: &Scope, key: &str, ask: &Ask) -> Result<An
         _ => Vec::new(),
     };
     let held = &held;
-    let once = Once::new(credential, key.to_owned(), "POST", "/", request.as_bytes());
+    let once = Once::new(
+        Actor::key("key_1"),
+        credential,
+        key.to_owned(),
+        "POST",
+        "/",
+        request.as_bytes(),
+    );
     engine
         .once(scope, &once, |tx, context| {
             async move { perform(tx, context, ask, held).await }.scope_boxed()

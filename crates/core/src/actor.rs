@@ -1,0 +1,134 @@
+//! Who makes a change. Rights are asked of the actor, and histories keep it.
+
+use std::sync::Arc;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Actor {
+    /// A secret key of the merchant, by its id.
+    Key(Arc<str>),
+    /// A member of the merchant's organisation, by the id of the user.
+    Member(Arc<str>),
+    /// Whoever has a publishable key or the link of a refund.
+    Payer,
+    /// Whoever has a shell on the server's machine.
+    Operator,
+    /// Till itself: what a chain, a timer or a list calls for.
+    System,
+}
+
+impl Actor {
+    pub fn key(id: &str) -> Actor {
+        Actor::Key(id.into())
+    }
+
+    pub fn member(user: &str) -> Actor {
+        Actor::Member(user.into())
+    }
+
+    /// As histories keep it: the kind, and the id where there is one.
+    pub fn show(&self) -> String {
+        match self {
+            Actor::Key(id) => format!("api_key:{id}"),
+            Actor::Member(id) => format!("user:{id}"),
+            Actor::Payer => "payer".to_owned(),
+            Actor::Operator => "cli".to_owned(),
+            Actor::System => "system".to_owned(),
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Actor> {
+        match text.split_once(':') {
+            Some(("api_key", id)) if !id.is_empty() => Some(Actor::key(id)),
+            Some(("user", id)) if !id.is_empty() => Some(Actor::member(id)),
+            Some(_) => None,
+            None => [Actor::Payer, Actor::Operator, Actor::System]
+                .into_iter()
+                .find(|actor| actor.show() == text),
+        }
+    }
+}
+
+/// What is written into the audit log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    ApiKeyCreated,
+    ApiKeyRolled,
+    DestinationAdded,
+    RefundCancelled,
+    RefundClaimed,
+    RefundCreated,
+    RefundSent,
+    ReviewResolved,
+    SettingsUpdated,
+    WebhookSecretRolled,
+}
+
+impl Action {
+    pub const ALL: [Action; 10] = [
+        Action::ApiKeyCreated,
+        Action::ApiKeyRolled,
+        Action::DestinationAdded,
+        Action::RefundCancelled,
+        Action::RefundClaimed,
+        Action::RefundCreated,
+        Action::RefundSent,
+        Action::ReviewResolved,
+        Action::SettingsUpdated,
+        Action::WebhookSecretRolled,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Action::ApiKeyCreated => "api_key.created",
+            Action::ApiKeyRolled => "api_key.rolled",
+            Action::DestinationAdded => "destination.added",
+            Action::RefundCancelled => "refund.cancelled",
+            Action::RefundClaimed => "refund.claimed",
+            Action::RefundCreated => "refund.created",
+            Action::RefundSent => "refund.sent",
+            Action::ReviewResolved => "review.resolved",
+            Action::SettingsUpdated => "settings.updated",
+            Action::WebhookSecretRolled => "webhook_secret.rolled",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Action> {
+        Action::ALL.into_iter().find(|of| of.as_str() == text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_actor_is_read_back_as_it_was_written() {
+        let all = [
+            Actor::key("key_1"),
+            Actor::member("usr_1"),
+            Actor::Payer,
+            Actor::Operator,
+            Actor::System,
+        ];
+        for actor in all {
+            assert_eq!(Actor::parse(&actor.show()), Some(actor));
+        }
+    }
+
+    #[test]
+    fn nobody_is_not_an_actor() {
+        for text in [
+            "", "api_key", "api_key:", "user:", "payer:1", "root", "system:",
+        ] {
+            assert_eq!(Actor::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_action_is_read_back_as_it_was_written() {
+        for action in Action::ALL {
+            assert_eq!(Action::parse(action.as_str()), Some(action));
+        }
+        assert_eq!(Action::parse("refund"), None);
+    }
+}

@@ -1,0 +1,44 @@
+//! The audit log: written in the unit of work of the change it tells of.
+
+use serde_json::Value;
+use till_core::actor::{Action, Actor};
+use till_core::id::IdKind;
+use till_core::scope::Scope;
+use till_store::Tx;
+use till_store::audit::{AuditRow, insert};
+
+use crate::base::fail::Fail;
+use crate::base::{Context, Engine};
+
+/// Writes down what the actor of this unit of work changed.
+pub async fn record(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    action: Action,
+    target: &str,
+    details: Value,
+) -> Result<(), Fail> {
+    let (engine, scope) = (context.engine, &context.scope);
+    record_by(tx, engine, (scope, &context.actor), action, target, details).await
+}
+
+/// The same for changes that are made without a context, at the command line.
+pub async fn record_by(
+    tx: &mut Tx,
+    engine: &Engine,
+    (scope, actor): (&Scope, &Actor),
+    action: Action,
+    target: &str,
+    details: Value,
+) -> Result<(), Fail> {
+    let event = AuditRow {
+        scope: scope.clone(),
+        id: engine.ids.make(IdKind::AuditEvent),
+        created_at: engine.clock.now_ms(),
+        actor: actor.clone(),
+        action,
+        target: target.to_owned(),
+        details: details.to_string(),
+    };
+    Ok(insert(tx, &event).await?)
+}

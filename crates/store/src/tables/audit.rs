@@ -1,0 +1,40 @@
+//! The audit log: who changed what, written in the transaction of the change. Appended to, never changed.
+
+use till_core::actor::{Action, Actor};
+use till_core::scope::Scope;
+
+use crate::sql::{select, table};
+use crate::{Queries, StoreError, Tx, Write, vals};
+
+table! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    scoped struct AuditRow in "audit_events" by id {
+        id: String,
+        /// Real time, on test clocks too.
+        created_at: i64,
+        actor: Actor,
+        action: Action,
+        /// The id of what was changed; of settings and secrets the account's.
+        target: String,
+        /// A JSON object that says more. It holds no secret, token or whole key.
+        details: String,
+    }
+}
+
+pub async fn insert(tx: &mut Tx, event: &AuditRow) -> Result<(), StoreError> {
+    tx.write(&Write::records([event])).await.map(drop)
+}
+
+/// Everything in the log of an account and mode, the newest first.
+pub async fn list(
+    q: &mut impl Queries,
+    scope: &Scope,
+    limit: i64,
+) -> Result<Vec<AuditRow>, StoreError> {
+    let sql = format!(
+        "{} WHERE account = $1 AND mode = $2 ORDER BY id DESC LIMIT $3",
+        select::<AuditRow>()
+    );
+    q.all(&sql, &vals![&scope.account, scope.mode.as_str(), limit])
+        .await
+}
