@@ -3,23 +3,23 @@
 /// Why a text is not an address we may send money to, or why none can be computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    #[error("not an address of this network")]
+    #[error("it does not have the form of an address on this network")]
     Malformed,
-    #[error("the checksum does not match: a character is wrong")]
+    #[error("its checksum does not match, so a character is wrong; copy it again")]
     Checksum,
-    #[error("nobody holds the zero address")]
+    #[error("it is the zero address, which nobody holds")]
     Zero,
-    #[error("an address of another network")]
+    #[error("it belongs to another network")]
     WrongNetwork,
-    #[error("a private key: it belongs to the merchant alone and must be treated as leaked")]
+    #[error("it is a private key, which belongs to the merchant alone; treat it as leaked")]
     PrivateKey,
-    #[error("not the extended public key of an account")]
+    #[error("it is not the extended public key of an account")]
     NotAnAccountKey,
-    #[error("not a salt of 32 bytes")]
+    #[error("its salt does not have 32 bytes")]
     Salt,
-    #[error("not a path of the form 0/number")]
+    #[error("its path does not have the form 0/number")]
     Path,
-    #[error("the address number is too large for this network")]
+    #[error("its number is too large for this network")]
     NumberTooLarge,
     #[error("no factory is known on this network")]
     NoFactory,

@@ -175,7 +175,7 @@ async fn payable(
 ) -> Result<String, Fail> {
     let invalid = |why: &str| Refusal::new(Code::AddressInvalid, why.to_owned()).param("address");
     let address = till_chains::parse_address(network, text)
-        .map_err(|error| invalid(&format!("address is {error}")))?;
+        .map_err(|error| invalid(&format!("address is refused: {error}")))?;
     if is_contract(network, &address) {
         return Err(invalid("address is a contract, from which nobody can spend").into());
     }

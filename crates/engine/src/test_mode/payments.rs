@@ -260,7 +260,7 @@ fn sender(
     match (&simulation.sender, network) {
         (Some(text), Some(network)) => till_chains::parse_address(network, text)
             .map(Some)
-            .map_err(|error| invalid("sender", &format!("sender is {error}"))),
+            .map_err(|error| invalid("sender", &format!("sender is refused: {error}"))),
         _ => Ok(match asset.family {
             family @ (Family::Evm | Family::Tron) => {
                 till_chains::wallet_address(family, &context.engine.ids.random())

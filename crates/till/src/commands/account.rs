@@ -140,7 +140,7 @@ fn by_mode(given: &[Destination], modes: Modes) -> Result<Vec<(Family, Mode, Str
                 Ok(canonical) => canonical,
                 Err(AddressError::WrongNetwork) if *family == Family::Bitcoin => continue,
                 Err(error) => {
-                    return Err(Failure::new(format!("--destination {namespace}: {error}")));
+                    return Err(Failure::new(format!("--destination {namespace} is refused: {error}")));
                 }
             };
             fits += 1;
@@ -156,7 +156,7 @@ fn by_mode(given: &[Destination], modes: Modes) -> Result<Vec<(Family, Mode, Str
         }
         if fits == 0 {
             return Err(Failure::new(
-                "--destination bip122: a key of the main network; it needs --live",
+                "--destination bip122 is refused: it is a key of the main network, which needs --live",
             ));
         }
     }

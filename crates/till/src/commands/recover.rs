@@ -126,7 +126,7 @@ fn addresses<'r>(
 }
 
 fn wrong(family: &str, error: AddressError) -> Failure {
-    Failure::Usage(format!("--destination {family}: {error}"))
+    Failure::Usage(format!("--destination {family} is refused: {error}"))
 }
 
 /// Whom to ask: what was given before what is configured, of the networks that are wanted.

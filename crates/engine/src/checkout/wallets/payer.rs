@@ -9,7 +9,7 @@ use crate::base::Context;
 use crate::base::fail::Fail;
 
 fn invalid(why: impl std::fmt::Display) -> Refusal {
-    Refusal::new(Code::SenderInvalid, format!("sender is {why}")).param("sender")
+    Refusal::new(Code::SenderInvalid, format!("sender is refused: {why}")).param("sender")
 }
 
 /// The sender in canonical form, once nothing speaks against it.
@@ -47,7 +47,7 @@ fn prove(
 ) -> Result<(), Refusal> {
     let Some(proof) = request.proof else {
         return match context.engine.config.require_wallet_proof {
-            true => Err(invalid("not proven: this server asks for proof")),
+            true => Err(invalid("it is not proven, and this server asks for proof")),
             false => Ok(()),
         };
     };
@@ -55,7 +55,7 @@ fn prove(
     match till_chains::signer(network.family, &message, proof) {
         Some(signer) if signer == sender => Ok(()),
         _ => Err(invalid(
-            "not proven: proof is not its signature of this binding",
+            "it is not proven, because proof is not its signature of this binding",
         )),
     }
 }
