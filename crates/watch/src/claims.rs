@@ -171,7 +171,8 @@ fn proven(
 ) -> BTreeMap<[u8; 32], Verdict> {
     let mut verdicts = BTreeMap::new();
     for transaction in question.transactions {
-        pool.net.disputes.settled(&(question.block, *transaction));
+        let dispute = (question.block, *transaction);
+        pool.net.disputes.settled(&dispute);
         let claims = receipts.get(transaction);
         let claims = claims.map_or(Vec::new(), |it| claims_in(it, question.ours));
         for (source, told) in answers {
@@ -183,6 +184,8 @@ fn proven(
             if is_other {
                 let what = "a transfer that its block does not have";
                 pool.false_contents(source, what);
+            } else {
+                source.mark_shared(&dispute);
             }
         }
         verdicts.insert(*transaction, Verdict::Agreed(claims));
@@ -226,6 +229,7 @@ fn judge(
     match &groups[..] {
         [(claims, sources), others @ ..] if is_whole(claims) && sources.len() >= question.need => {
             pool.net.disputes.settled(&dispute);
+            sources.iter().for_each(|it| it.mark_shared(&dispute));
             // Those who have nothing, or no receipt yet, may be slow; those who have something else are not.
             let others = others.iter().filter(|(claims, _)| is_whole(claims));
             if sources.len() >= quorum {
@@ -242,10 +246,15 @@ fn judge(
             Verdict::Agreed(Vec::new())
         }
         [claiming @ .., (claims, sources)] if claims.is_empty() && sources.len() >= quorum => {
-            if !pool.is_old_dispute(dispute, question.height) {
+            let claiming = claiming.iter().flat_map(|(_, sources)| sources);
+            // Each of them is asked, and not only up to the first: every claim counts for whoever makes it.
+            let are_slow_no_more = claiming.clone().fold(true, |are, source| {
+                source.mark_unshared(dispute, pool.now_us()) && are
+            });
+            if !pool.is_old_dispute(dispute, question.height) && !are_slow_no_more {
                 return Verdict::Open;
             }
-            for source in claiming.iter().flat_map(|(_, sources)| sources) {
+            for source in claiming {
                 pool.lied(source, "a transfer that the others do not have");
             }
             pool.net.disputes.settled(&dispute);
@@ -279,6 +288,8 @@ impl Pool<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use till_chains::rpc::{self, RpcClient};
     use till_core::asset::Registry;
     use till_core::time::Clock;
@@ -289,23 +300,24 @@ mod tests {
 
     const USDC: &str = "USDC@eip155:84532";
 
-    struct Still;
+    /// Microseconds that pass when the test says so.
+    struct Time(AtomicU64);
 
-    impl Clock for Still {
+    impl Clock for Time {
         fn now_ms(&self) -> i64 {
             0
         }
 
         fn monotonic_us(&self) -> u64 {
-            7
+            self.0.load(Ordering::Relaxed)
         }
     }
 
-    fn watching() -> Watching {
+    fn watching(network: &str) -> Watching {
         let endpoint = |port: usize| rpc::Endpoint::parse(&format!("http://127.0.0.1:{port}"));
         let of = (1..=4).map(endpoint).collect::<Result<_, _>>().unwrap();
         let endpoints = EndpointSettings { of, quorum: None };
-        let all = BTreeMap::from([("eip155:84532".to_owned(), endpoints)]);
+        let all = BTreeMap::from([(network.to_owned(), endpoints)]);
         Watching::once(all, RpcClient::new().unwrap())
     }
 
@@ -338,8 +350,8 @@ mod tests {
 
     #[test]
     fn what_is_proven_counts_and_who_says_otherwise_is_not_read_while_its_blocks_count() {
-        let watching = watching();
-        let pool = Pool::all(&watching, &Still).next().unwrap();
+        let (watching, time) = (watching("eip155:84532"), Time(AtomicU64::new(7)));
+        let pool = Pool::all(&watching, &time).next().unwrap();
         let [honest, liar, slow, inventor] = &pool.net.endpoints[..] else {
             panic!("four endpoints")
         };
@@ -371,5 +383,45 @@ mod tests {
         let doubted = [honest, liar, slow, inventor].map(|it| it.is_contents_doubted(8));
         assert_eq!(doubted, [false, true, false, true]);
         assert!(pool.net.endpoints.iter().all(|it| it.may_be_asked(8)));
+    }
+    // One liar of three, on a network where nothing can be proven: its claims are new each time, and what is true is
+    // claimed beside them.
+    #[test]
+    fn who_invents_another_transfer_each_time_is_set_aside_like_who_repeats_one() {
+        let (watching, time) = (watching("tron:3448148188"), Time(AtomicU64::new(7)));
+        let pool = Pool::all(&watching, &time).next().unwrap();
+        let [one, other, liar, _] = &pool.net.endpoints[..] else {
+            panic!("four endpoints")
+        };
+        let ours = HashSet::from(["shop".to_owned()]);
+        let paid = [2; 32];
+        let mut rounds = 0_u8;
+        while liar.may_be_asked(pool.now_us()) {
+            rounds += 1;
+            let invented = [100 + rounds; 32];
+            let question = Question {
+                height: 5,
+                block: [rounds; 32],
+                transactions: &[paid, invented],
+                ours: &ours,
+                header: None,
+                need: 2,
+                is_known: false,
+            };
+            let right = vec![claim(3, 25)];
+            let honest = Told::from([(paid, right.clone()), (invented, Vec::new())]);
+            let lie = Told::from([(paid, right.clone()), (invented, vec![claim(0, 7)])]);
+            let answers = vec![(one, honest.clone()), (other, honest), (liar, lie)];
+            let judged = |it: [u8; 32]| judge(pool, question, &it, groups(&answers, &it));
+            assert_eq!(judged(paid), Verdict::Agreed(right));
+            let expected = match rounds {
+                ..6 => Verdict::Open,
+                _ => Verdict::Agreed(Vec::new()),
+            };
+            assert_eq!(judged(invented), expected, "{rounds}");
+            time.0.fetch_add(1_000_000, Ordering::Relaxed);
+        }
+        assert_eq!(rounds, 6, "after five seconds");
+        assert!([one, other].iter().all(|it| it.may_be_asked(pool.now_us())));
     }
 }

@@ -1,6 +1,7 @@
 //! One endpoint of a network: whether it may be asked now, how much at a time, and for how long it is excluded. Times
 //! are arguments, in microseconds of a monotonic clock.
 
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use till_chains::rpc::{self, RpcError};
@@ -28,8 +29,17 @@ const DEPRIORITISED_US: u64 = 60 * SECOND_US;
 /// An endpoint whose head did not move for this long while others advanced has stalled.
 const STALLED_US: u64 = 20 * SECOND_US;
 
+/// How long an endpoint may have a block and not yet what is in it: nodes write receipts and logs after the block.
+pub(crate) const SLOW_US: u64 = 5 * SECOND_US;
+/// How long an endpoint's claim that enough others do not have counts against it, and how many do.
+const UNSHARED_US: u64 = 60 * SECOND_US;
+const UNSHARED_MAX: usize = 100;
+
 /// How long contracts are not called through an endpoint that did not answer such a call.
 const CALLS_PAUSED_US: u64 = 60 * SECOND_US;
+
+/// A block and a transaction in it.
+pub(crate) type TransactionInBlock = ([u8; 32], [u8; 32]);
 
 pub struct Endpoint {
     pub address: rpc::Endpoint,
@@ -56,6 +66,8 @@ struct State {
     /// Since when others are ahead of its head.
     behind_since: Option<u64>,
     was_reported_stalled: bool,
+    /// Transactions that it says moved something to us and that enough others do not have, each since when.
+    unshared: HashMap<TransactionInBlock, u64>,
 }
 
 /// Whether an endpoint keeps up with the others.
@@ -214,6 +226,30 @@ impl Endpoint {
         }
         let is_news = !std::mem::replace(&mut state.was_reported_stalled, true);
         Progress::Stalled { is_news }
+    }
+
+    /// It says that a transaction moved something to us, and enough others do not have that. Returns whether it has said
+    /// such things for so long, of this transaction or of others, that the others cannot merely be slow.
+    pub(crate) fn mark_unshared(&self, about: TransactionInBlock, now_us: u64) -> bool {
+        let mut state = self.state();
+        let unshared = &mut state.unshared;
+        unshared.retain(|_, since| now_us < *since + UNSHARED_US);
+        // With so many of them it is the oldest that count.
+        if unshared.len() < UNSHARED_MAX {
+            unshared.entry(about).or_insert(now_us);
+        }
+        let oldest = unshared.values().min();
+        oldest.is_some_and(|since| since + SLOW_US <= now_us)
+    }
+
+    /// Enough others have it, too: it was merely first.
+    pub(crate) fn mark_shared(&self, about: &TransactionInBlock) {
+        self.state().unshared.remove(about);
+    }
+
+    /// Blocks were replaced: what it said of them says nothing about it.
+    pub fn forget_unshared(&self) {
+        self.state().unshared.clear();
     }
 
     /// Returns whether this is news.
@@ -376,6 +412,23 @@ mod tests {
             endpoint.is_contents_doubted(6 + 3 * LIED_US),
             "longer each time"
         );
+    }
+
+    #[test]
+    fn who_claims_something_new_each_time_is_told_from_who_is_merely_first() {
+        let (first, liar) = (endpoint(), endpoint());
+        let about = |second: u64| ([1; 32], [u8::try_from(second).unwrap(); 32]);
+        for second in 0..20 {
+            let now_us = second * SECOND_US;
+            assert!(!first.mark_unshared(about(second), now_us));
+            first.mark_shared(&about(second));
+            let is_slow_no_more = liar.mark_unshared(about(second), now_us);
+            assert_eq!(is_slow_no_more, now_us >= SLOW_US, "{second}");
+        }
+        assert!(!liar.mark_unshared(about(99), 19 * SECOND_US + UNSHARED_US));
+        assert!(liar.mark_unshared(about(98), 25 * SECOND_US + UNSHARED_US));
+        liar.forget_unshared();
+        assert!(!liar.mark_unshared(about(97), 26 * SECOND_US + UNSHARED_US));
     }
 
     #[test]

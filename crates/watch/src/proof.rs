@@ -27,11 +27,21 @@ pub(crate) async fn prove_block(
     let mut usable = pool.usable();
     let now_us = pool.now_us();
     usable.sort_by_key(|source| !source.is_steady(now_us));
+    let mut unreadable = Vec::new();
     for source in usable {
         let told = pool.observer().contents(pool.rpc, &source.address, &header);
         match told.await {
-            Ok(BlockContents::Proven(receipts)) => return Some(receipts),
-            Ok(BlockContents::Unprovable) => return None,
+            Ok(BlockContents::Proven(receipts)) => {
+                for source in unreadable {
+                    pool.false_contents(
+                        source,
+                        "receipts of a kind that their block does not have",
+                    );
+                }
+                return Some(receipts);
+            }
+            // A kind of receipt that is not known is new on the network, or made up: another endpoint shows which.
+            Ok(BlockContents::Unprovable) => unreadable.push(source),
             Ok(BlockContents::Others) => {
                 pool.false_contents(source, "receipts that their block does not have");
             }

@@ -368,6 +368,8 @@ impl<'e> Follower<'e> {
             tracing::info!(network, from, depth, "the chain was reorganised");
             metrics::counter!("till_network_reorganisations_total", "network" => network)
                 .increment(1);
+            let endpoints = self.asking.net.endpoints.iter();
+            endpoints.for_each(|it| it.forget_unshared());
         }
         Ok(read)
     }
