@@ -31,7 +31,7 @@ pub use endpoint::{Endpoint, Exclusion, Progress};
 pub use fork::{Ours, Shared, blame_dissenters, last_shared};
 pub use heads::{Head, agreed_head};
 pub use height_at::height_at;
-pub use holdings::Holdings;
+pub use holdings::{Holdings, Lying};
 pub use identity::{are_on_it, identify_all};
 pub use logs::{Given, Span, proven, read_all, read_logs};
 pub use nodes::Nodes;
