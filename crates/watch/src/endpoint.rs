@@ -59,6 +59,7 @@ struct State {
     /// Until when what it says of the contents of blocks is not read, and how often that was so.
     contents_doubted_until: u64,
     contents_doubts: u32,
+    contents_doubt: String,
     /// Until when no contract is called through it; none while it answers such calls.
     calls_paused_until: Option<u64>,
     /// How often its share was halved because of rate limits.
@@ -159,19 +160,26 @@ impl Endpoint {
 
     /// What it says of the contents of blocks was proven false. Its blocks still count: others prove what is in them.
     /// Returns whether this is news.
-    pub fn mark_contents_false(&self, now_us: u64) -> bool {
+    pub fn mark_contents_false(&self, now_us: u64, what: &str) -> bool {
         let mut state = self.state();
         if now_us < state.contents_doubted_until {
             return false;
         }
         let wait = LIED_US << state.contents_doubts.min(8);
         state.contents_doubts += 1;
+        what.clone_into(&mut state.contents_doubt);
         state.contents_doubted_until = now_us + wait.min(LIED_US_MAX);
         true
     }
 
     pub fn is_contents_doubted(&self, now_us: u64) -> bool {
         now_us < self.state().contents_doubted_until
+    }
+
+    /// Why what it says of the contents of blocks is not read now.
+    pub fn contents_doubt(&self, now_us: u64) -> Option<String> {
+        let state = self.state();
+        (now_us < state.contents_doubted_until).then(|| state.contents_doubt.clone())
     }
 
     pub fn pauses_calls(&self, now_us: u64) -> bool {
@@ -402,12 +410,14 @@ mod tests {
     fn whose_contents_were_false_is_asked_for_blocks_and_read_again_after_a_minute() {
         let endpoint = endpoint();
         assert!(!endpoint.is_contents_doubted(0));
-        assert!(endpoint.mark_contents_false(7));
-        assert!(!endpoint.mark_contents_false(8), "the same again");
+        assert!(endpoint.mark_contents_false(7, "a log"));
+        assert!(!endpoint.mark_contents_false(8, "a log"), "the same again");
         assert!(endpoint.may_be_asked(8) && endpoint.exclusion().is_none());
         assert!(endpoint.is_contents_doubted(6 + LIED_US));
+        assert_eq!(endpoint.contents_doubt(8).as_deref(), Some("a log"));
+        assert_eq!(endpoint.contents_doubt(7 + LIED_US), None);
         assert!(!endpoint.is_contents_doubted(7 + LIED_US));
-        assert!(endpoint.mark_contents_false(7 + LIED_US));
+        assert!(endpoint.mark_contents_false(7 + LIED_US, "a log"));
         assert!(
             endpoint.is_contents_doubted(6 + 3 * LIED_US),
             "longer each time"

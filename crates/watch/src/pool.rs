@@ -89,7 +89,7 @@ impl<'e> Pool<'e> {
             return self.lied(source, what);
         }
         let network = &*self.network().id;
-        if source.mark_contents_false(self.now_us()) {
+        if source.mark_contents_false(self.now_us(), what) {
             tracing::error!(network, endpoint = %source.address, what, "an endpoint is not believed about what blocks hold; others are read for a while");
             metrics::counter!("till_endpoint_lies_total", "network" => network).increment(1);
         }

@@ -17,7 +17,7 @@ mod senders;
 mod set;
 mod status;
 
-pub use status::{NetworkStatus, statuses};
+pub use status::{EndpointSetAside, NetworkStatus, statuses};
 
 use std::sync::Arc;
 
