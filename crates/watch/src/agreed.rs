@@ -5,6 +5,7 @@ use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 
 use crate::endpoint::Endpoint;
+use crate::latecomers::ask_in_turn;
 use crate::pool::Pool;
 
 /// All are asked at the same time. The first answer that so many give; who hangs is not waited for once they have. Else why the last one failed that did.
@@ -39,27 +40,21 @@ pub enum Told<T> {
     Unknown,
 }
 
-/// So many as must agree are asked together, and the others, one after the other, where these do not agree.
+/// So many as must agree are asked together, and the others, one after the other, where these do not agree or take long.
 pub async fn ask<'e, 'f, T: PartialEq + Send>(
     pool: Pool<'e>,
     ask: impl Fn(&'e Endpoint) -> BoxFuture<'f, Option<T>> + Send + Sync,
 ) -> Told<T> {
-    let quorum = pool.net.quorum;
-    let mut sources = pool.usable();
+    let (quorum, sources) = (pool.net.quorum, pool.usable());
     if sources.len() < quorum {
         return Told::Unknown;
     }
-    let others = sources.split_off(quorum);
-    let asked: Vec<BoxFuture<'f, Option<T>>> = sources.into_iter().map(&ask).collect();
-    let told = futures::future::join_all(asked).await;
-    let mut told: Vec<T> = told.into_iter().flatten().collect();
-    for other in others {
-        if enough(&told, quorum).is_some() {
-            break;
-        }
-        let asked = ask(other);
-        told.extend(asked.await);
-    }
+    let mut told = Vec::new();
+    let is_enough = |answer: Option<(&'e Endpoint, T)>| {
+        told.extend(answer.map(|(_, answer)| answer));
+        enough(&told, quorum).is_some()
+    };
+    ask_in_turn(pool, sources, quorum, ask, is_enough).await;
     told_by(told, quorum)
 }
 

@@ -3,12 +3,14 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use futures::FutureExt as _;
 use till_chains::observer::{Header, Receipt, Receipts, Transfer, hash_text};
 use till_chains::tx_hash_of;
 use till_core::money::Units;
 
 use crate::endpoint::Endpoint;
 use crate::heads::grouped;
+use crate::latecomers::ask_in_turn;
 use crate::pool::{EndpointTrouble, Pool};
 use crate::proof::prove_block;
 use crate::update::Seen;
@@ -116,21 +118,19 @@ pub async fn decide<'s>(
     question: Question<'_>,
     mut answers: Answers<'s>,
 ) -> BTreeMap<[u8; 32], Verdict> {
-    let heard = |answers: &Answers<'s>, source: &Endpoint| {
-        answers
+    let mut unheard = pool.usable();
+    unheard.retain(|source| {
+        !answers
             .iter()
-            .any(|(known, _)| std::ptr::eq(*known, source))
+            .any(|(known, _)| std::ptr::eq(*known, *source))
+    });
+    let missing = question.need.saturating_sub(answers.len()).max(1);
+    let ask = |source| async move { told(pool, source, question).await.ok() }.boxed();
+    let is_enough = |answer| {
+        answers.extend(answer);
+        are_of_one_mind(question, &answers)
     };
-    for source in pool.usable() {
-        if are_of_one_mind(question, &answers) {
-            break;
-        }
-        if !heard(&answers, source)
-            && let Ok(told) = told(pool, source, question).await
-        {
-            answers.push((source, told));
-        }
-    }
+    ask_in_turn(pool, unheard, missing, ask, is_enough).await;
     let is_missed = question.is_known && says_nothing(question, &answers);
     if (is_missed || !are_of_one_mind(question, &answers))
         && let Some(receipts) =

@@ -5,8 +5,9 @@ use till_chains::observer::hash_text;
 use till_core::chain::Block;
 
 use crate::heads::{Head, held_at};
+use crate::latecomers::{GRACE, answers_in_time};
 use crate::pool::Pool;
-use crate::tips::Said;
+use crate::said::Said;
 
 /// How far below the first block that was ever read others may be replaced before anything is final.
 const UNSEEN: i64 = 64;
@@ -85,5 +86,58 @@ pub async fn blame_dissenters(pool: Pool<'_>, ours: Ours<'_>, head: &Head<'_>, s
         }
         .boxed()
     });
-    futures::future::join_all(asked).await;
+    answers_in_time(asked.collect(), || GRACE, |_| true).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heads::agreed_head;
+    use crate::rounds::ask_all;
+    use crate::scripted::{Scripted, window};
+
+    #[tokio::test]
+    async fn two_chains_part_above_the_last_block_that_both_have() {
+        // What we know and what is final of it; what the endpoints have; the first block that is another, and how many
+        // of ours are replaced.
+        let rows = [
+            ("abcd", None, "abcdef", (4, 0)),
+            ("abcd", None, "abcxy", (3, 1)),
+            ("abcd", Some(1), "abxyz", (2, 2)),
+            // Shorter than ours for now.
+            ("abcde", None, "abx", (2, 3)),
+            // Below what is final.
+            ("abcd", Some(2), "axyz", (1, 3)),
+            ("abcd", Some(2), "wxyz", (0, 4)),
+            ("abcd", None, "wxyz", (0, 4)),
+        ];
+        for (known, last_final, chain, expected) in rows {
+            let scripted = Scripted::of(&[chain, chain, "ab"]).await;
+            let pool = scripted.pool();
+            let said = ask_all(pool).await;
+            let window = &window(known)[..];
+            let head = agreed_head(pool, &said, window).await.unwrap();
+            let ours = Ours { window, last_final };
+            let shared = last_shared(pool, ours, &head, &said).await.unwrap();
+            assert_eq!((shared.from, shared.depth), expected, "{known} {chain}");
+            let parent = usize::try_from(expected.0 - 1).ok();
+            let parent = parent.and_then(|at| window.get(at));
+            let parent = parent.map(|it| it.hash.clone());
+            assert_eq!(shared.parent, parent, "{known} {chain}");
+        }
+    }
+
+    #[tokio::test]
+    async fn who_has_another_block_where_ours_is_final_is_set_aside() {
+        let scripted = Scripted::of(&["abcd", "abcd", "axyzuv"]).await;
+        let pool = scripted.pool();
+        let said = ask_all(pool).await;
+        let window = &window("abcd")[..];
+        let head = agreed_head(pool, &said, window).await.unwrap();
+        for (last_final, is_asked) in [(0, true), (1, false)] {
+            let last_final = Some(last_final);
+            blame_dissenters(pool, Ours { window, last_final }, &head, &said).await;
+            assert_eq!(scripted.endpoints()[2].may_be_asked(7), is_asked);
+        }
+    }
 }

@@ -6,8 +6,9 @@ use till_chains::observer::{Header, hash_text};
 use till_core::chain::Block;
 
 use crate::endpoint::Endpoint;
+use crate::latecomers::{GRACE, answers_in_time};
 use crate::pool::Pool;
-use crate::tips::Said;
+use crate::said::Said;
 
 /// How far back it is looked for a block that enough have, before anything was read.
 const BACK_AT_FIRST: i64 = 256;
@@ -35,6 +36,24 @@ impl<'s> Head<'s> {
         let most = self.readers().iter().map(|reader| reader.blocks_at_most());
         let most = most.min().unwrap_or(1);
         (from, self.block.height.min(from + most - 1))
+    }
+
+    /// The same, of these endpoints alone. None where they are too few.
+    pub fn among(&self, said: &[Said<'_>]) -> Option<Head<'s>> {
+        let is_among =
+            |holder: &&&Endpoint| said.iter().any(|it| std::ptr::eq(it.source, **holder));
+        let holders: Vec<&'s Endpoint> = self.holders.iter().filter(is_among).copied().collect();
+        (holders.len() >= self.need).then(|| Head {
+            block: self.block.clone(),
+            holders,
+            need: self.need,
+            wanted: self.wanted,
+        })
+    }
+
+    /// Whether the endpoints disagree about blocks below where it would be.
+    pub fn is_short(&self) -> bool {
+        self.block.height + 1 < self.wanted
     }
 
     /// Whom to read from: as many as must agree, the first in the operator's order.
@@ -105,10 +124,17 @@ pub(crate) async fn held_at<'s>(
         }
         .boxed()
     });
-    let told = futures::future::join_all(asked).await;
+    let have_it = |told: &[Option<Option<(&'s Endpoint, Header)>>]| {
+        let hashes = told.iter().flatten().flatten();
+        let hashes: Vec<[u8; 32]> = hashes.map(|(_, it)| it.hash).collect();
+        let same = |hash: &[u8; 32]| hashes.iter().filter(|other| *other == hash).count();
+        hashes.iter().any(|hash| same(hash) >= need)
+    };
+    let told = answers_in_time(asked.collect(), || GRACE, have_it).await;
+    let told = told.into_iter().flatten();
     let ours = window.iter().find(|block| block.height == height);
     let is_ours = |block: &Header| ours.is_some_and(|ours| ours.hash == hash_text(&block.hash));
-    let groups = grouped(told.into_iter().flatten(), |header: &Header| header.hash);
+    let groups = grouped(told.flatten(), |header: &Header| header.hash);
     let groups = groups.into_iter().rev();
     let (block, holders) = groups.max_by_key(|(it, holders)| (holders.len(), is_ours(it)))?;
     (holders.len() >= need).then_some(Held { block, holders })
@@ -127,4 +153,44 @@ pub(crate) fn grouped<'s, T, K: PartialEq>(
         }
     }
     groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rounds::ask_all;
+    use crate::scripted::{Scripted, window};
+
+    /// The chains of three endpoints, of which two must agree; what we know; the head, and who has it.
+    type Row = (
+        [&'static str; 3],
+        &'static str,
+        Option<(i64, &'static [usize])>,
+    );
+
+    #[tokio::test]
+    async fn the_head_is_the_furthest_block_that_enough_have() {
+        let rows: [Row; 7] = [
+            (["abcd", "abcd", "abcd"], "ab", Some((3, &[0, 1, 2]))),
+            (["abcd", "abc", "ab"], "ab", Some((2, &[0, 1]))),
+            // One is far ahead, on a chain that it has alone.
+            (["abxyzuvw", "abcd", "abcd"], "ab", Some((3, &[1, 2]))),
+            (["abcd", "abxy", "abcd"], "abx", Some((3, &[0, 2]))),
+            // None agree above what all have.
+            (["abcd", "abxy", "abuv"], "ab", Some((1, &[0, 1, 2]))),
+            (["abcde", "abxyz", "ab"], "abc", Some((1, &[0, 1, 2]))),
+            (["cd", "xy", "uv"], "cd", None),
+        ];
+        for (chains, known, expected) in rows {
+            let scripted = Scripted::of(&chains).await;
+            let said = ask_all(scripted.pool()).await;
+            let head = agreed_head(scripted.pool(), &said, &window(known)).await;
+            let head = head.map(|head| {
+                let holders = head.holders.iter().copied();
+                (head.block.height, scripted.places(holders))
+            });
+            let expected = expected.map(|(height, holders)| (height, holders.to_vec()));
+            assert_eq!(head, expected, "{chains:?}");
+        }
+    }
 }

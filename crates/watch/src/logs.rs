@@ -8,6 +8,7 @@ use till_chains::rpc::RpcError;
 
 use crate::endpoint::Endpoint;
 use crate::heads::Head;
+use crate::latecomers::readers_in_time;
 use crate::pool::{EndpointTrouble, Pool, is_refusal};
 
 /// So few blocks are asked for one by one, by hash: an endpoint that has not got there says so.
@@ -73,14 +74,14 @@ pub async fn read_all<'s>(
 ) -> Result<Vec<Given<'s>>, EndpointTrouble> {
     let readers = content_readers(pool, head);
     let blocks = &headers[..];
-    let asked = readers.iter().map(|reader| {
+    let ask = |reader: &'s Endpoint| {
         let span = &spans[pool.net.place_of(reader)];
         read_logs(pool, reader, span, blocks).boxed()
-    });
-    let told = futures::future::join_all(asked).await;
+    };
+    let told = readers_in_time(pool, &head.holders, &readers, ask).await;
     let mut given = Vec::new();
     for (reader, logs) in readers.into_iter().zip(told) {
-        match logs {
+        match logs.ok_or(EndpointTrouble).flatten() {
             Ok(logs) => given.push((reader, logs)),
             Err(EndpointTrouble) if reader.is_contents_doubted(pool.now_us()) => {}
             Err(trouble) => return Err(trouble),

@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use futures::FutureExt as _;
 use till_chains::observer::{Header, Log};
 use till_core::asset::Registry;
 
 use crate::claims::{Answers, Claim, Question, Told, Verdict, decide, told};
 use crate::endpoint::Endpoint;
+use crate::latecomers::readers_in_time;
 use crate::logs::Given;
 use crate::pool::{EndpointTrouble, Pool};
 use crate::update::Seen;
@@ -77,6 +79,7 @@ pub async fn agreed<'s>(
         let block = (log.height, log.block_hash);
         by_block.entry(block).or_default().insert(log.tx_hash);
     }
+    let readers: Vec<&Endpoint> = given.iter().map(|(source, _)| *source).collect();
     let mut seen = Vec::new();
     for ((height, block), transactions) in by_block {
         let transactions: Vec<[u8; 32]> = transactions.into_iter().collect();
@@ -89,14 +92,18 @@ pub async fn agreed<'s>(
             need,
             is_known: false,
         };
+        let ask = |source| async move { told(pool, source, question).await }.boxed();
+        let answers_of = readers_in_time(pool, &pool.usable(), &readers, ask).await;
         let mut answers = Answers::new();
-        for (source, logs) in given {
-            let told = match told(pool, source, question).await {
-                Ok(told) => add_logs(pool, source, logs, question, told),
-                Err(trouble) => Err(trouble),
+        for ((source, logs), told) in given.iter().zip(answers_of) {
+            let told = match told {
+                Some(Ok(told)) => add_logs(pool, source, logs, question, told),
+                Some(Err(trouble)) => Err(trouble),
+                // Others are heard in its place.
+                None => continue,
             };
             match told {
-                Ok(told) => answers.push((source, told)),
+                Ok(told) => answers.push((*source, told)),
                 // What the block holds is proven without it.
                 Err(EndpointTrouble) if pool.observer().proves_contents() => {}
                 Err(trouble) => return Err(trouble),

@@ -4,8 +4,8 @@ use till_chains::observer::hash_text;
 use till_core::chain::Block;
 use till_store::networks::NetworkRow;
 use till_watch::{
-    Chain, Glimpses, Head, Ours, Said, Span, agreed_head, agreed_tips, are_on_it, ask_all,
-    blame_dissenters, going_on, last_shared,
+    Chain, Glimpses, Head, Ours, Rounds, Said, Span, agreed_head, agreed_tips, blame_dissenters,
+    going_on, last_shared, still_on_it,
 };
 
 use super::ask::Asking;
@@ -33,6 +33,7 @@ pub(super) struct Follower<'e> {
     /// As the database has them.
     pub(super) row: NetworkRow,
     pub(super) window: Vec<Block>,
+    rounds: Rounds<'e>,
     spans: Vec<Span>,
     /// The last steps, in their order.
     readers: Vec<ReadBy>,
@@ -60,6 +61,7 @@ impl<'e> Follower<'e> {
             epoch,
             row,
             window,
+            rounds: Rounds::new(asking.pool),
             spans: spans.collect(),
             readers: Vec::new(),
             glimpses: Glimpses::left(waiting),
@@ -99,13 +101,13 @@ impl<'e> Follower<'e> {
             measure::standing(self.asking, &self.row, &self.window, None);
             return Ok(Next::Later);
         }
-        let said = ask_all(self.asking.pool).await;
+        let mut said = self.rounds.ask().await;
         let going = going_on(self.asking.pool, &said);
         if said.len() < self.asking.net.quorum {
             let going = going.map_or(said, |(going, _)| going);
             return self.glimpse(&going).await;
         }
-        let next = self.go_on(&said).await?;
+        let next = self.go_on(&mut said).await?;
         match going {
             Some((going, at)) if next == Next::Later => {
                 let why =
@@ -157,14 +159,23 @@ impl<'e> Follower<'e> {
     }
 
     /// As far as enough endpoints agree.
-    async fn go_on(&mut self, said: &[Said<'_>]) -> Result<Next, Fail> {
-        let Some(mut head) = agreed_head(self.asking.pool, said, &self.window).await else {
+    async fn go_on(&mut self, said: &mut Vec<Said<'e>>) -> Result<Next, Fail> {
+        let mut head = agreed_head(self.asking.pool, said, &self.window).await;
+        if head.as_ref().is_none_or(Head::is_short) {
+            // Whoever answers late may say who is right.
+            let late = self.rounds.wait_for_late().await;
+            if !late.is_empty() {
+                said.extend(late);
+                head = agreed_head(self.asking.pool, said, &self.window).await;
+            }
+        }
+        let Some(mut head) = head else {
             self.held = Some("the endpoints agree on no block".to_owned());
             measure::standing(self.asking, &self.row, &self.window, None);
             return Ok(Next::Later);
         };
         self.glimpses.enough_at(head.block.height);
-        if head.block.height + 1 < head.wanted {
+        if head.is_short() {
             let height = head.block.height;
             let why = format!("the endpoints disagree about the blocks above height {height}");
             self.held = Some(why);
@@ -349,19 +360,22 @@ impl<'e> Follower<'e> {
 
     /// Back to the last block that both sides have, and on from there.
     async fn read_from_fork(&self, head: &Head<'_>, said: &[Said<'_>]) -> Result<Read, Trouble> {
-        if !are_on_it(self.asking.pool, said).await {
-            return Err(Trouble::Source);
-        }
+        let said = &*still_on_it(self.asking.pool, said)
+            .await
+            .ok_or(Trouble::Source)?;
+        let head = &head.among(said).ok_or(Trouble::Source)?;
         let shared = last_shared(self.asking.pool, self.ours(), head, said);
-        let Some(shared) = shared.await else {
-            return Err(Trouble::Source);
-        };
+        let shared = shared.await.ok_or(Trouble::Source)?;
         let network = &*self.asking.network().id;
         let (from, depth) = (shared.from, shared.depth);
         let upon = shared.parent.as_deref().map_or(Upon::Nothing, Upon::Parent);
         let read = self.read_from(head, from, upon).await?;
         // They may have become others while they were read.
-        if !are_on_it(self.asking.pool, said).await {
+        let said = still_on_it(self.asking.pool, said).await;
+        let said = said.ok_or(Trouble::Source)?;
+        let is_on_it =
+            |reader: &&till_watch::Endpoint| said.iter().any(|it| std::ptr::eq(it.source, *reader));
+        if !head.readers().iter().all(is_on_it) {
             return Err(Trouble::Source);
         }
         if !read.blocks.is_empty() {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use scoped_futures::ScopedFutureExt as _;
 use till_core::asset::Network;
-use till_watch::{ask_all, identify_all};
+use till_watch::ask_all;
 
 use super::ask::Asking;
 use super::follow::{Follower, Next};
@@ -71,13 +71,11 @@ pub(super) async fn watch_endpoints(engine: Arc<Engine>, place: usize, mut stopp
 }
 
 async fn look(asking: Asking<'_>) {
-    identify_all(asking.pool).await;
     drop(ask_all(asking.pool).await);
 }
 
 /// Leads, if nobody else does, until somebody else does or the server stops.
 async fn take_turn(asking: Asking<'_>, owner: &str, mut stopping: Stopping) -> Result<(), Fail> {
-    identify_all(asking.pool).await;
     let network = &asking.network().id;
     let Some(epoch) = lead(asking.engine, network, owner).await? else {
         return Ok(());
@@ -98,7 +96,6 @@ async fn take_turn(asking: Asking<'_>, owner: &str, mut stopping: Stopping) -> R
 async fn follow(asking: Asking<'_>, epoch: i64) -> Result<(), Fail> {
     let mut follower = Follower::new(asking, epoch).await?;
     loop {
-        identify_all(asking.pool).await;
         match follower.round().await? {
             Next::Leave => return Ok(()),
             Next::Now => {

@@ -61,6 +61,24 @@ pub fn is_another(node: &Node) -> Lie {
     })
 }
 
+/// It does not say which chain it is on.
+pub fn names_no_chain() -> Lie {
+    Arc::new(|method: &str, _: &Value, _: &Asked<'_>| {
+        (method == "eth_chainId").then_some(json!({}))
+    })
+}
+
+/// The last block is the last that there are numbers for, and was made when no calendar goes.
+pub fn is_beyond_all_numbers() -> Lie {
+    Arc::new(|method: &str, params: &Value, ask: &Asked<'_>| {
+        let is_question = method == "eth_getBlockByNumber" && params[0] == "latest";
+        let mut block = is_question.then(|| ask(method, params.clone()))?;
+        block["number"] = json!(format!("0x{:x}", i64::MAX));
+        block["timestamp"] = json!("0x3afff44180");
+        Some(block)
+    })
+}
+
 /// Blocks at these heights are not there, when they are asked for by their heights; the others are.
 pub fn lacks(heights: Range<i64>) -> Lie {
     Arc::new(move |method: &str, params: &Value, _: &Asked<'_>| {
