@@ -267,7 +267,7 @@ pub(super) fn amount(value: &[u8; 32]) -> Result<u128, DecodeError> {
 pub(super) fn contract(network: &Network, text: &str) -> Result<[u8; 20], DecodeError> {
     if network.family == Family::Tron
         && let Ok(prefixed) = bytes::<21>(text)
-        && let [crate::tron::address::PREFIX, rest @ ..] = &prefixed
+        && let [crate::address::tron::PREFIX, rest @ ..] = &prefixed
     {
         return Ok(*rest);
     }
