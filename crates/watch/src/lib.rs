@@ -47,5 +47,5 @@ pub use said::Said;
 pub use settings::{EndpointSettings, WatchSettings};
 pub use tips::{Chain, agreed_tips, going_on};
 pub use unconfirmed::Glimpses;
-pub use update::{Seen, Tip};
+pub use update::{ChainUpdate, Seen, Tip};
 pub use watching::{Known, WatchedNetwork, WatchedSet, Watching};

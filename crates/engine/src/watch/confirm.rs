@@ -7,10 +7,12 @@ use futures::{FutureExt as _, StreamExt as _, stream};
 use till_chains::observer::hash_bytes;
 use till_core::chain::Block;
 use till_store::transfers::TransferRow;
-use till_watch::{Answers, Chain, Claim, Question, Seen, Tip, Verdict, arrived, decide};
+use till_watch::{
+    Answers, Chain, ChainUpdate, Claim, Question, Seen, Tip, Verdict, arrived, decide,
+};
 
 use super::ask::Asking;
-use super::gather::{Read, disagreement};
+use super::gather::disagreement;
 use super::senders;
 use crate::base::fail::Fail;
 use crate::screening;
@@ -35,7 +37,7 @@ pub(super) async fn confirmed(
     asking: Asking<'_>,
     before: Option<i64>,
     tip: Option<Tip>,
-    (chain, read): (&Chain<'_>, &Read),
+    (chain, read): (&Chain<'_>, &ChainUpdate),
 ) -> Result<Confirmed, Fail> {
     let Some(tip) = tip.filter(|tip| before.is_none_or(|before| before < tip.height)) else {
         return Ok(Confirmed::default());
@@ -105,7 +107,7 @@ type At = (i64, [u8; 32]);
 async fn known(
     asking: Asking<'_>,
     (after, up_to): (i64, i64),
-    (chain, read): (&Chain<'_>, &Read),
+    (chain, read): (&Chain<'_>, &ChainUpdate),
 ) -> Result<BTreeMap<At, Vec<TransferRow>>, Fail> {
     let network = &asking.network().id;
     let mut reader = asking.engine.db.read().await?;

@@ -4,14 +4,14 @@ use till_chains::observer::hash_text;
 use till_core::chain::Block;
 use till_store::networks::NetworkRow;
 use till_watch::{
-    Chain, Glimpses, Head, Ours, Rounds, Said, Span, agreed_head, agreed_tips, blame_dissenters,
-    going_on, last_shared, still_on_it,
+    Chain, ChainUpdate, Glimpses, Head, Ours, Rounds, Said, Span, agreed_head, agreed_tips,
+    blame_dissenters, going_on, last_shared, still_on_it,
 };
 
 use super::ask::Asking;
 use super::begin::first_height;
 use super::confirm::confirmed;
-use super::gather::{Gathered, Read, Upon, gather};
+use super::gather::{Gathered, Upon, gather};
 use super::glimpse::glimpse;
 use super::{Trouble, measure};
 use crate::base::fail::Fail;
@@ -144,10 +144,11 @@ impl<'e> Follower<'e> {
             Err(Trouble::Ours(fail)) => return Err(fail),
         };
         if !transfers.is_empty() {
-            let step = Step {
+            let update = ChainUpdate {
                 transfers,
-                ..Step::new(&self.asking.network().id, self.epoch)
+                ..ChainUpdate::default()
             };
+            let step = self.step(update);
             if advance(self.asking.engine, &step).await? == Advanced::Fenced {
                 return Ok(Next::Leave);
             }
@@ -224,7 +225,7 @@ impl<'e> Follower<'e> {
 
     async fn take(
         &mut self,
-        mut read: Read,
+        mut read: ChainUpdate,
         said: &[Said<'_>],
         head: &Head<'_>,
     ) -> Result<Next, Fail> {
@@ -241,28 +242,17 @@ impl<'e> Follower<'e> {
         let confirmed = confirmed(self.asking, before, last_final, (&chain, &read)).await?;
         let held = read.held.take().or(confirmed.held);
         self.held = held.or(self.held.take());
-        let safe = safe.filter(|tip| self.row.safe_height.is_none_or(|it| it < tip.height));
+        read.safe = safe.filter(|tip| self.row.safe_height.is_none_or(|it| it < tip.height));
+        read.last_final = confirmed.tip;
+        read.refuted = confirmed.refuted;
         // What fewer have told of is there by now, or enough do not have it.
         let cursor = chain.top().map_or(-1, |block| block.height);
-        let dropped = self.glimpses.due(cursor);
-        let is_news = !read.blocks.is_empty()
-            || !dropped.is_empty()
-            || safe.is_some()
-            || confirmed.tip.is_some()
-            || !confirmed.refuted.is_empty()
-            || !confirmed.learned.is_empty();
+        read.dropped = self.glimpses.due(cursor);
+        measure::took(self.asking, &read);
+        read.transfers.extend(confirmed.learned);
+        let is_news = !read.is_empty();
         if is_news {
-            let mut step = Step {
-                blocks: read.blocks,
-                transfers: read.transfers,
-                dropped,
-                refuted: confirmed.refuted,
-                safe,
-                last_final: confirmed.tip,
-                ..Step::new(&self.asking.network().id, self.epoch)
-            };
-            measure::took(self.asking, &step);
-            step.transfers.extend(confirmed.learned);
+            let step = self.step(read);
             let advanced = advance(self.asking.engine, &step).await?;
             if advanced == Advanced::Fenced {
                 return Ok(Next::Leave);
@@ -285,6 +275,11 @@ impl<'e> Follower<'e> {
             true => Next::Now,
             false => Next::Later,
         })
+    }
+
+    /// What is handed over in this leader's name.
+    pub(super) fn step(&self, update: ChainUpdate) -> Step {
+        Step::of(&self.asking.network().id, self.epoch, update)
     }
 
     fn was_read(&mut self, step: &Step, head: &Head<'_>) {
@@ -322,7 +317,7 @@ impl<'e> Follower<'e> {
         self.window.iter().find(|block| block.height == height)
     }
 
-    async fn read_on(&self, head: &Head<'_>, said: &[Said<'_>]) -> Result<Read, Trouble> {
+    async fn read_on(&self, head: &Head<'_>, said: &[Said<'_>]) -> Result<ChainUpdate, Trouble> {
         let height = head.block.height;
         let Some(cursor) = self.window.last().cloned() else {
             let from = first_height(self.asking, &self.row, head).await?;
@@ -332,7 +327,7 @@ impl<'e> Follower<'e> {
             let ours = self.at(height);
             let is_ours = ours.is_some_and(|ours| ours.hash == hash_text(&head.block.hash));
             return match is_ours {
-                true => Ok(Read::default()),
+                true => Ok(ChainUpdate::default()),
                 false => self.read_from_fork(head, said).await,
             };
         }
@@ -343,9 +338,14 @@ impl<'e> Follower<'e> {
         }
     }
 
-    async fn read_from(&self, head: &Head<'_>, from: i64, upon: Upon<'_>) -> Result<Read, Trouble> {
+    async fn read_from(
+        &self,
+        head: &Head<'_>,
+        from: i64,
+        upon: Upon<'_>,
+    ) -> Result<ChainUpdate, Trouble> {
         if from > head.block.height {
-            return Ok(Read::default());
+            return Ok(ChainUpdate::default());
         }
         match gather(self.asking, head, &self.spans, from, upon).await? {
             Gathered::Read(read) => Ok(read),
@@ -359,7 +359,11 @@ impl<'e> Follower<'e> {
     }
 
     /// Back to the last block that both sides have, and on from there.
-    async fn read_from_fork(&self, head: &Head<'_>, said: &[Said<'_>]) -> Result<Read, Trouble> {
+    async fn read_from_fork(
+        &self,
+        head: &Head<'_>,
+        said: &[Said<'_>],
+    ) -> Result<ChainUpdate, Trouble> {
         let said = &*still_on_it(self.asking.pool, said)
             .await
             .ok_or(Trouble::Source)?;

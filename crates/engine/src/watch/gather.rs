@@ -3,19 +3,11 @@
 use till_chains::observer::{Header, hash_text};
 use till_core::chain::Block;
 use till_watch::matched::{self, Matched};
-use till_watch::{Head, Seen, Span, arrived, block_of, headers, read_all};
+use till_watch::{ChainUpdate, Head, Span, arrived, block_of, headers, read_all};
 
 use super::ask::Asking;
 use super::ours::ours;
 use super::{Trouble, senders};
-
-#[derive(Debug, Default)]
-pub(super) struct Read {
-    pub(super) blocks: Vec<Block>,
-    pub(super) transfers: Vec<Seen>,
-    /// Why it was not read further, where it was not for lack of blocks.
-    pub(super) held: Option<String>,
-}
 
 /// What the blocks from a height on are read upon.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +20,7 @@ pub(super) enum Upon<'b> {
 /// What came of reading on.
 #[derive(Debug)]
 pub(super) enum Gathered {
-    Read(Read),
+    Read(ChainUpdate),
     /// The first block is a child of another: the chain was changed below it.
     Elsewhere,
 }
@@ -59,10 +51,11 @@ pub(super) async fn gather(
         blocks.retain(|block| block.height < open);
         held = Some(disagreement(open));
     }
-    Ok(Gathered::Read(Read {
+    Ok(Gathered::Read(ChainUpdate {
         blocks,
         transfers: matched.seen,
         held,
+        ..ChainUpdate::default()
     }))
 }
 

@@ -3,17 +3,17 @@
 use till_core::chain::Block;
 use till_core::time::SECOND_MS;
 use till_store::networks::NetworkRow;
+use till_watch::ChainUpdate;
 
 use super::ask::Asking;
-use crate::intake::chain::Step;
 
-pub(super) fn took(asking: Asking<'_>, step: &Step) {
+pub(super) fn took(asking: Asking<'_>, update: &ChainUpdate) {
     let network = &*asking.network().id;
     let count = |count: usize| u64::try_from(count).unwrap_or_default();
     metrics::counter!("till_network_blocks_total", "network" => network)
-        .increment(count(step.blocks.len()));
+        .increment(count(update.blocks.len()));
     metrics::counter!("till_network_transfers_total", "network" => network)
-        .increment(count(step.transfers.len()));
+        .increment(count(update.transfers.len()));
 }
 
 /// What has not happened yet is there as a zero: that it happens for the first time can be seen by that alone.

@@ -5,7 +5,7 @@ use scoped_futures::ScopedFutureExt as _;
 use till_chains::observer::{Header, hash_text};
 use till_core::chain::Block;
 use till_store::transfers::TransferRow;
-use till_watch::{Claim, Endpoint, Given, Seen, Span, matched, proven, read_logs};
+use till_watch::{ChainUpdate, Claim, Endpoint, Given, Seen, Span, matched, proven, read_logs};
 
 use super::Trouble;
 use super::ask::Asking;
@@ -14,7 +14,7 @@ use super::follow::Follower;
 use super::gather::{disagreement, more};
 use super::ours::ours;
 use crate::base::fail::Fail;
-use crate::intake::chain::{Advanced, Step, advance};
+use crate::intake::chain::{Advanced, advance};
 
 /// So far behind the last final block: whoever lagged has caught up by then.
 const BEHIND: i64 = 4;
@@ -264,20 +264,21 @@ async fn take(follower: &Follower<'_>, mut missed: Vec<Seen>) -> Result<bool, Fa
         );
         metrics::counter!("till_network_missed_total", "network" => network.clone()).increment(1);
     }
-    let mut steps = vec![Step {
+    let mut updates = vec![ChainUpdate {
         transfers: missed,
-        ..Step::new(network, follower.epoch)
+        ..ChainUpdate::default()
     }];
     if !known.is_empty() {
         let refuted = known.into_iter().map(|row| (row.tx_hash, row.place));
-        let refuted = Step {
+        let refuted = ChainUpdate {
             refuted: refuted.collect(),
-            ..Step::new(network, follower.epoch)
+            ..ChainUpdate::default()
         };
-        steps.insert(0, refuted);
+        updates.insert(0, refuted);
     }
-    for step in &steps {
-        if advance(follower.asking.engine, step).await? != Advanced::Done {
+    for update in updates {
+        let step = follower.step(update);
+        if advance(follower.asking.engine, &step).await? != Advanced::Done {
             return Ok(false);
         }
     }
