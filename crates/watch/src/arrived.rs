@@ -148,7 +148,7 @@ fn cut(pool: Pool<'_>, seen: &mut [Seen], of: &[usize], mut missing: u128) {
                 tx_hash,
                 told,
                 arrived,
-                "less arrived than a log says"
+                "less arrived than a log says, because the token takes a fee or its log is false; the payment is held until a person has looked"
             );
         }
     }

@@ -277,7 +277,7 @@ impl Pool<'_> {
                 network,
                 height,
                 transaction,
-                "not enough endpoints say the same of a transfer; nothing from here on is taken in"
+                "not enough endpoints say the same of a transfer, so nothing from its block on is taken in until they do; look the transaction up and remove the endpoint that is wrong"
             );
             metrics::counter!("till_network_disagreements_total", "network" => network)
                 .increment(1);

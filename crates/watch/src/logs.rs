@@ -295,7 +295,7 @@ pub async fn proven(
                 Named::NotNow if is_patient => return Err(EndpointTrouble),
                 Named::Others => {
                     let (network, endpoint) = (&*pool.network().id, &source.address);
-                    tracing::error!(network, %endpoint, "the receipts of a block are not those that its head names; its logs are believed");
+                    tracing::error!(network, %endpoint, "an endpoint's receipts are not those that the block's header names, so its logs are believed unproven; add an endpoint that can check them");
                     return Ok(None);
                 }
                 Named::NotNow | Named::Never => return Ok(None),

@@ -24,7 +24,7 @@ async fn named(
     let named = pool.call(source, named).await?;
     if let Err(error) = &named {
         let (network, register) = (&*network.id, register.name);
-        tracing::warn!(network, %endpoint, register, %error, "a register did not answer");
+        tracing::warn!(network, %endpoint, register, %error, "a register on the chain did not answer, so it neither clears nor names anybody; check the endpoint if this lasts");
     }
     named.ok()
 }

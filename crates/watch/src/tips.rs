@@ -37,7 +37,7 @@ pub fn going_on<'s>(pool: Pool<'_>, said: &[Said<'s>]) -> Option<(Vec<Said<'s>>,
         if is_news {
             let (network, endpoint) = (&*pool.network().id, &it.source.address);
             let height = it.latest.height;
-            tracing::warn!(network, %endpoint, height, "an endpoint stands still; what the others have is seen, and nothing is taken in before it moves");
+            tracing::warn!(network, %endpoint, height, "an endpoint stands still; what the others have is seen, and nothing is taken in before it moves: check or replace it");
         }
     }
     Some((going, heights.into_iter().min()?))

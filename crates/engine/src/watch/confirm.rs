@@ -173,7 +173,7 @@ async fn ask(
             network,
             height,
             transaction,
-            "a transfer that was taken in is not there, as enough endpoints say; it is taken back"
+            "a transfer that was taken in is not there, as enough endpoints say, so it is taken back; ask the provider of the endpoint that told of it"
         );
         metrics::counter!("till_network_refuted_total", "network" => network).increment(1);
     }

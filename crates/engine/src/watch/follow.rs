@@ -209,7 +209,9 @@ impl<'e> Follower<'e> {
             whys.push(left.why().to_owned());
         }
         let why = whys.into_iter().next();
-        let why = why.unwrap_or_else(|| "what the endpoints say does not fit together".to_owned());
+        let why = why.unwrap_or_else(|| {
+            "the endpoints gave blocks that do not follow from one another".to_owned()
+        });
         let after = self.window.last().map(|block| block.height);
         let after = after.map_or(String::new(), |height| format!(" above height {height}"));
         self.held = Some(format!("the blocks{after} could not be read: {why}"));
@@ -259,7 +261,7 @@ impl<'e> Follower<'e> {
             }
             self.reload().await?;
             if advanced == Advanced::Loose {
-                tracing::warn!(network = %step.network, "what was read does not hang together with what is known; it is read again");
+                tracing::warn!(network = %step.network, "the blocks that were read do not follow from those in the database, so they are read again; look at the endpoints if this lasts");
                 return Ok(Next::Later);
             }
             if advanced == Advanced::Done {

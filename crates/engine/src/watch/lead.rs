@@ -46,7 +46,7 @@ pub(super) async fn run(engine: Arc<Engine>, place: usize, mut stopping: Stoppin
             tracing::error!(
                 network,
                 ?fail,
-                "a network's watch failed; it is taken up again"
+                "watching a network failed, and begins again in a few seconds; the cause is named here"
             );
         }
         tokio::select! {

@@ -260,7 +260,7 @@ async fn take(follower: &Follower<'_>, mut missed: Vec<Seen>) -> Result<bool, Fa
             network,
             tx_hash,
             height,
-            "a transfer was missed at first and is taken in now"
+            "a transfer was missed at first, because the endpoints that were read left it out, and is taken in now; ask their providers"
         );
         metrics::counter!("till_network_missed_total", "network" => network.clone()).increment(1);
     }
