@@ -53,7 +53,7 @@ impl Claim {
 
 /// What one endpoint says of each transaction that it was asked for: nothing where it does not have it in that block, or
 /// where it moved nothing to us.
-pub type Told = BTreeMap<[u8; 32], Vec<Claim>>;
+pub type ClaimsByTransaction = BTreeMap<[u8; 32], Vec<Claim>>;
 
 /// What is asked about: transactions of one block.
 #[derive(Clone, Copy)]
@@ -85,7 +85,7 @@ pub(crate) async fn told(
     pool: Pool<'_>,
     source: &Endpoint,
     question: Question<'_>,
-) -> Result<Told, EndpointTrouble> {
+) -> Result<ClaimsByTransaction, EndpointTrouble> {
     let Question {
         block,
         transactions,
@@ -93,7 +93,7 @@ pub(crate) async fn told(
         ..
     } = question;
     let receipts = pool.receipts(source, &block, transactions).await?;
-    let mut told = Told::new();
+    let mut told = ClaimsByTransaction::new();
     for transaction in transactions {
         let receipt = receipts.get(transaction);
         let mut claims = Vec::new();
@@ -109,7 +109,7 @@ pub(crate) async fn told(
 }
 
 /// Who said what.
-pub type Answers<'s> = Vec<(&'s Endpoint, Told)>;
+pub type Answers<'s> = Vec<(&'s Endpoint, ClaimsByTransaction)>;
 
 /// Hears those who were not heard yet, until enough say the same of every transaction. Where they do not, what the block
 /// holds is proven; where it cannot be, who is contradicted by as many as must agree is not believed for a while.
@@ -156,8 +156,9 @@ fn are_of_one_mind(question: Question<'_>, answers: &Answers<'_>) -> bool {
 
 /// Whether somebody has nothing of one of the transactions.
 fn says_nothing(question: Question<'_>, answers: &Answers<'_>) -> bool {
-    let is_empty =
-        |told: &Told, transaction: &[u8; 32]| told.get(transaction).is_some_and(Vec::is_empty);
+    let is_empty = |told: &ClaimsByTransaction, transaction: &[u8; 32]| {
+        told.get(transaction).is_some_and(Vec::is_empty)
+    };
     let mut transactions = question.transactions.iter();
     transactions.any(|it| answers.iter().any(|(_, told)| is_empty(told, it)))
 }
@@ -366,7 +367,7 @@ mod tests {
             is_known: false,
         };
         let told = |paid_claims: Vec<Claim>, invented_claims: Vec<Claim>| {
-            Told::from([(paid, paid_claims), (invented, invented_claims)])
+            ClaimsByTransaction::from([(paid, paid_claims), (invented, invented_claims)])
         };
         let right = vec![claim(3, 25)];
         let answers = vec![
@@ -409,8 +410,9 @@ mod tests {
                 is_known: false,
             };
             let right = vec![claim(3, 25)];
-            let honest = Told::from([(paid, right.clone()), (invented, Vec::new())]);
-            let lie = Told::from([(paid, right.clone()), (invented, vec![claim(0, 7)])]);
+            let honest = ClaimsByTransaction::from([(paid, right.clone()), (invented, Vec::new())]);
+            let lie =
+                ClaimsByTransaction::from([(paid, right.clone()), (invented, vec![claim(0, 7)])]);
             let answers = vec![(one, honest.clone()), (other, honest), (liar, lie)];
             let judged = |it: [u8; 32]| judge(pool, question, &it, groups(&answers, &it));
             assert_eq!(judged(paid), Verdict::Agreed(right));

@@ -4,29 +4,29 @@ use futures::FutureExt as _;
 use till_chains::observer::hash_text;
 use till_core::chain::Block;
 
+use crate::endpoint_tips::EndpointTips;
 use crate::heads::{Head, held_at};
 use crate::latecomers::{GRACE, answers_in_time};
 use crate::pool::Pool;
-use crate::said::Said;
 
 /// How far below the first block that was ever read others may be replaced before anything is final.
 const UNSEEN: i64 = 64;
 
 /// The chain that we know.
 #[derive(Clone, Copy)]
-pub struct Ours<'w> {
+pub struct KnownChain<'w> {
     pub window: &'w [Block],
     pub last_final: Option<i64>,
 }
 
-impl<'w> Ours<'w> {
+impl<'w> KnownChain<'w> {
     fn at(&self, height: i64) -> Option<&'w Block> {
         self.window.iter().find(|block| block.height == height)
     }
 }
 
 /// Where two chains part.
-pub struct Shared {
+pub struct ForkPoint {
     /// The first block that is another.
     pub from: i64,
     /// The one below it, which both have; none where that is below all that is kept.
@@ -38,10 +38,10 @@ pub struct Shared {
 /// Nothing while not enough endpoints say the same on the way down.
 pub async fn last_shared(
     pool: Pool<'_>,
-    ours: Ours<'_>,
+    ours: KnownChain<'_>,
     head: &Head<'_>,
-    said: &[Said<'_>],
-) -> Option<Shared> {
+    said: &[EndpointTips<'_>],
+) -> Option<ForkPoint> {
     let window = ours.window;
     let (lowest, highest) = (window.first()?.height, window.last()?.height);
     let mut at = highest.min(head.block.height);
@@ -59,7 +59,7 @@ pub async fn last_shared(
         Some(tip) => at.min(tip) + 1,
         None => (lowest - UNSEEN).max(0),
     };
-    Some(Shared {
+    Some(ForkPoint {
         from,
         parent: ours.at(at).map(|block| block.hash.clone()),
         depth: highest - at,
@@ -67,11 +67,17 @@ pub async fn last_shared(
 }
 
 /// Who has another block where ours is final, against all the others, is not believed.
-pub async fn blame_dissenters(pool: Pool<'_>, ours: Ours<'_>, head: &Head<'_>, said: &[Said<'_>]) {
+pub async fn blame_dissenters(
+    pool: Pool<'_>,
+    ours: KnownChain<'_>,
+    head: &Head<'_>,
+    said: &[EndpointTips<'_>],
+) {
     let Some(ours) = ours.last_final.and_then(|tip| ours.at(tip)) else {
         return;
     };
-    let is_holder = |it: &Said<'_>| head.holders.iter().any(|own| std::ptr::eq(*own, it.source));
+    let is_holder =
+        |it: &EndpointTips<'_>| head.holders.iter().any(|own| std::ptr::eq(*own, it.source));
     let others = said.iter().filter(|it| !is_holder(it));
     let ahead = others.filter(|it| it.latest.height >= head.block.height);
     let asked = ahead.map(|it| {
@@ -117,7 +123,7 @@ mod tests {
             let said = ask_all(pool).await;
             let window = &window(known)[..];
             let head = agreed_head(pool, &said, window).await.unwrap();
-            let ours = Ours { window, last_final };
+            let ours = KnownChain { window, last_final };
             let shared = last_shared(pool, ours, &head, &said).await.unwrap();
             assert_eq!((shared.from, shared.depth), expected, "{known} {chain}");
             let parent = usize::try_from(expected.0 - 1).ok();
@@ -136,7 +142,7 @@ mod tests {
         let head = agreed_head(pool, &said, window).await.unwrap();
         for (last_final, is_asked) in [(0, true), (1, false)] {
             let last_final = Some(last_final);
-            blame_dissenters(pool, Ours { window, last_final }, &head, &said).await;
+            blame_dissenters(pool, KnownChain { window, last_final }, &head, &said).await;
             assert_eq!(scripted.endpoints()[2].may_be_asked(7), is_asked);
         }
     }

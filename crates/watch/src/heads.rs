@@ -6,9 +6,9 @@ use till_chains::observer::{Header, hash_text};
 use till_core::chain::Block;
 
 use crate::endpoint::Endpoint;
+use crate::endpoint_tips::EndpointTips;
 use crate::latecomers::{GRACE, answers_in_time};
 use crate::pool::Pool;
-use crate::said::Said;
 
 /// How far back it is looked for a block that enough have, before anything was read.
 const BACK_AT_FIRST: i64 = 256;
@@ -39,7 +39,7 @@ impl<'s> Head<'s> {
     }
 
     /// The same, of these endpoints alone. None where they are too few.
-    pub fn among(&self, said: &[Said<'_>]) -> Option<Head<'s>> {
+    pub fn among(&self, said: &[EndpointTips<'_>]) -> Option<Head<'s>> {
         let is_among =
             |holder: &&&Endpoint| said.iter().any(|it| std::ptr::eq(it.source, **holder));
         let holders: Vec<&'s Endpoint> = self.holders.iter().filter(is_among).copied().collect();
@@ -65,14 +65,14 @@ impl<'s> Head<'s> {
 /// Nothing where no block that we could begin at is held by enough of them.
 pub async fn agreed_head<'s>(
     pool: Pool<'_>,
-    said: &[Said<'s>],
+    said: &[EndpointTips<'s>],
     window: &[Block],
 ) -> Option<Head<'s>> {
     let need = pool.net.quorum.min(said.len());
     let mut heights: Vec<i64> = said.iter().map(|it| it.latest.height).collect();
     heights.sort_unstable_by(|a, b| b.cmp(a));
     let wanted = *heights.get(need.checked_sub(1)?)?;
-    let head = |held: Held<'s>| Head {
+    let head = |held: BlockHolders<'s>| Head {
         block: held.block,
         holders: held.holders,
         need,
@@ -97,7 +97,7 @@ pub async fn agreed_head<'s>(
 }
 
 /// A block, and who has it.
-pub(crate) struct Held<'s> {
+pub(crate) struct BlockHolders<'s> {
     pub block: Header,
     pub holders: Vec<&'s Endpoint>,
 }
@@ -105,11 +105,11 @@ pub(crate) struct Held<'s> {
 /// The block that most endpoints have at a height, if so many do. Among equals ours stays.
 pub(crate) async fn held_at<'s>(
     pool: Pool<'_>,
-    said: &[Said<'s>],
+    said: &[EndpointTips<'s>],
     window: &[Block],
     height: i64,
     need: usize,
-) -> Option<Held<'s>> {
+) -> Option<BlockHolders<'s>> {
     let asked = said.iter().map(|it| {
         async move {
             let header = match it.latest.height {
@@ -137,7 +137,7 @@ pub(crate) async fn held_at<'s>(
     let groups = grouped(told.flatten(), |header: &Header| header.hash);
     let groups = groups.into_iter().rev();
     let (block, holders) = groups.max_by_key(|(it, holders)| (holders.len(), is_ours(it)))?;
-    (holders.len() >= need).then_some(Held { block, holders })
+    (holders.len() >= need).then_some(BlockHolders { block, holders })
 }
 
 /// Who says the same, in the order in which it was said first.

@@ -19,7 +19,7 @@ const PROVEN_AT_ONCE: usize = 2;
 const PROVEN_TIMES_MAX: usize = 4;
 
 /// Logs that one endpoint gave.
-pub type Given<'s> = (&'s Endpoint, Vec<Log>);
+pub type EndpointLogs<'s> = (&'s Endpoint, Vec<Log>);
 
 /// How many blocks an endpoint is asked for at once: it is found out, never known.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ pub async fn read_all<'s>(
     head: &Head<'s>,
     spans: &[Span],
     headers: &mut Vec<Header>,
-) -> Result<Vec<Given<'s>>, EndpointTrouble> {
+) -> Result<Vec<EndpointLogs<'s>>, EndpointTrouble> {
     let readers = content_readers(pool, head);
     let blocks = &headers[..];
     let ask = |reader: &'s Endpoint| {

@@ -16,7 +16,7 @@ use till_net::TlsError;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::agreed::agreed;
+use crate::quorum::first_agreed;
 use crate::settings::EndpointSettings;
 
 /// Somebody waits for the answer in front of a page.
@@ -134,7 +134,7 @@ impl Nodes {
                 tracing::warn!(network = network.id, endpoint = %node.endpoint, register, %error, "a register on the chain did not answer, so it neither clears nor names anybody; check the endpoint if this lasts");
             })
         };
-        agreed(of.nodes.iter().map(ask), of.quorum).await.ok()
+        first_agreed(of.nodes.iter().map(ask), of.quorum).await.ok()
     }
 
     /// One that hangs leaves the others their share.

@@ -5,8 +5,8 @@ use futures::FutureExt as _;
 use till_chains::observer::{BlockContents, Header, Receipts};
 use till_chains::rpc::RpcError;
 
-use crate::agreed::{Told, ask};
 use crate::pool::Pool;
+use crate::quorum::{QuorumAnswer, ask_quorum};
 
 /// All receipts of one block. None where its header is not agreed on, or nobody gives receipts that it names.
 pub(crate) async fn prove_block(
@@ -57,11 +57,11 @@ pub(crate) async fn prove_block(
 
 /// The header at a height, where as many endpoints as must agree give the very same.
 async fn voted(pool: Pool<'_>, height: i64) -> Option<Header> {
-    let told = ask(pool, |source| {
+    let told = ask_quorum(pool, |source| {
         async move { pool.header(source, height).await.ok().flatten() }.boxed()
     });
     match told.await {
-        Told::Agreed(header) => Some(header),
-        Told::Contradicted | Told::Unknown => None,
+        QuorumAnswer::Agreed(header) => Some(header),
+        QuorumAnswer::Contradicted | QuorumAnswer::Unknown => None,
     }
 }

@@ -9,13 +9,13 @@ use futures::{FutureExt as _, StreamExt as _};
 use tokio::time::timeout;
 
 use crate::endpoint::Endpoint;
+use crate::endpoint_tips::EndpointTips;
 use crate::identity::identify;
 use crate::latecomers::GRACE;
 use crate::pool::Pool;
-use crate::said::Said;
 
 /// Looks at everybody who may be asked, and waits for all of them.
-pub async fn ask_all(pool: Pool<'_>) -> Vec<Said<'_>> {
+pub async fn ask_all(pool: Pool<'_>) -> Vec<EndpointTips<'_>> {
     let mut rounds = Rounds::new(pool);
     rounds.begin();
     rounds.wait_for_late().await
@@ -25,7 +25,7 @@ pub async fn ask_all(pool: Pool<'_>) -> Vec<Said<'_>> {
 pub struct Rounds<'e> {
     pool: Pool<'e>,
     /// Behind a lock that nobody waits for: whoever holds these rounds may be shared between threads.
-    under_way: Mutex<FuturesUnordered<BoxFuture<'e, (usize, Option<Said<'e>>)>>>,
+    under_way: Mutex<FuturesUnordered<BoxFuture<'e, (usize, Option<EndpointTips<'e>>)>>>,
     /// By place in the operator's order.
     is_asked: Vec<bool>,
 }
@@ -40,11 +40,11 @@ impl<'e> Rounds<'e> {
     }
 
     /// What those say who answer in this round, in the operator's order.
-    pub async fn ask(&mut self) -> Vec<Said<'e>> {
+    pub async fn ask(&mut self) -> Vec<EndpointTips<'e>> {
         let mut open = self.begin();
         let quorum = self.pool.net.quorum;
         let (mut in_time, mut late) = (Vec::new(), Vec::new());
-        let mut hear = |open: &mut Vec<usize>, place: usize, said: Option<Said<'e>>| {
+        let mut hear = |open: &mut Vec<usize>, place: usize, said: Option<EndpointTips<'e>>| {
             let is_of_this_round = open.contains(&place);
             open.retain(|it| *it != place);
             match is_of_this_round {
@@ -75,7 +75,7 @@ impl<'e> Rounds<'e> {
     }
 
     /// What those say who were left out. Waits for them.
-    pub async fn wait_for_late(&mut self) -> Vec<Said<'e>> {
+    pub async fn wait_for_late(&mut self) -> Vec<EndpointTips<'e>> {
         let mut said = Vec::new();
         while let Some((_, late)) = self.next().await {
             said.extend(late);
@@ -100,7 +100,7 @@ impl<'e> Rounds<'e> {
         places
     }
 
-    async fn next(&mut self) -> Option<(usize, Option<Said<'e>>)> {
+    async fn next(&mut self) -> Option<(usize, Option<EndpointTips<'e>>)> {
         let under_way = self.under_way.get_mut();
         let under_way = under_way.unwrap_or_else(PoisonError::into_inner);
         let (place, said) = under_way.next().await?;
@@ -108,13 +108,13 @@ impl<'e> Rounds<'e> {
         Some((place, said))
     }
 
-    fn in_order(&self, mut said: Vec<Said<'e>>) -> Vec<Said<'e>> {
+    fn in_order(&self, mut said: Vec<EndpointTips<'e>>) -> Vec<EndpointTips<'e>> {
         said.sort_by_key(|it| self.pool.net.place_of(it.source));
         said
     }
 }
 
-async fn ask<'e>(pool: Pool<'e>, source: &'e Endpoint) -> Option<Said<'e>> {
+async fn ask<'e>(pool: Pool<'e>, source: &'e Endpoint) -> Option<EndpointTips<'e>> {
     if !source.is_identified(pool.now_us()) {
         identify(pool, source).await;
     }
@@ -131,7 +131,7 @@ async fn ask<'e>(pool: Pool<'e>, source: &'e Endpoint) -> Option<Said<'e>> {
         let (network, was) = (&*pool.network().id, was.why());
         tracing::info!(network, endpoint = %source.address, was, "an endpoint answers again");
     }
-    Some(Said {
+    Some(EndpointTips {
         source,
         latest: tips.head,
         safe: tips.safe,
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
     use crate::scripted::Scripted;
 
-    fn places(scripted: &Scripted, said: &[Said<'_>]) -> Vec<usize> {
+    fn places(scripted: &Scripted, said: &[EndpointTips<'_>]) -> Vec<usize> {
         scripted.places(said.iter().map(|it| it.source))
     }
 

@@ -5,14 +5,17 @@ use till_chains::observer::{Header, hash_text};
 use till_core::chain::Block;
 
 use crate::endpoint::{Endpoint, Progress};
+use crate::endpoint_tips::EndpointTips;
 use crate::latecomers::{GRACE, answers_in_time};
 use crate::pool::Pool;
-use crate::said::Said;
 use crate::update::Tip;
 
 /// Those who go on, and where the others stand still: fewer go on than must agree. None where enough do, and where more stand
 /// still: then it is not sure who is wrong.
-pub fn going_on<'s>(pool: Pool<'_>, said: &[Said<'s>]) -> Option<(Vec<Said<'s>>, i64)> {
+pub fn going_on<'s>(
+    pool: Pool<'_>,
+    said: &[EndpointTips<'s>],
+) -> Option<(Vec<EndpointTips<'s>>, i64)> {
     let now_us = pool.clock.monotonic_us();
     let furthest = said.iter().map(|it| it.latest.height).max().unwrap_or(0);
     let paces: Vec<Progress> = said
@@ -86,7 +89,7 @@ async fn covered(
 /// Safe and final, as far as enough endpoints agree.
 pub async fn agreed_tips(
     pool: Pool<'_>,
-    said: &[Said<'_>],
+    said: &[EndpointTips<'_>],
     chain: &Chain<'_>,
 ) -> (Option<Tip>, Option<Tip>) {
     let safe = said

@@ -6,7 +6,7 @@ use crate::endpoint::Endpoint;
 
 /// The last block that an endpoint has, and how far it says that its chain is settled.
 #[derive(Clone)]
-pub struct Said<'s> {
+pub struct EndpointTips<'s> {
     pub source: &'s Endpoint,
     pub latest: Header,
     pub safe: Option<Header>,

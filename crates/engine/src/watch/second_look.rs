@@ -5,14 +5,16 @@ use scoped_futures::ScopedFutureExt as _;
 use till_chains::observer::{Header, hash_text};
 use till_core::chain::Block;
 use till_store::transfers::TransferRow;
-use till_watch::{ChainUpdate, Claim, Endpoint, Given, Seen, Span, matched, proven, read_logs};
+use till_watch::{
+    ChainUpdate, Claim, Endpoint, EndpointLogs, Seen, Span, our_transfers, proven, read_logs,
+};
 
 use super::Trouble;
-use super::ask::Asking;
 use super::confirm::claim_of;
 use super::follow::Follower;
 use super::gather::{disagreement, more};
-use super::ours::ours;
+use super::network_watch::NetworkWatch;
+use super::our_addresses::of_ours;
 use crate::base::fail::Fail;
 use crate::intake::chain::{Advanced, advance};
 
@@ -57,12 +59,12 @@ pub(super) async fn pass(follower: &mut Follower<'_>) -> Result<Option<String>, 
         let looked = look(follower, (source, looks), (from, to), is_patient);
         held = match looked.await {
             Ok(held) => held,
-            Err(Trouble::Source) => None,
-            Err(Trouble::Ours(fail)) => return Err(fail),
+            Err(Trouble::Endpoint) => None,
+            Err(Trouble::Failed(fail)) => return Err(fail),
         };
         // Who could not give what it was asked for is asked after the others for a while.
         if held.is_none() && follower.row.checked_height == before {
-            source.deprioritise(follower.asking.engine.clock.monotonic_us());
+            source.deprioritise(follower.watch.engine.clock.monotonic_us());
         }
     }
     let late = format!("the blocks from height {from} on wait for their second look");
@@ -79,7 +81,7 @@ pub(super) fn is_behind(follower: &Follower<'_>) -> bool {
 
 /// They wait no longer than they are kept.
 fn left_out(follower: &Follower<'_>, (from, to): (i64, i64)) {
-    let network = &*follower.asking.network().id;
+    let network = &*follower.watch.network().id;
     tracing::error!(
         network,
         from,
@@ -97,25 +99,25 @@ async fn look<'e>(
     (from, to): (i64, i64),
     is_patient: bool,
 ) -> Result<Option<String>, Trouble> {
-    let asking = follower.asking;
+    let watch = follower.watch;
     let to = to.min(from + source.blocks_at_most() - 1);
     let is_among = |it: &&Block| (from..=to).contains(&it.height);
     let blocks = follower.window.iter().filter(is_among).cloned();
     let blocks: Vec<Block> = blocks.collect();
-    let Some(mut headers) = headers_of(asking, source, &blocks).await? else {
+    let Some(mut headers) = headers_of(watch, source, &blocks).await? else {
         return Ok(None);
     };
     let given = match looks {
         Looks::First => None,
-        Looks::Again if asking.net.quorum == 1 => {
-            let proven = proven(asking.pool, source, &mut headers, is_patient).await?;
+        Looks::Again if watch.net.quorum == 1 => {
+            let proven = proven(watch.pool, source, &mut headers, is_patient).await?;
             proven.map(|logs| vec![(source, logs)])
         }
-        Looks::Again => match by_all(asking, &blocks).await {
+        Looks::Again => match by_all(watch, &blocks).await {
             Some(given) => Some(given),
             // Who tells what is not so is done without, for contents can be proven.
-            None if asking.is_anybody_doubted() => {
-                let proven = proven(asking.pool, source, &mut headers, is_patient).await?;
+            None if watch.is_anybody_doubted() => {
+                let proven = proven(watch.pool, source, &mut headers, is_patient).await?;
                 proven.map(|logs| vec![(source, logs)])
             }
             None => return Ok(None),
@@ -125,20 +127,15 @@ async fn look<'e>(
     let given = match given {
         Some(given) => given,
         None => {
-            let logs = read_logs(asking.pool, source, &Span::default(), &headers).await?;
+            let logs = read_logs(watch.pool, source, &Span::default(), &headers).await?;
             vec![(source, logs)]
         }
     };
-    let (mut given, our_addresses) = ours(asking, given).await?;
-    leave_known(asking, &mut given, (from, to)).await?;
-    let mut matched = matched::agreed(
-        asking.pool,
-        &given,
-        &our_addresses,
-        (&[], asking.net.quorum),
-    )
-    .await?;
-    more(asking, &blocks, &mut matched).await;
+    let (mut given, our_addresses) = of_ours(watch, given).await?;
+    leave_known(watch, &mut given, (from, to)).await?;
+    let mut matched =
+        our_transfers::agreed(watch.pool, &given, &our_addresses, (&[], watch.net.quorum)).await?;
+    more(watch, &blocks, &mut matched).await;
     if !matched.seen.is_empty() && !take(follower, matched.seen).await? {
         return Ok(None);
     }
@@ -152,14 +149,14 @@ async fn look<'e>(
 /// The heads of these blocks, as an endpoint gives them. None where it is behind, or of another chain: whoever reads on finds out
 /// which.
 async fn headers_of(
-    asking: Asking<'_>,
+    watch: NetworkWatch<'_>,
     source: &Endpoint,
     blocks: &[Block],
 ) -> Result<Option<Vec<Header>>, Trouble> {
     let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else {
         return Ok(None);
     };
-    let headers = asking.headers(source, (first.height, last.height)).await?;
+    let headers = watch.headers(source, (first.height, last.height)).await?;
     let is_it = |(it, block): (&Header, &Block)| block.hash == hash_text(&it.hash);
     let are_they = headers.len() == blocks.len() && headers.iter().zip(blocks).all(is_it);
     Ok(are_they.then_some(headers))
@@ -167,16 +164,16 @@ async fn headers_of(
 
 /// What each of those who can be asked gives, where several must agree and nobody is left of whom it is known that it was not read
 /// at first. Each is held to what it says itself of the blocks. None while fewer answer than must agree.
-async fn by_all<'e>(asking: Asking<'e>, blocks: &[Block]) -> Option<Vec<Given<'e>>> {
+async fn by_all<'e>(watch: NetworkWatch<'e>, blocks: &[Block]) -> Option<Vec<EndpointLogs<'e>>> {
     let mut given = Vec::new();
-    for source in asking.usable() {
-        let Ok(Some(headers)) = headers_of(asking, source, blocks).await else {
+    for source in watch.usable() {
+        let Ok(Some(headers)) = headers_of(watch, source, blocks).await else {
             continue;
         };
-        let logs = read_logs(asking.pool, source, &Span::default(), &headers).await;
+        let logs = read_logs(watch.pool, source, &Span::default(), &headers).await;
         given.extend(logs.ok().map(|logs| (source, logs)));
     }
-    (given.len() >= asking.net.quorum).then_some(given)
+    (given.len() >= watch.net.quorum).then_some(given)
 }
 
 /// Somebody else than those who were read at first, the last in the operator's order: reading on begins with the first.
@@ -186,21 +183,21 @@ fn another<'e>(
     from: i64,
     is_patient: bool,
 ) -> Option<(&'e Endpoint, Looks)> {
-    let asking = follower.asking;
+    let watch = follower.watch;
     let readers = follower.readers_of(from);
     // Who read it before a restart is not known: anybody may have.
     let is_other = |source: &&Endpoint| {
-        let place = asking.net.place_of(source);
+        let place = watch.net.place_of(source);
         let readers = readers.as_ref();
         readers.is_some_and(|readers| !readers.contains(&place))
     };
-    let now_us = asking.engine.clock.monotonic_us();
-    let mut usable = asking.usable();
+    let now_us = watch.engine.clock.monotonic_us();
+    let mut usable = watch.usable();
     let steady = |source: &&Endpoint| source.is_steady(now_us);
     let mut others = usable.iter().rev().copied().filter(is_other);
     let other = others.find(steady);
     usable.sort_by_key(|source| source.is_steady(now_us));
-    let may_come = is_patient && asking.net.endpoints.iter().any(|it| is_other(&it));
+    let may_come = is_patient && watch.net.endpoints.iter().any(|it| is_other(&it));
     match other {
         None if may_come => None,
         None => Some((*usable.last()?, Looks::Again)),
@@ -210,15 +207,15 @@ fn another<'e>(
 
 /// Takes out the logs of transfers that are known as they are.
 async fn leave_known(
-    asking: Asking<'_>,
-    given: &mut [Given<'_>],
+    watch: NetworkWatch<'_>,
+    given: &mut [EndpointLogs<'_>],
     (from, to): (i64, i64),
 ) -> Result<(), Fail> {
     if given.iter().all(|(_, logs)| logs.is_empty()) {
         return Ok(());
     }
-    let network = asking.network();
-    let mut reader = asking.engine.db.read().await?;
+    let network = watch.network();
+    let mut reader = watch.engine.db.read().await?;
     let known = till_store::transfers::in_blocks(&mut reader, &network.id, from - 1, to).await?;
     let mut known: Vec<(String, Claim)> = known
         .iter()
@@ -227,7 +224,7 @@ async fn leave_known(
     for (_, logs) in given {
         logs.retain(|log| {
             let tx_hash = till_chains::tx_hash_of(network.family, &log.tx_hash);
-            let claim = matched::claim_of(asking.pool, log);
+            let claim = our_transfers::claim_of(watch.pool, log);
             let is_it = |(known, it): &(String, Claim)| {
                 let place = claim.place;
                 *known == tx_hash
@@ -245,7 +242,7 @@ async fn leave_known(
 
 /// Whether they were taken in.
 async fn take(follower: &Follower<'_>, mut missed: Vec<Seen>) -> Result<bool, Fail> {
-    let network = &follower.asking.network().id;
+    let network = &follower.watch.network().id;
     // What is known at the same place was told by fewer: it goes before what is there comes. What is known as it is stays:
     // a transaction that paid several is asked about as a whole.
     let mut known = at_places(follower, &missed).await?;
@@ -278,7 +275,7 @@ async fn take(follower: &Follower<'_>, mut missed: Vec<Seen>) -> Result<bool, Fa
     }
     for update in updates {
         let step = follower.step(update);
-        if advance(follower.asking.engine, &step).await? != Advanced::Done {
+        if advance(follower.watch.engine, &step).await? != Advanced::Done {
             return Ok(false);
         }
     }
@@ -298,21 +295,21 @@ fn is_known_as(row: &TransferRow, seen: &Seen) -> bool {
 
 /// What is known to be in a block at the places of these.
 async fn at_places(follower: &Follower<'_>, missed: &[Seen]) -> Result<Vec<TransferRow>, Fail> {
-    let network = &*follower.asking.network().id;
+    let network = &*follower.watch.network().id;
     let identities: Vec<(&str, &str, i64)> = missed
         .iter()
         .map(|it| (network, &*it.tx_hash, it.place))
         .collect();
-    let mut reader = follower.asking.engine.db.read().await?;
+    let mut reader = follower.watch.engine.db.read().await?;
     let known = till_store::transfers::find_many(&mut reader, &identities).await?;
     let stands = |fact: &TransferRow| fact.height.is_some() && !fact.gone;
     Ok(known.into_iter().filter(stands).collect())
 }
 
 async fn note(follower: &mut Follower<'_>, height: i64) -> Result<(), Fail> {
-    let (id, epoch) = (&*follower.asking.network().id, follower.epoch);
+    let (id, epoch) = (&*follower.watch.network().id, follower.epoch);
     let heights = (follower.row.checked_height, height);
-    let written = follower.asking.engine.db.write(move |tx| {
+    let written = follower.watch.engine.db.write(move |tx| {
         async move { Ok::<_, Fail>(till_store::networks::check(tx, id, epoch, heights).await?) }
             .scope_boxed()
     });

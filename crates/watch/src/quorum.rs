@@ -9,7 +9,7 @@ use crate::latecomers::ask_in_turn;
 use crate::pool::Pool;
 
 /// All are asked at the same time. The first answer that so many give; who hangs is not waited for once they have. Else why the last one failed that did.
-pub async fn agreed<T: PartialEq, E>(
+pub async fn first_agreed<T: PartialEq, E>(
     asked: impl Iterator<Item = impl Future<Output = Result<T, E>>>,
     quorum: usize,
 ) -> Result<T, Option<E>> {
@@ -31,7 +31,7 @@ pub async fn agreed<T: PartialEq, E>(
 
 /// What endpoints say of one thing.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Told<T> {
+pub enum QuorumAnswer<T> {
     /// Enough say the same.
     Agreed(T),
     /// Enough answer, and they contradict each other: whoever is right, somebody lies.
@@ -41,13 +41,13 @@ pub enum Told<T> {
 }
 
 /// So many as must agree are asked together, and the others, one after the other, where these do not agree or take long.
-pub async fn ask<'e, 'f, T: PartialEq + Send>(
+pub async fn ask_quorum<'e, 'f, T: PartialEq + Send>(
     pool: Pool<'e>,
     ask: impl Fn(&'e Endpoint) -> BoxFuture<'f, Option<T>> + Send + Sync,
-) -> Told<T> {
+) -> QuorumAnswer<T> {
     let (quorum, sources) = (pool.net.quorum, pool.usable());
     if sources.len() < quorum {
-        return Told::Unknown;
+        return QuorumAnswer::Unknown;
     }
     let mut told = Vec::new();
     let is_enough = |answer: Option<(&'e Endpoint, T)>| {
@@ -58,11 +58,11 @@ pub async fn ask<'e, 'f, T: PartialEq + Send>(
     told_by(told, quorum)
 }
 
-fn told_by<T: PartialEq>(mut told: Vec<T>, quorum: usize) -> Told<T> {
+fn told_by<T: PartialEq>(mut told: Vec<T>, quorum: usize) -> QuorumAnswer<T> {
     match enough(&told, quorum) {
-        Some(at) => Told::Agreed(told.swap_remove(at)),
-        None if told.len() >= quorum => Told::Contradicted,
-        None => Told::Unknown,
+        Some(at) => QuorumAnswer::Agreed(told.swap_remove(at)),
+        None if told.len() >= quorum => QuorumAnswer::Contradicted,
+        None => QuorumAnswer::Unknown,
     }
 }
 
@@ -81,7 +81,7 @@ mod tests {
         quorum: usize,
     ) -> Result<u8, Option<&'static str>> {
         let asked = answers.iter().map(|it| std::future::ready(*it));
-        agreed(asked, quorum).await
+        first_agreed(asked, quorum).await
     }
 
     #[tokio::test]
@@ -95,11 +95,11 @@ mod tests {
 
     #[test]
     fn those_who_contradict_each_other_are_told_from_those_who_are_too_few() {
-        assert_eq!(told_by(vec![7, 9, 9], 2), Told::Agreed(9));
-        assert_eq!(told_by(vec![7], 1), Told::Agreed(7));
-        assert_eq!(told_by(vec![7, 9], 2), Told::Contradicted);
-        assert_eq!(told_by(vec![7], 2), Told::Unknown);
-        assert_eq!(told_by::<u8>(vec![], 1), Told::Unknown);
+        assert_eq!(told_by(vec![7, 9, 9], 2), QuorumAnswer::Agreed(9));
+        assert_eq!(told_by(vec![7], 1), QuorumAnswer::Agreed(7));
+        assert_eq!(told_by(vec![7, 9], 2), QuorumAnswer::Contradicted);
+        assert_eq!(told_by(vec![7], 2), QuorumAnswer::Unknown);
+        assert_eq!(told_by::<u8>(vec![], 1), QuorumAnswer::Unknown);
     }
 
     #[tokio::test]
@@ -110,6 +110,6 @@ mod tests {
             }
             Ok::<_, ()>(7)
         });
-        assert_eq!(agreed(asked, 2).await, Ok(7));
+        assert_eq!(first_agreed(asked, 2).await, Ok(7));
     }
 }

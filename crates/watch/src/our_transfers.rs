@@ -6,10 +6,10 @@ use futures::FutureExt as _;
 use till_chains::observer::{Header, Log};
 use till_core::asset::Registry;
 
-use crate::claims::{Answers, Claim, Question, Told, Verdict, decide, told};
+use crate::claims::{Answers, Claim, ClaimsByTransaction, Question, Verdict, decide, told};
 use crate::endpoint::Endpoint;
 use crate::latecomers::readers_in_time;
-use crate::logs::Given;
+use crate::logs::EndpointLogs;
 use crate::pool::{EndpointTrouble, Pool};
 use crate::update::Seen;
 
@@ -34,7 +34,7 @@ impl Matched {
 }
 
 /// Those of the logs whose recipients may be ours, as far as eight bytes of each address tell.
-pub fn candidates<'s>(pool: Pool<'_>, given: Vec<Given<'s>>) -> Vec<Given<'s>> {
+pub fn candidates<'s>(pool: Pool<'_>, given: Vec<EndpointLogs<'s>>) -> Vec<EndpointLogs<'s>> {
     let of_endpoint = |(source, logs)| (source, may_be_ours(pool, logs));
     given.into_iter().map(of_endpoint).collect()
 }
@@ -53,13 +53,13 @@ fn recipient(pool: Pool<'_>, log: &Log) -> Option<String> {
 }
 
 /// To whom these logs say that something was moved.
-pub fn recipients(pool: Pool<'_>, given: &[Given<'_>]) -> HashSet<String> {
+pub fn recipients(pool: Pool<'_>, given: &[EndpointLogs<'_>]) -> HashSet<String> {
     let logs = given.iter().flat_map(|(_, logs)| logs);
     logs.filter_map(|log| recipient(pool, log)).collect()
 }
 
 /// Leaves those whose recipients are among ours.
-pub fn retain_ours(pool: Pool<'_>, given: &mut [Given<'_>], ours: &HashSet<String>) {
+pub fn retain_ours(pool: Pool<'_>, given: &mut [EndpointLogs<'_>], ours: &HashSet<String>) {
     let is_ours = |log: &Log| recipient(pool, log).is_some_and(|it| ours.contains(&it));
     for (_, logs) in given {
         logs.retain(is_ours);
@@ -70,7 +70,7 @@ pub fn retain_ours(pool: Pool<'_>, given: &mut [Given<'_>], ours: &HashSet<Strin
 /// that are agreed on already.
 pub async fn agreed<'s>(
     pool: Pool<'s>,
-    given: &[Given<'s>],
+    given: &[EndpointLogs<'s>],
     ours: &HashSet<String>,
     (headers, need): (&[Header], usize),
 ) -> Result<Matched, EndpointTrouble> {
@@ -129,8 +129,8 @@ fn add_logs(
     source: &Endpoint,
     logs: &[Log],
     question: Question<'_>,
-    mut told: Told,
-) -> Result<Told, EndpointTrouble> {
+    mut told: ClaimsByTransaction,
+) -> Result<ClaimsByTransaction, EndpointTrouble> {
     let mut by_transaction: BTreeMap<[u8; 32], Vec<Claim>> = BTreeMap::new();
     for log in logs.iter().filter(|it| it.block_hash == question.block) {
         let claim = claim_of(pool, log);
