@@ -15,6 +15,8 @@ use crate::pool::Pool;
 pub(crate) const GRACE: Duration = Duration::from_millis(500);
 /// How much longer a reader has than the other readers at least, where somebody else could be read instead.
 const READING_GRACE: Duration = Duration::from_secs(2);
+/// And how long a reader has that is read alone: nobody shows how long it should take.
+const READING_ALONE: Duration = Duration::from_secs(10);
 /// After so long the next endpoint is asked beside one that has not answered.
 const TURN: Duration = Duration::from_secs(2);
 
@@ -62,9 +64,12 @@ pub(crate) async fn readers_in_time<'s, 'f, T>(
         return answers.into_iter().map(Some).collect();
     }
     // As long again as all readers but one took.
-    let grace = || {
-        let took = Duration::from_micros(pool.now_us().saturating_sub(now_us));
-        took.max(READING_GRACE)
+    let grace = || match readers.len() {
+        ..2 => READING_ALONE,
+        _ => {
+            let took = Duration::from_micros(pool.now_us().saturating_sub(now_us));
+            took.max(READING_GRACE)
+        }
     };
     let is_enough = |answers: &[Option<T>]| answers.iter().flatten().count() + 1 >= answers.len();
     let answers = answers_in_time(asked, grace, is_enough).await;
@@ -116,5 +121,74 @@ pub(crate) async fn ask_in_turn<'e, 'f, T>(
                 None => {}
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt as _;
+
+    use super::*;
+    use crate::scripted::Scripted;
+
+    fn after(time: Duration, answer: u8) -> BoxFuture<'static, u8> {
+        async move {
+            tokio::time::sleep(time).await;
+            answer
+        }
+        .boxed()
+    }
+
+    #[tokio::test]
+    async fn who_is_late_is_left_out_once_enough_have_answered() {
+        let asked = || {
+            let times = [Duration::ZERO, 4 * GRACE, GRACE / 4];
+            let asked = times.into_iter().zip(1..);
+            asked.map(|(time, answer)| after(time, answer)).collect()
+        };
+        let two = |answers: &[Option<u8>]| answers.iter().flatten().count() >= 2;
+        let answers = answers_in_time(asked(), || GRACE, two).await;
+        assert_eq!(answers, [Some(1), None, Some(3)]);
+        let all = |answers: &[Option<u8>]| answers.iter().flatten().count() >= 3;
+        let answers = answers_in_time(asked(), || GRACE, all).await;
+        assert_eq!(answers, [Some(1), Some(2), Some(3)]);
+    }
+
+    #[tokio::test]
+    async fn a_reader_far_behind_the_others_is_left_out_where_somebody_else_can_be_read() {
+        let scripted = Scripted::of(&["ab", "ab", "ab"]).await;
+        let [one, slow, spare] = scripted.endpoints() else {
+            panic!("three endpoints")
+        };
+        let ask = |reader: &Endpoint| match std::ptr::eq(reader, slow) {
+            true => after(2 * READING_GRACE, 2),
+            false => after(Duration::ZERO, 1),
+        };
+        let pool = scripted.pool();
+        let answers = readers_in_time(pool, &[one, slow, spare], &[one, slow], ask).await;
+        assert_eq!(answers, [Some(1), None]);
+        assert!(!slow.is_steady(pool.now_us()) && slow.exclusion().is_none());
+        // With nobody else to read it is waited for.
+        let answers = readers_in_time(pool, &[one, slow], &[one, slow], ask).await;
+        assert_eq!(answers, [Some(1), Some(2)]);
+    }
+
+    #[tokio::test]
+    async fn who_takes_long_is_not_waited_for_alone() {
+        let scripted = Scripted::of(&["ab", "ab", "ab"]).await;
+        let [slow, one, other] = scripted.endpoints() else {
+            panic!("three endpoints")
+        };
+        let ask = |source: &Endpoint| match std::ptr::eq(source, slow) {
+            true => std::future::pending().boxed(),
+            false => after(Duration::ZERO, 7).map(Some).boxed(),
+        };
+        let mut told = Vec::new();
+        let two = |answer: Option<(&Endpoint, u8)>| {
+            told.extend(answer.map(|(_, answer)| answer));
+            told.len() >= 2
+        };
+        ask_in_turn(scripted.pool(), vec![slow, one, other], 2, ask, two).await;
+        assert_eq!(told, [7, 7]);
     }
 }
