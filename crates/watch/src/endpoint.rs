@@ -56,6 +56,7 @@ struct State {
     exclusion: Option<Exclusion>,
     head: Option<i64>,
     deprioritised_until: u64,
+    late_until: u64,
     /// Until when what it says of the contents of blocks is not read, and how often that was so.
     contents_doubted_until: u64,
     contents_doubts: u32,
@@ -156,6 +157,16 @@ impl Endpoint {
 
     pub fn is_deprioritised(&self, now_us: u64) -> bool {
         now_us < self.state().deprioritised_until
+    }
+
+    /// It was left out of a round because it did not answer in time.
+    pub(crate) fn mark_late(&self, now_us: u64) {
+        self.state().late_until = now_us + DEPRIORITISED_US;
+    }
+
+    /// Whether it is asked in its turn where others could be asked as well: steady, and lately in time.
+    pub fn is_prompt(&self, now_us: u64) -> bool {
+        self.is_steady(now_us) && self.state().late_until <= now_us
     }
 
     /// What it says of the contents of blocks was proven false. Its blocks still count: others prove what is in them.

@@ -26,9 +26,9 @@ pub struct Head<'s> {
 }
 
 impl<'s> Head<'s> {
-    /// Who could not give what it was read for, or told what is not so, is read after the others.
-    pub fn prefer_steady(&mut self, now_us: u64) {
-        self.holders.sort_by_key(|holder| !holder.is_steady(now_us));
+    /// Who could not give what it was read for, told what is not so, or is late, is read after the others.
+    pub fn prefer_prompt(&mut self, now_us: u64) {
+        self.holders.sort_by_key(|holder| !holder.is_prompt(now_us));
     }
 
     /// The heights to read next: who was asked too much is asked for less.

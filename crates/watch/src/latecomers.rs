@@ -45,6 +45,14 @@ pub(crate) async fn answers_in_time<T>(
     answers
 }
 
+/// What those give who have something to give, once so many have: whoever is late then is left out.
+pub async fn first_answers<T>(asked: Vec<BoxFuture<'_, Option<T>>>, enough: usize) -> Vec<T> {
+    let is_enough =
+        |answers: &[Option<Option<T>>]| answers.iter().flatten().flatten().count() >= enough;
+    let answers = answers_in_time(asked, || GRACE, is_enough).await;
+    answers.into_iter().flatten().flatten().collect()
+}
+
 /// What each of the readers says. Where another of those who could be read is steady, a reader that takes far longer than the
 /// other readers is left out, and read after the others for a while.
 pub(crate) async fn readers_in_time<'s, 'f, T>(
@@ -96,7 +104,7 @@ pub(crate) async fn ask_in_turn<'e, 'f, T>(
         return;
     }
     let now_us = pool.now_us();
-    sources.sort_by_key(|source| !source.is_steady(now_us));
+    sources.sort_by_key(|source| !source.is_prompt(now_us));
     let mut sources = sources.into_iter();
     let question = |source: &'e Endpoint| {
         let answer = ask(source);

@@ -38,6 +38,7 @@ pub use heads::{Head, agreed_head};
 pub use height_at::height_at;
 pub use holdings::{Holdings, Lying};
 pub use identity::{identify_all, still_on_it};
+pub use latecomers::first_answers;
 pub use logs::{EndpointLogs, Span, proven, read_all, read_logs};
 pub use nodes::Nodes;
 pub use pool::{EndpointTrouble, Pool, block_of};

@@ -191,6 +191,7 @@ async fn second_opinion(
 ) -> Result<(), EndpointTrouble> {
     let mut others = pool.usable();
     others.retain(|other| !std::ptr::eq(*other, source));
+    others.sort_by_key(|other| !other.is_prompt(pool.now_us()));
     if others.is_empty() {
         return prove(pool, source, header, contract).await;
     }

@@ -26,7 +26,7 @@ pub(crate) async fn prove_block(
     }
     let mut usable = pool.usable();
     let now_us = pool.now_us();
-    usable.sort_by_key(|source| !source.is_steady(now_us));
+    usable.sort_by_key(|source| !source.is_prompt(now_us));
     let mut unreadable = Vec::new();
     for source in usable {
         let told = pool.observer().contents(pool.rpc, &source.address, &header);

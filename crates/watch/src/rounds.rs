@@ -67,6 +67,9 @@ impl<'e> Rounds<'e> {
         };
         // Whether they were in time is seen by what they said.
         let _ = timeout(GRACE, others).await;
+        for place in open {
+            self.pool.net.endpoints[place].mark_late(self.pool.now_us());
+        }
         // Who is late may be slow in everything: it is asked for more only where it is needed.
         if in_time.len() < quorum {
             in_time.append(&mut late);
@@ -159,6 +162,7 @@ mod tests {
         let said = timeout(2 * GRACE, rounds.ask()).await;
         let said = said.expect("it is not waited for");
         assert_eq!(places(&scripted, &said), [0, 1]);
+        assert!(!late.is_prompt(7) && late.is_steady(7));
         // The question to it is still under way, and the others are asked again.
         assert_eq!(places(&scripted, &rounds.ask().await), [0, 1]);
         assert_eq!(late.head(), None);

@@ -12,6 +12,7 @@ use super::confirm::confirmed;
 use super::first_height::first_height;
 use super::gather::{Gathered, Upon, gather};
 use super::network_watch::NetworkWatch;
+use super::second_reading::SecondReading;
 use super::unconfirmed::unconfirmed_transfers;
 use super::{Trouble, measure};
 use crate::base::fail::Fail;
@@ -34,6 +35,8 @@ pub(super) struct Follower<'e> {
     pub(super) row: NetworkRow,
     pub(super) window: Vec<Block>,
     rounds: Rounds<'e>,
+    /// What is read for the second look and takes longer than a round.
+    pub(super) second_reading: Option<SecondReading<'e>>,
     spans: Vec<Span>,
     /// The last steps, in their order.
     readers: Vec<ReadBy>,
@@ -62,6 +65,7 @@ impl<'e> Follower<'e> {
             row,
             window,
             rounds: Rounds::new(watch.pool),
+            second_reading: None,
             spans: spans.collect(),
             readers: Vec::new(),
             unconfirmed: Unconfirmed::left(waiting),
@@ -92,6 +96,7 @@ impl<'e> Follower<'e> {
             let was_frozen = self.row.frozen_at.is_some();
             self.reload().await?;
             self.readers.clear();
+            self.second_reading = None;
             if was_frozen && self.row.frozen_at.is_none() {
                 let from = self.row.cursor_height.map(|cursor| cursor + 1);
                 tracing::info!(network = %self.row.id, from, "the freeze has ended; it is read on");
@@ -127,7 +132,7 @@ impl<'e> Follower<'e> {
         let Some(mut head) = head.filter(|_| self.row.frozen_at.is_none()) else {
             return Ok(Next::Later);
         };
-        head.prefer_steady(self.watch.engine.clock.monotonic_us());
+        head.prefer_prompt(self.watch.engine.clock.monotonic_us());
         // Where nothing was read yet, nobody can have paid before.
         let read = self.row.cursor_height.unwrap_or(head.block.height - 1);
         let top = head.block.height;
@@ -183,7 +188,7 @@ impl<'e> Follower<'e> {
             self.held = Some(why);
         }
         let now_us = self.watch.engine.clock.monotonic_us();
-        head.prefer_steady(now_us);
+        head.prefer_prompt(now_us);
         let read = match self.read_on(&head, said).await {
             Ok(read) => read,
             Err(Trouble::Endpoint) => {

@@ -12,6 +12,7 @@ mod measure;
 mod network_watch;
 mod our_addresses;
 mod second_look;
+mod second_reading;
 mod senders;
 mod status;
 mod unconfirmed;

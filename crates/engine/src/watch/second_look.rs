@@ -1,12 +1,13 @@
 //! A second look at what is final, from an endpoint that was not read at first where there is one: what the first look
 //! missed is credited once enough endpoints have it, and told to operators.
 
+use futures::FutureExt as _;
 use scoped_futures::ScopedFutureExt as _;
-use till_chains::observer::{Header, hash_text};
 use till_core::chain::Block;
 use till_store::transfers::TransferRow;
 use till_watch::{
-    ChainUpdate, Claim, Endpoint, EndpointLogs, Seen, Span, our_transfers, proven, read_logs,
+    ChainUpdate, Claim, Endpoint, EndpointLogs, Seen, Span, first_answers, our_transfers, proven,
+    read_logs,
 };
 
 use super::Trouble;
@@ -15,6 +16,7 @@ use super::follow::Follower;
 use super::gather::{disagreement, more};
 use super::network_watch::NetworkWatch;
 use super::our_addresses::of_ours;
+use super::second_reading::{SecondReading, headers_of};
 use crate::base::fail::Fail;
 use crate::intake::chain::{Advanced, advance};
 
@@ -55,7 +57,11 @@ pub(super) async fn pass(follower: &mut Follower<'_>) -> Result<Option<String>, 
     let (waits, before) = (last_final - from, follower.row.checked_height);
     let is_patient = waits < PATIENCE;
     let mut held = None;
-    if let Some((source, looks)) = another(follower, from, is_patient) {
+    let under_way = follower.second_reading.as_ref();
+    let under_way = under_way.filter(|it| it.from() == Some(from));
+    let under_way = under_way.map(|it| (it.source, Looks::First));
+    let looker = under_way.or_else(|| another(follower, from, is_patient));
+    if let Some((source, looks)) = looker {
         let looked = look(follower, (source, looks), (from, to), is_patient);
         held = match looked.await {
             Ok(held) => held,
@@ -63,7 +69,8 @@ pub(super) async fn pass(follower: &mut Follower<'_>) -> Result<Option<String>, 
             Err(Trouble::Failed(fail)) => return Err(fail),
         };
         // Who could not give what it was asked for is asked after the others for a while.
-        if held.is_none() && follower.row.checked_height == before {
+        let is_done = follower.second_reading.is_none();
+        if is_done && held.is_none() && follower.row.checked_height == before {
             source.deprioritise(follower.watch.engine.clock.monotonic_us());
         }
     }
@@ -103,39 +110,55 @@ async fn look<'e>(
     let to = to.min(from + source.blocks_at_most() - 1);
     let is_among = |it: &&Block| (from..=to).contains(&it.height);
     let blocks = follower.window.iter().filter(is_among).cloned();
-    let blocks: Vec<Block> = blocks.collect();
+    let mut blocks: Vec<Block> = blocks.collect();
+    if let Looks::First = looks {
+        return match SecondReading::go_on(watch, &mut follower.second_reading, source, blocks)
+            .await?
+        {
+            Some((blocks, logs)) => compare(follower, &blocks, vec![(source, logs)]).await,
+            None => Ok(None),
+        };
+    }
     let Some(mut headers) = headers_of(watch, source, &blocks).await? else {
         return Ok(None);
     };
-    let given = match looks {
-        Looks::First => None,
-        Looks::Again if watch.net.quorum == 1 => {
-            let proven = proven(watch.pool, source, &mut headers, is_patient).await?;
-            proven.map(|logs| vec![(source, logs)])
-        }
-        Looks::Again => match by_all(watch, &blocks).await {
-            Some(given) => Some(given),
-            // Who tells what is not so is done without, for contents can be proven.
-            None if watch.is_anybody_doubted() => {
-                let proven = proven(watch.pool, source, &mut headers, is_patient).await?;
-                proven.map(|logs| vec![(source, logs)])
-            }
-            None => return Ok(None),
-        },
+    let is_alone = watch.net.quorum == 1;
+    let given = match is_alone {
+        true => None,
+        false => by_all(watch, &blocks).await,
     };
-    let to = headers.last().map_or(to, |last| last.height);
     let given = match given {
         Some(given) => given,
-        None => {
-            let logs = read_logs(watch.pool, source, &Span::default(), &headers).await?;
+        // Who tells what is not so is done without, for contents can be proven.
+        None if is_alone || watch.is_anybody_doubted() => {
+            let proven = proven(watch.pool, source, &mut headers, is_patient).await?;
+            let logs = match proven {
+                Some(logs) => logs,
+                None => read_logs(watch.pool, source, &Span::default(), &headers).await?,
+            };
             vec![(source, logs)]
         }
+        None => return Ok(None),
     };
+    blocks.truncate(headers.len());
+    compare(follower, &blocks, given).await
+}
+
+/// Takes in what is new in these blocks' logs, and notes how far they were looked at.
+async fn compare<'e>(
+    follower: &mut Follower<'e>,
+    blocks: &[Block],
+    given: Vec<EndpointLogs<'e>>,
+) -> Result<Option<String>, Trouble> {
+    let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else {
+        return Ok(None);
+    };
+    let (watch, from, to) = (follower.watch, first.height, last.height);
     let (mut given, our_addresses) = of_ours(watch, given).await?;
     leave_known(watch, &mut given, (from, to)).await?;
     let mut matched =
         our_transfers::agreed(watch.pool, &given, &our_addresses, (&[], watch.net.quorum)).await?;
-    more(watch, &blocks, &mut matched).await;
+    more(watch, blocks, &mut matched).await;
     if !matched.seen.is_empty() && !take(follower, matched.seen).await? {
         return Ok(None);
     }
@@ -146,33 +169,19 @@ async fn look<'e>(
     Ok(matched.open.map(disagreement))
 }
 
-/// The heads of these blocks, as an endpoint gives them. None where it is behind, or of another chain: whoever reads on finds out
-/// which.
-async fn headers_of(
-    watch: NetworkWatch<'_>,
-    source: &Endpoint,
-    blocks: &[Block],
-) -> Result<Option<Vec<Header>>, Trouble> {
-    let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else {
-        return Ok(None);
-    };
-    let headers = watch.headers(source, (first.height, last.height)).await?;
-    let is_it = |(it, block): (&Header, &Block)| block.hash == hash_text(&it.hash);
-    let are_they = headers.len() == blocks.len() && headers.iter().zip(blocks).all(is_it);
-    Ok(are_they.then_some(headers))
-}
-
 /// What each of those who can be asked gives, where several must agree and nobody is left of whom it is known that it was not read
 /// at first. Each is held to what it says itself of the blocks. None while fewer answer than must agree.
 async fn by_all<'e>(watch: NetworkWatch<'e>, blocks: &[Block]) -> Option<Vec<EndpointLogs<'e>>> {
-    let mut given = Vec::new();
-    for source in watch.usable() {
-        let Ok(Some(headers)) = headers_of(watch, source, blocks).await else {
-            continue;
-        };
-        let logs = read_logs(watch.pool, source, &Span::default(), &headers).await;
-        given.extend(logs.ok().map(|logs| (source, logs)));
-    }
+    let ask = |source: &'e Endpoint| {
+        async move {
+            let headers = headers_of(watch, source, blocks).await.ok()??;
+            let logs = read_logs(watch.pool, source, &Span::default(), &headers).await;
+            logs.ok().map(|logs| (source, logs))
+        }
+        .boxed()
+    };
+    let asked = watch.usable().into_iter().map(ask).collect();
+    let given = first_answers(asked, watch.net.quorum).await;
     (given.len() >= watch.net.quorum).then_some(given)
 }
 
@@ -196,7 +205,7 @@ fn another<'e>(
     let steady = |source: &&Endpoint| source.is_steady(now_us);
     let mut others = usable.iter().rev().copied().filter(is_other);
     let other = others.find(steady);
-    usable.sort_by_key(|source| source.is_steady(now_us));
+    usable.sort_by_key(|source| source.is_prompt(now_us));
     let may_come = is_patient && watch.net.endpoints.iter().any(|it| is_other(&it));
     match other {
         None if may_come => None,
