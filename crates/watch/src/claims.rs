@@ -249,9 +249,9 @@ fn judge(
         [claiming @ .., (claims, sources)] if claims.is_empty() && sources.len() >= quorum => {
             let claiming = claiming.iter().flat_map(|(_, sources)| sources);
             // Each of them is asked, and not only up to the first: every claim counts for whoever makes it.
-            let are_slow_no_more = claiming.clone().fold(true, |are, source| {
-                source.mark_unshared(dispute, pool.now_us()) && are
-            });
+            let is_known_to_lie = |it: &&Endpoint| it.mark_unshared(dispute, pool.now_us());
+            let known: Vec<bool> = claiming.clone().map(is_known_to_lie).collect();
+            let are_slow_no_more = !known.contains(&false);
             if !pool.is_old_dispute(dispute, question.height) && !are_slow_no_more {
                 return Verdict::Open;
             }

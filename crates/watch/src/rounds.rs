@@ -21,11 +21,14 @@ pub async fn ask_all(pool: Pool<'_>) -> Vec<EndpointTips<'_>> {
     rounds.wait_for_late().await
 }
 
+/// An endpoint's place in the operator's order, and what it says.
+type Question<'e> = BoxFuture<'e, (usize, Option<EndpointTips<'e>>)>;
+
 /// The questions that are under way, one for each endpoint at most.
 pub struct Rounds<'e> {
     pool: Pool<'e>,
     /// Behind a lock that nobody waits for: whoever holds these rounds may be shared between threads.
-    under_way: Mutex<FuturesUnordered<BoxFuture<'e, (usize, Option<EndpointTips<'e>>)>>>,
+    under_way: Mutex<FuturesUnordered<Question<'e>>>,
     /// By place in the operator's order.
     is_asked: Vec<bool>,
 }

@@ -58,7 +58,7 @@ pub(super) async fn pass(follower: &mut Follower<'_>) -> Result<Option<String>, 
     let is_patient = waits < PATIENCE;
     let mut held = None;
     let under_way = follower.second_reading.as_ref();
-    let under_way = under_way.filter(|it| it.from() == Some(from));
+    let under_way = under_way.filter(|it| it.first_height() == Some(from));
     let under_way = under_way.map(|it| (it.source, Looks::First));
     let looker = under_way.or_else(|| another(follower, from, is_patient));
     if let Some((source, looks)) = looker {

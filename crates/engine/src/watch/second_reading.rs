@@ -16,12 +16,15 @@ use super::network_watch::NetworkWatch;
 /// How long a round waits for it.
 const READING_TIME: Duration = Duration::from_millis(500);
 
+/// The logs of some blocks, once they were read; none where the endpoint does not have the blocks.
+type Logs<'e> = BoxFuture<'e, Result<Option<Vec<Log>>, Trouble>>;
+
 /// What an endpoint is read for a second time. It goes on over several rounds where the endpoint is slow: nobody waits for it.
 pub(super) struct SecondReading<'e> {
     pub(super) source: &'e Endpoint,
     blocks: Vec<Block>,
     /// Behind a lock that nobody waits for: a follower may be shared between threads.
-    logs: Mutex<BoxFuture<'e, Result<Option<Vec<Log>>, Trouble>>>,
+    logs: Mutex<Logs<'e>>,
 }
 
 impl<'e> SecondReading<'e> {
@@ -41,7 +44,7 @@ impl<'e> SecondReading<'e> {
         }
     }
 
-    pub(super) fn from(&self) -> Option<i64> {
+    pub(super) fn first_height(&self) -> Option<i64> {
         self.blocks.first().map(|block| block.height)
     }
 
@@ -54,7 +57,7 @@ impl<'e> SecondReading<'e> {
         blocks: Vec<Block>,
     ) -> Result<Option<(Vec<Block>, Vec<Log>)>, Trouble> {
         let first = blocks.first().map(|block| block.height);
-        let under_way = kept.take().filter(|it| it.from() == first);
+        let under_way = kept.take().filter(|it| it.first_height() == first);
         let mut reading = under_way.unwrap_or_else(|| SecondReading::begin(watch, source, blocks));
         let logs = reading.logs.get_mut();
         let logs = logs.unwrap_or_else(PoisonError::into_inner);
