@@ -1,5 +1,6 @@
 //! What the program knows about chains: addresses, how deposit addresses are computed, and asking nodes.
 
+pub mod address;
 pub mod bitcoin;
 pub mod derive;
 pub mod error;

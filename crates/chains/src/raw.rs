@@ -2,13 +2,13 @@
 
 use till_core::asset::Family;
 
-use crate::{evm, tron};
+use crate::address::{evm, tron};
 
 /// Nothing for what is no address of the family, and for families whose addresses are something else.
 pub fn raw(family: Family, address: &str) -> Option<[u8; 20]> {
     match family {
-        Family::Evm => evm::address::parse(address).ok(),
-        Family::Tron => tron::address::parse(address).ok(),
+        Family::Evm => evm::parse(address).ok(),
+        Family::Tron => tron::parse(address).ok(),
         Family::Bitcoin | Family::Solana => None,
     }
 }
@@ -21,8 +21,8 @@ pub fn wallet_address(family: Family, address: &[u8; 20]) -> Option<String> {
 
 pub fn shown(family: Family, address: &[u8; 20]) -> String {
     match family {
-        Family::Tron => tron::address::display(address),
-        _ => evm::address::display(address),
+        Family::Tron => tron::display(address),
+        _ => evm::display(address),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The addresses that are watched: eight bytes of each, so that ten million of them fit into memory. Who is found here
+//! The addresses that are watched, of any family and length: eight bytes of each, so that ten million of them fit into memory. Who is found here
 //! may be somebody else and is looked up in full; who is not found is none of ours.
 
 /// What is left empty of a table.
@@ -38,7 +38,7 @@ impl Watched {
         }
     }
 
-    pub fn insert(&mut self, address: &[u8; 20]) {
+    pub fn insert(&mut self, address: &[u8]) {
         self.reserve(1);
         let fingerprint = fingerprint(address);
         let at = self.find(fingerprint);
@@ -49,7 +49,7 @@ impl Watched {
     }
 
     /// False is certain.
-    pub fn may_have(&self, address: &[u8; 20]) -> bool {
+    pub fn may_have(&self, address: &[u8]) -> bool {
         self.slots[self.find(fingerprint(address))] != EMPTY
     }
 
@@ -73,9 +73,12 @@ impl Watched {
 }
 
 /// The end of an address: beginnings are what people grind for.
-fn fingerprint(address: &[u8; 20]) -> u64 {
-    let mut last = [0; 8];
-    last.copy_from_slice(&address[12..]);
+fn fingerprint(address: &[u8]) -> u64 {
+    let last = address.last_chunk::<8>().copied().unwrap_or_else(|| {
+        let mut short = [0; 8];
+        short[..address.len()].copy_from_slice(address);
+        short
+    });
     match u64::from_le_bytes(last) {
         EMPTY => 1,
         fingerprint => fingerprint,
@@ -129,13 +132,13 @@ mod tests {
     proptest! {
         #[test]
         fn it_has_what_was_put_in_and_nothing_else(
-            ours: HashSet<[u8; 20]>, others: Vec<[u8; 20]>, more in 0usize..5_000,
+            ours: HashSet<Vec<u8>>, others: Vec<[u8; 20]>, more in 0usize..5_000,
         ) {
             let mut watched = Watched::default();
             watched.reserve(more);
             ours.iter().for_each(|address| watched.insert(address));
             prop_assert!(ours.iter().all(|address| watched.may_have(address)));
-            let ends: HashSet<u64> = ours.iter().map(fingerprint).collect();
+            let ends: HashSet<u64> = ours.iter().map(|it| fingerprint(it)).collect();
             prop_assert_eq!(watched.len(), ends.len());
             for other in others {
                 prop_assert_eq!(watched.may_have(&other), ends.contains(&fingerprint(&other)));

@@ -20,7 +20,9 @@ pub trait Clock: Send + Sync {
 
 /// RFC 3339 in UTC with `Z`, at most millisecond precision.
 pub fn show(ms: i64) -> String {
-    let clamped = ms.clamp(-62_135_596_800_000, LATEST_MS);
+    // The library's last instant is some hours earlier, and not a whole second.
+    let latest = LATEST_MS.min((Timestamp::MAX.as_second() - 1) * SECOND_MS);
+    let clamped = ms.clamp(-62_135_596_800_000, latest);
     Timestamp::from_millisecond(clamped).map_or_else(|_| String::new(), |t| t.to_string())
 }
 
@@ -55,6 +57,13 @@ mod tests {
             parse("2026-11-15T05:13:39.123+02:00"),
             Some(1_794_712_419_123)
         );
+    }
+
+    #[test]
+    fn there_is_a_text_for_every_number() {
+        for ms in [i64::MIN, -1, 0, LATEST_MS - 1, LATEST_MS, i64::MAX] {
+            assert!(!show(ms).is_empty(), "{ms}");
+        }
     }
 
     #[test]

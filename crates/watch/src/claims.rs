@@ -3,12 +3,14 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use futures::FutureExt as _;
 use till_chains::observer::{Header, Receipt, Receipts, Transfer, hash_text};
 use till_chains::tx_hash_of;
 use till_core::money::Units;
 
 use crate::endpoint::Endpoint;
 use crate::heads::grouped;
+use crate::latecomers::ask_in_turn;
 use crate::pool::{EndpointTrouble, Pool};
 use crate::proof::prove_block;
 use crate::update::Seen;
@@ -51,7 +53,7 @@ impl Claim {
 
 /// What one endpoint says of each transaction that it was asked for: nothing where it does not have it in that block, or
 /// where it moved nothing to us.
-pub type Told = BTreeMap<[u8; 32], Vec<Claim>>;
+pub type ClaimsByTransaction = BTreeMap<[u8; 32], Vec<Claim>>;
 
 /// What is asked about: transactions of one block.
 #[derive(Clone, Copy)]
@@ -83,7 +85,7 @@ pub(crate) async fn told(
     pool: Pool<'_>,
     source: &Endpoint,
     question: Question<'_>,
-) -> Result<Told, EndpointTrouble> {
+) -> Result<ClaimsByTransaction, EndpointTrouble> {
     let Question {
         block,
         transactions,
@@ -91,7 +93,7 @@ pub(crate) async fn told(
         ..
     } = question;
     let receipts = pool.receipts(source, &block, transactions).await?;
-    let mut told = Told::new();
+    let mut told = ClaimsByTransaction::new();
     for transaction in transactions {
         let receipt = receipts.get(transaction);
         let mut claims = Vec::new();
@@ -107,7 +109,7 @@ pub(crate) async fn told(
 }
 
 /// Who said what.
-pub type Answers<'s> = Vec<(&'s Endpoint, Told)>;
+pub type Answers<'s> = Vec<(&'s Endpoint, ClaimsByTransaction)>;
 
 /// Hears those who were not heard yet, until enough say the same of every transaction. Where they do not, what the block
 /// holds is proven; where it cannot be, who is contradicted by as many as must agree is not believed for a while.
@@ -116,21 +118,19 @@ pub async fn decide<'s>(
     question: Question<'_>,
     mut answers: Answers<'s>,
 ) -> BTreeMap<[u8; 32], Verdict> {
-    let heard = |answers: &Answers<'s>, source: &Endpoint| {
-        answers
+    let mut unheard = pool.usable();
+    unheard.retain(|source| {
+        !answers
             .iter()
-            .any(|(known, _)| std::ptr::eq(*known, source))
+            .any(|(known, _)| std::ptr::eq(*known, *source))
+    });
+    let missing = question.need.saturating_sub(answers.len()).max(1);
+    let ask = |source| async move { told(pool, source, question).await.ok() }.boxed();
+    let is_enough = |answer| {
+        answers.extend(answer);
+        are_of_one_mind(question, &answers)
     };
-    for source in pool.usable() {
-        if are_of_one_mind(question, &answers) {
-            break;
-        }
-        if !heard(&answers, source)
-            && let Ok(told) = told(pool, source, question).await
-        {
-            answers.push((source, told));
-        }
-    }
+    ask_in_turn(pool, unheard, missing, ask, is_enough).await;
     let is_missed = question.is_known && says_nothing(question, &answers);
     if (is_missed || !are_of_one_mind(question, &answers))
         && let Some(receipts) =
@@ -156,8 +156,9 @@ fn are_of_one_mind(question: Question<'_>, answers: &Answers<'_>) -> bool {
 
 /// Whether somebody has nothing of one of the transactions.
 fn says_nothing(question: Question<'_>, answers: &Answers<'_>) -> bool {
-    let is_empty =
-        |told: &Told, transaction: &[u8; 32]| told.get(transaction).is_some_and(Vec::is_empty);
+    let is_empty = |told: &ClaimsByTransaction, transaction: &[u8; 32]| {
+        told.get(transaction).is_some_and(Vec::is_empty)
+    };
     let mut transactions = question.transactions.iter();
     transactions.any(|it| answers.iter().any(|(_, told)| is_empty(told, it)))
 }
@@ -171,7 +172,8 @@ fn proven(
 ) -> BTreeMap<[u8; 32], Verdict> {
     let mut verdicts = BTreeMap::new();
     for transaction in question.transactions {
-        pool.net.disputes.settled(&(question.block, *transaction));
+        let dispute = (question.block, *transaction);
+        pool.net.disputes.settled(&dispute);
         let claims = receipts.get(transaction);
         let claims = claims.map_or(Vec::new(), |it| claims_in(it, question.ours));
         for (source, told) in answers {
@@ -183,6 +185,8 @@ fn proven(
             if is_other {
                 let what = "a transfer that its block does not have";
                 pool.false_contents(source, what);
+            } else {
+                source.mark_shared(&dispute);
             }
         }
         verdicts.insert(*transaction, Verdict::Agreed(claims));
@@ -226,6 +230,7 @@ fn judge(
     match &groups[..] {
         [(claims, sources), others @ ..] if is_whole(claims) && sources.len() >= question.need => {
             pool.net.disputes.settled(&dispute);
+            sources.iter().for_each(|it| it.mark_shared(&dispute));
             // Those who have nothing, or no receipt yet, may be slow; those who have something else are not.
             let others = others.iter().filter(|(claims, _)| is_whole(claims));
             if sources.len() >= quorum {
@@ -242,10 +247,15 @@ fn judge(
             Verdict::Agreed(Vec::new())
         }
         [claiming @ .., (claims, sources)] if claims.is_empty() && sources.len() >= quorum => {
-            if !pool.is_old_dispute(dispute, question.height) {
+            let claiming = claiming.iter().flat_map(|(_, sources)| sources);
+            // Each of them is asked, and not only up to the first: every claim counts for whoever makes it.
+            let is_known_to_lie = |it: &&Endpoint| it.mark_unshared(dispute, pool.now_us());
+            let known: Vec<bool> = claiming.clone().map(is_known_to_lie).collect();
+            let are_slow_no_more = !known.contains(&false);
+            if !pool.is_old_dispute(dispute, question.height) && !are_slow_no_more {
                 return Verdict::Open;
             }
-            for source in claiming.iter().flat_map(|(_, sources)| sources) {
+            for source in claiming {
                 pool.lied(source, "a transfer that the others do not have");
             }
             pool.net.disputes.settled(&dispute);
@@ -268,7 +278,7 @@ impl Pool<'_> {
                 network,
                 height,
                 transaction,
-                "not enough endpoints say the same of a transfer; nothing from here on is taken in"
+                "not enough endpoints say the same of a transfer, so nothing from its block on is taken in until they do; look the transaction up and remove the endpoint that is wrong"
             );
             metrics::counter!("till_network_disagreements_total", "network" => network)
                 .increment(1);
@@ -279,6 +289,8 @@ impl Pool<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use till_chains::rpc::{self, RpcClient};
     use till_core::asset::Registry;
     use till_core::time::Clock;
@@ -289,23 +301,24 @@ mod tests {
 
     const USDC: &str = "USDC@eip155:84532";
 
-    struct Still;
+    /// Microseconds that pass when the test says so.
+    struct Time(AtomicU64);
 
-    impl Clock for Still {
+    impl Clock for Time {
         fn now_ms(&self) -> i64 {
             0
         }
 
         fn monotonic_us(&self) -> u64 {
-            7
+            self.0.load(Ordering::Relaxed)
         }
     }
 
-    fn watching() -> Watching {
+    fn watching(network: &str) -> Watching {
         let endpoint = |port: usize| rpc::Endpoint::parse(&format!("http://127.0.0.1:{port}"));
         let of = (1..=4).map(endpoint).collect::<Result<_, _>>().unwrap();
         let endpoints = EndpointSettings { of, quorum: None };
-        let all = BTreeMap::from([("eip155:84532".to_owned(), endpoints)]);
+        let all = BTreeMap::from([(network.to_owned(), endpoints)]);
         Watching::once(all, RpcClient::new().unwrap())
     }
 
@@ -338,8 +351,8 @@ mod tests {
 
     #[test]
     fn what_is_proven_counts_and_who_says_otherwise_is_not_read_while_its_blocks_count() {
-        let watching = watching();
-        let pool = Pool::all(&watching, &Still).next().unwrap();
+        let (watching, time) = (watching("eip155:84532"), Time(AtomicU64::new(7)));
+        let pool = Pool::all(&watching, &time).next().unwrap();
         let [honest, liar, slow, inventor] = &pool.net.endpoints[..] else {
             panic!("four endpoints")
         };
@@ -354,7 +367,7 @@ mod tests {
             is_known: false,
         };
         let told = |paid_claims: Vec<Claim>, invented_claims: Vec<Claim>| {
-            Told::from([(paid, paid_claims), (invented, invented_claims)])
+            ClaimsByTransaction::from([(paid, paid_claims), (invented, invented_claims)])
         };
         let right = vec![claim(3, 25)];
         let answers = vec![
@@ -371,5 +384,46 @@ mod tests {
         let doubted = [honest, liar, slow, inventor].map(|it| it.is_contents_doubted(8));
         assert_eq!(doubted, [false, true, false, true]);
         assert!(pool.net.endpoints.iter().all(|it| it.may_be_asked(8)));
+    }
+    // One liar of three, on a network where nothing can be proven: its claims are new each time, and what is true is
+    // claimed beside them.
+    #[test]
+    fn who_invents_another_transfer_each_time_is_set_aside_like_who_repeats_one() {
+        let (watching, time) = (watching("tron:3448148188"), Time(AtomicU64::new(7)));
+        let pool = Pool::all(&watching, &time).next().unwrap();
+        let [one, other, liar, _] = &pool.net.endpoints[..] else {
+            panic!("four endpoints")
+        };
+        let ours = HashSet::from(["shop".to_owned()]);
+        let paid = [2; 32];
+        let mut rounds = 0_u8;
+        while liar.may_be_asked(pool.now_us()) {
+            rounds += 1;
+            let invented = [100 + rounds; 32];
+            let question = Question {
+                height: 5,
+                block: [rounds; 32],
+                transactions: &[paid, invented],
+                ours: &ours,
+                header: None,
+                need: 2,
+                is_known: false,
+            };
+            let right = vec![claim(3, 25)];
+            let honest = ClaimsByTransaction::from([(paid, right.clone()), (invented, Vec::new())]);
+            let lie =
+                ClaimsByTransaction::from([(paid, right.clone()), (invented, vec![claim(0, 7)])]);
+            let answers = vec![(one, honest.clone()), (other, honest), (liar, lie)];
+            let judged = |it: [u8; 32]| judge(pool, question, &it, groups(&answers, &it));
+            assert_eq!(judged(paid), Verdict::Agreed(right));
+            let expected = match rounds {
+                ..6 => Verdict::Open,
+                _ => Verdict::Agreed(Vec::new()),
+            };
+            assert_eq!(judged(invented), expected, "{rounds}");
+            time.0.fetch_add(1_000_000, Ordering::Relaxed);
+        }
+        assert_eq!(rounds, 6, "after five seconds");
+        assert!([one, other].iter().all(|it| it.may_be_asked(pool.now_us())));
     }
 }

@@ -4,13 +4,10 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How long an endpoint may have a block and not yet what is in it: nodes write receipts and logs after the block.
-const SLOW_US: u64 = 5_000_000;
+use crate::endpoint::{SLOW_US, TransactionInBlock};
+
 /// Old disputes about blocks that are no more are forgotten, together.
 const KEPT_MAX: usize = 10_000;
-
-/// A block and a transaction in it.
-type About = ([u8; 32], [u8; 32]);
 
 #[derive(Default)]
 pub struct Disputes {
@@ -19,7 +16,7 @@ pub struct Disputes {
 
 #[derive(Default)]
 struct State {
-    since: HashMap<About, u64>,
+    since: HashMap<TransactionInBlock, u64>,
     /// Why the network is not read on, or nothing more becomes final, in words for operators.
     held: Option<String>,
 }
@@ -30,7 +27,7 @@ impl Disputes {
     }
 
     /// Whether it has gone on for so long that nobody is merely slow. None when it begins now.
-    pub fn is_old(&self, about: About, now_us: u64) -> Option<bool> {
+    pub(crate) fn is_old(&self, about: TransactionInBlock, now_us: u64) -> Option<bool> {
         let mut state = self.state();
         if let Some(since) = state.since.get(&about) {
             return Some(since + SLOW_US <= now_us);
@@ -42,7 +39,7 @@ impl Disputes {
         None
     }
 
-    pub fn settled(&self, about: &About) {
+    pub(crate) fn settled(&self, about: &TransactionInBlock) {
         self.state().since.remove(about);
     }
 

@@ -1,6 +1,7 @@
 //! One endpoint of a network: whether it may be asked now, how much at a time, and for how long it is excluded. Times
 //! are arguments, in microseconds of a monotonic clock.
 
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use till_chains::rpc::{self, RpcError};
@@ -28,8 +29,17 @@ const DEPRIORITISED_US: u64 = 60 * SECOND_US;
 /// An endpoint whose head did not move for this long while others advanced has stalled.
 const STALLED_US: u64 = 20 * SECOND_US;
 
+/// How long an endpoint may have a block and not yet what is in it: nodes write receipts and logs after the block.
+pub(crate) const SLOW_US: u64 = 5 * SECOND_US;
+/// How long an endpoint's claim that enough others do not have counts against it, and how many do.
+const UNSHARED_US: u64 = 60 * SECOND_US;
+const UNSHARED_MAX: usize = 100;
+
 /// How long contracts are not called through an endpoint that did not answer such a call.
 const CALLS_PAUSED_US: u64 = 60 * SECOND_US;
+
+/// A block and a transaction in it.
+pub(crate) type TransactionInBlock = ([u8; 32], [u8; 32]);
 
 pub struct Endpoint {
     pub address: rpc::Endpoint,
@@ -46,9 +56,11 @@ struct State {
     exclusion: Option<Exclusion>,
     head: Option<i64>,
     deprioritised_until: u64,
+    late_until: u64,
     /// Until when what it says of the contents of blocks is not read, and how often that was so.
     contents_doubted_until: u64,
     contents_doubts: u32,
+    contents_doubt: String,
     /// Until when no contract is called through it; none while it answers such calls.
     calls_paused_until: Option<u64>,
     /// How often its share was halved because of rate limits.
@@ -56,6 +68,8 @@ struct State {
     /// Since when others are ahead of its head.
     behind_since: Option<u64>,
     was_reported_stalled: bool,
+    /// Transactions that it says moved something to us and that enough others do not have, each since when.
+    unshared: HashMap<TransactionInBlock, u64>,
 }
 
 /// Whether an endpoint keeps up with the others.
@@ -145,21 +159,38 @@ impl Endpoint {
         now_us < self.state().deprioritised_until
     }
 
+    /// It was left out of a round because it did not answer in time.
+    pub(crate) fn mark_late(&self, now_us: u64) {
+        self.state().late_until = now_us + DEPRIORITISED_US;
+    }
+
+    /// Whether it is asked in its turn where others could be asked as well: steady, and lately in time.
+    pub fn is_prompt(&self, now_us: u64) -> bool {
+        self.is_steady(now_us) && self.state().late_until <= now_us
+    }
+
     /// What it says of the contents of blocks was proven false. Its blocks still count: others prove what is in them.
     /// Returns whether this is news.
-    pub fn mark_contents_false(&self, now_us: u64) -> bool {
+    pub fn mark_contents_false(&self, now_us: u64, what: &str) -> bool {
         let mut state = self.state();
         if now_us < state.contents_doubted_until {
             return false;
         }
         let wait = LIED_US << state.contents_doubts.min(8);
         state.contents_doubts += 1;
+        what.clone_into(&mut state.contents_doubt);
         state.contents_doubted_until = now_us + wait.min(LIED_US_MAX);
         true
     }
 
     pub fn is_contents_doubted(&self, now_us: u64) -> bool {
         now_us < self.state().contents_doubted_until
+    }
+
+    /// Why what it says of the contents of blocks is not read now.
+    pub fn contents_doubt(&self, now_us: u64) -> Option<String> {
+        let state = self.state();
+        (now_us < state.contents_doubted_until).then(|| state.contents_doubt.clone())
     }
 
     pub fn pauses_calls(&self, now_us: u64) -> bool {
@@ -214,6 +245,30 @@ impl Endpoint {
         }
         let is_news = !std::mem::replace(&mut state.was_reported_stalled, true);
         Progress::Stalled { is_news }
+    }
+
+    /// It says that a transaction moved something to us, and enough others do not have that. Returns whether it has said
+    /// such things for so long, of this transaction or of others, that the others cannot merely be slow.
+    pub(crate) fn mark_unshared(&self, about: TransactionInBlock, now_us: u64) -> bool {
+        let mut state = self.state();
+        let unshared = &mut state.unshared;
+        unshared.retain(|_, since| now_us < *since + UNSHARED_US);
+        // With so many of them it is the oldest that count.
+        if unshared.len() < UNSHARED_MAX {
+            unshared.entry(about).or_insert(now_us);
+        }
+        let oldest = unshared.values().min();
+        oldest.is_some_and(|since| since + SLOW_US <= now_us)
+    }
+
+    /// Enough others have it, too: it was merely first.
+    pub(crate) fn mark_shared(&self, about: &TransactionInBlock) {
+        self.state().unshared.remove(about);
+    }
+
+    /// Blocks were replaced: what it said of them says nothing about it.
+    pub fn forget_unshared(&self) {
+        self.state().unshared.clear();
     }
 
     /// Returns whether this is news.
@@ -366,16 +421,35 @@ mod tests {
     fn whose_contents_were_false_is_asked_for_blocks_and_read_again_after_a_minute() {
         let endpoint = endpoint();
         assert!(!endpoint.is_contents_doubted(0));
-        assert!(endpoint.mark_contents_false(7));
-        assert!(!endpoint.mark_contents_false(8), "the same again");
+        assert!(endpoint.mark_contents_false(7, "a log"));
+        assert!(!endpoint.mark_contents_false(8, "a log"), "the same again");
         assert!(endpoint.may_be_asked(8) && endpoint.exclusion().is_none());
         assert!(endpoint.is_contents_doubted(6 + LIED_US));
+        assert_eq!(endpoint.contents_doubt(8).as_deref(), Some("a log"));
+        assert_eq!(endpoint.contents_doubt(7 + LIED_US), None);
         assert!(!endpoint.is_contents_doubted(7 + LIED_US));
-        assert!(endpoint.mark_contents_false(7 + LIED_US));
+        assert!(endpoint.mark_contents_false(7 + LIED_US, "a log"));
         assert!(
             endpoint.is_contents_doubted(6 + 3 * LIED_US),
             "longer each time"
         );
+    }
+
+    #[test]
+    fn who_claims_something_new_each_time_is_told_from_who_is_merely_first() {
+        let (first, liar) = (endpoint(), endpoint());
+        let about = |second: u64| ([1; 32], [u8::try_from(second).unwrap(); 32]);
+        for second in 0..20 {
+            let now_us = second * SECOND_US;
+            assert!(!first.mark_unshared(about(second), now_us));
+            first.mark_shared(&about(second));
+            let is_slow_no_more = liar.mark_unshared(about(second), now_us);
+            assert_eq!(is_slow_no_more, now_us >= SLOW_US, "{second}");
+        }
+        assert!(!liar.mark_unshared(about(99), 19 * SECOND_US + UNSHARED_US));
+        assert!(liar.mark_unshared(about(98), 25 * SECOND_US + UNSHARED_US));
+        liar.forget_unshared();
+        assert!(!liar.mark_unshared(about(97), 26 * SECOND_US + UNSHARED_US));
     }
 
     #[test]

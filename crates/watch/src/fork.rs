@@ -4,28 +4,29 @@ use futures::FutureExt as _;
 use till_chains::observer::hash_text;
 use till_core::chain::Block;
 
+use crate::endpoint_tips::EndpointTips;
 use crate::heads::{Head, held_at};
+use crate::latecomers::{GRACE, answers_in_time};
 use crate::pool::Pool;
-use crate::tips::Said;
 
 /// How far below the first block that was ever read others may be replaced before anything is final.
 const UNSEEN: i64 = 64;
 
 /// The chain that we know.
 #[derive(Clone, Copy)]
-pub struct Ours<'w> {
+pub struct KnownChain<'w> {
     pub window: &'w [Block],
     pub last_final: Option<i64>,
 }
 
-impl<'w> Ours<'w> {
+impl<'w> KnownChain<'w> {
     fn at(&self, height: i64) -> Option<&'w Block> {
         self.window.iter().find(|block| block.height == height)
     }
 }
 
 /// Where two chains part.
-pub struct Shared {
+pub struct ForkPoint {
     /// The first block that is another.
     pub from: i64,
     /// The one below it, which both have; none where that is below all that is kept.
@@ -37,10 +38,10 @@ pub struct Shared {
 /// Nothing while not enough endpoints say the same on the way down.
 pub async fn last_shared(
     pool: Pool<'_>,
-    ours: Ours<'_>,
+    ours: KnownChain<'_>,
     head: &Head<'_>,
-    said: &[Said<'_>],
-) -> Option<Shared> {
+    said: &[EndpointTips<'_>],
+) -> Option<ForkPoint> {
     let window = ours.window;
     let (lowest, highest) = (window.first()?.height, window.last()?.height);
     let mut at = highest.min(head.block.height);
@@ -58,7 +59,7 @@ pub async fn last_shared(
         Some(tip) => at.min(tip) + 1,
         None => (lowest - UNSEEN).max(0),
     };
-    Some(Shared {
+    Some(ForkPoint {
         from,
         parent: ours.at(at).map(|block| block.hash.clone()),
         depth: highest - at,
@@ -66,11 +67,17 @@ pub async fn last_shared(
 }
 
 /// Who has another block where ours is final, against all the others, is not believed.
-pub async fn blame_dissenters(pool: Pool<'_>, ours: Ours<'_>, head: &Head<'_>, said: &[Said<'_>]) {
+pub async fn blame_dissenters(
+    pool: Pool<'_>,
+    ours: KnownChain<'_>,
+    head: &Head<'_>,
+    said: &[EndpointTips<'_>],
+) {
     let Some(ours) = ours.last_final.and_then(|tip| ours.at(tip)) else {
         return;
     };
-    let is_holder = |it: &Said<'_>| head.holders.iter().any(|own| std::ptr::eq(*own, it.source));
+    let is_holder =
+        |it: &EndpointTips<'_>| head.holders.iter().any(|own| std::ptr::eq(*own, it.source));
     let others = said.iter().filter(|it| !is_holder(it));
     let ahead = others.filter(|it| it.latest.height >= head.block.height);
     let asked = ahead.map(|it| {
@@ -85,5 +92,58 @@ pub async fn blame_dissenters(pool: Pool<'_>, ours: Ours<'_>, head: &Head<'_>, s
         }
         .boxed()
     });
-    futures::future::join_all(asked).await;
+    answers_in_time(asked.collect(), || GRACE, |_| true).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heads::agreed_head;
+    use crate::rounds::ask_all;
+    use crate::scripted::{Scripted, window};
+
+    #[tokio::test]
+    async fn two_chains_part_above_the_last_block_that_both_have() {
+        // What we know and what is final of it; what the endpoints have; the first block that is another, and how many
+        // of ours are replaced.
+        let rows = [
+            ("abcd", None, "abcdef", (4, 0)),
+            ("abcd", None, "abcxy", (3, 1)),
+            ("abcd", Some(1), "abxyz", (2, 2)),
+            // Shorter than ours for now.
+            ("abcde", None, "abx", (2, 3)),
+            // Below what is final.
+            ("abcd", Some(2), "axyz", (1, 3)),
+            ("abcd", Some(2), "wxyz", (0, 4)),
+            ("abcd", None, "wxyz", (0, 4)),
+        ];
+        for (known, last_final, chain, expected) in rows {
+            let scripted = Scripted::of(&[chain, chain, "ab"]).await;
+            let pool = scripted.pool();
+            let said = ask_all(pool).await;
+            let window = &window(known)[..];
+            let head = agreed_head(pool, &said, window).await.unwrap();
+            let ours = KnownChain { window, last_final };
+            let shared = last_shared(pool, ours, &head, &said).await.unwrap();
+            assert_eq!((shared.from, shared.depth), expected, "{known} {chain}");
+            let parent = usize::try_from(expected.0 - 1).ok();
+            let parent = parent.and_then(|at| window.get(at));
+            let parent = parent.map(|it| it.hash.clone());
+            assert_eq!(shared.parent, parent, "{known} {chain}");
+        }
+    }
+
+    #[tokio::test]
+    async fn who_has_another_block_where_ours_is_final_is_set_aside() {
+        let scripted = Scripted::of(&["abcd", "abcd", "axyzuv"]).await;
+        let pool = scripted.pool();
+        let said = ask_all(pool).await;
+        let window = &window("abcd")[..];
+        let head = agreed_head(pool, &said, window).await.unwrap();
+        for (last_final, is_asked) in [(0, true), (1, false)] {
+            let last_final = Some(last_final);
+            blame_dissenters(pool, KnownChain { window, last_final }, &head, &said).await;
+            assert_eq!(scripted.endpoints()[2].may_be_asked(7), is_asked);
+        }
+    }
 }

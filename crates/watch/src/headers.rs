@@ -5,6 +5,7 @@ use futures::FutureExt as _;
 use till_chains::observer::Header;
 
 use crate::heads::{Head, grouped};
+use crate::latecomers::readers_in_time;
 use crate::pool::{EndpointTrouble, Pool};
 
 /// The blocks of a range, as far as those who are asked for them agree. Why they end early, if they do, in words.
@@ -14,10 +15,10 @@ pub async fn agreed(
     (from, to): (i64, i64),
 ) -> Result<(Vec<Header>, Option<String>), EndpointTrouble> {
     let readers = head.readers();
-    let asked = readers
-        .iter()
-        .map(|reader| pool.headers(reader, (from, to)).boxed());
-    let told = futures::future::try_join_all(asked).await?;
+    let ask = |reader| async move { pool.headers(reader, (from, to)).await }.boxed();
+    let told = readers_in_time(pool, &head.holders, readers, ask).await;
+    let told = told.into_iter().map(|it| it.ok_or(EndpointTrouble)?);
+    let told: Vec<Vec<Header>> = told.collect::<Result<_, EndpointTrouble>>()?;
     let Some((first, others)) = told.split_first() else {
         return Ok((Vec::new(), None));
     };

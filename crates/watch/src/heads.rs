@@ -6,8 +6,9 @@ use till_chains::observer::{Header, hash_text};
 use till_core::chain::Block;
 
 use crate::endpoint::Endpoint;
+use crate::endpoint_tips::EndpointTips;
+use crate::latecomers::{GRACE, answers_in_time};
 use crate::pool::Pool;
-use crate::tips::Said;
 
 /// How far back it is looked for a block that enough have, before anything was read.
 const BACK_AT_FIRST: i64 = 256;
@@ -25,9 +26,9 @@ pub struct Head<'s> {
 }
 
 impl<'s> Head<'s> {
-    /// Who could not give what it was read for, or told what is not so, is read after the others.
-    pub fn prefer_steady(&mut self, now_us: u64) {
-        self.holders.sort_by_key(|holder| !holder.is_steady(now_us));
+    /// Who could not give what it was read for, told what is not so, or is late, is read after the others.
+    pub fn prefer_prompt(&mut self, now_us: u64) {
+        self.holders.sort_by_key(|holder| !holder.is_prompt(now_us));
     }
 
     /// The heights to read next: who was asked too much is asked for less.
@@ -35,6 +36,24 @@ impl<'s> Head<'s> {
         let most = self.readers().iter().map(|reader| reader.blocks_at_most());
         let most = most.min().unwrap_or(1);
         (from, self.block.height.min(from + most - 1))
+    }
+
+    /// The same, of these endpoints alone. None where they are too few.
+    pub fn among(&self, said: &[EndpointTips<'_>]) -> Option<Head<'s>> {
+        let is_among =
+            |holder: &&&Endpoint| said.iter().any(|it| std::ptr::eq(it.source, **holder));
+        let holders: Vec<&'s Endpoint> = self.holders.iter().filter(is_among).copied().collect();
+        (holders.len() >= self.need).then(|| Head {
+            block: self.block.clone(),
+            holders,
+            need: self.need,
+            wanted: self.wanted,
+        })
+    }
+
+    /// Whether the endpoints disagree about blocks below where it would be.
+    pub fn is_short(&self) -> bool {
+        self.block.height + 1 < self.wanted
     }
 
     /// Whom to read from: as many as must agree, the first in the operator's order.
@@ -46,14 +65,14 @@ impl<'s> Head<'s> {
 /// Nothing where no block that we could begin at is held by enough of them.
 pub async fn agreed_head<'s>(
     pool: Pool<'_>,
-    said: &[Said<'s>],
+    said: &[EndpointTips<'s>],
     window: &[Block],
 ) -> Option<Head<'s>> {
     let need = pool.net.quorum.min(said.len());
     let mut heights: Vec<i64> = said.iter().map(|it| it.latest.height).collect();
     heights.sort_unstable_by(|a, b| b.cmp(a));
     let wanted = *heights.get(need.checked_sub(1)?)?;
-    let head = |held: Held<'s>| Head {
+    let head = |held: BlockHolders<'s>| Head {
         block: held.block,
         holders: held.holders,
         need,
@@ -78,7 +97,7 @@ pub async fn agreed_head<'s>(
 }
 
 /// A block, and who has it.
-pub(crate) struct Held<'s> {
+pub(crate) struct BlockHolders<'s> {
     pub block: Header,
     pub holders: Vec<&'s Endpoint>,
 }
@@ -86,11 +105,11 @@ pub(crate) struct Held<'s> {
 /// The block that most endpoints have at a height, if so many do. Among equals ours stays.
 pub(crate) async fn held_at<'s>(
     pool: Pool<'_>,
-    said: &[Said<'s>],
+    said: &[EndpointTips<'s>],
     window: &[Block],
     height: i64,
     need: usize,
-) -> Option<Held<'s>> {
+) -> Option<BlockHolders<'s>> {
     let asked = said.iter().map(|it| {
         async move {
             let header = match it.latest.height {
@@ -105,13 +124,20 @@ pub(crate) async fn held_at<'s>(
         }
         .boxed()
     });
-    let told = futures::future::join_all(asked).await;
+    let have_it = |told: &[Option<Option<(&'s Endpoint, Header)>>]| {
+        let hashes = told.iter().flatten().flatten();
+        let hashes: Vec<[u8; 32]> = hashes.map(|(_, it)| it.hash).collect();
+        let same = |hash: &[u8; 32]| hashes.iter().filter(|other| *other == hash).count();
+        hashes.iter().any(|hash| same(hash) >= need)
+    };
+    let told = answers_in_time(asked.collect(), || GRACE, have_it).await;
+    let told = told.into_iter().flatten();
     let ours = window.iter().find(|block| block.height == height);
     let is_ours = |block: &Header| ours.is_some_and(|ours| ours.hash == hash_text(&block.hash));
-    let groups = grouped(told.into_iter().flatten(), |header: &Header| header.hash);
+    let groups = grouped(told.flatten(), |header: &Header| header.hash);
     let groups = groups.into_iter().rev();
     let (block, holders) = groups.max_by_key(|(it, holders)| (holders.len(), is_ours(it)))?;
-    (holders.len() >= need).then_some(Held { block, holders })
+    (holders.len() >= need).then_some(BlockHolders { block, holders })
 }
 
 /// Who says the same, in the order in which it was said first.
@@ -127,4 +153,44 @@ pub(crate) fn grouped<'s, T, K: PartialEq>(
         }
     }
     groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rounds::ask_all;
+    use crate::scripted::{Scripted, window};
+
+    /// The chains of three endpoints, of which two must agree; what we know; the head, and who has it.
+    type Row = (
+        [&'static str; 3],
+        &'static str,
+        Option<(i64, &'static [usize])>,
+    );
+
+    #[tokio::test]
+    async fn the_head_is_the_furthest_block_that_enough_have() {
+        let rows: [Row; 7] = [
+            (["abcd", "abcd", "abcd"], "ab", Some((3, &[0, 1, 2]))),
+            (["abcd", "abc", "ab"], "ab", Some((2, &[0, 1]))),
+            // One is far ahead, on a chain that it has alone.
+            (["abxyzuvw", "abcd", "abcd"], "ab", Some((3, &[1, 2]))),
+            (["abcd", "abxy", "abcd"], "abx", Some((3, &[0, 2]))),
+            // None agree above what all have.
+            (["abcd", "abxy", "abuv"], "ab", Some((1, &[0, 1, 2]))),
+            (["abcde", "abxyz", "ab"], "abc", Some((1, &[0, 1, 2]))),
+            (["cd", "xy", "uv"], "cd", None),
+        ];
+        for (chains, known, expected) in rows {
+            let scripted = Scripted::of(&chains).await;
+            let said = ask_all(scripted.pool()).await;
+            let head = agreed_head(scripted.pool(), &said, &window(known)).await;
+            let head = head.map(|head| {
+                let holders = head.holders.iter().copied();
+                (head.block.height, scripted.places(holders))
+            });
+            let expected = expected.map(|(height, holders)| (height, holders.to_vec()));
+            assert_eq!(head, expected, "{chains:?}");
+        }
+    }
 }

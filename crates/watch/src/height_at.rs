@@ -1,8 +1,10 @@
 //! Which block was made at a time.
 
 use futures::FutureExt as _;
+use till_chains::observer::Header;
 
 use crate::heads::Head;
+use crate::latecomers::{GRACE, answers_in_time};
 use crate::pool::{EndpointTrouble, Pool};
 
 /// The highest block that is not younger than a time, or the first one there is. Whoever says that a block is younger is
@@ -30,7 +32,11 @@ async fn is_younger(
         .holders
         .iter()
         .map(|holder| pool.header(holder, height).boxed());
-    let told = futures::future::join_all(asked).await;
+    let enough = |told: &[Option<Result<Option<Header>, EndpointTrouble>>]| {
+        told.iter().flatten().flatten().count() >= head.need
+    };
+    let told = answers_in_time(asked.collect(), || GRACE, enough).await;
+    let told: Vec<_> = told.into_iter().flatten().collect();
     if told.iter().all(Result::is_err) {
         return Err(EndpointTrouble);
     }

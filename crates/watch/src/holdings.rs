@@ -1,6 +1,6 @@
 //! What lies on a network's addresses, asked of as many endpoints as must agree, for commands that run once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -28,6 +28,17 @@ pub struct Holdings<'p> {
     pool: Pool<'p>,
     /// What else somebody should know who sends what is made of this.
     remarks: Vec<String>,
+    /// Whether it was remarked that they contradict each other.
+    is_disputed: bool,
+}
+
+/// What lies on some addresses.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Lying {
+    /// By address, each address's assets in the registry's order.
+    pub balances: Vec<Balance>,
+    /// Those of the addresses of which neither enough say that something lies there nor enough that nothing does.
+    pub disputed: BTreeSet<[u8; 20]>,
 }
 
 impl<'p> Holdings<'p> {
@@ -35,6 +46,7 @@ impl<'p> Holdings<'p> {
         Holdings {
             pool,
             remarks: Vec::new(),
+            is_disputed: false,
         }
     }
 
@@ -55,15 +67,27 @@ impl<'p> Holdings<'p> {
         unused.chain(self.remarks).collect()
     }
 
-    /// What lies on these addresses: of each asset the most that anybody says. Who hides something is not believed, and who
-    /// invents something makes a transaction that moves nothing there and costs gas.
-    pub async fn balances(&mut self, addresses: &[[u8; 20]]) -> Result<Vec<Balance>, String> {
-        let pool = self.pool;
+    /// What lies on these addresses: of each asset the most that anybody says, unless as many as must agree say that nothing
+    /// does. Who hides something from a quorum of two is not believed, and who invents something there makes a transaction
+    /// that moves nothing and costs gas.
+    pub async fn balances(&mut self, addresses: &[[u8; 20]]) -> Result<Lying, String> {
+        let (pool, quorum) = (self.pool, self.pool.net.quorum);
         let ask = async |endpoint: &rpc::Endpoint| {
             let balances = pool.observer().balances(pool.rpc, endpoint, addresses);
             balances.await
         };
-        Ok(largest(self.hear(ask).await?))
+        let is_settled = |said: &[Vec<Balance>]| lying(said, quorum).disputed.is_empty();
+        let said = self.hear(ask, is_settled).await?;
+        let lying = lying(&said, quorum);
+        if let (Some(address), false) = (lying.disputed.first(), self.is_disputed) {
+            self.is_disputed = true;
+            let address = pool.observer().address_text(address);
+            self.remarks.push(format!(
+                "{}: some endpoints say that something lies on {address}, and others that nothing does; name another endpoint to settle it",
+                self.network().id
+            ));
+        }
+        Ok(lying)
     }
 
     /// Whether there is code at an address. To flush what is not there does nothing, so where deploying what is there
@@ -74,7 +98,7 @@ impl<'p> Holdings<'p> {
             let has_code = pool.observer().has_code(pool.rpc, endpoint, address);
             has_code.await
         };
-        let said = self.hear(ask).await?;
+        let said = self.hear(ask, |_| true).await?;
         let mut said = said.into_iter();
         Ok(match pool.observer().deploys_twice_for_free() {
             true => said.all(|has| has),
@@ -128,10 +152,11 @@ impl<'p> Holdings<'p> {
         endpoints.filter_map(why).collect()
     }
 
-    /// Asks as many as must agree.
+    /// Asks as many as must agree, and more of them until it is settled.
     async fn hear<T>(
         &self,
         ask: impl AsyncFn(&rpc::Endpoint) -> Result<T, RpcError>,
+        is_settled: impl Fn(&[T]) -> bool,
     ) -> Result<Vec<T>, String> {
         let fit = self.fit();
         let asked = fit.iter().map(|source| patiently(&source.address, &ask));
@@ -140,7 +165,8 @@ impl<'p> Holdings<'p> {
         for (source, answer) in fit.into_iter().zip(answers) {
             said.extend(answer.map_err(|error| self.pool.failed(source, &error)));
         }
-        while said.len() < self.pool.net.quorum
+        let quorum = self.pool.net.quorum;
+        while (said.len() < quorum || !is_settled(&said))
             && let Some(source) = self.waiting()
         {
             identify(self.pool, source).await;
@@ -149,15 +175,15 @@ impl<'p> Holdings<'p> {
                 said.extend(answer.map_err(|error| self.pool.failed(source, &error)));
             }
         }
-        match said.is_empty() {
-            // With nobody left, why each is not asked is the failure itself.
-            true => Err(format!(
-                "{}: {}",
-                self.network().id,
-                self.unused().join("; ")
-            )),
-            false => Ok(said),
+        if said.len() >= quorum {
+            return Ok(said);
         }
+        let (id, answer, why) = (&self.network().id, said.len(), self.unused().join("; "));
+        Err(match quorum {
+            // With nobody left, why it is not asked is the failure itself.
+            1 => format!("{id}: {why}"),
+            _ => format!("{id}: {answer} of {quorum} endpoints that must agree answer: {why}"),
+        })
     }
 }
 
@@ -183,17 +209,27 @@ fn believed(estimate: Result<u64, RpcError>) -> Result<u64, String> {
     }
 }
 
-/// By address, each address's assets in the registry's order.
-fn largest(said: Vec<Vec<Balance>>) -> Vec<Balance> {
+fn lying(said: &[Vec<Balance>], quorum: usize) -> Lying {
     let assets = Registry::builtin().assets();
     let place = |of: &Balance| assets.iter().position(|it| it.code == of.asset.code);
-    let mut most: BTreeMap<([u8; 20], Option<usize>), Balance> = BTreeMap::new();
-    for balance in said.into_iter().flatten() {
-        let known = most.entry((balance.address, place(&balance)));
-        let known = known.or_insert_with(|| balance.clone());
+    let mut most: BTreeMap<([u8; 20], Option<usize>), (Balance, usize)> = BTreeMap::new();
+    for balance in said.iter().flatten() {
+        let known = most.entry((balance.address, place(balance)));
+        let (known, count) = known.or_insert_with(|| (balance.clone(), 0));
         known.units = known.units.max(balance.units);
+        *count += 1;
     }
-    most.into_values().collect()
+    let mut lying = Lying::default();
+    for (balance, count) in most.into_values() {
+        if count < quorum && said.len() - count >= quorum {
+            continue;
+        }
+        if count < quorum {
+            lying.disputed.insert(balance.address);
+        }
+        lying.balances.push(balance);
+    }
+    lying
 }
 
 #[cfg(test)]
@@ -218,9 +254,30 @@ mod tests {
         let one = vec![balance(1, usdc, 5), balance(2, usdc, 7)];
         let other = vec![balance(1, eth, 3), balance(1, usdc, 6), balance(2, usdc, 1)];
         let expected = [balance(1, usdc, 6), balance(1, eth, 3), balance(2, usdc, 7)];
-        assert_eq!(largest(vec![one.clone(), other.clone()]), expected);
-        assert_eq!(largest(vec![other, one]), expected);
-        assert_eq!(largest(vec![Vec::new(), Vec::new()]), []);
+        for said in [[one.clone(), other.clone()], [other, one]] {
+            let lying = lying(&said, 1);
+            assert_eq!(lying.balances, expected);
+            assert!(lying.disputed.is_empty());
+        }
+        assert_eq!(lying(&[Vec::new(), Vec::new()], 2), Lying::default());
+    }
+
+    // A liar of three changes nothing. Of two, neither is believed: what one of them says is listed and disputed.
+    #[test]
+    fn what_one_says_alone_is_disputed_until_enough_others_deny_it() {
+        let usdc = "USDC@eip155:84532";
+        let (honest, liar) = (
+            vec![balance(1, usdc, 5)],
+            vec![balance(1, usdc, 5), balance(2, usdc, 7)],
+        );
+        let of_two = lying(&[honest.clone(), liar.clone()], 2);
+        assert_eq!(of_two.balances, liar);
+        assert_eq!(of_two.disputed, BTreeSet::from([[2; 20]]));
+        let of_three = lying(&[honest.clone(), liar, honest.clone()], 2);
+        assert_eq!(of_three.balances, honest);
+        assert!(of_three.disputed.is_empty());
+        let hider = lying(&[honest.clone(), Vec::new(), honest.clone()], 2);
+        assert_eq!((hider.balances, hider.disputed), (honest, BTreeSet::new()));
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use futures::FutureExt as _;
 
 use crate::endpoint::Endpoint;
+use crate::endpoint_tips::EndpointTips;
+use crate::latecomers::{GRACE, answers_in_time};
 use crate::pool::Pool;
-use crate::tips::Said;
 
 /// Looks at those whose time has come. Who does not answer is merely asked later.
 pub async fn identify_all(pool: Pool<'_>) {
@@ -30,12 +31,21 @@ pub(crate) async fn identify(pool: Pool<'_>, source: &Endpoint) {
     }
 }
 
-/// Whether all of these are on their network right now. What does not follow from what is known is asked for twice: behind
-/// an address may be another node than a minute ago.
-pub async fn are_on_it(pool: Pool<'_>, said: &[Said<'_>]) -> bool {
+/// Those of these that are on their network right now; none where fewer are than must agree. What does not follow from what
+/// is known is asked for twice: behind an address may be another node than a minute ago.
+pub async fn still_on_it<'s>(
+    pool: Pool<'_>,
+    said: &[EndpointTips<'s>],
+) -> Option<Vec<EndpointTips<'s>>> {
     let asked = said.iter().map(|it| is_on_it(pool, it.source).boxed());
-    let are = futures::future::join_all(asked).await;
-    are.into_iter().all(|is| is)
+    let enough = |are: &[Option<bool>]| {
+        let are_on_it = are.iter().filter(|it| **it == Some(true)).count();
+        are_on_it >= pool.net.quorum
+    };
+    let are = answers_in_time(asked.collect(), || GRACE, enough).await;
+    let on_it = said.iter().zip(&are).filter(|(_, is)| **is == Some(true));
+    let on_it: Vec<EndpointTips<'s>> = on_it.map(|(it, _)| it.clone()).collect();
+    (on_it.len() >= pool.net.quorum).then_some(on_it)
 }
 
 async fn is_on_it(pool: Pool<'_>, source: &Endpoint) -> bool {
@@ -50,5 +60,24 @@ async fn is_on_it(pool: Pool<'_>, source: &Endpoint) -> bool {
             pool.failed(source, &error);
             false
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rounds::ask_all;
+    use crate::scripted::Scripted;
+
+    #[tokio::test]
+    async fn enough_endpoints_that_name_their_chain_suffice() {
+        let scripted = Scripted::of(&["ab", "ab", "ab"]).await;
+        let said = ask_all(scripted.pool()).await;
+        let places = |said: Vec<EndpointTips<'_>>| scripted.places(said.iter().map(|it| it.source));
+        scripted.change(1, |it| it.names_its_chain = false);
+        let on_it = still_on_it(scripted.pool(), &said).await;
+        assert_eq!(on_it.map(places), Some(vec![0, 2]));
+        scripted.change(2, |it| it.names_its_chain = false);
+        assert!(still_on_it(scripted.pool(), &said).await.is_none());
     }
 }

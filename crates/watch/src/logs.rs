@@ -8,6 +8,7 @@ use till_chains::rpc::RpcError;
 
 use crate::endpoint::Endpoint;
 use crate::heads::Head;
+use crate::latecomers::readers_in_time;
 use crate::pool::{EndpointTrouble, Pool, is_refusal};
 
 /// So few blocks are asked for one by one, by hash: an endpoint that has not got there says so.
@@ -18,7 +19,7 @@ const PROVEN_AT_ONCE: usize = 2;
 const PROVEN_TIMES_MAX: usize = 4;
 
 /// Logs that one endpoint gave.
-pub type Given<'s> = (&'s Endpoint, Vec<Log>);
+pub type EndpointLogs<'s> = (&'s Endpoint, Vec<Log>);
 
 /// How many blocks an endpoint is asked for at once: it is found out, never known.
 #[derive(Debug)]
@@ -70,17 +71,17 @@ pub async fn read_all<'s>(
     head: &Head<'s>,
     spans: &[Span],
     headers: &mut Vec<Header>,
-) -> Result<Vec<Given<'s>>, EndpointTrouble> {
+) -> Result<Vec<EndpointLogs<'s>>, EndpointTrouble> {
     let readers = content_readers(pool, head);
     let blocks = &headers[..];
-    let asked = readers.iter().map(|reader| {
+    let ask = |reader: &'s Endpoint| {
         let span = &spans[pool.net.place_of(reader)];
         read_logs(pool, reader, span, blocks).boxed()
-    });
-    let told = futures::future::join_all(asked).await;
+    };
+    let told = readers_in_time(pool, &head.holders, &readers, ask).await;
     let mut given = Vec::new();
     for (reader, logs) in readers.into_iter().zip(told) {
-        match logs {
+        match logs.ok_or(EndpointTrouble).flatten() {
             Ok(logs) => given.push((reader, logs)),
             Err(EndpointTrouble) if reader.is_contents_doubted(pool.now_us()) => {}
             Err(trouble) => return Err(trouble),
@@ -190,6 +191,7 @@ async fn second_opinion(
 ) -> Result<(), EndpointTrouble> {
     let mut others = pool.usable();
     others.retain(|other| !std::ptr::eq(*other, source));
+    others.sort_by_key(|other| !other.is_prompt(pool.now_us()));
     if others.is_empty() {
         return prove(pool, source, header, contract).await;
     }
@@ -294,7 +296,7 @@ pub async fn proven(
                 Named::NotNow if is_patient => return Err(EndpointTrouble),
                 Named::Others => {
                     let (network, endpoint) = (&*pool.network().id, &source.address);
-                    tracing::error!(network, %endpoint, "the receipts of a block are not those that its head names; its logs are believed");
+                    tracing::error!(network, %endpoint, "an endpoint's receipts are not those that the block's header names, so its logs are believed unproven; add an endpoint that can check them");
                     return Ok(None);
                 }
                 Named::NotNow | Named::Never => return Ok(None),

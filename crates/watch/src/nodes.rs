@@ -16,7 +16,7 @@ use till_net::TlsError;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::agreed::agreed;
+use crate::quorum::first_agreed;
 use crate::settings::EndpointSettings;
 
 /// Somebody waits for the answer in front of a page.
@@ -92,7 +92,9 @@ impl Nodes {
             return None;
         }
         let Ok(_turn) = self.asking.try_acquire() else {
-            tracing::warn!("too many lookups at once: a transaction was not asked for");
+            tracing::warn!(
+                "a transaction was not looked up, because as many lookups as are allowed are under way; it is looked up when it is asked for again"
+            );
             return None;
         };
         let first = async {
@@ -129,10 +131,10 @@ impl Nodes {
             let answer = answer.unwrap_or(Err(RpcError::Timeout(self.time)));
             answer.map_err(|error| {
                 let register = register.name;
-                tracing::warn!(network = network.id, endpoint = %node.endpoint, register, %error, "a register did not answer");
+                tracing::warn!(network = network.id, endpoint = %node.endpoint, register, %error, "a register on the chain did not answer, so it neither clears nor names anybody; check the endpoint if this lasts");
             })
         };
-        agreed(of.nodes.iter().map(ask), of.quorum).await.ok()
+        first_agreed(of.nodes.iter().map(ask), of.quorum).await.ok()
     }
 
     /// One that hangs leaves the others their share.
@@ -153,7 +155,7 @@ impl Nodes {
                 Ok(None) => {}
                 Ok(found) => return found,
                 Err(error) => {
-                    tracing::warn!(network = network.id, endpoint = %node.endpoint, %error, "a lookup failed");
+                    tracing::warn!(network = network.id, endpoint = %node.endpoint, %error, "an endpoint failed to look a transaction up; the next one is asked");
                 }
             }
         }

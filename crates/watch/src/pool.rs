@@ -67,7 +67,7 @@ impl<'e> Pool<'e> {
             source.mark_rate_limited();
         }
         if source.mark_failed(self.now_us(), error) {
-            tracing::warn!(network, endpoint = %source.address, %error, "an endpoint does not answer");
+            tracing::warn!(network, endpoint = %source.address, %error, "an endpoint does not answer and is asked again soon; check or replace it if this lasts");
         }
         metrics::counter!("till_endpoint_errors_total", "network" => network).increment(1);
         EndpointTrouble
@@ -76,7 +76,7 @@ impl<'e> Pool<'e> {
     pub fn lied(&self, source: &Endpoint, what: &str) -> EndpointTrouble {
         let network = &*self.network().id;
         if source.mark_lied(self.now_us(), what) {
-            tracing::error!(network, endpoint = %source.address, what, "an endpoint is not believed; it is left alone for a while");
+            tracing::error!(network, endpoint = %source.address, what, "an endpoint is not believed, because enough others or the chain itself contradict it; it is set aside for a while: ask its provider");
             metrics::counter!("till_endpoint_lies_total", "network" => network).increment(1);
         }
         EndpointTrouble
@@ -89,8 +89,8 @@ impl<'e> Pool<'e> {
             return self.lied(source, what);
         }
         let network = &*self.network().id;
-        if source.mark_contents_false(self.now_us()) {
-            tracing::error!(network, endpoint = %source.address, what, "an endpoint is not believed about what blocks hold; others are read for a while");
+        if source.mark_contents_false(self.now_us(), what) {
+            tracing::error!(network, endpoint = %source.address, what, "an endpoint is not believed about what blocks hold, because their receipts contradict it; others are read for a while: ask its provider");
             metrics::counter!("till_endpoint_lies_total", "network" => network).increment(1);
         }
         EndpointTrouble
@@ -106,7 +106,7 @@ impl<'e> Pool<'e> {
     pub(crate) fn wrong(&self, source: &Endpoint, what: &str) -> EndpointTrouble {
         let network = &*self.network().id;
         if source.mark_wrong(self.now_us(), what) {
-            tracing::error!(network, endpoint = %source.address, what, "an endpoint is not used");
+            tracing::error!(network, endpoint = %source.address, what, "an endpoint is not used, because it is not what it is configured as; correct `rpc` of its network");
         }
         EndpointTrouble
     }
@@ -125,7 +125,7 @@ impl<'e> Pool<'e> {
         if let Err(RpcError::Timeout(_)) = &answer {
             if source.mark_call_failed(self.now_us()) {
                 let network = &*self.network().id;
-                tracing::warn!(network, endpoint = %source.address, "an endpoint does not answer where contracts are called; it is not asked to for a while");
+                tracing::warn!(network, endpoint = %source.address, "an endpoint does not answer where contracts are called (eth_call), so it is not asked to for a minute; check or replace it if this lasts");
             }
         } else {
             source.mark_call_ok();

@@ -5,8 +5,8 @@ use futures::FutureExt as _;
 use till_chains::observer::{BlockContents, Header, Receipts};
 use till_chains::rpc::RpcError;
 
-use crate::agreed::{Told, ask};
 use crate::pool::Pool;
+use crate::quorum::{QuorumAnswer, ask_quorum};
 
 /// All receipts of one block. None where its header is not agreed on, or nobody gives receipts that it names.
 pub(crate) async fn prove_block(
@@ -26,12 +26,22 @@ pub(crate) async fn prove_block(
     }
     let mut usable = pool.usable();
     let now_us = pool.now_us();
-    usable.sort_by_key(|source| !source.is_steady(now_us));
+    usable.sort_by_key(|source| !source.is_prompt(now_us));
+    let mut unreadable = Vec::new();
     for source in usable {
         let told = pool.observer().contents(pool.rpc, &source.address, &header);
         match told.await {
-            Ok(BlockContents::Proven(receipts)) => return Some(receipts),
-            Ok(BlockContents::Unprovable) => return None,
+            Ok(BlockContents::Proven(receipts)) => {
+                for source in unreadable {
+                    pool.false_contents(
+                        source,
+                        "receipts of a kind that their block does not have",
+                    );
+                }
+                return Some(receipts);
+            }
+            // A kind of receipt that is not known is new on the network, or made up: another endpoint shows which.
+            Ok(BlockContents::Unprovable) => unreadable.push(source),
             Ok(BlockContents::Others) => {
                 pool.false_contents(source, "receipts that their block does not have");
             }
@@ -47,11 +57,11 @@ pub(crate) async fn prove_block(
 
 /// The header at a height, where as many endpoints as must agree give the very same.
 async fn voted(pool: Pool<'_>, height: i64) -> Option<Header> {
-    let told = ask(pool, |source| {
+    let told = ask_quorum(pool, |source| {
         async move { pool.header(source, height).await.ok().flatten() }.boxed()
     });
     match told.await {
-        Told::Agreed(header) => Some(header),
-        Told::Contradicted | Told::Unknown => None,
+        QuorumAnswer::Agreed(header) => Some(header),
+        QuorumAnswer::Contradicted | QuorumAnswer::Unknown => None,
     }
 }

@@ -3,13 +3,13 @@
 use futures::FutureExt as _;
 use till_chains::registers::{self, Register};
 
-use crate::agreed::{Told, ask};
 use crate::endpoint::Endpoint;
 use crate::pool::Pool;
+use crate::quorum::{QuorumAnswer, ask_quorum};
 
 /// One endpoint clears nobody and names nobody where several must agree.
-pub async fn names(pool: Pool<'_>, register: &Register, sender: &str) -> Told<bool> {
-    let answer = ask(pool, |source| named(pool, source, register, sender).boxed());
+pub async fn names(pool: Pool<'_>, register: &Register, sender: &str) -> QuorumAnswer<bool> {
+    let answer = ask_quorum(pool, |source| named(pool, source, register, sender).boxed());
     answer.await
 }
 
@@ -24,7 +24,7 @@ async fn named(
     let named = pool.call(source, named).await?;
     if let Err(error) = &named {
         let (network, register) = (&*network.id, register.name);
-        tracing::warn!(network, %endpoint, register, %error, "a register did not answer");
+        tracing::warn!(network, %endpoint, register, %error, "a register on the chain did not answer, so it neither clears nor names anybody; check the endpoint if this lasts");
     }
     named.ok()
 }

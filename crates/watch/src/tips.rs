@@ -2,43 +2,20 @@
 
 use futures::FutureExt as _;
 use till_chains::observer::{Header, hash_text};
-use till_chains::rpc::RpcError;
 use till_core::chain::Block;
 
 use crate::endpoint::{Endpoint, Progress};
+use crate::endpoint_tips::EndpointTips;
+use crate::latecomers::{GRACE, answers_in_time};
 use crate::pool::Pool;
 use crate::update::Tip;
 
-/// What an endpoint says of its chain.
-#[derive(Clone)]
-pub struct Said<'s> {
-    pub source: &'s Endpoint,
-    pub latest: Header,
-    pub safe: Option<Header>,
-    pub last_final: Option<Header>,
-}
-
-/// Asks everybody who may be asked, at the same time.
-pub async fn ask_all(pool: Pool<'_>) -> Vec<Said<'_>> {
-    let asked = pool.usable().into_iter().map(|source| {
-        let asked = async move {
-            match ask(pool, source).await {
-                Ok(said) => Some(said),
-                Err(error) => {
-                    pool.failed(source, &error);
-                    None
-                }
-            }
-        };
-        asked.boxed()
-    });
-    let said = futures::future::join_all(asked).await;
-    said.into_iter().flatten().collect()
-}
-
 /// Those who go on, and where the others stand still: fewer go on than must agree. None where enough do, and where more stand
 /// still: then it is not sure who is wrong.
-pub fn going_on<'s>(pool: Pool<'_>, said: &[Said<'s>]) -> Option<(Vec<Said<'s>>, i64)> {
+pub fn going_on<'s>(
+    pool: Pool<'_>,
+    said: &[EndpointTips<'s>],
+) -> Option<(Vec<EndpointTips<'s>>, i64)> {
     let now_us = pool.clock.monotonic_us();
     let furthest = said.iter().map(|it| it.latest.height).max().unwrap_or(0);
     let paces: Vec<Progress> = said
@@ -63,25 +40,10 @@ pub fn going_on<'s>(pool: Pool<'_>, said: &[Said<'s>]) -> Option<(Vec<Said<'s>>,
         if is_news {
             let (network, endpoint) = (&*pool.network().id, &it.source.address);
             let height = it.latest.height;
-            tracing::warn!(network, %endpoint, height, "an endpoint stands still; what the others have is seen, and nothing is taken in before it moves");
+            tracing::warn!(network, %endpoint, height, "an endpoint stands still; what the others have is seen, and nothing is taken in before it moves: check or replace it");
         }
     }
     Some((going, heights.into_iter().min()?))
-}
-
-async fn ask<'s>(pool: Pool<'_>, source: &'s Endpoint) -> Result<Said<'s>, RpcError> {
-    let tips = pool.observer().tips(pool.rpc, &source.address).await?;
-    let was = source.mark_answered(tips.head.height);
-    if let Some(was) = was {
-        let (network, was) = (&*pool.network().id, was.why());
-        tracing::info!(network, endpoint = %source.address, was, "an endpoint answers again");
-    }
-    Ok(Said {
-        source,
-        latest: tips.head,
-        safe: tips.safe,
-        last_final: tips.last_final,
-    })
 }
 
 /// The blocks that are ours once a step is taken, by height.
@@ -127,7 +89,7 @@ async fn covered(
 /// Safe and final, as far as enough endpoints agree.
 pub async fn agreed_tips(
     pool: Pool<'_>,
-    said: &[Said<'_>],
+    said: &[EndpointTips<'_>],
     chain: &Chain<'_>,
 ) -> (Option<Tip>, Option<Tip>) {
     let safe = said
@@ -136,12 +98,16 @@ pub async fn agreed_tips(
     let last_final = said
         .iter()
         .map(|it| covered(pool, it.source, it.last_final.as_ref(), chain).boxed());
+    let quorum = pool.net.quorum;
+    let enough =
+        |covered: &[Option<Option<i64>>]| covered.iter().flatten().flatten().count() >= quorum;
     let (safe, last_final) = tokio::join!(
-        futures::future::join_all(safe),
-        futures::future::join_all(last_final)
+        answers_in_time(safe.collect(), || GRACE, enough),
+        answers_in_time(last_final.collect(), || GRACE, enough)
     );
-    let tip = |covered: Vec<Option<i64>>| {
-        let height = agreed_height(&covered, pool.net.quorum)?;
+    let tip = |covered: Vec<Option<Option<i64>>>| {
+        let covered: Vec<Option<i64>> = covered.into_iter().flatten().collect();
+        let height = agreed_height(&covered, quorum)?;
         let hash = chain.at(height)?.hash.clone();
         Some(Tip { height, hash })
     };

@@ -15,17 +15,17 @@ const AHEAD_MAX: i64 = 50;
 
 /// The transfers that wait for as many endpoints as must agree.
 #[derive(Debug)]
-pub struct Glimpses {
+pub struct Unconfirmed {
     /// By transaction and place in it, the height at which each is said to be; none for those of an earlier leader.
     waiting: BTreeMap<(String, i64), Option<i64>>,
     /// Up to where it was looked.
     up_to: i64,
 }
 
-impl Glimpses {
+impl Unconfirmed {
     /// What an earlier leader has left.
-    pub fn left(waiting: Vec<(String, i64)>) -> Glimpses {
-        Glimpses {
+    pub fn left(waiting: Vec<(String, i64)>) -> Unconfirmed {
+        Unconfirmed {
             waiting: waiting.into_iter().map(|it| (it, None)).collect(),
             up_to: -1,
         }
@@ -94,51 +94,51 @@ mod tests {
 
     #[test]
     fn a_transfer_is_waited_for_until_enough_were_asked_about_its_block() {
-        let mut glimpses = Glimpses::left(Vec::new());
-        assert_eq!(glimpses.next(7, 20), 8);
-        glimpses.add(vec![seen("a", 9), seen("b", 10)], 12);
-        glimpses.enough_at(8);
-        assert_eq!(glimpses.next(7, 20), 13, "nothing is looked at again");
-        assert_eq!(glimpses.next(20, 20), 21);
+        let mut unconfirmed = Unconfirmed::left(Vec::new());
+        assert_eq!(unconfirmed.next(7, 20), 8);
+        unconfirmed.add(vec![seen("a", 9), seen("b", 10)], 12);
+        unconfirmed.enough_at(8);
+        assert_eq!(unconfirmed.next(7, 20), 13, "nothing is looked at again");
+        assert_eq!(unconfirmed.next(20, 20), 21);
         let of = |tx_hash: &str| (tx_hash.to_owned(), 0);
-        assert_eq!(glimpses.due(8), []);
-        assert_eq!(glimpses.due(9), [of("a")]);
-        assert_eq!(glimpses.due(10), [of("a"), of("b")]);
-        glimpses.are_settled(&[of("a")]);
-        assert_eq!(glimpses.due(10), [of("b")]);
+        assert_eq!(unconfirmed.due(8), []);
+        assert_eq!(unconfirmed.due(9), [of("a")]);
+        assert_eq!(unconfirmed.due(10), [of("a"), of("b")]);
+        unconfirmed.are_settled(&[of("a")]);
+        assert_eq!(unconfirmed.due(10), [of("b")]);
     }
 
     #[test]
     fn what_an_earlier_leader_has_left_is_waited_for_up_to_where_enough_agree() {
         let left = ("a".to_owned(), 3);
-        let mut glimpses = Glimpses::left(vec![left.clone()]);
-        assert_eq!(glimpses.due(i64::MAX), []);
-        glimpses.enough_at(12);
-        assert_eq!(glimpses.due(11), []);
-        assert_eq!(glimpses.due(12), [left]);
+        let mut unconfirmed = Unconfirmed::left(vec![left.clone()]);
+        assert_eq!(unconfirmed.due(i64::MAX), []);
+        unconfirmed.enough_at(12);
+        assert_eq!(unconfirmed.due(11), []);
+        assert_eq!(unconfirmed.due(12), [left]);
     }
 
     #[test]
     fn who_named_blocks_that_there_are_not_is_not_looked_behind() {
-        let mut glimpses = Glimpses::left(Vec::new());
-        glimpses.add(vec![seen("a", i64::MAX)], i64::MAX - 1);
-        glimpses.enough_at(12);
-        assert_eq!(glimpses.next(7, 12), 13);
-        assert_eq!(glimpses.due(61), []);
-        assert_eq!(glimpses.due(62).len(), 1);
+        let mut unconfirmed = Unconfirmed::left(Vec::new());
+        unconfirmed.add(vec![seen("a", i64::MAX)], i64::MAX - 1);
+        unconfirmed.enough_at(12);
+        assert_eq!(unconfirmed.next(7, 12), 13);
+        assert_eq!(unconfirmed.due(61), []);
+        assert_eq!(unconfirmed.due(62).len(), 1);
     }
 
     #[test]
     fn so_many_are_shown_and_no_more_and_they_go_some_at_a_time() {
-        let mut glimpses = Glimpses::left(Vec::new());
+        let mut unconfirmed = Unconfirmed::left(Vec::new());
         let many = |from: usize| (from..from + 400).map(|at| seen(&format!("{at:04}"), 9));
-        assert_eq!(glimpses.add(many(0).collect(), 9).len(), 400);
-        assert_eq!(glimpses.add(many(300).collect(), 10).len(), 200);
+        assert_eq!(unconfirmed.add(many(0).collect(), 9).len(), 400);
+        assert_eq!(unconfirmed.add(many(300).collect(), 10).len(), 200);
         let mut gone = 0;
         loop {
-            let due = glimpses.due(10);
+            let due = unconfirmed.due(10);
             gone += due.len();
-            glimpses.are_settled(&due);
+            unconfirmed.are_settled(&due);
             if due.is_empty() {
                 break;
             }

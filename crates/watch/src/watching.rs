@@ -46,16 +46,17 @@ pub struct WatchedSet {
 pub type Known = HashMap<(String, String), i64>;
 
 impl WatchedSet {
-    pub fn may_have(&self, addresses: &[[u8; 20]]) -> Vec<bool> {
+    pub fn may_have(&self, addresses: &[impl AsRef<[u8]>]) -> Vec<bool> {
         let watched = self.watched.read().unwrap_or_else(PoisonError::into_inner);
-        let may_have = |address: &[u8; 20]| watched.may_have(address);
-        addresses.iter().map(may_have).collect()
+        let addresses = addresses.iter();
+        addresses.map(|it| watched.may_have(it.as_ref())).collect()
     }
 
-    pub fn insert(&self, addresses: &[[u8; 20]]) {
+    pub fn insert(&self, addresses: &[impl AsRef<[u8]>]) {
         let mut watched = self.watched.write().unwrap_or_else(PoisonError::into_inner);
         watched.reserve(addresses.len());
-        addresses.iter().for_each(|address| watched.insert(address));
+        let addresses = addresses.iter();
+        addresses.for_each(|it| watched.insert(it.as_ref()));
     }
 }
 

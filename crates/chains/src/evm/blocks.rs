@@ -7,7 +7,7 @@ use till_core::asset::{Family, Network};
 
 use super::bloom::Bloom;
 use super::decode::TRANSFER;
-use super::words::{DecodeError, bytes, quantity};
+use super::words::{DecodeError, bytes, height, time_ms};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
@@ -52,8 +52,6 @@ pub fn header(network: &Network, result: &str) -> Result<Option<Header>, DecodeE
     let Some(raw) = raw else {
         return Ok(None);
     };
-    let number = |text: &str| i64::try_from(quantity(text)?).map_err(|_| DecodeError::Number);
-    let seconds = number(&raw.timestamp)?;
     let bloom = match (network.family, &raw.logs_bloom) {
         (Family::Tron, _) => None,
         (_, Some(text)) => Some(Bloom::parse(text)?),
@@ -72,10 +70,10 @@ pub fn header(network: &Network, result: &str) -> Result<Option<Header>, DecodeE
         }
     };
     Ok(Some(Header {
-        height: number(&raw.number)?,
+        height: height(&raw.number)?,
         hash: bytes(&raw.hash)?,
         parent: bytes(&raw.parent_hash)?,
-        time: seconds.checked_mul(1_000).ok_or(DecodeError::Number)?,
+        time: time_ms(&raw.timestamp)?,
         bloom,
         receipts_root,
         transactions,

@@ -65,11 +65,11 @@ pub(crate) fn logs_of(
 ) -> Result<Vec<Log>, RpcError> {
     let mut logs = Vec::new();
     for (tx_hash, receipt) in receipts {
-        let height = i64::try_from(receipt.height).ok();
-        let (true, Some(height)) = (receipt.is_whole && receipt.block_hash == block, height) else {
+        if !receipt.is_whole || receipt.block_hash != block {
             let what = "receipts that are not of the block, or not whole".to_owned();
             return Err(RpcError::NotAnAnswer(what));
-        };
+        }
+        let height = receipt.height;
         let log = |transfer: &Transfer| {
             let address = |text: &str| raw(network.family, text);
             let units = transfer.units.0;

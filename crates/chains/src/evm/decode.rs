@@ -12,7 +12,7 @@ use till_core::asset::{Asset, Family, Network, Registry};
 use till_core::money::Units;
 
 use super::bloom::Bloom;
-use super::words::{any_bytes, bytes, quantity};
+use super::words::{any_bytes, bytes, height, quantity};
 
 pub use super::words::DecodeError;
 
@@ -27,7 +27,7 @@ const UNITS_END: u128 = 1 << 112;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
     pub block_hash: [u8; 32],
-    pub height: u64,
+    pub height: i64,
     /// In the order of its logs; none when it failed.
     pub transfers: Vec<Transfer>,
     /// Whether no log can be missing, as far as the receipt itself can tell: they are numbered without a gap and make
@@ -110,7 +110,6 @@ pub fn proven_receipts(
     result: &str,
 ) -> Result<Vec<([u8; 32], Receipt)>, DecodeError> {
     let raw: Vec<RawReceipt> = serde_json::from_str(result).map_err(|_| DecodeError::Shape)?;
-    let height = u64::try_from(height).map_err(|_| DecodeError::Number)?;
     let mut receipts = Vec::with_capacity(raw.len());
     let mut log_index = 0;
     for raw in &raw {
@@ -170,7 +169,7 @@ fn read(
     let (Some(block_hash), Some(block_number)) = (&raw.block_hash, &raw.block_number) else {
         return Ok(None);
     };
-    let (block_hash, height) = (bytes::<32>(block_hash)?, quantity(block_number)?);
+    let (block_hash, height) = (bytes::<32>(block_hash)?, height(block_number)?);
     let succeeded = succeeded(raw)?;
     let mut transfers = BTreeMap::new();
     let mut bloom = Bloom::default();
@@ -268,7 +267,7 @@ pub(super) fn amount(value: &[u8; 32]) -> Result<u128, DecodeError> {
 pub(super) fn contract(network: &Network, text: &str) -> Result<[u8; 20], DecodeError> {
     if network.family == Family::Tron
         && let Ok(prefixed) = bytes::<21>(text)
-        && let [crate::tron::address::PREFIX, rest @ ..] = &prefixed
+        && let [crate::address::tron::PREFIX, rest @ ..] = &prefixed
     {
         return Ok(*rest);
     }

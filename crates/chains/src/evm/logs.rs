@@ -8,7 +8,7 @@ use serde::Deserialize;
 use till_core::asset::{Network, Registry};
 
 use super::decode::{TRANSFER, address, amount, contract};
-use super::words::{DecodeError, any_bytes, bytes, quantity};
+use super::words::{DecodeError, any_bytes, bytes, height, quantity};
 use crate::raw::raw;
 
 /// The contracts of a network's assets, those that are only recognised among them.
@@ -108,7 +108,7 @@ fn read(contracts: &Contracts, log: &RawLog<'_>) -> Result<Log, DecodeError> {
     if !is_asked_for {
         return Err(DecodeError::Contradiction);
     }
-    let height = quantity(&log.block_number)?;
+    let height = height(&log.block_number)?;
     let mut topics = [[0; 32]; 3];
     for (place, topic) in topics.iter_mut().zip(rest) {
         *place = bytes(topic)?;
@@ -116,7 +116,7 @@ fn read(contracts: &Contracts, log: &RawLog<'_>) -> Result<Log, DecodeError> {
     let data = any_bytes(&log.data)?;
     let value = <[u8; 32]>::try_from(data);
     Ok(Log {
-        height: i64::try_from(height).map_err(|_| DecodeError::Number)?,
+        height,
         block_hash: bytes(&log.block_hash)?,
         tx_hash: bytes(&log.transaction_hash)?,
         contract,

@@ -1,6 +1,5 @@
 //! Ethereum and every network that runs its virtual machine.
 
-pub mod address;
 pub mod balances;
 pub mod blocks;
 mod bloom;
@@ -13,3 +12,5 @@ pub mod multicall;
 pub mod receipts_root;
 pub mod sweep;
 mod words;
+
+pub use crate::address::evm as address;

@@ -1,6 +1,6 @@
 //! Forwarder addresses by TRON's rule.
 
-use super::address::PREFIX;
+use crate::address::tron::PREFIX;
 use crate::evm::forwarder::{EvmForwarder, create2};
 
 /// The forwarder of the EVM with TRON's prefix where EIP-1014 has 0xff (TIP-26). The factory's own address

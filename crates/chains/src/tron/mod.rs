@@ -1,4 +1,5 @@
 //! TRON: the same virtual machine as Ethereum's behind other addresses.
 
-pub mod address;
 pub mod forwarder;
+
+pub use crate::address::tron as address;

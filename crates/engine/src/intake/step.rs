@@ -1,7 +1,7 @@
 //! A network as its leader has read it.
 
 use till_core::chain::Block;
-use till_watch::{Seen, Tip};
+use till_watch::{ChainUpdate, Seen, Tip};
 
 /// What a leader has read, checked for completeness.
 #[derive(Clone, Debug)]
@@ -25,17 +25,22 @@ pub struct Step {
 }
 
 impl Step {
-    /// One that says nothing.
-    pub fn new(network: &str, epoch: i64) -> Step {
+    /// What a leader hands over of its network.
+    pub fn of(network: &str, epoch: i64, update: ChainUpdate) -> Step {
         Step {
             network: network.to_owned(),
             epoch,
-            blocks: Vec::new(),
-            transfers: Vec::new(),
-            dropped: Vec::new(),
-            refuted: Vec::new(),
-            safe: None,
-            last_final: None,
+            blocks: update.blocks,
+            transfers: update.transfers,
+            dropped: update.dropped,
+            refuted: update.refuted,
+            safe: update.safe,
+            last_final: update.last_final,
         }
+    }
+
+    /// One that says nothing.
+    pub fn new(network: &str, epoch: i64) -> Step {
+        Step::of(network, epoch, ChainUpdate::default())
     }
 }

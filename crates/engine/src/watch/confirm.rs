@@ -7,10 +7,12 @@ use futures::{FutureExt as _, StreamExt as _, stream};
 use till_chains::observer::hash_bytes;
 use till_core::chain::Block;
 use till_store::transfers::TransferRow;
-use till_watch::{Answers, Chain, Claim, Question, Seen, Tip, Verdict, arrived, decide};
+use till_watch::{
+    Answers, Chain, ChainUpdate, Claim, Question, Seen, Tip, Verdict, amount_arrived, decide,
+};
 
-use super::ask::Asking;
-use super::gather::{Read, disagreement};
+use super::gather::disagreement;
+use super::network_watch::NetworkWatch;
 use super::senders;
 use crate::base::fail::Fail;
 use crate::screening;
@@ -32,17 +34,17 @@ pub(super) struct Confirmed {
 
 /// Up to below the first transfer that not enough endpoints have. What enough told of just now was asked about already.
 pub(super) async fn confirmed(
-    asking: Asking<'_>,
+    watch: NetworkWatch<'_>,
     before: Option<i64>,
     tip: Option<Tip>,
-    (chain, read): (&Chain<'_>, &Read),
+    (chain, read): (&Chain<'_>, &ChainUpdate),
 ) -> Result<Confirmed, Fail> {
     let Some(tip) = tip.filter(|tip| before.is_none_or(|before| before < tip.height)) else {
         return Ok(Confirmed::default());
     };
     // What is final when it is read, and too few could say more about, is asked about once more before it counts as that.
     let open = read.transfers.iter();
-    let open = open.filter(|it| is_open(asking, it));
+    let open = open.filter(|it| is_open(watch, it));
     let open = open.filter_map(|it| it.height).min();
     let tip = match open.filter(|open| *open <= tip.height) {
         None => tip,
@@ -53,8 +55,8 @@ pub(super) async fn confirmed(
     };
     let after = before.unwrap_or(i64::MIN);
     let (mut agreed, mut open) = (Vec::new(), None);
-    for (block, rows) in known(asking, (after, tip.height), (chain, read)).await? {
-        match ask(asking, block, &rows).await {
+    for (block, rows) in known(watch, (after, tip.height), (chain, read)).await? {
+        match ask(watch, block, &rows).await {
             Some(wrong) => agreed.push((block.0, rows, wrong)),
             None => {
                 open = Some(block.0);
@@ -65,7 +67,7 @@ pub(super) async fn confirmed(
     // Together: one that hangs is waited for once, and not for every block.
     let learning = agreed
         .iter()
-        .map(|(height, rows, wrong)| learn(asking, chain.at(*height), rows, wrong).boxed());
+        .map(|(height, rows, wrong)| learn(watch, chain.at(*height), rows, wrong).boxed());
     let learning: Vec<_> = learning.collect();
     let learned: Vec<(Vec<Seen>, Option<i64>)> =
         stream::iter(learning).buffered(AT_ONCE).collect().await;
@@ -92,10 +94,10 @@ fn below(chain: &Chain<'_>, before: Option<i64>, height: i64) -> Option<Tip> {
 }
 
 /// Whether too few endpoints said what came with it, or who sent it.
-fn is_open(asking: Asking<'_>, seen: &Seen) -> bool {
-    let asks_registers = screening::is_asked_on_chains(asking.engine) && seen.sender.is_some();
+fn is_open(watch: NetworkWatch<'_>, seen: &Seen) -> bool {
+    let asks_registers = screening::is_asked_on_chains(watch.engine) && seen.sender.is_some();
     (asks_registers && screening::is_unanswered(seen.registers.as_deref()))
-        || (arrived::is_asked(asking.pool, &seen.asset) && seen.arrived.is_none())
+        || (amount_arrived::is_asked(watch.pool, &seen.asset) && seen.arrived.is_none())
 }
 
 /// Height and hash.
@@ -103,12 +105,12 @@ type At = (i64, [u8; 32]);
 
 /// The transfers in these blocks that were written in an earlier round, by block.
 async fn known(
-    asking: Asking<'_>,
+    watch: NetworkWatch<'_>,
     (after, up_to): (i64, i64),
-    (chain, read): (&Chain<'_>, &Read),
+    (chain, read): (&Chain<'_>, &ChainUpdate),
 ) -> Result<BTreeMap<At, Vec<TransferRow>>, Fail> {
-    let network = &asking.network().id;
-    let mut reader = asking.engine.db.read().await?;
+    let network = &watch.network().id;
+    let mut reader = watch.engine.db.read().await?;
     let rows = till_store::transfers::in_blocks(&mut reader, network, after, up_to).await?;
     drop(reader);
     let just_now: HashSet<(&str, i64)> = read
@@ -135,7 +137,7 @@ async fn known(
 
 /// Those of a block's transfers that enough endpoints say are not there. None while not enough say the same.
 async fn ask(
-    asking: Asking<'_>,
+    watch: NetworkWatch<'_>,
     (height, block): At,
     rows: &[TransferRow],
 ) -> Option<Vec<(String, i64)>> {
@@ -153,11 +155,11 @@ async fn ask(
         transactions: &transactions,
         ours: &ours,
         header: None,
-        need: asking.net.quorum,
+        need: watch.net.quorum,
         is_known: true,
     };
     let mut wrong = Vec::new();
-    for (transaction, verdict) in decide(asking.pool, question, Answers::new()).await {
+    for (transaction, verdict) in decide(watch.pool, question, Answers::new()).await {
         let Verdict::Agreed(claims) = verdict else {
             return None;
         };
@@ -166,12 +168,12 @@ async fn ask(
         wrong.extend(wrongs.map(|row| (row.tx_hash.clone(), row.place)));
     }
     if let [(transaction, _), ..] = &wrong[..] {
-        let network = &*asking.network().id;
+        let network = &*watch.network().id;
         tracing::error!(
             network,
             height,
             transaction,
-            "a transfer that was taken in is not there, as enough endpoints say; it is taken back"
+            "a transfer that was taken in is not there, as enough endpoints say, so it is taken back; ask the provider of the endpoint that told of it"
         );
         metrics::counter!("till_network_refuted_total", "network" => network).increment(1);
     }
@@ -206,7 +208,7 @@ fn seen_again(row: &TransferRow) -> Seen {
 /// What too few endpoints said when it was seen is asked again. Those of which more is known now, and the block's height where
 /// endpoints contradict each other about it.
 async fn learn(
-    asking: Asking<'_>,
+    watch: NetworkWatch<'_>,
     block: Option<&Block>,
     rows: &[TransferRow],
     wrong: &[(String, i64)],
@@ -222,8 +224,8 @@ async fn learn(
     };
     let stays: Vec<&TransferRow> = rows.iter().filter(|row| !is_wrong(row)).collect();
     let mut seen: Vec<Seen> = stays.iter().map(|row| seen_again(row)).collect();
-    let came = arrived::note(asking.pool, std::slice::from_ref(block), &mut seen).await;
-    let sent = senders::note(asking, &mut seen).await;
+    let came = amount_arrived::note(watch.pool, std::slice::from_ref(block), &mut seen).await;
+    let sent = senders::note(watch, &mut seen).await;
     let open = came.or(sent);
     let is_news = |(seen, row): &(Seen, &TransferRow)| {
         (seen.arrived, &seen.registers) != (row.came(), &row.registers)

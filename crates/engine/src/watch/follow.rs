@@ -4,15 +4,16 @@ use till_chains::observer::hash_text;
 use till_core::chain::Block;
 use till_store::networks::NetworkRow;
 use till_watch::{
-    Chain, Glimpses, Head, Ours, Said, Span, agreed_head, agreed_tips, are_on_it, ask_all,
-    blame_dissenters, going_on, last_shared,
+    Chain, ChainUpdate, EndpointTips, Head, KnownChain, Rounds, Span, Unconfirmed, agreed_head,
+    agreed_tips, blame_dissenters, going_on, last_shared, still_on_it,
 };
 
-use super::ask::Asking;
-use super::begin::first_height;
 use super::confirm::confirmed;
-use super::gather::{Gathered, Read, Upon, gather};
-use super::glimpse::glimpse;
+use super::first_height::first_height;
+use super::gather::{Gathered, Upon, gather};
+use super::network_watch::NetworkWatch;
+use super::second_reading::SecondReading;
+use super::unconfirmed::unconfirmed_transfers;
 use super::{Trouble, measure};
 use crate::base::fail::Fail;
 use crate::intake::chain::{Advanced, Step, advance};
@@ -28,15 +29,18 @@ pub(super) enum Next {
 }
 
 pub(super) struct Follower<'e> {
-    pub(super) asking: Asking<'e>,
+    pub(super) watch: NetworkWatch<'e>,
     pub(super) epoch: i64,
     /// As the database has them.
     pub(super) row: NetworkRow,
     pub(super) window: Vec<Block>,
+    rounds: Rounds<'e>,
+    /// What is read for the second look and takes longer than a round.
+    pub(super) second_reading: Option<SecondReading<'e>>,
     spans: Vec<Span>,
     /// The last steps, in their order.
     readers: Vec<ReadBy>,
-    glimpses: Glimpses,
+    unconfirmed: Unconfirmed,
     /// Why it does not go on, as far as this round knows.
     held: Option<String>,
 }
@@ -49,33 +53,35 @@ struct ReadBy {
 }
 
 impl<'e> Follower<'e> {
-    pub(super) async fn new(asking: Asking<'e>, epoch: i64) -> Result<Follower<'e>, Fail> {
-        let (row, window) = known(asking).await?;
-        let mut reader = asking.engine.db.read().await?;
+    pub(super) async fn new(watch: NetworkWatch<'e>, epoch: i64) -> Result<Follower<'e>, Fail> {
+        let (row, window) = known(watch).await?;
+        let mut reader = watch.engine.db.read().await?;
         let waiting = till_store::transfers::waiting(&mut reader, &row.id).await?;
         drop(reader);
-        let spans = asking.net.endpoints.iter().map(|_| Span::default());
+        let spans = watch.net.endpoints.iter().map(|_| Span::default());
         Ok(Follower {
-            asking,
+            watch,
             epoch,
             row,
             window,
+            rounds: Rounds::new(watch.pool),
+            second_reading: None,
             spans: spans.collect(),
             readers: Vec::new(),
-            glimpses: Glimpses::left(waiting),
+            unconfirmed: Unconfirmed::left(waiting),
             held: None,
         })
     }
 
     async fn reload(&mut self) -> Result<(), Fail> {
-        (self.row, self.window) = known(self.asking).await?;
+        (self.row, self.window) = known(self.watch).await?;
         Ok(())
     }
 
     /// An operator may have said meanwhile that it is to be read again.
     async fn is_stale(&self) -> Result<bool, Fail> {
-        let mut reader = self.asking.engine.db.read().await?;
-        let row = till_store::networks::find(&mut reader, &self.asking.network().id).await?;
+        let mut reader = self.watch.engine.db.read().await?;
+        let row = till_store::networks::find(&mut reader, &self.watch.network().id).await?;
         let place = |row: &NetworkRow| {
             let frozen = row.frozen_at.is_some();
             (row.cursor_height, row.cursor_hash.clone(), frozen)
@@ -90,98 +96,110 @@ impl<'e> Follower<'e> {
             let was_frozen = self.row.frozen_at.is_some();
             self.reload().await?;
             self.readers.clear();
+            self.second_reading = None;
             if was_frozen && self.row.frozen_at.is_none() {
                 let from = self.row.cursor_height.map(|cursor| cursor + 1);
                 tracing::info!(network = %self.row.id, from, "the freeze has ended; it is read on");
             }
         }
         if self.row.frozen_at.is_some() {
-            measure::standing(self.asking, &self.row, &self.window, None);
+            measure::standing(self.watch, &self.row, &self.window, None);
             return Ok(Next::Later);
         }
-        let said = ask_all(self.asking.pool).await;
-        let going = going_on(self.asking.pool, &said);
-        if said.len() < self.asking.net.quorum {
+        let mut said = self.rounds.ask().await;
+        let going = going_on(self.watch.pool, &said);
+        if said.len() < self.watch.net.quorum {
             let going = going.map_or(said, |(going, _)| going);
-            return self.glimpse(&going).await;
+            return self.show_unconfirmed(&going).await;
         }
-        let next = self.go_on(&said).await?;
+        let next = self.go_on(&mut said).await?;
         match going {
             Some((going, at)) if next == Next::Later => {
                 let why =
                     format!("an endpoint stands still at height {at}; nothing above it is final");
                 self.held.get_or_insert(why);
-                self.glimpse(&going).await
+                self.show_unconfirmed(&going).await
             }
             _ => Ok(next),
         }
     }
 
     /// What those have who answer, or go on, while they are fewer than must agree.
-    async fn glimpse(&mut self, said: &[Said<'_>]) -> Result<Next, Fail> {
-        let head = agreed_head(self.asking.pool, said, &self.window).await;
+    async fn show_unconfirmed(&mut self, said: &[EndpointTips<'_>]) -> Result<Next, Fail> {
+        let head = agreed_head(self.watch.pool, said, &self.window).await;
         let reached = head.as_ref().map(|head| head.block.height);
-        measure::standing(self.asking, &self.row, &self.window, reached);
+        measure::standing(self.watch, &self.row, &self.window, reached);
         let Some(mut head) = head.filter(|_| self.row.frozen_at.is_none()) else {
             return Ok(Next::Later);
         };
-        head.prefer_steady(self.asking.engine.clock.monotonic_us());
+        head.prefer_prompt(self.watch.engine.clock.monotonic_us());
         // Where nothing was read yet, nobody can have paid before.
         let read = self.row.cursor_height.unwrap_or(head.block.height - 1);
         let top = head.block.height;
-        let from = self.glimpses.next(read, top);
+        let from = self.unconfirmed.next(read, top);
         if from > top {
             return Ok(Next::Later);
         }
         let read_at = self.window.last().map(|block| block.time);
         let from = (from, read_at);
-        let glimpsed = glimpse(self.asking, &head, &self.spans, from, &mut self.glimpses);
-        let transfers = match glimpsed.await {
+        let seen =
+            unconfirmed_transfers(self.watch, &head, &self.spans, from, &mut self.unconfirmed);
+        let transfers = match seen.await {
             Ok(transfers) => transfers,
-            Err(Trouble::Source) => return Ok(Next::Later),
-            Err(Trouble::Ours(fail)) => return Err(fail),
+            Err(Trouble::Endpoint) => return Ok(Next::Later),
+            Err(Trouble::Failed(fail)) => return Err(fail),
         };
         if !transfers.is_empty() {
-            let step = Step {
+            let update = ChainUpdate {
                 transfers,
-                ..Step::new(&self.asking.network().id, self.epoch)
+                ..ChainUpdate::default()
             };
-            if advance(self.asking.engine, &step).await? == Advanced::Fenced {
+            let step = self.step(update);
+            if advance(self.watch.engine, &step).await? == Advanced::Fenced {
                 return Ok(Next::Leave);
             }
         }
-        Ok(match self.glimpses.next(read, top) {
+        Ok(match self.unconfirmed.next(read, top) {
             next if next > from.0 && next <= top => Next::Now,
             _ => Next::Later,
         })
     }
 
     /// As far as enough endpoints agree.
-    async fn go_on(&mut self, said: &[Said<'_>]) -> Result<Next, Fail> {
-        let Some(mut head) = agreed_head(self.asking.pool, said, &self.window).await else {
+    async fn go_on(&mut self, said: &mut Vec<EndpointTips<'e>>) -> Result<Next, Fail> {
+        let mut head = agreed_head(self.watch.pool, said, &self.window).await;
+        if head.as_ref().is_none_or(Head::is_short) {
+            // Whoever answers late may say who is right.
+            let late = self.rounds.wait_for_late().await;
+            if !late.is_empty() {
+                said.extend(late);
+                head = agreed_head(self.watch.pool, said, &self.window).await;
+            }
+        }
+        let Some(mut head) = head else {
             self.held = Some("the endpoints agree on no block".to_owned());
-            measure::standing(self.asking, &self.row, &self.window, None);
+            measure::standing(self.watch, &self.row, &self.window, None);
             return Ok(Next::Later);
         };
-        self.glimpses.enough_at(head.block.height);
-        if head.block.height + 1 < head.wanted {
+        self.unconfirmed.enough_at(head.block.height);
+        if head.is_short() {
             let height = head.block.height;
             let why = format!("the endpoints disagree about the blocks above height {height}");
             self.held = Some(why);
         }
-        let now_us = self.asking.engine.clock.monotonic_us();
-        head.prefer_steady(now_us);
+        let now_us = self.watch.engine.clock.monotonic_us();
+        head.prefer_prompt(now_us);
         let read = match self.read_on(&head, said).await {
             Ok(read) => read,
-            Err(Trouble::Source) => {
+            Err(Trouble::Endpoint) => {
                 self.stopped(&head, now_us);
                 return Ok(Next::Later);
             }
-            Err(Trouble::Ours(fail)) => return Err(fail),
+            Err(Trouble::Failed(fail)) => return Err(fail),
         };
         let next = self.take(read, said, &head).await?;
         if self.row.frozen_at.is_none() {
-            blame_dissenters(self.asking.pool, self.ours(), &head, said).await;
+            blame_dissenters(self.watch.pool, self.ours(), &head, said).await;
         }
         Ok(next)
     }
@@ -197,77 +215,68 @@ impl<'e> Follower<'e> {
             whys.push(left.why().to_owned());
         }
         let why = whys.into_iter().next();
-        let why = why.unwrap_or_else(|| "what the endpoints say does not fit together".to_owned());
+        let why = why.unwrap_or_else(|| {
+            "the endpoints gave blocks that do not follow from one another".to_owned()
+        });
         let after = self.window.last().map(|block| block.height);
         let after = after.map_or(String::new(), |height| format!(" above height {height}"));
         self.held = Some(format!("the blocks{after} could not be read: {why}"));
         let (row, window) = (&self.row, &self.window);
-        measure::standing(self.asking, row, window, Some(head.block.height));
+        measure::standing(self.watch, row, window, Some(head.block.height));
     }
 
     /// What this round found out about why it does not go on. Told to operators once the round is over.
     pub(super) fn say(&mut self, second: Option<String>) {
         let held = self.held.take().or(second);
-        self.asking.net.disputes.hold(held);
+        self.watch.net.disputes.hold(held);
     }
 
     async fn take(
         &mut self,
-        mut read: Read,
-        said: &[Said<'_>],
+        mut read: ChainUpdate,
+        said: &[EndpointTips<'_>],
         head: &Head<'_>,
     ) -> Result<Next, Fail> {
         let chain = Chain {
             window: &self.window,
             new: &read.blocks,
         };
-        let (safe, last_final) = agreed_tips(self.asking.pool, said, &chain).await;
+        let (safe, last_final) = agreed_tips(self.watch.pool, said, &chain).await;
         let before = self.row.final_height;
-        if last_final.is_none() && before.is_some() && said.len() >= self.asking.net.quorum {
+        if last_final.is_none() && before.is_some() && said.len() >= self.watch.net.quorum {
             let why = "too few endpoints name a final block of this chain";
             self.held = Some(why.to_owned());
         }
-        let confirmed = confirmed(self.asking, before, last_final, (&chain, &read)).await?;
+        let confirmed = confirmed(self.watch, before, last_final, (&chain, &read)).await?;
         let held = read.held.take().or(confirmed.held);
         self.held = held.or(self.held.take());
-        let safe = safe.filter(|tip| self.row.safe_height.is_none_or(|it| it < tip.height));
+        read.safe = safe.filter(|tip| self.row.safe_height.is_none_or(|it| it < tip.height));
+        read.last_final = confirmed.tip;
+        read.refuted = confirmed.refuted;
         // What fewer have told of is there by now, or enough do not have it.
         let cursor = chain.top().map_or(-1, |block| block.height);
-        let dropped = self.glimpses.due(cursor);
-        let is_news = !read.blocks.is_empty()
-            || !dropped.is_empty()
-            || safe.is_some()
-            || confirmed.tip.is_some()
-            || !confirmed.refuted.is_empty()
-            || !confirmed.learned.is_empty();
+        read.dropped = self.unconfirmed.due(cursor);
+        measure::took(self.watch, &read);
+        read.transfers.extend(confirmed.learned);
+        let is_news = !read.is_empty();
         if is_news {
-            let mut step = Step {
-                blocks: read.blocks,
-                transfers: read.transfers,
-                dropped,
-                refuted: confirmed.refuted,
-                safe,
-                last_final: confirmed.tip,
-                ..Step::new(&self.asking.network().id, self.epoch)
-            };
-            measure::took(self.asking, &step);
-            step.transfers.extend(confirmed.learned);
-            let advanced = advance(self.asking.engine, &step).await?;
+            let step = self.step(read);
+            let advanced = advance(self.watch.engine, &step).await?;
             if advanced == Advanced::Fenced {
                 return Ok(Next::Leave);
             }
             self.reload().await?;
             if advanced == Advanced::Loose {
-                tracing::warn!(network = %step.network, "what was read does not hang together with what is known; it is read again");
+                tracing::warn!(network = %step.network, "the blocks that were read do not follow from those in the database, so they are read again; look at the endpoints if this lasts");
                 return Ok(Next::Later);
             }
             if advanced == Advanced::Done {
-                self.glimpses.are_settled(&step.dropped);
+                self.unconfirmed.are_settled(&step.dropped);
             }
             self.was_read(&step, head);
         }
         let reached = head.block.height;
-        measure::standing(self.asking, &self.row, &self.window, Some(reached));
+        measure::standing(self.watch, &self.row, &self.window, Some(reached));
         let cursor = self.window.last().map_or(-1, |block| block.height);
         let is_held = self.held.is_some();
         Ok(match is_news && cursor < reached && !is_held {
@@ -276,9 +285,14 @@ impl<'e> Follower<'e> {
         })
     }
 
+    /// What is handed over in this leader's name.
+    pub(super) fn step(&self, update: ChainUpdate) -> Step {
+        Step::of(&self.watch.network().id, self.epoch, update)
+    }
+
     fn was_read(&mut self, step: &Step, head: &Head<'_>) {
         if let (Some(first), Some(last)) = (step.blocks.first(), step.blocks.last()) {
-            let place = |reader: &&till_watch::Endpoint| self.asking.net.place_of(reader);
+            let place = |reader: &&till_watch::Endpoint| self.watch.net.place_of(reader);
             self.readers.push(ReadBy {
                 from: first.height,
                 up_to: last.height,
@@ -300,8 +314,8 @@ impl<'e> Follower<'e> {
         self.readers.retain(|step| step.up_to > height);
     }
 
-    fn ours(&self) -> Ours<'_> {
-        Ours {
+    fn ours(&self) -> KnownChain<'_> {
+        KnownChain {
             window: &self.window,
             last_final: self.row.final_height,
         }
@@ -311,71 +325,89 @@ impl<'e> Follower<'e> {
         self.window.iter().find(|block| block.height == height)
     }
 
-    async fn read_on(&self, head: &Head<'_>, said: &[Said<'_>]) -> Result<Read, Trouble> {
+    async fn read_on(
+        &self,
+        head: &Head<'_>,
+        said: &[EndpointTips<'_>],
+    ) -> Result<ChainUpdate, Trouble> {
         let height = head.block.height;
         let Some(cursor) = self.window.last().cloned() else {
-            let from = first_height(self.asking, &self.row, head).await?;
+            let from = first_height(self.watch, &self.row, head).await?;
             return self.read_from(head, from, Upon::Nothing).await;
         };
         if height <= cursor.height {
             let ours = self.at(height);
             let is_ours = ours.is_some_and(|ours| ours.hash == hash_text(&head.block.hash));
             return match is_ours {
-                true => Ok(Read::default()),
+                true => Ok(ChainUpdate::default()),
                 false => self.read_from_fork(head, said).await,
             };
         }
         let upon = Upon::Parent(&cursor.hash);
-        match gather(self.asking, head, &self.spans, cursor.height + 1, upon).await? {
+        match gather(self.watch, head, &self.spans, cursor.height + 1, upon).await? {
             Gathered::Read(read) => Ok(read),
             Gathered::Elsewhere => self.read_from_fork(head, said).await,
         }
     }
 
-    async fn read_from(&self, head: &Head<'_>, from: i64, upon: Upon<'_>) -> Result<Read, Trouble> {
+    async fn read_from(
+        &self,
+        head: &Head<'_>,
+        from: i64,
+        upon: Upon<'_>,
+    ) -> Result<ChainUpdate, Trouble> {
         if from > head.block.height {
-            return Ok(Read::default());
+            return Ok(ChainUpdate::default());
         }
-        match gather(self.asking, head, &self.spans, from, upon).await? {
+        match gather(self.watch, head, &self.spans, from, upon).await? {
             Gathered::Read(read) => Ok(read),
             Gathered::Elsewhere => {
                 for reader in head.readers() {
-                    self.asking.unsettled(reader);
+                    self.watch.unsettled(reader);
                 }
-                Err(Trouble::Source)
+                Err(Trouble::Endpoint)
             }
         }
     }
 
     /// Back to the last block that both sides have, and on from there.
-    async fn read_from_fork(&self, head: &Head<'_>, said: &[Said<'_>]) -> Result<Read, Trouble> {
-        if !are_on_it(self.asking.pool, said).await {
-            return Err(Trouble::Source);
-        }
-        let shared = last_shared(self.asking.pool, self.ours(), head, said);
-        let Some(shared) = shared.await else {
-            return Err(Trouble::Source);
-        };
-        let network = &*self.asking.network().id;
+    async fn read_from_fork(
+        &self,
+        head: &Head<'_>,
+        said: &[EndpointTips<'_>],
+    ) -> Result<ChainUpdate, Trouble> {
+        let said = &*still_on_it(self.watch.pool, said)
+            .await
+            .ok_or(Trouble::Endpoint)?;
+        let head = &head.among(said).ok_or(Trouble::Endpoint)?;
+        let shared = last_shared(self.watch.pool, self.ours(), head, said);
+        let shared = shared.await.ok_or(Trouble::Endpoint)?;
+        let network = &*self.watch.network().id;
         let (from, depth) = (shared.from, shared.depth);
         let upon = shared.parent.as_deref().map_or(Upon::Nothing, Upon::Parent);
         let read = self.read_from(head, from, upon).await?;
         // They may have become others while they were read.
-        if !are_on_it(self.asking.pool, said).await {
-            return Err(Trouble::Source);
+        let said = still_on_it(self.watch.pool, said).await;
+        let said = said.ok_or(Trouble::Endpoint)?;
+        let is_on_it =
+            |reader: &&till_watch::Endpoint| said.iter().any(|it| std::ptr::eq(it.source, *reader));
+        if !head.readers().iter().all(is_on_it) {
+            return Err(Trouble::Endpoint);
         }
         if !read.blocks.is_empty() {
             tracing::info!(network, from, depth, "the chain was reorganised");
             metrics::counter!("till_network_reorganisations_total", "network" => network)
                 .increment(1);
+            let endpoints = self.watch.net.endpoints.iter();
+            endpoints.for_each(|it| it.forget_unshared());
         }
         Ok(read)
     }
 }
 
-async fn known(asking: Asking<'_>) -> Result<(NetworkRow, Vec<Block>), Fail> {
-    let id = &asking.network().id;
-    let mut reader = asking.engine.db.read().await?;
+async fn known(watch: NetworkWatch<'_>) -> Result<(NetworkRow, Vec<Block>), Fail> {
+    let id = &watch.network().id;
+    let mut reader = watch.engine.db.read().await?;
     let row = till_store::networks::find(&mut reader, id).await?;
     let row = row.ok_or_else(|| Fail::broken("a network that is led has no row"))?;
     let window = till_store::networks::window(&mut reader, id).await?;

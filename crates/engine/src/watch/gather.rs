@@ -2,20 +2,12 @@
 
 use till_chains::observer::{Header, hash_text};
 use till_core::chain::Block;
-use till_watch::matched::{self, Matched};
-use till_watch::{Head, Seen, Span, arrived, block_of, headers, read_all};
+use till_watch::our_transfers::{self, Matched};
+use till_watch::{ChainUpdate, Head, Span, amount_arrived, block_of, headers, read_all};
 
-use super::ask::Asking;
-use super::ours::ours;
+use super::network_watch::NetworkWatch;
+use super::our_addresses::of_ours;
 use super::{Trouble, senders};
-
-#[derive(Debug, Default)]
-pub(super) struct Read {
-    pub(super) blocks: Vec<Block>,
-    pub(super) transfers: Vec<Seen>,
-    /// Why it was not read further, where it was not for lack of blocks.
-    pub(super) held: Option<String>,
-}
 
 /// What the blocks from a height on are read upon.
 #[derive(Clone, Copy, Debug)]
@@ -28,20 +20,20 @@ pub(super) enum Upon<'b> {
 /// What came of reading on.
 #[derive(Debug)]
 pub(super) enum Gathered {
-    Read(Read),
+    Read(ChainUpdate),
     /// The first block is a child of another: the chain was changed below it.
     Elsewhere,
 }
 
 /// From a height on towards the head.
 pub(super) async fn gather(
-    asking: Asking<'_>,
+    watch: NetworkWatch<'_>,
     head: &Head<'_>,
     spans: &[Span],
     from: i64,
     upon: Upon<'_>,
 ) -> Result<Gathered, Trouble> {
-    let (mut headers, mut held) = headers::agreed(asking.pool, head, head.next(from)).await?;
+    let (mut headers, mut held) = headers::agreed(watch.pool, head, head.next(from)).await?;
     let is_child = |first: &Header| match upon {
         Upon::Nothing => true,
         Upon::Parent(parent) => hash_text(&first.parent) == parent,
@@ -49,43 +41,44 @@ pub(super) async fn gather(
     if headers.first().is_some_and(|first| !is_child(first)) {
         return Ok(Gathered::Elsewhere);
     }
-    let mut matched = transfers(asking, head, spans, &mut headers).await?;
+    let mut matched = transfers(watch, head, spans, &mut headers).await?;
     if let Some(open) = matched.open {
         headers.retain(|header| header.height < open);
         held = Some(disagreement(open));
     }
     let mut blocks: Vec<Block> = headers.iter().map(block_of).collect();
-    if let Some(open) = more(asking, &blocks, &mut matched).await {
+    if let Some(open) = more(watch, &blocks, &mut matched).await {
         blocks.retain(|block| block.height < open);
         held = Some(disagreement(open));
     }
-    Ok(Gathered::Read(Read {
+    Ok(Gathered::Read(ChainUpdate {
         blocks,
         transfers: matched.seen,
         held,
+        ..ChainUpdate::default()
     }))
 }
 
 /// The transfers to us in these blocks, as far as so many say the same as it takes.
 pub(super) async fn transfers<'s>(
-    asking: Asking<'s>,
+    watch: NetworkWatch<'s>,
     head: &Head<'s>,
     spans: &[Span],
     headers: &mut Vec<Header>,
 ) -> Result<Matched, Trouble> {
-    let logs = read_all(asking.pool, head, spans, headers).await?;
-    let (given, ours) = ours(asking, logs).await?;
-    Ok(matched::agreed(asking.pool, &given, &ours, (&headers[..], head.need)).await?)
+    let logs = read_all(watch.pool, head, spans, headers).await?;
+    let (given, ours) = of_ours(watch, logs).await?;
+    Ok(our_transfers::agreed(watch.pool, &given, &ours, (&headers[..], head.need)).await?)
 }
 
 /// Notes what arrived and who sent it. What is from the first block on about which endpoints contradict each other is left out.
 pub(super) async fn more(
-    asking: Asking<'_>,
+    watch: NetworkWatch<'_>,
     blocks: &[Block],
     matched: &mut Matched,
 ) -> Option<i64> {
-    let came = arrived::note(asking.pool, blocks, &mut matched.seen).await;
-    let sent = senders::note(asking, &mut matched.seen).await;
+    let came = amount_arrived::note(watch.pool, blocks, &mut matched.seen).await;
+    let sent = senders::note(watch, &mut matched.seen).await;
     let open = came.into_iter().chain(sent).min()?;
     matched.end_below(open);
     Some(open)

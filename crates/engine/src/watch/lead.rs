@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use scoped_futures::ScopedFutureExt as _;
 use till_core::asset::Network;
-use till_watch::{ask_all, identify_all};
+use till_watch::ask_all;
 
-use super::ask::Asking;
 use super::follow::{Follower, Next};
-use super::second;
+use super::network_watch::NetworkWatch;
+use super::second_look;
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::base::wake::Stopping;
@@ -30,23 +30,23 @@ fn poll(network: &Network) -> Duration {
 }
 
 pub(super) async fn run(engine: Arc<Engine>, place: usize, mut stopping: Stopping) {
-    let Some(asking) = Asking::of(&engine, place) else {
+    let Some(watch) = NetworkWatch::of(&engine, place) else {
         return;
     };
     let owner = hex::encode(engine.ids.random::<8>());
     let mut turns = 0_u32;
     loop {
         if turns.is_multiple_of(LOOK_EVERY) {
-            look(asking).await;
+            look(watch).await;
         }
         turns = turns.wrapping_add(1);
-        let turn = take_turn(asking, &owner, stopping.clone());
+        let turn = take_turn(watch, &owner, stopping.clone());
         if let Err(fail) = turn.await {
-            let network = &*asking.network().id;
+            let network = &*watch.network().id;
             tracing::error!(
                 network,
                 ?fail,
-                "a network's watch failed; it is taken up again"
+                "watching a network failed, and begins again in a few seconds; the cause is named here"
             );
         }
         tokio::select! {
@@ -58,11 +58,11 @@ pub(super) async fn run(engine: Arc<Engine>, place: usize, mut stopping: Stoppin
 
 /// Who does not lead knows how the endpoints are, too: operators ask for it, and prices are asked of them.
 pub(super) async fn watch_endpoints(engine: Arc<Engine>, place: usize, mut stopping: Stopping) {
-    let Some(asking) = Asking::of(&engine, place) else {
+    let Some(watch) = NetworkWatch::of(&engine, place) else {
         return;
     };
     loop {
-        look(asking).await;
+        look(watch).await;
         tokio::select! {
             () = tokio::time::sleep(ASK_AGAIN * LOOK_EVERY) => {}
             _ = stopping.wait_for(|stop| *stop) => return,
@@ -70,62 +70,63 @@ pub(super) async fn watch_endpoints(engine: Arc<Engine>, place: usize, mut stopp
     }
 }
 
-async fn look(asking: Asking<'_>) {
-    identify_all(asking.pool).await;
-    drop(ask_all(asking.pool).await);
+async fn look(watch: NetworkWatch<'_>) {
+    drop(ask_all(watch.pool).await);
 }
 
 /// Leads, if nobody else does, until somebody else does or the server stops.
-async fn take_turn(asking: Asking<'_>, owner: &str, mut stopping: Stopping) -> Result<(), Fail> {
-    identify_all(asking.pool).await;
-    let network = &asking.network().id;
-    let Some(epoch) = lead(asking.engine, network, owner).await? else {
+async fn take_turn(
+    watch: NetworkWatch<'_>,
+    owner: &str,
+    mut stopping: Stopping,
+) -> Result<(), Fail> {
+    let network = &watch.network().id;
+    let Some(epoch) = lead(watch.engine, network, owner).await? else {
         return Ok(());
     };
     tracing::info!(network, epoch, "watching");
     let is_stopping = tokio::select! {
-        done = follow(asking, epoch) => done.map(|()| false)?,
-        done = beat(asking, epoch) => done.map(|()| false)?,
+        done = follow(watch, epoch) => done.map(|()| false)?,
+        done = beat(watch, epoch) => done.map(|()| false)?,
         _ = stopping.wait_for(|stop| *stop) => true,
     };
     if is_stopping {
-        return resign(asking, epoch).await;
+        return resign(watch, epoch).await;
     }
     tracing::info!(network, epoch, "another server watches now");
     Ok(())
 }
 
-async fn follow(asking: Asking<'_>, epoch: i64) -> Result<(), Fail> {
-    let mut follower = Follower::new(asking, epoch).await?;
+async fn follow(watch: NetworkWatch<'_>, epoch: i64) -> Result<(), Fail> {
+    let mut follower = Follower::new(watch, epoch).await?;
     loop {
-        identify_all(asking.pool).await;
         match follower.round().await? {
             Next::Leave => return Ok(()),
             Next::Now => {
                 // What is read in haste is looked at twice all the same.
-                while second::is_behind(&follower) {
+                while second_look::is_behind(&follower) {
                     let before = follower.row.checked_height;
-                    second::pass(&mut follower).await?;
+                    second_look::pass(&mut follower).await?;
                     if follower.row.checked_height == before {
                         break;
                     }
                 }
             }
             Next::Later => {
-                let second = second::pass(&mut follower).await?;
+                let second = second_look::pass(&mut follower).await?;
                 follower.say(second);
-                tokio::time::sleep(poll(asking.network())).await;
+                tokio::time::sleep(poll(watch.network())).await;
             }
         }
     }
 }
 
 /// However long an endpoint takes, the leader is heard of; until somebody else leads.
-async fn beat(asking: Asking<'_>, epoch: i64) -> Result<(), Fail> {
+async fn beat(watch: NetworkWatch<'_>, epoch: i64) -> Result<(), Fail> {
     loop {
         tokio::time::sleep(BEAT).await;
-        let (id, ours) = (&*asking.network().id, asking.engine.clock.now_ms());
-        let written = asking.engine.db.write(move |tx| {
+        let (id, ours) = (&*watch.network().id, watch.engine.clock.now_ms());
+        let written = watch.engine.db.write(move |tx| {
             async move {
                 let now = till_store::networks::heard_by(tx, ours).await?;
                 Ok::<_, Fail>(till_store::networks::beat(tx, id, epoch, now).await?)
@@ -139,9 +140,9 @@ async fn beat(asking: Asking<'_>, epoch: i64) -> Result<(), Fail> {
 }
 
 /// The next one need not wait.
-async fn resign(asking: Asking<'_>, epoch: i64) -> Result<(), Fail> {
-    let id = &*asking.network().id;
-    let written = asking.engine.db.write(move |tx| {
+async fn resign(watch: NetworkWatch<'_>, epoch: i64) -> Result<(), Fail> {
+    let id = &*watch.network().id;
+    let written = watch.engine.db.write(move |tx| {
         async move { Ok::<_, Fail>(till_store::networks::resign(tx, id, epoch).await?) }
             .scope_boxed()
     });

@@ -3,17 +3,17 @@
 use till_core::chain::Block;
 use till_core::time::SECOND_MS;
 use till_store::networks::NetworkRow;
+use till_watch::ChainUpdate;
 
-use super::ask::Asking;
-use crate::intake::chain::Step;
+use super::network_watch::NetworkWatch;
 
-pub(super) fn took(asking: Asking<'_>, step: &Step) {
-    let network = &*asking.network().id;
+pub(super) fn took(watch: NetworkWatch<'_>, update: &ChainUpdate) {
+    let network = &*watch.network().id;
     let count = |count: usize| u64::try_from(count).unwrap_or_default();
     metrics::counter!("till_network_blocks_total", "network" => network)
-        .increment(count(step.blocks.len()));
+        .increment(count(update.blocks.len()));
     metrics::counter!("till_network_transfers_total", "network" => network)
-        .increment(count(step.transfers.len()));
+        .increment(count(update.transfers.len()));
 }
 
 /// What has not happened yet is there as a zero: that it happens for the first time can be seen by that alone.
@@ -31,9 +31,14 @@ pub(super) fn begin(network: &str) {
 }
 
 /// Where the network stands. `head` is what the endpoints say, if any did.
-pub(super) fn standing(asking: Asking<'_>, row: &NetworkRow, window: &[Block], head: Option<i64>) {
-    let net = asking.net;
-    let now_us = asking.engine.clock.monotonic_us();
+pub(super) fn standing(
+    watch: NetworkWatch<'_>,
+    row: &NetworkRow,
+    window: &[Block],
+    head: Option<i64>,
+) {
+    let net = watch.net;
+    let now_us = watch.engine.clock.monotonic_us();
     let usable = net.answering(now_us);
     let read = window.last().map(|block| (block.height, block.time));
     let gauge = |name: &'static str, value: Option<i64>| {
@@ -48,7 +53,7 @@ pub(super) fn standing(asking: Asking<'_>, row: &NetworkRow, window: &[Block], h
     gauge("till_network_read_height", read.map(|(height, _)| height));
     gauge("till_network_safe_height", row.safe_height);
     gauge("till_network_final_height", row.final_height);
-    let now = asking.engine.clock.now_ms();
+    let now = watch.engine.clock.now_ms();
     let age = |time: i64| (now - time).max(0) / SECOND_MS;
     gauge("till_network_lag_seconds", read.map(|(_, time)| age(time)));
     let last_final = window.iter().find(|it| Some(it.height) == row.final_height);

@@ -3,21 +3,22 @@
 //!
 //! A leader may die at any instant: where it stands is in the database, written with what it saw.
 
-mod ask;
-mod begin;
 mod confirm;
+mod first_height;
 mod follow;
 mod gather;
-mod glimpse;
 mod lead;
 mod measure;
-mod ours;
-mod second;
+mod network_watch;
+mod our_addresses;
+mod second_look;
+mod second_reading;
 mod senders;
-mod set;
 mod status;
+mod unconfirmed;
+mod watched_addresses;
 
-pub use status::{NetworkStatus, statuses};
+pub use status::{EndpointSetAside, NetworkStatus, statuses};
 
 use std::sync::Arc;
 
@@ -61,8 +62,8 @@ fn each(engine: &Engine, start: impl Fn(usize) -> JoinHandle<()>) -> Vec<JoinHan
 pub async fn identify(engine: &Engine, network: &str) {
     let networks = engine.watching.as_ref().map(|it| &it.networks);
     let place = networks.and_then(|all| all.iter().position(|it| it.network.id == network));
-    if let Some(asking) = place.and_then(|place| ask::Asking::of(engine, place)) {
-        identify_all(asking.pool).await;
+    if let Some(watch) = place.and_then(|place| network_watch::NetworkWatch::of(engine, place)) {
+        identify_all(watch.pool).await;
     }
 }
 
@@ -70,25 +71,25 @@ pub async fn identify(engine: &Engine, network: &str) {
 #[derive(Debug)]
 enum Trouble {
     /// An endpoint's doing, which was noted with it: others are asked, or the same one later.
-    Source,
-    Ours(Fail),
+    Endpoint,
+    Failed(Fail),
 }
 
 impl From<EndpointTrouble> for Trouble {
     fn from(_: EndpointTrouble) -> Trouble {
-        Trouble::Source
+        Trouble::Endpoint
     }
 }
 
 impl From<Fail> for Trouble {
     fn from(fail: Fail) -> Trouble {
-        Trouble::Ours(fail)
+        Trouble::Failed(fail)
     }
 }
 
 impl From<till_store::StoreError> for Trouble {
     #[track_caller]
     fn from(error: till_store::StoreError) -> Trouble {
-        Trouble::Ours(error.into())
+        Trouble::Failed(error.into())
     }
 }

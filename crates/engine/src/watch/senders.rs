@@ -7,9 +7,9 @@ use futures::{FutureExt as _, StreamExt as _, stream};
 use till_chains::registers;
 use till_core::asset::Registry;
 use till_core::screening::Finding;
-use till_watch::{Seen, Told, names};
+use till_watch::{QuorumAnswer, Seen, names};
 
-use super::ask::Asking;
+use super::network_watch::NetworkWatch;
 use crate::screening::{Answers, is_asked_on_chains, is_open, over, written};
 
 /// Senders at the same time.
@@ -17,8 +17,8 @@ const AT_ONCE: usize = 16;
 
 /// Notes what as many endpoints as must agree say that each register says. What is known already stays. Answers with the first
 /// block with a sender about whom they contradict each other.
-pub(super) async fn note(asking: Asking<'_>, seen: &mut [Seen]) -> Option<i64> {
-    if !is_asked_on_chains(asking.engine) {
+pub(super) async fn note(watch: NetworkWatch<'_>, seen: &mut [Seen]) -> Option<i64> {
+    if !is_asked_on_chains(watch.engine) {
         return None;
     }
     let mut senders: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
@@ -31,10 +31,11 @@ pub(super) async fn note(asking: Asking<'_>, seen: &mut [Seen]) -> Option<i64> {
         }
     }
     let asked = senders.into_iter().map(|((sender, asset), of)| {
-        async move { (of, ask(asking, &sender, &asset).await) }.boxed()
+        async move { (of, ask(watch, &sender, &asset).await) }.boxed()
     });
     let asked: Vec<_> = asked.collect();
-    let answers: Vec<(Vec<usize>, Asked)> = stream::iter(asked).buffered(AT_ONCE).collect().await;
+    let answers: Vec<(Vec<usize>, RegisterAnswers)> =
+        stream::iter(asked).buffered(AT_ONCE).collect().await;
     let mut open: Option<i64> = None;
     for (of, asked) in answers {
         for index in of {
@@ -50,29 +51,29 @@ pub(super) async fn note(asking: Asking<'_>, seen: &mut [Seen]) -> Option<i64> {
 }
 
 /// What the registers say of one sender.
-struct Asked {
+struct RegisterAnswers {
     answers: Answers,
     /// Some endpoints say that one names it, and some that it does not: whoever lies, neither is believed.
     is_contradicted: bool,
 }
 
-async fn ask(asking: Asking<'_>, sender: &str, asset: &str) -> Asked {
-    let mut asked = Asked {
+async fn ask(watch: NetworkWatch<'_>, sender: &str, asset: &str) -> RegisterAnswers {
+    let mut asked = RegisterAnswers {
         answers: Answers::new(),
         is_contradicted: false,
     };
     let Some(asset) = Registry::builtin().asset(asset) else {
         return asked;
     };
-    for register in registers::of(asking.network(), asset) {
-        let finding = match names(asking.pool, &register, sender).await {
-            Told::Agreed(true) => Finding::Match,
-            Told::Agreed(false) => Finding::Clear,
-            Told::Contradicted => {
+    for register in registers::of(watch.network(), asset) {
+        let finding = match names(watch.pool, &register, sender).await {
+            QuorumAnswer::Agreed(true) => Finding::Match,
+            QuorumAnswer::Agreed(false) => Finding::Clear,
+            QuorumAnswer::Contradicted => {
                 asked.is_contradicted = true;
                 Finding::Unavailable
             }
-            Told::Unknown => Finding::Unavailable,
+            QuorumAnswer::Unknown => Finding::Unavailable,
         };
         asked.answers.push((register.name, finding));
     }

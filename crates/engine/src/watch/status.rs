@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::base::Engine;
 use crate::base::fail::Fail;
-use till_watch::WatchedNetwork;
+use till_watch::{Endpoint, Exclusion, WatchedNetwork};
 
 /// A network that is watched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -22,6 +22,8 @@ pub struct NetworkStatus {
     pub endpoints: usize,
     /// How many of the endpoints answer and are believed.
     pub endpoints_usable: usize,
+    /// Those that are not asked now, or not believed, in the operator's order.
+    pub endpoints_set_aside: Vec<EndpointSetAside>,
     /// How many endpoints must agree on what is final. With 1, nobody checks on that one.
     pub quorum: usize,
     /// The last block that was read.
@@ -31,6 +33,18 @@ pub struct NetworkStatus {
     pub lag_s: Option<i64>,
     /// And the last one that is final.
     pub final_lag_s: Option<i64>,
+}
+
+/// An endpoint that is not asked for a while, or not believed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct EndpointSetAside {
+    /// Its address without what may be secret: path, query and credentials.
+    pub endpoint: String,
+    /// `failing` while it does not answer; `wrong` when it serves another chain, or one without the contracts;
+    /// `contradicted` after an answer that was proven false or outvoted; `doubted` while only its blocks count, and what
+    /// it says of their contents does not.
+    pub state: &'static str,
+    pub reason: String,
 }
 
 /// Every network that this server is configured to watch.
@@ -74,12 +88,32 @@ fn status(net: &WatchedNetwork, row: Option<&NetworkRow>, now_us: u64) -> Networ
         reason,
         endpoints: net.endpoints.len(),
         endpoints_usable: usable,
+        endpoints_set_aside: set_aside(net, now_us),
         quorum: net.quorum,
         height: row.and_then(|row| row.cursor_height),
         final_height: row.and_then(|row| row.final_height),
         lag_s: None,
         final_lag_s: None,
     }
+}
+
+fn set_aside(net: &WatchedNetwork, now_us: u64) -> Vec<EndpointSetAside> {
+    let state = |it: &Endpoint| match it.exclusion() {
+        Some(Exclusion::Failed(why)) => Some(("failing", why)),
+        Some(Exclusion::Wrong(why)) => Some(("wrong", why)),
+        Some(Exclusion::Lied(why)) => Some(("contradicted", why)),
+        None => it.contents_doubt(now_us).map(|why| ("doubted", why)),
+    };
+    let of_endpoint = |it: &Endpoint| {
+        let (state, reason) = state(it)?;
+        let endpoint = it.address.to_string();
+        Some(EndpointSetAside {
+            endpoint,
+            state,
+            reason,
+        })
+    };
+    net.endpoints.iter().filter_map(of_endpoint).collect()
 }
 
 /// Why a network that is watched does not go on, as far as this server knows.

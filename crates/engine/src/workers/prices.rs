@@ -16,7 +16,7 @@ use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::base::feeds::{Feed, FeedPlace, Feeds};
 use crate::watch;
-use till_watch::agreed as agreed_on;
+use till_watch::first_agreed;
 
 /// How long a source may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -96,7 +96,7 @@ async fn on_chain(engine: &Engine, network: &str, contract: &[u8; 20]) -> Result
         .usable(now_us)
         .filter(|source| !source.pauses_calls(now_us));
     let asked = usable.map(|source| feed::latest(&watching.rpc, &source.address, contract).boxed());
-    let round = agreed_on(asked, net.quorum).await.map_err(|why| {
+    let round = first_agreed(asked, net.quorum).await.map_err(|why| {
         let few = "not enough endpoints say the same";
         why.map_or_else(|| few.to_owned(), |why| format!("{few}: {why}"))
     })?;

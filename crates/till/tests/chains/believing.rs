@@ -70,8 +70,14 @@ fn an_endpoint_of_another_chain_is_not_asked_what_lies_there() {
     wrong.tells(lies::is_another(&other));
     let place = wrong.url.clone();
     let with_key = format!("{place}/secretkey");
+    // One that is left does not count for the two that must agree.
     let both = network(NETWORK, &[&with_key, &node.url]);
-    let done = swept(&shop, &both, &["--json"]).ok();
+    let line = swept(&shop, &both, &["--json"]).fails(1);
+    let too_few = format!("{NETWORK}: 1 of 2 endpoints that must agree answer");
+    assert!(line.contains(&too_few), "{line}");
+    let again = Proxy::before(&node);
+    let three = network(NETWORK, &[&with_key, &node.url, &again.url]);
+    let done = swept(&shop, &three, &["--json"]).ok();
     assert!(done.stdout.contains(&deposit), "{}", done.stdout);
     let told = format!("an endpoint is not used: {place}: it is on eip155:11155111");
     assert!(done.stderr.contains(&told), "{}", done.stderr);
@@ -242,8 +248,9 @@ fn a_search_goes_on_with_the_next_endpoint_where_one_falls_silent() {
     let (shop, deposit) = paid(&node);
     let silent = Proxy::before(&node);
     silent.becomes(Manner::HangsOnCalls);
-    let both = network(NETWORK, &[&silent.url, &node.url]);
-    let done = swept(&shop, &both, &["--json"]).ok();
+    let again = Proxy::before(&node);
+    let three = network(NETWORK, &[&silent.url, &node.url, &again.url]);
+    let done = swept(&shop, &three, &["--json"]).ok();
     assert!(done.stdout.contains(&deposit), "{}", done.stdout);
     assert!(done.stderr.contains("no answer within"), "{}", done.stderr);
 }

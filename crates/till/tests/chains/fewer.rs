@@ -1,9 +1,11 @@
 //! What fewer endpoints tell than must agree is seen, and changes nothing of what is known; and nobody is left alone because
 //! another speaks ill of it.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
-use crate::common::until;
+use crate::common::{comes_true_within, until};
 use crate::lies;
 use crate::node::Node;
 use crate::proxy::{Manner, Proxy};
@@ -71,6 +73,63 @@ fn a_payment_does_not_move_because_one_endpoint_says_so() {
     assert_eq!(three.until("paid")["status"], "paid");
     let told = ["invoice.created", "invoice.detected", "invoice.paid"];
     three.shop.until_told(&three.id, &told);
+    three.server.stop();
+}
+
+// N08: the others say which chain they are on, and are enough.
+#[test]
+fn a_reorganisation_is_followed_though_one_of_three_does_not_name_its_chain() {
+    let Some(three) = Three::open() else {
+        return;
+    };
+    three.pay(25_000_000);
+    three.until("detected");
+    three.proxies[0].tells(lies::names_no_chain());
+    three.node.reorganise(1);
+    three.until("awaiting_payment");
+    three.server.stop();
+}
+
+// N03: one that takes seconds for every answer is first in the operator's order.
+#[test]
+fn one_of_three_that_answers_late_makes_nobody_late() {
+    let Some(three) = Three::open() else {
+        return;
+    };
+    three.proxies[0].becomes(Manner::Late(6_000));
+    three.pay(25_000_000);
+    three.node.mine(8);
+    three.until("paid");
+    for _ in 0..5 {
+        three.node.mine(2);
+        let height = three.node.height();
+        let is_read = || network(&three)["height"].as_i64() == Some(height);
+        assert!(
+            comes_true_within(Duration::from_secs(5), is_read),
+            "in less time than one of its answers takes"
+        );
+    }
+    let network = network(&three);
+    assert_eq!(network["endpoints_usable"], 3, "{network}");
+    three.server.stop();
+}
+
+// N13: what it names is no block, and ends nothing.
+#[test]
+fn a_height_beyond_all_numbers_ends_nothing_and_readiness_names_who_said_it() {
+    let Some(three) = Three::open() else {
+        return;
+    };
+    three.proxies[0].tells(lies::is_beyond_all_numbers());
+    three.pay(25_000_000);
+    three.node.mine(8);
+    three.until("paid");
+    let set_aside = network(&three)["endpoints_set_aside"].clone();
+    let failing = json!({
+        "endpoint": three.proxies[0].url, "state": "failing",
+        "reason": "not an answer: a number is malformed",
+    });
+    assert_eq!(set_aside, json!([failing]));
     three.server.stop();
 }
 

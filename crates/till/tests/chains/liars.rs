@@ -52,6 +52,47 @@ fn a_transfer_that_one_of_three_invents_is_nobodys_and_holds_up_nobody() {
     server.stop();
 }
 
+// N04: whatever it invents next, it is the same endpoint that says so.
+#[test]
+fn who_invents_another_transfer_each_time_holds_up_nobody() {
+    let Some(node) = Node::start("tron:3448148188") else {
+        return;
+    };
+    let (liar, other) = (Proxy::before(&node), Proxy::before(&node));
+    let shop = Shop::new(&watched(&node, &[&liar.url, &other.url, &node.url]));
+    let server = shop.open();
+    let (id, deposit) = shop.invoice(&server, "25.00", USDT);
+    until_reading(&server);
+    let to = (&*deposit, 25_000_000);
+    liar.tells(lies::invents_anew(&node, USDT, to, false));
+    node.mine(1);
+    goes_on(&shop, &server, &node, USDT);
+    assert!(shop.payments(&server, &id).is_empty());
+    server.stop();
+}
+
+// N04: on Base contents are proven, unless the liar's word that they cannot be is taken for it.
+#[test]
+fn receipts_of_an_unknown_kind_from_one_of_three_hold_up_nobody() {
+    let Some(node) = Node::start("eip155:84532") else {
+        return;
+    };
+    let (liar, other) = (Proxy::before(&node), Proxy::before(&node));
+    let shop = Shop::new(&watched(&node, &[&liar.url, &other.url, &node.url]));
+    let server = shop.open();
+    let (id, deposit) = shop.invoice(&server, "25.00", USDC);
+    let (_, other_deposit) = shop.invoice(&server, "25.00", USDC);
+    until_reading(&server);
+    let to = (&*deposit, 25_000_000);
+    liar.tells(lies::invents_anew(&node, USDC, to, true));
+    // In a block with another transfer, for the bloom names the token there.
+    node.pay(USDC, &[(&other_deposit, 1_000_000)]);
+    server.log_until("receipts of a kind that their block does not have");
+    goes_on(&shop, &server, &node, USDC);
+    assert!(shop.payments(&server, &id).is_empty());
+    server.stop();
+}
+
 // N04, N05: who only seems to stand still, beside one that runs ahead, has no part in what that one tells of.
 #[test]
 fn what_one_invents_while_the_other_seems_to_stand_still_is_not_paid() {

@@ -1,8 +1,9 @@
 //! What endpoints say that is not so.
 
+use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
@@ -57,6 +58,24 @@ pub fn is_another(node: &Node) -> Lie {
         let question = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         let mut told = other.post("/", "", &question).expect("a node").json();
         Some(told["result"].take())
+    })
+}
+
+/// It does not say which chain it is on.
+pub fn names_no_chain() -> Lie {
+    Arc::new(|method: &str, _: &Value, _: &Asked<'_>| {
+        (method == "eth_chainId").then_some(json!({}))
+    })
+}
+
+/// The last block is the last that there are numbers for, and was made when no calendar goes.
+pub fn is_beyond_all_numbers() -> Lie {
+    Arc::new(|method: &str, params: &Value, ask: &Asked<'_>| {
+        let is_question = method == "eth_getBlockByNumber" && params[0] == "latest";
+        let mut block = is_question.then(|| ask(method, params.clone()))?;
+        block["number"] = json!(format!("0x{:x}", i64::MAX));
+        block["timestamp"] = json!("0x3afff44180");
+        Some(block)
     })
 }
 
@@ -259,6 +278,56 @@ pub fn invents(node: &Node, height: i64, asset: &str, (to, units): (&str, u128))
                 "transactionHash": INVENTED, "blockHash": hash, "blockNumber": format!("0x{height:x}"),
                 "status": "0x1", "logs": [log],
             })),
+            _ => None,
+        }
+    })
+}
+
+/// A transfer to an address in every block that is asked about, in another transaction each time; where `breaks_receipts`, a
+/// block's receipts are of a kind that nobody knows.
+pub fn invents_anew(
+    node: &Node,
+    asset: &str,
+    (to, units): (&str, u128),
+    breaks_receipts: bool,
+) -> Lie {
+    let (contract, to) = (node.contract(asset), word(&node.hex(to)));
+    let from = word(&node.payer());
+    let made: Mutex<HashMap<String, Value>> = Mutex::default();
+    Arc::new(move |method: &str, params: &Value, ask: &Asked<'_>| {
+        let mut made = made.lock().expect("not poisoned");
+        match method {
+            "eth_getLogs" => {
+                let filter = &params[0];
+                let block = match &filter["blockHash"] {
+                    Value::String(hash) => ask("eth_getBlockByHash", json!([hash, false])),
+                    _ => ask("eth_getBlockByNumber", json!([filter["fromBlock"], false])),
+                };
+                let mut logs = ask(method, params.clone());
+                let tx_hash = format!("0xab{:062x}", made.len());
+                let log = json!({
+                    "address": contract, "topics": [TRANSFER, from, to], "data": format!("0x{units:064x}"),
+                    "blockNumber": block["number"], "blockHash": block["hash"], "transactionHash": tx_hash,
+                    "transactionIndex": "0x0", "logIndex": "0x777", "removed": false,
+                });
+                logs.as_array_mut()?.push(log.clone());
+                made.insert(tx_hash, log);
+                Some(logs)
+            }
+            "eth_getTransactionReceipt" => {
+                let log = made.get(params[0].as_str()?)?;
+                Some(json!({
+                    "transactionHash": params[0], "blockHash": log["blockHash"],
+                    "blockNumber": log["blockNumber"], "status": "0x1", "logs": [log],
+                }))
+            }
+            "eth_getBlockReceipts" if breaks_receipts => {
+                let mut receipts = ask(method, params.clone());
+                for receipt in receipts.as_array_mut()? {
+                    receipt["type"] = json!("0x66");
+                }
+                Some(receipts)
+            }
             _ => None,
         }
     })

@@ -26,6 +26,8 @@ pub enum Manner {
     Hangs,
     /// The same where contracts are called, and nowhere else.
     HangsOnCalls,
+    /// It answers everything, after so many milliseconds.
+    Late(u64),
     /// Logs of so many blocks at a time and of no more.
     Narrow(i64),
     /// Nothing is known of the logs up to there.
@@ -120,6 +122,10 @@ fn hangs(manner: Manner, question: &Value) -> bool {
 }
 
 /// Answers every question of a connection until it is closed.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "an endpoint that is late is late by the real clock"
+)]
 fn serve(
     mut stream: TcpStream,
     behind: &Client,
@@ -146,6 +152,10 @@ fn serve(
                 let mut rest = Vec::new();
                 stream.read_to_end(&mut rest).ok();
                 return;
+            }
+            Manner::Late(ms) => {
+                thread::sleep(Duration::from_millis(ms));
+                answer(behind, manner, question).to_string()
             }
             Manner::Garbage => "<html>Bad gateway</html>".to_owned(),
             manner => match lie.and_then(|lie| told(behind, &lie, &question)) {

@@ -27,22 +27,29 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
         ],
     ),
     (
+        "chains",
+        &[
+            &["error", "rpc", "tx_hash", "watched"],
+            &["address", "bitcoin", "solana"],
+            &["raw"],
+            &["evm"],
+            &["tron"],
+            &["derive", "feed", "lookup", "observer", "registers"],
+            &["examples", "proof", "testing"],
+        ],
+    ),
+    (
         "watch",
         &[
-            &["disputes", "endpoint", "settings", "update"],
-            &["unconfirmed", "watching"],
+            &["endpoint", "settings", "update"],
+            &["disputes", "endpoint_tips", "unconfirmed"],
+            &["watching"],
             &["pool"],
-            &["agreed", "tips"],
-            &[
-                "arrived",
-                "heads",
-                "identity",
-                "nodes",
-                "proof",
-                "registers",
-            ],
+            &["latecomers", "scripted"],
+            &["heads", "identity", "quorum", "tips"],
+            &["amount_arrived", "nodes", "proof", "registers", "rounds"],
             &["claims", "fork", "headers", "height_at", "holdings", "logs"],
-            &["matched"],
+            &["our_transfers"],
         ],
     ),
     ("store", &[&["sql"], &["stored"], &["tables"], &["testing"]]),
@@ -255,6 +262,32 @@ fn no_files_import_each_other_in_a_circle() {
     check("circles", violations.collect());
 }
 
+/// Crates whose folders are front pages alone: what is in a folder does not import from the file that lists it.
+const FRONT_PAGES: [&str; 2] = ["chains", "watch"];
+
+/// Files that import from the module they are in.
+fn imports_of_parents(files: &[File]) -> Vec<String> {
+    let mut found = Vec::new();
+    for file in files {
+        for import in &file.imports {
+            let parent = target(files, import).filter(|to| {
+                let is_above = to.module.len() < file.module.len();
+                is_above && !to.module.is_empty() && file.module.starts_with(&to.module)
+            });
+            found.extend(parent.map(|parent| format!("{} imports {}", file.path, parent.path)));
+        }
+    }
+    found
+}
+
+#[test]
+fn nothing_imports_from_the_front_page_of_its_own_folder() {
+    let all = sources();
+    let files = FRONT_PAGES.iter().map(|name| files_of(name, &all));
+    let violations = files.flat_map(|files| imports_of_parents(&files));
+    check("parents and children", violations.collect());
+}
+
 #[test]
 fn an_arrow_turned_round_is_noticed() {
     let file = |path: &str, code: &str| {
@@ -294,4 +327,5 @@ fn an_arrow_turned_round_is_noticed() {
         file("room/mod.rs", "pub use a::A; use crate::room::d;"),
     ];
     assert_eq!(circles(&round).len(), 3);
+    assert_eq!(imports_of_parents(&round).len(), 1);
 }

@@ -28,6 +28,9 @@ pub struct Found {
     path: Option<String>,
     pub address: String,
     pub balances: Vec<Lying>,
+    /// Whether as many endpoints as must agree say that something lies there.
+    #[serde(skip)]
+    is_agreed: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -84,6 +87,7 @@ impl Addresses<'_> {
             path,
             address,
             balances: Vec::new(),
+            is_agreed: false,
         })
     }
 
@@ -107,7 +111,7 @@ pub struct Search {
     pub found: Vec<Found>,
     /// The first number that was not looked at.
     pub looked_to: u64,
-    /// Behind the last number on which something lies.
+    /// Behind the last number on which something lies, as enough endpoints say.
     lying_to: u64,
 }
 
@@ -125,12 +129,17 @@ impl Search {
             search.looked_to = numbers.end;
             let mut batch = addresses.of(numbers)?;
             look(asking, &mut batch, failed).await;
-            let lying = batch.iter().rev().find(|it| !it.balances.is_empty());
-            search.lying_to = lying.map_or(search.lying_to, |it| it.number + 1);
+            search.note(&batch);
             batch.retain(|it| is_listed || !it.balances.is_empty());
             search.found.extend(batch);
         }
         Ok(search)
+    }
+
+    /// What one endpoint says alone does not make it look further: it could say so of every number.
+    fn note(&mut self, batch: &[Found]) {
+        let lying = batch.iter().rev().find(|it| it.is_agreed);
+        self.lying_to = lying.map_or(self.lying_to, |it| it.number + 1);
     }
 
     fn next(&self, extent: Extent, asking: &[Holdings<'_>]) -> Option<Range<u64>> {
@@ -171,9 +180,10 @@ async fn look(asking: &mut Vec<Holdings<'_>>, batch: &mut [Found], failed: &mut 
     for (network, lying) in all.into_iter().zip(said) {
         match lying {
             Ok(lying) => {
-                for balance in lying {
+                for balance in lying.balances {
                     let at = places.get(&balance.address);
                     if let Some(found) = at.and_then(|at| batch.get_mut(*at)) {
+                        found.is_agreed |= !lying.disputed.contains(&balance.address);
                         found.balances.push(Lying {
                             asset: balance.asset.code.clone(),
                             amount: money::show(balance.units, balance.asset.decimals),
@@ -211,6 +221,21 @@ mod tests {
         assert_eq!(next(2_500, Extent::First(2_500)), None);
         assert_eq!(next(0, Extent::All), Some(0..LISTED));
         assert_eq!(next(LISTED, Extent::All), None);
+    }
+
+    #[test]
+    fn what_one_endpoint_says_of_every_number_comes_to_an_end() {
+        let destination = "0x2222222222222222222222222222222222222222";
+        let addresses = Addresses::new(Family::Evm, Mode::Test, "acct_1", destination).unwrap();
+        let mut search = Search::default();
+        let mut batch = addresses.of(0..3).unwrap();
+        for found in &mut batch {
+            let (asset, amount) = ("USDC@eip155:84532".to_owned(), "7".to_owned());
+            found.balances.push(Lying { asset, amount });
+        }
+        batch[1].is_agreed = true;
+        search.note(&batch);
+        assert_eq!(search.end(), 2 + EMPTY_MAX);
     }
 
     #[test]

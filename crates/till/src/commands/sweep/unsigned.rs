@@ -92,7 +92,7 @@ pub async fn of_network(
     let network = asking.network();
     let derived = derived(network, account);
     let addresses: Vec<[u8; 20]> = derived.iter().map(|it| it.address).collect();
-    let lying = asking.balances(&addresses).await?;
+    let lying = asking.balances(&addresses).await?.balances;
     let is_worth_it = |balance: &Balance| is_worth_it(balance, account.min);
     let (worth_it, less): (Vec<_>, Vec<_>) = lying.into_iter().partition(is_worth_it);
     let holdings = holdings(asking, &derived, worth_it).await?;

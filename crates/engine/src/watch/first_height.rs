@@ -5,11 +5,11 @@ use till_store::networks::NetworkRow;
 use till_watch::{Head, height_at};
 
 use super::Trouble;
-use super::ask::Asking;
+use super::network_watch::NetworkWatch;
 
 /// What the operator says, or else the head, or the block before the oldest open lease if that is earlier.
 pub(super) async fn first_height(
-    asking: Asking<'_>,
+    watch: NetworkWatch<'_>,
     row: &NetworkRow,
     head: &Head<'_>,
 ) -> Result<i64, Trouble> {
@@ -18,15 +18,15 @@ pub(super) async fn first_height(
     if let Some(cursor) = row.cursor_height {
         return Ok(cursor + 1);
     }
-    if let Some(height) = asking.net.scan_from {
+    if let Some(height) = watch.net.scan_from {
         return Ok(height.clamp(0, top));
     }
-    let (family, mode) = (asking.network().family, asking.network().mode);
-    let mut reader = asking.engine.db.read().await.map_err(Trouble::from)?;
+    let (family, mode) = (watch.network().family, watch.network().mode);
+    let mut reader = watch.engine.db.read().await.map_err(Trouble::from)?;
     let oldest = till_store::leases::oldest_open(&mut reader, family, mode).await?;
     drop(reader);
     match oldest.map(|leased_at| leased_at - CLOCK_SLACK_MS) {
-        Some(time) if time < head.block.time => Ok(height_at(asking.pool, head, time).await?),
+        Some(time) if time < head.block.time => Ok(height_at(watch.pool, head, time).await?),
         _ => Ok(top),
     }
 }

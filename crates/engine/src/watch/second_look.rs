@@ -1,20 +1,24 @@
 //! A second look at what is final, from an endpoint that was not read at first where there is one: what the first look
 //! missed is credited once enough endpoints have it, and told to operators.
 
+use futures::FutureExt as _;
 use scoped_futures::ScopedFutureExt as _;
-use till_chains::observer::{Header, hash_text};
 use till_core::chain::Block;
 use till_store::transfers::TransferRow;
-use till_watch::{Claim, Endpoint, Given, Seen, Span, matched, proven, read_logs};
+use till_watch::{
+    ChainUpdate, Claim, Endpoint, EndpointLogs, Seen, Span, first_answers, our_transfers, proven,
+    read_logs,
+};
 
 use super::Trouble;
-use super::ask::Asking;
 use super::confirm::claim_of;
 use super::follow::Follower;
 use super::gather::{disagreement, more};
-use super::ours::ours;
+use super::network_watch::NetworkWatch;
+use super::our_addresses::of_ours;
+use super::second_reading::{SecondReading, headers_of};
 use crate::base::fail::Fail;
-use crate::intake::chain::{Advanced, Step, advance};
+use crate::intake::chain::{Advanced, advance};
 
 /// So far behind the last final block: whoever lagged has caught up by then.
 const BEHIND: i64 = 4;
@@ -53,16 +57,21 @@ pub(super) async fn pass(follower: &mut Follower<'_>) -> Result<Option<String>, 
     let (waits, before) = (last_final - from, follower.row.checked_height);
     let is_patient = waits < PATIENCE;
     let mut held = None;
-    if let Some((source, looks)) = another(follower, from, is_patient) {
+    let under_way = follower.second_reading.as_ref();
+    let under_way = under_way.filter(|it| it.first_height() == Some(from));
+    let under_way = under_way.map(|it| (it.source, Looks::First));
+    let looker = under_way.or_else(|| another(follower, from, is_patient));
+    if let Some((source, looks)) = looker {
         let looked = look(follower, (source, looks), (from, to), is_patient);
         held = match looked.await {
             Ok(held) => held,
-            Err(Trouble::Source) => None,
-            Err(Trouble::Ours(fail)) => return Err(fail),
+            Err(Trouble::Endpoint) => None,
+            Err(Trouble::Failed(fail)) => return Err(fail),
         };
         // Who could not give what it was asked for is asked after the others for a while.
-        if held.is_none() && follower.row.checked_height == before {
-            source.deprioritise(follower.asking.engine.clock.monotonic_us());
+        let is_done = follower.second_reading.is_none();
+        if is_done && held.is_none() && follower.row.checked_height == before {
+            source.deprioritise(follower.watch.engine.clock.monotonic_us());
         }
     }
     let late = format!("the blocks from height {from} on wait for their second look");
@@ -79,7 +88,7 @@ pub(super) fn is_behind(follower: &Follower<'_>) -> bool {
 
 /// They wait no longer than they are kept.
 fn left_out(follower: &Follower<'_>, (from, to): (i64, i64)) {
-    let network = &*follower.asking.network().id;
+    let network = &*follower.watch.network().id;
     tracing::error!(
         network,
         from,
@@ -97,48 +106,59 @@ async fn look<'e>(
     (from, to): (i64, i64),
     is_patient: bool,
 ) -> Result<Option<String>, Trouble> {
-    let asking = follower.asking;
+    let watch = follower.watch;
     let to = to.min(from + source.blocks_at_most() - 1);
     let is_among = |it: &&Block| (from..=to).contains(&it.height);
     let blocks = follower.window.iter().filter(is_among).cloned();
-    let blocks: Vec<Block> = blocks.collect();
-    let Some(mut headers) = headers_of(asking, source, &blocks).await? else {
+    let mut blocks: Vec<Block> = blocks.collect();
+    if let Looks::First = looks {
+        return match SecondReading::go_on(watch, &mut follower.second_reading, source, blocks)
+            .await?
+        {
+            Some((blocks, logs)) => compare(follower, &blocks, vec![(source, logs)]).await,
+            None => Ok(None),
+        };
+    }
+    let Some(mut headers) = headers_of(watch, source, &blocks).await? else {
         return Ok(None);
     };
-    let given = match looks {
-        Looks::First => None,
-        Looks::Again if asking.net.quorum == 1 => {
-            let proven = proven(asking.pool, source, &mut headers, is_patient).await?;
-            proven.map(|logs| vec![(source, logs)])
-        }
-        Looks::Again => match by_all(asking, &blocks).await {
-            Some(given) => Some(given),
-            // Who tells what is not so is done without, for contents can be proven.
-            None if asking.is_anybody_doubted() => {
-                let proven = proven(asking.pool, source, &mut headers, is_patient).await?;
-                proven.map(|logs| vec![(source, logs)])
-            }
-            None => return Ok(None),
-        },
+    let is_alone = watch.net.quorum == 1;
+    let given = match is_alone {
+        true => None,
+        false => by_all(watch, &blocks).await,
     };
-    let to = headers.last().map_or(to, |last| last.height);
     let given = match given {
         Some(given) => given,
-        None => {
-            let logs = read_logs(asking.pool, source, &Span::default(), &headers).await?;
+        // Who tells what is not so is done without, for contents can be proven.
+        None if is_alone || watch.is_anybody_doubted() => {
+            let proven = proven(watch.pool, source, &mut headers, is_patient).await?;
+            let logs = match proven {
+                Some(logs) => logs,
+                None => read_logs(watch.pool, source, &Span::default(), &headers).await?,
+            };
             vec![(source, logs)]
         }
+        None => return Ok(None),
     };
-    let (mut given, our_addresses) = ours(asking, given).await?;
-    leave_known(asking, &mut given, (from, to)).await?;
-    let mut matched = matched::agreed(
-        asking.pool,
-        &given,
-        &our_addresses,
-        (&[], asking.net.quorum),
-    )
-    .await?;
-    more(asking, &blocks, &mut matched).await;
+    blocks.truncate(headers.len());
+    compare(follower, &blocks, given).await
+}
+
+/// Takes in what is new in these blocks' logs, and notes how far they were looked at.
+async fn compare<'e>(
+    follower: &mut Follower<'e>,
+    blocks: &[Block],
+    given: Vec<EndpointLogs<'e>>,
+) -> Result<Option<String>, Trouble> {
+    let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else {
+        return Ok(None);
+    };
+    let (watch, from, to) = (follower.watch, first.height, last.height);
+    let (mut given, our_addresses) = of_ours(watch, given).await?;
+    leave_known(watch, &mut given, (from, to)).await?;
+    let mut matched =
+        our_transfers::agreed(watch.pool, &given, &our_addresses, (&[], watch.net.quorum)).await?;
+    more(watch, blocks, &mut matched).await;
     if !matched.seen.is_empty() && !take(follower, matched.seen).await? {
         return Ok(None);
     }
@@ -149,34 +169,20 @@ async fn look<'e>(
     Ok(matched.open.map(disagreement))
 }
 
-/// The heads of these blocks, as an endpoint gives them. None where it is behind, or of another chain: whoever reads on finds out
-/// which.
-async fn headers_of(
-    asking: Asking<'_>,
-    source: &Endpoint,
-    blocks: &[Block],
-) -> Result<Option<Vec<Header>>, Trouble> {
-    let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else {
-        return Ok(None);
-    };
-    let headers = asking.headers(source, (first.height, last.height)).await?;
-    let is_it = |(it, block): (&Header, &Block)| block.hash == hash_text(&it.hash);
-    let are_they = headers.len() == blocks.len() && headers.iter().zip(blocks).all(is_it);
-    Ok(are_they.then_some(headers))
-}
-
 /// What each of those who can be asked gives, where several must agree and nobody is left of whom it is known that it was not read
 /// at first. Each is held to what it says itself of the blocks. None while fewer answer than must agree.
-async fn by_all<'e>(asking: Asking<'e>, blocks: &[Block]) -> Option<Vec<Given<'e>>> {
-    let mut given = Vec::new();
-    for source in asking.usable() {
-        let Ok(Some(headers)) = headers_of(asking, source, blocks).await else {
-            continue;
-        };
-        let logs = read_logs(asking.pool, source, &Span::default(), &headers).await;
-        given.extend(logs.ok().map(|logs| (source, logs)));
-    }
-    (given.len() >= asking.net.quorum).then_some(given)
+async fn by_all<'e>(watch: NetworkWatch<'e>, blocks: &[Block]) -> Option<Vec<EndpointLogs<'e>>> {
+    let ask = |source: &'e Endpoint| {
+        async move {
+            let headers = headers_of(watch, source, blocks).await.ok()??;
+            let logs = read_logs(watch.pool, source, &Span::default(), &headers).await;
+            logs.ok().map(|logs| (source, logs))
+        }
+        .boxed()
+    };
+    let asked = watch.usable().into_iter().map(ask).collect();
+    let given = first_answers(asked, watch.net.quorum).await;
+    (given.len() >= watch.net.quorum).then_some(given)
 }
 
 /// Somebody else than those who were read at first, the last in the operator's order: reading on begins with the first.
@@ -186,21 +192,21 @@ fn another<'e>(
     from: i64,
     is_patient: bool,
 ) -> Option<(&'e Endpoint, Looks)> {
-    let asking = follower.asking;
+    let watch = follower.watch;
     let readers = follower.readers_of(from);
     // Who read it before a restart is not known: anybody may have.
     let is_other = |source: &&Endpoint| {
-        let place = asking.net.place_of(source);
+        let place = watch.net.place_of(source);
         let readers = readers.as_ref();
         readers.is_some_and(|readers| !readers.contains(&place))
     };
-    let now_us = asking.engine.clock.monotonic_us();
-    let mut usable = asking.usable();
+    let now_us = watch.engine.clock.monotonic_us();
+    let mut usable = watch.usable();
     let steady = |source: &&Endpoint| source.is_steady(now_us);
     let mut others = usable.iter().rev().copied().filter(is_other);
     let other = others.find(steady);
-    usable.sort_by_key(|source| source.is_steady(now_us));
-    let may_come = is_patient && asking.net.endpoints.iter().any(|it| is_other(&it));
+    usable.sort_by_key(|source| source.is_prompt(now_us));
+    let may_come = is_patient && watch.net.endpoints.iter().any(|it| is_other(&it));
     match other {
         None if may_come => None,
         None => Some((*usable.last()?, Looks::Again)),
@@ -210,15 +216,15 @@ fn another<'e>(
 
 /// Takes out the logs of transfers that are known as they are.
 async fn leave_known(
-    asking: Asking<'_>,
-    given: &mut [Given<'_>],
+    watch: NetworkWatch<'_>,
+    given: &mut [EndpointLogs<'_>],
     (from, to): (i64, i64),
 ) -> Result<(), Fail> {
     if given.iter().all(|(_, logs)| logs.is_empty()) {
         return Ok(());
     }
-    let network = asking.network();
-    let mut reader = asking.engine.db.read().await?;
+    let network = watch.network();
+    let mut reader = watch.engine.db.read().await?;
     let known = till_store::transfers::in_blocks(&mut reader, &network.id, from - 1, to).await?;
     let mut known: Vec<(String, Claim)> = known
         .iter()
@@ -227,7 +233,7 @@ async fn leave_known(
     for (_, logs) in given {
         logs.retain(|log| {
             let tx_hash = till_chains::tx_hash_of(network.family, &log.tx_hash);
-            let claim = matched::claim_of(asking.pool, log);
+            let claim = our_transfers::claim_of(watch.pool, log);
             let is_it = |(known, it): &(String, Claim)| {
                 let place = claim.place;
                 *known == tx_hash
@@ -245,7 +251,7 @@ async fn leave_known(
 
 /// Whether they were taken in.
 async fn take(follower: &Follower<'_>, mut missed: Vec<Seen>) -> Result<bool, Fail> {
-    let network = &follower.asking.network().id;
+    let network = &follower.watch.network().id;
     // What is known at the same place was told by fewer: it goes before what is there comes. What is known as it is stays:
     // a transaction that paid several is asked about as a whole.
     let mut known = at_places(follower, &missed).await?;
@@ -260,24 +266,25 @@ async fn take(follower: &Follower<'_>, mut missed: Vec<Seen>) -> Result<bool, Fa
             network,
             tx_hash,
             height,
-            "a transfer was missed at first and is taken in now"
+            "a transfer was missed at first, because the endpoints that were read left it out, and is taken in now; ask their providers"
         );
         metrics::counter!("till_network_missed_total", "network" => network.clone()).increment(1);
     }
-    let mut steps = vec![Step {
+    let mut updates = vec![ChainUpdate {
         transfers: missed,
-        ..Step::new(network, follower.epoch)
+        ..ChainUpdate::default()
     }];
     if !known.is_empty() {
         let refuted = known.into_iter().map(|row| (row.tx_hash, row.place));
-        let refuted = Step {
+        let refuted = ChainUpdate {
             refuted: refuted.collect(),
-            ..Step::new(network, follower.epoch)
+            ..ChainUpdate::default()
         };
-        steps.insert(0, refuted);
+        updates.insert(0, refuted);
     }
-    for step in &steps {
-        if advance(follower.asking.engine, step).await? != Advanced::Done {
+    for update in updates {
+        let step = follower.step(update);
+        if advance(follower.watch.engine, &step).await? != Advanced::Done {
             return Ok(false);
         }
     }
@@ -297,21 +304,21 @@ fn is_known_as(row: &TransferRow, seen: &Seen) -> bool {
 
 /// What is known to be in a block at the places of these.
 async fn at_places(follower: &Follower<'_>, missed: &[Seen]) -> Result<Vec<TransferRow>, Fail> {
-    let network = &*follower.asking.network().id;
+    let network = &*follower.watch.network().id;
     let identities: Vec<(&str, &str, i64)> = missed
         .iter()
         .map(|it| (network, &*it.tx_hash, it.place))
         .collect();
-    let mut reader = follower.asking.engine.db.read().await?;
+    let mut reader = follower.watch.engine.db.read().await?;
     let known = till_store::transfers::find_many(&mut reader, &identities).await?;
     let stands = |fact: &TransferRow| fact.height.is_some() && !fact.gone;
     Ok(known.into_iter().filter(stands).collect())
 }
 
 async fn note(follower: &mut Follower<'_>, height: i64) -> Result<(), Fail> {
-    let (id, epoch) = (&*follower.asking.network().id, follower.epoch);
+    let (id, epoch) = (&*follower.watch.network().id, follower.epoch);
     let heights = (follower.row.checked_height, height);
-    let written = follower.asking.engine.db.write(move |tx| {
+    let written = follower.watch.engine.db.write(move |tx| {
         async move { Ok::<_, Fail>(till_store::networks::check(tx, id, epoch, heights).await?) }
             .scope_boxed()
     });

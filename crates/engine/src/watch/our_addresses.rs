@@ -2,36 +2,36 @@
 
 use std::collections::HashSet;
 
-use till_watch::Given;
-use till_watch::matched::{candidates, recipients, retain_ours};
+use till_watch::EndpointLogs;
+use till_watch::our_transfers::{candidates, recipients, retain_ours};
 
-use super::ask::Asking;
-use super::{Trouble, set};
+use super::network_watch::NetworkWatch;
+use super::{Trouble, watched_addresses};
 use crate::base::fail::Fail;
 
 /// Those of the logs that name one of our addresses, and which addresses those are.
-pub(super) async fn ours<'s>(
-    asking: Asking<'s>,
-    given: Vec<Given<'s>>,
-) -> Result<(Vec<Given<'s>>, HashSet<String>), Trouble> {
+pub(super) async fn of_ours<'s>(
+    watch: NetworkWatch<'s>,
+    given: Vec<EndpointLogs<'s>>,
+) -> Result<(Vec<EndpointLogs<'s>>, HashSet<String>), Trouble> {
     // What was read first and is looked for afterwards cannot have come too early.
-    set::refresh(asking.engine, asking.net).await?;
-    let mut given = candidates(asking.pool, given);
-    let ours = registered(asking, &recipients(asking.pool, &given)).await?;
-    retain_ours(asking.pool, &mut given, &ours);
+    watched_addresses::refresh(watch.engine, watch.net).await?;
+    let mut given = candidates(watch.pool, given);
+    let ours = registered(watch, &recipients(watch.pool, &given)).await?;
+    retain_ours(watch.pool, &mut given, &ours);
     Ok((given, ours))
 }
 
 /// The set knows eight bytes of each address; the database knows them in full.
 async fn registered(
-    asking: Asking<'_>,
+    watch: NetworkWatch<'_>,
     addresses: &HashSet<String>,
 ) -> Result<HashSet<String>, Fail> {
     if addresses.is_empty() {
         return Ok(HashSet::new());
     }
     let addresses: Vec<&str> = addresses.iter().map(String::as_str).collect();
-    let mut reader = asking.engine.db.read().await?;
+    let mut reader = watch.engine.db.read().await?;
     let mut ours = till_store::leases::ours(&mut reader, &addresses).await?;
     ours.extend(till_store::destinations::registered(&mut reader, &addresses).await?);
     Ok(ours)

@@ -9,9 +9,9 @@ use till_core::asset::Registry;
 use till_core::chain::Block;
 use till_core::money::Units;
 
-use crate::agreed::{Told, ask};
 use crate::endpoint::Endpoint;
 use crate::pool::Pool;
+use crate::quorum::{QuorumAnswer, ask_quorum};
 use crate::update::Seen;
 
 /// Questions at the same time.
@@ -54,20 +54,20 @@ pub async fn note(pool: Pool<'_>, blocks: &[Block], seen: &mut [Seen]) -> Option
             Some(async move { (of, told, arrived(pool, gain, told).await) }.boxed())
         });
     let asked: Vec<_> = asked.collect();
-    let answers: Vec<(Vec<usize>, u128, Told<i128>)> =
+    let answers: Vec<(Vec<usize>, u128, QuorumAnswer<i128>)> =
         stream::iter(asked).buffered(AT_ONCE).collect().await;
     let mut open: Option<i64> = None;
     for (of, told, arrived) in answers {
         match arrived {
-            Told::Agreed(arrived) => {
+            QuorumAnswer::Agreed(arrived) => {
                 let arrived = u128::try_from(arrived.max(0)).unwrap_or_default();
                 cut(pool, seen, &of, told.saturating_sub(arrived));
             }
-            Told::Contradicted => {
+            QuorumAnswer::Contradicted => {
                 let heights = of.iter().filter_map(|index| seen[*index].height);
                 open = open.into_iter().chain(heights).min();
             }
-            Told::Unknown => {}
+            QuorumAnswer::Unknown => {}
         }
     }
     open
@@ -96,8 +96,8 @@ fn gain(
 }
 
 /// What the balance gained, and what went on in the same block.
-async fn arrived(pool: Pool<'_>, gain: Gain, told: u128) -> Told<i128> {
-    let answer = ask(pool, |source| {
+async fn arrived(pool: Pool<'_>, gain: Gain, told: u128) -> QuorumAnswer<i128> {
+    let answer = ask_quorum(pool, |source| {
         async move {
             let gained = gained(pool, source, gain).await?;
             // Whatever went out in the same block had arrived.
@@ -148,7 +148,7 @@ fn cut(pool: Pool<'_>, seen: &mut [Seen], of: &[usize], mut missing: u128) {
                 tx_hash,
                 told,
                 arrived,
-                "less arrived than a log says"
+                "less arrived than a log says, because the token takes a fee or its log is false; the payment is held until a person has looked"
             );
         }
     }

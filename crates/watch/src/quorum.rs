@@ -5,10 +5,11 @@ use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 
 use crate::endpoint::Endpoint;
+use crate::latecomers::ask_in_turn;
 use crate::pool::Pool;
 
 /// All are asked at the same time. The first answer that so many give; who hangs is not waited for once they have. Else why the last one failed that did.
-pub async fn agreed<T: PartialEq, E>(
+pub async fn first_agreed<T: PartialEq, E>(
     asked: impl Iterator<Item = impl Future<Output = Result<T, E>>>,
     quorum: usize,
 ) -> Result<T, Option<E>> {
@@ -30,7 +31,7 @@ pub async fn agreed<T: PartialEq, E>(
 
 /// What endpoints say of one thing.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Told<T> {
+pub enum QuorumAnswer<T> {
     /// Enough say the same.
     Agreed(T),
     /// Enough answer, and they contradict each other: whoever is right, somebody lies.
@@ -39,35 +40,29 @@ pub enum Told<T> {
     Unknown,
 }
 
-/// So many as must agree are asked together, and the others, one after the other, where these do not agree.
-pub async fn ask<'e, 'f, T: PartialEq + Send>(
+/// So many as must agree are asked together, and the others, one after the other, where these do not agree or take long.
+pub async fn ask_quorum<'e, 'f, T: PartialEq + Send>(
     pool: Pool<'e>,
     ask: impl Fn(&'e Endpoint) -> BoxFuture<'f, Option<T>> + Send + Sync,
-) -> Told<T> {
-    let quorum = pool.net.quorum;
-    let mut sources = pool.usable();
+) -> QuorumAnswer<T> {
+    let (quorum, sources) = (pool.net.quorum, pool.usable());
     if sources.len() < quorum {
-        return Told::Unknown;
+        return QuorumAnswer::Unknown;
     }
-    let others = sources.split_off(quorum);
-    let asked: Vec<BoxFuture<'f, Option<T>>> = sources.into_iter().map(&ask).collect();
-    let told = futures::future::join_all(asked).await;
-    let mut told: Vec<T> = told.into_iter().flatten().collect();
-    for other in others {
-        if enough(&told, quorum).is_some() {
-            break;
-        }
-        let asked = ask(other);
-        told.extend(asked.await);
-    }
+    let mut told = Vec::new();
+    let is_enough = |answer: Option<(&'e Endpoint, T)>| {
+        told.extend(answer.map(|(_, answer)| answer));
+        enough(&told, quorum).is_some()
+    };
+    ask_in_turn(pool, sources, quorum, ask, is_enough).await;
     told_by(told, quorum)
 }
 
-fn told_by<T: PartialEq>(mut told: Vec<T>, quorum: usize) -> Told<T> {
+fn told_by<T: PartialEq>(mut told: Vec<T>, quorum: usize) -> QuorumAnswer<T> {
     match enough(&told, quorum) {
-        Some(at) => Told::Agreed(told.swap_remove(at)),
-        None if told.len() >= quorum => Told::Contradicted,
-        None => Told::Unknown,
+        Some(at) => QuorumAnswer::Agreed(told.swap_remove(at)),
+        None if told.len() >= quorum => QuorumAnswer::Contradicted,
+        None => QuorumAnswer::Unknown,
     }
 }
 
@@ -86,7 +81,7 @@ mod tests {
         quorum: usize,
     ) -> Result<u8, Option<&'static str>> {
         let asked = answers.iter().map(|it| std::future::ready(*it));
-        agreed(asked, quorum).await
+        first_agreed(asked, quorum).await
     }
 
     #[tokio::test]
@@ -100,11 +95,11 @@ mod tests {
 
     #[test]
     fn those_who_contradict_each_other_are_told_from_those_who_are_too_few() {
-        assert_eq!(told_by(vec![7, 9, 9], 2), Told::Agreed(9));
-        assert_eq!(told_by(vec![7], 1), Told::Agreed(7));
-        assert_eq!(told_by(vec![7, 9], 2), Told::Contradicted);
-        assert_eq!(told_by(vec![7], 2), Told::Unknown);
-        assert_eq!(told_by::<u8>(vec![], 1), Told::Unknown);
+        assert_eq!(told_by(vec![7, 9, 9], 2), QuorumAnswer::Agreed(9));
+        assert_eq!(told_by(vec![7], 1), QuorumAnswer::Agreed(7));
+        assert_eq!(told_by(vec![7, 9], 2), QuorumAnswer::Contradicted);
+        assert_eq!(told_by(vec![7], 2), QuorumAnswer::Unknown);
+        assert_eq!(told_by::<u8>(vec![], 1), QuorumAnswer::Unknown);
     }
 
     #[tokio::test]
@@ -115,6 +110,6 @@ mod tests {
             }
             Ok::<_, ()>(7)
         });
-        assert_eq!(agreed(asked, 2).await, Ok(7));
+        assert_eq!(first_agreed(asked, 2).await, Ok(7));
     }
 }

@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use futures::FutureExt as _;
 use till_chains::observer::{Header, Log};
 use till_core::asset::Registry;
 
-use crate::claims::{Answers, Claim, Question, Told, Verdict, decide, told};
+use crate::claims::{Answers, Claim, ClaimsByTransaction, Question, Verdict, decide, told};
 use crate::endpoint::Endpoint;
-use crate::logs::Given;
+use crate::latecomers::readers_in_time;
+use crate::logs::EndpointLogs;
 use crate::pool::{EndpointTrouble, Pool};
 use crate::update::Seen;
 
@@ -32,7 +34,7 @@ impl Matched {
 }
 
 /// Those of the logs whose recipients may be ours, as far as eight bytes of each address tell.
-pub fn candidates<'s>(pool: Pool<'_>, given: Vec<Given<'s>>) -> Vec<Given<'s>> {
+pub fn candidates<'s>(pool: Pool<'_>, given: Vec<EndpointLogs<'s>>) -> Vec<EndpointLogs<'s>> {
     let of_endpoint = |(source, logs)| (source, may_be_ours(pool, logs));
     given.into_iter().map(of_endpoint).collect()
 }
@@ -51,13 +53,13 @@ fn recipient(pool: Pool<'_>, log: &Log) -> Option<String> {
 }
 
 /// To whom these logs say that something was moved.
-pub fn recipients(pool: Pool<'_>, given: &[Given<'_>]) -> HashSet<String> {
+pub fn recipients(pool: Pool<'_>, given: &[EndpointLogs<'_>]) -> HashSet<String> {
     let logs = given.iter().flat_map(|(_, logs)| logs);
     logs.filter_map(|log| recipient(pool, log)).collect()
 }
 
 /// Leaves those whose recipients are among ours.
-pub fn retain_ours(pool: Pool<'_>, given: &mut [Given<'_>], ours: &HashSet<String>) {
+pub fn retain_ours(pool: Pool<'_>, given: &mut [EndpointLogs<'_>], ours: &HashSet<String>) {
     let is_ours = |log: &Log| recipient(pool, log).is_some_and(|it| ours.contains(&it));
     for (_, logs) in given {
         logs.retain(is_ours);
@@ -68,7 +70,7 @@ pub fn retain_ours(pool: Pool<'_>, given: &mut [Given<'_>], ours: &HashSet<Strin
 /// that are agreed on already.
 pub async fn agreed<'s>(
     pool: Pool<'s>,
-    given: &[Given<'s>],
+    given: &[EndpointLogs<'s>],
     ours: &HashSet<String>,
     (headers, need): (&[Header], usize),
 ) -> Result<Matched, EndpointTrouble> {
@@ -77,6 +79,7 @@ pub async fn agreed<'s>(
         let block = (log.height, log.block_hash);
         by_block.entry(block).or_default().insert(log.tx_hash);
     }
+    let readers: Vec<&Endpoint> = given.iter().map(|(source, _)| *source).collect();
     let mut seen = Vec::new();
     for ((height, block), transactions) in by_block {
         let transactions: Vec<[u8; 32]> = transactions.into_iter().collect();
@@ -89,14 +92,18 @@ pub async fn agreed<'s>(
             need,
             is_known: false,
         };
+        let ask = |source| async move { told(pool, source, question).await }.boxed();
+        let answers_of = readers_in_time(pool, &pool.usable(), &readers, ask).await;
         let mut answers = Answers::new();
-        for (source, logs) in given {
-            let told = match told(pool, source, question).await {
-                Ok(told) => add_logs(pool, source, logs, question, told),
-                Err(trouble) => Err(trouble),
+        for ((source, logs), told) in given.iter().zip(answers_of) {
+            let told = match told {
+                Some(Ok(told)) => add_logs(pool, source, logs, question, told),
+                Some(Err(trouble)) => Err(trouble),
+                // Others are heard in its place.
+                None => continue,
             };
             match told {
-                Ok(told) => answers.push((source, told)),
+                Ok(told) => answers.push((*source, told)),
                 // What the block holds is proven without it.
                 Err(EndpointTrouble) if pool.observer().proves_contents() => {}
                 Err(trouble) => return Err(trouble),
@@ -122,8 +129,8 @@ fn add_logs(
     source: &Endpoint,
     logs: &[Log],
     question: Question<'_>,
-    mut told: Told,
-) -> Result<Told, EndpointTrouble> {
+    mut told: ClaimsByTransaction,
+) -> Result<ClaimsByTransaction, EndpointTrouble> {
     let mut by_transaction: BTreeMap<[u8; 32], Vec<Claim>> = BTreeMap::new();
     for log in logs.iter().filter(|it| it.block_hash == question.block) {
         let claim = claim_of(pool, log);

@@ -4,29 +4,29 @@ use std::collections::BTreeSet;
 
 use till_core::attribution::CLOCK_SLACK_MS;
 use till_store::leases::LeaseRow;
-use till_watch::{Glimpses, Head, Seen, Span, headers};
+use till_watch::{Head, Seen, Span, Unconfirmed, headers};
 
 use super::Trouble;
-use super::ask::Asking;
 use super::gather::transfers;
+use super::network_watch::NetworkWatch;
 
 /// The transfers to us in the next blocks of those who answer, as waiting for a block.
-pub(super) async fn glimpse(
-    asking: Asking<'_>,
+pub(super) async fn unconfirmed_transfers(
+    watch: NetworkWatch<'_>,
     head: &Head<'_>,
     spans: &[Span],
     (from, read_at): (i64, Option<i64>),
-    glimpses: &mut Glimpses,
+    unconfirmed: &mut Unconfirmed,
 ) -> Result<Vec<Seen>, Trouble> {
-    let (mut headers, _) = headers::agreed(asking.pool, head, head.next(from)).await?;
-    let matched = transfers(asking, head, spans, &mut headers).await?;
-    let seen = for_whom_is_sure(asking, matched.seen, read_at).await?;
+    let (mut headers, _) = headers::agreed(watch.pool, head, head.next(from)).await?;
+    let matched = transfers(watch, head, spans, &mut headers).await?;
+    let seen = for_whom_is_sure(watch, matched.seen, read_at).await?;
     let up_to = headers.last().map_or(from - 1, |last| last.height);
     let waits = |seen: Seen| Seen {
         height: None,
         ..seen
     };
-    let shown = glimpses.add(seen, up_to);
+    let shown = unconfirmed.add(seen, up_to);
     Ok(shown.into_iter().map(waits).collect())
 }
 
@@ -34,7 +34,7 @@ pub(super) async fn glimpse(
 /// endpoints are sure: whenever after that they were sent, they are for it. Whom others are for depends on when a block was made, or
 /// on who sent how much, which is not known yet.
 async fn for_whom_is_sure(
-    asking: Asking<'_>,
+    watch: NetworkWatch<'_>,
     mut seen: Vec<Seen>,
     read_at: Option<i64>,
 ) -> Result<Vec<Seen>, Trouble> {
@@ -43,7 +43,7 @@ async fn for_whom_is_sure(
     if addresses.is_empty() {
         return Ok(seen);
     }
-    let mut reader = asking.engine.db.read().await.map_err(Trouble::from)?;
+    let mut reader = watch.engine.db.read().await.map_err(Trouble::from)?;
     let leases = till_store::leases::of_addresses(&mut reader, &addresses).await?;
     drop(reader);
     seen.retain(|it| {

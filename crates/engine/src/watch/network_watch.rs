@@ -7,23 +7,23 @@ use till_watch::Pool;
 use crate::base::Engine;
 
 #[derive(Clone, Copy)]
-pub(super) struct Asking<'e> {
+pub(super) struct NetworkWatch<'e> {
     pub(super) engine: &'e Engine,
     pub(super) pool: Pool<'e>,
 }
 
-impl<'e> Asking<'e> {
+impl<'e> NetworkWatch<'e> {
     /// One of the networks that are watched, by its place among them.
-    pub(super) fn of(engine: &'e Engine, place: usize) -> Option<Asking<'e>> {
+    pub(super) fn of(engine: &'e Engine, place: usize) -> Option<NetworkWatch<'e>> {
         let watching = engine.watching.as_ref()?;
-        Some(Asking {
+        Some(NetworkWatch {
             engine,
             pool: Pool::of(watching, &*engine.clock, place)?,
         })
     }
 }
 
-impl<'e> Deref for Asking<'e> {
+impl<'e> Deref for NetworkWatch<'e> {
     type Target = Pool<'e>;
 
     fn deref(&self) -> &Pool<'e> {
