@@ -120,8 +120,12 @@ pub enum Purpose {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms {
+    /// What is asked for.
     pub amount_minor: u64,
+    /// What it costs: the same, and what prepaid credit pays of it.
+    pub price_minor: u64,
     pub options: Vec<PayOption>,
+    /// How much of the price may be missing.
     pub tolerance_bps: u32,
     pub expires_at: i64,
     pub select_by: Option<i64>,

@@ -292,6 +292,7 @@ mod tests {
         };
         Terms {
             amount_minor: 10,
+            price_minor: 10,
             options: assets.iter().map(option).collect(),
             tolerance_bps: 0,
             expires_at: 0,

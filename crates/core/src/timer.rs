@@ -1,4 +1,5 @@
-//! What falls due. A kind's name is kept in the database: it may be added to, never changed.
+//! What falls due. A kind's name is kept in the database: it may be added to, never changed. What falls due at one moment
+//! happens in the order of the names, so that a subscription is charged after what left the chain was looked at.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TimerKind {
@@ -28,7 +29,7 @@ impl TimerKind {
             TimerKind::ExpireInvoice => "expire_invoice",
             TimerKind::ExpireClaim => "expire_claim",
             TimerKind::StepSubscription => "step_subscription",
-            TimerKind::VoidCredit => "void_credit",
+            TimerKind::VoidCredit => "return_credit",
             TimerKind::ResolveCharge => "resolve_charge",
         }
     }
@@ -38,5 +39,18 @@ impl TimerKind {
         TimerKind::ALL
             .into_iter()
             .find(|kind| kind.as_str() == text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subscription_is_charged_after_what_left_the_chain_was_looked_at() {
+        let step = TimerKind::StepSubscription.as_str();
+        for look in [TimerKind::VoidCredit, TimerKind::ResolveCharge] {
+            assert!(look.as_str() < step);
+        }
     }
 }

@@ -1,15 +1,15 @@
-//! Periods follow each other from the first payment on: a reversal makes one owed and moves none, in whatever order two of
-//! them are told, and only a pause does.
+//! Periods follow each other from the first payment on: a reversal makes one owed and moves none, and only a pause does.
 
 use serde_json::{Value, json};
 
 use crate::attempts::{payable, reverse};
 use crate::credit::{asked, assert_conserved, credit, top_up, undo};
 use crate::harness::{BASE, Setup, Till, address, id, text};
+use crate::reviews::{decide, listed};
 use crate::statuses::tokens;
-use crate::subscriptions::{DAY_S, act, begin, look, pay, plan, subscribe, to};
+use crate::subscriptions::{act, begin, look, pay, plan, subscribe, to};
 
-async fn weekly(till: &Till, more: Value) -> String {
+pub async fn weekly(till: &Till, more: Value) -> String {
     let mut body = json!({ "amount": "10.00", "interval": "week" });
     for (name, value) in more.as_object().unwrap() {
         body[name] = value.clone();
@@ -17,23 +17,23 @@ async fn weekly(till: &Till, more: Value) -> String {
     plan(till, body).await
 }
 
-fn period(subscription: &Value) -> (String, String) {
+pub fn period(subscription: &Value) -> (String, String) {
     let day = |field: &str| text(&subscription[field])[..10].to_owned();
     (day("current_period_start"), day("current_period_end"))
 }
 
-fn days(start: &str, end: &str) -> (String, String) {
+pub fn days(start: &str, end: &str) -> (String, String) {
     (start.to_owned(), end.to_owned())
 }
 
 /// Whatever is due now is done.
-async fn settle(till: &Till) {
+pub async fn settle(till: &Till) {
     till.advance(1).await;
 }
 
 /// A weekly subscription of which an invoice paid the first period, by two transfers, and credit the two that followed. The
 /// paid time ends on 2095-02-21.
-async fn three_weeks(till: &Till, customer: &str) -> (Value, String) {
+pub async fn three_weeks(till: &Till, customer: &str) -> (Value, String) {
     let plan = weekly(till, json!({ "grace_days": 30 })).await;
     let made = subscribe(till, customer, &plan).await;
     let first = text(&made["latest_invoice"]);
@@ -273,97 +273,55 @@ on_every_engine! {
     }
 }
 
-/// What paid one of the periods of a subscription.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Paid {
-    ByInvoice,
-    /// One transfer of two is reversed.
-    InPart,
-    ByCredit,
-    ByBoth,
-}
-
-use Paid::{ByBoth, ByCredit, ByInvoice, InPart};
-
-/// What a subscription is, by its payer and its merchant: status, attempt, periods, and what its open invoices ask for.
-async fn stands(till: &Till, subscription: &Value) -> Value {
-    let now = look(till, subscription).await;
-    let mut open = Vec::new();
-    for invoice in payable(till, subscription).await {
-        let invoice = till.retrieve(&invoice).await;
-        let due = &invoice["payment_options"][0]["amount_due"];
-        open.push(json!([invoice["status"], due, invoice["amount_remaining"]]));
-    }
-    open.sort_by_key(Value::to_string);
-    json!({
-        "status": now["status"], "attempt": now["attempt"], "start": now["current_period_start"],
-        "end": now["current_period_end"], "next": now["next_invoice_at"], "open": open,
-    })
-}
-
-/// Subscribes a customer of its own, pays two weeks as said, and gives the payments to reverse of each.
-async fn two_weeks(till: &Till, plan: &str, paid: [Paid; 2]) -> (Value, [Value; 2]) {
-    let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
-    let mut made = Value::Null;
-    let mut payments = [Value::Null, Value::Null];
-    for (week, paid) in paid.into_iter().enumerate() {
-        let credit = match paid {
-            ByCredit => "10.00",
-            ByBoth => "4.00",
-            ByInvoice | InPart => "",
-        };
-        if !credit.is_empty() {
-            let invoice = top_up(till, &customer, credit, BASE).await;
-            payments[week] = till.payments_of(&invoice).await[0].clone();
-        }
-        match week {
-            0 => made = subscribe(till, &customer, plan).await,
-            _ => drop(till.advance(6 * DAY_S + 60).await),
-        }
-        if paid != ByCredit {
-            let invoice = text(&look(till, &made).await["latest_invoice"]);
-            if paid == InPart {
-                till.simulate(&invoice, json!({ "amount": "3" })).await;
-            }
-            till.simulate(&invoice, json!({})).await;
-            if credit.is_empty() {
-                payments[week] = till.payments_of(&invoice).await[0].clone();
-            }
-        }
-    }
-    (made, payments)
-}
-
 on_every_engine! {
-    async fn two_reversals_leave_the_same_in_either_order(world: World) {
-        let (till, _) = begin(&world).await;
-        for grace_days in [0, 30] {
-            let plan = weekly(&till, json!({ "grace_days": grace_days, "max_attempts": 3 })).await;
-            let ways = [ByInvoice, InPart, ByCredit, ByBoth];
-            for (turn, first) in ways.into_iter().enumerate() {
-                for (again, second) in ways.into_iter().enumerate() {
-                    let apart_s = [0, 3_600][(turn + again) % 2];
-                    let mut seen = Vec::new();
-                    for order in [[0, 1], [1, 0]] {
-                        let (made, payments) = two_weeks(&till, &plan, [first, second]).await;
-                        till.advance(4 * DAY_S).await;
-                        for week in order {
-                            reverse(&till, &payments[week]).await;
-                            till.advance(apart_s).await;
-                        }
-                        till.advance(7_200 - 2 * apart_s).await;
-                        let mut stood = stands(&till, &made).await;
-                        let at = |time: &Value| time.as_str().and_then(till_core::time::parse);
-                        let since = |time: &Value| at(time).map(|time| time - at(&made["created_at"]).unwrap());
-                        for time in ["start", "end", "next"] {
-                            stood[time] = json!(since(&stood[time]));
-                        }
-                        seen.push(stood);
-                        act(&till, &made, "cancel", json!({})).await.ok(200);
-                    }
-                    assert_eq!(seen[0], seen[1], "{first:?} {second:?}, grace {grace_days}, {apart_s} s apart");
-                }
-            }
+    async fn the_latest_invoice_is_the_one_that_is_asked_for(world: World) {
+        let (till, customer) = begin(&world).await;
+        let plan = weekly(&till, json!({ "grace_days": 30 })).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        let first = text(&pay(&till, &made).await["latest_invoice"]);
+        to(&till, "2095-02-06T12:00:00Z").await;
+        let second = text(&pay(&till, &made).await["latest_invoice"]);
+        assert_ne!(first, second);
+        undo(&till, &first).await;
+        for _ in 0..2 {
+            assert_eq!(look(&till, &made).await["latest_invoice"], json!(first));
+            assert_eq!(payable(&till, &made).await, [first.as_str()]);
+            settle(&till).await;
         }
+    }
+
+    async fn what_is_tolerated_is_a_part_of_the_price_whatever_credit_pays_of_it(world: World) {
+        let (till, customer) = begin(&world).await;
+        till.set(json!({ "underpay_tolerance_bps": 100 })).await;
+        let plan = weekly(&till, json!({})).await;
+        for (amount, status) in [("1.90", "active"), ("1.89", "incomplete")] {
+            top_up(&till, &customer, "8.00", BASE).await;
+            let made = subscribe(&till, &customer, &plan).await;
+            let invoice = text(&made["latest_invoice"]);
+            till.simulate(&invoice, json!({ "amount": amount })).await;
+            assert_eq!(look(&till, &made).await["status"], status, "{amount} of 2.00, where 0.10 is tolerated");
+        }
+        assert_conserved(&till).await;
+    }
+
+    async fn rejecting_what_came_on_top_leaves_the_period_paid(world: World) {
+        let (till, customer) = begin(&world).await;
+        let plan = weekly(&till, json!({ "grace_days": 0 })).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        let invoice = text(&pay(&till, &made).await["latest_invoice"]);
+        till.advance(3_600).await;
+        let stranger = listed(till_core::asset::Family::Evm, "sanctions");
+        till.simulate(&invoice, json!({ "amount": "0.02", "sender": stranger })).await;
+        assert_eq!(till.retrieve(&invoice).await["status"], "under_review");
+        decide(&till, &invoice, "reject").await.ok(200);
+        settle(&till).await;
+        let paid = look(&till, &made).await;
+        assert_eq!((&paid["status"], &paid["next_invoice_at"]), (&json!("active"), &json!("2095-02-06T12:00:00Z")));
+        assert_eq!(payable(&till, &made).await, [""; 0]);
+        // What paid it still can leave the chain.
+        let own = till.payments_of(&invoice).await.into_iter().find(|payment| payment["amount"] == "10.00");
+        reverse(&till, &own.unwrap()).await;
+        settle(&till).await;
+        assert_eq!((&look(&till, &made).await["status"], payable(&till, &made).await.len()), (&json!("past_due"), 1));
     }
 }

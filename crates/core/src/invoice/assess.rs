@@ -198,11 +198,13 @@ fn is_over(terms: &Terms, status: Status, sums: &Sums, now: i64) -> bool {
     status.is_closed() || (status == Status::PartiallyPaid && now >= terms.closes_at() && !waits)
 }
 
-/// Whether this part of the price pays it. Less than a cent never does, however much the merchant tolerates.
+/// Whether this part of what is asked for pays it. Less than a cent never does, however much the merchant tolerates.
 fn is_enough(terms: &Terms, share: &BigRational) -> bool {
-    let asked = 10_000 - terms.tolerance_bps.min(10_000);
-    let is_dust = share * BigInt::from(terms.amount_minor) < BigRational::one();
-    !is_dust && share * BigInt::from(10_000) >= BigRational::from_integer(asked.into())
+    let asked = BigInt::from(terms.amount_minor);
+    let is_dust = share * &asked < BigRational::one();
+    let missing = (BigRational::one() - share) * asked * BigInt::from(10_000);
+    let tolerated = BigInt::from(terms.tolerance_bps.min(10_000)) * BigInt::from(terms.price_minor);
+    !is_dust && missing <= BigRational::from_integer(tolerated)
 }
 
 /// A credited payment: its turn, and what of it settles the invoice or is beyond it.

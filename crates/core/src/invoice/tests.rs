@@ -31,6 +31,7 @@ fn terms() -> Terms {
     };
     Terms {
         amount_minor: 2500,
+        price_minor: 2500,
         options: vec![option(A, 25_000_000), option(B, 25_000_000)],
         tolerance_bps: 0,
         expires_at: 1_000,

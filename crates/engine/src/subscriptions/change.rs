@@ -1,7 +1,7 @@
 //! Pausing, resuming and cancelling, as merchants ask for it.
 
 use till_core::event::EventType;
-use till_core::subscription::{self, Asked, ChargeState, LEAD_MS, Reason, When};
+use till_core::subscription::{self, Asked, ChargeState, Reason, When};
 use till_store::Tx;
 use till_store::credits::{self, CreditRow};
 use till_store::subscriptions::{self, ChargeRow, SubscriptionRow};
@@ -13,7 +13,7 @@ use super::step::{catch_up, end};
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox;
-use crate::settlement::follow::period::{grace_end, rhythm};
+use crate::settlement::follow::period::rhythm;
 use crate::settlement::follow::subscription::{refresh, told};
 use crate::view::SubscriptionView;
 
@@ -21,31 +21,59 @@ use crate::view::SubscriptionView;
 const AHEAD_MAX: i64 = 4;
 
 impl Locked {
-    /// The next period begins now. What was partly paid of one that never was paid is the invoice of this one, and has its time
-    /// again; a period that was paid once and is not any more is owed before it.
+    /// What the pause cancelled is not asked for any more; the first period that is still owed is the next one.
+    async fn forgive(&mut self, tx: &mut Tx, owed: &Owed) -> Result<(), Fail> {
+        let forgiven: Vec<ChargeRow> = owed.forgiven.iter().map(forgiven).collect();
+        tx.write(&subscriptions::charge_states(&forgiven)?).await?;
+        let row = &mut self.row;
+        row.next_period = owed.first.map_or(row.reached, |first| first.period);
+        row.paid_until = owed.first.map(|first| first.start).or(owed.until);
+        if self.charge.is_none() {
+            row.grace_end = owed.first.map(|first| first.late_at);
+        }
+        Ok(())
+    }
+
+    /// Where the first period that was never paid begins after a pause: now, if it had not begun before, or the pause cancelled
+    /// what was asked for. Otherwise it is moved by as long as the pause was, and what had passed of it is charged.
+    async fn after_the_pause(
+        &self,
+        tx: &mut Tx,
+        context: &Context<'_>,
+        paused_at: i64,
+    ) -> Result<i64, Fail> {
+        let (row, now) = (&self.row, context.now);
+        let (start, _) = rhythm(row, &self.plan).period(row.reached);
+        let made = subscriptions::charges_of_period(tx, &row.scope, &row.id, row.reached).await?;
+        let last = made.iter().rfind(|made| made.period_start == start);
+        let is_cancelled = last.is_some_and(|last| last.state == ChargeState::Withdrawn);
+        Ok(match start >= paused_at || is_cancelled {
+            true => now,
+            false => now.saturating_sub(paused_at.saturating_sub(start)),
+        })
+    }
+
+    /// The first period that was never paid begins at this moment. What was partly paid of it counts, and has its time again; a
+    /// period that was paid once and is not any more is owed before it.
     async fn start_anew(
         &mut self,
         tx: &mut Tx,
         context: &Context<'_>,
-        owed: &Owed,
+        start: i64,
     ) -> Result<(), Fail> {
-        let forgiven: Vec<ChargeRow> = owed.forgiven.iter().map(forgive).collect();
-        tx.write(&subscriptions::charge_states(&forgiven)?).await?;
-        let (now, row) = (context.now, &mut self.row);
-        row.next_period = owed.first.unwrap_or(row.reached);
-        (row.anchor, row.anchor_period) = (now, row.reached);
-        let (start, end) = rhythm(row, &self.plan).period(row.reached);
-        (row.current_period_start, row.current_period_end) = (start, end);
-        row.grace_end = None;
-        let Some(charge) = &mut self.charge else {
+        let row = &mut self.row;
+        (row.anchor, row.anchor_period) = (start, row.reached);
+        (row.current_period_start, row.current_period_end) =
+            rhythm(row, &self.plan).period(row.reached);
+        let Some(mut charge) = self.charge.take() else {
             return Ok(());
         };
-        if charge.period == row.reached {
-            (charge.period_start, charge.period_end) = (start, end);
-            charge.grace_end = grace_end(&self.plan, start).max(now + LEAD_MS);
-            tx.write(&subscriptions::charge_states([&*charge])?).await?;
+        if charge.period == self.row.reached {
+            self.move_to_its_place(&mut charge);
+            tx.write(&subscriptions::charge_states([&charge])?).await?;
         }
-        row.grace_end = Some(charge.grace_end);
+        self.row.grace_end = Some(charge.grace_end);
+        self.charge = Some(charge);
         self.give_time(tx, context).await
     }
 
@@ -106,17 +134,25 @@ pub async fn pause(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<Subsc
     finish(tx, context, locked).await
 }
 
-fn forgive(charge: &ChargeRow) -> ChargeRow {
+fn forgiven(charge: &ChargeRow) -> ChargeRow {
     ChargeRow {
         state: ChargeState::Forgiven,
         ..charge.clone()
     }
 }
 
-/// Periods that were paid once and are not any more.
+/// A period that was paid once and is not any more.
+#[derive(Clone, Copy, Debug)]
+struct First {
+    period: i64,
+    start: i64,
+    late_at: i64,
+}
+
+/// All of these.
 struct Owed {
     /// The first that is still asked for.
-    first: Option<i64>,
+    first: Option<First>,
     /// Where the last one that is paid or still asked for ends.
     until: Option<i64>,
     /// The last attempts at those that were owed when the pause began, and whose invoices it cancelled.
@@ -139,7 +175,12 @@ async fn owed(tx: &mut Tx, row: &SubscriptionRow) -> Result<Owed, Fail> {
             Some(last) => {
                 owed.until = owed.until.max(Some(last.period_end));
                 if passed.is_none() {
-                    owed.first = owed.first.or(Some(period));
+                    let late_at = of().map(|made| made.grace_end).min();
+                    owed.first = owed.first.or(Some(First {
+                        period,
+                        start: last.period_start,
+                        late_at: late_at.unwrap_or(last.grace_end),
+                    }));
                 }
             }
             None => {}
@@ -148,7 +189,7 @@ async fn owed(tx: &mut Tx, row: &SubscriptionRow) -> Result<Owed, Fail> {
     Ok(owed)
 }
 
-/// Inside what is paid for it goes on; after it, billing starts anew from now.
+/// Inside what is paid for it goes on; after it, billing starts anew. What the pause cancelled is forgiven either way.
 pub async fn resume(
     tx: &mut Tx,
     context: &Context<'_>,
@@ -162,12 +203,15 @@ pub async fn resume(
     if locked.row.charge_closed {
         locked.drop_charge(tx, context).await?;
     }
-    locked.row.paused_at = None;
+    let paused_at = locked.row.paused_at.take();
     let owed = owed(tx, &locked.row).await?;
+    locked.forgive(tx, &owed).await?;
     let is_over = owed.until.is_none_or(|end| end <= context.now);
     let restarts = is_over && !locked.row.cancel_at_period_end;
     if restarts {
-        locked.start_anew(tx, context, &owed).await?;
+        let paused_at = paused_at.unwrap_or(context.now);
+        let start = locked.after_the_pause(tx, context, paused_at).await?;
+        locked.start_anew(tx, context, start).await?;
     }
     let resumed = EventType::SubscriptionResumed;
     locked.tell(tx, context, resumed).await?;

@@ -111,6 +111,7 @@ pub(super) async fn charge(
             Some(_) => ChargeState::Open,
             None => ChargeState::Paid,
         },
+        was_paid: false,
         period_start,
         period_end,
         grace_end: until.late_at,
@@ -210,7 +211,8 @@ impl Until {
         let (now, attempt_ms) = (context.now, context.engine.config.attempt_ms);
         let until = match row.attempt {
             0 => grace_end(plan, start),
-            _ => now.saturating_add(attempt_ms),
+            // One in place of another that was withdrawn takes no longer than that would have.
+            _ => before.tried_at.unwrap_or(now).saturating_add(attempt_ms),
         };
         let expires_at = until.max(now.saturating_add(LEAD_MS));
         let more = i64::from(plan.max_attempts.saturating_sub(row.attempt + 1));

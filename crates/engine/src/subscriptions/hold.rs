@@ -26,7 +26,7 @@ pub(super) struct Locked {
     /// The invoice of another attempt, where that was asked for.
     pub(super) other: Option<Held>,
     pub(super) purse: Purse,
-    /// Another attempt is under way than the one that all this is about.
+    /// Another attempt is under way than the one that all this is about: somebody has to look again.
     pub(super) is_stale: bool,
 }
 

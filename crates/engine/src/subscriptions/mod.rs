@@ -3,7 +3,6 @@
 mod change;
 mod charge;
 mod create;
-mod due;
 mod hold;
 pub mod plans;
 mod purse;

@@ -137,6 +137,14 @@ impl Purse {
         credit::find(&self.sources(at, currency), value)
     }
 
+    /// Whether the customer has something left in the currency that was credited before a moment.
+    pub(super) fn has_since_before(&self, at: i64, moment: i64, currency: Currency) -> bool {
+        let left = self.sources(at, currency);
+        let payments = self.held.iter().flat_map(|held| &held.payments);
+        let mut old = payments.filter(|it| it.is.credited_at.is_some_and(|at| at < moment));
+        old.any(|it| left.iter().any(|source| source.payment == it.is.id))
+    }
+
     /// What the customer has left in the currency, the oldest first.
     fn sources(&self, at: i64, currency: Currency) -> Vec<Source<'_>> {
         let mut left: Vec<(&PaymentRow, Units, u32)> = Vec::new();

@@ -15,14 +15,14 @@ use till_store::invoices::InvoiceRow;
 use till_store::subscriptions::{self, ChargeRow};
 
 use super::charge::waiting;
-use super::due::{ask_for_the_rest, lowered};
 use super::hold::{Locked, hold_with};
 use super::step::{catch_up, resolve_later};
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox;
 use crate::settlement::Held;
-use crate::settlement::follow::period::{renew, rhythm, take_up};
+use crate::settlement::due::{ask_for_the_rest, lowered};
+use crate::settlement::follow::period::{grace_end, renew, rhythm, take_up};
 use crate::settlement::follow::subscription::{attempts, charge_state, refresh, told};
 
 pub async fn resolve(tx: &mut Tx, context: &Context<'_>, invoice: &str) -> Result<(), Fail> {
@@ -93,7 +93,8 @@ impl Locked {
         self.go_on(tx, context, charge, held, &passed).await
     }
 
-    /// An earlier period is owed: an invoice that nothing was paid to makes room for that, any other waits.
+    /// An earlier period is owed: an invoice that nothing was paid to makes room for that, any other waits and takes the
+    /// rest meanwhile.
     async fn wait_for_its_turn(
         &mut self,
         tx: &mut Tx,
@@ -102,7 +103,12 @@ impl Locked {
         mut held: Held,
     ) -> Result<(), Fail> {
         let at = held.moment(context);
-        if held.assess(at).status != InvoiceStatus::AwaitingPayment {
+        let assessed = held.assess(at);
+        if assessed.status != InvoiceStatus::AwaitingPayment {
+            if assessed.is_over {
+                held.invoice.is.takes_until = Some(self.more_time(context, charge.attempt));
+                self.settle(tx, context, held).await?;
+            }
             return Ok(());
         }
         held.invoice.is.cancelled_at = Some(at);
@@ -127,8 +133,7 @@ impl Locked {
         }
         let invoice = self.settle(tx, context, held).await?;
         if charge.period >= self.row.anchor_period {
-            let bounds = rhythm(&self.row, &self.plan).period(charge.period);
-            (charge.period_start, charge.period_end) = bounds;
+            self.move_to_its_place(&mut charge);
         }
         charge.state = charge_state(&invoice);
         if charge.state == ChargeState::Paid {
@@ -146,13 +151,23 @@ impl Locked {
         } else if self.row.charge.is_none() {
             let attempts = attempts(tx, &charge).await?;
             take_up(&mut self.row, &charge, charge.state, attempts);
-            self.row.latest_invoice = Some(invoice.id);
             self.charge = Some(charge.clone());
+            // Whoever looks next has its invoice.
+            self.is_stale = true;
         } else {
             charge.state = ChargeState::Closed;
         }
         tx.write(&subscriptions::charge_states([&charge])?).await?;
         Ok(())
+    }
+
+    /// A pause may have moved the period since.
+    pub(super) fn move_to_its_place(&self, charge: &mut ChargeRow) {
+        let (start, end) = rhythm(&self.row, &self.plan).period(charge.period);
+        if start != charge.period_start {
+            charge.grace_end = grace_end(&self.plan, start).max(start.saturating_add(LEAD_MS));
+        }
+        (charge.period_start, charge.period_end) = (start, end);
     }
 
     /// Sets aside again what had lowered the invoice. What is not there any more is due; says whether anything is.

@@ -48,6 +48,13 @@ pub(super) async fn catch_up(
         let due = next(&locked.row.facts(locked.plan.max_attempts), context.now);
         let done = match due.filter(|(at, _)| *at <= context.now) {
             Some((_, Step::Charge | Step::Retry)) => {
+                // What left the chain may give credit back, or leave another period to be charged.
+                let whose = (&*locked.row.id, &*locked.row.customer);
+                let (scope, now) = (&context.scope, context.now);
+                if till_store::timers::has_looks_due(tx, scope, whose, now).await? {
+                    later = Some(now);
+                    break;
+                }
                 if let Some(invoice) = earlier(tx, &locked.row).await? {
                     resolve_later(tx, context, &[invoice]).await?;
                     later = Some(context.now.saturating_add(TRY_AGAIN_MS));
@@ -118,10 +125,26 @@ impl Locked {
             self.set_down(context.now)?;
         }
         // What follows a closed attempt draws its credit anew.
-        match self.row.charge_closed {
-            true => self.purse.give_back(context.now),
+        if self.row.charge_closed {
+            return self.purse.give_back(context.now);
+        }
+        match self.could_be_lower(context) {
+            true => self.withdraw(tx, context).await,
             false => Ok(()),
         }
+    }
+
+    /// Whether credit lies idle that was the customer's when an invoice was made to which nothing is paid yet: it was in use
+    /// elsewhere then.
+    fn could_be_lower(&self, context: &Context<'_>) -> bool {
+        let Some(charge) = &self.charge else {
+            return false;
+        };
+        let (now, currency) = (context.now, self.plan.currency);
+        self.is_unpaid(context)
+            && self
+                .purse
+                .has_since_before(now, charge.created_at, currency)
     }
 
     /// An open invoice nothing was paid to is cancelled, its credit returned, and its period charged no more for now.

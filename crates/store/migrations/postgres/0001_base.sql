@@ -561,6 +561,8 @@ CREATE TABLE subscription_charges (
     period BIGINT NOT NULL,
     attempt BIGINT NOT NULL CHECK (attempt > 0),
     state TEXT COLLATE "C" NOT NULL CHECK (state IN ('open', 'closed', 'withdrawn', 'forgiven', 'paid')),
+    -- It has paid for its period once, whatever became of that.
+    was_paid BIGINT NOT NULL CHECK (was_paid IN (0, 1)),
     period_start BIGINT NOT NULL,
     period_end BIGINT NOT NULL,
     grace_end BIGINT NOT NULL,

@@ -64,6 +64,7 @@ impl InvoiceRow {
     pub fn terms(&self) -> Terms {
         Terms {
             amount_minor: self.to_pay_minor(),
+            price_minor: self.amount_minor,
             options: self.options.clone(),
             tolerance_bps: self.tolerance_bps,
             expires_at: self.expires_at,

@@ -193,6 +193,8 @@ table! {
         period: i64,
         attempt: u32,
         state: ChargeState,
+        /// It has paid for its period once, whatever became of that.
+        was_paid: bool,
         period_start: i64,
         period_end: i64,
         grace_end: i64,
@@ -208,7 +210,13 @@ pub fn charge_states<'r>(
     rows: impl IntoIterator<Item = &'r ChargeRow>,
 ) -> Result<Write, StoreError> {
     let key = ["account", "mode", "subscription", "number"];
-    let changing = ["state", "period_start", "period_end", "grace_end"];
+    let changing = [
+        "state",
+        "was_paid",
+        "period_start",
+        "period_end",
+        "grace_end",
+    ];
     Write::update_records(&key, &changing, rows)
 }
 

@@ -170,6 +170,36 @@ pub async fn due_for(
     q.all(&sql, &args).await
 }
 
+/// Whether something is due to be looked at that may change what this subscription is charged for, or what credit its customer
+/// has: an invoice of its own, or any of the customer's that holds credit.
+pub async fn has_looks_due(
+    q: &mut impl Queries,
+    scope: &Scope,
+    (subscription, customer): (&str, &str),
+    now: i64,
+) -> Result<bool, StoreError> {
+    let sql = format!(
+        "SELECT t.subject FROM timers t LEFT JOIN payments p ON p.account = t.account AND p.mode = t.mode AND p.id = t.subject \
+         JOIN invoices i ON i.account = t.account AND i.mode = t.mode AND i.id = COALESCE(p.invoice, t.subject) \
+         WHERE t.account = $1 AND t.mode = $2 AND t.kind IN ('{}', '{}') AND t.due_at <= $5 AND t.retry_at IS NULL \
+         AND i.customer = $4 AND (i.subscription = $3 OR p.id IS NOT NULL OR EXISTS (SELECT 1 FROM subscription_charges c \
+         JOIN credit_entries e ON e.account = c.account AND e.mode = c.mode AND e.subscription = c.subscription \
+         AND e.charge = c.number WHERE c.account = t.account AND c.mode = t.mode AND c.invoice = t.subject \
+         AND e.returned_at IS NULL)) LIMIT 1",
+        TimerKind::VoidCredit.as_str(),
+        TimerKind::ResolveCharge.as_str()
+    );
+    let args = vals![
+        &scope.account,
+        scope.mode.as_str(),
+        subscription,
+        customer,
+        now
+    ];
+    let found: Option<(String,)> = q.one(&sql, &args).await?;
+    Ok(found.is_some())
+}
+
 /// The kinds there are, known or not, found by skipping from one to the next through the index.
 pub async fn kinds(q: &mut impl Queries) -> Result<Vec<String>, StoreError> {
     let sql = "SELECT kind FROM timers WHERE retry_at IS NULL AND kind > $1 ORDER BY kind LIMIT 1";

@@ -40,6 +40,7 @@ pub fn renew(
     if row.paid_until.is_none() {
         begin(row, plan, charge, at);
     }
+    charge.was_paid = true;
     row.reached = row.reached.max(charge.period + 1);
     if charge.period == row.next_period {
         let mut last = &*charge;
@@ -101,6 +102,9 @@ fn show_current(row: &mut SubscriptionRow, plan: &PlanRow, passed: &[&ChargeRow]
 /// An attempt that was made before is the one under way again. `attempts` is how many its period has had.
 pub fn take_up(row: &mut SubscriptionRow, charge: &ChargeRow, state: ChargeState, attempts: u32) {
     (row.charge, row.charge_invoice) = (Some(charge.number), charge.invoice.clone());
+    if state != ChargeState::Closed {
+        row.latest_invoice.clone_from(&charge.invoice);
+    }
     row.attempt = attempts;
     row.grace_end = Some(charge.grace_end);
     (row.charge_closed, row.retry_at) = (state == ChargeState::Closed, None);
@@ -113,18 +117,20 @@ pub struct Made {
     pub attempts: u32,
     /// From when on it is late.
     pub late_at: Option<i64>,
+    /// When the next one was first made, where it was withdrawn since.
+    pub tried_at: Option<i64>,
 }
 
 /// `made` are all attempts at a period; those from before a pause that moved it say nothing about it.
 pub fn made(made: &[ChargeRow], period_start: i64) -> Made {
     let made = || made.iter().filter(|it| it.period_start == period_start);
     let counts = |it: &&ChargeRow| it.invoice.is_some() && it.state != ChargeState::Withdrawn;
+    let attempts = made().filter(counts).map(|it| it.attempt).max();
+    let attempts = attempts.unwrap_or(0);
+    let withdrawn = made().filter(|it| it.invoice.is_some() && it.attempt > attempts);
     Made {
-        attempts: made()
-            .filter(counts)
-            .map(|it| it.attempt)
-            .max()
-            .unwrap_or(0),
+        attempts,
         late_at: made().map(|it| it.grace_end).min(),
+        tried_at: withdrawn.map(|it| it.created_at).min(),
     }
 }

@@ -23,6 +23,7 @@ use super::period::{made, renew, take_up, undo};
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox::{self, Told};
+use crate::settlement::facts::Tracked;
 use crate::settlement::tell::render;
 use crate::view::SubscriptionView;
 
@@ -74,7 +75,16 @@ fn has_moved(done: &Follower<'_>) -> bool {
     };
     let waits_again =
         done.status() == InvoiceStatus::AwaitingPayment && stored.status != done.status();
-    waits_again || charge_state(stored) != charge_state(&done.held.invoice.is)
+    // What was closed and empty has something again, which may be too much for its period.
+    let is_partly = done.status() == InvoiceStatus::PartiallyPaid;
+    let has_again = is_partly && stored.closed_at.is_some() && stored.status != done.status();
+    // What paid a period may be gone though its invoice was cancelled before.
+    let is_cancelled = done.status() == InvoiceStatus::Cancelled;
+    let has_lost = is_cancelled && done.held.payments.iter().any(Tracked::is_changed);
+    waits_again
+        || has_again
+        || has_lost
+        || charge_state(stored) != charge_state(&done.held.invoice.is)
 }
 
 pub fn charge_state(invoice: &InvoiceRow) -> ChargeState {
@@ -127,12 +137,12 @@ impl Following {
         let Some((mut row, plan)) = self.rows.get(id).cloned() else {
             return Ok(());
         };
-        let now = match charge.state == ChargeState::Paid && is_held_beyond(done) {
+        let now = match charge.state == ChargeState::Paid && is_paid_without(done) {
             true => ChargeState::Paid,
             false => charge_state(invoice),
         };
         let is_current = row.charge == Some(charge.number);
-        let mut renewed = false;
+        let (mut renewed, mut is_undone) = (false, false);
         match (charge.state, now) {
             // Nothing is charged any more; what arrives all the same is the merchant's to refund.
             _ if row.cancelled_at.is_some() => charge.state = charge.state.after_the_end(now),
@@ -141,8 +151,17 @@ impl Following {
                 let first = charge.period.min(row.next_period);
                 let passed = self.passed_from(tx, &charge, first - 1).await?;
                 charge.state = undone(tx, (&mut row, &plan), &charge, invoice, &passed).await?;
+                is_undone = true;
             }
             _ if !is_current => {}
+            // It has something again after its time: whoever looks at it gives it more.
+            (ChargeState::Closed, ChargeState::Closed)
+                if invoice.status == InvoiceStatus::PartiallyPaid =>
+            {
+                let late_at = row.grace_end;
+                row.end_charge();
+                row.grace_end = late_at;
+            }
             (_, ChargeState::Paid) => {
                 let passed = self.passed_from(tx, &charge, charge.period).await?;
                 charge.state = ChargeState::Paid;
@@ -157,6 +176,8 @@ impl Following {
                 // Paid in part, it was waited for as long as there could have been attempts.
                 if invoice.status == InvoiceStatus::PartiallyPaid {
                     row.attempt = row.attempt.max(plan.max_attempts);
+                } else if charge.was_paid {
+                    row.attempt = not_the_last(&plan, row.attempt);
                 }
             }
             (_, ChargeState::Open) => {
@@ -180,8 +201,8 @@ impl Following {
             let timer = timer(context, done.at, &row, &plan);
             self.timers
                 .extend(timer.map(|timer| (row.id.clone(), timer)));
-            // Credit that a skipped attempt had set aside is returned at once.
-            if is_in_the_way(&row, &charge, invoice) || row.retry_at.is_some() {
+            // Credit that a skipped attempt had set aside is returned at once, and credit that lies idle is taken.
+            if is_in_the_way(&row, &charge, invoice) || row.retry_at.is_some() || is_undone {
                 self.set(context, TimerKind::StepSubscription, &row.id, done.at);
             }
         }
@@ -196,9 +217,16 @@ impl Following {
     }
 }
 
-/// It is paid, and what somebody must decide about came on top of that: no stranger can make a period unpaid.
-fn is_held_beyond(done: &Follower<'_>) -> bool {
-    done.status() == InvoiceStatus::UnderReview && done.held.assess(done.at).is_covered
+/// It is paid without what somebody must decide about, or has rejected, whereby the invoice was cancelled: no stranger can
+/// make a period unpaid.
+fn is_paid_without(done: &Follower<'_>) -> bool {
+    let is_questioned = matches!(
+        done.status(),
+        InvoiceStatus::UnderReview | InvoiceStatus::Cancelled
+    );
+    let mut held = done.held.clone();
+    held.invoice.is.cancelled_at = None;
+    is_questioned && held.assess(done.at).is_covered
 }
 
 /// An attempt's payment is gone. It goes on itself where it can: not while another period is being charged, and not when it
@@ -216,12 +244,17 @@ async fn undone(
         return Ok(ChargeState::Closed);
     }
     let mut attempts = attempts(tx, charge).await?;
-    // It was paid, and is not what the payer let close: where it was the last, there is one more in its place.
     if state == ChargeState::Closed {
-        attempts = attempts.min(plan.max_attempts.saturating_sub(1));
+        attempts = not_the_last(plan, attempts);
     }
     take_up(row, charge, state, attempts);
     Ok(state)
+}
+
+/// An attempt that was paid once, in whatever steps that was undone, is not what the payer let close: where it was the last,
+/// there is one more in its place.
+fn not_the_last(plan: &PlanRow, attempts: u32) -> u32 {
+    attempts.min(plan.max_attempts.saturating_sub(1))
 }
 
 /// How many attempts the charge's period has had.

@@ -1,5 +1,6 @@
 //! The order of reversals does not matter: two customers do the same at the same times, their payments are reversed at
-//! one time in different orders, and what becomes of their subscriptions must be the same.
+//! one time in different orders, each with workers between them or without, and what becomes of their subscriptions must be
+//! the same.
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ struct Twin {
     subscription: String,
 }
 
-/// Whether workers were there between two reversals.
+/// Whether workers were there between two reversals of one of them.
 #[derive(Clone, Copy, Debug)]
 enum Between {
     Workers,
@@ -106,8 +107,8 @@ async fn top_up(story: &mut Story, customer: &str, cents: u128, with: &Simulatio
 async fn live(story: &mut Story, twins: &[Twin; 2]) -> Check {
     let cents = u128::try_from(story.world.rng.between(1, 5_000)).unwrap();
     let tops_up = story.world.rng.percent(30);
-    let amount = story.world.rng.percent(30).then(|| "0.50".to_owned());
-    let twice = amount.is_some() && story.world.rng.percent(60);
+    let amount = story.world.rng.percent(50).then(|| "0.50".to_owned());
+    let twice = amount.is_some() && story.world.rng.percent(75);
     let rest = simulation(story, None, &["included", "final"]);
     let part = simulation(story, amount, &["included", "final"]);
     for twin in twins {
@@ -135,7 +136,7 @@ async fn reverse(story: &mut Story, twins: &[Twin; 2]) -> Check {
         return Err(format!("twins paid {payments:?}"));
     }
     let mut chosen: Vec<usize> = (0..payments[0].len()).collect();
-    while chosen.len() > 3 {
+    while chosen.len() > 4 {
         let at = story.world.rng.below(chosen.len());
         chosen.remove(at);
     }
@@ -145,15 +146,15 @@ async fn reverse(story: &mut Story, twins: &[Twin; 2]) -> Check {
     if story.world.rng.percent(50) {
         other.reverse();
     }
-    let between = *story.world.rng.pick(&[Between::Workers, Between::Nobody]);
     story.has_reversed |= !chosen.is_empty();
-    for pair in chosen.into_iter().zip(other) {
-        for (at, payments) in [pair.0, pair.1].into_iter().zip(&payments) {
+    for (order, payments) in [chosen, other].into_iter().zip(payments) {
+        let between = *story.world.rng.pick(&[Between::Workers, Between::Nobody]);
+        for at in order {
             let payment = payments[at].clone();
             ask(story, Ask::Reverse { payment }).await.map(drop)?;
-        }
-        if let Between::Workers = between {
-            run_due(story).await?;
+            if let Between::Workers = between {
+                run_due(story).await?;
+            }
         }
     }
     Ok(())

@@ -1,0 +1,186 @@
+//! What a subscription is follows from what is paid and what is not, in whatever order that became known.
+
+use serde_json::{Value, json};
+
+use crate::attempts::{comes_back, payable, reverse};
+use crate::credit::{assert_conserved, credit, top_up};
+use crate::harness::{BASE, Till, id, text};
+use crate::periods::weekly;
+use crate::statuses::{balances, books};
+use crate::subscriptions::{DAY_S, act, begin, look, subscribe};
+
+/// What paid one of the periods of a subscription.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Paid {
+    ByInvoice,
+    /// One transfer of two is reversed.
+    InPart,
+    ByCredit,
+    /// One top-up of two is reversed.
+    ByTwoTopUps,
+    ByBoth,
+}
+
+use Paid::{ByBoth, ByCredit, ByInvoice, ByTwoTopUps, InPart};
+
+/// What a subscription is, by its payer and its merchant: status, attempt, periods, and what its open invoices ask for.
+async fn stands(till: &Till, subscription: &Value) -> Value {
+    let now = look(till, subscription).await;
+    let mut open = Vec::new();
+    for invoice in payable(till, subscription).await {
+        let invoice = till.retrieve(&invoice).await;
+        let due = &invoice["payment_options"][0]["amount_due"];
+        open.push(json!([invoice["status"], due, invoice["amount_remaining"]]));
+    }
+    open.sort_by_key(Value::to_string);
+    json!({
+        "status": now["status"], "attempt": now["attempt"], "start": now["current_period_start"],
+        "end": now["current_period_end"], "next": now["next_invoice_at"], "open": open,
+        "reason": now["cancellation_reason"], "credit": credit(till, &text(&now["customer"])).await,
+    })
+}
+
+/// Subscribes a customer of its own, pays two weeks as said, and gives the payments to reverse of each.
+async fn two_weeks(till: &Till, plan: &str, paid: [Paid; 2]) -> (Value, [Value; 2]) {
+    let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+    let mut made = Value::Null;
+    let mut payments = [Value::Null, Value::Null];
+    for (week, paid) in paid.into_iter().enumerate() {
+        let credit: &[&str] = match paid {
+            ByCredit => &["10.00"],
+            ByTwoTopUps => &["6.00", "4.00"],
+            ByBoth => &["4.00"],
+            ByInvoice | InPart => &[],
+        };
+        for amount in credit {
+            let invoice = top_up(till, &customer, amount, BASE).await;
+            payments[week] = till.payments_of(&invoice).await[0].clone();
+        }
+        match week {
+            0 => made = subscribe(till, &customer, plan).await,
+            _ => drop(till.advance(6 * DAY_S + 60).await),
+        }
+        if !matches!(paid, ByCredit | ByTwoTopUps) {
+            let invoice = text(&look(till, &made).await["latest_invoice"]);
+            if paid == InPart {
+                till.simulate(&invoice, json!({ "amount": "3" })).await;
+            }
+            till.simulate(&invoice, json!({})).await;
+            if credit.is_empty() {
+                payments[week] = till.payments_of(&invoice).await[0].clone();
+            }
+        }
+    }
+    (made, payments)
+}
+
+/// What becomes of a subscription whose weeks were paid as said, and whose payments are reversed in this order; times are
+/// counted from its creation.
+async fn reversed(
+    till: &Till,
+    plan: &str,
+    paid: [Paid; 2],
+    order: [usize; 2],
+    apart_s: i64,
+) -> Value {
+    let (made, payments) = two_weeks(till, plan, paid).await;
+    till.advance(4 * DAY_S).await;
+    for week in order {
+        reverse(till, &payments[week]).await;
+        till.advance(apart_s).await;
+    }
+    till.advance(7_200 - 2 * apart_s).await;
+    let mut stood = stands(till, &made).await;
+    let at = |time: &Value| time.as_str().and_then(till_core::time::parse);
+    let since = |time: &Value| at(time).map(|time| time - at(&made["created_at"]).unwrap());
+    for time in ["start", "end", "next"] {
+        stood[time] = json!(since(&stood[time]));
+    }
+    act(till, &made, "cancel", json!({})).await;
+    stood
+}
+
+async fn assert_same_in_either_order(till: &Till, plan: &str) {
+    let ways = [ByInvoice, InPart, ByCredit, ByTwoTopUps, ByBoth];
+    let mut differ = Vec::new();
+    for (turn, first) in ways.into_iter().enumerate() {
+        for (again, second) in ways.into_iter().enumerate() {
+            let apart_s = [0, 3_600][(turn + again) % 2];
+            let paid = [first, second];
+            let one = reversed(till, plan, paid, [0, 1], apart_s).await;
+            let other = reversed(till, plan, paid, [1, 0], apart_s).await;
+            if one != other {
+                differ.push(format!("{paid:?}, {apart_s} s apart:\n{one}\n{other}"));
+            }
+        }
+    }
+    assert!(differ.is_empty(), "{}", differ.join("\n"));
+}
+
+on_every_engine! {
+    async fn two_reversals_leave_the_same_in_either_order(world: World) {
+        let (till, _) = begin(&world).await;
+        let plan = weekly(&till, json!({ "grace_days": 30, "max_attempts": 3 })).await;
+        assert_same_in_either_order(&till, &plan).await;
+    }
+
+    async fn two_reversals_leave_the_same_in_either_order_where_time_is_over(world: World) {
+        let (till, _) = begin(&world).await;
+        let plan = weekly(&till, json!({ "grace_days": 0, "max_attempts": 1 })).await;
+        assert_same_in_either_order(&till, &plan).await;
+    }
+
+    async fn parts_of_one_payment_are_reversed_together_or_one_after_the_other(world: World) {
+        let (till, _) = begin(&world).await;
+        for max_attempts in [1, 2] {
+            let plan = weekly(&till, json!({ "grace_days": 0, "max_attempts": max_attempts })).await;
+            let mut seen = Vec::new();
+            for apart_s in [0, 1] {
+                let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+                let made = subscribe(&till, &customer, &plan).await;
+                let invoice = text(&made["latest_invoice"]);
+                for amount in ["3", "7"] {
+                    till.simulate(&invoice, json!({ "amount": amount })).await;
+                }
+                till.advance(4 * DAY_S).await;
+                for payment in till.payments_of(&invoice).await {
+                    reverse(&till, &payment).await;
+                    till.advance(apart_s).await;
+                }
+                till.advance(2 - 2 * apart_s).await;
+                till.advance(1).await;
+                let stood = stands(&till, &made).await;
+                seen.push(json!([stood["status"], stood["attempt"], stood["open"], stood["reason"]]));
+            }
+            assert_eq!(seen[0], seen[1], "{max_attempts} attempts");
+            assert_eq!(seen[0][0], "past_due", "what was paid and is not any more is asked for again");
+        }
+    }
+
+    async fn what_comes_back_of_a_closed_attempt_is_not_taken_beside_what_paid_the_period(world: World) {
+        let (till, customer) = begin(&world).await;
+        let plan = weekly(&till, json!({ "grace_days": 0, "max_attempts": 1 })).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        let invoice = text(&made["latest_invoice"]);
+        for amount in ["3", "7"] {
+            till.simulate(&invoice, json!({ "amount": amount })).await;
+        }
+        till.advance(4 * DAY_S).await;
+        act(&till, &made, "pause", json!({})).await.ok(200);
+        for payment in till.payments_of(&invoice).await {
+            reverse(&till, &payment).await;
+        }
+        till.advance(1).await;
+        top_up(&till, &customer, "10.00", BASE).await;
+        act(&till, &made, "resume", json!({})).await.ok(200);
+        assert_eq!((&look(&till, &made).await["status"], credit(&till, &customer).await), (&json!("active"), json!([])));
+        act(&till, &made, "cancel", json!({})).await.ok(200);
+        comes_back(&till, &invoice).await;
+        till.advance(1).await;
+        assert_eq!(till.retrieve(&invoice).await["status"], "cancelled");
+        assert_eq!(balances(&till).await, books(&[
+            ("received", BASE, -13_000_000), ("settled", BASE, 10_000_000), ("refundable", BASE, 3_000_000),
+        ]));
+        assert_conserved(&till).await;
+    }
+}

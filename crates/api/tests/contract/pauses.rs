@@ -1,0 +1,107 @@
+//! Pausing and resuming: what a pause cancelled is forgiven, what it did not cancel stays owed, and only the time that was
+//! paused is not charged.
+
+use serde_json::{Value, json};
+
+use crate::attempts::{payable, reverse};
+use crate::credit::assert_conserved;
+use crate::harness::{Till, id, text};
+use crate::periods::{days, period, settle, three_weeks, weekly};
+use crate::subscriptions::{DAY_S, START, act, begin, look, pay, subscribe, to};
+
+async fn pause(till: &Till, subscription: &Value) {
+    act(till, subscription, "pause", json!({})).await.ok(200);
+}
+
+async fn resume(till: &Till, subscription: &Value) {
+    act(till, subscription, "resume", json!({})).await.ok(200);
+    settle(till).await;
+}
+
+on_every_engine! {
+    async fn what_a_pause_cancelled_is_forgiven_inside_the_paid_time_as_well(world: World) {
+        let (till, customer) = begin(&world).await;
+        let (made, first) = three_weeks(&till, &customer).await;
+        for payment in till.payments_of(&first).await {
+            reverse(&till, &payment).await;
+        }
+        settle(&till).await;
+        assert_eq!(payable(&till, &made).await, [first.as_str()]);
+        pause(&till, &made).await;
+        to(&till, "2095-02-16T12:00:00Z").await;
+        resume(&till, &made).await;
+        let resumed = look(&till, &made).await;
+        assert_eq!(payable(&till, &made).await, [""; 0], "{resumed}");
+        assert_eq!((&resumed["status"], period(&resumed)), (&json!("active"), days("2095-02-14", "2095-02-21")));
+        assert_eq!(resumed["next_invoice_at"], "2095-02-20T12:00:00Z");
+    }
+
+    async fn what_is_paid_in_part_has_its_grace_again_after_a_pause(world: World) {
+        let (till, customer) = begin(&world).await;
+        let plan = weekly(&till, json!({ "grace_days": 3 })).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        pay(&till, &made).await;
+        to(&till, "2095-02-06T12:00:00Z").await;
+        let renewal = text(&look(&till, &made).await["latest_invoice"]);
+        till.simulate(&renewal, json!({ "amount": "5" })).await;
+        pause(&till, &made).await;
+        to(&till, "2095-04-10T12:00:00Z").await;
+        resume(&till, &made).await;
+        let resumed = look(&till, &made).await;
+        assert_eq!((&resumed["status"], payable(&till, &made).await), (&json!("active"), vec![renewal.clone()]));
+        to(&till, "2095-04-13T12:00:00Z").await;
+        assert_eq!(look(&till, &made).await["status"], "past_due");
+        till.simulate(&renewal, json!({})).await;
+        let paid = look(&till, &made).await;
+        assert_eq!((&paid["status"], period(&paid)), (&json!("active"), days("2095-04-10", "2095-04-17")));
+        assert_conserved(&till).await;
+    }
+
+    async fn only_the_time_that_was_paused_moves_a_period_that_had_begun(world: World) {
+        let (till, _) = begin(&world).await;
+        for (is_skipped, paused_days, start, end) in [
+            (false, 0, "2095-02-07", "2095-02-14"),
+            (true, 0, "2095-02-07", "2095-02-14"),
+            (false, 40, "2095-03-19", "2095-03-26"),
+        ] {
+            let till = till.another_account().await;
+            to(&till, START).await;
+            let plan = weekly(&till, json!({ "grace_days": 30 })).await;
+            let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+            let made = subscribe(&till, &customer, &plan).await;
+            pay(&till, &made).await;
+            to(&till, "2095-02-08T12:00:00Z").await;
+            let renewal = text(&look(&till, &made).await["latest_invoice"]);
+            match is_skipped {
+                true => drop(till.post(&format!("/v1/invoices/{renewal}/cancel"), json!({})).await.ok(200)),
+                false => drop(till.simulate(&renewal, json!({ "amount": "5" })).await),
+            }
+            settle(&till).await;
+            to(&till, "2095-02-09T12:00:00Z").await;
+            pause(&till, &made).await;
+            till.advance(paused_days * DAY_S).await;
+            resume(&till, &made).await;
+            let paid = pay(&till, &made).await;
+            assert_eq!((&paid["status"], period(&paid)), (&json!("active"), days(start, end)), "skipped: {is_skipped}, paused for {paused_days} days");
+        }
+    }
+
+    async fn nothing_goes_uncharged_after_a_pause_in_which_the_first_period_was_reversed(world: World) {
+        let (till, customer) = begin(&world).await;
+        let (made, first) = three_weeks(&till, &customer).await;
+        pause(&till, &made).await;
+        for payment in till.payments_of(&first).await {
+            reverse(&till, &payment).await;
+        }
+        till.simulate(&first, json!({ "amount": "5" })).await;
+        to(&till, "2095-02-23T12:00:00Z").await;
+        resume(&till, &made).await;
+        till.simulate(&first, json!({ "amount": "5" })).await;
+        settle(&till).await;
+        let owed = look(&till, &made).await;
+        assert_ne!(owed["latest_invoice"], json!(first));
+        let paid = pay(&till, &made).await;
+        assert_eq!((period(&paid), &paid["next_invoice_at"]), (days("2095-02-23", "2095-03-02"), &json!("2095-03-01T12:00:00Z")));
+        assert_conserved(&till).await;
+    }
+}
