@@ -15,9 +15,6 @@ use crate::base::fail::Fail;
 use crate::screening;
 use crate::settlement::{Held, Settling, Tracked};
 
-/// More payments than anybody needs for an invoice.
-const TOLD_EACH_MAX: usize = 64;
-
 /// What became of an observation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Taken {
@@ -40,19 +37,13 @@ impl Taken {
 /// What was seen, and whose it is.
 pub(super) type News<'n> = (&'n Found, &'n Observation);
 
-/// One after the other, so that each is told of. Where there are more than anybody needs, somebody floods it: each step
-/// looks at all payments of the invoice, and then what came together is one step.
+/// What came together is taken in together, so that nobody hears of a moment between two transfers of one block.
 pub(super) fn apply_all(
     settling: &mut Settling<'_>,
     news: &[News<'_>],
 ) -> Result<Vec<Taken>, Fail> {
-    let is_flooded = settling.held.payments.len() + news.len() > TOLD_EACH_MAX;
-    let rounds = match is_flooded {
-        false => (0..news.len()).map(|index| vec![index]).collect(),
-        true => rounds(news),
-    };
     let mut taken = vec![Taken::Nothing; news.len()];
-    for round in rounds {
+    for round in rounds(&settling.held, news) {
         let seen: Vec<News<'_>> = round.iter().map(|index| news[*index]).collect();
         for (index, became) in round.into_iter().zip(apply(settling, &seen)?) {
             taken[index] = became;
@@ -61,12 +52,21 @@ pub(super) fn apply_all(
     Ok(taken)
 }
 
-/// By their places: what is said of one transfer after the other, in rounds that have each transfer once.
-fn rounds(news: &[News<'_>]) -> Vec<Vec<usize>> {
+/// Which payment something is said of: one that is known, by its place, or a new one.
+#[derive(PartialEq, Eq, Hash)]
+enum Said<'o> {
+    OfKnown(usize),
+    OfNew(Receipt<'o>),
+}
+
+/// By their places: what is said of one payment after the other, in rounds that have each payment once.
+fn rounds(held: &Held, news: &[News<'_>]) -> Vec<Vec<usize>> {
     let mut rounds: Vec<Vec<usize>> = Vec::new();
-    let mut said: HashMap<Receipt<'_>, usize> = HashMap::with_capacity(news.len());
-    for (index, (_, observation)) in news.iter().enumerate() {
-        let round = said.entry(observation.receipt()).or_default();
+    let mut said: HashMap<Said<'_>, usize> = HashMap::with_capacity(news.len());
+    let places = places(held, news);
+    for (index, (place, (_, observation))) in places.into_iter().zip(news).enumerate() {
+        let of = place.map_or_else(|| Said::OfNew(observation.receipt()), Said::OfKnown);
+        let round = said.entry(of).or_default();
         if *round == rounds.len() {
             rounds.push(Vec::new());
         }
@@ -93,11 +93,10 @@ fn places(held: &Held, round: &[News<'_>]) -> Vec<Option<usize>> {
 /// Works out what follows from a round.
 fn apply(settling: &mut Settling<'_>, round: &[News<'_>]) -> Result<Vec<Taken>, Fail> {
     let places = places(&settling.held, round);
-    if undo(settling, round, &places) {
-        settling.step(None)?;
-    }
+    let undone = undo(settling, round, &places);
+    settling.take_back(&undone)?;
     let (context, now, held) = (settling.context, settling.at, &mut settling.held);
-    let (mut taken, mut is_changed) = (Vec::with_capacity(round.len()), false);
+    let (mut taken, mut is_changed) = (Vec::with_capacity(round.len()), !undone.is_empty());
     for (place, (found, observation)) in places.into_iter().zip(round) {
         let Some(place) = place else {
             let row = first_sighting(context, now, held, (found, observation));
@@ -127,20 +126,20 @@ fn apply(settling: &mut Settling<'_>, round: &[News<'_>]) -> Result<Vec<Taken>, 
     Ok(taken)
 }
 
-/// Takes out what is not there any more as it was, and says whether there was any. It is told and journalled as a
-/// reversal first, and then taken in as what it is now.
-fn undo(settling: &mut Settling<'_>, round: &[News<'_>], places: &[Option<usize>]) -> bool {
-    let (now, mut is_changed) = (settling.at, false);
+/// Takes out what is not there any more as it was, and says where that stands: it is journalled as a reversal first, and
+/// then taken in as what it is now.
+fn undo(settling: &mut Settling<'_>, round: &[News<'_>], places: &[Option<usize>]) -> Vec<usize> {
+    let (now, mut undone) = (settling.at, Vec::new());
     for (place, (_, observation)) in places.iter().zip(round) {
         let Some(place) = place else { continue };
         let row = &mut settling.held.payments[*place].is;
         // Run again on another chain, a transaction may send something else from the same place to the same address.
         if is_another(row, observation) || is_undone(row, observation) {
             remove(row, now);
-            is_changed = true;
+            undone.push(*place);
         }
     }
-    is_changed
+    undone
 }
 
 fn is_another(known: &PaymentRow, observation: &Observation) -> bool {

@@ -87,6 +87,8 @@ pub struct Seen {
     pub block: Option<(i64, String, i64)>,
     /// When it left the chain; none while it is there.
     pub gone_at: Option<i64>,
+    /// What it was when it left the block that it was in, until what it is now is settled.
+    pub left: Option<Part>,
     pub verdict: Option<String>,
     pub part: Part,
     pub entries: i64,
@@ -116,6 +118,17 @@ impl Seen {
     pub fn go(&mut self, now: i64) {
         self.gone_at = self.gone_at.or(Some(now));
         self.verdict = None;
+    }
+
+    /// It left, and comes back with the same step: the books have it twice.
+    pub fn leave(&mut self, now: i64) {
+        self.go(now);
+        self.entries += i64::from(self.part.posted() > 0);
+        let reversed = Part {
+            status: "reversed",
+            ..Part::default()
+        };
+        self.left = Some(std::mem::replace(&mut self.part, reversed));
     }
 
     pub fn is_gone(&self) -> bool {

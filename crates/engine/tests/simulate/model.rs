@@ -146,52 +146,90 @@ impl Model {
         self.credit_at.get(network).copied().unwrap_or(Level::Final)
     }
 
-    /// What the chain says now of a transfer, which was first seen at a moment of real time. `payment` is the id that the
-    /// server knows it by. Answers whose invoice it touched.
+    /// What the chain says now of transfers, each with the id that the server knows its payment by and the moment of real time at
+    /// which it was first seen. What goes and what comes is taken together, and then each invoice is settled once. Answers
+    /// whose invoices it touched.
     pub fn observe(
+        &mut self,
+        news: &[(&Observation, Option<String>, i64)],
+        real_now: i64,
+    ) -> Vec<(usize, String)> {
+        let mut touched: Vec<(usize, String)> = Vec::new();
+        for (seen, ..) in news {
+            touched.extend(self.leave(seen, real_now));
+        }
+        for (seen, payment, first_seen_at) in news {
+            touched.extend(self.come(seen, payment.as_deref(), real_now, *first_seen_at));
+        }
+        let mut settled = BTreeSet::new();
+        for (m, invoice) in &touched {
+            if settled.insert((*m, invoice.clone())) {
+                let now = real_now + self.merchants[*m].offset_ms;
+                self.settle(*m, invoice, now);
+            }
+        }
+        touched
+    }
+
+    /// What an observation takes away: whoever stood at its place, or what it was before.
+    fn leave(&mut self, seen: &Observation, real_now: i64) -> Vec<(usize, String)> {
+        let id = transfer_of(seen);
+        let mut touched = self.displace(&id, seen, real_now);
+        let Some((m, key)) = self.payment_of(&id, seen) else {
+            return touched;
+        };
+        let merchant = &mut self.merchants[m];
+        let now = real_now + merchant.offset_ms;
+        let known = merchant.seen.get_mut(&key).unwrap();
+        match seen.sighting {
+            Sighting::Disputed => {
+                let is_mere_amount = known.verdict.as_deref() == Some("held:manual_review");
+                let is_free = ["credited", "refundable"].contains(&known.part.status);
+                if is_free || (known.part.status == "held" && is_mere_amount) {
+                    known.verdict = Some("held:finality_violation".into());
+                }
+            }
+            Sighting::Removed => known.go(now),
+            // A reorganisation left nothing of it.
+            _ if seen.units.0 == 0 => known.go(now),
+            // What stood in the books is taken back as itself before something else takes its place.
+            _ if undoes(known, seen) => known.leave(now),
+            _ => {}
+        }
+        touched.push((m, known.invoice.clone()));
+        touched
+    }
+
+    fn come(
         &mut self,
         seen: &Observation,
         payment: Option<&str>,
         real_now: i64,
         first_seen_at: i64,
     ) -> Option<(usize, String)> {
-        let id = TransferId {
-            network: seen.network.clone(),
-            tx: seen.tx_hash.clone(),
-            place: seen.place,
-        };
-        self.displace(&id, seen, real_now);
+        let id = transfer_of(seen);
         let Some((m, key)) = self.payment_of(&id, seen) else {
             return self.first(id, seen, payment, real_now, first_seen_at);
         };
-        let now = real_now + self.merchants[m].offset_ms;
-        let known = self.merchants[m].seen.get_mut(&key).unwrap();
-        let invoice = known.invoice.clone();
-        if let Sighting::Disputed = seen.sighting {
-            let is_mere_amount = known.verdict.as_deref() == Some("held:manual_review");
-            let is_free = ["credited", "refundable"].contains(&known.part.status);
-            if is_free || (known.part.status == "held" && is_mere_amount) {
-                known.verdict = Some("held:finality_violation".into());
-            }
-        } else if seen.units.0 == 0 {
-            // A reorganisation left nothing of it.
-            known.go(now);
-        } else {
-            if undoes(known, seen) {
-                // What stood in the books is taken back as itself before something else takes its place.
-                known.go(now);
-                self.settle(m, &invoice, now);
-            }
-            take(self.merchants[m].seen.get_mut(&key).unwrap(), seen, now);
+        let merchant = &mut self.merchants[m];
+        let now = real_now + merchant.offset_ms;
+        let known = merchant.seen.get_mut(&key).unwrap();
+        if seen.units.0 != 0 {
+            take(known, seen, now);
         }
-        self.settle(m, &invoice, now);
-        Some((m, invoice))
+        Some((m, known.invoice.clone()))
     }
 
     /// What stood at this place was recognised by what its sender sent, and something else is there now: it is gone.
-    fn displace(&mut self, id: &TransferId, seen: &Observation, real_now: i64) {
+    fn displace(
+        &mut self,
+        id: &TransferId,
+        seen: &Observation,
+        real_now: i64,
+    ) -> Vec<(usize, String)> {
+        let mut touched = Vec::new();
         if !matches!(seen.sighting, Sighting::Pending | Sighting::InBlock { .. }) {
-            return;
+            return touched;
         }
         for m in 0..self.merchants.len() {
             let merchant = &mut self.merchants[m];
@@ -202,10 +240,10 @@ impl Model {
             });
             if let Some((_, known)) = other {
                 known.go(now);
-                let invoice = known.invoice.clone();
-                self.settle(m, &invoice, now);
+                touched.push((m, known.invoice.clone()));
             }
         }
+        touched
     }
 
     /// The payment that an observation is about: the one that stands there, or the one that it brings back.
@@ -282,6 +320,7 @@ impl Model {
             by_sight: merchant.is_moved(seen),
             block: None,
             gone_at: None,
+            left: None,
             verdict: None,
             part: Part::default(),
             entries: 0,
@@ -290,7 +329,6 @@ impl Model {
         take(&mut new, seen, now);
         merchant.seen.insert(key.clone(), new);
         merchant.fresh.push(key);
-        self.settle(m, &invoice, now);
         Some((m, invoice))
     }
 
@@ -408,6 +446,14 @@ impl Model {
             [(m, binding)] => Some((m, binding.invoice.clone(), Some(binding.suffix))),
             _ => None,
         }
+    }
+}
+
+fn transfer_of(seen: &Observation) -> TransferId {
+    TransferId {
+        network: seen.network.clone(),
+        tx: seen.tx_hash.clone(),
+        place: seen.place,
     }
 }
 
@@ -625,7 +671,7 @@ impl Merchant {
         let invoice = self.invoices.get_mut(invoice_id).unwrap();
         let before = std::mem::replace(&mut invoice.now, after.clone());
         let mut said: Vec<&str> = extra.into_iter().collect();
-        let was: Vec<Part> = facts.iter().map(|seen| seen.part).collect();
+        let was: Vec<Was> = facts.iter().map(|seen| (seen.part, seen.left)).collect();
         said.extend(announced(before.status, &was, &after));
         for kind in said {
             invoice.say(kind, self.url.is_some());
@@ -639,7 +685,7 @@ impl Merchant {
             if part.status == "credited" && seen.part.status != "credited" {
                 seen.credited_at = Some(now);
             }
-            seen.part = part;
+            (seen.part, seen.left) = (part, None);
             self.seen.insert(id.clone(), seen);
         }
         let gave_back = |of: &Expected| of.over && !is_paid(of.status);
@@ -751,8 +797,11 @@ fn listed(seen: &Seen) -> Option<&'static str> {
         .next()
 }
 
+/// What a payment was before; and what it was when it left, where it left and came back at once.
+type Was = (Part, Option<Part>);
+
 /// Everything that happened between before and after, in the order in which it must be told.
-fn announced(before: &str, was: &[Part], after: &Expected) -> Vec<&'static str> {
+fn announced(before: &str, was: &[Was], after: &Expected) -> Vec<&'static str> {
     let mut said = Vec::new();
     let pays = |part: &Part| part.posted() > 0 && !part.dust && !part.wrong_asset && !part.late;
     let seen = match after.status {
@@ -762,10 +811,12 @@ fn announced(before: &str, was: &[Part], after: &Expected) -> Vec<&'static str> 
     if matches!(before, "awaiting_payment" | "expired") && seen {
         said.push("invoice.detected");
     }
-    for (was, part) in was.iter().zip(&after.parts) {
-        // The merchant was told that it is theirs, or to be returned.
-        let known = was.turn.is_some() || was.status == "refundable";
-        if known && part.status == "reversed" && (!part.dust || before != after.status) {
+    // The merchant was told that it is theirs, or to be returned.
+    let told = |part: &Part| part.turn.is_some() || part.status == "refundable";
+    for ((was, left), part) in was.iter().zip(&after.parts) {
+        let known = told(was);
+        let undone = left.as_ref().is_some_and(told) || (known && part.status == "reversed");
+        if undone && (!part.dust || before != after.status) {
             said.push("invoice.payment_reversed");
         }
         if !known && part.status == "refundable" && !part.dust && !part.rejected {
@@ -776,10 +827,10 @@ fn announced(before: &str, was: &[Part], after: &Expected) -> Vec<&'static str> 
         }
     }
     let credited = |part: &Part| part.status == "credited";
-    let credit_changed = was
-        .iter()
-        .zip(&after.parts)
-        .any(|(a, b)| !b.dust && credited(a) != credited(b));
+    let credit_changed = was.iter().zip(&after.parts).any(|((was, left), part)| {
+        let has_left = left.as_ref().is_some_and(credited);
+        !part.dust && (has_left || credited(was) != credited(part))
+    });
     let retold = credit_changed && matches!(after.status, "partially_paid" | "overpaid");
     if before != after.status || retold {
         said.push(match after.status {
