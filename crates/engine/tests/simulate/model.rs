@@ -706,7 +706,7 @@ impl Merchant {
             match invoice.now.status {
                 "awaiting_payment" => invoice.timer = Some(invoice.terms.deadline()),
                 "partially_paid" if !invoice.now.over => {
-                    invoice.timer = Some(invoice.terms.closes_at());
+                    invoice.timer = Some(invoice.terms.looks_at(now));
                 }
                 _ => {}
             }
