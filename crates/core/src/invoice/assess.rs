@@ -67,7 +67,7 @@ fn take_out(facts: &Facts<'_>, parts: &mut [Part]) {
 #[derive(Default)]
 struct Sums {
     /// Shares of the price, less what was withdrawn: credited in all, and of it in time; what is on its way; and what was
-    /// withdrawn of payments that are not credited any more.
+    /// sent back of payments that are not credited any more.
     credited: BigRational,
     in_time: BigRational,
     coming: BigRational,
@@ -97,7 +97,8 @@ fn add_up(terms: &Terms, weighed: &[Weighed<'_>]) -> Sums {
                 continue;
             }
             PaymentStatus::Pending | PaymentStatus::Confirming if it.creditable => {
-                sums.coming += &it.share;
+                // What is promised of it will not count when it is credited.
+                sums.coming += &it.share - &it.withdrawn + &it.withdrawn_sent;
                 sums.seen |= !it.dust;
                 sums.risen |= !it.dust && payment.level > payment.first_level;
             }
@@ -111,9 +112,9 @@ fn add_up(terms: &Terms, weighed: &[Weighed<'_>]) -> Sums {
             }
             _ => {}
         }
-        sums.owed += &it.withdrawn;
+        sums.owed += &it.withdrawn_sent;
     }
-    // What was sent back of a payment that went away since is owed with the price.
+    // What was sent back of a payment that went away since is owed with the price. What was merely promised is not.
     sums.credited -= &sums.owed;
     sums.in_time -= &sums.owed;
     sums

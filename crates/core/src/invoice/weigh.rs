@@ -16,8 +16,9 @@ pub(super) struct Weighed<'a> {
     pub standing: Standing,
     /// Its part of the price; nothing for an asset that was not asked for.
     pub share: BigRational,
-    /// What of that part refunds took away again.
+    /// What of that part refunds took away again, and what of it was sent.
     pub withdrawn: BigRational,
+    pub withdrawn_sent: BigRational,
     pub dust: bool,
     /// Counts towards the price, unless somebody decides otherwise.
     pub creditable: bool,
@@ -41,6 +42,7 @@ pub(super) fn weigh<'a>(facts: &Facts<'a>) -> Vec<Weighed<'a>> {
             standing,
             share: share(facts.terms, payment),
             withdrawn: part_of_price(facts.terms, payment, payment.taken.withdrawn),
+            withdrawn_sent: part_of_price(facts.terms, payment, payment.taken.withdrawn_sent),
             dust,
             creditable: standing == Standing::Counted && facts.cancelled_at.is_none(),
         }

@@ -57,7 +57,9 @@ pub async fn events_after(
     let display_name = merchant
         .as_ref()
         .and_then(|merchant| merchant.display_name.as_deref());
-    let ahead = merchant.as_ref().map_or(0, |merchant| merchant.clock_offset_ms);
+    let ahead = merchant
+        .as_ref()
+        .map_or(0, |merchant| merchant.clock_offset_ms);
     let options = offered(&row, engine.clock.now_ms().saturating_add(ahead));
     let item = |event: &till_store::events::StreamedEvent| {
         Ok(StreamItem {

@@ -220,6 +220,7 @@ fn first_sighting(
         refunds_due: Units::ZERO,
         refunds_sent: Units::ZERO,
         withdrawn: Units::ZERO,
+        withdrawn_sent: Units::ZERO,
         credit_used: Units::ZERO,
     };
     update(&mut row, observation, now);
@@ -259,6 +260,11 @@ fn update(row: &mut PaymentRow, observation: &Observation, now: i64) {
                 learn(row, observation);
                 return;
             }
+            // What was credited came when it first came, whichever block has it by now.
+            let before = row
+                .block_time
+                .filter(|_| row.credit_turn.is_some() && !row.by_sight);
+            row.first_seen_at = before.map_or(row.first_seen_at, |it| it.min(row.first_seen_at));
             row.level = *level;
             (row.block_time, row.block_number) = (Some(*time), Some(*number));
             row.block_hash = Some(hash.clone());

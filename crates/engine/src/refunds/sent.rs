@@ -132,8 +132,8 @@ pub async fn mark_sent(
     let row = held.refunds[at].is.clone();
     check_ready(&row, seen)?;
     let tx_hash = its_own(tx, context, &row, tx_hash).await?;
-    take_sent(&mut held, &row)?;
     let now = held.moment(context);
+    take_sent(&mut held, at, now)?;
     let sent = &mut held.refunds[at].is;
     (sent.sent_at, sent.tx_hash) = (Some(now), Some(tx_hash));
     sent.sent_despite = row.review_reason;
@@ -174,21 +174,27 @@ async fn its_own(
 }
 
 /// The payments have sent what was promised of them. What a cancelled refund had given back is taken again: it is not
-/// offered a second time.
-fn take_sent(held: &mut Held, row: &RefundRow) -> Result<(), Fail> {
-    let is_promised = row.counts();
-    change(held, row, &row.sources, |payment, units| {
+/// offered a second time, and is held against the price as it is now.
+fn take_sent(held: &mut Held, at: usize, now: i64) -> Result<(), Fail> {
+    let is_promised = held.refunds[at].is.counts();
+    if !is_promised {
+        let mut withdrawn = held.withdraw(now, &held.refunds[at].is.sources);
+        withdrawn.retain(|(_, units)| !units.is_zero());
+        held.refunds[at].is.withdrawn = withdrawn;
+    }
+    let row = held.refunds[at].is.clone();
+    change(held, &row, &row.sources, |payment, units| {
         if is_promised {
             payment.refunds_due = payment.refunds_due.minus(units)?;
         }
         payment.refunds_sent = payment.refunds_sent.plus(units);
         Some(())
     })?;
-    if is_promised {
-        return Ok(());
-    }
-    change(held, row, &row.withdrawn, |payment, units| {
-        payment.withdrawn = payment.withdrawn.plus(units);
+    change(held, &row, &row.withdrawn, |payment, units| {
+        if !is_promised {
+            payment.withdrawn = payment.withdrawn.plus(units);
+        }
+        payment.withdrawn_sent = payment.withdrawn_sent.plus(units);
         Some(())
     })
 }

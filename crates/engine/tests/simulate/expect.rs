@@ -253,7 +253,8 @@ fn standing(terms: &Terms, payments: &[Seen], cancelled_at: Option<i64>) -> Vec<
         };
         let kept_open = counted.iter().any(keeps_open);
         let in_time = seen.arrived_at() < terms.deadline();
-        let is_over = terms.is_stale(seen) || cancelled_at.is_some_and(|it| seen.arrived_at() >= it);
+        let is_over =
+            terms.is_stale(seen) || cancelled_at.is_some_and(|it| seen.arrived_at() >= it);
         if !wrong(seen) && !is_over && (in_time || kept_open || seen.part.turn.is_some()) {
             counted.push(at);
         }
@@ -420,7 +421,9 @@ pub fn expect(terms: &Terms, payments: &[Seen], cancelled_at: Option<i64>, now: 
     {
         let mut offers = terms.offers.iter().map(|offer| offer.asset.clone());
         let asset = match terms.has_no_rate(&last, now) {
-            true => offers.find(|it| !terms.has_no_rate(it, now)).unwrap_or(last),
+            true => offers
+                .find(|it| !terms.has_no_rate(it, now))
+                .unwrap_or(last),
             false => last,
         };
         let sent = &credited + &waiting;

@@ -489,6 +489,10 @@ fn take(known: &mut Seen, seen: &Observation, now: i64) {
             time,
         } => {
             let same = !known.is_gone() && known.block.as_ref().is_some_and(|b| b.1 == *hash);
+            // What was credited does not come later because another block has it.
+            if !same && known.part.turn.is_some() {
+                known.first_seen_at = known.arrived_at();
+            }
             known.level = if same {
                 known.level.max(*level)
             } else {

@@ -302,6 +302,7 @@ CREATE TABLE payments (
     refunds_due TEXT COLLATE "C" NOT NULL DEFAULT '0',
     refunds_sent TEXT COLLATE "C" NOT NULL DEFAULT '0',
     withdrawn TEXT COLLATE "C" NOT NULL DEFAULT '0',
+    withdrawn_sent TEXT COLLATE "C" NOT NULL DEFAULT '0',
     -- How much of its prepaid credit was set aside or used.
     credit_used TEXT COLLATE "C" NOT NULL DEFAULT '0',
 

@@ -296,6 +296,7 @@ CREATE TABLE payments (
     refunds_due TEXT NOT NULL DEFAULT '0',
     refunds_sent TEXT NOT NULL DEFAULT '0',
     withdrawn TEXT NOT NULL DEFAULT '0',
+    withdrawn_sent TEXT NOT NULL DEFAULT '0',
     -- How much of its prepaid credit was set aside or used.
     credit_used TEXT NOT NULL DEFAULT '0',
 

@@ -49,6 +49,8 @@ table! {
         refunds_sent: Units,
         /// What of these counts towards the price no more.
         withdrawn: Units,
+        /// What of that was sent.
+        withdrawn_sent: Units,
         /// What of its prepaid credit was set aside or used.
         credit_used: Units,
         /// Less arrived than its log says: a person must look.
@@ -80,6 +82,7 @@ const CHANGING: &[&str] = &[
     "refunds_due",
     "refunds_sent",
     "withdrawn",
+    "withdrawn_sent",
     "credit_used",
 ];
 
@@ -106,6 +109,7 @@ impl PaymentRow {
                 refunds_sent: self.refunds_sent,
                 credit_used: self.credit_used,
                 withdrawn: self.withdrawn,
+                withdrawn_sent: self.withdrawn_sent,
             },
         }
     }

@@ -69,6 +69,7 @@ table! {
 const CHANGING: &[&str] = &[
     "status",
     "review_reason",
+    "withdrawn",
     "claimed_at",
     "ready_at",
     "sent_at",

@@ -215,22 +215,39 @@ pub async fn gives(story: &Story, of: &str, units: u128) -> u128 {
 
 const PRICE: u128 = 25_000_000;
 
+/// Refunds that no price depends on: promised of payments that are gone, and not sent; or paid out though they had been cancelled.
+async fn outside_the_price(story: &Story) -> BTreeSet<String> {
+    let sql = "SELECT r.id FROM refunds r WHERE r.account = $1 AND r.mode = $2 \
+         AND ((r.sent_at IS NOT NULL AND r.cancelled_at IS NOT NULL) OR (r.sent_at IS NULL AND EXISTS \
+         (SELECT 1 FROM payments p WHERE p.gone_at IS NOT NULL AND instr(r.sources, p.id) > 0)))";
+    let mut reader = story.world.engine.db.read().await.unwrap();
+    let rows: Vec<(String,)> = reader.all(sql, &of(&story.scope())).await.unwrap();
+    rows.into_iter().map(|(id,)| id).collect()
+}
+
 /// I07, for what was refunded: whatever is paid keeps its price, but for what was given back of a price that was paid.
 async fn kept(story: &Story) -> Check {
-    let counting: BTreeSet<String> = refunds(story)
+    let counting: BTreeMap<String, u128> = refunds(story)
         .await
         .into_iter()
         .filter(|refund| refund.counts)
-        .map(|refund| refund.id)
+        .map(|refund| (refund.id, refund.units))
         .collect();
+    let outside = outside_the_price(story).await;
     for id in &story.invoices {
         let (status, settled) = invoice(story, id, "settled").await;
         if !is_paid(&status) {
             continue;
         }
         let made = story.refunds.iter().filter(|made| made.invoice == *id);
-        let counts = made.filter(|made| counting.contains(&made.id));
-        let given: u128 = counts.map(|made| made.gives).sum();
+        let given = made.filter_map(|made| {
+            let units = counting.get(&made.id)?;
+            Some(match outside.contains(&made.id) {
+                true => *units,
+                false => made.gives,
+            })
+        });
+        let given: u128 = given.sum();
         if settled + given < PRICE {
             return Err(format!(
                 "{id} is {status} with {settled} kept and {given} given back"
