@@ -74,6 +74,8 @@ pub struct Binding {
     pub expires_at: i64,
     pub open: bool,
     pub closed_at: Option<i64>,
+    /// When its wallet was told something else for the same invoice.
+    pub replaced_at: Option<i64>,
 }
 
 #[derive(Clone, Debug)]
@@ -414,16 +416,17 @@ impl Model {
                     expires_at: terms.deadline(),
                     open: true,
                     closed_at: None,
+                    replaced_at: None,
                     ..last.clone()
                 };
-                self.merchants[m].bindings.push(again);
+                self.merchants[m].tell_wallet(again);
             }
         }
     }
 }
 
 impl Model {
-    /// Whose wallet sent exactly this in time, each account in its own time; nobody's when it fits two of them.
+    /// Whose wallet sent exactly this, each account in its own time; nobody's when it fits two of them alike.
     fn bound(
         &self,
         seen: &Observation,
@@ -432,18 +435,16 @@ impl Model {
     ) -> Option<(usize, String, Option<u128>)> {
         let mode = Registry::builtin().network(&seen.network)?.mode;
         let of_mode = (0..self.merchants.len()).filter(|m| self.merchants[*m].scope.mode == mode);
-        let mut fitting: Vec<(usize, &Binding)> = of_mode
-            .filter_map(|m| Some((m, self.merchants[m].bound(seen, real_now, first_seen_at)?)))
+        let fitting: Vec<(usize, u8, Option<&Binding>)> = of_mode
+            .filter_map(|m| {
+                let (rank, binding) = self.merchants[m].bound(seen, real_now, first_seen_at)?;
+                Some((m, rank, binding))
+            })
             .collect();
-        let holds = |(m, binding): &(usize, &Binding)| {
-            let at = self.merchants[*m].made_at(seen, real_now, first_seen_at);
-            binding.closed_at.is_none_or(|closed| at < closed)
-        };
-        if fitting.iter().any(holds) {
-            fitting.retain(holds);
-        }
-        match fitting[..] {
-            [(m, binding)] => Some((m, binding.invoice.clone(), Some(binding.suffix))),
+        let best = fitting.iter().map(|it| it.1).min()?;
+        let alike: Vec<_> = fitting.iter().filter(|it| it.1 == best).collect();
+        match alike[..] {
+            [(m, _, Some(binding))] => Some((*m, binding.invoice.clone(), Some(binding.suffix))),
             _ => None,
         }
     }
@@ -536,9 +537,27 @@ impl Merchant {
         }
     }
 
-    /// The binding that held the amount then, two minutes of grace before it was made included where nobody else had it;
-    /// or else that of the only invoice that could still be paid so. Never one made after the transfer was seen.
-    fn bound(&self, seen: &Observation, real_now: i64, first_seen_at: i64) -> Option<&Binding> {
+    /// A wallet is told what to send: whatever else it was told for the same invoice has ended.
+    pub fn tell_wallet(&mut self, told: Binding) {
+        let of = |it: &Binding| (it.invoice.clone(), it.asset.clone(), it.sender.clone());
+        let says = |it: &Binding| (it.units, it.destination.clone());
+        for before in &mut self.bindings {
+            if of(before) == of(&told) && says(before) != says(&told) {
+                before.replaced_at = before.replaced_at.or(Some(told.created_at));
+            }
+        }
+        self.bindings.push(told);
+    }
+
+    /// The binding that held the amount then (0), two minutes of grace before it was made included where nobody else had it;
+    /// or else that of the only invoice that could still be paid so (1); or else the last that was made (2). Never one made
+    /// after the transfer was seen. None where two fit alike.
+    fn bound(
+        &self,
+        seen: &Observation,
+        real_now: i64,
+        first_seen_at: i64,
+    ) -> Option<(u8, Option<&Binding>)> {
         let at = self.made_at(seen, real_now, first_seen_at);
         let alike = |binding: &&Binding| {
             Some(&binding.sender) == seen.sender.as_ref()
@@ -549,7 +568,7 @@ impl Merchant {
         let bindings = self.bindings[..self.before.1].iter();
         let mut bindings: Vec<&Binding> = bindings.filter(alike).collect();
         bindings.sort_by_key(|it| (it.created_at, &it.invoice, it.turn));
-        let mut fitting: Vec<&Binding> = Vec::new();
+        let mut fitting: Vec<(u8, &Binding)> = Vec::new();
         for (place, binding) in bindings.iter().enumerate() {
             let made = binding.created_at;
             let before = bindings[..place].iter();
@@ -558,17 +577,22 @@ impl Merchant {
                 .max();
             let from = (made - SLACK_MS).max(others_until.unwrap_or(i64::MIN));
             let is_known = first_seen_at + self.offset_ms < made;
-            if !is_known && (from..binding.expires_at).contains(&at) {
-                fitting.push(binding);
+            let is_replaced = binding.replaced_at.is_some_and(|end| end <= at);
+            if is_known || is_replaced || at < from {
+                continue;
             }
+            let rank = match binding.closed_at {
+                None => 0,
+                Some(closed) if at < closed => 0,
+                Some(_) => 1 + u8::from(at >= binding.expires_at),
+            };
+            fitting.push((rank, binding));
         }
-        let held = |binding: &Binding| binding.closed_at.is_none_or(|closed| at < closed);
-        if fitting.iter().any(|binding| held(binding)) {
-            fitting.retain(|binding| held(binding));
-        }
-        let last = fitting.last().copied()?;
-        let same = |other: &&Binding| other.invoice == last.invoice;
-        fitting.iter().all(same).then_some(last)
+        let best = fitting.iter().map(|it| it.0).min()?;
+        fitting.retain(|it| it.0 == best);
+        let last = fitting.last()?.1;
+        let same = fitting.iter().all(|it| it.1.invoice == last.invoice);
+        Some((best, (same || best == 2).then_some(last)))
     }
 
     /// Who held the address when the transfer was made, or last: from two minutes before its lease, where nobody

@@ -238,6 +238,8 @@ CREATE TABLE wallet_bindings (
     open INTEGER NOT NULL DEFAULT 1,
     -- When the amount became free for another.
     closed_at INTEGER,
+    -- When the wallet was told something else for the same invoice.
+    replaced_at INTEGER,
     PRIMARY KEY (account, mode, invoice, asset, sender, turn),
     FOREIGN KEY (account, mode, invoice) REFERENCES invoices (account, mode, id),
     CHECK ((open = 1) = (closed_at IS NULL))
