@@ -216,6 +216,7 @@ fn first_sighting(
         entries: 0,
         suffix: found.by.suffix(),
         short: observation.arrived.is_some(),
+        disputed: false,
         registers: observation.registers.clone(),
         refunds_due: Units::ZERO,
         refunds_sent: Units::ZERO,
@@ -234,6 +235,7 @@ fn update(row: &mut PaymentRow, observation: &Observation, now: i64) {
         // A transfer that became worth nothing is gone.
         _ if observation.brought().is_zero() => return remove(row, now),
         Sighting::Disputed => {
+            row.disputed = row.gone_at.is_none();
             // That a person was to look at its amount is not all there is to look at now.
             let is_mere_amount = row.verdict == Some(Verdict::Held(Hold::ManualReview));
             if row.status.is_free() || (row.status.is_posted() && is_mere_amount) {
@@ -270,7 +272,7 @@ fn update(row: &mut PaymentRow, observation: &Observation, now: i64) {
             row.block_hash = Some(hash.clone());
         }
     }
-    row.gone_at = None;
+    (row.gone_at, row.disputed) = (None, false);
     if was_dropped {
         // It was announced, and nobody had it: it comes now.
         row.first_seen_at = now;
@@ -298,7 +300,7 @@ fn learn(row: &mut PaymentRow, observation: &Observation) {
 }
 
 fn remove(row: &mut PaymentRow, now: i64) {
-    row.gone_at = row.gone_at.or(Some(now));
+    (row.gone_at, row.disputed) = (row.gone_at.or(Some(now)), false);
     // Should it come back, it is judged anew: its first verdict was about another block.
     row.verdict = None;
 }

@@ -296,6 +296,8 @@ CREATE TABLE payments (
     verdict TEXT COLLATE "C",
     registers TEXT COLLATE "C",
     short BIGINT NOT NULL DEFAULT 0,
+    -- Its block was final and was replaced, and no operator has looked yet.
+    disputed BIGINT NOT NULL DEFAULT 0,
 
     credited_at BIGINT,
     -- Numbers the credited payments of the invoice, so that a later one pushes none out of what it settled.

@@ -290,6 +290,8 @@ CREATE TABLE payments (
     verdict TEXT,
     registers TEXT,
     short INTEGER NOT NULL DEFAULT 0,
+    -- Its block was final and was replaced, and no operator has looked yet.
+    disputed INTEGER NOT NULL DEFAULT 0,
 
     credited_at INTEGER,
     -- Numbers the credited payments of the invoice, so that a later one pushes none out of what it settled.

@@ -55,6 +55,8 @@ table! {
         credit_used: Units,
         /// Less arrived than its log says: a person must look.
         short: bool,
+        /// Its block was final and was replaced, and no operator has looked yet.
+        disputed: bool,
         /// What registers on the chain said of its sender when it was seen.
         registers: Option<String>,
     }
@@ -69,6 +71,7 @@ const CHANGING: &[&str] = &[
     "asset",
     "units",
     "short",
+    "disputed",
     "registers",
     "sender",
     "block_number",
