@@ -114,6 +114,24 @@ on_every_engine! {
         assert_eq!(state(&till, &made).await, ready());
     }
 
+    async fn a_decision_against_a_disputed_payment_does_not_say_that_its_money_is_there(world: World) {
+        let till = world.till().await;
+        let (invoice, seen) = paid_on_chain(&till, 28_000_000).await;
+        let before = claimed(&till, &invoice, json!({})).await;
+        see(&till, &seen, Sighting::Disputed).await;
+        let reject = json!({ "decision": "reject", "reason": "not ours" });
+        till.post(&format!("/v1/invoices/{invoice}/resolve_review"), reject).await.ok(200);
+        let after = claimed(&till, &invoice, json!({ "amount": "25" })).await;
+        for refund in [&before, &after] {
+            assert_eq!(state(&till, refund).await, review("finality_violation"));
+        }
+        // An operator has looked, and it is gone.
+        see(&till, &seen, Sighting::Removed).await;
+        for refund in [&before, &after] {
+            assert_eq!(state(&till, refund).await, review("payment_reversed"));
+        }
+    }
+
     async fn a_payment_in_replaced_final_blocks_is_named_as_the_reason(world: World) {
         let till = world.till().await;
         let (invoice, seen) = paid_on_chain(&till, 28_000_000).await;

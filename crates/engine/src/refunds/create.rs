@@ -210,6 +210,7 @@ fn new_row(
         screening: None,
         tx_hash: None,
         sent_despite: None,
+        paid_otherwise: false,
         steps: 0,
         id,
     })

@@ -423,6 +423,8 @@ CREATE TABLE refunds (
     tx_hash TEXT COLLATE "C",
     -- Why it was in review when the merchant recorded that it had been paid out before.
     sent_despite TEXT COLLATE "C",
+    -- The chain showed, when it was recorded as sent, that the transaction paid something else.
+    paid_otherwise BIGINT NOT NULL DEFAULT 0,
     -- How many rows of refund_steps it has.
     steps BIGINT NOT NULL,
     PRIMARY KEY (account, mode, id),

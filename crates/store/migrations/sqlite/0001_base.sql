@@ -419,6 +419,8 @@ CREATE TABLE refunds (
     tx_hash TEXT,
     -- Why it was in review when the merchant recorded that it had been paid out before.
     sent_despite TEXT,
+    -- The chain showed, when it was recorded as sent, that the transaction paid something else.
+    paid_otherwise INTEGER NOT NULL DEFAULT 0,
     -- How many rows of refund_steps it has.
     steps INTEGER NOT NULL,
     PRIMARY KEY (account, mode, id),
