@@ -91,7 +91,9 @@ pub fn by_binding(bindings: &[Binding<'_>], at: i64, first_seen_at: i64) -> Opti
     let fitting: Vec<usize> = (0..bindings.len()).filter(fits).collect();
     let best = fitting.iter().map(|index| fit(*index)).min()?;
     let mut alike = fitting.into_iter().filter(|index| fit(*index) == best);
-    let last = alike.clone().max_by_key(|index| (bindings[*index].created_at, *index))?;
+    let last = alike
+        .clone()
+        .max_by_key(|index| (bindings[*index].created_at, *index))?;
     let is_same = |index: usize| bindings[index].invoice == bindings[last].invoice;
     let index = (best == Fit::Over || alike.all(is_same)).then_some(last);
     Some(Bound { fit: best, index })

@@ -134,7 +134,8 @@ on_every_engine! {
         let made = refund(&till, &invoice, json!({ "amount": "0.0001" })).await.ok(201);
         claim(&till, &made, "bip122:00000000da84f2bafbbc53dee25a72ae", "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx").await.ok(200);
         reverse_all(&till, &invoice).await;
-        mark(&till, &made, 1).await.refused(409, "refund_not_ready", None);
+        let plain = tx(1).trim_start_matches("0x").to_owned();
+        act(&till, &made, "mark_sent", json!({ "tx_hash": plain })).await.refused(409, "refund_not_ready", None);
     }
 
     async fn what_was_never_ready_is_not_recorded(world: World) {

@@ -87,13 +87,22 @@ fn an_ended_binding_has_what_its_wallet_sends_late_until_somebody_else_has_it() 
     assert_eq!(found, bound(Fit::Over, Some(0)));
     // Somebody else has the same now, or had it last.
     let open = of_another(binding(years - 10, years + 1_000, None));
-    assert_eq!(super::by_binding(&[over, open], years, years), bound(Fit::Holds, Some(1)));
+    assert_eq!(
+        super::by_binding(&[over, open], years, years),
+        bound(Fit::Holds, Some(1))
+    );
     let last = of_another(binding(NOW + 2_000, NOW + 3_000, Some(NOW + 3_000)));
-    assert_eq!(super::by_binding(&[over, last], years, years), bound(Fit::Over, Some(1)));
+    assert_eq!(
+        super::by_binding(&[over, last], years, years),
+        bound(Fit::Over, Some(1))
+    );
     // Two that could still be paid so fit alike.
     let paid = binding(NOW, years + 1, Some(NOW + 1_000));
     let also = of_another(binding(NOW + 2_000, years + 1, Some(NOW + 3_000)));
-    assert_eq!(super::by_binding(&[paid, also], years, years), bound(Fit::InTime, None));
+    assert_eq!(
+        super::by_binding(&[paid, also], years, years),
+        bound(Fit::InTime, None)
+    );
 }
 
 #[test]

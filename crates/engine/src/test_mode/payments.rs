@@ -225,6 +225,10 @@ fn amount(text: &str, asset: &Asset) -> Result<Units, Refusal> {
     if units.is_zero() {
         return Err(invalid("amount", "amount must be greater than zero"));
     }
+    if units >= Units::END {
+        let message = "amount is more than there can be of a token";
+        return Err(invalid("amount", message));
+    }
     Ok(units)
 }
 

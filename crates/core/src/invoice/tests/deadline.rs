@@ -169,6 +169,8 @@ fn what_was_credited_counts_even_when_another_block_moves_the_first_payment_behi
     payments[0].block_time = Some(1_150);
     check(&payments, 1_400, Status::PaidLate);
     payments[1].credited = None;
+    standing(&payments, "q", Standing::Counted);
+    payments[0].credited = None;
     standing(&payments, "q", Standing::Late);
 }
 
