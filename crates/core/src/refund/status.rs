@@ -67,8 +67,8 @@ pub struct Facts {
     pub screening: Option<ReviewReason>,
     /// What is wrong with the payments that it is drawn from, see [`source_doubt`].
     pub sources: Option<ReviewReason>,
-    /// Whether the price was paid beside the refund when it was made. One that was made while the price was not paid
-    /// gave it up on purpose.
+    /// Whether the price was paid beside the refund when it was made. One that took of the price itself, or was made while
+    /// the price was not paid, gave it up on purpose.
     pub was_covered: bool,
     pub cover: Cover,
     /// Whether all that is refunded up to this refund was received.
