@@ -161,15 +161,17 @@ fn may_become(row: &PaymentRow, observation: &Observation) -> bool {
 }
 
 /// Whether a transfer that stands in the books left its block: another has it now and is not deep enough, or it is
-/// of another amount there, or from another. Or it is known by now that less arrived with it than its log says, or that a
-/// register names who sent it.
+/// of another amount there, or from another. Or it is known by now that less arrived with it than its log says, that it
+/// went elsewhere at once, or that a register names who sent it.
 fn is_undone(known: &PaymentRow, observation: &Observation) -> bool {
     let Sighting::InBlock { level, hash, .. } = &observation.sighting else {
         return false;
     };
     let names = |kept: &Option<String>| kept.as_deref().is_some_and(screening::names);
     let is_named = names(&observation.registers) && !names(&known.registers);
-    let is_less = observation.arrived.is_some_and(|units| units < known.units);
+    let is_less = observation
+        .arrived
+        .is_some_and(|units| units < known.units || !known.short);
     let is_elsewhere = known.block_hash.as_ref() != Some(hash);
     let is_other = *level < known.credit_at
         || known.units != observation.brought()

@@ -11,6 +11,7 @@ use till_watch::{Answers, Chain, Claim, Question, Seen, Tip, Verdict, arrived, d
 
 use super::ask::Asking;
 use super::gather::{Read, disagreement};
+use super::ours::homes;
 use super::senders;
 use crate::base::fail::Fail;
 use crate::screening;
@@ -196,6 +197,7 @@ fn seen_again(row: &TransferRow) -> Seen {
         asset: row.asset.clone(),
         units: row.units,
         arrived: row.came(),
+        strayed: row.has_strayed(),
         registers: row.registers.clone(),
         sender: row.sender.clone(),
         recipient: row.recipient.clone(),
@@ -222,11 +224,15 @@ async fn learn(
     };
     let stays: Vec<&TransferRow> = rows.iter().filter(|row| !is_wrong(row)).collect();
     let mut seen: Vec<Seen> = stays.iter().map(|row| seen_again(row)).collect();
-    let came = arrived::note(asking.pool, std::slice::from_ref(block), &mut seen).await;
+    let Ok(homes) = homes(asking, &seen).await else {
+        return (Vec::new(), Some(block.height));
+    };
+    let came = arrived::note(asking.pool, std::slice::from_ref(block), &homes, &mut seen).await;
     let sent = senders::note(asking, &mut seen).await;
     let open = came.or(sent);
     let is_news = |(seen, row): &(Seen, &TransferRow)| {
-        (seen.arrived, &seen.registers) != (row.came(), &row.registers)
+        let known = (row.came(), row.has_strayed(), &row.registers);
+        (seen.arrived, seen.strayed, &seen.registers) != known
     };
     let learned = seen.into_iter().zip(stays).filter(is_news);
     (learned.map(|(seen, _)| seen).collect(), open)

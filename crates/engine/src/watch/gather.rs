@@ -6,8 +6,9 @@ use till_watch::matched::{self, Matched};
 use till_watch::{Head, Seen, Span, arrived, block_of, headers, read_all};
 
 use super::ask::Asking;
-use super::ours::ours;
+use super::ours::{homes, ours};
 use super::{Trouble, senders};
+use crate::base::fail::Fail;
 
 #[derive(Debug, Default)]
 pub(super) struct Read {
@@ -55,7 +56,7 @@ pub(super) async fn gather(
         held = Some(disagreement(open));
     }
     let mut blocks: Vec<Block> = headers.iter().map(block_of).collect();
-    if let Some(open) = more(asking, &blocks, &mut matched).await {
+    if let Some(open) = more(asking, &blocks, &mut matched).await? {
         blocks.retain(|block| block.height < open);
         held = Some(disagreement(open));
     }
@@ -83,12 +84,15 @@ pub(super) async fn more(
     asking: Asking<'_>,
     blocks: &[Block],
     matched: &mut Matched,
-) -> Option<i64> {
-    let came = arrived::note(asking.pool, blocks, &mut matched.seen).await;
+) -> Result<Option<i64>, Fail> {
+    let homes = homes(asking, &matched.seen).await?;
+    let came = arrived::note(asking.pool, blocks, &homes, &mut matched.seen).await;
     let sent = senders::note(asking, &mut matched.seen).await;
-    let open = came.into_iter().chain(sent).min()?;
-    matched.end_below(open);
-    Some(open)
+    let open = came.into_iter().chain(sent).min();
+    if let Some(open) = open {
+        matched.end_below(open);
+    }
+    Ok(open)
 }
 
 /// In words for operators.

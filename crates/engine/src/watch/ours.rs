@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use till_watch::Given;
+use till_watch::arrived::Homes;
 use till_watch::matched::{candidates, recipients, retain_ours};
+use till_watch::{Given, Seen};
 
 use super::ask::Asking;
 use super::{Trouble, set};
@@ -35,4 +36,25 @@ async fn registered(
     let mut ours = till_store::leases::ours(&mut reader, &addresses).await?;
     ours.extend(till_store::destinations::registered(&mut reader, &addresses).await?);
     Ok(ours)
+}
+
+/// Where what these transfers brought to deposit addresses may go on to: every destination that their merchants ever had.
+pub(super) async fn homes(asking: Asking<'_>, seen: &[Seen]) -> Result<Homes, Fail> {
+    if seen.is_empty() {
+        return Ok(Homes::new());
+    }
+    let network = asking.network();
+    let recipients: HashSet<&str> = seen.iter().map(|it| &*it.recipient).collect();
+    let recipients: Vec<&str> = recipients.into_iter().collect();
+    let mut reader = asking.engine.db.read().await?;
+    let leases = till_store::leases::of_addresses(&mut reader, &recipients).await?;
+    let of_family = (network.family, network.mode);
+    let all = till_store::destinations::numbered(&mut reader, of_family.0, of_family.1).await?;
+    let mut homes = Homes::new();
+    for lease in leases {
+        let own = all.iter().filter(|it| *it.account == *lease.scope.account);
+        let own = own.map(|it| it.destination.clone()).collect();
+        homes.insert(lease.address, own);
+    }
+    Ok(homes)
 }

@@ -138,7 +138,7 @@ async fn look<'e>(
         (&[], asking.net.quorum),
     )
     .await?;
-    more(asking, &blocks, &mut matched).await;
+    more(asking, &blocks, &mut matched).await?;
     if !matched.seen.is_empty() && !take(follower, matched.seen).await? {
         return Ok(None);
     }
