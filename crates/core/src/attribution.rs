@@ -41,14 +41,36 @@ pub struct Binding<'a> {
     pub expires_at: i64,
     /// When its invoice stopped waiting and the amount became free for another; none while it is open.
     pub closed_at: Option<i64>,
+    /// When the wallet was told something else for the same invoice: what it sends after that is not meant by this.
+    pub replaced_at: Option<i64>,
 }
 
-/// Which binding a transfer made at `at` belongs to: the one that held the amount then, or else the one of the only
-/// invoice that it could still be for. When two invoices fit equally well it belongs to neither.
+/// How well a binding fits a transfer, the best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fit {
+    /// It held the amount then.
+    Holds,
+    /// Its invoice had stopped waiting, and its time was not over.
+    InTime,
+    /// Its time was over.
+    Over,
+}
+
+/// The best fit for a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    pub fit: Fit,
+    /// None where two invoices fit equally well.
+    pub index: Option<usize>,
+}
+
+/// Which binding a transfer made at `at` belongs to: the one that held the amount then; or else the one of the only
+/// invoice that could still be paid so; or else the one that was made last, as with addresses. When two invoices fit equally
+/// well it belongs to neither.
 ///
 /// A transfer that we had seen, in a block or waiting for one, before a binding was made is never that binding's:
 /// otherwise anybody could watch what others send and bind their wallets after the fact.
-pub fn by_binding(bindings: &[Binding<'_>], at: i64, first_seen_at: i64) -> Option<usize> {
+pub fn by_binding(bindings: &[Binding<'_>], at: i64, first_seen_at: i64) -> Option<Bound> {
     let tenures: Vec<Tenure> = bindings
         .iter()
         .map(|binding| Tenure {
@@ -56,24 +78,25 @@ pub fn by_binding(bindings: &[Binding<'_>], at: i64, first_seen_at: i64) -> Opti
             held_until: binding.closed_at,
         })
         .collect();
-    let fitting: Vec<usize> = (0..bindings.len())
-        .filter(|index| bindings[*index].created_at <= first_seen_at)
-        .filter(|index| begin(&tenures, *index) <= at && at < bindings[*index].expires_at)
-        .collect();
-    let holding: Vec<usize> = fitting
-        .iter()
-        .copied()
-        .filter(|index| tenures[*index].held_until.is_none_or(|until| at < until))
-        .collect();
-    let agreed = |found: &[usize]| {
-        let (last, others) = found.split_last()?;
-        let same = |other: &usize| bindings[*other].invoice == bindings[*last].invoice;
-        others.iter().all(same).then_some(*last)
+    let fits = |index: &usize| {
+        let binding = bindings[*index];
+        let is_replaced = binding.replaced_at.is_some_and(|end| at >= end);
+        binding.created_at <= first_seen_at && begin(&tenures, *index) <= at && !is_replaced
     };
-    match holding.is_empty() {
-        true => agreed(&fitting),
-        false => agreed(&holding),
-    }
+    let fit = |index: usize| match bindings[index] {
+        binding if binding.closed_at.is_none_or(|closed| at < closed) => Fit::Holds,
+        binding if at < binding.expires_at => Fit::InTime,
+        _ => Fit::Over,
+    };
+    let fitting: Vec<usize> = (0..bindings.len()).filter(fits).collect();
+    let best = fitting.iter().map(|index| fit(*index)).min()?;
+    let mut alike = fitting.into_iter().filter(|index| fit(*index) == best);
+    let last = alike
+        .clone()
+        .max_by_key(|index| (bindings[*index].created_at, *index))?;
+    let is_same = |index: usize| bindings[index].invoice == bindings[last].invoice;
+    let index = (best == Fit::Over || alike.all(is_same)).then_some(last);
+    Some(Bound { fit: best, index })
 }
 
 /// One holder's time with what only one may hold at a time.

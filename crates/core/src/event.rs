@@ -137,12 +137,19 @@ pub struct Stood<'a> {
     pub status: PaymentStatus,
     /// It was credited, though it may be held again since.
     pub credited: bool,
+    /// It left the chain with this change, and may have come back elsewhere with the same change.
+    pub left: bool,
 }
 
 impl Stood<'_> {
     /// The merchant knows that it is theirs, or that it is to be returned.
     fn was_told(&self) -> bool {
         self.credited || self.status == PaymentStatus::Refundable
+    }
+
+    /// The merchant knows, and nothing of this change takes that back.
+    fn is_still_told(&self) -> bool {
+        self.was_told() && !self.left
     }
 }
 
@@ -176,8 +183,9 @@ pub fn announce(
     }
     let is_credit = |status: PaymentStatus| status == PaymentStatus::Credited;
     let credit_changed = after.parts.iter().any(|part| {
-        let was = stood(part).is_some_and(|stood| is_credit(stood.status));
-        !part.dust && was != is_credit(part.status)
+        let was = stood(part).filter(|stood| is_credit(stood.status));
+        let has_left = was.is_some_and(|stood| stood.left);
+        !part.dust && (has_left || was.is_some() != is_credit(part.status))
     });
     // A further short payment or a further excess changes what is owed: the merchant must hear of it.
     let retold = matches!(after.status, Status::PartiallyPaid | Status::Overpaid);
@@ -203,14 +211,15 @@ fn skipped_detected(status_before: Status, after: &Assessment) -> bool {
 
 /// It left the chain, and the merchant counts on it.
 fn is_undone(part: &Part, stood: Option<&Stood<'_>>) -> bool {
-    part.status == PaymentStatus::Reversed && stood.is_some_and(Stood::was_told)
+    let is_gone = part.status == PaymentStatus::Reversed;
+    stood.is_some_and(|stood| stood.was_told() && (is_gone || stood.left))
 }
 
 /// It is to be returned, and nothing has told of it: neither a credit nor a rejection.
 fn is_news_to_return(part: &Part, stood: Option<&Stood<'_>>) -> bool {
     part.status == PaymentStatus::Refundable
         && !part.rejected
-        && !stood.is_some_and(Stood::was_told)
+        && !stood.is_some_and(Stood::is_still_told)
 }
 
 #[cfg(test)]

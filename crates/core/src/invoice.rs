@@ -167,6 +167,22 @@ impl Terms {
         volatile.map_or(closes_at, |until| until.min(closes_at))
     }
 
+    /// When an invoice that is paid in part is to be looked at next: when it stops asking for assets whose price moves, or
+    /// closes.
+    pub fn looks_at(&self, now: i64) -> i64 {
+        let closes_at = self.closes_at();
+        let volatile = self.volatile_until.map(|until| until.saturating_add(1));
+        let stops = volatile.filter(|stops| now < *stops && *stops < closes_at);
+        stops.unwrap_or(closes_at)
+    }
+
+    /// Whether the invoice's rate of an asset still holds at a moment. What arrives in one whose price moves counts no more
+    /// after that, and is not asked for.
+    pub fn has_rate(&self, asset: &str, now: i64) -> bool {
+        let volatile = self.volatile_until.filter(|_| is_volatile(asset));
+        volatile.is_none_or(|until| now <= until)
+    }
+
     /// The last moment at which what arrives in this asset may count, in time or not.
     fn takes(&self, asset: &str) -> Option<i64> {
         let volatile = self.volatile_until.filter(|_| is_volatile(asset));

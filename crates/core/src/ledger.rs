@@ -71,6 +71,8 @@ pub struct Taken {
     /// What of the refunds counts towards the price no more: taken while the price was not paid, or out of what was
     /// beyond it. What was given back of a price that was paid is a kindness, and the price stays paid.
     pub withdrawn: Units,
+    /// What of that was sent.
+    pub withdrawn_sent: Units,
 }
 
 /// What bears that part of the refunds of a payment that is gone which is owed with the price: what pays for it, because

@@ -15,11 +15,15 @@ pub struct Units(pub u128);
 impl Units {
     pub const ZERO: Units = Units(0);
 
+    /// So much and more moves nowhere: no supply comes near it, and it takes tens of thousands of what is below it to make a sum
+    /// that does not fit.
+    pub const END: Units = Units(1 << 112);
+
     pub fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// Sums of observed transfers cannot overflow: an amount above 2^112 units is refused at the chain's edge.
+    /// Sums of an invoice's transfers do not overflow: what is not below [`Units::END`] is refused where transfers come in.
     pub fn plus(self, other: Units) -> Units {
         Units(self.0.saturating_add(other.0))
     }

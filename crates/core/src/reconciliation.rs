@@ -77,7 +77,7 @@ pub struct Views {
     pub held: i128,
     /// What refunds that are open or sent come to.
     pub refunded: i128,
-    /// What of that was refunded before a credited payment of the invoice in this asset left the chain.
+    /// What of that was lost with credited payments of the invoice that left the chain after it was refunded.
     pub exposed: i128,
     /// The invoice is paid, whatever left the chain.
     pub is_paid: bool,

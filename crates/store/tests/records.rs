@@ -215,6 +215,27 @@ both_engines! {
         assert_eq!(summed(&db, 9).await, [(3, Group::Settled, 150), (4, Group::Settled, 50)]);
     }
 
+    async fn what_is_beyond_a_sum_is_folded_beside_it(db: Db) {
+        let post = async |id: &str, amount: u128| {
+            let mut entry = entry(id, &format!("pay_{id}"), 1);
+            entry.lines[0].amount = Units(amount);
+            let mut tx = db.begin().await.unwrap();
+            append(&mut tx, &[entry]).await.unwrap();
+            tx.commit().await.unwrap();
+        };
+        for id in ["jrn_a", "jrn_b", "jrn_c", "jrn_d"] {
+            post(id, u128::MAX / 2).await;
+        }
+        let sums = || async { summed(&db, 9).await.iter().map(|row| row.2).collect::<Vec<_>>() };
+        assert_eq!(fold(&db).await, 4);
+        assert_eq!(sums().await, [u128::MAX - 1, u128::MAX - 1]);
+        // What comes later is folded as well, and what is full stays.
+        post("jrn_e", 1).await;
+        assert_eq!(fold(&db).await, 2);
+        assert_eq!(sums().await, [u128::MAX, u128::MAX - 1]);
+        assert_eq!(fold(&db).await, 1);
+    }
+
     async fn the_same_step_of_a_payment_is_posted_once(db: Db) {
         let mut tx = db.begin().await.unwrap();
         append(&mut tx, &[entry("jrn_a", "pay_a", 1)]).await.unwrap();

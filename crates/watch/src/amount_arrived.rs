@@ -1,7 +1,8 @@
 //! What arrived: a token may take a fee, or say what is not so. A transfer brought what its recipient's balance gained in its
-//! block, where endpoints can still tell; what is less than its log says, a person must look at.
+//! block, where endpoints can still tell; what is less than its log says, a person must look at. So it is with what left a
+//! deposit address again in the same block, unless it went to its merchant.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use futures::{FutureExt as _, StreamExt as _, stream};
 use till_chains::observer::hash_bytes;
@@ -17,19 +18,37 @@ use crate::update::Seen;
 /// Questions at the same time.
 const AT_ONCE: usize = 16;
 
+/// The destinations of the merchants whose deposit addresses these are. What another address sends on is its owner's business.
+pub type Homes = HashMap<String, Vec<String>>;
+
 /// One recipient's gain of one token in one block.
 #[derive(Clone, Copy)]
-struct Gain {
+struct Gain<'h> {
     block: [u8; 32],
     parent: [u8; 32],
     contract: [u8; 20],
     recipient: [u8; 20],
+    /// Where what it receives may go; anywhere for what is no deposit address.
+    homes: Option<&'h [[u8; 20]]>,
+}
+
+/// What came of a recipient's transfers in a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Came {
+    arrived: i128,
+    /// What of it went elsewhere in the same block.
+    strayed: i128,
 }
 
 /// Notes what arrived, where as many endpoints as must agree say the same. Fewer say nothing: it is asked again before
 /// the block counts as final. TRON's nodes know balances of now alone. Answers with the first block about which they
 /// contradict each other.
-pub async fn note(pool: Pool<'_>, blocks: &[Block], seen: &mut [Seen]) -> Option<i64> {
+pub async fn note(
+    pool: Pool<'_>,
+    blocks: &[Block],
+    homes: &Homes,
+    seen: &mut [Seen],
+) -> Option<i64> {
     if !pool.observer().knows_past_balances() {
         return None;
     }
@@ -44,24 +63,36 @@ pub async fn note(pool: Pool<'_>, blocks: &[Block], seen: &mut [Seen]) -> Option
     // What was decided stays so.
     let is_open = |index: &usize| seen[*index].arrived != Some(seen[*index].units);
     groups.retain(|_, of| of.iter().any(is_open));
+    let bytes = |address: &String| pool.observer().address_bytes(address);
+    let homes: HashMap<&str, Vec<[u8; 20]>> = homes
+        .iter()
+        .map(|(address, of)| (&**address, of.iter().filter_map(bytes).collect()))
+        .collect();
     let asked = groups
         .into_iter()
         .filter_map(|((height, recipient, asset), of)| {
             let gain = gain(pool, blocks, (height, &recipient, &asset))?;
+            let gain = Gain {
+                homes: homes.get(&*recipient).map(Vec::as_slice),
+                ..gain
+            };
             // So much there is of no token: the sum is what an endpoint says, and need not fit.
             let told = of.iter().map(|index| seen[*index].units.0);
             let told = told.fold(0, u128::saturating_add);
             Some(async move { (of, told, arrived(pool, gain, told).await) }.boxed())
         });
     let asked: Vec<_> = asked.collect();
-    let answers: Vec<(Vec<usize>, u128, QuorumAnswer<i128>)> =
+    let answers: Vec<(Vec<usize>, u128, QuorumAnswer<Came>)> =
         stream::iter(asked).buffered(AT_ONCE).collect().await;
     let mut open: Option<i64> = None;
     for (of, told, arrived) in answers {
         match arrived {
-            QuorumAnswer::Agreed(arrived) => {
-                let arrived = u128::try_from(arrived.max(0)).unwrap_or_default();
+            QuorumAnswer::Agreed(came) => {
+                let arrived = u128::try_from(came.arrived.max(0)).unwrap_or_default();
                 cut(pool, seen, &of, told.saturating_sub(arrived));
+                for index in &of {
+                    seen[*index].strayed = came.strayed > 0;
+                }
             }
             QuorumAnswer::Contradicted => {
                 let heights = of.iter().filter_map(|index| seen[*index].height);
@@ -83,7 +114,7 @@ fn gain(
     pool: Pool<'_>,
     blocks: &[Block],
     (height, recipient, asset): (i64, &str, &str),
-) -> Option<Gain> {
+) -> Option<Gain<'static>> {
     let bytes = |address: &str| pool.observer().address_bytes(address);
     let contract = Registry::builtin().asset(asset)?.contract.as_deref()?;
     let block = blocks.iter().find(|block| block.height == height)?;
@@ -92,26 +123,30 @@ fn gain(
         parent: hash_bytes(&block.parent)?,
         contract: bytes(contract)?,
         recipient: bytes(recipient)?,
+        homes: None,
     })
 }
 
 /// What the balance gained, and what went on in the same block.
-async fn arrived(pool: Pool<'_>, gain: Gain, told: u128) -> QuorumAnswer<i128> {
+async fn arrived<'h>(pool: Pool<'h>, gain: Gain<'h>, told: u128) -> QuorumAnswer<Came> {
     let answer = ask_quorum(pool, |source| {
         async move {
             let gained = gained(pool, source, gain).await?;
-            // Whatever went out in the same block had arrived.
-            match gained < i128::try_from(told).ok()? {
-                true => gained.checked_add(went_on(pool, source, gain).await?),
-                false => Some(gained),
+            if gained >= i128::try_from(told).ok()? {
+                let (arrived, strayed) = (gained, 0);
+                return Some(Came { arrived, strayed });
             }
+            // Whatever went out in the same block had arrived.
+            let (home, strayed) = went_on(pool, source, gain).await?;
+            let arrived = gained.checked_add(home)?.checked_add(strayed)?;
+            Some(Came { arrived, strayed })
         }
         .boxed()
     });
     answer.await
 }
 
-async fn gained(pool: Pool<'_>, reader: &Endpoint, gain: Gain) -> Option<i128> {
+async fn gained(pool: Pool<'_>, reader: &Endpoint, gain: Gain<'_>) -> Option<i128> {
     let (observer, rpc, endpoint) = (pool.observer(), pool.rpc, &reader.address);
     let what = (&gain.contract, &gain.recipient);
     let after = observer.balance_in(rpc, endpoint, what, &gain.block);
@@ -122,15 +157,22 @@ async fn gained(pool: Pool<'_>, reader: &Endpoint, gain: Gain) -> Option<i128> {
     signed(after)?.checked_sub(signed(before)?)
 }
 
-async fn went_on(pool: Pool<'_>, reader: &Endpoint, gain: Gain) -> Option<i128> {
+/// What went out to the merchant, and what went elsewhere.
+async fn went_on(pool: Pool<'_>, reader: &Endpoint, gain: Gain<'_>) -> Option<(i128, i128)> {
     let (rpc, endpoint) = (pool.rpc, &reader.address);
     let logs = pool.observer().logs_in(rpc, endpoint, gain.block);
     let logs = logs.await.ok()?;
     let out = logs.iter().filter(|log| log.contract == gain.contract);
     let out = out.filter_map(|log| log.moved);
-    let out = out.filter(|moved| moved.sender == gain.recipient);
-    let mut out = out.map(|moved| i128::try_from(moved.units).ok());
-    out.try_fold(0_i128, |sum, units| sum.checked_add(units?))
+    let mut out = out.filter(|moved| moved.sender == gain.recipient);
+    let is_home = |to: &[u8; 20]| gain.homes.is_none_or(|homes| homes.contains(to));
+    out.try_fold((0_i128, 0_i128), |(home, strayed), moved| {
+        let units = i128::try_from(moved.units).ok()?;
+        Some(match is_home(&moved.recipient) {
+            true => (home.checked_add(units)?, strayed),
+            false => (home, strayed.checked_add(units)?),
+        })
+    })
 }
 
 /// What is missing is missing from the last ones.

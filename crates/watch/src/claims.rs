@@ -43,6 +43,7 @@ impl Claim {
             asset: self.asset.clone(),
             units: Units(self.units),
             arrived: None,
+            strayed: false,
             registers: None,
             sender: self.sender.clone(),
             recipient: self.recipient.clone(),

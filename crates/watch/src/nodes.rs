@@ -108,6 +108,25 @@ impl Nodes {
         timeout(self.time, first).await.ok().flatten()
     }
 
+    /// What a transaction moved, as many nodes say as must agree; nothing where they say that no block has it. None when too few
+    /// answer, or say the same.
+    pub async fn agree_on(
+        &self,
+        network: &Network,
+        hash: &TxHashForm,
+    ) -> Option<Option<Vec<Moved>>> {
+        let of = self.networks.get(&network.id)?;
+        let _turn = timeout(self.time, self.asking.acquire()).await.ok()?.ok()?;
+        let ask = |node| async move {
+            let answer = timeout(self.time, self.ask_node(network, node, hash)).await;
+            let answer = answer.unwrap_or(Err(RpcError::Timeout(self.time)));
+            answer.map_err(|error| {
+                tracing::warn!(network = network.id, endpoint = %node.endpoint, %error, "a lookup failed");
+            })
+        };
+        first_agreed(of.nodes.iter().map(ask), of.quorum).await.ok()
+    }
+
     /// Whether anybody can be asked about this network.
     pub fn know(&self, network: &Network) -> bool {
         self.networks.contains_key(&network.id)

@@ -85,6 +85,7 @@ mod tests {
             asset: String::new(),
             units: Units(1),
             arrived: None,
+            strayed: false,
             registers: None,
             sender: None,
             recipient: String::new(),

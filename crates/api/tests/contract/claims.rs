@@ -8,7 +8,7 @@ use crate::refunds::{act, received, refund, tx};
 
 /// A wallet that is on no list.
 pub const PAYER: &str = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
-const TRON_PAYER: &str = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
+pub const TRON_PAYER: &str = "TJRabPrwbZy45sbavfcjinPJC18kjpRTv8";
 
 fn path(refund: &Value) -> String {
     format!("/v1/refund_claims/{}", text(&refund["claim_token"]))

@@ -4,6 +4,7 @@
 mod harness;
 
 mod addresses;
+mod asked;
 mod attempts;
 mod audit;
 mod auth;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::claims::{PAYER, claim};
-use crate::harness::{Mood, Node, Setup, Till, World, id, text};
+use crate::harness::{BTC, Mood, Node, Setup, Till, World, id, text};
 use crate::refunds::{act, received, refund, reverse, shown, tx};
 
 const USDC: &str = "036cbd53842c5426634e7929541ec2318f3dcf7e";
@@ -95,6 +95,47 @@ on_every_engine! {
         assert_eq!(shown(&till, &made).await["status"], "in_review");
         assert_eq!(mark(&till, &made, 4).await.ok(200)["status"], "sent");
         assert_eq!(flagged(&till).await, by("sent_in_review", 4));
+    }
+
+    async fn a_payout_counts_as_shown_when_as_many_nodes_say_so_as_must_agree(world: World) {
+        let (first, second) = (Node::start(84_532, Mood::Answers).await, Node::start(84_532, Mood::Answers).await);
+        let rpc = [("eip155:84532".to_owned(), vec![first.url(), second.url()])].into();
+        let till = world.till_with(Setup { rpc, ..Setup::default() }).await;
+        let (invoice, made) = ready(&till).await;
+        reverse_all(&till, &invoice).await;
+        let payer = payer();
+        let paid: [(&str, &str, &str, u128); 1] = [(USDC, SHOP, &payer, 20_000_000)];
+        first.knows(&tx(1), &paid);
+        mark(&till, &made, 1).await.refused(409, "refund_not_ready", None);
+        second.knows(&tx(1), &paid);
+        assert_eq!(mark(&till, &made, 1).await.ok(200)["status"], "sent");
+    }
+
+    async fn a_transaction_that_paid_something_else_is_recorded_and_flagged(world: World) {
+        let node = Node::start(84_532, Mood::Answers).await;
+        let till = observed_by(&world, &node).await;
+        let (_, made) = ready(&till).await;
+        node.knows(&tx(1), &[(USDC, SHOP, STRANGER, 20_000_000)]);
+        assert_eq!(mark(&till, &made, 1).await.ok(200)["status"], "sent");
+        let report = till.get("/v1/reconciliation").await.ok(200);
+        let all = report["discrepancies"].as_array().unwrap().iter();
+        let unpaid: Vec<_> = all.filter(|one| one["kind"] == "refund_not_paid").collect();
+        assert_eq!(unpaid.len(), 1);
+        assert_eq!((&unpaid[0]["amount"], &unpaid[0]["severity"]), (&json!("20.00"), &json!("flagged")));
+    }
+
+    async fn where_bitcoin_is_observed_a_payout_in_review_wants_proof(world: World) {
+        let node = Node::start(0, Mood::Answers).await;
+        let rpc = [("bip122:00000000da84f2bafbbc53dee25a72ae".to_owned(), vec![node.url()])].into();
+        let till = world.till_with(Setup { rpc, ..Setup::default() }).await;
+        let body = json!({ "amount": "25.00", "currency": "USD", "assets": [BTC] });
+        let invoice = id(&till.create(body).await);
+        till.simulate(&invoice, json!({})).await;
+        let made = refund(&till, &invoice, json!({ "amount": "0.0001" })).await.ok(201);
+        claim(&till, &made, "bip122:00000000da84f2bafbbc53dee25a72ae", "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx").await.ok(200);
+        reverse_all(&till, &invoice).await;
+        let plain = tx(1).trim_start_matches("0x").to_owned();
+        act(&till, &made, "mark_sent", json!({ "tx_hash": plain })).await.refused(409, "refund_not_ready", None);
     }
 
     async fn what_was_never_ready_is_not_recorded(world: World) {

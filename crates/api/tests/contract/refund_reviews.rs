@@ -5,7 +5,7 @@ use till_core::payment::Level;
 use till_engine::intake::{Observation, Sighting};
 
 use crate::claims::{PAYER, claim};
-use crate::harness::{BASE, Till, id, text};
+use crate::harness::{BASE, NILE, Till, id, text};
 use crate::refunds::{received, refund, reverse, shown};
 use crate::statuses::{observe, transfer};
 
@@ -94,6 +94,14 @@ on_every_engine! {
         let paid = received(&till, "25").await;
         let all = claimed(&till, &paid, json!({ "amount": "25" })).await;
         assert_eq!(state(&till, &all).await, ready());
+        // Whatever else paid the price, it is drawn from a payment that is there.
+        let twice = received(&till, "10").await;
+        till.simulate(&twice, json!({ "amount": "15", "asset": NILE })).await;
+        let some = claimed(&till, &twice, json!({ "amount": "10", "asset": BASE })).await;
+        let sources = till.payments_of(&twice).await;
+        let other = sources.iter().find(|it| it["amount"] == "15.00").unwrap();
+        reverse(&till, &id(other)).await;
+        assert_eq!(state(&till, &some).await, ready());
         // Given up while it was paid in part, it does not depend on what comes and goes later.
         let partly = received(&till, "20").await;
         let given_up = claimed(&till, &partly, json!({ "amount": "20" })).await;
@@ -112,6 +120,24 @@ on_every_engine! {
         assert_eq!(state(&till, &made).await, review("payment_reversed"));
         see(&till, &seen, seen.sighting.clone()).await;
         assert_eq!(state(&till, &made).await, ready());
+    }
+
+    async fn a_decision_against_a_disputed_payment_does_not_say_that_its_money_is_there(world: World) {
+        let till = world.till().await;
+        let (invoice, seen) = paid_on_chain(&till, 28_000_000).await;
+        let before = claimed(&till, &invoice, json!({})).await;
+        see(&till, &seen, Sighting::Disputed).await;
+        let reject = json!({ "decision": "reject", "reason": "not ours" });
+        till.post(&format!("/v1/invoices/{invoice}/resolve_review"), reject).await.ok(200);
+        let after = claimed(&till, &invoice, json!({ "amount": "25" })).await;
+        for refund in [&before, &after] {
+            assert_eq!(state(&till, refund).await, review("finality_violation"));
+        }
+        // An operator has looked, and it is gone.
+        see(&till, &seen, Sighting::Removed).await;
+        for refund in [&before, &after] {
+            assert_eq!(state(&till, refund).await, review("payment_reversed"));
+        }
     }
 
     async fn a_payment_in_replaced_final_blocks_is_named_as_the_reason(world: World) {

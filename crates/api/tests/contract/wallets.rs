@@ -125,6 +125,46 @@ on_every_engine! {
         assert_eq!(paid["status"], "paid");
     }
 
+    async fn what_a_bound_wallet_sends_after_expiry_is_that_invoice_s_and_refundable(world: World) {
+        let till = world.till().await;
+        let invoice = till.invoice().await;
+        bound(&till, &invoice).await;
+        till.advance(2 * 3_600).await;
+        assert_eq!(till.retrieve(&id(&invoice)).await["status"], "expired");
+        let by_wallet = json!({ "asset": BASE, "sender": WALLET });
+        let late = till.simulate(&id(&invoice), by_wallet.clone()).await;
+        assert_eq!(late["status"], "expired");
+        let payments = till.payments_of(&id(&invoice)).await;
+        assert_eq!((&payments[0]["status"], &payments[0]["attributed_by"]), (&json!("refundable"), &json!("wallet_binding")));
+        assert_eq!(till.event_types(&id(&invoice)).await.last().unwrap(), "invoice.late_payment");
+        // Somebody else has the same binding now: it is theirs.
+        let second = till.invoice().await;
+        bound(&till, &second).await;
+        let path = format!("/v1/test_helpers/invoices/{}/simulate_payment", id(&invoice));
+        till.post(&path, by_wallet.clone()).await.refused(400, "parameter_invalid", "sender");
+        assert_eq!(till.simulate(&id(&second), by_wallet).await["status"], "paid");
+        assert_eq!(till.payments_of(&id(&invoice)).await.len(), 1);
+    }
+
+    async fn a_binding_that_was_replaced_stays_ended(world: World) {
+        let till = world.till().await;
+        let first = till.invoice().await;
+        let told = bound(&till, &first).await;
+        till.simulate(&id(&first), json!({ "asset": BASE })).await;
+        let second = till.invoice().await;
+        bound(&till, &second).await;
+        // It asks again, for another amount: the first one is the second invoice's.
+        reverse(&till, &first).await;
+        assert_eq!(bound(&till, &first).await["amount"], "25.000001");
+        till.post(&format!("/v1/invoices/{}/cancel", id(&second)), json!({})).await.ok(200);
+        let now = till.engine().clock.now_ms();
+        let seen = sent(&told, 0xb1, now);
+        let taken = crate::statuses::observe(&till, &till.scope(), &[seen]).await;
+        assert!(taken[0].is_some());
+        let of_second = till.payments_of(&id(&second)).await;
+        assert_eq!((of_second.len(), &of_second[0]["status"]), (1, &json!("refundable")));
+    }
+
     async fn a_block_s_whole_seconds_lie_before_the_binding_they_belong_to(world: World) {
         let till = world.till().await;
         let invoice = till.invoice().await;

@@ -213,6 +213,25 @@ on_every_engine! {
         assert_eq!(elsewhere.received().len(), 1);
     }
 
+    async fn a_replay_asks_for_nothing_at_an_address_that_its_invoice_has_lost(world: World) {
+        let (till, receiver) = with_receiver(&world).await;
+        let made = till.invoice().await;
+        let first = finished_deliveries(&till, 1).await.remove(0);
+        till.post(&format!("/v1/invoices/{}/cancel", id(&made)), json!({})).await.ok(200);
+        receiver.wait_for(2).await;
+        till.advance(2 * 3_600).await;
+        till.post(&format!("/v1/webhook_deliveries/{}/replay", id(&first)), json!({})).await.ok(200);
+        let told = receiver.wait_for(3).await;
+        let body = |at: usize| serde_json::from_slice::<Value>(&told[at].body).unwrap();
+        assert_eq!(body(2)["id"], body(0)["id"]);
+        let addresses = |body: Value| -> Vec<bool> {
+            let options = body["data"]["object"]["payment_options"].as_array().unwrap().clone();
+            options.iter().map(|option| option["address"].is_string()).collect()
+        };
+        assert!(addresses(body(0)).iter().all(|shown| *shown));
+        assert!(addresses(body(2)).iter().all(|shown| !*shown));
+    }
+
     async fn without_a_url_nothing_is_delivered_and_retries_stop(world: World) {
         let (till, receiver) = with_receiver(&world).await;
         receiver.answer(500, b"");

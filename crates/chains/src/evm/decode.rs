@@ -20,9 +20,6 @@ pub use super::words::DecodeError;
 pub(super) const TRANSFER: [u8; 32] =
     hex!("ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef");
 
-/// No supply comes near it, and no sum of what is below overflows: that takes thousands of them in one.
-const UNITS_END: u128 = 1 << 112;
-
 /// What a transaction that is in a block did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
@@ -258,7 +255,7 @@ pub(super) fn amount(value: &[u8; 32]) -> Result<u128, DecodeError> {
     let (high, low) = value.split_at(16);
     let low = low.try_into().map_err(|_| DecodeError::Bytes)?;
     let units = u128::from_be_bytes(low);
-    match high.iter().any(|byte| *byte != 0) || units >= UNITS_END {
+    match high.iter().any(|byte| *byte != 0) || units >= Units::END.0 {
         true => Err(DecodeError::Amount),
         false => Ok(units),
     }

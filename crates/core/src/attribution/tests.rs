@@ -16,7 +16,13 @@ fn binding(created_at: i64, expires_at: i64, closed_at: Option<i64>) -> Binding<
         created_at,
         expires_at,
         closed_at,
+        replaced_at: None,
     }
+}
+
+/// Whose a transfer is, as far as that can be said.
+fn by_binding(bindings: &[Binding<'_>], at: i64, first_seen_at: i64) -> Option<usize> {
+    super::by_binding(bindings, at, first_seen_at)?.index
 }
 
 fn of_another(binding: Binding<'static>) -> Binding<'static> {
@@ -56,7 +62,7 @@ fn a_lease_that_never_ended_in_the_books_holds_until_the_next_was_made() {
 }
 
 #[test]
-fn a_binding_counts_from_two_minutes_before_it_was_made_until_it_expires() {
+fn a_binding_counts_from_two_minutes_before_it_was_made_and_for_good() {
     let only = [binding(NOW + 999, NOW + 60_000, None)];
     assert_eq!(by_binding(&only, NOW, NOW + 999), Some(0));
     assert_eq!(
@@ -68,7 +74,46 @@ fn a_binding_counts_from_two_minutes_before_it_was_made_until_it_expires() {
         None
     );
     assert_eq!(by_binding(&only, NOW + 59_999, NOW + 70_000), Some(0));
-    assert_eq!(by_binding(&only, NOW + 60_000, NOW + 70_000), None);
+    // What is sent after its time is still its invoice's, late.
+    assert_eq!(by_binding(&only, NOW + 60_000, NOW + 70_000), Some(0));
+}
+
+#[test]
+fn an_ended_binding_has_what_its_wallet_sends_late_until_somebody_else_has_it() {
+    let over = binding(NOW, NOW + 1_000, Some(NOW + 1_000));
+    let years = NOW + 100_000_000_000;
+    let found = super::by_binding(&[over], years, years);
+    let bound = |fit, index| Some(Bound { fit, index });
+    assert_eq!(found, bound(Fit::Over, Some(0)));
+    // Somebody else has the same now, or had it last.
+    let open = of_another(binding(years - 10, years + 1_000, None));
+    assert_eq!(
+        super::by_binding(&[over, open], years, years),
+        bound(Fit::Holds, Some(1))
+    );
+    let last = of_another(binding(NOW + 2_000, NOW + 3_000, Some(NOW + 3_000)));
+    assert_eq!(
+        super::by_binding(&[over, last], years, years),
+        bound(Fit::Over, Some(1))
+    );
+    // Two that could still be paid so fit alike.
+    let paid = binding(NOW, years + 1, Some(NOW + 1_000));
+    let also = of_another(binding(NOW + 2_000, years + 1, Some(NOW + 3_000)));
+    assert_eq!(
+        super::by_binding(&[paid, also], years, years),
+        bound(Fit::InTime, None)
+    );
+}
+
+#[test]
+fn a_replaced_binding_stays_ended() {
+    let replaced = Binding {
+        replaced_at: Some(NOW + 5_000),
+        ..binding(NOW, NOW + 900_000, Some(NOW + 1_000))
+    };
+    assert_eq!(by_binding(&[replaced], NOW + 4_999, NOW + 9_000), Some(0));
+    assert_eq!(by_binding(&[replaced], NOW + 5_000, NOW + 9_000), None);
+    assert_eq!(by_binding(&[replaced], NOW + 900_000, NOW + 900_000), None);
 }
 
 #[test]
@@ -178,7 +223,6 @@ proptest! {
             .collect();
         if let Some(index) = by_binding(&bindings, NOW + at, NOW + seen) {
             prop_assert!(bindings[index].created_at <= NOW + seen);
-            prop_assert!(NOW + at < bindings[index].expires_at);
             prop_assert!(bindings[index].created_at - CLOCK_SLACK_MS <= NOW + at);
         }
     }

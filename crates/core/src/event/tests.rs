@@ -48,8 +48,20 @@ fn check(before: (Status, &[Option<P>]), after: (Status, &[Part]), expected: &[&
 
 #[track_caller]
 fn check_with(
+    before: (Status, &[Option<P>]),
+    credited: &[bool],
+    after: (Status, &[Part]),
+    expected: &[&str],
+) {
+    check_left(before, credited, &[], after, expected);
+}
+
+/// The same, where some payments left the chain with the change that brought them back.
+#[track_caller]
+fn check_left(
     (status_before, was): (Status, &[Option<P>]),
     credited: &[bool],
+    left: &[&str],
     (status, parts): (Status, &[Part]),
     expected: &[&str],
 ) {
@@ -63,6 +75,7 @@ fn check_with(
                 payment: id,
                 status: (*was)?,
                 credited: *credited,
+                left: left.contains(&id.as_str()),
             })
         })
         .collect();
@@ -406,5 +419,45 @@ fn dust_is_announced_to_nobody() {
         (Status::Paid, &[Some(P::Credited), Some(P::Credited)]),
         (Status::PartiallyPaid, &[credited, dust(P::Reversed)]),
         &["invoice.payment_reversed 1", "invoice.partially_paid"],
+    );
+}
+
+#[test]
+fn what_left_and_came_back_with_one_change_is_told_as_both() {
+    let counted = |status| part(status, S::Counted);
+    let credited = Some(P::Credited);
+    // Another block has it, not deep enough yet.
+    check_left(
+        (Status::Paid, &[credited]),
+        &[true],
+        &["0"],
+        (Status::Detected, &[counted(P::Confirming)]),
+        &["invoice.payment_reversed 0", "invoice.detected"],
+    );
+    // Replaced by something as good: nobody is told that it was ever short.
+    check_left(
+        (Status::Paid, &[credited, None]),
+        &[true, false],
+        &[],
+        (Status::Paid, &[counted(P::Reversed), counted(P::Credited)]),
+        &["invoice.payment_reversed 0"],
+    );
+    check_left(
+        (Status::PartiallyPaid, &[credited, credited]),
+        &[true, true],
+        &["0"],
+        (
+            Status::PartiallyPaid,
+            &[counted(P::Credited), counted(P::Credited)],
+        ),
+        &["invoice.payment_reversed 0", "invoice.partially_paid"],
+    );
+    // It has to be returned as it was before, and is new to whoever was told that it is gone.
+    check_left(
+        (Status::Expired, &[Some(P::Refundable)]),
+        &[false],
+        &["0"],
+        (Status::Expired, &[part(P::Refundable, S::Late)]),
+        &["invoice.payment_reversed 0", "invoice.late_payment 0"],
     );
 }

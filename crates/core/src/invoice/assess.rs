@@ -43,7 +43,7 @@ pub fn assess(facts: &Facts<'_>, now: i64) -> Assessment {
         parts,
         received: received(&weighed),
         remaining: (status == Status::PartiallyPaid)
-            .then(|| remaining(terms, &weighed, &sums))
+            .then(|| remaining(terms, &weighed, &sums, now))
             .flatten(),
         overpaid: overpaid.filter(|_| status == Status::Overpaid),
         hold: sums.hold,
@@ -67,7 +67,7 @@ fn take_out(facts: &Facts<'_>, parts: &mut [Part]) {
 #[derive(Default)]
 struct Sums {
     /// Shares of the price, less what was withdrawn: credited in all, and of it in time; what is on its way; and what was
-    /// withdrawn of payments that are not credited any more.
+    /// sent back of payments that are not credited any more.
     credited: BigRational,
     in_time: BigRational,
     coming: BigRational,
@@ -97,7 +97,8 @@ fn add_up(terms: &Terms, weighed: &[Weighed<'_>]) -> Sums {
                 continue;
             }
             PaymentStatus::Pending | PaymentStatus::Confirming if it.creditable => {
-                sums.coming += &it.share;
+                // What is promised of it will not count when it is credited.
+                sums.coming += &it.share - &it.withdrawn + &it.withdrawn_sent;
                 sums.seen |= !it.dust;
                 sums.risen |= !it.dust && payment.level > payment.first_level;
             }
@@ -111,9 +112,9 @@ fn add_up(terms: &Terms, weighed: &[Weighed<'_>]) -> Sums {
             }
             _ => {}
         }
-        sums.owed += &it.withdrawn;
+        sums.owed += &it.withdrawn_sent;
     }
-    // What was sent back of a payment that went away since is owed with the price.
+    // What was sent back of a payment that went away since is owed with the price. What was merely promised is not.
     sums.credited -= &sums.owed;
     sums.in_time -= &sums.owed;
     sums
@@ -319,10 +320,23 @@ fn sum_by_asset<'a>(amounts: impl Iterator<Item = (&'a str, Units)>) -> Vec<(Str
     sums
 }
 
-/// What is still to be sent, in the asset last paid in: nothing while what is on its way would be enough.
-fn remaining(terms: &Terms, weighed: &[Weighed<'_>], sums: &Sums) -> Option<(String, Units)> {
+/// What is still to be sent: nothing while what is on its way would be enough. In the asset last paid in, or in the first that is
+/// still asked for where that one is not.
+fn remaining(
+    terms: &Terms,
+    weighed: &[Weighed<'_>],
+    sums: &Sums,
+    now: i64,
+) -> Option<(String, Units)> {
     let counts = |it: &&Weighed<'_>| it.creditable && !it.dust && !it.payment.is_gone();
-    let asset = &weighed.iter().rev().find(counts)?.payment.asset;
+    let last = &weighed.iter().rev().find(counts)?.payment.asset;
+    let mut asked = terms.options.iter().map(|option| &option.asset);
+    let asset = match terms.has_rate(last, now) {
+        true => last,
+        false => asked
+            .find(|asset| terms.has_rate(asset, now))
+            .unwrap_or(last),
+    };
     let expected = &sums.credited + &sums.coming;
     if is_enough(terms, &expected) {
         return Some((asset.clone(), Units::ZERO));

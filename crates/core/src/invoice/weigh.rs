@@ -16,50 +16,42 @@ pub(super) struct Weighed<'a> {
     pub standing: Standing,
     /// Its part of the price; nothing for an asset that was not asked for.
     pub share: BigRational,
-    /// What of that part refunds took away again.
+    /// What of that part refunds took away again, and what of it was sent.
     pub withdrawn: BigRational,
+    pub withdrawn_sent: BigRational,
     pub dust: bool,
     /// Counts towards the price, unless somebody decides otherwise.
     pub creditable: bool,
 }
 
-/// The payments in the order in which they arrived.
+/// The payments in the order in which they arrived. One that counts, and is no dust, keeps the invoice open for those that arrive
+/// while it is there, though its time is over: what it asks for then is what it takes.
 pub(super) fn weigh<'a>(facts: &Facts<'a>) -> Vec<Weighed<'a>> {
-    let open_until = open_until(facts);
+    let mut arrived: Vec<(usize, &Payment)> = facts.payments.iter().enumerate().collect();
+    arrived.sort_by_key(|(_, payment)| (payment.arrived_at(), payment.id.as_str()));
+    let mut open_until: Option<i64> = None;
     let weigh = |(index, payment): (usize, &'a Payment)| {
         let standing = standing(facts, payment, open_until);
+        let dust = is_dust(facts.terms, payment);
+        if standing == Standing::Counted && !dust {
+            open_until = open_until.max(Some(payment.gone_at.unwrap_or(i64::MAX)));
+        }
         Weighed {
             payment,
             index,
             standing,
             share: share(facts.terms, payment),
             withdrawn: part_of_price(facts.terms, payment, payment.taken.withdrawn),
-            dust: is_dust(facts.terms, payment),
+            withdrawn_sent: part_of_price(facts.terms, payment, payment.taken.withdrawn_sent),
+            dust,
             creditable: standing == Standing::Counted && facts.cancelled_at.is_none(),
         }
     };
-    let mut weighed: Vec<Weighed<'_>> = facts.payments.iter().enumerate().map(weigh).collect();
-    weighed.sort_by_key(|it| (it.payment.arrived_at(), it.payment.id.as_str()));
-    weighed
+    arrived.into_iter().map(weigh).collect()
 }
 
-fn in_time(terms: &Terms, payment: &Payment) -> bool {
-    payment.arrived_at() < terms.deadline()
-}
-
-/// The last moment at which a payment that was in time, and no dust, was there: until then the invoice takes
-/// more though its time is over. What is still there keeps it open for good.
-fn open_until(facts: &Facts<'_>) -> Option<i64> {
-    let terms = facts.terms;
-    let keeps_open = |payment: &&Payment| {
-        terms.due(&payment.asset).is_some() && in_time(terms, payment) && !is_dust(terms, payment)
-    };
-    let until = |payment: &Payment| payment.gone_at.unwrap_or(i64::MAX);
-    facts.payments.iter().filter(keeps_open).map(until).max()
-}
-
-/// A payment counts when it arrived in time, or while another that was in time was there. What becomes of
-/// that other one does not change it, and what was credited goes on counting.
+/// A payment counts when it arrived in time, or while another that counts was there. What becomes of that other one does not
+/// change it, and what was credited goes on counting.
 fn standing(facts: &Facts<'_>, payment: &Payment, open_until: Option<i64>) -> Standing {
     if facts.terms.due(&payment.asset).is_none() {
         return Standing::WrongAsset;
@@ -70,7 +62,7 @@ fn standing(facts: &Facts<'_>, payment: &Payment, open_until: Option<i64>) -> St
             .terms
             .takes(&payment.asset)
             .is_some_and(|at| arrived > at);
-    let in_time = in_time(facts.terms, payment) || payment.credited.is_some();
+    let in_time = arrived < facts.terms.deadline() || payment.credited.is_some();
     // What replaces a transfer arrives at the very moment at which the other goes: then that was still there.
     if !after_the_end && (in_time || open_until.is_some_and(|until| arrived <= until)) {
         Standing::Counted

@@ -67,8 +67,8 @@ pub struct Facts {
     pub screening: Option<ReviewReason>,
     /// What is wrong with the payments that it is drawn from, see [`source_doubt`].
     pub sources: Option<ReviewReason>,
-    /// Whether the price was paid beside the refund when it was made. One that was made while the price was not paid
-    /// gave it up on purpose.
+    /// Whether the price was paid beside the refund when it was made. One that took of the price itself, or was made while
+    /// the price was not paid, gave it up on purpose.
     pub was_covered: bool,
     pub cover: Cover,
     /// Whether all that is refunded up to this refund was received.
@@ -101,9 +101,16 @@ pub fn status(facts: &Facts) -> (RefundStatus, Option<ReviewReason>) {
 }
 
 /// What is wrong with a payment that a refund is drawn from; nothing while it is there and nobody has to look at it.
-pub fn source_doubt(status: PaymentStatus, verdict: Option<Verdict>) -> Option<ReviewReason> {
+/// `is_disputed`: its block was final and was replaced, and no operator has looked yet. Who rejects it then has not said that
+/// the money is there.
+pub fn source_doubt(
+    status: PaymentStatus,
+    verdict: Option<Verdict>,
+    is_disputed: bool,
+) -> Option<ReviewReason> {
     if status.is_free() {
-        return None;
+        let is_doubted = is_disputed && verdict != Some(Verdict::Accepted);
+        return is_doubted.then_some(ReviewReason::FinalityViolation);
     }
     Some(match (status, verdict) {
         (PaymentStatus::Held, Some(Verdict::Held(Hold::Sanctions))) => ReviewReason::Sanctions,
@@ -161,8 +168,16 @@ mod tests {
                 Some(ReviewReason::FinalityViolation),
             ),
         ] {
-            assert_eq!(source_doubt(status, verdict), expected, "{status:?}");
+            assert_eq!(source_doubt(status, verdict, false), expected, "{status:?}");
         }
+        // A decision ends the hold, and not the doubt whether the money is there.
+        let disputed = |status, verdict| source_doubt(status, Some(verdict), true);
+        let violation = Some(ReviewReason::FinalityViolation);
+        assert_eq!(disputed(Refundable, Verdict::Rejected), violation);
+        assert_eq!(disputed(Refundable, Verdict::Screened), violation);
+        assert_eq!(disputed(Credited, Verdict::Accepted), None);
+        let sanctions = disputed(Held, Verdict::Held(Hold::Sanctions));
+        assert_eq!(sanctions, Some(ReviewReason::Sanctions));
     }
 
     #[test]

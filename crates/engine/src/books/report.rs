@@ -115,7 +115,7 @@ impl Walk {
     fn add<'r>(&mut self, books: &'r Books) -> InvoiceViews<'r> {
         let tips: HashMap<&str, Tips> = books.tips.iter().map(tips).collect();
         let mut views = InvoiceViews::with_capacity(books.invoices.len());
-        let mut undone: HashMap<(&str, &str), Undone> = HashMap::new();
+        let mut undone: HashMap<&str, Vec<Undone<'_>>> = HashMap::new();
         for invoice in &books.invoices {
             add_invoice(&mut self.assets, &mut views, invoice);
         }
@@ -127,10 +127,9 @@ impl Walk {
             paid.insert(&payment.payment, &invoice.invoice);
             add_chain(&tips, &mut views, payment);
             if let Some(gone_at) = payment.credited_at.and(payment.gone_at) {
-                let is_paid = invoice.status.is_paid();
-                let of = undone.entry((&invoice.invoice, &payment.asset));
-                let of = of.or_insert(Undone { gone_at, is_paid });
-                of.gone_at = of.gone_at.max(gone_at);
+                let payment = &*payment.payment;
+                let of = undone.entry(&invoice.invoice).or_default();
+                of.push(Undone { payment, gone_at });
             }
         }
         for line in &books.lines {
@@ -138,16 +137,16 @@ impl Walk {
                 add_line(&mut self.assets, &mut views, (invoice, line));
             }
         }
-        let of_period = |refund: &&BookRefund| find(books, &refund.invoice).is_some();
-        for refund in books.refunds.iter().filter(of_period) {
+        for refund in &books.refunds {
+            let Some(invoice) = find(books, &refund.invoice) else {
+                continue;
+            };
             let units = wide(refund.units);
             let of = views.entry((&refund.invoice, &refund.asset)).or_default();
             of.refunded += units;
-            if let Some(undone) = undone.get(&(&*refund.invoice, &*refund.asset))
-                && refund.created_at <= undone.gone_at
-            {
-                of.exposed += units;
-                of.is_paid = undone.is_paid;
+            of.is_paid = invoice.status.is_paid();
+            if let Some(undone) = undone.get(&*refund.invoice) {
+                of.exposed += wide(exposed(refund, undone));
             }
             let sums = self.assets.entry(refund.asset.clone()).or_default();
             match refund.status {
@@ -206,12 +205,24 @@ impl Walk {
     }
 }
 
-/// A credited payment of an invoice in one asset left the chain.
-struct Undone {
-    /// The last time.
+/// A credited payment that left the chain.
+struct Undone<'b> {
+    payment: &'b str,
     gone_at: i64,
-    /// The invoice is paid nevertheless.
-    is_paid: bool,
+}
+
+/// What of a refund hangs on payments that left the chain after it was made: what it was drawn from them; or all of it, where it
+/// was sent beside a price that these had paid, in whichever asset. What was not sent waits in review.
+fn exposed(refund: &BookRefund, undone: &[Undone<'_>]) -> Units {
+    let since = || undone.iter().filter(|it| refund.created_at <= it.gone_at);
+    let is_lost = |id: &String| since().any(|it| it.payment == id);
+    let sources = refund.sources.iter().filter(|(id, _)| is_lost(id));
+    let own = sources.fold(Units::ZERO, |sum, (_, units)| sum.plus(*units));
+    let is_lost_beside = refund.was_covered && refund.status == RefundStatus::Sent;
+    match own.is_zero() && is_lost_beside && since().next().is_some() {
+        true => refund.units,
+        false => own,
+    }
 }
 
 fn tips(row: &BookTips) -> (&str, Tips) {

@@ -17,15 +17,17 @@ pub(super) fn transaction(refund: &BookRefund) -> Option<(&str, &str)> {
         .zip(refund.tx_hash.as_deref())
 }
 
-/// What is wrong with a transaction that was observed: it must have paid the refund's address at least the refund's
-/// amount of its token. One that nobody observed says nothing.
+/// What is wrong with a transaction that was observed, or that the chain showed when it was recorded: it must have paid the
+/// refund's address at least the refund's amount of its token. One that nobody observed says nothing.
 pub(super) fn unpaid(refund: &BookRefund, observed: &[TransferRow]) -> Option<DiscrepancyView> {
     let (network, tx_hash) = transaction(refund)?;
     let address = refund.payout_address.as_deref()?;
     let (asset, due) = paid_as(&refund.asset, refund.units, network)?;
     let is_its = |row: &&TransferRow| (&*row.network, &*row.tx_hash) == (network, tx_hash);
     let mut moved = observed.iter().filter(is_its).peekable();
-    moved.peek()?;
+    if !refund.paid_otherwise {
+        moved.peek()?;
+    }
     let pays =
         |row: &&TransferRow| !row.gone && row.recipient == address && row.asset == asset.code;
     let paid = moved

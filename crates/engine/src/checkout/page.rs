@@ -67,5 +67,6 @@ async fn view(
     };
     let key = merchant.row.publishable_key.as_deref();
     let url = &engine.config.checkout_url;
-    Ok(CheckoutInvoiceView::of(row, url, key, page)?)
+    let now = merchant.now(engine.clock.now_ms());
+    Ok(CheckoutInvoiceView::of(row, url, key, now, page)?)
 }

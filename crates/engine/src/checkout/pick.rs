@@ -33,7 +33,8 @@ pub async fn pick_option(
         .find(|option| option.asset == asset.code)
         .ok_or_else(not_offered)?;
     let now = held.assess(held.moment(context));
-    if now.is_over || now.status == Status::UnderReview {
+    let has_rate = held.terms().has_rate(&asset.code, context.now);
+    if now.is_over || now.status == Status::UnderReview || !has_rate {
         return Err(Refusal::of(Code::InvoiceNotAwaitingPayment).into());
     }
     if picked.deposit.is_some() {
@@ -66,7 +67,7 @@ pub async fn pick_option(
     till_store::bindings::extend(tx, &context.scope, invoice, row.expires_at).await?;
     let kind = TimerKind::ExpireInvoice;
     let due_at = match row.status {
-        Status::PartiallyPaid => row.terms().closes_at(),
+        Status::PartiallyPaid => row.terms().looks_at(context.now),
         _ => row.expires_at,
     };
     let timer = TimerRow::new(&context.scope, kind, invoice, due_at);

@@ -57,11 +57,15 @@ pub async fn events_after(
     let display_name = merchant
         .as_ref()
         .and_then(|merchant| merchant.display_name.as_deref());
+    let ahead = merchant
+        .as_ref()
+        .map_or(0, |merchant| merchant.clock_offset_ms);
+    let options = offered(&row, engine.clock.now_ms().saturating_add(ahead));
     let item = |event: &till_store::events::StreamedEvent| {
         Ok(StreamItem {
             seq: event.stream_seq,
             event_type: event.event_type.clone(),
-            data: stream_event(event, &scope.account, invoice, offered(&row), display_name)?,
+            data: stream_event(event, &scope.account, invoice, &options, display_name)?,
         })
     };
     events.iter().map(item).collect()

@@ -15,9 +15,6 @@ use crate::base::fail::Fail;
 use crate::screening;
 use crate::settlement::{Held, Settling, Tracked};
 
-/// More payments than anybody needs for an invoice.
-const TOLD_EACH_MAX: usize = 64;
-
 /// What became of an observation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Taken {
@@ -40,19 +37,13 @@ impl Taken {
 /// What was seen, and whose it is.
 pub(super) type News<'n> = (&'n Found, &'n Observation);
 
-/// One after the other, so that each is told of. Where there are more than anybody needs, somebody floods it: each step
-/// looks at all payments of the invoice, and then what came together is one step.
+/// What came together is taken in together, so that nobody hears of a moment between two transfers of one block.
 pub(super) fn apply_all(
     settling: &mut Settling<'_>,
     news: &[News<'_>],
 ) -> Result<Vec<Taken>, Fail> {
-    let is_flooded = settling.held.payments.len() + news.len() > TOLD_EACH_MAX;
-    let rounds = match is_flooded {
-        false => (0..news.len()).map(|index| vec![index]).collect(),
-        true => rounds(news),
-    };
     let mut taken = vec![Taken::Nothing; news.len()];
-    for round in rounds {
+    for round in rounds(&settling.held, news) {
         let seen: Vec<News<'_>> = round.iter().map(|index| news[*index]).collect();
         for (index, became) in round.into_iter().zip(apply(settling, &seen)?) {
             taken[index] = became;
@@ -61,12 +52,21 @@ pub(super) fn apply_all(
     Ok(taken)
 }
 
-/// By their places: what is said of one transfer after the other, in rounds that have each transfer once.
-fn rounds(news: &[News<'_>]) -> Vec<Vec<usize>> {
+/// Which payment something is said of: one that is known, by its place, or a new one.
+#[derive(PartialEq, Eq, Hash)]
+enum Said<'o> {
+    OfKnown(usize),
+    OfNew(Receipt<'o>),
+}
+
+/// By their places: what is said of one payment after the other, in rounds that have each payment once.
+fn rounds(held: &Held, news: &[News<'_>]) -> Vec<Vec<usize>> {
     let mut rounds: Vec<Vec<usize>> = Vec::new();
-    let mut said: HashMap<Receipt<'_>, usize> = HashMap::with_capacity(news.len());
-    for (index, (_, observation)) in news.iter().enumerate() {
-        let round = said.entry(observation.receipt()).or_default();
+    let mut said: HashMap<Said<'_>, usize> = HashMap::with_capacity(news.len());
+    let places = places(held, news);
+    for (index, (place, (_, observation))) in places.into_iter().zip(news).enumerate() {
+        let of = place.map_or_else(|| Said::OfNew(observation.receipt()), Said::OfKnown);
+        let round = said.entry(of).or_default();
         if *round == rounds.len() {
             rounds.push(Vec::new());
         }
@@ -93,11 +93,10 @@ fn places(held: &Held, round: &[News<'_>]) -> Vec<Option<usize>> {
 /// Works out what follows from a round.
 fn apply(settling: &mut Settling<'_>, round: &[News<'_>]) -> Result<Vec<Taken>, Fail> {
     let places = places(&settling.held, round);
-    if undo(settling, round, &places) {
-        settling.step(None)?;
-    }
+    let undone = undo(settling, round, &places);
+    settling.take_back(&undone)?;
     let (context, now, held) = (settling.context, settling.at, &mut settling.held);
-    let (mut taken, mut is_changed) = (Vec::with_capacity(round.len()), false);
+    let (mut taken, mut is_changed) = (Vec::with_capacity(round.len()), !undone.is_empty());
     for (place, (found, observation)) in places.into_iter().zip(round) {
         let Some(place) = place else {
             let row = first_sighting(context, now, held, (found, observation));
@@ -127,20 +126,20 @@ fn apply(settling: &mut Settling<'_>, round: &[News<'_>]) -> Result<Vec<Taken>, 
     Ok(taken)
 }
 
-/// Takes out what is not there any more as it was, and says whether there was any. It is told and journalled as a
-/// reversal first, and then taken in as what it is now.
-fn undo(settling: &mut Settling<'_>, round: &[News<'_>], places: &[Option<usize>]) -> bool {
-    let (now, mut is_changed) = (settling.at, false);
+/// Takes out what is not there any more as it was, and says where that stands: it is journalled as a reversal first, and
+/// then taken in as what it is now.
+fn undo(settling: &mut Settling<'_>, round: &[News<'_>], places: &[Option<usize>]) -> Vec<usize> {
+    let (now, mut undone) = (settling.at, Vec::new());
     for (place, (_, observation)) in places.iter().zip(round) {
         let Some(place) = place else { continue };
         let row = &mut settling.held.payments[*place].is;
         // Run again on another chain, a transaction may send something else from the same place to the same address.
         if is_another(row, observation) || is_undone(row, observation) {
             remove(row, now);
-            is_changed = true;
+            undone.push(*place);
         }
     }
-    is_changed
+    undone
 }
 
 fn is_another(known: &PaymentRow, observation: &Observation) -> bool {
@@ -162,15 +161,17 @@ fn may_become(row: &PaymentRow, observation: &Observation) -> bool {
 }
 
 /// Whether a transfer that stands in the books left its block: another has it now and is not deep enough, or it is
-/// of another amount there, or from another. Or it is known by now that less arrived with it than its log says, or that a
-/// register names who sent it.
+/// of another amount there, or from another. Or it is known by now that less arrived with it than its log says, that it
+/// went elsewhere at once, or that a register names who sent it.
 fn is_undone(known: &PaymentRow, observation: &Observation) -> bool {
     let Sighting::InBlock { level, hash, .. } = &observation.sighting else {
         return false;
     };
     let names = |kept: &Option<String>| kept.as_deref().is_some_and(screening::names);
     let is_named = names(&observation.registers) && !names(&known.registers);
-    let is_less = observation.arrived.is_some_and(|units| units < known.units);
+    let is_less = observation
+        .arrived
+        .is_some_and(|units| units < known.units || !known.short);
     let is_elsewhere = known.block_hash.as_ref() != Some(hash);
     let is_other = *level < known.credit_at
         || known.units != observation.brought()
@@ -217,10 +218,12 @@ fn first_sighting(
         entries: 0,
         suffix: found.by.suffix(),
         short: observation.arrived.is_some(),
+        disputed: false,
         registers: observation.registers.clone(),
         refunds_due: Units::ZERO,
         refunds_sent: Units::ZERO,
         withdrawn: Units::ZERO,
+        withdrawn_sent: Units::ZERO,
         credit_used: Units::ZERO,
     };
     update(&mut row, observation, now);
@@ -234,6 +237,7 @@ fn update(row: &mut PaymentRow, observation: &Observation, now: i64) {
         // A transfer that became worth nothing is gone.
         _ if observation.brought().is_zero() => return remove(row, now),
         Sighting::Disputed => {
+            row.disputed = row.gone_at.is_none();
             // That a person was to look at its amount is not all there is to look at now.
             let is_mere_amount = row.verdict == Some(Verdict::Held(Hold::ManualReview));
             if row.status.is_free() || (row.status.is_posted() && is_mere_amount) {
@@ -260,12 +264,17 @@ fn update(row: &mut PaymentRow, observation: &Observation, now: i64) {
                 learn(row, observation);
                 return;
             }
+            // What was credited came when it first came, whichever block has it by now.
+            let before = row
+                .block_time
+                .filter(|_| row.credit_turn.is_some() && !row.by_sight);
+            row.first_seen_at = before.map_or(row.first_seen_at, |it| it.min(row.first_seen_at));
             row.level = *level;
             (row.block_time, row.block_number) = (Some(*time), Some(*number));
             row.block_hash = Some(hash.clone());
         }
     }
-    row.gone_at = None;
+    (row.gone_at, row.disputed) = (None, false);
     if was_dropped {
         // It was announced, and nobody had it: it comes now.
         row.first_seen_at = now;
@@ -293,7 +302,7 @@ fn learn(row: &mut PaymentRow, observation: &Observation) {
 }
 
 fn remove(row: &mut PaymentRow, now: i64) {
-    row.gone_at = row.gone_at.or(Some(now));
+    (row.gone_at, row.disputed) = (row.gone_at.or(Some(now)), false);
     // Should it come back, it is judged anew: its first verdict was about another block.
     row.verdict = None;
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use till_core::asset::{Family, Mode, Registry};
-use till_core::attribution::{Binding, Lease, by_binding, by_lease};
+use till_core::attribution::{Binding, Fit, Lease, by_binding, by_lease};
 use till_core::money::Units;
 use till_core::payment::AttributedBy;
 use till_core::scope::Scope;
@@ -228,17 +228,15 @@ impl Known {
         for row in rows.filter(|row| row.scope.mode == mode) {
             of_accounts.entry(&row.scope).or_default().push(row);
         }
-        if of_accounts.is_empty() {
-            return Err(Reason::NoLease);
-        }
         let fitting = of_accounts
             .into_iter()
             .filter_map(|(scope, rows)| self.fitting(contexts.get(scope)?, &rows, observation));
-        let fitting: Vec<(&BindingRow, bool)> = fitting.collect();
+        let fitting: Vec<(Fit, Option<&BindingRow>)> = fitting.collect();
         // One that holds the amount goes before those that once did, whoever's they are.
-        let holding: Vec<&BindingRow> = fitting.iter().filter(|it| it.1).map(|it| it.0).collect();
-        let row = match (&holding[..], &fitting[..]) {
-            ([row], _) | ([], [(row, _)]) => *row,
+        let best = fitting.iter().map(|it| it.0).min().ok_or(Reason::NoLease)?;
+        let mut alike = fitting.iter().filter(|it| it.0 == best);
+        let row = match (alike.next(), alike.next()) {
+            (Some((_, Some(row))), None) => *row,
             _ => return Err(Reason::Ambiguous),
         };
         let context = contexts.get(&row.scope).ok_or(Reason::NoLease)?;
@@ -250,13 +248,13 @@ impl Known {
         })
     }
 
-    /// The account's binding that fits, and whether it held the amount then.
+    /// The account's binding that fits best, and how well; none where two invoices fit alike.
     fn fitting<'r>(
         &self,
         context: &Context<'_>,
         rows: &[&'r BindingRow],
         observation: &Observation,
-    ) -> Option<(&'r BindingRow, bool)> {
+    ) -> Option<(Fit, Option<&'r BindingRow>)> {
         let bindings: Vec<Binding<'_>> = rows
             .iter()
             .map(|row| Binding {
@@ -264,12 +262,13 @@ impl Known {
                 created_at: row.created_at,
                 expires_at: row.expires_at,
                 closed_at: row.closed_at,
+                replaced_at: row.replaced_at,
             })
             .collect();
         let at = self.made_at(context, observation);
         let first_seen_at = self.first_seen_at(context, observation);
-        let row = rows[by_binding(&bindings, at, first_seen_at)?];
-        Some((row, row.closed_at.is_none_or(|closed| at < closed)))
+        let bound = by_binding(&bindings, at, first_seen_at)?;
+        Some((bound.fit, bound.index.map(|index| rows[index])))
     }
 }
 

@@ -29,7 +29,7 @@ pub struct Observation {
     pub asset: String,
     /// What its log says.
     pub units: Units,
-    /// What arrived, where that is less.
+    /// What arrived, where that is less, or went elsewhere at once.
     pub arrived: Option<Units>,
     /// What registers on the chain say of the sender.
     pub registers: Option<String>,

@@ -249,7 +249,9 @@ fn keep_registers(fact: &mut TransferRow, known: &[TransferRow]) {
 /// of its sender if they had said nothing. None where nothing more is known.
 fn better_known(fact: &TransferRow, seen: &Seen) -> Option<TransferRow> {
     let mut better = fact.clone();
-    better.set_came(seen.arrived.or(fact.came()));
+    if seen.arrived.is_some() {
+        better.set_came(seen.arrived, seen.strayed);
+    }
     if let Some(said) = &seen.registers {
         let said = screening::over(fact.registers.as_deref(), &screening::read(said));
         better.registers = screening::written(&said);
@@ -317,7 +319,7 @@ fn fact_of(network: &str, seen: &Seen, block: Option<&Block>, now: i64) -> Trans
         payment: None,
         unattributed: None,
     };
-    fact.set_came(seen.arrived);
+    fact.set_came(seen.arrived, seen.strayed);
     fact
 }
 

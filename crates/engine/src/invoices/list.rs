@@ -46,10 +46,12 @@ fn as_ended<'r>(view: InvoiceView<'r>, ended: &HashSet<String>) -> InvoiceView<'
     }
 }
 
-/// The account's time now, which decides whether a closed invoice still holds its addresses. Only a test clock has to be read.
+/// The account's time now, which decides whether a closed invoice still holds its addresses, and an open one its rates. Only a
+/// test clock has to be read.
 async fn shown_at(engine: &Engine, scope: &Scope, rows: &[InvoiceRow]) -> Result<i64, Fail> {
     let now = engine.clock.now_ms();
-    if scope.mode.is_live() || rows.iter().all(|row| row.closed_at.is_none()) {
+    let is_timeless = |row: &InvoiceRow| row.closed_at.is_none() && row.volatile_until.is_none();
+    if scope.mode.is_live() || rows.iter().all(is_timeless) {
         return Ok(now);
     }
     let mut reader = engine.db.read().await?;

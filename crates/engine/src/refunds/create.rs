@@ -8,6 +8,7 @@ use till_core::error::{Code, Refusal};
 use till_core::id::{self, IdKind};
 use till_core::ledger::{Position, refund_from};
 use till_core::money::{self, Units};
+use till_core::payment::PaymentStatus;
 use till_core::refund::{
     CLAIM_LIFE_MS, RefundReason, RefundStatus, Source, other_excess, refund_amount, refund_asset,
     refundable,
@@ -56,7 +57,7 @@ pub async fn create(
     let (asset, units) = decide(&held, request)?;
     let drawn = draw(&mut held, asset, units, now)?;
     let mut row = new_row(context, invoice, drawn, request.reason, now)?;
-    row.was_covered = held.assess(now).is_covered;
+    row.was_covered = held.assess(now).is_covered && is_beside_price(&held, &row);
     held.refunds.push(Tracked::new(row.clone()));
     settlement::settle(tx, context, held, None).await?;
     let timer = TimerRow::new(
@@ -75,6 +76,21 @@ pub async fn create(
     audit::record(tx, context, Action::RefundCreated, &row.id, details).await?;
     receipt::on_refund(tx, context, invoice, &refunded).await?;
     Ok(view)
+}
+
+/// Whether a refund takes what was paid beyond the price, and nothing of the price itself: that would be given up on purpose.
+fn is_beside_price(held: &Held, row: &RefundRow) -> bool {
+    let mut of_price = row.sources.iter().filter(|(id, units)| {
+        let payments = held.payments.iter().map(|payment| &payment.is);
+        let mut credited = payments.filter(|it| it.status == PaymentStatus::Credited);
+        let Some(payment) = credited.find(|payment| payment.id == *id) else {
+            return false;
+        };
+        let counted = payment.fact().counted_units().min(*units);
+        let withdrawn = row.withdrawn.iter().find(|(of, _)| of == id);
+        withdrawn.is_none_or(|(_, withdrawn)| *withdrawn < counted)
+    });
+    !row.withdrawn.is_empty() && of_price.next().is_none()
 }
 
 /// Links whose time is over stop counting now, whether or not their timers have fired.
@@ -215,6 +231,7 @@ fn new_row(
         screening: None,
         tx_hash: None,
         sent_despite: None,
+        paid_otherwise: false,
         steps: 0,
         id,
     })

@@ -31,15 +31,16 @@ pub fn is_tx_hash(text: &str) -> bool {
 pub enum PayoutSeen {
     /// The transaction paid the refund's address at least the refund's amount of its token.
     Shown,
-    /// It did not, is not known, or nobody asked because the refund is ready.
+    /// The chain has the transaction, and it paid something else.
+    Otherwise,
+    /// It is not known, or not to as many nodes as must agree.
     NotShown,
-    /// The network's transactions cannot be looked up here.
+    /// The network is not observed here.
     Unobserved,
 }
 
-/// What has to be asked outside before a refund is marked sent: the lists about the address of one that is ready, the
-/// chain about the payout of one that was ready before. A call that finds the address listed is refused; the merchant
-/// who has paid already says so again.
+/// What has to be asked outside before a refund is marked sent: the lists about the address of one that is ready, and the
+/// chain about the payout. A call that finds the address listed is refused; the merchant who has paid already says so again.
 pub async fn look_before_sent(
     engine: &Engine,
     scope: &Scope,
@@ -52,7 +53,13 @@ pub async fn look_before_sent(
     match row.status {
         RefundStatus::ReadyToSend => {
             screen_again(engine, scope, &row).await?;
-            Ok(PayoutSeen::NotShown)
+            // What is ready needs no proof: only what speaks against the payout is of interest.
+            Ok(match ask_chain(engine, &row, tx_hash).await? {
+                PayoutSeen::Otherwise => PayoutSeen::Otherwise,
+                PayoutSeen::Shown | PayoutSeen::NotShown | PayoutSeen::Unobserved => {
+                    PayoutSeen::NotShown
+                }
+            })
         }
         RefundStatus::InReview | RefundStatus::Cancelled if row.ready_at.is_some() => {
             ask_chain(engine, &row, tx_hash).await
@@ -61,7 +68,7 @@ pub async fn look_before_sent(
     }
 }
 
-/// Whether the chain shows the payout: by what was observed, or by what a node of the network says.
+/// Whether the chain shows the payout: by what was observed, or by what as many nodes of the network say as must agree.
 async fn ask_chain(engine: &Engine, row: &RefundRow, tx_hash: &str) -> Result<PayoutSeen, Fail> {
     let (network, address) = payout(row)?;
     let form = till_chains::normalise_tx_hash(tx_hash);
@@ -84,20 +91,25 @@ async fn ask_chain(engine: &Engine, row: &RefundRow, tx_hash: &str) -> Result<Pa
         return Ok(PayoutSeen::Shown);
     }
     let nodes = engine.nodes.as_ref().filter(|nodes| nodes.know(network));
-    let Some(nodes) = nodes.filter(|_| can_look_up(network, &form)) else {
+    let Some(nodes) = nodes else {
         return Ok(match observed.is_empty() {
             true => PayoutSeen::Unobserved,
             false => PayoutSeen::NotShown,
         });
     };
-    let found = nodes.look_up(&[network], &form).await;
-    let paid = found.into_iter().flat_map(|(_, moved)| moved);
-    let paid = paid
+    if !can_look_up(network, &form) {
+        return Ok(PayoutSeen::NotShown);
+    }
+    let Some(Some(moved)) = nodes.agree_on(network, &form).await else {
+        return Ok(PayoutSeen::NotShown);
+    };
+    let paid = moved
+        .iter()
         .filter(|moved| pays(&moved.recipient, &moved.asset.code))
         .fold(Units::ZERO, |sum, moved| sum.plus(moved.units));
     Ok(match paid >= due {
         true => PayoutSeen::Shown,
-        false => PayoutSeen::NotShown,
+        false => PayoutSeen::Otherwise,
     })
 }
 
@@ -135,11 +147,12 @@ pub async fn mark_sent(
     let row = held.refunds[at].is.clone();
     check_ready(&row, seen)?;
     let tx_hash = its_own(tx, context, &row, tx_hash).await?;
-    take_sent(&mut held, &row)?;
     let now = held.moment(context);
+    take_sent(&mut held, at, now)?;
     let sent = &mut held.refunds[at].is;
     (sent.sent_at, sent.tx_hash) = (Some(now), Some(tx_hash));
     sent.sent_despite = row.review_reason;
+    sent.paid_otherwise = seen == PayoutSeen::Otherwise;
     match settle(tx, context, held, id).await {
         // Another refund took the same transaction between our look and our write.
         Err(Fail::Store(error, _)) if error.violates("refunds_sent_once") => Err(Fail::Again),
@@ -182,21 +195,27 @@ async fn its_own(
 }
 
 /// The payments have sent what was promised of them. What a cancelled refund had given back is taken again: it is not
-/// offered a second time.
-fn take_sent(held: &mut Held, row: &RefundRow) -> Result<(), Fail> {
-    let is_promised = row.counts();
-    change(held, row, &row.sources, |payment, units| {
+/// offered a second time, and is held against the price as it is now.
+fn take_sent(held: &mut Held, at: usize, now: i64) -> Result<(), Fail> {
+    let is_promised = held.refunds[at].is.counts();
+    if !is_promised {
+        let mut withdrawn = held.withdraw(now, &held.refunds[at].is.sources);
+        withdrawn.retain(|(_, units)| !units.is_zero());
+        held.refunds[at].is.withdrawn = withdrawn;
+    }
+    let row = held.refunds[at].is.clone();
+    change(held, &row, &row.sources, |payment, units| {
         if is_promised {
             payment.refunds_due = payment.refunds_due.minus(units)?;
         }
         payment.refunds_sent = payment.refunds_sent.plus(units);
         Some(())
     })?;
-    if is_promised {
-        return Ok(());
-    }
-    change(held, row, &row.withdrawn, |payment, units| {
-        payment.withdrawn = payment.withdrawn.plus(units);
+    change(held, &row, &row.withdrawn, |payment, units| {
+        if !is_promised {
+            payment.withdrawn = payment.withdrawn.plus(units);
+        }
+        payment.withdrawn_sent = payment.withdrawn_sent.plus(units);
         Some(())
     })
 }

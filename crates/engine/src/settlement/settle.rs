@@ -1,6 +1,6 @@
 //! Facts in, and all that follows from them: worked out without the database, then written together.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use till_core::event::{Stood, announce};
 use till_core::id::IdKind;
@@ -14,7 +14,7 @@ use till_store::payments::PaymentRow;
 use till_store::screenings::ScreeningRow;
 use till_store::{Tx, Write};
 
-use super::facts::Held;
+use super::facts::{Held, Tracked};
 use super::follow::Follower;
 use super::tell::{Extra, events_of};
 use super::{follow, judge, reopen};
@@ -32,6 +32,8 @@ pub struct Settling<'c> {
     /// What the lists said of senders.
     screened: Vec<ScreeningRow>,
     events: Vec<EventRow>,
+    /// Payments that are not where they were, as they left, until the step that tells of it.
+    left: Vec<PaymentRow>,
     /// Whether some step made it wait again.
     pub has_reopened: bool,
 }
@@ -45,8 +47,28 @@ impl<'c> Settling<'c> {
             entries: Vec::new(),
             screened: Vec::new(),
             events: Vec::new(),
+            left: Vec::new(),
             has_reopened: false,
         }
+    }
+
+    /// Takes payments that are gone out of the books, before the same step takes them in as what they are now. Nothing is
+    /// told before that step: nobody hears of a moment that never was.
+    pub fn take_back(&mut self, places: &[usize]) -> Result<(), Fail> {
+        if places.is_empty() {
+            return Ok(());
+        }
+        let (context, at) = (self.context, self.at);
+        let after = self.held.assess(at);
+        let places: HashSet<usize> = places.iter().copied().collect();
+        let payments = self.held.payments.iter_mut().enumerate();
+        let gone = payments.filter(|(place, _)| places.contains(place));
+        let gone = gone.map(|(_, payment)| payment);
+        let entries = move_payments(context, at, gone, &HashSet::new(), &after)?;
+        self.entries.extend(entries);
+        let rows = places.iter().map(|place| &self.held.payments[*place].is);
+        self.left.extend(rows.cloned());
+        Ok(())
     }
 
     /// Works out what the facts now say: what differs from the step before is told and journalled.
@@ -63,14 +85,17 @@ impl<'c> Settling<'c> {
             cancelled_at: held.invoice.is.cancelled_at,
         };
         let after = assess(&facts, at);
-        let announcements = announce(before, &stood(held), &after);
-        self.entries
-            .extend(move_payments(context, at, held, &after)?);
+        let left = std::mem::take(&mut self.left);
+        let who_left: HashSet<&str> = left.iter().map(|row| &*row.id).collect();
+        let announcements = announce(before, &stood(held, &who_left), &after);
+        let payments = held.payments.iter_mut();
+        let entries = move_payments(context, at, payments, &who_left, &after)?;
+        self.entries.extend(entries);
         apply(at, &mut held.invoice.is, &after);
         follow::lease::apply(context, at, held, was_closed);
         follow::link_unit::apply(&mut held.invoice.is);
         follow::refund::apply(at, held, &after);
-        let events = events_of(context, at, held, &announcements, extra)?;
+        let events = events_of(context, at, held, &left, &announcements, extra)?;
         let streamed = events.iter().filter(|event| event.stream_seq.is_some());
         held.invoice.is.stream_seq += i64::try_from(streamed.count()).map_err(Fail::broken)?;
         self.events.extend(events);
@@ -141,22 +166,24 @@ pub async fn commit(
         .collect())
 }
 
-/// The payments as they were before this step.
-fn stood(held: &Held) -> Vec<Stood<'_>> {
+/// The payments as they were before this step, and which of them left on the way.
+fn stood<'h>(held: &'h Held, left: &HashSet<&str>) -> Vec<Stood<'h>> {
     let known = held.payments.iter().filter_map(|it| it.was.as_ref());
     let stood = known.map(|was| Stood {
         payment: &was.id,
         status: was.status,
         credited: was.credit_turn.is_some(),
+        left: left.contains(&*was.id),
     });
     stood.collect()
 }
 
 /// Each payment's status and position follow from the assessment; what moved is journalled.
-fn move_payments(
+fn move_payments<'p>(
     context: &Context<'_>,
     at: i64,
-    held: &mut Held,
+    payments: impl Iterator<Item = &'p mut Tracked<PaymentRow>>,
+    left: &HashSet<&str>,
     after: &Assessment,
 ) -> Result<Vec<NewEntry>, Fail> {
     let parts: HashMap<&str, &Part> = after
@@ -165,14 +192,15 @@ fn move_payments(
         .map(|part| (part.payment.as_str(), part))
         .collect();
     let mut entries = Vec::new();
-    for payment in &mut held.payments {
+    for payment in payments {
         let part = parts
             .get(payment.is.id.as_str())
             .ok_or_else(|| Fail::broken("a payment was not assessed"))?;
         let was_credited = payment
             .was
             .as_ref()
-            .is_some_and(|was| was.status == PaymentStatus::Credited);
+            .is_some_and(|was| was.status == PaymentStatus::Credited)
+            && !left.contains(&*payment.is.id);
         let row = &mut payment.is;
         row.status = part.status;
         row.credit_turn = part.credited;

@@ -19,10 +19,12 @@ pub struct Extra {
     pub json: String,
 }
 
+/// `left` are the payments that went away on the way, as they were then.
 pub(super) fn events_of(
     context: &Context<'_>,
     at: i64,
     held: &Held,
+    left: &[PaymentRow],
     announcements: &[Announcement],
     extra: Option<&Extra>,
 ) -> Result<Vec<EventRow>, Fail> {
@@ -66,8 +68,10 @@ pub(super) fn events_of(
             push(announcement.event, &render(context, &seen)?, None);
             continue;
         }
-        let about = payments
-            .iter()
+        let is_reversal = announcement.event == EventType::InvoicePaymentReversed;
+        let left = left.iter().filter(|_| is_reversal);
+        let about = left
+            .chain(payments.iter().copied())
             .find(|payment| announcement.payment.as_ref() == Some(&payment.id));
         let payment = match about {
             Some(row) => Some(serde_json::to_string(&PaymentView::of(row)).map_err(Fail::broken)?),

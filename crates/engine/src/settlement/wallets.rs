@@ -50,7 +50,11 @@ pub async fn tell(
         expires_at: held.terms().deadline(),
         open: true,
         closed_at: None,
+        replaced_at: None,
     };
+    if last.is_some() {
+        till_store::bindings::replace(tx, &row).await?;
+    }
     match till_store::bindings::insert(tx, &row).await {
         // Another invoice took the same amount between our look and our write: look again from the start.
         Err(error) if error.violates("wallet_bindings") => Err(Fail::Again),

@@ -101,8 +101,14 @@ pub async fn simulate_payment(
     let payment = taken.last().and_then(Taken::payment).unwrap_or_default();
     let paid = till_store::payments::find(tx, &context.scope, payment).await?;
     if paid.is_some_and(|paid| paid.invoice != invoice) {
-        let message = "the invoice's address has gone to another since it ended";
-        return Err(invalid("asset", message).into());
+        return Err(match bound {
+            Some(_) => invalid("sender", "another invoice has this wallet's binding by now"),
+            None => invalid(
+                "asset",
+                "the invoice's address has gone to another since it ended",
+            ),
+        }
+        .into());
     }
     let row = till_store::invoices::find(tx, &context.scope, invoice).await?;
     row.ok_or_else(|| Fail::broken("an invoice vanished while it was paid"))
@@ -218,6 +224,10 @@ fn amount(text: &str, asset: &Asset) -> Result<Units, Refusal> {
         .map_err(|error| invalid("amount", &format!("amount {error}")))?;
     if units.is_zero() {
         return Err(invalid("amount", "amount must be greater than zero"));
+    }
+    if units >= Units::END {
+        let message = "amount is more than there can be of a token";
+        return Err(invalid("amount", message));
     }
     Ok(units)
 }

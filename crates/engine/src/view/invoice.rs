@@ -63,7 +63,8 @@ pub struct PaymentOptionView {
     #[schema(example = "25.00")]
     pub amount_due: String,
     /// The deposit address: this invoice's alone, and the merchant's alone to empty. Null once the invoice is closed and the
-    /// address has cooled down: it may be another invoice's then.
+    /// address has cooled down: it may be another invoice's then. Null as well while an open invoice takes this asset no
+    /// more: its price moves, and the invoice's rate is over.
     #[schema(required)]
     pub address: Option<String>,
 }
@@ -195,10 +196,11 @@ impl<'a> InvoiceView<'a> {
         key: Option<&str>,
         now: i64,
     ) -> Result<InvoiceView<'a>, StoreError> {
-        let summary = &row.summary;
+        let (summary, terms) = (&row.summary, row.terms());
         let (mut payment_options, mut pending_options) = (Vec::new(), Vec::new());
         for option in &row.options {
             let asset = asset_of(row, option)?;
+            let is_asked = row.closed_at.is_some() || terms.has_rate(&option.asset, now);
             match &option.deposit {
                 Some(deposit) => payment_options.push(PaymentOptionView {
                     asset: &asset.code,
@@ -206,8 +208,9 @@ impl<'a> InvoiceView<'a> {
                     network: &asset.network,
                     network_name: &asset.network_name,
                     amount_due: show(option.due, option.decimals),
-                    address: deposit.is_held(now).then(|| deposit.address.clone()),
+                    address: (is_asked && deposit.is_held(now)).then(|| deposit.address.clone()),
                 }),
+                None if !is_asked => {}
                 None => pending_options.push(PendingOptionView::of(option, asset)),
             }
         }

@@ -154,11 +154,12 @@ impl CheckoutInvoiceView {
         row: &InvoiceRow,
         url: &str,
         key: Option<&str>,
+        now: i64,
         page: PayerPage,
     ) -> Result<CheckoutInvoiceView, StoreError> {
         let summary = &row.summary;
         let (mut payment_options, mut pending_options) = (Vec::new(), Vec::new());
-        for option in offered(row) {
+        for option in offered(row, now) {
             let asset = asset_of(row, option)?;
             match &option.deposit {
                 Some(deposit) => payment_options.push(payment_option(row, option, asset, deposit)),
@@ -195,12 +196,13 @@ impl CheckoutInvoiceView {
 }
 
 /// The ways to pay that a payer may be shown: none once nothing more is expected, for the address cools down then
-/// and will be another's.
-pub fn offered(row: &InvoiceRow) -> &[PayOption] {
-    match row.closed_at {
-        None => &row.options,
-        Some(_) => &[],
-    }
+/// and will be another's; and none in an asset whose rate is over.
+pub fn offered(row: &InvoiceRow, now: i64) -> Vec<&PayOption> {
+    let terms = row.terms();
+    let options = row.options.iter().filter(|_| row.closed_at.is_none());
+    options
+        .filter(|option| terms.has_rate(&option.asset, now))
+        .collect()
 }
 
 fn payment_option(

@@ -87,7 +87,7 @@ pub fn stream_event(
     event: &StreamedEvent,
     account: &str,
     invoice: &str,
-    options: &[PayOption],
+    options: &[&PayOption],
     display_name: Option<&str>,
 ) -> Result<String, StoreError> {
     let corrupt = |error: serde_json::Error| StoreError::corrupt("events", "body", invoice, error);
@@ -119,7 +119,7 @@ pub fn stream_event(
 fn derivation(
     shown: &PayerOptionView,
     account: &str,
-    options: &[PayOption],
+    options: &[&PayOption],
 ) -> Option<AddressDerivation> {
     let option = options.iter().find(|option| option.asset == shown.asset)?;
     let deposit = option.deposit.as_ref();

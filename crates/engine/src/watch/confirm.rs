@@ -13,6 +13,7 @@ use till_watch::{
 
 use super::gather::disagreement;
 use super::network_watch::NetworkWatch;
+use super::our_addresses::homes;
 use super::senders;
 use crate::base::fail::Fail;
 use crate::screening;
@@ -198,6 +199,7 @@ fn seen_again(row: &TransferRow) -> Seen {
         asset: row.asset.clone(),
         units: row.units,
         arrived: row.came(),
+        strayed: row.has_strayed(),
         registers: row.registers.clone(),
         sender: row.sender.clone(),
         recipient: row.recipient.clone(),
@@ -224,11 +226,16 @@ async fn learn(
     };
     let stays: Vec<&TransferRow> = rows.iter().filter(|row| !is_wrong(row)).collect();
     let mut seen: Vec<Seen> = stays.iter().map(|row| seen_again(row)).collect();
-    let came = amount_arrived::note(watch.pool, std::slice::from_ref(block), &mut seen).await;
+    let Ok(homes) = homes(watch, &seen).await else {
+        return (Vec::new(), Some(block.height));
+    };
+    let block_alone = std::slice::from_ref(block);
+    let came = amount_arrived::note(watch.pool, block_alone, &homes, &mut seen).await;
     let sent = senders::note(watch, &mut seen).await;
     let open = came.or(sent);
     let is_news = |(seen, row): &(Seen, &TransferRow)| {
-        (seen.arrived, &seen.registers) != (row.came(), &row.registers)
+        let known = (row.came(), row.has_strayed(), &row.registers);
+        (seen.arrived, seen.strayed, &seen.registers) != known
     };
     let learned = seen.into_iter().zip(stays).filter(is_news);
     (learned.map(|(seen, _)| seen).collect(), open)

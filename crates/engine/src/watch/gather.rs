@@ -6,8 +6,9 @@ use till_watch::our_transfers::{self, Matched};
 use till_watch::{ChainUpdate, Head, Span, amount_arrived, block_of, headers, read_all};
 
 use super::network_watch::NetworkWatch;
-use super::our_addresses::of_ours;
+use super::our_addresses::{homes, of_ours};
 use super::{Trouble, senders};
+use crate::base::fail::Fail;
 
 /// What the blocks from a height on are read upon.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +48,7 @@ pub(super) async fn gather(
         held = Some(disagreement(open));
     }
     let mut blocks: Vec<Block> = headers.iter().map(block_of).collect();
-    if let Some(open) = more(watch, &blocks, &mut matched).await {
+    if let Some(open) = more(watch, &blocks, &mut matched).await? {
         blocks.retain(|block| block.height < open);
         held = Some(disagreement(open));
     }
@@ -76,12 +77,15 @@ pub(super) async fn more(
     watch: NetworkWatch<'_>,
     blocks: &[Block],
     matched: &mut Matched,
-) -> Option<i64> {
-    let came = amount_arrived::note(watch.pool, blocks, &mut matched.seen).await;
+) -> Result<Option<i64>, Fail> {
+    let homes = homes(watch, &matched.seen).await?;
+    let came = amount_arrived::note(watch.pool, blocks, &homes, &mut matched.seen).await;
     let sent = senders::note(watch, &mut matched.seen).await;
-    let open = came.into_iter().chain(sent).min()?;
-    matched.end_below(open);
-    Some(open)
+    let open = came.into_iter().chain(sent).min();
+    if let Some(open) = open {
+        matched.end_below(open);
+    }
+    Ok(open)
 }
 
 /// In words for operators.

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use till_watch::EndpointLogs;
+use till_watch::amount_arrived::Homes;
 use till_watch::our_transfers::{candidates, recipients, retain_ours};
+use till_watch::{EndpointLogs, Seen};
 
 use super::network_watch::NetworkWatch;
 use super::{Trouble, watched_addresses};
@@ -35,4 +36,25 @@ async fn registered(
     let mut ours = till_store::leases::ours(&mut reader, &addresses).await?;
     ours.extend(till_store::destinations::registered(&mut reader, &addresses).await?);
     Ok(ours)
+}
+
+/// Where what these transfers brought to deposit addresses may go on to: every destination that their merchants ever had.
+pub(super) async fn homes(watch: NetworkWatch<'_>, seen: &[Seen]) -> Result<Homes, Fail> {
+    if seen.is_empty() {
+        return Ok(Homes::new());
+    }
+    let network = watch.network();
+    let recipients: HashSet<&str> = seen.iter().map(|it| &*it.recipient).collect();
+    let recipients: Vec<&str> = recipients.into_iter().collect();
+    let mut reader = watch.engine.db.read().await?;
+    let leases = till_store::leases::of_addresses(&mut reader, &recipients).await?;
+    let of_family = (network.family, network.mode);
+    let all = till_store::destinations::numbered(&mut reader, of_family.0, of_family.1).await?;
+    let mut homes = Homes::new();
+    for lease in leases {
+        let own = all.iter().filter(|it| *it.account == *lease.scope.account);
+        let own = own.map(|it| it.destination.clone()).collect();
+        homes.insert(lease.address, own);
+    }
+    Ok(homes)
 }

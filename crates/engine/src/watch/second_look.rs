@@ -158,7 +158,7 @@ async fn compare<'e>(
     leave_known(watch, &mut given, (from, to)).await?;
     let mut matched =
         our_transfers::agreed(watch.pool, &given, &our_addresses, (&[], watch.net.quorum)).await?;
-    more(watch, blocks, &mut matched).await;
+    more(watch, blocks, &mut matched).await?;
     if !matched.seen.is_empty() && !take(follower, matched.seen).await? {
         return Ok(None);
     }

@@ -44,11 +44,24 @@ impl Terms {
         }
     }
 
+    /// When the timer of what is paid in part is due: at the end of the rates that it had, then at its own.
+    pub fn looks_at(&self, now: i64) -> i64 {
+        let stops = self.expires_at + VOLATILE_REST_MS + 1;
+        let has_rates = self.offers.iter().any(|offer| offer.family == "bip122");
+        match has_rates && now < stops && stops < self.closes_at() {
+            true => stops,
+            false => self.closes_at(),
+        }
+    }
+
     /// It came too late for the rate that its invoice had.
     fn is_stale(&self, seen: &Seen) -> bool {
-        let mut own = self.offers.iter().filter(|offer| offer.asset == seen.asset);
-        own.any(|offer| offer.family == "bip122")
-            && seen.arrived_at() > self.expires_at + VOLATILE_REST_MS
+        self.has_no_rate(&seen.asset, seen.arrived_at())
+    }
+
+    pub fn has_no_rate(&self, asset: &str, at: i64) -> bool {
+        let mut own = self.offers.iter().filter(|offer| offer.asset == asset);
+        own.any(|offer| offer.family == "bip122") && at > self.expires_at + VOLATILE_REST_MS
     }
 
     pub fn is_over(&self, status: &str, now: i64) -> bool {
@@ -87,6 +100,8 @@ pub struct Seen {
     pub block: Option<(i64, String, i64)>,
     /// When it left the chain; none while it is there.
     pub gone_at: Option<i64>,
+    /// What it was when it left the block that it was in, until what it is now is settled.
+    pub left: Option<Part>,
     pub verdict: Option<String>,
     pub part: Part,
     pub entries: i64,
@@ -116,6 +131,17 @@ impl Seen {
     pub fn go(&mut self, now: i64) {
         self.gone_at = self.gone_at.or(Some(now));
         self.verdict = None;
+    }
+
+    /// It left, and comes back with the same step: the books have it twice.
+    pub fn leave(&mut self, now: i64) {
+        self.go(now);
+        self.entries += i64::from(self.part.posted() > 0);
+        let reversed = Part {
+            status: "reversed",
+            ..Part::default()
+        };
+        self.left = Some(std::mem::replace(&mut self.part, reversed));
     }
 
     pub fn is_gone(&self) -> bool {
@@ -215,20 +241,29 @@ fn is_dust(terms: &Terms, seen: &Seen) -> bool {
 }
 
 /// Whether each payment counts towards the price: `late` and `wrong_asset` do not. One that came after the
-/// deadline counts if one that was in time was there when it came, and if it has been credited.
+/// deadline counts if one that counts was there when it came, and if it has been credited.
 fn standing(terms: &Terms, payments: &[Seen], cancelled_at: Option<i64>) -> Vec<(bool, bool)> {
     let wrong = |seen: &Seen| due(terms, &seen.asset).is_none();
-    let in_time = |seen: &Seen| seen.arrived_at() < terms.deadline();
-    let keeps_open = |other: &&Seen| in_time(other) && !wrong(other) && !is_dust(terms, other);
-    let of = |seen: &Seen| {
-        let there_then = |other: &Seen| other.gone_at.is_none_or(|gone| seen.arrived_at() <= gone);
-        let kept_open = payments.iter().filter(keeps_open).any(there_then);
-        let counts = in_time(seen) || kept_open || seen.part.turn.is_some();
-        let counts = counts && !terms.is_stale(seen);
-        let late = !wrong(seen) && (!counts || cancelled_at.is_some());
-        (late, wrong(seen))
+    let mut counted: Vec<usize> = Vec::new();
+    for at in by_arrival(payments) {
+        let seen = &payments[at];
+        let keeps_open = |other: &usize| {
+            let other = &payments[*other];
+            !is_dust(terms, other) && other.gone_at.is_none_or(|gone| seen.arrived_at() <= gone)
+        };
+        let kept_open = counted.iter().any(keeps_open);
+        let in_time = seen.arrived_at() < terms.deadline();
+        let is_over =
+            terms.is_stale(seen) || cancelled_at.is_some_and(|it| seen.arrived_at() >= it);
+        if !wrong(seen) && !is_over && (in_time || kept_open || seen.part.turn.is_some()) {
+            counted.push(at);
+        }
+    }
+    let of = |(at, seen): (usize, &Seen)| {
+        let late = !counted.contains(&at) || cancelled_at.is_some();
+        (!wrong(seen) && late, wrong(seen))
     };
-    payments.iter().map(of).collect()
+    payments.iter().enumerate().map(of).collect()
 }
 
 fn by_arrival(payments: &[Seen]) -> Vec<usize> {
@@ -382,8 +417,15 @@ pub fn expect(terms: &Terms, payments: &[Seen], cancelled_at: Option<i64>, now: 
         }
     }
     if out.status == "partially_paid"
-        && let Some(asset) = last_asset
+        && let Some(last) = last_asset
     {
+        let mut offers = terms.offers.iter().map(|offer| offer.asset.clone());
+        let asset = match terms.has_no_rate(&last, now) {
+            true => offers
+                .find(|it| !terms.has_no_rate(it, now))
+                .unwrap_or(last),
+            false => last,
+        };
         let sent = &credited + &waiting;
         let left = if enough(&sent) {
             BigUint::ZERO

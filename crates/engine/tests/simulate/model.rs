@@ -74,6 +74,8 @@ pub struct Binding {
     pub expires_at: i64,
     pub open: bool,
     pub closed_at: Option<i64>,
+    /// When its wallet was told something else for the same invoice.
+    pub replaced_at: Option<i64>,
 }
 
 #[derive(Clone, Debug)]
@@ -146,52 +148,90 @@ impl Model {
         self.credit_at.get(network).copied().unwrap_or(Level::Final)
     }
 
-    /// What the chain says now of a transfer, which was first seen at a moment of real time. `payment` is the id that the
-    /// server knows it by. Answers whose invoice it touched.
+    /// What the chain says now of transfers, each with the id that the server knows its payment by and the moment of real time at
+    /// which it was first seen. What goes and what comes is taken together, and then each invoice is settled once. Answers
+    /// whose invoices it touched.
     pub fn observe(
+        &mut self,
+        news: &[(&Observation, Option<String>, i64)],
+        real_now: i64,
+    ) -> Vec<(usize, String)> {
+        let mut touched: Vec<(usize, String)> = Vec::new();
+        for (seen, ..) in news {
+            touched.extend(self.leave(seen, real_now));
+        }
+        for (seen, payment, first_seen_at) in news {
+            touched.extend(self.come(seen, payment.as_deref(), real_now, *first_seen_at));
+        }
+        let mut settled = BTreeSet::new();
+        for (m, invoice) in &touched {
+            if settled.insert((*m, invoice.clone())) {
+                let now = real_now + self.merchants[*m].offset_ms;
+                self.settle(*m, invoice, now);
+            }
+        }
+        touched
+    }
+
+    /// What an observation takes away: whoever stood at its place, or what it was before.
+    fn leave(&mut self, seen: &Observation, real_now: i64) -> Vec<(usize, String)> {
+        let id = transfer_of(seen);
+        let mut touched = self.displace(&id, seen, real_now);
+        let Some((m, key)) = self.payment_of(&id, seen) else {
+            return touched;
+        };
+        let merchant = &mut self.merchants[m];
+        let now = real_now + merchant.offset_ms;
+        let known = merchant.seen.get_mut(&key).unwrap();
+        match seen.sighting {
+            Sighting::Disputed => {
+                let is_mere_amount = known.verdict.as_deref() == Some("held:manual_review");
+                let is_free = ["credited", "refundable"].contains(&known.part.status);
+                if is_free || (known.part.status == "held" && is_mere_amount) {
+                    known.verdict = Some("held:finality_violation".into());
+                }
+            }
+            Sighting::Removed => known.go(now),
+            // A reorganisation left nothing of it.
+            _ if seen.units.0 == 0 => known.go(now),
+            // What stood in the books is taken back as itself before something else takes its place.
+            _ if undoes(known, seen) => known.leave(now),
+            _ => {}
+        }
+        touched.push((m, known.invoice.clone()));
+        touched
+    }
+
+    fn come(
         &mut self,
         seen: &Observation,
         payment: Option<&str>,
         real_now: i64,
         first_seen_at: i64,
     ) -> Option<(usize, String)> {
-        let id = TransferId {
-            network: seen.network.clone(),
-            tx: seen.tx_hash.clone(),
-            place: seen.place,
-        };
-        self.displace(&id, seen, real_now);
+        let id = transfer_of(seen);
         let Some((m, key)) = self.payment_of(&id, seen) else {
             return self.first(id, seen, payment, real_now, first_seen_at);
         };
-        let now = real_now + self.merchants[m].offset_ms;
-        let known = self.merchants[m].seen.get_mut(&key).unwrap();
-        let invoice = known.invoice.clone();
-        if let Sighting::Disputed = seen.sighting {
-            let is_mere_amount = known.verdict.as_deref() == Some("held:manual_review");
-            let is_free = ["credited", "refundable"].contains(&known.part.status);
-            if is_free || (known.part.status == "held" && is_mere_amount) {
-                known.verdict = Some("held:finality_violation".into());
-            }
-        } else if seen.units.0 == 0 {
-            // A reorganisation left nothing of it.
-            known.go(now);
-        } else {
-            if undoes(known, seen) {
-                // What stood in the books is taken back as itself before something else takes its place.
-                known.go(now);
-                self.settle(m, &invoice, now);
-            }
-            take(self.merchants[m].seen.get_mut(&key).unwrap(), seen, now);
+        let merchant = &mut self.merchants[m];
+        let now = real_now + merchant.offset_ms;
+        let known = merchant.seen.get_mut(&key).unwrap();
+        if seen.units.0 != 0 {
+            take(known, seen, now);
         }
-        self.settle(m, &invoice, now);
-        Some((m, invoice))
+        Some((m, known.invoice.clone()))
     }
 
     /// What stood at this place was recognised by what its sender sent, and something else is there now: it is gone.
-    fn displace(&mut self, id: &TransferId, seen: &Observation, real_now: i64) {
+    fn displace(
+        &mut self,
+        id: &TransferId,
+        seen: &Observation,
+        real_now: i64,
+    ) -> Vec<(usize, String)> {
+        let mut touched = Vec::new();
         if !matches!(seen.sighting, Sighting::Pending | Sighting::InBlock { .. }) {
-            return;
+            return touched;
         }
         for m in 0..self.merchants.len() {
             let merchant = &mut self.merchants[m];
@@ -202,10 +242,10 @@ impl Model {
             });
             if let Some((_, known)) = other {
                 known.go(now);
-                let invoice = known.invoice.clone();
-                self.settle(m, &invoice, now);
+                touched.push((m, known.invoice.clone()));
             }
         }
+        touched
     }
 
     /// The payment that an observation is about: the one that stands there, or the one that it brings back.
@@ -282,6 +322,7 @@ impl Model {
             by_sight: merchant.is_moved(seen),
             block: None,
             gone_at: None,
+            left: None,
             verdict: None,
             part: Part::default(),
             entries: 0,
@@ -290,7 +331,6 @@ impl Model {
         take(&mut new, seen, now);
         merchant.seen.insert(key.clone(), new);
         merchant.fresh.push(key);
-        self.settle(m, &invoice, now);
         Some((m, invoice))
     }
 
@@ -376,16 +416,17 @@ impl Model {
                     expires_at: terms.deadline(),
                     open: true,
                     closed_at: None,
+                    replaced_at: None,
                     ..last.clone()
                 };
-                self.merchants[m].bindings.push(again);
+                self.merchants[m].tell_wallet(again);
             }
         }
     }
 }
 
 impl Model {
-    /// Whose wallet sent exactly this in time, each account in its own time; nobody's when it fits two of them.
+    /// Whose wallet sent exactly this, each account in its own time; nobody's when it fits two of them alike.
     fn bound(
         &self,
         seen: &Observation,
@@ -394,20 +435,26 @@ impl Model {
     ) -> Option<(usize, String, Option<u128>)> {
         let mode = Registry::builtin().network(&seen.network)?.mode;
         let of_mode = (0..self.merchants.len()).filter(|m| self.merchants[*m].scope.mode == mode);
-        let mut fitting: Vec<(usize, &Binding)> = of_mode
-            .filter_map(|m| Some((m, self.merchants[m].bound(seen, real_now, first_seen_at)?)))
+        let fitting: Vec<(usize, u8, Option<&Binding>)> = of_mode
+            .filter_map(|m| {
+                let (rank, binding) = self.merchants[m].bound(seen, real_now, first_seen_at)?;
+                Some((m, rank, binding))
+            })
             .collect();
-        let holds = |(m, binding): &(usize, &Binding)| {
-            let at = self.merchants[*m].made_at(seen, real_now, first_seen_at);
-            binding.closed_at.is_none_or(|closed| at < closed)
-        };
-        if fitting.iter().any(holds) {
-            fitting.retain(holds);
-        }
-        match fitting[..] {
-            [(m, binding)] => Some((m, binding.invoice.clone(), Some(binding.suffix))),
+        let best = fitting.iter().map(|it| it.1).min()?;
+        let alike: Vec<_> = fitting.iter().filter(|it| it.1 == best).collect();
+        match alike[..] {
+            [(m, _, Some(binding))] => Some((*m, binding.invoice.clone(), Some(binding.suffix))),
             _ => None,
         }
+    }
+}
+
+fn transfer_of(seen: &Observation) -> TransferId {
+    TransferId {
+        network: seen.network.clone(),
+        tx: seen.tx_hash.clone(),
+        place: seen.place,
     }
 }
 
@@ -443,6 +490,10 @@ fn take(known: &mut Seen, seen: &Observation, now: i64) {
             time,
         } => {
             let same = !known.is_gone() && known.block.as_ref().is_some_and(|b| b.1 == *hash);
+            // What was credited does not come later because another block has it.
+            if !same && known.part.turn.is_some() {
+                known.first_seen_at = known.arrived_at();
+            }
             known.level = if same {
                 known.level.max(*level)
             } else {
@@ -486,9 +537,27 @@ impl Merchant {
         }
     }
 
-    /// The binding that held the amount then, two minutes of grace before it was made included where nobody else had it;
-    /// or else that of the only invoice that could still be paid so. Never one made after the transfer was seen.
-    fn bound(&self, seen: &Observation, real_now: i64, first_seen_at: i64) -> Option<&Binding> {
+    /// A wallet is told what to send: whatever else it was told for the same invoice has ended.
+    pub fn tell_wallet(&mut self, told: Binding) {
+        let of = |it: &Binding| (it.invoice.clone(), it.asset.clone(), it.sender.clone());
+        let says = |it: &Binding| (it.units, it.destination.clone());
+        for before in &mut self.bindings {
+            if of(before) == of(&told) && says(before) != says(&told) {
+                before.replaced_at = before.replaced_at.or(Some(told.created_at));
+            }
+        }
+        self.bindings.push(told);
+    }
+
+    /// The binding that held the amount then (0), two minutes of grace before it was made included where nobody else had it;
+    /// or else that of the only invoice that could still be paid so (1); or else the last that was made (2). Never one made
+    /// after the transfer was seen. None where two fit alike.
+    fn bound(
+        &self,
+        seen: &Observation,
+        real_now: i64,
+        first_seen_at: i64,
+    ) -> Option<(u8, Option<&Binding>)> {
         let at = self.made_at(seen, real_now, first_seen_at);
         let alike = |binding: &&Binding| {
             Some(&binding.sender) == seen.sender.as_ref()
@@ -499,7 +568,7 @@ impl Merchant {
         let bindings = self.bindings[..self.before.1].iter();
         let mut bindings: Vec<&Binding> = bindings.filter(alike).collect();
         bindings.sort_by_key(|it| (it.created_at, &it.invoice, it.turn));
-        let mut fitting: Vec<&Binding> = Vec::new();
+        let mut fitting: Vec<(u8, &Binding)> = Vec::new();
         for (place, binding) in bindings.iter().enumerate() {
             let made = binding.created_at;
             let before = bindings[..place].iter();
@@ -508,17 +577,22 @@ impl Merchant {
                 .max();
             let from = (made - SLACK_MS).max(others_until.unwrap_or(i64::MIN));
             let is_known = first_seen_at + self.offset_ms < made;
-            if !is_known && (from..binding.expires_at).contains(&at) {
-                fitting.push(binding);
+            let is_replaced = binding.replaced_at.is_some_and(|end| end <= at);
+            if is_known || is_replaced || at < from {
+                continue;
             }
+            let rank = match binding.closed_at {
+                None => 0,
+                Some(closed) if at < closed => 0,
+                Some(_) => 1 + u8::from(at >= binding.expires_at),
+            };
+            fitting.push((rank, binding));
         }
-        let held = |binding: &Binding| binding.closed_at.is_none_or(|closed| at < closed);
-        if fitting.iter().any(|binding| held(binding)) {
-            fitting.retain(|binding| held(binding));
-        }
-        let last = fitting.last().copied()?;
-        let same = |other: &&Binding| other.invoice == last.invoice;
-        fitting.iter().all(same).then_some(last)
+        let best = fitting.iter().map(|it| it.0).min()?;
+        fitting.retain(|it| it.0 == best);
+        let last = fitting.last()?.1;
+        let same = fitting.iter().all(|it| it.1.invoice == last.invoice);
+        Some((best, (same || best == 2).then_some(last)))
     }
 
     /// Who held the address when the transfer was made, or last: from two minutes before its lease, where nobody
@@ -625,7 +699,7 @@ impl Merchant {
         let invoice = self.invoices.get_mut(invoice_id).unwrap();
         let before = std::mem::replace(&mut invoice.now, after.clone());
         let mut said: Vec<&str> = extra.into_iter().collect();
-        let was: Vec<Part> = facts.iter().map(|seen| seen.part).collect();
+        let was: Vec<Was> = facts.iter().map(|seen| (seen.part, seen.left)).collect();
         said.extend(announced(before.status, &was, &after));
         for kind in said {
             invoice.say(kind, self.url.is_some());
@@ -639,7 +713,7 @@ impl Merchant {
             if part.status == "credited" && seen.part.status != "credited" {
                 seen.credited_at = Some(now);
             }
-            seen.part = part;
+            (seen.part, seen.left) = (part, None);
             self.seen.insert(id.clone(), seen);
         }
         let gave_back = |of: &Expected| of.over && !is_paid(of.status);
@@ -660,7 +734,7 @@ impl Merchant {
             match invoice.now.status {
                 "awaiting_payment" => invoice.timer = Some(invoice.terms.deadline()),
                 "partially_paid" if !invoice.now.over => {
-                    invoice.timer = Some(invoice.terms.closes_at());
+                    invoice.timer = Some(invoice.terms.looks_at(now));
                 }
                 _ => {}
             }
@@ -751,8 +825,11 @@ fn listed(seen: &Seen) -> Option<&'static str> {
         .next()
 }
 
+/// What a payment was before; and what it was when it left, where it left and came back at once.
+type Was = (Part, Option<Part>);
+
 /// Everything that happened between before and after, in the order in which it must be told.
-fn announced(before: &str, was: &[Part], after: &Expected) -> Vec<&'static str> {
+fn announced(before: &str, was: &[Was], after: &Expected) -> Vec<&'static str> {
     let mut said = Vec::new();
     let pays = |part: &Part| part.posted() > 0 && !part.dust && !part.wrong_asset && !part.late;
     let seen = match after.status {
@@ -762,10 +839,12 @@ fn announced(before: &str, was: &[Part], after: &Expected) -> Vec<&'static str> 
     if matches!(before, "awaiting_payment" | "expired") && seen {
         said.push("invoice.detected");
     }
-    for (was, part) in was.iter().zip(&after.parts) {
-        // The merchant was told that it is theirs, or to be returned.
-        let known = was.turn.is_some() || was.status == "refundable";
-        if known && part.status == "reversed" && (!part.dust || before != after.status) {
+    // The merchant was told that it is theirs, or to be returned.
+    let told = |part: &Part| part.turn.is_some() || part.status == "refundable";
+    for ((was, left), part) in was.iter().zip(&after.parts) {
+        let known = told(was);
+        let undone = left.as_ref().is_some_and(told) || (known && part.status == "reversed");
+        if undone && (!part.dust || before != after.status) {
             said.push("invoice.payment_reversed");
         }
         if !known && part.status == "refundable" && !part.dust && !part.rejected {
@@ -776,10 +855,10 @@ fn announced(before: &str, was: &[Part], after: &Expected) -> Vec<&'static str> 
         }
     }
     let credited = |part: &Part| part.status == "credited";
-    let credit_changed = was
-        .iter()
-        .zip(&after.parts)
-        .any(|(a, b)| !b.dust && credited(a) != credited(b));
+    let credit_changed = was.iter().zip(&after.parts).any(|((was, left), part)| {
+        let has_left = left.as_ref().is_some_and(credited);
+        !part.dust && (has_left || credited(was) != credited(part))
+    });
     let retold = credit_changed && matches!(after.status, "partially_paid" | "overpaid");
     if before != after.status || retold {
         said.push(match after.status {

@@ -290,8 +290,9 @@ impl Model {
     }
 
     fn tell(&mut self, news: &[Observation], payments: &Payments, real_now: i64) -> Settled {
-        let mut touched = Vec::new();
         self.begin();
+        let mut taken: BTreeSet<&str> = BTreeSet::new();
+        let mut told = Vec::with_capacity(news.len());
         for seen in news {
             let id = TransferId {
                 network: seen.network.clone(),
@@ -300,9 +301,11 @@ impl Model {
             };
             let first_seen_at = self.nets[&seen.network].first_seen_at(&id);
             let of_place = payments.get(&id).into_iter().flatten();
-            let payment = of_place.map(String::as_str).find(|it| !self.knows(it));
-            touched.extend(self.observe(seen, payment, real_now, first_seen_at));
+            let mut of_place = of_place.map(String::as_str);
+            let payment = of_place.find(|it| !self.knows(it) && !taken.contains(it));
+            taken.extend(payment);
+            told.push((seen, payment.map(str::to_owned), first_seen_at));
         }
-        touched
+        self.observe(&told, real_now)
     }
 }

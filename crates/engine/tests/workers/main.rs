@@ -13,6 +13,7 @@ mod retention;
 mod stress;
 mod subscriptions;
 mod timers;
+mod together;
 mod unread;
 mod waiting;
 mod webhooks;

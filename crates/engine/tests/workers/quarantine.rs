@@ -29,6 +29,7 @@ async fn paying(world: &World, invoices: &[String]) -> Step {
             asset: "USDC@eip155:84532".into(),
             units: Units(25_000_000),
             arrived: None,
+            strayed: false,
             registers: None,
             sender: None,
             recipient: row.options[0].deposit.as_ref().unwrap().address.clone(),

@@ -31,6 +31,7 @@ pub async fn transfer(world: &World, invoice: &str, asset: &str, height: i64) ->
         asset: asset.into(),
         units: Units(25_000_000),
         arrived: None,
+        strayed: false,
         registers: None,
         sender: None,
         recipient: row.options[0].deposit.as_ref().unwrap().address.clone(),
@@ -209,6 +210,22 @@ both_engines! {
         assert_eq!(world.status(invoice).await, "under_review");
         let [payment] = &payments(&world, invoice).await[..] else { panic!("one payment") };
         assert_eq!((payment.status.as_str(), payment.units.0), ("held", sent.units.0 - 250_000));
+    }
+
+    async fn what_went_elsewhere_in_the_block_that_brought_it_is_held(db: Db) {
+        let world = World::crediting(db, [(NETWORK.into(), Level::Included)].into()).await;
+        let [known, late] = &world.invoices(&world.scope, 2).await[..] else { panic!("two") };
+        let strayed = |sent: &Seen| Seen { arrived: Some(sent.units), strayed: true, ..sent.clone() };
+        let first = transfer(&world, known, USDC, 2).await;
+        let second = Seen { place: 1, ..transfer(&world, late, USDC, 2).await };
+        mined(&world, "a2", vec![strayed(&first), second.clone()], false).await;
+        assert_eq!((world.status(known).await, world.status(late).await), ("under_review", "paid"));
+        mined(&world, "a2", vec![strayed(&second)], true).await;
+        for invoice in [known, late] {
+            assert_eq!(world.status(invoice).await, "under_review");
+            let [payment] = &payments(&world, invoice).await[..] else { panic!("one payment") };
+            assert_eq!((payment.status.as_str(), payment.units), ("held", first.units));
+        }
     }
 
     async fn who_was_named_is_named_in_another_block_too(db: Db) {

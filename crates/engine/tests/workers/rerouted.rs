@@ -41,6 +41,7 @@ async fn routes(world: &World, branch: &str, order: &[&Payee], is_final: bool) {
             asset: USDC.into(),
             units: Units(25_000_000),
             arrived: None,
+            strayed: false,
             registers: None,
             sender: None,
             recipient: row.options[0].deposit.as_ref().unwrap().address.clone(),

@@ -56,6 +56,7 @@ async fn binding(world: &World, scope: &Scope, (invoice, wallet): (&str, &str)) 
         asset: USDC.into(),
         units: Units(binding.amount_base_units.parse().unwrap()),
         arrived: None,
+        strayed: false,
         registers: None,
         sender: Some(wallet.into()),
         recipient: binding.destination,

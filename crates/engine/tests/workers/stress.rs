@@ -46,6 +46,7 @@ fn step(epoch: i64, blocks: Vec<Block>, addresses: &[String], is_final: bool) ->
             asset: ASSET.into(),
             units: Units(25_000_000),
             arrived: None,
+            strayed: false,
             registers: None,
             sender: None,
             recipient: address.clone(),

@@ -58,7 +58,7 @@ both_engines! {
             place: 0,
             asset: "USDC@eip155:84532".into(),
             units: Units(25_000_000),
-            arrived: None,
+            arrived: None, strayed: false,
             registers: None,
             sender: None,
             recipient: row.options[0].deposit.as_ref().unwrap().address.clone(),

@@ -244,6 +244,8 @@ CREATE TABLE wallet_bindings (
     open BIGINT NOT NULL DEFAULT 1,
     -- When the amount became free for another.
     closed_at BIGINT,
+    -- When the wallet was told something else for the same invoice.
+    replaced_at BIGINT,
     PRIMARY KEY (account, mode, invoice, asset, sender, turn),
     FOREIGN KEY (account, mode, invoice) REFERENCES invoices (account, mode, id),
     CHECK ((open = 1) = (closed_at IS NULL))
@@ -294,6 +296,8 @@ CREATE TABLE payments (
     verdict TEXT COLLATE "C",
     registers TEXT COLLATE "C",
     short BIGINT NOT NULL DEFAULT 0,
+    -- Its block was final and was replaced, and no operator has looked yet.
+    disputed BIGINT NOT NULL DEFAULT 0,
 
     credited_at BIGINT,
     -- Numbers the credited payments of the invoice, so that a later one pushes none out of what it settled.
@@ -302,6 +306,7 @@ CREATE TABLE payments (
     refunds_due TEXT COLLATE "C" NOT NULL DEFAULT '0',
     refunds_sent TEXT COLLATE "C" NOT NULL DEFAULT '0',
     withdrawn TEXT COLLATE "C" NOT NULL DEFAULT '0',
+    withdrawn_sent TEXT COLLATE "C" NOT NULL DEFAULT '0',
     -- How much of its prepaid credit was set aside or used.
     credit_used TEXT COLLATE "C" NOT NULL DEFAULT '0',
 
@@ -418,6 +423,8 @@ CREATE TABLE refunds (
     tx_hash TEXT COLLATE "C",
     -- Why it was in review when the merchant recorded that it had been paid out before.
     sent_despite TEXT COLLATE "C",
+    -- The chain showed, when it was recorded as sent, that the transaction paid something else.
+    paid_otherwise BIGINT NOT NULL DEFAULT 0,
     -- How many rows of refund_steps it has.
     steps BIGINT NOT NULL,
     PRIMARY KEY (account, mode, id),

@@ -238,6 +238,8 @@ CREATE TABLE wallet_bindings (
     open INTEGER NOT NULL DEFAULT 1,
     -- When the amount became free for another.
     closed_at INTEGER,
+    -- When the wallet was told something else for the same invoice.
+    replaced_at INTEGER,
     PRIMARY KEY (account, mode, invoice, asset, sender, turn),
     FOREIGN KEY (account, mode, invoice) REFERENCES invoices (account, mode, id),
     CHECK ((open = 1) = (closed_at IS NULL))
@@ -288,6 +290,8 @@ CREATE TABLE payments (
     verdict TEXT,
     registers TEXT,
     short INTEGER NOT NULL DEFAULT 0,
+    -- Its block was final and was replaced, and no operator has looked yet.
+    disputed INTEGER NOT NULL DEFAULT 0,
 
     credited_at INTEGER,
     -- Numbers the credited payments of the invoice, so that a later one pushes none out of what it settled.
@@ -296,6 +300,7 @@ CREATE TABLE payments (
     refunds_due TEXT NOT NULL DEFAULT '0',
     refunds_sent TEXT NOT NULL DEFAULT '0',
     withdrawn TEXT NOT NULL DEFAULT '0',
+    withdrawn_sent TEXT NOT NULL DEFAULT '0',
     -- How much of its prepaid credit was set aside or used.
     credit_used TEXT NOT NULL DEFAULT '0',
 
@@ -414,6 +419,8 @@ CREATE TABLE refunds (
     tx_hash TEXT,
     -- Why it was in review when the merchant recorded that it had been paid out before.
     sent_despite TEXT,
+    -- The chain showed, when it was recorded as sent, that the transaction paid something else.
+    paid_otherwise INTEGER NOT NULL DEFAULT 0,
     -- How many rows of refund_steps it has.
     steps INTEGER NOT NULL,
     PRIMARY KEY (account, mode, id),

@@ -26,12 +26,32 @@ table! {
         open: bool,
         /// When the amount became free for another.
         closed_at: Option<i64>,
+        /// When the wallet was told another amount, or another destination, for the same invoice.
+        replaced_at: Option<i64>,
     }
 }
 
 /// Fails as a taken key when another invoice was given the same amount for the same wallet meanwhile.
 pub async fn insert(tx: &mut Tx, binding: &BindingRow) -> Result<(), StoreError> {
     tx.write(&Write::records([binding])).await.map(drop)
+}
+
+/// Ends what the wallet was told before for the same invoice, where this binding says something else.
+pub async fn replace(tx: &mut Tx, by: &BindingRow) -> Result<(), StoreError> {
+    let sql = "UPDATE wallet_bindings SET replaced_at = $7 WHERE account = $1 AND mode = $2 AND invoice = $3 \
+         AND asset = $4 AND sender = $5 AND turn < $6 AND replaced_at IS NULL AND NOT (units = $8 AND destination = $9)";
+    let args = vals![
+        &*by.scope.account,
+        by.scope.mode.as_str(),
+        &by.invoice,
+        &by.asset,
+        &by.sender,
+        by.turn,
+        by.created_at,
+        by.units.0.to_string(),
+        &by.destination
+    ];
+    tx.run(sql, &args).await.map(drop)
 }
 
 pub async fn of_invoice(

@@ -72,6 +72,11 @@ table! {
         tx_hash: Option<String>,
         cancelled_at: Option<i64>,
         sent_despite: Option<ReviewReason>,
+        paid_otherwise: bool,
+        /// Whether the price was paid beside it when it was made.
+        was_covered: bool,
+        /// The payments that it is drawn from, and how much of each.
+        sources: Vec<(String, Units)>,
     }
 }
 
@@ -132,7 +137,7 @@ pub async fn of_period(
          WHERE j.account = $1 AND j.mode = $2 AND j.invoice > $3 AND j.invoice <= $4), \
          (SELECT string_agg(concat_ws($7, r.id, r.invoice, r.asset, r.units, r.status, r.created_at, \
          COALESCE(r.payout_network, ''), COALESCE(r.payout_address, ''), COALESCE(r.tx_hash, ''), \
-         COALESCE(r.cancelled_at, -1), COALESCE(r.sent_despite, '')), $8) FROM refunds AS r \
+         COALESCE(r.cancelled_at, -1), COALESCE(r.sent_despite, ''), r.paid_otherwise, r.was_covered, r.sources), $8) FROM refunds AS r \
          WHERE r.invoice > $3 AND r.invoice <= $4 AND r.account || '' = $1 AND r.mode || '' = $2 \
          AND r.status <> 'cancelled' AND r.lapsed_at IS NULL), \
          (SELECT string_agg(concat_ws($7, n.id, COALESCE(n.safe_height, -1), COALESCE(n.final_height, -1)), $8) FROM networks AS n) \

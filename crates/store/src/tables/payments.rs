@@ -49,10 +49,14 @@ table! {
         refunds_sent: Units,
         /// What of these counts towards the price no more.
         withdrawn: Units,
+        /// What of that was sent.
+        withdrawn_sent: Units,
         /// What of its prepaid credit was set aside or used.
         credit_used: Units,
         /// Less arrived than its log says: a person must look.
         short: bool,
+        /// Its block was final and was replaced, and no operator has looked yet.
+        disputed: bool,
         /// What registers on the chain said of its sender when it was seen.
         registers: Option<String>,
     }
@@ -67,6 +71,7 @@ const CHANGING: &[&str] = &[
     "asset",
     "units",
     "short",
+    "disputed",
     "registers",
     "sender",
     "block_number",
@@ -80,6 +85,7 @@ const CHANGING: &[&str] = &[
     "refunds_due",
     "refunds_sent",
     "withdrawn",
+    "withdrawn_sent",
     "credit_used",
 ];
 
@@ -106,6 +112,7 @@ impl PaymentRow {
                 refunds_sent: self.refunds_sent,
                 credit_used: self.credit_used,
                 withdrawn: self.withdrawn,
+                withdrawn_sent: self.withdrawn_sent,
             },
         }
     }

@@ -48,6 +48,8 @@ table! {
         tx_hash: Option<String>,
         /// Why it was in review when the merchant recorded that it had been paid out before.
         sent_despite: Option<ReviewReason>,
+        /// The chain showed, when it was recorded as sent, that the transaction paid something else.
+        paid_otherwise: bool,
         /// How many steps its history has.
         steps: i64,
     }
@@ -72,6 +74,7 @@ table! {
 const CHANGING: &[&str] = &[
     "status",
     "review_reason",
+    "withdrawn",
     "claimed_at",
     "ready_at",
     "sent_at",
@@ -82,6 +85,7 @@ const CHANGING: &[&str] = &[
     "screening",
     "tx_hash",
     "sent_despite",
+    "paid_otherwise",
     "steps",
 ];
 

@@ -36,8 +36,8 @@ pub fn day_of(at: i64) -> i64 {
     at.div_euclid(DAY_MS)
 }
 
-/// By account, mode, day, asset and the groups that are debited and credited.
-type Key = (
+/// Account, mode, day, asset and the groups that are debited and credited.
+type Kind = (
     Arc<str>,
     &'static str,
     i64,
@@ -45,28 +45,27 @@ type Key = (
     &'static str,
     &'static str,
 );
-type Sums = BTreeMap<Key, SumRow>;
 
-fn add(sums: &mut Sums, row: SumRow) -> Result<(), StoreError> {
-    let key = (
+fn kind(row: &SumRow) -> Kind {
+    (
         row.scope.account.clone(),
         row.scope.mode.as_str(),
         row.day,
         row.asset.clone(),
         row.debit.as_str(),
         row.credit.as_str(),
-    );
-    match sums.get_mut(&key) {
-        None => {
-            sums.insert(key, row);
-        }
-        Some(sum) => {
-            let total = sum.amount.0.checked_add(row.amount.0);
-            let beyond = || StoreError::Other("a sum of the journal is beyond all bounds".into());
-            sum.amount = Units(total.ok_or_else(beyond)?);
-        }
-    }
-    Ok(())
+    )
+}
+
+/// Adds a row to the one of its key, and says whether that fits.
+fn add<K: Ord>(sums: &mut BTreeMap<K, SumRow>, key: K, row: SumRow) -> bool {
+    let Some(sum) = sums.get_mut(&key) else {
+        sums.insert(key, row);
+        return true;
+    };
+    let total = sum.amount.0.checked_add(row.amount.0);
+    sum.amount = total.map_or(sum.amount, Units);
+    total.is_some()
 }
 
 /// Entries of the journal, and what they add to the sums: neither is written without the other.
@@ -75,7 +74,7 @@ pub fn posted(entries: &[NewEntry]) -> Result<[Write; 2], StoreError> {
 }
 
 fn rows(entries: &[NewEntry]) -> Result<Write, StoreError> {
-    let mut sums = Sums::new();
+    let mut sums: BTreeMap<Kind, SumRow> = BTreeMap::new();
     for entry in entries {
         for line in &entry.lines {
             let row = SumRow {
@@ -87,7 +86,10 @@ fn rows(entries: &[NewEntry]) -> Result<Write, StoreError> {
                 entry: entry.id.clone(),
                 amount: line.amount,
             };
-            add(&mut sums, row)?;
+            if !add(&mut sums, kind(&row), row) {
+                let beyond = "a sum of what is posted at once is beyond all bounds";
+                return Err(StoreError::Other(beyond.into()));
+            }
         }
     }
     Ok(Write::records(sums.values()))
@@ -137,26 +139,39 @@ pub async fn fold(tx: &mut Tx, at_most: i64) -> Result<usize, StoreError> {
         "{} WHERE entry <> '' ORDER BY account, mode, day LIMIT $1",
         select::<SumRow>()
     );
-    let found: Vec<SumRow> = tx.all(&sql, &vals![at_most]).await?;
+    let mut found: Vec<SumRow> = tx.all(&sql, &vals![at_most]).await?;
     if found.is_empty() {
         return Ok(0);
     }
-    let mut sums = Sums::new();
-    for row in &found {
-        let entry = String::new();
-        add(
-            &mut sums,
-            SumRow {
-                entry,
-                ..row.clone()
-            },
-        )?;
+    found.sort_by_cached_key(kind);
+    let mut sums: BTreeMap<(Kind, String), SumRow> = BTreeMap::new();
+    let mut add_as = |row: &SumRow, entry: &str, amount| {
+        let row = SumRow {
+            entry: entry.to_owned(),
+            amount,
+            ..row.clone()
+        };
+        add(&mut sums, (kind(&row), row.entry.clone()), row)
+    };
+    let mut keys: Vec<Vec<Val>> = Vec::new();
+    for of_kind in found.chunk_by(|a, b| kind(a) == kind(b)) {
+        keys.extend(of_kind.first().map(|row| key(&of_day(row))));
     }
-    let keys: Vec<Vec<Val>> = sums.values().map(key).collect();
     let by_key = LookUp::records::<SumRow>(KEY, PerKey::One);
     let known: Vec<SumRow> = tx.look_up(&by_key, &keys).await?;
-    for row in known {
-        add(&mut sums, row)?;
+    for row in &known {
+        add_as(row, "", row.amount);
+    }
+    for of_kind in found.chunk_by(|a, b| kind(a) == kind(b)) {
+        // What does not fit into its day's sum makes rows beside it, so that nobody stumbles over it for ever.
+        let mut beside = "";
+        for row in of_kind {
+            let fits = add_as(row, "", row.amount);
+            if !fits && (beside.is_empty() || !add_as(row, beside, row.amount)) {
+                beside = &row.entry;
+                add_as(row, beside, row.amount);
+            }
+        }
     }
     let folded = Write::delete("journal_sums", KEY, found.iter().map(key).collect());
     let columns = &["amount"];
@@ -167,6 +182,13 @@ pub async fn fold(tx: &mut Tx, at_most: i64) -> Result<usize, StoreError> {
     tx.write(&folded).await?;
     tx.write(&sums).await?;
     Ok(found.len())
+}
+
+fn of_day(row: &SumRow) -> SumRow {
+    SumRow {
+        entry: String::new(),
+        ..row.clone()
+    }
 }
 
 fn key(row: &SumRow) -> Vec<Val> {

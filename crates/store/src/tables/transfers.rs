@@ -92,8 +92,13 @@ impl TransferRow {
         self.arrived.unwrap_or(self.units)
     }
 
-    pub fn set_came(&mut self, came: Option<Units>) {
-        self.whole = came == Some(self.units);
+    /// Whether what came with it went elsewhere in the same block: then it is known what that was, and it is not whole.
+    pub fn has_strayed(&self) -> bool {
+        !self.whole && self.arrived == Some(self.units)
+    }
+
+    pub fn set_came(&mut self, came: Option<Units>, has_strayed: bool) {
+        self.whole = came == Some(self.units) && !has_strayed;
         self.arrived = came.filter(|_| !self.whole);
     }
 }

@@ -100,6 +100,7 @@ fn step(epoch: i64, height: i64, count: i64, time: i64) -> Step {
                 asset: ASSET.to_owned(),
                 units: Units(UNITS),
                 arrived: None,
+                strayed: false,
                 registers: None,
                 sender: Some(SENDER.to_owned()),
                 recipient: format!("0x00000000000000{number:026}"),

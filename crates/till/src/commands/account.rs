@@ -140,7 +140,9 @@ fn by_mode(given: &[Destination], modes: Modes) -> Result<Vec<(Family, Mode, Str
                 Ok(canonical) => canonical,
                 Err(AddressError::WrongNetwork) if *family == Family::Bitcoin => continue,
                 Err(error) => {
-                    return Err(Failure::new(format!("--destination {namespace} is refused: {error}")));
+                    return Err(Failure::new(format!(
+                        "--destination {namespace} is refused: {error}"
+                    )));
                 }
             };
             fits += 1;

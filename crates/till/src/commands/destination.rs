@@ -41,7 +41,10 @@ pub async fn add(config: &Config, add: &Add) -> Result<(), Failure> {
     let mut given = Vec::new();
     for Destination { family, address } in &add.destination {
         let canonical = parse_destination(*family, scope.mode, address).map_err(|error| {
-            Failure::new(format!("--destination {} is refused: {error}", family.namespace()))
+            Failure::new(format!(
+                "--destination {} is refused: {error}",
+                family.namespace()
+            ))
         })?;
         given.push((*family, canonical));
     }

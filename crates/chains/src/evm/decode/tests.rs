@@ -313,11 +313,11 @@ fn malformed_numbers_and_bytes_spoil_the_whole_answer() {
     let receipt = changed("data", json!(everything));
     check(&receipt, &[]);
     check(
-        &changed("data", json!(amount(UNITS_END - 1))),
-        &[(0, UNITS_END - 1)],
+        &changed("data", json!(amount(Units::END.0 - 1))),
+        &[(0, Units::END.0 - 1)],
     );
     // More than any supply is no transfer, of whatever token.
-    check(&changed("data", json!(amount(UNITS_END))), &[]);
+    check(&changed("data", json!(amount(Units::END.0))), &[]);
     let mut other = log(0, 5);
     other["address"] = json!("0x1111111111111111111111111111111111111111");
     other["data"] = json!(everything);
@@ -364,7 +364,7 @@ fn a_field_given_twice_is_refused() {
 proptest! {
     #[test]
     fn what_was_encoded_is_decoded(
-        amounts in proptest::collection::vec(0..UNITS_END, 0..20),
+        amounts in proptest::collection::vec(0..Units::END.0, 0..20),
         noise in proptest::collection::vec("[0-9a-f]{0,80}", 0..5),
     ) {
         let mut logs: Vec<Value> =

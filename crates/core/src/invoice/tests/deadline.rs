@@ -122,14 +122,40 @@ fn a_payment_counts_while_one_in_time_is_there_and_not_afterwards() {
 }
 
 #[test]
-fn a_payment_that_came_late_itself_keeps_nothing_open() {
-    let payments = [
-        gone(&pay("p", A, 10_000_000, Level::Included, 10), 1_200),
-        pay("q", A, 10_000_000, Level::Included, 1_100),
-        cents("r", 2_500, 1_300),
-    ];
-    standing(&payments, "q", Standing::Counted);
-    standing(&payments, "r", Standing::Late);
+fn a_payment_that_counts_keeps_the_invoice_open_though_it_came_late_itself() {
+    let late = pay("q", A, 10_000_000, Level::Included, 1_100);
+    let payments = |late: &Payment| {
+        [
+            gone(&pay("p", A, 10_000_000, Level::Included, 10), 1_200),
+            late.clone(),
+            cents("r", 2_500, 1_300),
+        ]
+    };
+    standing(&payments(&late), "q", Standing::Counted);
+    standing(&payments(&late), "r", Standing::Counted);
+    // Gone before the next one came, it keeps nothing open any more.
+    standing(&payments(&gone(&late, 1_250)), "r", Standing::Late);
+    // Neither does one that came too late to count, nor dust.
+    let late = pay("q", A, 10_000_000, Level::Included, 1_201);
+    standing(&payments(&late), "q", Standing::Late);
+    standing(&payments(&late), "r", Standing::Late);
+    let dust = pay("q", A, 1, Level::Included, 1_100);
+    standing(&payments(&dust), "q", Standing::Counted);
+    standing(&payments(&dust), "r", Standing::Late);
+}
+
+#[test]
+fn what_an_invoice_asks_for_after_a_reversal_is_what_it_takes() {
+    let mut payments = vec![cents("p", 1_000, 10), cents("q", 1_500, 1_500)];
+    let before = seen(&payments, 1_600);
+    assert_eq!(before.status, Status::PaidLate);
+    keep(&mut payments, &before);
+    payments[0] = gone(&payments[0], 1_700);
+    let asks = seen(&payments, 1_800);
+    assert_eq!(asks.status, Status::PartiallyPaid);
+    assert_eq!(asks.remaining, Some((A.to_owned(), Units(10_000_000))));
+    payments.push(cents("r", 1_000, 1_900));
+    check(&payments, 2_000, Status::PaidLate);
 }
 
 #[test]
@@ -143,6 +169,8 @@ fn what_was_credited_counts_even_when_another_block_moves_the_first_payment_behi
     payments[0].block_time = Some(1_150);
     check(&payments, 1_400, Status::PaidLate);
     payments[1].credited = None;
+    standing(&payments, "q", Standing::Counted);
+    payments[0].credited = None;
     standing(&payments, "q", Standing::Late);
 }
 

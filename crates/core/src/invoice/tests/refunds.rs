@@ -137,6 +137,19 @@ fn give_back(payments: &mut [Payment], refund: &Refund) {
     }
 }
 
+fn send(payments: &mut [Payment], refund: &mut Refund) {
+    refund.is_sent = true;
+    for (id, units) in &refund.sources {
+        let taken = &mut of(payments, id).taken;
+        taken.refunds_due = taken.refunds_due.minus(*units).unwrap();
+        taken.refunds_sent = taken.refunds_sent.plus(*units);
+    }
+    for (id, units) in &refund.withdrawn {
+        let taken = &mut of(payments, id).taken;
+        taken.withdrawn_sent = taken.withdrawn_sent.plus(*units);
+    }
+}
+
 fn settled(assessment: &Assessment) -> u128 {
     let parts = assessment.parts.iter();
     parts.map(|part| part.position.settled.0).sum()
@@ -208,9 +221,12 @@ fn what_is_owed_for_a_payment_that_is_gone_was_not_paid_in_time() {
     let mut payments = vec![cents("p", 2_800, 10)];
     let before = seen(&payments, 20);
     keep(&mut payments, &before);
-    refund(&mut payments, 3_000_000, 20).unwrap();
+    let mut promised = refund(&mut payments, 3_000_000, 20).unwrap();
     payments[0] = gone(&payments[0], 30);
     payments.push(cents("q", 2_500, 40));
+    // A promise of money that is gone raises nobody's price.
+    check(&payments, 50, Status::Paid);
+    send(&mut payments, &mut promised);
     check(&payments, 50, Status::PartiallyPaid);
     payments.push(cents("r", 300, 1_500));
     check(&payments, 1_600, Status::PaidLate);
@@ -232,7 +248,8 @@ fn a_reversal_after_the_excess_was_refunded_leaves_nothing_paid_that_is_not_kept
         let mut payments = vec![cents("p", 2_500, 10), cents("q", 2_500, 11)];
         let before = seen(&payments, 20);
         keep(&mut payments, &before);
-        refund(&mut payments, 25_000_000, 20).unwrap();
+        let mut promised = refund(&mut payments, 25_000_000, 20).unwrap();
+        send(&mut payments, &mut promised);
         check(&payments, 20, Status::Overpaid);
         *of(&mut payments, left) = gone(of(&mut payments, left), 30);
         let after = seen(&payments, 40);
@@ -245,7 +262,7 @@ fn a_reversal_after_the_excess_was_refunded_leaves_nothing_paid_that_is_not_kept
         let bears = after.part(stays).unwrap().position;
         assert_eq!(
             (
-                bears.refunds_due,
+                bears.refunds_sent,
                 after.part(left).unwrap().position.total()
             ),
             (Units(25_000_000), Units(0))
@@ -261,14 +278,23 @@ fn what_is_paid_beyond_the_price_and_a_refund_of_a_payment_that_is_gone_is_exces
     let mut payments = vec![cents("p", 2_800, 10)];
     let before = seen(&payments, 20);
     keep(&mut payments, &before);
-    refund(&mut payments, 1_000_000, 20).unwrap();
+    let mut promised = refund(&mut payments, 1_000_000, 20).unwrap();
     payments[0] = gone(&payments[0], 30);
     payments.push(cents("q", 2_800, 40));
     let after = seen(&payments, 50);
-    assert_eq!(after.overpaid, Some((A.to_owned(), Units(2_000_000))));
+    assert_eq!(after.overpaid, Some((A.to_owned(), Units(3_000_000))));
+    // Until it is sent or taken back, what pays the price stands for the promise.
     let stands = after.part("q").unwrap().position;
     assert_eq!(
         (stands.settled, stands.overpaid, stands.refunds_due),
+        (Units(24_000_000), Units(3_000_000), Units(1_000_000))
+    );
+    send(&mut payments, &mut promised);
+    let after = seen(&payments, 60);
+    assert_eq!(after.overpaid, Some((A.to_owned(), Units(2_000_000))));
+    let stands = after.part("q").unwrap().position;
+    assert_eq!(
+        (stands.settled, stands.overpaid, stands.refunds_sent),
         (Units(25_000_000), Units(2_000_000), Units(1_000_000))
     );
 }
@@ -366,14 +392,8 @@ fn take(payments: &mut Vec<Payment>, refunds: &mut Vec<Refund>, step: &Step, now
             }
         }
         Step::Send(at) => {
-            let Some(refund) = refunds.get_mut(at).filter(|refund| !refund.is_sent) else {
-                return;
-            };
-            refund.is_sent = true;
-            for (id, units) in &refund.sources {
-                let taken = &mut of(payments, id).taken;
-                taken.refunds_due = taken.refunds_due.minus(*units).unwrap();
-                taken.refunds_sent = taken.refunds_sent.plus(*units);
+            if let Some(refund) = refunds.get_mut(at).filter(|refund| !refund.is_sent) {
+                send(payments, refund);
             }
         }
     }
@@ -396,11 +416,16 @@ proptest! {
             let posted: u128 = after.parts.iter().map(|part| part.position.total().0).sum();
             prop_assert_eq!(posted, there.max(refunded), "the books have what arrived, or what was refunded");
             let withdrawn = sum(|it| it.taken.withdrawn.0);
+            // What was promised of a payment that is gone, and not sent, is no part of any price.
+            let promised_of_gone = sum(|it| match it.is_gone() {
+                true => it.taken.withdrawn.0 - it.taken.withdrawn_sent.0,
+                false => 0,
+            });
             if after.status.is_paid() {
-                let given = refunded - withdrawn;
+                let given = refunded - withdrawn + promised_of_gone;
                 prop_assert!(settled(&after) + given >= 25_000_000, "{:?} keeps {}", after.status, settled(&after));
             } else if was_paid {
-                prop_assert!(matches!(step, Step::Gone(_)), "{step:?} made a paid invoice {:?}", after.status);
+                prop_assert!(matches!(step, Step::Gone(_) | Step::Send(_)), "{step:?} made a paid invoice {:?}", after.status);
             }
             let promised = |part: &Part| part.position.refunds_due.plus(part.position.refunds_sent).0;
             prop_assert_eq!(after.parts.iter().map(promised).sum::<u128>(), refunded);

@@ -53,7 +53,8 @@ fn sources_doubt(held: &Held, row: &RefundRow) -> Option<ReviewReason> {
     let is_source = |id: &str| row.sources.iter().any(|(of, _)| of == id);
     let payments = held.payments.iter().map(|payment| &payment.is);
     let sources = payments.filter(|payment| is_source(&payment.id));
-    let doubts = sources.filter_map(|payment| source_doubt(payment.status, payment.verdict));
+    let doubts = sources
+        .filter_map(|payment| source_doubt(payment.status, payment.verdict, payment.disputed));
     doubts.min()
 }
 

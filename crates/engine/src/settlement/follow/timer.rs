@@ -27,7 +27,8 @@ fn due_at(done: &Follower<'_>) -> Option<i64> {
         // One whose time is over waits for what is on its way, and is looked at when that arrives or goes: a timer would
         // be due again and again until then.
         Status::PartiallyPaid if !done.is_closed() => {
-            Some(terms.closes_at()).filter(|at| *at > done.context.now)
+            let now = done.context.now;
+            Some(terms.looks_at(now)).filter(|at| *at > now)
         }
         _ => None,
     }

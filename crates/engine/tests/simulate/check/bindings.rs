@@ -59,6 +59,7 @@ pub async fn check(world: &World, merchant: &Merchant) -> Check {
             expires_at: row.expires_at,
             open: row.open,
             closed_at: row.closed_at,
+            replaced_at: row.replaced_at,
         };
         same("a binding", Some(&found), expected)?;
     }
@@ -117,6 +118,6 @@ pub fn bound(
         world.visit("suffixed");
     }
     (told.units, told.suffix) = (units, suffix);
-    world.model.merchants[m].bindings.push(told);
+    world.model.merchants[m].tell_wallet(told);
     Ok(())
 }

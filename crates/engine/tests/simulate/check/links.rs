@@ -163,13 +163,17 @@ pub fn picked(
     let options = view["payment_options"].as_array().ok_or("no options")?;
     let invoice = merchant.invoices.get_mut(id).unwrap();
     let new = offer.address.is_empty();
+    let terms = &invoice.terms;
+    let offers = terms.offers.iter().map(|offer| offer.asset.clone());
+    let stale: Vec<String> = offers.filter(|it| terms.has_no_rate(it, now)).collect();
     for of_family in &mut invoice.terms.offers {
         let shown = options
             .iter()
             .find(|option| option["asset"] == of_family.asset.as_str())
             .and_then(|option| option["address"].as_str());
         if of_family.family != offer.family {
-            let had = Some(of_family.address.as_str()).filter(|had| !had.is_empty());
+            let had = Some(of_family.address.as_str());
+            let had = had.filter(|had| !had.is_empty() && !stale.contains(&of_family.asset));
             same("the address of another chain", shown, had)?;
             continue;
         }
@@ -184,7 +188,7 @@ pub fn picked(
         let own = |lease: &&mut Lease| lease.invoice == id && lease.family == offer.family;
         merchant.leases.iter_mut().rfind(own).unwrap().picked = true;
         invoice.timer = Some(match invoice.now.status {
-            "partially_paid" => invoice.terms.closes_at(),
+            "partially_paid" => invoice.terms.looks_at(now),
             _ => invoice.terms.expires_at,
         });
         // Whoever was bound before may now pay as long as everybody.

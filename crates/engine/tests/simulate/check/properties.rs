@@ -75,6 +75,27 @@ const NEVER: [(&str, &str); 8] = [
     ),
 ];
 
+/// How often each invoice has told where it stands, besides that something was seen.
+pub async fn told(world: &World) -> BTreeMap<String, i64> {
+    let mut reader = world.engine.db.read().await.unwrap();
+    let sql = "SELECT subject, CAST(count(*) AS BIGINT) FROM events \
+         WHERE stream_seq IS NOT NULL AND type <> 'invoice.detected' GROUP BY subject";
+    let rows: Vec<(String, i64)> = reader.all(sql, &[]).await.unwrap();
+    rows.into_iter().collect()
+}
+
+/// What one step of a network brings is told as one: nobody hears that an invoice is paid in part while other transfers of the same
+/// blocks pay the rest.
+pub async fn told_once(world: &World, before: &BTreeMap<String, i64>) -> Check {
+    for (invoice, times) in told(world).await {
+        let news = times - before.get(&invoice).copied().unwrap_or_default();
+        if news > 1 {
+            return Err(format!("{invoice} told {news} statuses of one step"));
+        }
+    }
+    Ok(())
+}
+
 /// An open invoice holds every address it shows: money sent there can be no other invoice's.
 async fn addresses_are_held(world: &World) -> Check {
     for merchant in &world.model.merchants {

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use till_core::money::Units;
 use till_core::scope::Scope;
 use till_engine::books::{self, Asked, Walk};
+use till_store::refunds::RefundRow;
 use till_store::{Queries as _, Val};
 
 use super::Story;
@@ -215,22 +217,39 @@ pub async fn gives(story: &Story, of: &str, units: u128) -> u128 {
 
 const PRICE: u128 = 25_000_000;
 
+/// Refunds that no price depends on: promised of payments that are gone, and not sent; or paid out though they had been cancelled.
+async fn outside_the_price(story: &Story) -> BTreeSet<String> {
+    let sql = "SELECT r.id FROM refunds r WHERE r.account = $1 AND r.mode = $2 \
+         AND ((r.sent_at IS NOT NULL AND r.cancelled_at IS NOT NULL) OR (r.sent_at IS NULL AND EXISTS \
+         (SELECT 1 FROM payments p WHERE p.gone_at IS NOT NULL AND instr(r.sources, p.id) > 0)))";
+    let mut reader = story.world.engine.db.read().await.unwrap();
+    let rows: Vec<(String,)> = reader.all(sql, &of(&story.scope())).await.unwrap();
+    rows.into_iter().map(|(id,)| id).collect()
+}
+
 /// I07, for what was refunded: whatever is paid keeps its price, but for what was given back of a price that was paid.
 async fn kept(story: &Story) -> Check {
-    let counting: BTreeSet<String> = refunds(story)
+    let counting: BTreeMap<String, u128> = refunds(story)
         .await
         .into_iter()
         .filter(|refund| refund.counts)
-        .map(|refund| refund.id)
+        .map(|refund| (refund.id, refund.units))
         .collect();
+    let outside = outside_the_price(story).await;
     for id in &story.invoices {
         let (status, settled) = invoice(story, id, "settled").await;
         if !is_paid(&status) {
             continue;
         }
         let made = story.refunds.iter().filter(|made| made.invoice == *id);
-        let counts = made.filter(|made| counting.contains(&made.id));
-        let given: u128 = counts.map(|made| made.gives).sum();
+        let given = made.filter_map(|made| {
+            let units = counting.get(&made.id)?;
+            Some(match outside.contains(&made.id) {
+                true => *units,
+                false => made.gives,
+            })
+        });
+        let given: u128 = given.sum();
         if settled + given < PRICE {
             return Err(format!(
                 "{id} is {status} with {settled} kept and {given} given back"
@@ -389,11 +408,23 @@ async fn groups(story: &Story) -> Check {
     }
 }
 
+/// By refund: the payments that it was drawn from, and whether the price was paid beside it.
+type Drawn = BTreeMap<String, (Vec<(String, Units)>, bool)>;
+
+async fn drawn(story: &Story) -> Drawn {
+    let mut reader = story.world.engine.db.read().await.unwrap();
+    let rows = crate::check::select::<RefundRow>("account = $1 AND mode = $2");
+    let rows: Vec<RefundRow> = reader.all(&rows, &of(&story.scope())).await.unwrap();
+    let of = |row: RefundRow| (row.id, (row.sources, row.was_covered));
+    rows.into_iter().map(of).collect()
+}
+
 /// What reconciliation is to flag: what is refunded beyond what was received, and what was refunded before a payment left
 /// the chain while the invoice is not paid.
 async fn to_be_flagged(story: &Story) -> BTreeMap<(String, &'static str), String> {
     let mut flagged = BTreeMap::new();
     let (payments, refunds) = (payments(story).await, refunds(story).await);
+    let drawn = drawn(story).await;
     for id in &story.invoices {
         let counting = || refunds.iter().filter(|it| it.counts && it.invoice == *id);
         let refunded: u128 = counting().map(|refund| refund.units).sum();
@@ -402,10 +433,21 @@ async fn to_be_flagged(story: &Story) -> BTreeMap<(String, &'static str), String
         if beyond > 0 {
             flagged.insert((id.clone(), "refunded_beyond_received"), show(beyond));
         }
-        let undone = payments.iter().filter(|payment| payment.invoice == *id);
-        let undone_at = undone.filter_map(|payment| payment.undone_at).max();
-        let before = counting().filter(|refund| Some(refund.created_at) <= undone_at);
-        let exposed: u128 = before.map(|refund| refund.units).sum();
+        let exposed: u128 = counting()
+            .map(|refund| {
+                let of_invoice = payments.iter().filter(|payment| payment.invoice == *id);
+                let undone = of_invoice.filter(|it| Some(refund.created_at) <= it.undone_at);
+                let undone: Vec<&str> = undone.map(|payment| &*payment.id).collect();
+                let (sources, was_covered) = &drawn[&refund.id];
+                let lost = sources.iter().filter(|(id, _)| undone.contains(&&**id));
+                let own: u128 = lost.map(|(_, units)| units.0).sum();
+                let is_beside = *was_covered && refund.status == "sent";
+                match own == 0 && is_beside && !undone.is_empty() {
+                    true => refund.units,
+                    false => own,
+                }
+            })
+            .sum();
         let (status, _) = invoice(story, id, "settled").await;
         if exposed > beyond && !is_paid(&status) {
             flagged.insert(

@@ -211,6 +211,7 @@ fn seen(transfer: &Transfer) -> Seen {
         asset: transfer.asset.clone(),
         units: till_core::money::Units(transfer.units),
         arrived: None,
+        strayed: false,
         registers: None,
         sender: transfer.sender.clone(),
         recipient: transfer.recipient.clone(),

@@ -114,6 +114,7 @@ impl Op {
 
 /// Does the step on the server and in the model and compares; if the process dies, finds out what it left.
 pub async fn perform(world: &mut World, op: Op) -> Check {
+    let told = check::properties::told(world).await;
     let doom = world.doom();
     let m = op.merchant();
     let now = world.now(m);
@@ -210,6 +211,9 @@ pub async fn perform(world: &mut World, op: Op) -> Check {
                 return retry(world, &op, key).await;
             }
         }
+    }
+    if let Op::Follow { .. } = op {
+        check::properties::told_once(world, &told).await?;
     }
     let model = world.model.clone();
     check::touched(world, &model, &touched).await

@@ -236,7 +236,7 @@ pub async fn pick(world: &mut World, m: usize) -> Check {
     let status = check::status_at(merchant, &invoice, now);
     let terms = &merchant.invoices[&invoice].terms;
     let closed = terms.is_over(status, now) || status == "under_review";
-    let expected = if closed {
+    let expected = if closed || terms.has_no_rate(&offer.asset, now) {
         Err("invoice_not_awaiting_payment")
     } else if offer.address.is_empty()
         && check::leases::available_to_payers(merchant, offer.family, now) == 0

@@ -114,6 +114,7 @@ async fn one_bind(world: &mut World, m: usize, invoice: &str, code: &str, number
         expires_at: merchant.invoices[invoice].terms.deadline(),
         open: true,
         closed_at: None,
+        replaced_at: None,
     };
     check::bindings::bound(world, m, known, told, &view)?;
     check::bindings::check(world, &world.model.merchants[m]).await

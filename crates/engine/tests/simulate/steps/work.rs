@@ -308,7 +308,8 @@ pub async fn simulate_payment(world: &mut World, m: usize) -> Check {
             source: Source::Simulation,
         };
         // A process that died when it was done was done before another one started.
-        let settled = world.model.observe(&seen, Some(&row.id), at, at);
+        let told = [(&seen, Some(row.id.clone()), at)];
+        let settled = world.model.observe(&told, at);
         touched.invoices.extend(settled);
     }
     world.model.rest(at);
