@@ -4,6 +4,7 @@
 mod harness;
 
 mod addresses;
+mod assets;
 mod attempts;
 mod auth;
 mod checkout;

@@ -156,8 +156,8 @@ catalogue! {
             "The currency is unknown, or the assets cannot be priced in it."
             "Price a stablecoin in its own currency only (USD for USDC and USDT, EUR for EURC), or choose other assets."
         AssetUnavailable "asset_unavailable" InvalidRequest 400
-            "An asset is unknown, belongs to the other mode, or is on a network for which the account has no payout address."
-            "Remove the asset, or register a payout address for its network; without `assets` in the request, correct `default_assets` in the settings."
+            "An asset is unknown, belongs to the other mode, is on a network for which the account has no payout address, or, in live mode, on one that this server has no endpoints of."
+            "See `GET /v1/assets` for what can be offered. Remove the asset, or register a payout address for its network; without `assets` in the request, correct `default_assets` in the settings."
         PriceUnavailable "price_unavailable" InvalidRequest 409
             "There is no current price for a volatile asset."
             "Try again shortly, or offer stablecoins only."

@@ -1,6 +1,6 @@
 //! The engine: what all use cases share, and the unit of work they run in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use till_core::money::{self, Currency};
@@ -42,6 +42,8 @@ pub struct EngineConfig {
     pub attempt_ms: i64,
     /// A wallet is bound only with its signature.
     pub require_wallet_proof: bool,
+    /// Networks with endpoints, by CAIP-2 id. In live mode nothing is offered on any other: nobody would see it arrive.
+    pub watched: BTreeSet<String>,
     /// Networks credited below `final`, by CAIP-2 id.
     pub credit_at: BTreeMap<String, Level>,
     /// From which figure of its own currency on an invoice is credited at `final` there, whatever else is set.

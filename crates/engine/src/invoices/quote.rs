@@ -10,7 +10,7 @@ use till_core::money::Currency;
 use till_core::pricing::{self, price_minor};
 
 use crate::base::Context;
-use crate::offers::{offered, unknown_currency};
+use crate::offers::{defaults, offered, unknown_currency};
 
 /// A request for an invoice, its shape read but its values unjudged.
 #[derive(Clone, Debug, Default)]
@@ -46,9 +46,10 @@ pub fn quote(context: &Context<'_>, request: &NewInvoice) -> Result<Quote, Refus
         request.customer_ref.as_deref(),
         CUSTOMER_REF_CHARS_MAX,
     )?;
-    let (assets, origin) = match (&request.assets, &context.merchant.row.default_assets) {
-        (Some(named), _) => (named, "assets"),
-        (None, Some(defaults)) => (defaults, "default_assets"),
+    let defaults = defaults(context);
+    let (assets, origin) = match (&request.assets, &defaults) {
+        (Some(named), _) => (named.as_slice(), "assets"),
+        (None, Some(defaults)) => (&**defaults, "default_assets"),
         (None, None) => {
             let message = "assets is required: the merchant has no default_assets";
             return Err(Refusal::new(Code::ParameterMissing, message).param("assets"));
