@@ -50,7 +50,7 @@ on_every_engine! {
         names.sort_unstable();
         assert_eq!(names, [
             "active", "amount", "amount_type", "assets", "created_at", "currency", "description", "expires_at", "id",
-            "livemode", "max_amount", "metadata", "min_amount", "object", "quantity_limit", "quantity_used", "slug", "url",
+            "livemode", "max_amount", "metadata", "min_amount", "object", "quantity_limit", "quantity_used", "return_url", "slug", "url",
         ]);
         assert!(id(&made).starts_with("plink_"));
         let slug = text(&made["slug"]);

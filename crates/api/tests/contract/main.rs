@@ -7,6 +7,7 @@ mod addresses;
 mod assets;
 mod attempts;
 mod auth;
+mod branding;
 mod checkout;
 mod claims;
 mod concurrency;

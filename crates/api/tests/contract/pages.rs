@@ -107,7 +107,7 @@ on_every_engine! {
         let till = world.till().await;
         let other = world.till().await;
         till.set(json!({ "display_name": "Acme" })).await;
-        for (whose, name) in [(&till, json!("Acme")), (&other, json!(null))] {
+        for (whose, name) in [(&till, json!("Acme")), (&other, json!("merchant"))] {
             let key = &whose.account.test.publishable_key;
             let config = get(&till, &format!("/checkout/config.json?key={key}")).await.json();
             let settings = whose.get("/v1/merchant/settings").await.ok(200);

@@ -182,7 +182,7 @@ on_every_engine! {
     async fn an_event_shows_the_payers_view_and_nothing_private(world: World) {
         let till = world.till().await;
         till.set(json!({ "display_name": "Laden" })).await;
-        let body = json!({ "amount": "25.00", "currency": "USD", "description": "Cheese", "customer_ref": "secret-ref", "metadata": { "secret": "secret-value" } });
+        let body = json!({ "amount": "25.00", "currency": "USD", "description": "Cheese", "customer_ref": "secret-ref", "metadata": { "secret": "secret-value" }, "return_url": "https://laden.example/{invoice}" });
         let invoice = id(&till.create(body).await);
         till.simulate(&invoice, json!({ "sender": till_chains::test_screening()[0].2 })).await;
         let mut stream = follow(&till, &invoice, "").await;
@@ -202,6 +202,7 @@ on_every_engine! {
             assert_eq!((&view["id"], &view["object"]), (&json!(invoice), &json!("checkout_invoice")));
             assert_eq!(view["description"], "Cheese");
             assert_eq!(view["merchant"], json!({ "display_name": "Laden" }));
+            assert_eq!(view["return_url"], format!("https://laden.example/{invoice}"));
             assert!(view["payment_options"][0]["address_derivation"].is_object());
         }
         assert_eq!((&last["type"], &last["invoice"]["status"]), (&json!("invoice.under_review"), &json!("under_review")));

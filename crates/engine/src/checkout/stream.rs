@@ -2,8 +2,8 @@
 
 use till_core::scope::Scope;
 
-use crate::base::Engine;
 use crate::base::fail::Fail;
+use crate::base::{Engine, Merchant};
 use crate::invoices;
 use crate::view::{offered, stream_event};
 
@@ -53,15 +53,12 @@ pub async fn events_after(
     let Some(row) = till_store::invoices::find(q, scope, invoice).await? else {
         return Ok(Vec::new());
     };
-    let merchant = till_store::accounts::merchant(q, scope).await?;
-    let display_name = merchant
-        .as_ref()
-        .and_then(|merchant| merchant.display_name.as_deref());
+    let merchant = Merchant::load(q, scope).await?;
     let item = |event: &till_store::events::StreamedEvent| {
         Ok(StreamItem {
             seq: event.stream_seq,
             event_type: event.event_type.clone(),
-            data: stream_event(event, &scope.account, invoice, offered(&row), display_name)?,
+            data: stream_event(event, &scope.account, invoice, offered(&row), &merchant)?,
         })
     };
     events.iter().map(item).collect()

@@ -20,7 +20,7 @@ use till_store::{Metadata, Queries, Tx};
 use crate::base::fail::{Fail, missing};
 use crate::base::{Change, Context, Engine, Merchant};
 use crate::invoices::create;
-use crate::invoices::quote::NewInvoice;
+use crate::invoices::quote::{NewInvoice, check_return_url};
 use crate::offers;
 use crate::outbox::{self, Told};
 use crate::view::{LinkView, PayerLinkView};
@@ -40,6 +40,7 @@ pub struct LinkChange {
     pub assets: Change<Vec<String>>,
     pub quantity_limit: Change<i64>,
     pub expires_at: Change<i64>,
+    pub return_url: Change<String>,
     pub metadata: Change<BTreeMap<String, String>>,
     pub active: Change<bool>,
 }
@@ -75,6 +76,7 @@ pub async fn create(
         quantity_used: 0,
         quantity_reserved: 0,
         expires_at: None,
+        return_url: None,
         metadata: Metadata::default(),
         active: true,
         created_at: context.now,
@@ -137,6 +139,7 @@ fn apply(context: &Context<'_>, row: &mut LinkRow, change: &LinkChange) -> Resul
     }
     change.expires_at.apply(&mut row.expires_at);
     change.assets.apply(&mut row.assets);
+    change.return_url.apply(&mut row.return_url);
     match &change.metadata {
         Change::Keep => {}
         Change::Clear => row.metadata = Metadata::default(),
@@ -152,6 +155,7 @@ fn apply(context: &Context<'_>, row: &mut LinkRow, change: &LinkChange) -> Resul
 fn check(context: &Context<'_>, row: &LinkRow) -> Result<(), Fail> {
     let price = price_of(row);
     check_price(&price)?;
+    check_return_url(context, row.return_url.as_deref())?;
     if let Some(assets) = &row.assets {
         offers::offered(context, assets, "assets", price.currency)?;
     }
@@ -243,8 +247,7 @@ pub async fn retrieve_by_slug(
     let row = find_by_slug(&mut reader, scope, slug).await?;
     let merchant = Merchant::load(&mut reader, scope).await?;
     let now = merchant.now(engine.clock.now_ms());
-    let name = merchant.row.display_name.as_deref();
-    Ok(PayerLinkView::of(&row, name, now))
+    Ok(PayerLinkView::of(&row, &merchant, now))
 }
 
 /// One invoice for one payer, who comes from `client` unless the merchant asks: reserves a unit, and holds no address until the payer picks a network.
@@ -277,6 +280,7 @@ pub async fn create_invoice(
         assets: link.assets.clone(),
         description: link.description.clone(),
         customer_ref: None,
+        return_url: link.return_url.clone(),
         metadata: link.metadata.entries()?,
     };
     let row = create::create_link_invoice(tx, context, &request, &link.id).await?;

@@ -18,6 +18,8 @@ table! {
         currency: Currency,
         description: Option<String>,
         customer_ref: Option<String>,
+        /// Where the payer goes afterwards.
+        return_url: Option<String>,
         metadata: Metadata,
         options: Vec<PayOption>,
         tolerance_bps: u32,

@@ -26,6 +26,8 @@ table! {
         quantity_used: i64,
         quantity_reserved: i64,
         expires_at: Option<i64>,
+        /// Where payers go afterwards; `{invoice}` stands for the id.
+        return_url: Option<String>,
         metadata: Metadata,
         active: bool,
         created_at: i64,
@@ -43,6 +45,7 @@ const CHANGING: &[&str] = &[
     "assets",
     "quantity_limit",
     "expires_at",
+    "return_url",
     "metadata",
     "active",
 ];
