@@ -17,7 +17,7 @@ use till_store::invoices::InvoiceRow;
 use till_store::links::LinkRow;
 use till_store::{Metadata, Queries, Tx};
 
-use crate::base::fail::{Fail, missing};
+use crate::base::fail::{Fail, missing, missing_or_in_mode};
 use crate::base::{Change, Context, Engine, Merchant};
 use crate::invoices::create;
 use crate::invoices::quote::{NewInvoice, check_return_url};
@@ -200,12 +200,27 @@ async fn find_locked(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<Lin
         true => till_store::links::lock(tx, &context.scope, id).await?,
         false => None,
     };
-    found.ok_or_else(|| missing("payment link", id).into())
+    match found {
+        Some(row) => Ok(row),
+        None => Err(missing_link(tx, &context.scope, id).await?.into()),
+    }
+}
+
+async fn missing_link(q: &mut impl Queries, scope: &Scope, id: &str) -> Result<Refusal, Fail> {
+    if !till_core::id::is(IdKind::PaymentLink, id) {
+        return Ok(missing("payment link", id));
+    }
+    let other = till_store::links::find(q, &scope.in_other_mode(), id).await?;
+    Ok(missing_or_in_mode("payment link", id, scope, other))
 }
 
 async fn find_by_slug(q: &mut impl Queries, scope: &Scope, slug: &str) -> Result<LinkRow, Fail> {
     let found = till_store::links::by_slug(q, scope, slug).await?;
-    found.ok_or_else(|| missing("payment link", slug).into())
+    if let Some(row) = found {
+        return Ok(row);
+    }
+    let other = till_store::links::by_slug(q, &scope.in_other_mode(), slug).await?;
+    Err(missing_or_in_mode("payment link", slug, scope, other).into())
 }
 
 pub async fn list(
@@ -233,7 +248,10 @@ pub async fn retrieve(
         true => till_store::links::find(&mut reader, scope, id).await?,
         false => None,
     };
-    let row = found.ok_or_else(|| missing("payment link", id))?;
+    let row = match found {
+        Some(row) => row,
+        None => return Err(missing_link(&mut reader, scope, id).await?.into()),
+    };
     Ok(LinkView::of(&row, &engine.config.checkout_url, key)?)
 }
 
