@@ -176,6 +176,9 @@ pub fn engine_config(
         final_above: final_above(config)?,
         limits: EngineLimits {
             open_link_invoices_per_client: i64::from(config.limits.open_link_invoices_per_client),
+            picked_link_invoices_per_client: i64::from(
+                config.limits.picked_link_invoices_per_client,
+            ),
             webhooks_under_way: budget.webhooks_under_way,
             retention: Retention {
                 deliveries_d: config.retention.deliveries_d.into(),

@@ -16,6 +16,7 @@ mod credit_once;
 mod customers;
 mod described_requests;
 mod errors;
+mod fairness;
 mod idempotency;
 mod invoices;
 mod links;

@@ -267,7 +267,7 @@ catalogue! {
             "Every remaining unit of the payment link is reserved by an unpaid invoice."
             "Try again later: a unit is released when such an invoice expires or is cancelled."
         PaymentLinkBusy "payment_link_busy" InvalidRequest 409
-            "Too many unpaid invoices are open: 50 for one link, or 200 across all links of the account."
+            "Too many unpaid invoices are open: 50 for one link, 200 across all links of the account, or as many as one client may have."
             "Try again when some of them are paid or have expired."
     }
     Subscriptions {

@@ -56,6 +56,8 @@ pub struct EngineConfig {
 pub struct EngineLimits {
     /// Unpaid invoices that one client may have open at one payment link.
     pub open_link_invoices_per_client: i64,
+    /// Those of them for which a network was picked.
+    pub picked_link_invoices_per_client: i64,
     /// Webhooks under way at a time, to all receivers together.
     pub webhooks_under_way: usize,
     pub retention: Retention,
@@ -84,7 +86,8 @@ impl Default for Retention {
 impl Default for EngineLimits {
     fn default() -> EngineLimits {
         EngineLimits {
-            open_link_invoices_per_client: 25,
+            open_link_invoices_per_client: 5,
+            picked_link_invoices_per_client: 2,
             webhooks_under_way: 128,
             retention: Retention::default(),
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use till_core::link::link_status;
+use till_core::link::LinkStatus;
 use till_core::page_link::way_back_from_nowhere;
 use till_core::time;
 use till_store::StoreError;
@@ -119,7 +119,7 @@ pub struct PayerLinkView {
 }
 
 impl PayerLinkView {
-    pub fn of(row: &LinkRow, merchant: &Merchant, now: i64) -> PayerLinkView {
+    pub fn of(row: &LinkRow, merchant: &Merchant, status: LinkStatus) -> PayerLinkView {
         let return_url = row.return_url.as_deref();
         let return_url = return_url.or(merchant.row.return_url.as_deref());
         PayerLinkView {
@@ -137,7 +137,7 @@ impl PayerLinkView {
             return_url: return_url
                 .and_then(way_back_from_nowhere)
                 .map(str::to_owned),
-            status: link_status(&row.state(), now).as_str().to_owned(),
+            status: status.as_str().to_owned(),
         }
     }
 }

@@ -228,9 +228,12 @@ CREATE TABLE link_openings (
     link TEXT COLLATE "C" NOT NULL,
     client TEXT COLLATE "C" NOT NULL,
     invoice TEXT COLLATE "C" NOT NULL,
+    -- 1 once its payer has picked a network: it keeps its place then.
+    picked BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (account, mode, link, client, invoice),
     FOREIGN KEY (account, mode, invoice) REFERENCES invoices (account, mode, id)
 );
+CREATE INDEX link_openings_by_invoice ON link_openings (invoice, account, mode);
 
 -- What a payer's wallet was told to send, to the merchant's own destination.
 CREATE TABLE wallet_bindings (

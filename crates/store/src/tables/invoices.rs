@@ -50,6 +50,7 @@ table! {
 const CHANGING: &[&str] = &[
     "status",
     "options",
+    "select_by",
     "paid_at",
     "closed_at",
     "cancelled_at",
