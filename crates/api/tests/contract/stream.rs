@@ -315,6 +315,34 @@ on_every_engine! {
         }
     }
 
+    async fn a_key_that_was_rolled_ends_its_streams_at_once(world: World) {
+        // No heartbeat comes in the time of this test.
+        let till = world.till_with(Setup { heartbeat: PATIENCE, ..Setup::default() }).await;
+        let invoice = id(&till.invoice().await);
+        let path = format!("/v1/invoices/{invoice}/events");
+        let mut by_rolled = follow_with(till.call("GET", &path).key(&till.account.test.publishable_key)).await;
+        let mut stream = follow(&till, &invoice, "").await;
+        for stream in [&mut by_rolled, &mut stream] {
+            assert_eq!(stream.types(1).await, ["invoice.created"]);
+        }
+        accounts::roll_key(till.engine(), &till.scope(), KeyKind::Publishable).await.unwrap();
+        assert!(by_rolled.next().await.is_none());
+        till.simulate(&invoice, json!({})).await;
+        assert_eq!(stream.types(2).await, ["invoice.detected", "invoice.paid"]);
+    }
+
+    async fn nothing_is_told_to_a_key_that_was_rolled(world: World) {
+        let till = world.till_with(Setup { heartbeat: PATIENCE, ..Setup::default() }).await;
+        let invoice = id(&till.invoice().await);
+        let path = format!("/v1/invoices/{invoice}/events");
+        let mut by_rolled = follow_with(till.call("GET", &path).key(&till.account.test.publishable_key)).await;
+        assert_eq!(by_rolled.types(1).await, ["invoice.created"]);
+        accounts::roll_key(till.engine(), &till.scope(), KeyKind::Publishable).await.unwrap();
+        world.clock.age_s(1);
+        till.simulate(&invoice, json!({})).await;
+        assert!(by_rolled.next().await.is_none(), "no event of the payment");
+    }
+
     async fn streams_end_when_the_server_does(world: World) {
         let till = world.till().await;
         let invoice = id(&till.invoice().await);

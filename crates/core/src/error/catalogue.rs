@@ -82,7 +82,7 @@ catalogue! {
     Requests {
         BodyInvalidJson "body_invalid_json" InvalidRequest 400
             "The request body is not a valid JSON object."
-            "Send one JSON object in UTF-8, without duplicate keys and with nothing after it."
+            "Send one JSON object in UTF-8, without duplicate keys and with nothing after it. A body that does not arrive in time is answered with status 408."
         BodyTooLarge "body_too_large" InvalidRequest 413
             "The request body is larger than the server accepts."
             "Send a smaller body; no request of this API needs more than a few kilobytes."

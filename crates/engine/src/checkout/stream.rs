@@ -9,13 +9,16 @@ use crate::view::{offered, stream_event};
 
 pub use crate::base::wake::Subscription;
 
-/// Looks whether another process moved a watched invoice on. Runs on a period.
+/// Looks whether another process moved a watched invoice on, or ended a key. Runs on a period.
 pub async fn poll(engine: &Engine) -> Result<(), Fail> {
     let watched = engine.hub.sweep();
     if watched.is_empty() {
         return Ok(());
     }
     let mut reader = engine.db.read().await?;
+    engine
+        .hub
+        .note_keys(till_store::keys::ended(&mut reader).await?);
     for (invoice, head) in till_store::invoices::stream_heads(&mut reader, &watched).await? {
         engine.hub.note_head(&invoice, head);
     }
