@@ -44,7 +44,7 @@ body! {
         registered_destinations: Immutable = Immutable::refuse,
         #[schema(value_type = Option<String>, max_length = 100)]
         display_name: Patch<String> = read::text,
-        /// A public https URL; null stops deliveries. In live mode this is changed on the dashboard.
+        /// A public https URL; null stops deliveries. In live mode it is changed from the server's shell, not with a key.
         #[schema(value_type = Option<String>)]
         webhook_url: Patch<String> = read::text,
         #[schema(value_type = Option<Vec<String>>)]

@@ -175,7 +175,7 @@ catalogue! {
             "Retrieve the invoice; someone may have resolved the review already."
         ReviewRequiresDashboard "review_requires_dashboard" InvalidRequest 409
             "A risk hold on a live payment cannot be accepted with an API key."
-            "Accept it on the dashboard, or reject it; an API key may always reject, and may accept a `manual_review` hold."
+            "Have the operator accept it from the server's shell, or reject it; an API key may always reject, and may accept a `manual_review` hold."
     }
     Checkout {
         AssetNotOffered "asset_not_offered" InvalidRequest 400
@@ -284,10 +284,10 @@ catalogue! {
     Settings {
         DestinationImmutable "destination_immutable" Permission 403
             "Payout destinations cannot be changed with an API key."
-            "Leave `registered_destinations` out of the request; destinations are changed on the dashboard."
+            "Leave `registered_destinations` out of the request; destinations are changed from the server's shell."
         LiveChangeRequiresDashboard "live_change_requires_dashboard" Permission 403
             "In live mode an API key cannot change the webhook URL or roll the webhook secret."
-            "Make the change on the dashboard, where it is confirmed with a passkey."
+            "Have the operator make the change from the server's shell."
         WebhookUrlForbidden "webhook_url_forbidden" InvalidRequest 400
             "The webhook URL is not https, carries credentials, or leads to a private or local address."
             "Use an `https://` URL without user name or password whose host resolves to public addresses only."
