@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{BASE, BTC, Reply, SEPOLIA, Setup, Till, World, id, text};
+use crate::harness::{BASE, BTC, Reply, SEPOLIA, Setup, Till, World, data, id, text};
 use crate::links::{fixed, fixed_with, invoices_of, link, status_of};
 
 /// Behind a proxy, so that a test can come from many addresses.
@@ -122,6 +122,30 @@ on_every_engine! {
         // Each has one now: nobody loses the only one, not even to the merchant.
         order(&till, &made, "198.51.100.3").await.refused(409, "payment_link_fully_reserved", None);
         till.post(&invoices_of(&made), json!({})).await.refused(409, "payment_link_fully_reserved", None);
+        assert_eq!(status_of(&till, &made).await, "fully_reserved");
+    }
+
+    async fn whoever_comes_at_once_takes_a_place_each_and_no_unit_is_sold_twice(world: World) {
+        let till = till(&world).await;
+        let made = link(&till, fixed_with("quantity_limit", json!(4))).await;
+        for _ in 0..4 {
+            order(&till, &made, "192.0.2.1").await.ok(201);
+        }
+        let orders = (0..20).map(|client| {
+            let (till, made) = (till.clone(), made.clone());
+            tokio::spawn(async move { order(&till, &made, &format!("198.51.100.{client}")).await })
+        });
+        let mut taken = 0;
+        for attempt in orders.collect::<Vec<_>>() {
+            let reply = attempt.await.unwrap();
+            match reply.status {
+                201 => taken += 1,
+                _ => drop(reply.refused(409, "payment_link_fully_reserved", None)),
+            }
+        }
+        assert_eq!(taken, 3, "until everybody has one");
+        let open = data(&till.get("/v1/invoices?limit=100&status=awaiting_payment").await.ok(200));
+        assert_eq!(open.len(), 4);
         assert_eq!(status_of(&till, &made).await, "fully_reserved");
     }
 

@@ -100,6 +100,7 @@ impl World {
                 assets: Some(vec!["USDC@eip155:84532".into()]),
                 description: Some("CANARY description".into()),
                 customer_ref: Some("CANARY customer_ref".into()),
+                return_url: None,
                 metadata: BTreeMap::from([("key".into(), "CANARY metadata".into())]),
             },
             wanted: Wanted::default(),

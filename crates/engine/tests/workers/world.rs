@@ -110,6 +110,7 @@ impl World {
                 assets: Some(vec!["USDC@eip155:84532".into()]),
                 description: None,
                 customer_ref: None,
+                return_url: None,
                 metadata: BTreeMap::new(),
             },
             wanted: Wanted::default(),
