@@ -3,6 +3,8 @@
 //! The table is data (`data/networks.json`), compiled in, so that every part of the program and every
 //! machine of an installation answers the same question in the same way.
 
+mod nearest;
+
 use std::collections::HashMap;
 use std::sync::OnceLock;
 

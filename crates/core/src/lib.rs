@@ -20,6 +20,7 @@ pub mod limits;
 pub mod link;
 pub mod money;
 pub mod page;
+pub mod page_link;
 pub mod payment;
 pub mod plan;
 pub mod pricing;

@@ -45,6 +45,8 @@ pub const ACCOUNT_OPEN_LINK_INVOICES_MAX: u32 = 200;
 pub const CLAIM_LIFE_DAYS: u32 = 30;
 
 // Merchant settings
+/// Addresses that payers' pages link to.
+pub const PAGE_LINK_CHARS_MAX: usize = 2048;
 pub const DISPLAY_NAME_CHARS_MAX: usize = 100;
 pub const UNDERPAY_TOLERANCE_BPS_MAX: u32 = 10_000;
 

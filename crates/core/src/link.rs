@@ -171,6 +171,41 @@ pub fn link_status(link: &LinkState, now: i64) -> LinkStatus {
     }
 }
 
+/// An unpaid invoice that a client has open where there is no room left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opening<'a> {
+    pub client: &'a str,
+    pub invoice: &'a str,
+    /// Its payer has picked a network, and keeps the place.
+    pub picked: bool,
+}
+
+/// Whose place somebody with `own` invoices open may take, the first choice first: an invoice of the client that has most,
+/// the oldest before the younger. Nobody loses the only one, and nobody loses to a client that has as many.
+pub fn places_to_take<'a>(oldest_first: &[Opening<'a>], own: usize) -> Vec<&'a str> {
+    let mut clients: Vec<(&str, usize)> = Vec::new();
+    for opening in oldest_first {
+        match clients
+            .iter_mut()
+            .find(|(client, _)| *client == opening.client)
+        {
+            Some((_, count)) => *count += 1,
+            None => clients.push((opening.client, 1)),
+        }
+    }
+    clients.retain(|(_, count)| *count >= 2 && *count > own);
+    clients.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let of_client = |client: &str| {
+        let unpicked = oldest_first.iter().filter(|opening| !opening.picked);
+        let own = unpicked.filter(|opening| opening.client == client);
+        own.map(|opening| opening.invoice).collect::<Vec<_>>()
+    };
+    clients
+        .iter()
+        .flat_map(|(client, _)| of_client(client))
+        .collect()
+}
+
 /// What an invoice does with the unit of its link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
@@ -220,6 +255,34 @@ impl Unit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn openings(text: &str) -> Vec<Opening<'_>> {
+        text.split(' ')
+            .map(|word| Opening {
+                client: &word[..1],
+                invoice: word.trim_end_matches('!'),
+                picked: word.ends_with('!'),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_oldest_unpicked_one_of_the_client_that_has_most_makes_way() {
+        for (open, own, expected) in [
+            ("a1 b1 b2", 0, "b1 b2"),
+            ("a1 b1 b2 a2 a3", 0, "a1 a2 a3 b1 b2"),
+            ("a1 b1 b2 a2 a3", 2, "a1 a2 a3"),
+            ("a1 b1 b2 a2 a3", 3, ""),
+            ("a1! b1 b2 a2 a3", 0, "a2 a3 b1 b2"),
+            ("a1! a2! b1 b2", 1, "b1 b2"),
+            ("a1! a2!", 0, ""),
+            ("a1 b1 c1", 0, ""),
+        ] {
+            let taken = places_to_take(&openings(open), own).join(" ");
+            assert_eq!(taken, expected, "{open} for somebody with {own}");
+        }
+        assert!(places_to_take(&[], 0).is_empty());
+    }
 
     fn price<'a>(
         amount_type: AmountType,

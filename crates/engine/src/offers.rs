@@ -1,6 +1,8 @@
 //! What a merchant can be paid in, and where.
 
-use till_core::asset::{Asset, Registry};
+use std::borrow::Cow;
+
+use till_core::asset::{Asset, Mode, Network, Registry};
 use till_core::error::{Code, Refusal};
 use till_core::limits::ASSETS_MAX;
 use till_core::money::Currency;
@@ -11,6 +13,65 @@ use crate::base::Context;
 pub fn unknown_currency() -> Refusal {
     let message = "currency must be an ISO 4217 code such as \"USD\"";
     Refusal::new(Code::CurrencyUnsupported, message).param("currency")
+}
+
+/// Why a merchant cannot be paid in an asset of its mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unavailable {
+    /// No payout address on the asset's chain.
+    NoDestination,
+    /// Nobody looks at the asset's network, and money is real.
+    NotWatched,
+    /// The asset's price moves, and there is none at the moment.
+    NoPrice,
+}
+
+impl Unavailable {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Unavailable::NoDestination => "no_destination",
+            Unavailable::NotWatched => "not_watched",
+            Unavailable::NoPrice => "no_price",
+        }
+    }
+}
+
+/// Why this merchant cannot be paid in this asset now, whatever the currency.
+pub fn unavailable(context: &Context<'_>, asset: &Asset) -> Option<Unavailable> {
+    let network = Registry::builtin().network(&asset.network)?;
+    let (mode, now) = (context.scope.mode, context.real_now);
+    let lacks_price = || {
+        let prices = &context.engine.prices;
+        asset.currency.is_none() && !prices.has_any(mode, &asset.symbol, now)
+    };
+    cannot_arrive(context, network).or_else(|| lacks_price().then_some(Unavailable::NoPrice))
+}
+
+fn cannot_arrive(context: &Context<'_>, network: &Network) -> Option<Unavailable> {
+    if !addresses::can_receive(context, network) {
+        return Some(Unavailable::NoDestination);
+    }
+    (!is_seen(context, &network.id)).then_some(Unavailable::NotWatched)
+}
+
+/// Whether what arrives on a network would be noticed. In test mode payments are simulated.
+fn is_seen(context: &Context<'_>, network: &str) -> bool {
+    !context.is_live() || context.engine.config.watched.contains(network)
+}
+
+/// What the merchant offers where a request names nothing. What is on a network that nobody looks at any more is passed
+/// over, unless nothing else is left: then the refusal names it.
+pub fn defaults<'c>(context: &'c Context<'_>) -> Option<Cow<'c, [String]>> {
+    let set = context.merchant.row.default_assets.as_deref()?;
+    let is_on_a_seen_network = |code: &&String| {
+        let asset = Registry::builtin().asset(code);
+        asset.is_none_or(|asset| is_seen(context, &asset.network))
+    };
+    let seen: Vec<String> = set.iter().filter(is_on_a_seen_network).cloned().collect();
+    match seen.is_empty() || seen.len() == set.len() {
+        true => Some(Cow::Borrowed(set)),
+        false => Some(Cow::Owned(seen)),
+    }
 }
 
 /// The assets named, each available to this merchant in this mode and priceable in this currency.
@@ -58,8 +119,8 @@ pub fn steady(
     if let Some(at) = named.and_then(|named| named.iter().position(moves)) {
         return Err(refusal().param(format!("assets[{at}]")));
     }
-    let defaults = context.merchant.row.default_assets.as_deref();
-    let Some(assets) = named.or(defaults) else {
+    let defaults = defaults(context);
+    let Some(assets) = named.or(defaults.as_deref()) else {
         return Ok(None);
     };
     let steady: Vec<String> = assets.iter().filter(|code| !moves(code)).cloned().collect();
@@ -98,17 +159,23 @@ pub fn available(
         let asset = registry
             .asset(code)
             .filter(|asset| asset.offered)
-            .ok_or_else(|| unavailable("is not an asset this server knows"))?;
+            .ok_or_else(|| unavailable(&unknown(context.scope.mode, code)))?;
         if asset.mode != context.scope.mode {
             return Err(unavailable("belongs to the other mode"));
         }
         let network = registry
             .network(&asset.network)
             .ok_or_else(|| unavailable("has no network"))?;
-        if !addresses::can_receive(context, network) {
-            return Err(unavailable(
-                "is on a chain for which no payout address is registered",
-            ));
+        match cannot_arrive(context, network) {
+            Some(Unavailable::NotWatched) => {
+                let why = "is on a network without endpoints on this server, where no payment would be seen";
+                return Err(unavailable(why));
+            }
+            Some(_) => {
+                let why = "is on a chain for which no payout address is registered";
+                return Err(unavailable(why));
+            }
+            None => {}
         }
         if assets.iter().any(|known| known.code == asset.code) {
             let message = format!("{} is named twice", asset.code);
@@ -117,4 +184,18 @@ pub fn available(
         assets.push(asset);
     }
     Ok(assets)
+}
+
+/// What is said of a code that stands for no asset of this mode, after the code itself.
+fn unknown(mode: Mode, code: &str) -> String {
+    let near = Registry::builtin().nearest(mode, code);
+    let near: Vec<&str> = near.iter().map(|asset| asset.code.as_str()).collect();
+    match near.split_last() {
+        None => "is not an asset this server knows; GET /v1/assets lists them".to_owned(),
+        Some((one, [])) => format!("is not an asset this server knows; did you mean {one}?"),
+        Some((last, others)) => format!(
+            "is not an asset this server knows; did you mean {} or {last}?",
+            others.join(", ")
+        ),
+    }
 }

@@ -94,7 +94,7 @@ fn live_mode(config: &Config) -> Vec<Advice> {
         .collect()
 }
 
-/// Their addresses are handed out all the same, and nobody sees what is paid to them.
+/// Nobody would see what is paid there, so nothing is offered.
 fn unwatched(config: &Config) -> Option<Advice> {
     if !config.server.live_mode {
         return None;
@@ -118,15 +118,15 @@ fn unwatched(config: &Config) -> Option<Advice> {
     let set = match missing.is_empty() {
         true => String::new(),
         false => format!(
-            "nobody would see what is paid on {}, which have no endpoint: set networks.<caip2>.rpc for those that \
-             merchants take payments on; ",
+            "nothing is offered on {}, which have no endpoint: set networks.<caip2>.rpc for those that merchants take \
+             payments on; ",
             missing.join(", ")
         ),
     };
     Some(Advice {
         about: "unwatched networks",
         line: format!(
-            "server.live_mode is on, and {set}{} are not watched at all: no payment there is noticed",
+            "server.live_mode is on, and {set}{} are not watched at all: nothing is offered there",
             never.join(" and ")
         ),
     })

@@ -25,7 +25,7 @@ use till_engine::smtp::Mailer;
 use till_engine::{Engine, EngineConfig, EngineLimits, Retention};
 use till_store::Db;
 
-use self::networks::{credit_at, feeds, final_above, nodes, watching};
+use self::networks::{credit_at, feeds, final_above, nodes, watched, watching};
 use crate::config::{Config, Urls};
 use crate::database;
 use crate::failure::Failure;
@@ -171,10 +171,14 @@ pub fn engine_config(
         select_ms: i64::from(config.invoices.select_min) * MINUTE_MS,
         attempt_ms: i64::from(config.subscriptions.attempt_days) * DAY_MS,
         require_wallet_proof: config.wallets.require_proof,
+        watched: watched(config)?,
         credit_at: credit_at(config)?,
         final_above: final_above(config)?,
         limits: EngineLimits {
             open_link_invoices_per_client: i64::from(config.limits.open_link_invoices_per_client),
+            picked_link_invoices_per_client: i64::from(
+                config.limits.picked_link_invoices_per_client,
+            ),
             webhooks_under_way: budget.webhooks_under_way,
             retention: Retention {
                 deliveries_d: config.retention.deliveries_d.into(),

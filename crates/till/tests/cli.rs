@@ -272,8 +272,22 @@ fn the_demo_prints_one_object_and_serves_what_it_printed() {
     let place = Place::new();
     let server = Server::start(&mut place.command(&["demo", "--listen", "127.0.0.1:0", "--json"]));
     let shown: Value = serde_json::from_str(&server.out_line()).unwrap();
-    let mut expected = vec!["account", "base_url"];
+    let mut expected = vec!["account"];
+    let urls = [
+        "base_url",
+        "checkout_url",
+        "docs_url",
+        "health_url",
+        "openapi_url",
+    ];
+    expected.extend(urls);
     expected.extend(KEYS);
+    expected.sort_unstable();
+    for url in ["/docs_url", "/health_url", "/openapi_url"] {
+        let path = text(&shown, url).split_once(server.address.as_str());
+        let reply = server.client("").get(path.unwrap().1).unwrap();
+        assert_eq!(reply.status, 200, "{url}");
+    }
     assert_eq!(fields(&shown), expected);
     assert_eq!(
         text(&shown, "/base_url"),
@@ -300,8 +314,10 @@ fn the_demo_shows_people_a_checkout_to_try() {
     command.env("TILL_DATABASE_URL", "sqlite:real.db");
     let server = Server::start(&mut command);
     let mut values = std::collections::BTreeMap::new();
-    while !values.contains_key("A checkout to try") {
+    let mut request = None;
+    while request.is_none() {
         let line = server.out_line();
+        request = line.contains("curl ").then(|| line.trim().to_owned());
         if let Some((name, value)) = line.trim().split_once("  ") {
             values.insert(name.to_owned(), value.trim().to_owned());
         }
@@ -312,6 +328,13 @@ fn the_demo_shows_people_a_checkout_to_try() {
     let path = format!("/v1/invoices/{invoice}");
     let found = client.get(&path).unwrap().expect(200);
     assert_eq!(text(&found, "/checkout_url"), link);
+    // The line is pasted as it stands.
+    let pasted = std::process::Command::new("sh")
+        .args(["-c", &request.unwrap()])
+        .output()
+        .unwrap();
+    let made: Value = serde_json::from_slice(&pasted.stdout).unwrap();
+    assert_eq!(text(&made, "/status"), "awaiting_payment");
     server.stop();
     assert!(place.files().is_empty(), "{:?}", place.files());
 }

@@ -1,6 +1,7 @@
 //! What payers' pages ask: with a publishable key, from any origin, some of it only so often. And the pages
 //! themselves, for merchants who do not put them on a host of their own.
 
+mod assets;
 mod claims;
 mod demo;
 mod exchanges;
@@ -32,6 +33,7 @@ pub fn is_for_any_origin() -> impl Fn(&str) -> bool {
 
 fn asked_by_browsers() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::new()
+        .merge(assets::routes())
         .merge(claims::routes())
         .merge(exchanges::routes())
         .merge(invoices::routes())

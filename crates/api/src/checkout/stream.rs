@@ -17,6 +17,7 @@ use till_engine::checkout::stream::{StreamItem, Subscription, events_after, foll
 use till_engine::view::InvoiceEventView;
 use till_http::query::integer;
 use till_http::server::LongLived;
+use tokio::sync::watch;
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -82,6 +83,7 @@ async fn events(
     let following = Following {
         _place: Place::take(&api, client, &id)?,
         scope: got.scope().clone(),
+        keys: api.engine.hub.keys(),
         stopping: api.stopping.clone(),
         api,
         key: got.key,
@@ -132,6 +134,8 @@ enum Step {
 
 enum Woken {
     Changed,
+    /// Some key, perhaps this stream's, works no more.
+    KeysEnded,
     Quiet,
     Stopping,
 }
@@ -144,6 +148,7 @@ struct Following {
     after: i64,
     step: Step,
     subscription: Subscription,
+    keys: watch::Receiver<(i64, i64)>,
     stopping: till_engine::base::Stopping,
     _place: Place,
 }
@@ -169,15 +174,18 @@ impl Following {
             }
             let woken = tokio::select! {
                 () = self.subscription.changed() => Woken::Changed,
+                Ok(()) = self.keys.changed() => Woken::KeysEnded,
                 () = tokio::time::sleep(self.api.config.heartbeat) => Woken::Quiet,
                 _ = self.stopping.wait_for(|stop| *stop) => Woken::Stopping,
             };
             match woken {
-                Woken::Changed => self.step = Step::Follow,
+                // Nothing more is told to a key that works no more.
+                Woken::Changed if Box::pin(self.is_allowed()).await => self.step = Step::Follow,
+                Woken::KeysEnded if Box::pin(self.is_allowed()).await => {}
                 Woken::Quiet if Box::pin(self.still_allowed()).await => {
                     return Some((Ok(Bytes::from_static(b": heartbeat\n\n")), self));
                 }
-                Woken::Quiet => return None,
+                Woken::Changed | Woken::KeysEnded | Woken::Quiet => return None,
                 Woken::Stopping => {
                     // The client reconnects by itself, to a server that is up.
                     self.step = Step::End;
@@ -220,6 +228,11 @@ impl Following {
 
     async fn read(&self) -> Result<Vec<StreamItem>, Fail> {
         events_after(&self.api.engine, &self.scope, &self.invoice, self.after).await
+    }
+
+    async fn is_allowed(&self) -> bool {
+        let found = self.api.caller(&self.key).await;
+        !matches!(found, Err(Fail::Refused(_)))
     }
 
     /// A key that was rolled meanwhile closes the streams it opened. That nobody can tell is no refusal.

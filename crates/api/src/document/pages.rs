@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::Path;
+use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use http::{HeaderValue, header};
@@ -16,6 +16,7 @@ use crate::face::{Answered, Api};
 /// Where the pages are.
 pub fn routes() -> Router<Arc<Api>> {
     Router::new()
+        .route("/", get(home))
         .route("/openapi.json", get(openapi))
         .route("/docs", get(docs_index))
         .route("/docs/errors", get(docs_errors))
@@ -43,6 +44,10 @@ fn html(page: String) -> Response {
 
 async fn openapi() -> Response {
     ([(header::CONTENT_TYPE, "application/json")], openapi_json()).into_response()
+}
+
+async fn home(State(api): State<Arc<Api>>) -> Response {
+    html(docs::home_html(api.engine.config.demo))
 }
 
 async fn docs_index() -> Response {

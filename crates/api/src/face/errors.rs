@@ -38,9 +38,11 @@ pub struct Refusals;
 
 impl IntoResponses for Refusals {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
-        let statuses: BTreeSet<u16> = [400, 401, 403, 404, 405, 409, 413, 415, 429, 431, 500, 503]
-            .into_iter()
-            .collect();
+        let statuses: BTreeSet<u16> = [
+            400, 401, 403, 404, 405, 408, 409, 413, 415, 429, 431, 500, 503,
+        ]
+        .into_iter()
+        .collect();
         let describe = |status: u16| {
             let codes: Vec<&str> = Code::ALL
                 .iter()

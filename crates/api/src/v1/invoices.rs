@@ -6,8 +6,8 @@ use std::sync::Arc;
 use axum::extract::State;
 use scoped_futures::ScopedFutureExt as _;
 use till_core::limits::{
-    ASSETS_MAX, CUSTOMER_REF_CHARS_MAX, DESCRIPTION_CHARS_MAX, REVIEW_REASON_CHARS_MAX,
-    REVIEW_REASON_CHARS_MIN,
+    ASSETS_MAX, CUSTOMER_REF_CHARS_MAX, DESCRIPTION_CHARS_MAX, PAGE_LINK_CHARS_MAX,
+    REVIEW_REASON_CHARS_MAX, REVIEW_REASON_CHARS_MIN,
 };
 use till_engine::invoices::create::CreateInvoice;
 use till_engine::invoices::quote::NewInvoice;
@@ -53,6 +53,10 @@ body! {
         /// Your own reference, never shown to the payer.
         #[schema(max_length = 200)]
         customer_ref: Option<String> = read::text_max(CUSTOMER_REF_CHARS_MAX),
+        /// Where the payer goes afterwards, an https: address (in test mode also http: of the payer's own computer);
+        /// `{invoice}` stands for the id. Default: the merchant's.
+        #[schema(max_length = 2048)]
+        return_url: Option<String> = read::text_max(PAGE_LINK_CHARS_MAX),
         /// Up to 20 pairs, keys of at most 40 and values of at most 500 characters. Never shown to the payer.
         metadata: Option<BTreeMap<String, String>> = read::metadata,
     }
@@ -67,6 +71,7 @@ impl Body for NewInvoice {
             assets: request.assets,
             description: request.description,
             customer_ref: request.customer_ref,
+            return_url: request.return_url,
             metadata: request.metadata.unwrap_or_default(),
         })
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use scoped_futures::ScopedFutureExt as _;
 use till_core::error::{Code, Refusal};
-use till_core::limits::ASSETS_MAX;
+use till_core::limits::{ASSETS_MAX, PAGE_LINK_CHARS_MAX};
 use till_engine::base::Change;
 use till_engine::merchants::accounts::Caller;
 use till_engine::merchants::secrets;
@@ -44,7 +44,7 @@ body! {
         registered_destinations: Immutable = Immutable::refuse,
         #[schema(value_type = Option<String>, max_length = 100)]
         display_name: Patch<String> = read::text,
-        /// A public https URL; null stops deliveries. In live mode this is changed on the dashboard.
+        /// A public https URL; null stops deliveries. In live mode it is changed from the server's shell, not with a key.
         #[schema(value_type = Option<String>)]
         webhook_url: Patch<String> = read::text,
         #[schema(value_type = Option<Vec<String>>)]
@@ -55,6 +55,15 @@ body! {
         /// Decimal string, an amount of each invoice's own currency; null turns manual review by amount off.
         #[schema(value_type = Option<String>)]
         manual_review_amount: Patch<String> = read::text,
+        /// Where payers ask for help: an https: or mailto: address.
+        #[schema(value_type = Option<String>, max_length = 2048)]
+        support_url: Patch<String> = read::text_max(PAGE_LINK_CHARS_MAX),
+        /// Where payers go afterwards, an https: address; `{invoice}` stands for the id. The default of invoices and links.
+        #[schema(value_type = Option<String>, max_length = 2048)]
+        return_url: Patch<String> = read::text_max(PAGE_LINK_CHARS_MAX),
+        /// The colour of payers' pages, as `#rrggbb`.
+        #[schema(value_type = Option<String>, example = "#0a7d5a")]
+        accent: Patch<String> = read::text,
     }
 }
 
@@ -92,6 +101,9 @@ impl Body for SettingsChange {
             default_assets: change(request.default_assets),
             underpay_tolerance_bps: change(request.underpay_tolerance_bps),
             manual_review_amount: change(request.manual_review_amount),
+            support_url: change(request.support_url),
+            return_url: change(request.return_url),
+            accent: change(request.accent),
         })
     }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use scoped_futures::ScopedFutureExt as _;
-use till_core::limits::{ASSETS_MAX, DESCRIPTION_CHARS_MAX, LINK_QUANTITY_MAX, LINK_QUANTITY_MIN};
+use till_core::limits::{
+    ASSETS_MAX, DESCRIPTION_CHARS_MAX, LINK_QUANTITY_MAX, LINK_QUANTITY_MIN, PAGE_LINK_CHARS_MAX,
+};
 use till_engine::base::Change;
 use till_engine::links::{self, LinkChange};
 use till_engine::view::LinkView;
@@ -52,6 +54,10 @@ body! {
         /// Must be in the future.
         #[schema(value_type = Option<String>, format = DateTime)]
         expires_at: Option<Moment> = Moment::read,
+        /// Where payers go afterwards, an https: address (in test mode also http: of their own computer); `{invoice}` stands
+        /// for the id. Default: the merchant's.
+        #[schema(max_length = 2048)]
+        return_url: Option<String> = read::text_max(PAGE_LINK_CHARS_MAX),
         /// Copied to every invoice made from the link.
         metadata: Option<BTreeMap<String, String>> = read::metadata,
         #[schema(default = true)]
@@ -78,6 +84,7 @@ impl Body for NewLink {
             assets: set(request.assets),
             quantity_limit: set(request.quantity_limit),
             expires_at: set(request.expires_at.map(|at| at.0)),
+            return_url: set(request.return_url),
             metadata: set(request.metadata),
             active: set(request.active),
         }))
@@ -119,6 +126,8 @@ body! {
         quantity_limit: Patch<i64> = quantity,
         #[schema(value_type = Option<String>, format = DateTime)]
         expires_at: Patch<Moment> = Moment::read,
+        #[schema(value_type = Option<String>, max_length = 2048)]
+        return_url: Patch<String> = read::text_max(PAGE_LINK_CHARS_MAX),
         /// Replaced as a whole.
         #[schema(value_type = Option<BTreeMap<String, String>>)]
         metadata: Patch<BTreeMap<String, String>> = read::metadata,
@@ -142,6 +151,7 @@ impl Body for LinkChange {
             assets: change(request.assets),
             quantity_limit: change(request.quantity_limit),
             expires_at: change(request.expires_at).map(|at| at.0),
+            return_url: change(request.return_url),
             metadata: change(request.metadata),
             active: request.active.map_or(Change::Keep, Change::Set),
         })

@@ -8,7 +8,7 @@ use till_core::asset::{Family, Mode};
 use till_engine::merchants::accounts::{self, KeyKind};
 use till_store::StoreError;
 
-use crate::harness::{Call, LIVE_USDC, Setup, Till, id, live, until};
+use crate::harness::{Call, LIVE_USDC, Reply, Setup, Till, id, live, text, until};
 
 /// Every endpoint that takes a secret key only.
 const SECRET_ONLY: &[(&str, &str)] = &[
@@ -261,6 +261,42 @@ on_every_engine! {
             assert_eq!(listed["data"].as_array().unwrap().len(), 1);
             assert_eq!(listed["data"][0]["id"], own.as_str());
         }
+    }
+
+    async fn every_kind_of_object_says_that_it_is_of_the_other_mode(world: World) {
+        let till = world.till_with(live()).await;
+        let link = till.post("/v1/payment_links", crate::links::fixed()).await.ok(201);
+        let customer = id(&till.post("/v1/customers", json!({ "name": "Ada" })).await.ok(201));
+        let plan = crate::subscriptions::plan(&till, json!({})).await;
+        let subscription = id(&crate::subscriptions::subscribe(&till, &customer, &plan).await);
+        let invoice = id(&till.invoice().await);
+        till.simulate(&invoice, json!({})).await;
+        let refund = till.post(&format!("/v1/invoices/{invoice}/refunds"), json!({ "amount": "5" })).await.ok(201);
+        let (slug, link, refund) = (text(&link["slug"]), id(&link), id(&refund));
+        let told = |reply: Reply, status: u16, param: Option<&'static str>| {
+            let message = reply.refused(status, "resource_missing", param);
+            assert!(message.contains("in live mode") && message.contains("exists in test mode"), "{message}");
+        };
+        for path in [
+            format!("/v1/invoices/{invoice}"), format!("/v1/payment_links/{link}"), format!("/v1/checkout/links/{slug}"),
+            format!("/v1/customers/{customer}"), format!("/v1/plans/{plan}"), format!("/v1/subscriptions/{subscription}"),
+            format!("/v1/refunds/{refund}"), format!("/v1/checkout/invoices/{invoice}"),
+        ] {
+            told(till.call("GET", &path).key(till.live_key()).send().await, 404, None);
+        }
+        for path in [
+            format!("/v1/payment_links/{link}"), format!("/v1/checkout/links/{slug}/invoices"), format!("/v1/plans/{plan}/archive"),
+            format!("/v1/subscriptions/{subscription}/pause"), format!("/v1/refunds/{refund}/cancel"),
+        ] {
+            told(till.posting(&path, json!({})).key(till.live_key()).send().await, 404, None);
+        }
+        let subscribe = |customer: String, plan: String| {
+            let body = json!({ "customer": customer, "plan": plan });
+            till.posting("/v1/subscriptions", body).key(till.live_key()).send()
+        };
+        told(subscribe(customer, plan.clone()).await, 400, Some("customer"));
+        let own = till.posting("/v1/customers", json!({ "name": "Ada" })).key(till.live_key()).send().await.ok(201);
+        told(subscribe(id(&own), plan).await, 400, Some("plan"));
     }
 
     async fn another_accounts_ids_are_simply_missing(world: World) {

@@ -30,7 +30,7 @@ on_every_engine! {
         assert_eq!(names, [
             "amount", "amounts_received", "checkout_url", "closed_at", "created_at", "customer", "customer_ref",
             "description", "expires_at", "id", "livemode", "metadata", "object", "paid_at", "payment_link",
-            "payment_options", "pending_options", "select_by", "status", "subscription",
+            "payment_options", "pending_options", "return_url", "select_by", "status", "subscription",
         ]);
         let expected = json!({
             "object": "invoice", "livemode": false, "status": "awaiting_payment",

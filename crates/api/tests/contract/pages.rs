@@ -103,11 +103,25 @@ on_every_engine! {
         }
     }
 
+    async fn the_bare_address_says_what_this_is(world: World) {
+        let till = world.till().await;
+        let page = get(&till, "/").await;
+        assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
+        let shown = String::from_utf8(page.body.clone()).unwrap();
+        for path in ["/docs", "/openapi.json", "/healthz"] {
+            assert!(shown.contains(&format!("href=\"{path}\"")), "{path}");
+            assert_eq!(get(&till, path).await.status, 200, "{path}");
+        }
+        assert!(!shown.contains("demo"));
+        let demo = world.till_with(Setup { demo: true, ..Setup::default() }).await;
+        assert!(String::from_utf8(get(&demo, "/").await.body.clone()).unwrap().contains("This is a demo"));
+    }
+
     async fn the_pins_come_with_the_publishable_key(world: World) {
         let till = world.till().await;
         let other = world.till().await;
         till.set(json!({ "display_name": "Acme" })).await;
-        for (whose, name) in [(&till, json!("Acme")), (&other, json!(null))] {
+        for (whose, name) in [(&till, json!("Acme")), (&other, json!("merchant"))] {
             let key = &whose.account.test.publishable_key;
             let config = get(&till, &format!("/checkout/config.json?key={key}")).await.json();
             let settings = whose.get("/v1/merchant/settings").await.ok(200);

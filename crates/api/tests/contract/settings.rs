@@ -16,6 +16,7 @@ on_every_engine! {
         assert_eq!(settings, json!({
             "object": "merchant_settings", "livemode": false, "display_name": null, "webhook_url": null,
             "default_assets": [BASE, SEPOLIA, NILE], "underpay_tolerance_bps": 0, "manual_review_amount": null,
+            "support_url": null, "return_url": null, "accent": null,
             "registered_destinations": {
                 "bip122": destinations(Family::Bitcoin), "eip155": destinations(Family::Evm),
                 "solana": destinations(Family::Solana), "tron": destinations(Family::Tron),
@@ -27,7 +28,8 @@ on_every_engine! {
         let till = world.till().await;
         let all = json!({
             "display_name": "Käseladen", "webhook_url": "http://127.0.0.1:9/hooks", "default_assets": [NILE],
-            "underpay_tolerance_bps": 50, "manual_review_amount": "1000.50",
+            "underpay_tolerance_bps": 50, "manual_review_amount": "1000.50", "support_url": "mailto:hilfe@laden.example",
+            "return_url": "https://laden.example/danke?i={invoice}", "accent": "#0a7d5a",
         });
         let set = till.set(all.clone()).await;
         for (name, value) in all.as_object().unwrap() {
@@ -37,9 +39,9 @@ on_every_engine! {
         let renamed = till.set(json!({ "display_name": "Laden" })).await;
         assert_eq!((&renamed["display_name"], &renamed["webhook_url"]), (&json!("Laden"), &set["webhook_url"]));
         assert_eq!(renamed["underpay_tolerance_bps"], 50);
-        let nulls = json!({ "display_name": null, "webhook_url": null, "default_assets": null, "manual_review_amount": null, "underpay_tolerance_bps": null });
+        let nulls = json!({ "display_name": null, "webhook_url": null, "default_assets": null, "manual_review_amount": null, "underpay_tolerance_bps": null, "support_url": null, "return_url": null, "accent": null });
         let cleared = till.set(nulls).await;
-        for name in ["display_name", "webhook_url", "default_assets", "manual_review_amount"] {
+        for name in ["display_name", "webhook_url", "default_assets", "manual_review_amount", "support_url", "return_url", "accent"] {
             assert_eq!(cleared[name], Value::Null, "{name}");
         }
         assert!(matches!(cleared["underpay_tolerance_bps"].as_i64(), None | Some(0)));
@@ -62,6 +64,21 @@ on_every_engine! {
             ("display_name", json!("x".repeat(101))),
             ("display_name", json!("evil \u{202e} name")),
             ("display_name", json!("line\nbreak")),
+            ("display_name", json!("Pay at https://evil.example")),
+            ("display_name", json!("help@shop.example")),
+            ("display_name", json!("Send to 0x52908400098527886E0F7030069857D2E4169EE7")),
+            ("display_name", json!("THVmXun9u721tBiYcT3VfLQKcwYBmoY1xX")),
+            ("display_name", json!("tb1q6rz28mcfaxtmd6v789l9rrlrusdprr9pz3cppk!")),
+            ("support_url", json!("http://shop.example/help")),
+            ("support_url", json!("mailto:nobody")),
+            ("support_url", json!("javascript:alert(1)")),
+            ("support_url", json!(format!("https://shop.example/{}", "x".repeat(2_048)))),
+            ("return_url", json!("http://shop.example/")),
+            ("return_url", json!("http://localhost:3000/")),
+            ("return_url", json!("https://{invoice}.shop.example/")),
+            ("accent", json!("red")),
+            ("accent", json!("#fff")),
+            ("accent", json!("#00aaff;x")),
             ("manual_review_amount", json!("0")),
             ("manual_review_amount", json!("1.001")),
             ("manual_review_amount", json!(100)),

@@ -182,7 +182,7 @@ on_every_engine! {
     async fn an_event_shows_the_payers_view_and_nothing_private(world: World) {
         let till = world.till().await;
         till.set(json!({ "display_name": "Laden" })).await;
-        let body = json!({ "amount": "25.00", "currency": "USD", "description": "Cheese", "customer_ref": "secret-ref", "metadata": { "secret": "secret-value" } });
+        let body = json!({ "amount": "25.00", "currency": "USD", "description": "Cheese", "customer_ref": "secret-ref", "metadata": { "secret": "secret-value" }, "return_url": "https://laden.example/{invoice}" });
         let invoice = id(&till.create(body).await);
         till.simulate(&invoice, json!({ "sender": till_chains::test_screening()[0].2 })).await;
         let mut stream = follow(&till, &invoice, "").await;
@@ -202,6 +202,7 @@ on_every_engine! {
             assert_eq!((&view["id"], &view["object"]), (&json!(invoice), &json!("checkout_invoice")));
             assert_eq!(view["description"], "Cheese");
             assert_eq!(view["merchant"], json!({ "display_name": "Laden" }));
+            assert_eq!(view["return_url"], format!("https://laden.example/{invoice}"));
             assert!(view["payment_options"][0]["address_derivation"].is_object());
         }
         assert_eq!((&last["type"], &last["invoice"]["status"]), (&json!("invoice.under_review"), &json!("under_review")));
@@ -312,6 +313,34 @@ on_every_engine! {
         for _ in 0..3 {
             assert_eq!(stream.next_comment().await.unwrap(), ": heartbeat");
         }
+    }
+
+    async fn a_key_that_was_rolled_ends_its_streams_at_once(world: World) {
+        // No heartbeat comes in the time of this test.
+        let till = world.till_with(Setup { heartbeat: PATIENCE, ..Setup::default() }).await;
+        let invoice = id(&till.invoice().await);
+        let path = format!("/v1/invoices/{invoice}/events");
+        let mut by_rolled = follow_with(till.call("GET", &path).key(&till.account.test.publishable_key)).await;
+        let mut stream = follow(&till, &invoice, "").await;
+        for stream in [&mut by_rolled, &mut stream] {
+            assert_eq!(stream.types(1).await, ["invoice.created"]);
+        }
+        accounts::roll_key(till.engine(), &till.scope(), KeyKind::Publishable).await.unwrap();
+        assert!(by_rolled.next().await.is_none());
+        till.simulate(&invoice, json!({})).await;
+        assert_eq!(stream.types(2).await, ["invoice.detected", "invoice.paid"]);
+    }
+
+    async fn nothing_is_told_to_a_key_that_was_rolled(world: World) {
+        let till = world.till_with(Setup { heartbeat: PATIENCE, ..Setup::default() }).await;
+        let invoice = id(&till.invoice().await);
+        let path = format!("/v1/invoices/{invoice}/events");
+        let mut by_rolled = follow_with(till.call("GET", &path).key(&till.account.test.publishable_key)).await;
+        assert_eq!(by_rolled.types(1).await, ["invoice.created"]);
+        accounts::roll_key(till.engine(), &till.scope(), KeyKind::Publishable).await.unwrap();
+        world.clock.age_s(1);
+        till.simulate(&invoice, json!({})).await;
+        assert!(by_rolled.next().await.is_none(), "no event of the payment");
     }
 
     async fn streams_end_when_the_server_does(world: World) {

@@ -82,7 +82,7 @@ catalogue! {
     Requests {
         BodyInvalidJson "body_invalid_json" InvalidRequest 400
             "The request body is not a valid JSON object."
-            "Send one JSON object in UTF-8, without duplicate keys and with nothing after it."
+            "Send one JSON object in UTF-8, without duplicate keys and with nothing after it. A body that does not arrive in time is answered with status 408."
         BodyTooLarge "body_too_large" InvalidRequest 413
             "The request body is larger than the server accepts."
             "Send a smaller body; no request of this API needs more than a few kilobytes."
@@ -156,8 +156,8 @@ catalogue! {
             "The currency is unknown, or the assets cannot be priced in it."
             "Price a stablecoin in its own currency only (USD for USDC and USDT, EUR for EURC), or choose other assets."
         AssetUnavailable "asset_unavailable" InvalidRequest 400
-            "An asset is unknown, belongs to the other mode, or is on a network for which the account has no payout address."
-            "Remove the asset, or register a payout address for its network; without `assets` in the request, correct `default_assets` in the settings."
+            "An asset is unknown, belongs to the other mode, is on a network for which the account has no payout address, or, in live mode, on one that this server has no endpoints of."
+            "See `GET /v1/assets` for what can be offered. Remove the asset, or register a payout address for its network; without `assets` in the request, correct `default_assets` in the settings."
         PriceUnavailable "price_unavailable" InvalidRequest 409
             "There is no current price for a volatile asset."
             "Try again shortly, or offer stablecoins only."
@@ -175,7 +175,7 @@ catalogue! {
             "Retrieve the invoice; someone may have resolved the review already."
         ReviewRequiresDashboard "review_requires_dashboard" InvalidRequest 409
             "A risk hold on a live payment cannot be accepted with an API key."
-            "Accept it on the dashboard, or reject it; an API key may always reject, and may accept a `manual_review` hold."
+            "Have the operator accept it from the server's shell, or reject it; an API key may always reject, and may accept a `manual_review` hold."
     }
     Checkout {
         AssetNotOffered "asset_not_offered" InvalidRequest 400
@@ -267,7 +267,7 @@ catalogue! {
             "Every remaining unit of the payment link is reserved by an unpaid invoice."
             "Try again later: a unit is released when such an invoice expires or is cancelled."
         PaymentLinkBusy "payment_link_busy" InvalidRequest 409
-            "Too many unpaid invoices are open: 50 for one link, or 200 across all links of the account."
+            "Too many unpaid invoices are open: 50 for one link, 200 across all links of the account, or as many as one client may have."
             "Try again when some of them are paid or have expired."
     }
     Subscriptions {
@@ -284,10 +284,10 @@ catalogue! {
     Settings {
         DestinationImmutable "destination_immutable" Permission 403
             "Payout destinations cannot be changed with an API key."
-            "Leave `registered_destinations` out of the request; destinations are changed on the dashboard."
+            "Leave `registered_destinations` out of the request; destinations are changed from the server's shell."
         LiveChangeRequiresDashboard "live_change_requires_dashboard" Permission 403
             "In live mode an API key cannot change the webhook URL or roll the webhook secret."
-            "Make the change on the dashboard, where it is confirmed with a passkey."
+            "Have the operator make the change from the server's shell."
         WebhookUrlForbidden "webhook_url_forbidden" InvalidRequest 400
             "The webhook URL is not https, carries credentials, or leads to a private or local address."
             "Use an `https://` URL without user name or password whose host resolves to public addresses only."

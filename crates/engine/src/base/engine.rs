@@ -1,6 +1,6 @@
 //! The engine: what all use cases share, and the unit of work they run in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use till_core::money::{self, Currency};
@@ -42,6 +42,8 @@ pub struct EngineConfig {
     pub attempt_ms: i64,
     /// A wallet is bound only with its signature.
     pub require_wallet_proof: bool,
+    /// Networks with endpoints, by CAIP-2 id. In live mode nothing is offered on any other: nobody would see it arrive.
+    pub watched: BTreeSet<String>,
     /// Networks credited below `final`, by CAIP-2 id.
     pub credit_at: BTreeMap<String, Level>,
     /// From which figure of its own currency on an invoice is credited at `final` there, whatever else is set.
@@ -54,6 +56,8 @@ pub struct EngineConfig {
 pub struct EngineLimits {
     /// Unpaid invoices that one client may have open at one payment link.
     pub open_link_invoices_per_client: i64,
+    /// Those of them for which a network was picked.
+    pub picked_link_invoices_per_client: i64,
     /// Webhooks under way at a time, to all receivers together.
     pub webhooks_under_way: usize,
     pub retention: Retention,
@@ -82,7 +86,8 @@ impl Default for Retention {
 impl Default for EngineLimits {
     fn default() -> EngineLimits {
         EngineLimits {
-            open_link_invoices_per_client: 25,
+            open_link_invoices_per_client: 5,
+            picked_link_invoices_per_client: 2,
             webhooks_under_way: 128,
             retention: Retention::default(),
         }

@@ -28,6 +28,12 @@ impl Merchant {
             .min(till_core::time::LATEST_MS)
     }
 
+    /// Who asks for money, as payers are told: the name that the merchant chose, or else the account's.
+    pub fn shown_name(&self) -> &str {
+        let chosen = self.row.display_name.as_deref();
+        chosen.unwrap_or(&self.row.account_name)
+    }
+
     pub fn destination(&self, family: Family) -> Option<&str> {
         self.row
             .destinations

@@ -42,14 +42,34 @@ impl Prices {
         observed.insert((mode, pair.to_owned()), (price, at_ms));
     }
 
+    /// Whether this symbol has a price in any currency.
+    pub fn has_any(&self, mode: Mode, symbol: &str, now_ms: i64) -> bool {
+        let is_of = |pair: &str| {
+            let priced = pair.split_once('/');
+            priced.is_some_and(|(of, _)| of == symbol)
+        };
+        let fixed = self.fixed_in(mode).iter();
+        let mut fixed = fixed.filter(|(_, price)| Price::parse(price).is_some());
+        if fixed.any(|(pair, _)| is_of(pair)) {
+            return true;
+        }
+        let observed = self.observed.read().unwrap_or_else(PoisonError::into_inner);
+        observed.iter().any(|((of_mode, pair), (_, at_ms))| {
+            *of_mode == mode && is_of(pair) && self.is_fresh(*at_ms, now_ms)
+        })
+    }
+
+    fn fixed_in(&self, mode: Mode) -> &BTreeMap<String, String> {
+        match mode {
+            Mode::Test => &self.fixed.test,
+            Mode::Live => &self.fixed.live,
+        }
+    }
+
     /// The price of one whole `symbol` in `currency`; a configured one wins over an observed one.
     pub fn current(&self, mode: Mode, symbol: &str, currency: &str, now_ms: i64) -> Option<Price> {
         let pair = format!("{symbol}/{currency}");
-        let fixed = match mode {
-            Mode::Test => &self.fixed.test,
-            Mode::Live => &self.fixed.live,
-        };
-        if let Some(text) = fixed.get(&pair) {
+        if let Some(text) = self.fixed_in(mode).get(&pair) {
             return Price::parse(text);
         }
         let observed = self.observed.read().unwrap_or_else(PoisonError::into_inner);
@@ -74,6 +94,10 @@ mod tests {
         assert_eq!(prices.current(Mode::Live, "BTC", "USD", 1_120_001), None);
         assert_eq!(prices.current(Mode::Test, "BTC", "USD", 1_000_000), None);
         assert_eq!(prices.current(Mode::Live, "BTC", "EUR", 1_000_000), None);
+        assert!(prices.has_any(Mode::Live, "BTC", 1_120_000));
+        assert!(!prices.has_any(Mode::Live, "BTC", 1_120_001));
+        assert!(!prices.has_any(Mode::Test, "BTC", 1_000_000));
+        assert!(!prices.has_any(Mode::Live, "BT", 1_000_000));
     }
 
     #[test]

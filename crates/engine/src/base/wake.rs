@@ -51,6 +51,8 @@ impl Effects {
 #[derive(Debug, Default)]
 pub struct Hub {
     watched: Mutex<HashMap<String, Watched>>,
+    /// How many keys of any kind had stopped working when this was looked at last.
+    keys: watch::Sender<(i64, i64)>,
 }
 
 #[derive(Debug)]
@@ -97,6 +99,19 @@ impl Hub {
             signal: entry.signal.subscribe(),
             head,
         }
+    }
+
+    /// Changes when some key may have stopped working.
+    pub fn keys(&self) -> watch::Receiver<(i64, i64)> {
+        self.keys.subscribe()
+    }
+
+    pub(crate) fn note_keys(&self, ended: (i64, i64)) {
+        self.keys.send_if_modified(|known| {
+            let is_news = *known != ended;
+            *known = ended;
+            is_news
+        });
     }
 
     pub fn nudge(&self, invoice: &str) {

@@ -9,7 +9,9 @@ use super::session;
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine, Merchant};
 use crate::invoices;
-use crate::view::{Capabilities, CheckoutInvoiceView, PageConfig, PayerPage, payer_payments};
+use crate::view::{
+    Capabilities, CheckoutInvoiceView, MerchantName, PageConfig, PayerPage, payer_payments,
+};
 
 /// The invoice as its payer sees it.
 pub async fn retrieve(
@@ -61,7 +63,7 @@ async fn view(
     };
     let page = PayerPage {
         payments: payer_payments(&payments.iter().collect::<Vec<_>>()),
-        display_name: merchant.row.display_name.clone(),
+        merchant: MerchantName::of(merchant),
         capabilities,
         session_token: session::issue(engine, scope, &row.id),
     };

@@ -12,6 +12,7 @@ use till_store::timers::TimerRow;
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::invoices::find_locked;
+use crate::links;
 
 /// Gives the invoice an address on the picked option's chain, one for all networks of its family. Picking
 /// what has its address changes nothing.
@@ -22,6 +23,7 @@ pub async fn pick_option(
     asset: &str,
 ) -> Result<InvoiceRow, Fail> {
     let mut held = find_locked(tx, context, invoice).await?;
+    links::leave_picks_to_others(tx, context, &held.invoice.is).await?;
     let registry = Registry::builtin();
     let not_offered = || Refusal::of(Code::AssetNotOffered).param("asset");
     let asset = registry.asset(asset).ok_or_else(not_offered)?;
@@ -41,6 +43,7 @@ pub async fn pick_option(
         return Ok(held.invoice.is);
     }
     let network = registry.network(&asset.network).ok_or_else(not_offered)?;
+    links::leave_bitcoin_to_others(tx, context, &held.invoice.is, network).await?;
     let deposit = crate::addresses::allocate_picked(tx, context, network).await?;
     let deposit = deposit.ok_or_else(|| crate::addresses::exhausted(&network.name))?;
     let mut lease = LeaseRow::new(
@@ -63,6 +66,7 @@ pub async fn pick_option(
         }
     }
     till_store::invoices::update(tx, row).await?;
+    links::picked(tx, context, row).await?;
     // A wallet bound before the pick was told `select_by`; what it sends after that must find the invoice too.
     till_store::bindings::extend(tx, &context.scope, invoice, row.expires_at).await?;
     let kind = TimerKind::ExpireInvoice;

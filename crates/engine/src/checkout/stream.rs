@@ -2,20 +2,23 @@
 
 use till_core::scope::Scope;
 
-use crate::base::Engine;
 use crate::base::fail::Fail;
+use crate::base::{Engine, Merchant};
 use crate::invoices;
 use crate::view::{offered, stream_event};
 
 pub use crate::base::wake::Subscription;
 
-/// Looks whether another process moved a watched invoice on. Runs on a period.
+/// Looks whether another process moved a watched invoice on, or ended a key. Runs on a period.
 pub async fn poll(engine: &Engine) -> Result<(), Fail> {
     let watched = engine.hub.sweep();
     if watched.is_empty() {
         return Ok(());
     }
     let mut reader = engine.db.read().await?;
+    engine
+        .hub
+        .note_keys(till_store::keys::ended(&mut reader).await?);
     for (invoice, head) in till_store::invoices::stream_heads(&mut reader, &watched).await? {
         engine.hub.note_head(&invoice, head);
     }
@@ -53,19 +56,13 @@ pub async fn events_after(
     let Some(row) = till_store::invoices::find(q, scope, invoice).await? else {
         return Ok(Vec::new());
     };
-    let merchant = till_store::accounts::merchant(q, scope).await?;
-    let display_name = merchant
-        .as_ref()
-        .and_then(|merchant| merchant.display_name.as_deref());
-    let ahead = merchant
-        .as_ref()
-        .map_or(0, |merchant| merchant.clock_offset_ms);
-    let options = offered(&row, engine.clock.now_ms().saturating_add(ahead));
+    let merchant = Merchant::load(q, scope).await?;
+    let options = offered(&row, merchant.now(engine.clock.now_ms()));
     let item = |event: &till_store::events::StreamedEvent| {
         Ok(StreamItem {
             seq: event.stream_seq,
             event_type: event.event_type.clone(),
-            data: stream_event(event, &scope.account, invoice, &options, display_name)?,
+            data: stream_event(event, &scope.account, invoice, &options, &merchant)?,
         })
     };
     events.iter().map(item).collect()

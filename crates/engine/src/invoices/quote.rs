@@ -7,10 +7,11 @@ use till_core::error::{Code, Refusal};
 use till_core::invoice::PayOption;
 use till_core::limits::{CUSTOMER_REF_CHARS_MAX, DESCRIPTION_CHARS_MAX, chars};
 use till_core::money::Currency;
+use till_core::page_link::{self, Loopback};
 use till_core::pricing::{self, price_minor};
 
 use crate::base::Context;
-use crate::offers::{offered, unknown_currency};
+use crate::offers::{defaults, offered, unknown_currency};
 
 /// A request for an invoice, its shape read but its values unjudged.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +21,8 @@ pub struct NewInvoice {
     pub assets: Option<Vec<String>>,
     pub description: Option<String>,
     pub customer_ref: Option<String>,
+    /// Where the payer goes afterwards; none: where the merchant's settings say.
+    pub return_url: Option<String>,
     pub metadata: BTreeMap<String, String>,
 }
 
@@ -46,9 +49,11 @@ pub fn quote(context: &Context<'_>, request: &NewInvoice) -> Result<Quote, Refus
         request.customer_ref.as_deref(),
         CUSTOMER_REF_CHARS_MAX,
     )?;
-    let (assets, origin) = match (&request.assets, &context.merchant.row.default_assets) {
-        (Some(named), _) => (named, "assets"),
-        (None, Some(defaults)) => (defaults, "default_assets"),
+    check_return_url(context, request.return_url.as_deref())?;
+    let defaults = defaults(context);
+    let (assets, origin) = match (&request.assets, &defaults) {
+        (Some(named), _) => (named.as_slice(), "assets"),
+        (None, Some(defaults)) => (&**defaults, "default_assets"),
         (None, None) => {
             let message = "assets is required: the merchant has no default_assets";
             return Err(Refusal::new(Code::ParameterMissing, message).param("assets"));
@@ -88,6 +93,19 @@ pub fn quote(context: &Context<'_>, request: &NewInvoice) -> Result<Quote, Refus
         currency,
         options,
         volatile,
+    })
+}
+
+/// Where an invoice or a payment link may send its payer back to.
+pub fn check_return_url(context: &Context<'_>, url: Option<&str>) -> Result<(), Refusal> {
+    let loopback = match context.is_live() {
+        true => Loopback::Refused,
+        false => Loopback::Allowed,
+    };
+    let checked = url.map(|url| page_link::check_return_url(url, loopback));
+    checked.unwrap_or(Ok(())).map_err(|why| {
+        let message = format!("return_url is refused: {why}");
+        Refusal::new(Code::ParameterInvalid, message).param("return_url")
     })
 }
 

@@ -1,5 +1,9 @@
 //! Payment links: made and changed by merchants, and turned into invoices by payers.
 
+mod fairness;
+
+pub use fairness::{leave_bitcoin_to_others, leave_picks_to_others, picked};
+
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
@@ -8,8 +12,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use till_core::error::{Code, Refusal};
 use till_core::event::EventType;
 use till_core::id::IdKind;
-use till_core::limits::{ACCOUNT_OPEN_LINK_INVOICES_MAX, LINK_OPEN_INVOICES_MAX};
-use till_core::link::{AmountType, LinkPrice, check_price, link_status, payer_amount};
+use till_core::link::{AmountType, LinkPrice, LinkStatus, check_price, link_status, payer_amount};
 use till_core::money::{self, Currency, Units};
 use till_core::page::{Page, Paged};
 use till_core::scope::Scope;
@@ -17,16 +20,14 @@ use till_store::invoices::InvoiceRow;
 use till_store::links::LinkRow;
 use till_store::{Metadata, Queries, Tx};
 
-use crate::base::fail::{Fail, missing};
+use self::fairness::{Client, has_room, take_place};
+use crate::base::fail::{Fail, missing, missing_or_in_mode};
 use crate::base::{Change, Context, Engine, Merchant};
 use crate::invoices::create;
-use crate::invoices::quote::NewInvoice;
+use crate::invoices::quote::{NewInvoice, check_return_url};
 use crate::offers;
 use crate::outbox::{self, Told};
 use crate::view::{LinkView, PayerLinkView};
-
-/// What one client may have open at a link, it may have so many times over all links of an account.
-const CLIENT_LINKS: i64 = 4;
 
 /// What a merchant says about a link; on creation, what is not said is empty.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +41,7 @@ pub struct LinkChange {
     pub assets: Change<Vec<String>>,
     pub quantity_limit: Change<i64>,
     pub expires_at: Change<i64>,
+    pub return_url: Change<String>,
     pub metadata: Change<BTreeMap<String, String>>,
     pub active: Change<bool>,
 }
@@ -75,6 +77,7 @@ pub async fn create(
         quantity_used: 0,
         quantity_reserved: 0,
         expires_at: None,
+        return_url: None,
         metadata: Metadata::default(),
         active: true,
         created_at: context.now,
@@ -137,6 +140,7 @@ fn apply(context: &Context<'_>, row: &mut LinkRow, change: &LinkChange) -> Resul
     }
     change.expires_at.apply(&mut row.expires_at);
     change.assets.apply(&mut row.assets);
+    change.return_url.apply(&mut row.return_url);
     match &change.metadata {
         Change::Keep => {}
         Change::Clear => row.metadata = Metadata::default(),
@@ -152,6 +156,7 @@ fn apply(context: &Context<'_>, row: &mut LinkRow, change: &LinkChange) -> Resul
 fn check(context: &Context<'_>, row: &LinkRow) -> Result<(), Fail> {
     let price = price_of(row);
     check_price(&price)?;
+    check_return_url(context, row.return_url.as_deref())?;
     if let Some(assets) = &row.assets {
         offers::offered(context, assets, "assets", price.currency)?;
     }
@@ -196,12 +201,27 @@ async fn find_locked(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<Lin
         true => till_store::links::lock(tx, &context.scope, id).await?,
         false => None,
     };
-    found.ok_or_else(|| missing("payment link", id).into())
+    match found {
+        Some(row) => Ok(row),
+        None => Err(missing_link(tx, &context.scope, id).await?.into()),
+    }
+}
+
+async fn missing_link(q: &mut impl Queries, scope: &Scope, id: &str) -> Result<Refusal, Fail> {
+    if !till_core::id::is(IdKind::PaymentLink, id) {
+        return Ok(missing("payment link", id));
+    }
+    let other = till_store::links::find(q, &scope.in_other_mode(), id).await?;
+    Ok(missing_or_in_mode("payment link", id, scope, other))
 }
 
 async fn find_by_slug(q: &mut impl Queries, scope: &Scope, slug: &str) -> Result<LinkRow, Fail> {
     let found = till_store::links::by_slug(q, scope, slug).await?;
-    found.ok_or_else(|| missing("payment link", slug).into())
+    if let Some(row) = found {
+        return Ok(row);
+    }
+    let other = till_store::links::by_slug(q, &scope.in_other_mode(), slug).await?;
+    Err(missing_or_in_mode("payment link", slug, scope, other).into())
 }
 
 pub async fn list(
@@ -229,7 +249,10 @@ pub async fn retrieve(
         true => till_store::links::find(&mut reader, scope, id).await?,
         false => None,
     };
-    let row = found.ok_or_else(|| missing("payment link", id))?;
+    let row = match found {
+        Some(row) => row,
+        None => return Err(missing_link(&mut reader, scope, id).await?.into()),
+    };
     Ok(LinkView::of(&row, &engine.config.checkout_url, key)?)
 }
 
@@ -243,8 +266,11 @@ pub async fn retrieve_by_slug(
     let row = find_by_slug(&mut reader, scope, slug).await?;
     let merchant = Merchant::load(&mut reader, scope).await?;
     let now = merchant.now(engine.clock.now_ms());
-    let name = merchant.row.display_name.as_deref();
-    Ok(PayerLinkView::of(&row, name, now))
+    let mut status = link_status(&row.state(), now);
+    if status == LinkStatus::FullyReserved && has_room(&mut reader, scope, &row.id).await? {
+        status = LinkStatus::Active;
+    }
+    Ok(PayerLinkView::of(&row, &merchant, status))
 }
 
 /// One invoice for one payer, who comes from `client` unless the merchant asks: reserves a unit, and holds no address until the payer picks a network.
@@ -260,104 +286,20 @@ pub async fn create_invoice(
     let link = find_locked(tx, context, &link.id).await?;
     let price = price_of(&link);
     let amount_minor = payer_amount(&price, chosen)?;
-    if let Some(refusal) = link_status(&link.state(), context.now).refusal() {
-        return Err(refusal.into());
-    }
     let client = client.map(|client| Client::of(context, client));
-    if let Some(client) = &client {
-        leave_some_to_others(tx, context, &link, client).await?;
-    }
-    reserve(tx, context, &link).await?;
-    if let Some(client) = &client {
-        leave_some_links_to_others(tx, context, client).await?;
-    }
+    take_place(tx, context, &link, client.as_ref()).await?;
     let request = NewInvoice {
         amount: money::show(Units(amount_minor.into()), price.currency.decimals()),
         currency: link.currency.code().to_owned(),
         assets: link.assets.clone(),
         description: link.description.clone(),
         customer_ref: None,
+        return_url: link.return_url.clone(),
         metadata: link.metadata.entries()?,
     };
     let row = create::create_link_invoice(tx, context, &request, &link.id).await?;
     if let Some(client) = &client {
-        till_store::links::opened_by(tx, &context.scope, &link.id, &client.tag, &row.id).await?;
+        client.opened(tx, context, &link.id, &row.id).await?;
     }
     Ok(row)
-}
-
-/// Payers' addresses are nobody's business: what is kept says only whether two are the same.
-struct Client {
-    tag: String,
-    /// As it was kept under every key that there is: rotating the key gives nobody more.
-    known_as: Vec<String>,
-}
-
-impl Client {
-    fn of(context: &Context<'_>, client: IpAddr) -> Client {
-        const PURPOSE: &str = "link_client";
-        let (vault, message) = (&context.engine.vault, client.to_string());
-        let kept = |tag: [u8; 32]| hex::encode(&tag[..16]);
-        let tags = vault.tags(PURPOSE, message.as_bytes());
-        Client {
-            tag: kept(vault.tag(PURPOSE, message.as_bytes())),
-            known_as: tags.into_iter().map(kept).collect(),
-        }
-    }
-}
-
-/// One client does not get to hold every unit that a link may have open.
-async fn leave_some_to_others(
-    tx: &mut Tx,
-    context: &Context<'_>,
-    link: &LinkRow,
-    client: &Client,
-) -> Result<(), Fail> {
-    let mut held = 0;
-    for tag in &client.known_as {
-        held += till_store::links::held_by_client(tx, &context.scope, &link.id, tag).await?;
-    }
-    match held < context.engine.config.limits.open_link_invoices_per_client {
-        true => Ok(()),
-        false => Err(holds_too_many()),
-    }
-}
-
-/// Nor all that an account may have open at all its links. Whoever asks has reserved a unit of these, so that nobody adds to
-/// them meanwhile.
-async fn leave_some_links_to_others(
-    tx: &mut Tx,
-    context: &Context<'_>,
-    client: &Client,
-) -> Result<(), Fail> {
-    let mut held = 0;
-    for tag in &client.known_as {
-        held += till_store::links::held_at_all_links(tx, &context.scope, tag).await?;
-    }
-    let per_link = context.engine.config.limits.open_link_invoices_per_client;
-    match held < per_link.saturating_mul(CLIENT_LINKS) {
-        true => Ok(()),
-        false => Err(holds_too_many()),
-    }
-}
-
-fn holds_too_many() -> Fail {
-    let message =
-        "You have too many unpaid invoices open here. Pay one, or wait until one expires.";
-    Refusal::new(Code::PaymentLinkBusy, message).into()
-}
-
-async fn reserve(tx: &mut Tx, context: &Context<'_>, link: &LinkRow) -> Result<(), Fail> {
-    let busy = || Fail::from(Refusal::of(Code::PaymentLinkBusy));
-    let (of_link, of_account) = (
-        i64::from(LINK_OPEN_INVOICES_MAX),
-        i64::from(ACCOUNT_OPEN_LINK_INVOICES_MAX),
-    );
-    if !till_store::links::reserve(tx, &context.scope, &link.id, of_link).await? {
-        return Err(busy());
-    }
-    if !till_store::links::open_one(tx, &context.scope, of_account).await? {
-        return Err(busy());
-    }
-    Ok(())
 }

@@ -1,6 +1,7 @@
-//! Merchants: accounts and keys, settings, webhook secrets, the delivery log.
+//! Merchants: accounts and keys, settings, assets, webhook secrets, the delivery log.
 
 pub mod accounts;
+pub mod assets;
 pub mod deliveries;
 pub mod destinations;
 pub mod exposed;

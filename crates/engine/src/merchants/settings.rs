@@ -2,9 +2,11 @@
 
 use serde_json::json;
 use till_core::actor::Action;
+use till_core::asset::{Network, Registry};
 use till_core::error::{Code, Refusal};
 use till_core::limits::{DISPLAY_NAME_CHARS_MAX, UNDERPAY_TOLERANCE_BPS_MAX, chars};
 use till_core::money;
+use till_core::page_link::{self, Loopback};
 use till_core::scope::Scope;
 use till_core::text::is_deceptive;
 use till_core::webhook::{UrlPolicy, vet_url};
@@ -23,6 +25,9 @@ pub struct SettingsChange {
     pub default_assets: Change<Vec<String>>,
     pub underpay_tolerance_bps: Change<i64>,
     pub manual_review_amount: Change<String>,
+    pub support_url: Change<String>,
+    pub return_url: Change<String>,
+    pub accent: Change<String>,
 }
 
 impl SettingsChange {
@@ -40,6 +45,9 @@ impl SettingsChange {
                 "manual_review_amount",
                 self.manual_review_amount != Change::Keep,
             ),
+            ("support_url", self.support_url != Change::Keep),
+            ("return_url", self.return_url != Change::Keep),
+            ("accent", self.accent != Change::Keep),
         ];
         all.into_iter()
             .filter(|(_, is_changed)| *is_changed)
@@ -81,6 +89,11 @@ pub fn check(change: &SettingsChange, policy: UrlPolicy) -> Result<(), Refusal> 
                 "display_name must not contain control or direction characters".to_owned();
             return Err(invalid("display_name", message));
         }
+        if name.contains("://") || name.contains('@') || has_address(name) {
+            let message =
+                "display_name must not contain a link, an e-mail address or a payment address";
+            return Err(invalid("display_name", message.to_owned()));
+        }
     }
     if let Change::Set(url) = &change.webhook_url {
         vet_url(url, policy).map_err(url_forbidden)?;
@@ -103,7 +116,38 @@ pub fn check(change: &SettingsChange, policy: UrlPolicy) -> Result<(), Refusal> 
             return Err(invalid("manual_review_amount", message));
         }
     }
+    check_page(change)
+}
+
+/// What payers' pages show of the merchant besides its name.
+fn check_page(change: &SettingsChange) -> Result<(), Refusal> {
+    if let Change::Set(url) = &change.support_url {
+        let refused = |why| invalid("support_url", format!("support_url is refused: {why}"));
+        page_link::check_support_url(url).map_err(refused)?;
+    }
+    if let Change::Set(url) = &change.return_url {
+        let refused = |why| invalid("return_url", format!("return_url is refused: {why}"));
+        page_link::check_return_url(url, Loopback::Refused).map_err(refused)?;
+    }
+    if let Change::Set(accent) = &change.accent
+        && !page_link::is_accent(accent)
+    {
+        let message = "accent must be a colour such as \"#0a7d5a\"".to_owned();
+        return Err(invalid("accent", message));
+    }
     Ok(())
+}
+
+/// Whether a word of a text could be taken for an address to pay to.
+fn has_address(text: &str) -> bool {
+    const CHARS_MIN: usize = 26;
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+    let mut long = words.filter(|word| word.len() >= CHARS_MIN);
+    let networks = Registry::builtin().networks();
+    long.any(|word| {
+        let is_of = |network: &Network| till_chains::parse_address(network, word).is_ok();
+        word.contains(|c: char| c.is_ascii_digit()) || networks.iter().any(is_of)
+    })
 }
 
 pub async fn retrieve(engine: &Engine, scope: &Scope) -> Result<SettingsView, Fail> {
@@ -137,6 +181,9 @@ pub async fn update(
         .manual_review_amount
         .apply(&mut row.manual_review_amount);
     change.default_assets.apply(&mut row.default_assets);
+    change.support_url.apply(&mut row.support_url);
+    change.return_url.apply(&mut row.return_url);
+    change.accent.apply(&mut row.accent);
     match change.underpay_tolerance_bps {
         Change::Keep => {}
         Change::Clear => row.underpay_tolerance_bps = 0,

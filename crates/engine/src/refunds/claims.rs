@@ -69,8 +69,7 @@ fn render(merchant: &Merchant, row: &RefundRow) -> ClaimView {
             network: network.id.clone(),
             network_name: network.name.clone(),
         });
-    let display_name = merchant.row.display_name.as_deref();
-    ClaimView::of(row, display_name, networks.collect())
+    ClaimView::of(row, merchant, networks.collect())
 }
 
 /// Where the same token exists in that mode and the amount can be written down: the refund's own network first.

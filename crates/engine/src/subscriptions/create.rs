@@ -7,6 +7,7 @@ use till_core::error::{Code, Refusal};
 use till_core::event::EventType;
 use till_core::id::IdKind;
 use till_core::plan::PlanStatus;
+use till_core::scope::Scope;
 use till_core::subscription::Status;
 use till_store::plans::PlanRow;
 use till_store::subscriptions::{self, SubscriptionRow};
@@ -17,7 +18,7 @@ use super::hold::{Locked, hold_all};
 use super::purse::{Purse, top_ups};
 use super::step::catch_up;
 use crate::base::Context;
-use crate::base::fail::{Fail, missing};
+use crate::base::fail::{Fail, missing_or_in_mode};
 use crate::outbox;
 use crate::settlement::follow::period::rhythm;
 use crate::settlement::follow::subscription::{refresh, told};
@@ -40,12 +41,19 @@ pub async fn create(
 ) -> Result<SubscriptionView, Fail> {
     let scope = &context.scope;
     let customer = till_store::customers::find(tx, scope, &request.customer).await?;
-    let customer = customer.ok_or_else(|| missing_inside("customer", &request.customer))?;
+    let Some(customer) = customer else {
+        let (other, id) = (scope.in_other_mode(), &*request.customer);
+        let other = till_store::customers::find(tx, &other, id).await?;
+        return Err(missing_inside("customer", id, scope, other).into());
+    };
     let credit = top_ups(tx, scope, &customer.id, None).await?;
     let credit = hold_all(tx, scope, &credit).await?;
     // Locked: archiving the plan and subscribing to it happen one after the other.
     let plan = till_store::plans::lock(tx, scope, &request.plan).await?;
-    let plan = plan.ok_or_else(|| missing_inside("plan", &request.plan))?;
+    let Some(plan) = plan else {
+        let other = till_store::plans::find(tx, &scope.in_other_mode(), &request.plan).await?;
+        return Err(missing_inside("plan", &request.plan, scope, other).into());
+    };
     if plan.status == PlanStatus::Archived {
         return Err(Refusal::of(Code::PlanArchived).into());
     }
@@ -116,6 +124,7 @@ fn begin(context: &Context<'_>, request: &NewSubscription, plan: &PlanRow) -> Su
 }
 
 /// An id inside a body that is nobody's is the body's fault.
-fn missing_inside(what: &str, id: &str) -> Refusal {
-    missing(what, id).param(what).in_body()
+fn missing_inside<T>(what: &str, id: &str, scope: &Scope, in_other_mode: Option<T>) -> Refusal {
+    let missing = missing_or_in_mode(what, id, scope, in_other_mode);
+    missing.param(what).in_body()
 }

@@ -170,6 +170,9 @@ pub struct InvoiceView<'a> {
     pub closed_at: Option<String>,
     /// Where the payer pays.
     pub checkout_url: String,
+    /// Where the payer goes afterwards.
+    #[schema(required)]
+    pub return_url: Option<&'a str>,
     #[schema(required)]
     pub payment_link: Option<&'a str>,
     #[schema(required)]
@@ -238,6 +241,7 @@ impl<'a> InvoiceView<'a> {
             paid_at: row.paid_at.map(time::show),
             closed_at: row.closed_at.map(time::show),
             checkout_url: checkout_url(url, row, key),
+            return_url: row.return_url.as_deref(),
             payment_link: row.payment_link.as_deref(),
             customer: row.customer.as_deref(),
             subscription: row.subscription.as_deref(),

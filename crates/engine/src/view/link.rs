@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use till_core::link::link_status;
+use till_core::link::LinkStatus;
+use till_core::page_link::way_back_from_nowhere;
 use till_core::time;
 use till_store::StoreError;
 use till_store::links::LinkRow;
 use utoipa::ToSchema;
 
 use super::MerchantName;
+use crate::base::Merchant;
 
 /// A reusable URL that makes one invoice per payer.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -43,6 +45,9 @@ pub struct LinkView {
     pub quantity_used: i64,
     #[schema(required, format = DateTime)]
     pub expires_at: Option<String>,
+    /// Where payers go afterwards, with `{invoice}` for the id; null: where the settings say.
+    #[schema(required)]
+    pub return_url: Option<String>,
     /// Copied to every invoice made from the link.
     pub metadata: BTreeMap<String, String>,
     pub active: bool,
@@ -76,6 +81,7 @@ impl LinkView {
             quantity_limit: row.quantity_limit,
             quantity_used: row.quantity_used,
             expires_at: row.expires_at.map(time::show),
+            return_url: row.return_url.clone(),
             metadata: row.metadata.entries()?,
             active: row.active,
             created_at: time::show(row.created_at),
@@ -105,19 +111,22 @@ pub struct PayerLinkView {
     pub max_amount: Option<String>,
     #[schema(required, format = DateTime)]
     pub expires_at: Option<String>,
+    /// Where to go from the link itself; null where the way back leads from an invoice only.
+    #[schema(required)]
+    pub return_url: Option<String>,
     /// Whether it takes payments: `active`, or why not: `inactive`, `expired`, `sold_out`, `fully_reserved`.
     pub status: String,
 }
 
 impl PayerLinkView {
-    pub fn of(row: &LinkRow, display_name: Option<&str>, now: i64) -> PayerLinkView {
+    pub fn of(row: &LinkRow, merchant: &Merchant, status: LinkStatus) -> PayerLinkView {
+        let return_url = row.return_url.as_deref();
+        let return_url = return_url.or(merchant.row.return_url.as_deref());
         PayerLinkView {
             object: "checkout_payment_link",
             livemode: row.scope.mode.is_live(),
             slug: row.slug.clone(),
-            merchant: MerchantName {
-                display_name: display_name.map(str::to_owned),
-            },
+            merchant: MerchantName::of(merchant),
             description: row.description.clone(),
             amount_type: row.amount_type.as_str().to_owned(),
             currency: row.currency.code().to_owned(),
@@ -125,7 +134,10 @@ impl PayerLinkView {
             min_amount: row.min_amount.clone(),
             max_amount: row.max_amount.clone(),
             expires_at: row.expires_at.map(time::show),
-            status: link_status(&row.state(), now).as_str().to_owned(),
+            return_url: return_url
+                .and_then(way_back_from_nowhere)
+                .map(str::to_owned),
+            status: status.as_str().to_owned(),
         }
     }
 }

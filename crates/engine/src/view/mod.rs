@@ -1,5 +1,6 @@
 //! What the outside sees of our things. Events carry these too, so they stand below HTTP.
 
+mod asset;
 mod customer;
 mod delivery;
 mod derivation;
@@ -16,6 +17,7 @@ mod settings;
 mod streamed;
 mod subscription;
 
+pub use asset::AssetView;
 pub use customer::CustomerView;
 pub use delivery::DeliveryView;
 pub use derivation::AddressDerivation;

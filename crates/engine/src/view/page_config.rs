@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use till_core::page_link::way_back_from_nowhere;
 
 use crate::base::Merchant;
 
@@ -17,6 +18,13 @@ pub struct PageConfig {
     key: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     merchant: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    support_url: Option<String>,
+    /// Where to go where there is no invoice that says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    return_url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accent: Option<String>,
     /// By CAIP-2 namespace.
     destinations: BTreeMap<String, String>,
     /// The server serves the page itself, for all its merchants.
@@ -30,13 +38,11 @@ const VERSION: u32 = 1;
 
 impl PageConfig {
     /// For a page on the merchant's own host, which serves this merchant alone. It has a name of its own, which
-    /// no answer changes: what the merchant is shown as, or what its account is called.
-    pub fn own_host(merchant: &Merchant, account_name: &str, api: &str) -> PageConfig {
-        let named = merchant.row.display_name.as_deref();
+    /// no answer changes.
+    pub fn own_host(merchant: &Merchant, api: &str) -> PageConfig {
         PageConfig {
             api: api.to_owned(),
             key: merchant.row.publishable_key.clone(),
-            merchant: Some(named.unwrap_or(account_name).to_owned()),
             ..PageConfig::of(merchant)
         }
     }
@@ -54,10 +60,16 @@ impl PageConfig {
     }
 
     fn of(merchant: &Merchant) -> PageConfig {
+        let row = &merchant.row;
+        let return_url = row.return_url.as_deref();
+        let return_url = return_url.and_then(way_back_from_nowhere);
         PageConfig {
             v: VERSION,
-            merchant: merchant.row.display_name.clone(),
-            destinations: merchant.row.destinations.clone(),
+            merchant: Some(merchant.shown_name().to_owned()),
+            support_url: row.support_url.clone(),
+            return_url: return_url.map(str::to_owned),
+            accent: row.accent.clone(),
+            destinations: row.destinations.clone(),
             ..PageConfig::default()
         }
     }

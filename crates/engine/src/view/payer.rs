@@ -17,12 +17,21 @@ use utoipa::ToSchema;
 use super::invoice::{asset_of, checkout_url, select_by};
 use super::{AddressDerivation, FiatAmount, PendingOptionView, TokenAmount, tokens};
 use crate::addresses;
+use crate::base::Merchant;
 
 /// Who is being paid.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
 pub struct MerchantName {
-    #[schema(required)]
-    pub display_name: Option<String>,
+    /// The name that the merchant chose, or else the account's.
+    pub display_name: String,
+}
+
+impl MerchantName {
+    pub fn of(merchant: &Merchant) -> MerchantName {
+        MerchantName {
+            display_name: merchant.shown_name().to_owned(),
+        }
+    }
 }
 
 /// One way to pay, with what the address was computed from.
@@ -132,6 +141,9 @@ pub struct CheckoutInvoiceView {
     #[schema(required, format = DateTime)]
     pub closed_at: Option<String>,
     pub checkout_url: String,
+    /// Where to go afterwards.
+    #[schema(required)]
+    pub return_url: Option<String>,
     #[schema(required)]
     pub payment_link: Option<String>,
     pub merchant: MerchantName,
@@ -144,7 +156,7 @@ pub struct CheckoutInvoiceView {
 /// What the payer's view has beside the invoice.
 pub struct PayerPage {
     pub payments: Vec<PayerPaymentView>,
-    pub display_name: Option<String>,
+    pub merchant: MerchantName,
     pub capabilities: Capabilities,
     pub session_token: String,
 }
@@ -184,10 +196,9 @@ impl CheckoutInvoiceView {
             paid_at: row.paid_at.map(time::show),
             closed_at: row.closed_at.map(time::show),
             checkout_url: checkout_url(url, row, key),
+            return_url: row.return_url.clone(),
             payment_link: row.payment_link.clone(),
-            merchant: MerchantName {
-                display_name: page.display_name,
-            },
+            merchant: page.merchant,
             payments: page.payments,
             capabilities: page.capabilities,
             session_token: page.session_token,

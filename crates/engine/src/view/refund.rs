@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 
 use super::payer::MerchantName;
 use super::tokens;
+use crate::base::Merchant;
 
 /// Money to be sent back to a payer, by the merchant's own wallet.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -189,11 +190,7 @@ pub struct ClaimPayout {
 }
 
 impl ClaimView {
-    pub fn of(
-        row: &RefundRow,
-        display_name: Option<&str>,
-        networks: Vec<ClaimNetwork>,
-    ) -> ClaimView {
+    pub fn of(row: &RefundRow, merchant: &Merchant, networks: Vec<ClaimNetwork>) -> ClaimView {
         let asset = Registry::builtin().asset(&row.asset);
         let payout = row.payout_network.clone().zip(row.payout_address.clone());
         ClaimView {
@@ -202,9 +199,7 @@ impl ClaimView {
             amount: show(row.units, asset.map_or(0, |asset| asset.decimals)),
             asset: row.asset.clone(),
             symbol: asset.map_or_else(|| row.asset.clone(), |asset| asset.symbol.clone()),
-            merchant: MerchantName {
-                display_name: display_name.map(str::to_owned),
-            },
+            merchant: MerchantName::of(merchant),
             networks,
             expires_at: time::show(row.expires_at),
             payout: payout.map(|(network, address)| ClaimPayout { network, address }),

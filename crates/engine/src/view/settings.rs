@@ -27,6 +27,15 @@ pub struct SettingsView {
     /// An invoice that receives this much or more, as an amount of its own currency, waits for a person.
     #[schema(required)]
     pub manual_review_amount: Option<String>,
+    /// Where payers ask for help: an https: or mailto: address.
+    #[schema(required)]
+    pub support_url: Option<String>,
+    /// Where payers go afterwards, unless the invoice or the payment link says otherwise; `{invoice}` stands for the id.
+    #[schema(required)]
+    pub return_url: Option<String>,
+    /// The colour of payers' pages.
+    #[schema(required, example = "#0a7d5a", pattern = "^#[0-9A-Fa-f]{6}$")]
+    pub accent: Option<String>,
     /// Payout addresses by CAIP-2 namespace; an account key for `bip122`. Read-only here.
     pub registered_destinations: BTreeMap<String, String>,
 }
@@ -41,6 +50,9 @@ impl SettingsView {
             default_assets: merchant.row.default_assets.clone(),
             underpay_tolerance_bps: i32::try_from(merchant.row.underpay_tolerance_bps).ok(),
             manual_review_amount: merchant.row.manual_review_amount.clone(),
+            support_url: merchant.row.support_url.clone(),
+            return_url: merchant.row.return_url.clone(),
+            accent: merchant.row.accent.clone(),
             registered_destinations: merchant.row.destinations.clone(),
         }
     }

@@ -16,6 +16,7 @@ use super::{
     PendingOptionView, TokenAmount,
 };
 use crate::addresses;
+use crate::base::Merchant;
 
 /// One event of an invoice's live stream.
 #[derive(Debug, Serialize, ToSchema)]
@@ -71,6 +72,9 @@ pub struct StreamedInvoice {
     pub paid_at: Option<String>,
     #[schema(required, format = DateTime)]
     pub closed_at: Option<String>,
+    #[serde(default)]
+    #[schema(required)]
+    pub return_url: Option<String>,
     #[schema(required)]
     pub payment_link: Option<String>,
     #[serde(default, deserialize_with = "unread")]
@@ -88,7 +92,7 @@ pub fn stream_event(
     account: &str,
     invoice: &str,
     options: &[&PayOption],
-    display_name: Option<&str>,
+    merchant: &Merchant,
 ) -> Result<String, StoreError> {
     let corrupt = |error: serde_json::Error| StoreError::corrupt("events", "body", invoice, error);
     let object = event_object(&event.body).map_err(corrupt)?;
@@ -102,7 +106,7 @@ pub fn stream_event(
     shown
         .pending_options
         .retain(|option| is_offered(&option.asset));
-    shown.merchant.display_name = display_name.map(str::to_owned);
+    shown.merchant = MerchantName::of(merchant);
     if let Some(payments) = &event.payments {
         shown.payments = serde_json::from_str(payments).map_err(corrupt)?;
     }

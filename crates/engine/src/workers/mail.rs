@@ -23,9 +23,9 @@ use till_store::notices::{self, NoticeRow};
 use till_store::payments::PaymentRow;
 use till_store::{Queries, Tx};
 
-use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::base::wake::Stopping;
+use crate::base::{Engine, Merchant};
 use crate::mail::render::{self, ReceiptData, ReceiptPayment, RefundData, ReminderData, Rendered};
 use crate::mail::{Locale, address};
 use crate::smtp::{Mail, Mailer};
@@ -228,8 +228,8 @@ async fn compose(
     notice: &NoticeRow,
     invoice: &InvoiceRow,
 ) -> Result<Mail, Fail> {
-    let merchant = till_store::accounts::merchant(tx, scope).await?;
-    let merchant = merchant.and_then(|merchant| merchant.display_name);
+    let merchant = Merchant::load(tx, scope).await?;
+    let merchant = Some(merchant.shown_name().to_owned());
     let locale = Locale::parse(&notice.locale)
         .ok_or_else(|| Fail::broken(format!("{} is in no language of ours", notice.id)))?;
     let rendered = match notice.kind.as_str() {

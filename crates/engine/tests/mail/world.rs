@@ -1,6 +1,6 @@
 //! An engine on a database of its own, with a clock that stands still and an account to work with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use scoped_futures::ScopedFutureExt as _;
@@ -59,6 +59,7 @@ impl World {
             select_ms: 900_000,
             final_above: BTreeMap::new(),
             attempt_ms: 3 * 86_400_000,
+            watched: BTreeSet::new(),
             credit_at: BTreeMap::new(),
             limits: EngineLimits::default(),
         };
@@ -101,6 +102,7 @@ impl World {
                 assets: Some(vec!["USDC@eip155:84532".into()]),
                 description: Some("CANARY description".into()),
                 customer_ref: Some("CANARY customer_ref".into()),
+                return_url: None,
                 metadata: BTreeMap::from([("key".into(), "CANARY metadata".into())]),
             },
             wanted: Wanted::default(),

@@ -297,6 +297,12 @@ async fn open(database: &Database) -> Db {
     Db::open(&DbConfig::new(url)).await.unwrap()
 }
 
+/// As if every network had endpoints: what arrives is told by the simulated chains.
+fn live_networks() -> BTreeSet<String> {
+    let networks = till_core::asset::Registry::builtin().networks().iter();
+    networks.map(|network| network.id.clone()).collect()
+}
+
 fn engine(
     db: Db,
     clock: &Arc<StillClock>,
@@ -325,6 +331,7 @@ fn engine(
         select_ms: SELECT_MS,
         final_above: BTreeMap::new(),
         attempt_ms: 3 * 86_400_000,
+        watched: live_networks(),
         credit_at: credit_at.clone(),
         limits: EngineLimits::default(),
     };

@@ -1,6 +1,6 @@
 //! Engines on one database, with a clock that stands still and accounts to work with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use scoped_futures::ScopedFutureExt as _;
@@ -118,6 +118,7 @@ impl World {
                 assets: Some(vec!["USDC@eip155:84532".into()]),
                 description: None,
                 customer_ref: None,
+                return_url: None,
                 metadata: BTreeMap::new(),
             },
             wanted: Wanted::default(),
@@ -195,6 +196,7 @@ fn bare(db: &Db, clock: &Arc<StillClock>, seed: u64, credit_at: BTreeMap<String,
         select_ms: 900_000,
         final_above: BTreeMap::new(),
         attempt_ms: 3 * 86_400_000,
+        watched: BTreeSet::new(),
         credit_at,
         limits: EngineLimits::default(),
     };

@@ -32,13 +32,13 @@ pub fn client_addr(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAd
     client
 }
 
-/// What limits count by: one IPv6 customer usually holds a whole /64.
+/// What limits count by: one IPv6 customer holds a whole /64 at least, and often a /56.
 pub fn limit_key(addr: IpAddr) -> IpAddr {
     match addr.to_canonical() {
         IpAddr::V4(addr) => IpAddr::V4(addr),
         IpAddr::V6(addr) => {
             let [a, b, c, d, ..] = addr.segments();
-            IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
+            IpAddr::V6(Ipv6Addr::new(a, b, c, d & 0xff00, 0, 0, 0, 0))
         }
     }
 }
@@ -118,9 +118,11 @@ mod tests {
     }
 
     #[test]
-    fn limits_count_a_64_of_ipv6_as_one() {
+    fn limits_count_a_56_of_ipv6_as_one() {
         let key = |addr: &str| limit_key(addr.parse().unwrap()).to_string();
-        assert_eq!(key("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+        assert_eq!(key("2001:db8:1:1234:3:4:5:6"), "2001:db8:1:1200::");
+        assert_eq!(key("2001:db8:1:12ff::1"), "2001:db8:1:1200::");
+        assert_eq!(key("2001:db8:1:1300::1"), "2001:db8:1:1300::");
         assert_eq!(key("192.0.2.1"), "192.0.2.1");
         assert_eq!(key("::ffff:192.0.2.1"), "192.0.2.1");
     }

@@ -17,7 +17,7 @@ use axum::response::Response;
 use futures::FutureExt;
 use http::header::{
     ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, CACHE_CONTROL, CONNECTION,
-    CONTENT_TYPE, HOST, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    CONTENT_TYPE, HOST, REFERRER_POLICY, TRANSFER_ENCODING, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderValue, StatusCode, Version};
 use till_core::error::{Code, Refusal};
@@ -201,7 +201,23 @@ fn refuse_early(request: &Request) -> Option<Refusal> {
     if headers.len() > HEADERS_MAX || target_bytes + header_bytes > HEADER_BYTES_MAX {
         return Some(head_too_large());
     }
-    refuse_host(request)
+    refuse_host(request).or_else(|| refuse_coding(request))
+}
+
+/// A body is chunked, or as long as it says. Another coding would have to be undone before anything is read, and a proxy
+/// may have undone it, or not.
+fn refuse_coding(request: &Request) -> Option<Refusal> {
+    let mut codings = request.headers().get_all(TRANSFER_ENCODING).iter();
+    let is_fine = match (codings.next(), codings.next()) {
+        (None, _) => true,
+        (Some(only), None) => only
+            .as_bytes()
+            .trim_ascii()
+            .eq_ignore_ascii_case(b"chunked"),
+        (Some(_), Some(_)) => false,
+    };
+    let message = "The only Transfer-Encoding that is taken is `chunked`.";
+    (!is_fine).then(|| Refusal::new(Code::ParameterInvalid, message).param("Transfer-Encoding"))
 }
 
 /// A request names its host once. What has none or two is read differently by a proxy and by us, which is how one

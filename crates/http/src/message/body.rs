@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
-use http::HeaderMap;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderMap, StatusCode};
 use http_body_util::BodyExt;
 use till_core::error::{Code, Refusal};
 use till_core::limits::BODY_BYTES_MAX;
@@ -27,12 +27,7 @@ pub async fn read(
     }
     let bytes = tokio::time::timeout(time_limit, collect(body))
         .await
-        .map_err(|_| {
-            Refusal::new(
-                Code::ServiceUnavailable,
-                "The body did not arrive in time. Send it again.",
-            )
-        })??;
+        .map_err(|_| too_slow())??;
     if bytes.is_empty() {
         return Ok(None);
     }
@@ -70,6 +65,15 @@ async fn collect(mut body: Body) -> Result<Bytes, Refusal> {
         }
     }
     Ok(joined.map_or(first, BytesMut::freeze))
+}
+
+/// The client's doing, and no fault of the server's.
+fn too_slow() -> Refusal {
+    Refusal::new(
+        Code::BodyInvalidJson,
+        "The body did not arrive in time. Send it again.",
+    )
+    .status(StatusCode::REQUEST_TIMEOUT.as_u16())
 }
 
 fn too_large() -> Refusal {
@@ -205,7 +209,8 @@ mod tests {
     async fn a_body_that_does_not_arrive_is_given_up() {
         let never = Body::from_stream(stream::pending::<Result<Bytes, Infallible>>());
         let refusal = read(&json_headers(), never, Duration::from_millis(5)).await;
-        assert_eq!(refusal.unwrap_err().code, Code::ServiceUnavailable);
+        let refusal = refusal.unwrap_err();
+        assert_eq!((refusal.code, refusal.status), (Code::BodyInvalidJson, 408));
     }
 
     #[tokio::test]

@@ -233,6 +233,19 @@ async fn a_body_is_held_to_its_size_and_its_type() {
         415,
         "content_type_invalid",
     );
+    for codings in [
+        "transfer-encoding: gzip, chunked\r\n",
+        "transfer-encoding: gzip\r\ntransfer-encoding: chunked\r\n",
+        "transfer-encoding: identity, chunked\r\n",
+        "transfer-encoding: chunked, chunked\r\n",
+    ] {
+        let coded = post(&format!("{json}{codings}"), "2\r\n{}\r\n0\r\n\r\n");
+        check_error(
+            &raw(&server, coded.as_bytes()).await,
+            400,
+            "parameter_invalid",
+        );
+    }
     let torn = post(&format!("{json}transfer-encoding: chunked\r\n"), "zz\r\n");
     check_error(
         &raw(&server, torn.as_bytes()).await,

@@ -49,6 +49,10 @@ CREATE TABLE merchants (
     default_assets TEXT COLLATE "C",
     underpay_tolerance_bps BIGINT NOT NULL DEFAULT 0 CHECK (underpay_tolerance_bps BETWEEN 0 AND 10000),
     manual_review_amount TEXT COLLATE "C",
+    -- What payers' pages show: where to ask for help, where to go back to, and the colour.
+    support_url TEXT COLLATE "C",
+    return_url TEXT COLLATE "C",
+    accent TEXT COLLATE "C",
     destinations TEXT COLLATE "C" NOT NULL,
     -- How far this account's test clock is ahead of real time; never shrinks.
     clock_offset_ms BIGINT NOT NULL DEFAULT 0 CHECK (clock_offset_ms >= 0),
@@ -157,6 +161,8 @@ CREATE TABLE payment_links (
     quantity_used BIGINT NOT NULL DEFAULT 0 CHECK (quantity_used >= 0),
     quantity_reserved BIGINT NOT NULL DEFAULT 0 CHECK (quantity_reserved >= 0),
     expires_at BIGINT,
+    -- Where the payer goes afterwards; {invoice} stands for the id.
+    return_url TEXT COLLATE "C",
     metadata TEXT COLLATE "C" NOT NULL,
     active BIGINT NOT NULL,
     created_at BIGINT NOT NULL,
@@ -180,6 +186,7 @@ CREATE TABLE invoices (
     due_minor BIGINT CHECK (due_minor > 0),
     description TEXT COLLATE "C",
     customer_ref TEXT COLLATE "C",
+    return_url TEXT COLLATE "C",
     metadata TEXT COLLATE "C" NOT NULL,
     -- In which assets it can be paid: amount and address of each.
     options TEXT COLLATE "C" NOT NULL,
@@ -221,9 +228,12 @@ CREATE TABLE link_openings (
     link TEXT COLLATE "C" NOT NULL,
     client TEXT COLLATE "C" NOT NULL,
     invoice TEXT COLLATE "C" NOT NULL,
+    -- 1 once its payer has picked a network: it keeps its place then.
+    picked BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (account, mode, link, client, invoice),
     FOREIGN KEY (account, mode, invoice) REFERENCES invoices (account, mode, id)
 );
+CREATE INDEX link_openings_by_invoice ON link_openings (invoice, account, mode);
 
 -- What a payer's wallet was told to send, to the merchant's own destination.
 CREATE TABLE wallet_bindings (

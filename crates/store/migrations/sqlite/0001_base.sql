@@ -43,6 +43,10 @@ CREATE TABLE merchants (
     default_assets TEXT,
     underpay_tolerance_bps INTEGER NOT NULL DEFAULT 0 CHECK (underpay_tolerance_bps BETWEEN 0 AND 10000),
     manual_review_amount TEXT,
+    -- What payers' pages show: where to ask for help, where to go back to, and the colour.
+    support_url TEXT,
+    return_url TEXT,
+    accent TEXT,
     destinations TEXT NOT NULL,
     -- How far this account's test clock is ahead of real time; never shrinks.
     clock_offset_ms INTEGER NOT NULL DEFAULT 0 CHECK (clock_offset_ms >= 0),
@@ -151,6 +155,8 @@ CREATE TABLE payment_links (
     quantity_used INTEGER NOT NULL DEFAULT 0 CHECK (quantity_used >= 0),
     quantity_reserved INTEGER NOT NULL DEFAULT 0 CHECK (quantity_reserved >= 0),
     expires_at INTEGER,
+    -- Where the payer goes afterwards; {invoice} stands for the id.
+    return_url TEXT,
     metadata TEXT NOT NULL,
     active INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
@@ -174,6 +180,7 @@ CREATE TABLE invoices (
     due_minor INTEGER CHECK (due_minor > 0),
     description TEXT,
     customer_ref TEXT,
+    return_url TEXT,
     metadata TEXT NOT NULL,
     -- In which assets it can be paid: amount and address of each.
     options TEXT NOT NULL,
@@ -215,9 +222,12 @@ CREATE TABLE link_openings (
     link TEXT NOT NULL,
     client TEXT NOT NULL,
     invoice TEXT NOT NULL,
+    -- 1 once its payer has picked a network: it keeps its place then.
+    picked INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (account, mode, link, client, invoice),
     FOREIGN KEY (account, mode, invoice) REFERENCES invoices (account, mode, id)
 );
+CREATE INDEX link_openings_by_invoice ON link_openings (invoice, account, mode);
 
 -- What a payer's wallet was told to send, to the merchant's own destination.
 CREATE TABLE wallet_bindings (

@@ -16,6 +16,9 @@ table! {
         default_assets: Option<Vec<String>>,
         underpay_tolerance_bps: u32,
         manual_review_amount: Option<String>,
+        support_url: Option<String>,
+        return_url: Option<String>,
+        accent: Option<String>,
         /// By CAIP-2 namespace.
         destinations: BTreeMap<String, String>,
         clock_offset_ms: i64,
@@ -24,6 +27,8 @@ table! {
         /// The newest publishable key: checkout links carry it. Read with the row, kept with the keys.
         publishable_key as "(SELECT k.public_key FROM api_keys k WHERE k.account = merchants.account \
              AND k.mode = merchants.mode AND k.kind = 'publishable' AND k.rolled_at IS NULL ORDER BY k.id DESC LIMIT 1)": Option<String>,
+        /// What the operator calls the account. Read with the row, kept with the account.
+        account_name as "(SELECT a.name FROM accounts a WHERE a.id = merchants.account)": String,
     }
 }
 
@@ -34,6 +39,9 @@ const SETTINGS: &[&str] = &[
     "default_assets",
     "underpay_tolerance_bps",
     "manual_review_amount",
+    "support_url",
+    "return_url",
+    "accent",
 ];
 
 pub async fn insert_account(tx: &mut Tx, id: &str, name: &str, now: i64) -> Result<(), StoreError> {
@@ -46,14 +54,6 @@ pub async fn account_exists(q: &mut impl Queries, id: &str) -> Result<bool, Stor
         .one("SELECT id FROM accounts WHERE id = $1", &vals![id])
         .await?;
     Ok(found.is_some())
-}
-
-/// What the operator calls an account.
-pub async fn account_name(q: &mut impl Queries, id: &str) -> Result<Option<String>, StoreError> {
-    let found: Option<(String,)> = q
-        .one("SELECT name FROM accounts WHERE id = $1", &vals![id])
-        .await?;
-    Ok(found.map(|(name,)| name))
 }
 
 #[derive(Clone, Debug, sqlx::FromRow)]

@@ -18,6 +18,8 @@ table! {
         currency: Currency,
         description: Option<String>,
         customer_ref: Option<String>,
+        /// Where the payer goes afterwards.
+        return_url: Option<String>,
         metadata: Metadata,
         options: Vec<PayOption>,
         tolerance_bps: u32,
@@ -48,6 +50,7 @@ table! {
 const CHANGING: &[&str] = &[
     "status",
     "options",
+    "select_by",
     "paid_at",
     "closed_at",
     "cancelled_at",

@@ -113,3 +113,11 @@ pub async fn keys_of(q: &mut impl Queries, account: &str) -> Result<Vec<ListedKe
     let sql = "SELECT id, mode, kind, hint, created_at, rolled_at, exposed_at FROM api_keys WHERE account = $1 ORDER BY id DESC";
     q.all(sql, &vals![account]).await
 }
+
+/// Changes whenever a key stops working: it was rolled, whoever made it lost the right to, or its account was disabled.
+pub async fn ended(q: &mut impl Queries) -> Result<(i64, i64), StoreError> {
+    let sql = "SELECT (SELECT COUNT(*) FROM api_keys WHERE rolled_at IS NOT NULL OR creator_permitted = 0), \
+         (SELECT COUNT(*) FROM accounts WHERE disabled_at IS NOT NULL)";
+    let counted: Option<(i64, i64)> = q.one(sql, &[]).await?;
+    Ok(counted.unwrap_or_default())
+}

@@ -8,7 +8,7 @@ use till_core::scope::Scope;
 
 use crate::sql::listing::newest_first;
 use crate::sql::{Filter, select, table};
-use crate::{Metadata, Page, Queries, StoreError, Tx, Write, touched, vals};
+use crate::{Metadata, Page, Queries, StoreError, Tx, Val, Write, touched, vals};
 
 table! {
     #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +26,8 @@ table! {
         quantity_used: i64,
         quantity_reserved: i64,
         expires_at: Option<i64>,
+        /// Where payers go afterwards; `{invoice}` stands for the id.
+        return_url: Option<String>,
         metadata: Metadata,
         active: bool,
         created_at: i64,
@@ -43,6 +45,7 @@ const CHANGING: &[&str] = &[
     "assets",
     "quantity_limit",
     "expires_at",
+    "return_url",
     "metadata",
     "active",
 ];
@@ -152,11 +155,86 @@ pub async fn held_by_client(
     let args = vals![&*scope.account, scope.mode.as_str(), link, client];
     let forget = "DELETE FROM link_openings WHERE account = $1 AND mode = $2 AND link = $3 AND client = $4 \
          AND NOT EXISTS (SELECT 1 FROM invoices i WHERE i.account = link_openings.account \
-         AND i.mode = link_openings.mode AND i.id = link_openings.invoice AND i.link_unit = 'reserved')";
+         AND i.mode = link_openings.mode AND i.id = link_openings.invoice AND i.link_unit = 'reserved') \
+         AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.account = link_openings.account AND l.mode = link_openings.mode \
+         AND l.family = 'bip122' AND l.invoice = link_openings.invoice AND l.freed = 0)";
     tx.run(forget, &args).await?;
-    let count = "SELECT COUNT(*) FROM link_openings \
-         WHERE account = $1 AND mode = $2 AND link = $3 AND client = $4";
+    let count = "SELECT COUNT(*) FROM link_openings o \
+         JOIN invoices i ON i.account = o.account AND i.mode = o.mode AND i.id = o.invoice \
+         WHERE o.account = $1 AND o.mode = $2 AND o.link = $3 AND o.client = $4 AND i.link_unit = 'reserved'";
     let counted: Option<(i64,)> = tx.one(count, &args).await?;
+    Ok(counted.map_or(0, |(held,)| held))
+}
+
+/// An unpaid invoice that a client has open at a link.
+#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub struct OpeningRow {
+    pub link: String,
+    pub client: String,
+    pub invoice: String,
+    picked: i64,
+}
+
+impl OpeningRow {
+    /// Whether its payer has picked a network.
+    pub fn is_picked(&self) -> bool {
+        self.picked != 0
+    }
+}
+
+/// What clients have open at one link, or at all links of the account, the oldest first.
+pub async fn open_at(
+    q: &mut impl Queries,
+    scope: &Scope,
+    link: Option<&str>,
+) -> Result<Vec<OpeningRow>, StoreError> {
+    let of_link = match link {
+        Some(_) => " AND o.link = $3",
+        None => "",
+    };
+    let sql = format!(
+        "SELECT o.link, o.client, o.invoice, o.picked FROM link_openings o \
+         JOIN invoices i ON i.account = o.account AND i.mode = o.mode AND i.id = o.invoice \
+         WHERE o.account = $1 AND o.mode = $2 AND i.link_unit = 'reserved'{of_link} ORDER BY o.invoice"
+    );
+    let mut args = Vec::from(vals![&*scope.account, scope.mode.as_str()]);
+    args.extend(link.map(Val::from));
+    q.all(&sql, &args).await
+}
+
+/// Whose invoice it is; none where the merchant made it.
+pub async fn opening_of(
+    q: &mut impl Queries,
+    scope: &Scope,
+    invoice: &str,
+) -> Result<Option<OpeningRow>, StoreError> {
+    let sql = "SELECT link, client, invoice, picked FROM link_openings \
+         WHERE invoice = $3 AND account = $1 AND mode = $2";
+    q.one(sql, &vals![&*scope.account, scope.mode.as_str(), invoice])
+        .await
+}
+
+pub async fn mark_picked(tx: &mut Tx, scope: &Scope, invoice: &str) -> Result<(), StoreError> {
+    let sql =
+        "UPDATE link_openings SET picked = 1 WHERE invoice = $3 AND account = $1 AND mode = $2";
+    let args = vals![&*scope.account, scope.mode.as_str(), invoice];
+    tx.run(sql, &args).await.map(drop)
+}
+
+/// How many of the client's invoices have a Bitcoin address that is theirs, or cools down after them, unpaid.
+pub async fn bitcoin_addresses_of(
+    q: &mut impl Queries,
+    scope: &Scope,
+    client: &str,
+    now: i64,
+) -> Result<i64, StoreError> {
+    let sql = "SELECT COUNT(*) FROM leases l \
+         JOIN link_openings o ON o.invoice = l.invoice AND o.account = l.account AND o.mode = l.mode \
+         JOIN invoices i ON i.account = l.account AND i.mode = l.mode AND i.id = l.invoice \
+         WHERE l.account = $1 AND l.mode = $2 AND l.family = 'bip122' AND l.freed = 0 \
+         AND (l.free_at IS NULL OR l.free_at > $4) AND o.client = $3 AND i.link_unit <> 'used'";
+    let args = vals![&*scope.account, scope.mode.as_str(), client, now];
+    let counted: Option<(i64,)> = q.one(sql, &args).await?;
     Ok(counted.map_or(0, |(held,)| held))
 }
 

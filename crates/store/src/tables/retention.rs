@@ -101,11 +101,12 @@ pub async fn secrets(tx: &mut Tx, before: i64, at_most: i64) -> Result<u64, Stor
     tx.run(sql, &vals![before, at_most]).await
 }
 
-/// Who opened invoices of payment links that hold no unit any more.
+/// Who opened invoices of payment links that hold neither a unit nor a Bitcoin address any more.
 pub async fn link_openings(tx: &mut Tx, at_most: i64) -> Result<u64, StoreError> {
     let sql = "DELETE FROM link_openings WHERE (account, mode, link, client, invoice) IN \
          (SELECT o.account, o.mode, o.link, o.client, o.invoice FROM link_openings o \
          JOIN invoices i ON i.account = o.account AND i.mode = o.mode AND i.id = o.invoice \
-         WHERE i.link_unit <> 'reserved' LIMIT $1)";
+         WHERE i.link_unit <> 'reserved' AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.account = o.account \
+         AND l.mode = o.mode AND l.family = 'bip122' AND l.invoice = o.invoice AND l.freed = 0) LIMIT $1)";
     tx.run(sql, &vals![at_most]).await
 }

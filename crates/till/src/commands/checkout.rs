@@ -46,7 +46,7 @@ pub async fn export(config: &Config, export: &Export) -> Result<(), Failure> {
             "this program was built without the checkout pages: run `make web`, then build it again",
         ));
     }
-    let (merchant, name) = merchant(config, export).await?;
+    let merchant = merchant(config, export).await?;
     let api = config.urls(config.server.listen).public;
     for (name, bytes) in pages.unpacked() {
         if name != INDEX {
@@ -61,7 +61,7 @@ pub async fn export(config: &Config, export: &Export) -> Result<(), Failure> {
     for (name, text) in headers(&policy) {
         write(&export.to.join(name), text.as_bytes())?;
     }
-    let fresh = PageConfig::own_host(&merchant, &name, &api);
+    let fresh = PageConfig::own_host(&merchant, &api);
     let said = pins(&export.to.join(CONFIG), &fresh)?;
     let folder = export.to.display();
     output::print(&format!(
@@ -71,8 +71,7 @@ pub async fn export(config: &Config, export: &Export) -> Result<(), Failure> {
     ))
 }
 
-/// The merchant, and what its account is called.
-async fn merchant(config: &Config, export: &Export) -> Result<(Merchant, String), Failure> {
+async fn merchant(config: &Config, export: &Export) -> Result<Merchant, Failure> {
     let mode = match export.mode {
         Mode::Test => asset::Mode::Test,
         Mode::Live => asset::Mode::Live,
@@ -81,17 +80,16 @@ async fn merchant(config: &Config, export: &Export) -> Result<(Merchant, String)
     let engine = compose::engine_without_secrets(config).await?;
     let mut reader = engine.db.read().await?;
     let row = till_store::accounts::merchant(&mut reader, &scope).await?;
-    let name = till_store::accounts::account_name(&mut reader, &export.account).await?;
     drop(reader);
     engine.db.close().await;
-    let found = row.zip(name).ok_or_else(|| {
+    let row = row.ok_or_else(|| {
         let account: String = export.account.chars().take(64).collect();
         Failure::new(format!(
             "there is no account {account:?} with {} mode",
             mode.as_str()
         ))
     })?;
-    Ok((Merchant { row: found.0 }, found.1))
+    Ok(Merchant { row })
 }
 
 /// What the page may load and ask.

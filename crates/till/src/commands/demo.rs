@@ -23,6 +23,11 @@ use crate::server::{self, Server};
 #[derive(Serialize)]
 struct Shown<'a> {
     base_url: &'a str,
+    /// Where payers' pages are.
+    checkout_url: &'a str,
+    docs_url: &'a str,
+    openapi_url: String,
+    health_url: String,
     account: &'a str,
     secret_key: &'a str,
     publishable_key: &'a str,
@@ -78,6 +83,10 @@ async fn show(
     let keys = &account.test;
     let shown = Shown {
         base_url: &urls.public,
+        checkout_url: &urls.checkout,
+        docs_url: &urls.docs,
+        openapi_url: format!("{}/openapi.json", urls.public),
+        health_url: format!("{}/healthz", urls.public),
         account: &account.id,
         secret_key: &keys.secret_key,
         publishable_key: &keys.publishable_key,
@@ -97,9 +106,20 @@ async fn show(
         ("A checkout to try", &checkout),
     ];
     output::print(&format!(
-        "Till demo: test mode, in memory, gone when it stops (Ctrl-C).\n\n{}\n",
-        output::columns(&rows)
+        "Till demo: test mode, in memory, gone when it stops (Ctrl-C).\n\n{}\n\
+         A first request to paste into another terminal:\n\n  {}\n\n",
+        output::columns(&rows),
+        first_request(&shown)
     ))
+}
+
+/// One line, whole: it makes an invoice.
+fn first_request(shown: &Shown<'_>) -> String {
+    format!(
+        "curl -s {}/v1/invoices -H 'Authorization: Bearer {}' -H 'Idempotency-Key: first-1' \
+         -H 'Content-Type: application/json' -d '{{\"amount\":\"25.00\",\"currency\":\"USD\"}}'",
+        shown.base_url, shown.secret_key
+    )
 }
 
 async fn example_checkout(gatherer: &Gatherer, account: &str) -> Result<String, Failure> {

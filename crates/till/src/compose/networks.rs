@@ -1,7 +1,8 @@
 //! The networks of a configuration: their endpoints, who is asked and watched, and when what is paid there counts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use till_chains::observer::Observer;
 use till_chains::raw::raw;
 use till_chains::rpc::Endpoint;
 use till_core::asset::{Family, Registry};
@@ -87,6 +88,15 @@ pub(super) fn nodes(config: &Config) -> Result<Option<Nodes>, Failure> {
     }
     let nodes = Nodes::new(endpoints).map_err(|error| Failure::new(error.to_string()))?;
     Ok(Some(nodes))
+}
+
+/// The networks, by CAIP-2 id, on which this server would see a payment arrive.
+pub(super) fn watched(config: &Config) -> Result<BTreeSet<String>, Failure> {
+    let is_observed = |id: &String| {
+        let network = Registry::builtin().network(id);
+        network.is_some_and(|network| Observer::of(network).is_some())
+    };
+    Ok(provided(config)?.into_keys().filter(is_observed).collect())
 }
 
 /// The networks that are watched.

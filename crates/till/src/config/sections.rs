@@ -97,8 +97,10 @@ section! {
         checkout_per_minute: u32 = number(60, 1..=1_000_000),
         /// Proxies whose `X-Forwarded-For` is believed: addresses or ranges such as 10.0.0.0/8.
         trusted_proxies: Vec<IpNet> = list(proxy),
-        /// Unpaid invoices that one client may have open at a payment link.
-        open_link_invoices_per_client: u32 = number(25, 1..=LINK_OPEN_INVOICES_MAX),
+        /// Unpaid invoices that one client may have open at a payment link; twice as many at all links of a merchant.
+        open_link_invoices_per_client: u32 = number(5, 1..=LINK_OPEN_INVOICES_MAX),
+        /// Those of them for which the client may pick a network.
+        picked_link_invoices_per_client: u32 = number(2, 1..=LINK_OPEN_INVOICES_MAX),
         /// Connections in all; fewer where the system allows fewer open files.
         connections: u32 = number(20_000, 1..=1_000_000),
         /// Connections of one client address. Trusted proxies are not counted.

@@ -69,7 +69,8 @@ fn without_anything_the_documented_defaults_apply() {
         limits: Limits {
             checkout_per_minute: 60,
             trusted_proxies: vec![],
-            open_link_invoices_per_client: 25,
+            open_link_invoices_per_client: 5,
+            picked_link_invoices_per_client: 2,
             connections: 20_000,
             connections_per_client: 500,
             streams_per_client: 100,

@@ -59,6 +59,7 @@ export type CheckoutInvoice = {
   paid_at: string | null
   closed_at: string | null
   checkout_url: string
+  return_url: string | null
   payment_link: string | null
   merchant: MerchantName
   payments: CheckoutPayment[]
@@ -88,6 +89,7 @@ export type CheckoutPaymentLink = {
   min_amount: string | null
   max_amount: string | null
   expires_at: string | null
+  return_url: string | null
   status: string
 }
 
@@ -173,7 +175,7 @@ export type LookedUpTransfer = {
 
 /** Who is being paid. */
 export type MerchantName = {
-  display_name: string | null
+  display_name: string
 }
 
 export type NotifyRequest = {
@@ -235,6 +237,7 @@ export type StreamedInvoice = {
   created_at: string
   paid_at: string | null
   closed_at: string | null
+  return_url: string | null
   payment_link: string | null
   merchant: MerchantName
   payments: CheckoutPayment[]

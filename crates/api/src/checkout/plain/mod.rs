@@ -89,12 +89,11 @@ fn invoice(words: &Words, view: &CheckoutInvoiceView) -> String {
         "cancelled" => ("cancelled", Some("cancelled_text")),
         other => (other, None),
     };
-    let shop = view.merchant.display_name.as_deref();
     let mut above = String::new();
     if !view.livemode {
         let _ = write!(above, "<p class=\"band\">{}</p>", escape(words.get("test")));
     }
-    let shop = escape(shop.unwrap_or(words.get("shop")));
+    let shop = escape(&view.merchant.display_name);
     let _ = write!(above, "<header><bdi>{shop}</bdi></header>");
     let mut body = String::new();
     if let Some(described) = &view.description {

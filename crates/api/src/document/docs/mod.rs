@@ -28,6 +28,41 @@ const ROOT: &str = "/docs";
 /// Served as `/docs/style.css`.
 pub const STYLE_CSS: &str = include_str!("style.css");
 
+/// What somebody who opens the server's bare address sees.
+pub fn home_html(is_demo: bool) -> String {
+    let demo = match is_demo {
+        true => p(
+            "This is a demo: test mode, in memory, gone when it stops. Its keys, a checkout to try and a first request to paste \
+             are in the terminal that it was started in.",
+        ),
+        false => String::new(),
+    };
+    let links = [
+        (
+            "/docs",
+            "Documentation",
+            "a first payment, errors, webhooks, testing",
+        ),
+        (
+            "/openapi.json",
+            "OpenAPI 3.1",
+            "the whole interface, for code generators",
+        ),
+        ("/healthz", "Health", "whether this server runs"),
+    ];
+    let body = [
+        p(
+            "This server takes payments in stablecoins and Bitcoin straight into merchants' own wallets. The API is below `/v1/`; \
+             payers come by the links that merchants send them.",
+        ),
+        demo,
+        list(links.iter().map(|(path, name, about)| {
+            format!("<a href=\"{path}\">{}</a>: {}", prose(name), prose(about))
+        })),
+    ];
+    page("", "Till", &body.concat())
+}
+
 pub fn index_html() -> String {
     let body = [
         p(
@@ -37,6 +72,7 @@ pub fn index_html() -> String {
         pages(),
         first_payment(),
         keys(),
+        currencies(),
         conventions(),
     ];
     page("", "Till documentation", &body.concat())
@@ -95,6 +131,20 @@ fn keys() -> String {
     ];
     [
         h2("keys", "Keys and modes"),
+        list(rules.iter().map(|rule| prose(rule))),
+    ]
+    .concat()
+}
+
+fn currencies() -> String {
+    let rules = [
+        "A stablecoin is priced in its own currency only, one to one: USDC, USDT and other dollar coins in `USD`, EURC in `EUR`.",
+        "Bitcoin is priced in any currency that the server has a price of it in, from its own price sources.",
+        "An invoice in another currency, or in assets of different currencies, is refused with `currency_unsupported`.",
+        "`GET /v1/assets` lists the assets of the mode with their currency, and whether the account can be paid in them.",
+    ];
+    [
+        h2("currencies", "Currencies and assets"),
         list(rules.iter().map(|rule| prose(rule))),
     ]
     .concat()

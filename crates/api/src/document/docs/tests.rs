@@ -11,6 +11,7 @@ const ADDRESSES: &[(&str, &str, &str)] = &[("eip155", "sanctions", "0x<b>\"&'")]
 
 fn every_page() -> Vec<String> {
     let mut pages = vec![
+        home_html(true),
         index_html(),
         errors_html(),
         webhooks_html(),
@@ -76,7 +77,8 @@ fn every_page_is_one_document_with_one_main_heading_and_unique_ids() {
 
 #[test]
 fn every_link_leads_to_a_page_and_an_anchor_that_exist() {
-    let mut targets: HashSet<String> = HashSet::from(["/docs/style.css".to_owned()]);
+    let beside = ["/docs/style.css", "/openapi.json", "/healthz"];
+    let mut targets: HashSet<String> = beside.map(str::to_owned).into();
     let mut add = |path: String, html: String| {
         let anchors = attribute(&html, "id").into_iter();
         targets.extend(anchors.map(|id| format!("{path}#{id}")));

@@ -6,7 +6,7 @@ pub mod described;
 mod node;
 mod receiver;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -62,6 +62,8 @@ pub struct Setup {
     pub cooldown_ms: i64,
     pub unpaid_cooldown_ms: i64,
     pub require_wallet_proof: bool,
+    /// Networks that are watched, as far as live mode asks.
+    pub watched: BTreeSet<String>,
     pub credit_at: BTreeMap<String, Level>,
     /// None: the documented examples in test mode, and an EVM address in live mode.
     pub destinations: Option<Vec<(Family, Mode, String)>>,
@@ -94,6 +96,7 @@ impl Default for Setup {
             cooldown_ms: 3_600_000,
             unpaid_cooldown_ms: 3_600_000,
             require_wallet_proof: false,
+            watched: ["eip155:8453".to_owned()].into(),
             credit_at: BTreeMap::new(),
             destinations: None,
             checkout_per_minute: 60,
@@ -254,6 +257,7 @@ fn engine(db: Db, clock: &Arc<TestClock>, setup: &Setup, base: &str) -> Engine {
         select_ms: 1_800_000,
         final_above: BTreeMap::new(),
         attempt_ms: 3 * 86_400_000,
+        watched: setup.watched.clone(),
         credit_at: setup.credit_at.clone(),
         limits: setup.limits.clone(),
     };

@@ -3,6 +3,7 @@
 use till_core::asset::{Family, Registry};
 use till_core::event::EventType;
 use till_core::invoice::{Deposit, PayOption, Status, Summary};
+use till_core::page_link::way_back;
 use till_core::scope::Scope;
 use till_core::timer::TimerKind;
 use till_store::events::EventRow;
@@ -148,6 +149,8 @@ pub(super) fn row_of(
         config.life_ms
     };
     let expires_at = context.now.saturating_add(life_ms);
+    let default_way_back = context.merchant.row.return_url.as_deref();
+    let return_url = request.return_url.as_deref().or(default_way_back);
     let volatile_until = expires_at.saturating_add(config.volatile_rest_ms);
     InvoiceRow {
         scope: context.scope.clone(),
@@ -157,6 +160,7 @@ pub(super) fn row_of(
         currency: quote.currency,
         description: request.description.clone(),
         customer_ref: request.customer_ref.clone(),
+        return_url: return_url.map(|url| way_back(url, id)),
         metadata: Metadata::new(&request.metadata),
         options,
         tolerance_bps: context.merchant.row.underpay_tolerance_bps,

@@ -99,6 +99,7 @@ async fn invoice(story: &mut Story, process: usize) -> Check {
             assets: Some(vec![ASSET.to_owned()]),
             description: Some(story.world.model.merchants[super::M].mark.clone()),
             customer_ref: None,
+            return_url: None,
             metadata: BTreeMap::new(),
         },
         wanted: Wanted::default(),

@@ -104,6 +104,7 @@ async fn invoice(story: &mut Story) -> Check {
             assets: Some(vec![ASSET.to_owned()]),
             description: None,
             customer_ref: None,
+            return_url: None,
             metadata: BTreeMap::new(),
         },
         wanted: Wanted::default(),

@@ -188,6 +188,7 @@ pub fn new_request(world: &mut World, m: usize) -> Request {
             assets: Some(assets),
             description: None,
             customer_ref: Some(mark.clone()),
+            return_url: None,
             metadata: BTreeMap::from([("mark".to_owned(), mark)]),
         },
     }
