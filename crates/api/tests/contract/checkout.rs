@@ -89,6 +89,22 @@ on_every_engine! {
         }
     }
 
+    async fn a_payer_learns_until_when_late_money_is_found_by_the_clock_that_decides(world: World) {
+        let till = world.till().await;
+        let invoice = till.invoice().await;
+        assert_eq!(view(&till, &invoice).await["address_held_until"], Value::Null);
+        till.advance(3_700).await;
+        let over = view(&till, &invoice).await;
+        assert_eq!(over["status"], "expired");
+        let at = |name: &str| till_core::time::parse(&text(&over[name])).unwrap();
+        assert!(at("as_of") >= at("expires_at"), "the account's own clock went on: {over}");
+        assert_eq!(at("address_held_until") - at("closed_at"), Setup::default().cooldown_ms, "{over}");
+        till.simulate(&id(&invoice), json!({})).await;
+        let late = view(&till, &invoice).await;
+        assert_eq!((&late["status"], &late["payments"][0]["status"]), (&json!("expired"), &json!("refundable")));
+        assert_eq!(late["address_held_until"], over["address_held_until"]);
+    }
+
     async fn an_address_that_an_invoice_has_no_more_is_not_told_again(world: World) {
         let till = world.till().await;
         let (invoice, other) = (till.invoice().await, till.invoice().await);

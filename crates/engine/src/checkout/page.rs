@@ -22,7 +22,8 @@ pub async fn retrieve(
     let mut reader = engine.db.read().await?;
     let row = invoices::find(&mut reader, scope, id).await?;
     let merchant = Merchant::load(&mut reader, scope).await?;
-    view(&mut reader, engine, scope, &row, &merchant).await
+    let now = merchant.now(engine.clock.now_ms());
+    view(&mut reader, engine, &row, &merchant, now).await
 }
 
 /// The same inside a unit of work, of the row as it has just become.
@@ -31,7 +32,7 @@ pub async fn shown(
     context: &Context<'_>,
     row: &InvoiceRow,
 ) -> Result<CheckoutInvoiceView, Fail> {
-    view(tx, context.engine, &context.scope, row, &context.merchant).await
+    view(tx, context.engine, row, &context.merchant, context.now).await
 }
 
 /// What the page that this server serves pins for a merchant.
@@ -45,10 +46,11 @@ pub async fn hosted_config(engine: &Engine, scope: &Scope) -> Result<PageConfig,
 async fn view(
     q: &mut impl Queries,
     engine: &Engine,
-    scope: &Scope,
     row: &InvoiceRow,
     merchant: &Merchant,
+    now: i64,
 ) -> Result<CheckoutInvoiceView, Fail> {
+    let scope = &row.scope;
     let payments = till_store::payments::of_invoice(q, scope, &row.id).await?;
     let capabilities = Capabilities {
         wallet_payments: row
@@ -66,6 +68,7 @@ async fn view(
         merchant: MerchantName::of(merchant),
         capabilities,
         session_token: session::issue(engine, scope, &row.id),
+        now,
     };
     let key = merchant.row.publishable_key.as_deref();
     let url = &engine.config.checkout_url;

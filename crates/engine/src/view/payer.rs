@@ -140,6 +140,13 @@ pub struct CheckoutInvoiceView {
     pub paid_at: Option<String>,
     #[schema(required, format = DateTime)]
     pub closed_at: Option<String>,
+    /// Once closed: until when its addresses are still its own, so that money which comes late is found here. Null while it is
+    /// open, and where it never had an address.
+    #[schema(required, format = DateTime)]
+    pub address_held_until: Option<String>,
+    /// When this was so, by the clock that decides about this invoice: in test mode the one that the merchant moves.
+    #[schema(format = DateTime)]
+    pub as_of: String,
     pub checkout_url: String,
     /// Where to go afterwards.
     #[schema(required)]
@@ -159,6 +166,8 @@ pub struct PayerPage {
     pub merchant: MerchantName,
     pub capabilities: Capabilities,
     pub session_token: String,
+    /// The merchant's time.
+    pub now: i64,
 }
 
 impl CheckoutInvoiceView {
@@ -195,6 +204,8 @@ impl CheckoutInvoiceView {
             created_at: time::show(row.created_at),
             paid_at: row.paid_at.map(time::show),
             closed_at: row.closed_at.map(time::show),
+            address_held_until: held_until(row).map(time::show),
+            as_of: time::show(page.now),
             checkout_url: checkout_url(url, row, key),
             return_url: row.return_url.clone(),
             payment_link: row.payment_link.clone(),
@@ -214,6 +225,15 @@ pub fn offered(row: &InvoiceRow, now: i64) -> Vec<&PayOption> {
     options
         .filter(|option| terms.has_rate(&option.asset, now))
         .collect()
+}
+
+/// When the last of its addresses has cooled down.
+fn held_until(row: &InvoiceRow) -> Option<i64> {
+    let deposits = row
+        .options
+        .iter()
+        .filter_map(|option| option.deposit.as_ref());
+    deposits.filter_map(|deposit| deposit.held_until).max()
 }
 
 fn payment_option(

@@ -58,6 +58,8 @@ export type CheckoutInvoice = {
   created_at: string
   paid_at: string | null
   closed_at: string | null
+  address_held_until: string | null
+  as_of: string
   checkout_url: string
   return_url: string | null
   payment_link: string | null
