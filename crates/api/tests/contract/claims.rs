@@ -107,6 +107,14 @@ on_every_engine! {
         let wrong = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Beaed";
         let elsewhere = registry.asset("USDC@eip155:1").unwrap().contract.clone().unwrap();
         let merchants = till_chains::example_destination(Family::Evm);
+        let nobodys = [
+            "0x000000000000000000000000000000000000dEaD", "0x0000000000000000000000000000000000000001",
+            "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE", "0xdead000000000000000042069420694206942069",
+        ];
+        for bad in nobodys {
+            let refused = claim(&till, &made, "eip155:84532", bad).await.refused(400, "address_invalid", "address");
+            assert!(refused.to_string().contains("nobody has the key"), "{refused}");
+        }
         for bad in ["", "x", &zero, wrong, TRON_PAYER, &own, &own.to_lowercase(), &contract, &elsewhere, merchants] {
             claim(&till, &made, "eip155:84532", bad).await.refused(400, "address_invalid", "address");
         }
@@ -130,6 +138,12 @@ on_every_engine! {
             till.simulate(&invoice, json!({})).await;
             let refund = refund(&till, &invoice, json!({ "amount": "0.0001" })).await.ok(201);
             claim(&till, &refund, network, bad).await.refused(400, "address_invalid", "address");
+            if asset == NILE {
+                let mut burnt = [0; 20];
+                burnt[18..].copy_from_slice(&[0xde, 0xad]);
+                let burnt = till_chains::tron::address::display(&burnt);
+                claim(&till, &refund, network, &burnt).await.refused(400, "address_invalid", "address");
+            }
             let claimed = claim(&till, &refund, network, good).await.ok(200);
             assert_eq!(claimed["payout"]["address"], good);
             let sent = act(&till, &refund, "mark_sent", json!({ "tx_hash": hex::encode([9; 32]) })).await.ok(200);

@@ -15,13 +15,16 @@ function checksummed(bytes: Uint8Array): string {
   return text
 }
 
+/** Zeros that no key can have been found for, and where people send what shall be lost (`0x…dEaD`). */
+export const isNobodys = (bytes: Uint8Array) => /^0{32}|^(e{40}|f{40}|dead0{16}(42069){4})$/.test(toHex(bytes))
+
 /**
  * The address in canonical form, or null. Lower case is taken as it is; with any capital letter the
- * checksum must be right. The zero address is nobody's.
+ * checksum must be right. What nobody has the key of is no address.
  */
 export function readEvm(text: string): string | null {
   const bytes = fromHex(text, 20)
-  if (!bytes || bytes.every((byte) => byte === 0)) return null
+  if (!bytes || isNobodys(bytes)) return null
   const canonical = checksummed(bytes)
   return text === canonical || text === text.toLowerCase() ? canonical : null
 }

@@ -3,7 +3,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { createBase58check } from '@scure/base'
 import { concat } from './bytes.ts'
-import { forwarder, readSalt } from './evm.ts'
+import { forwarder, isNobodys, readSalt } from './evm.ts'
 
 const PREFIX = 0x41
 const base58check = createBase58check(sha256)
@@ -23,7 +23,7 @@ const written = (bytes: Uint8Array) => base58check.encode(concat(Uint8Array.of(P
 
 export function readTron(text: string): string | null {
   const bytes = inner(text)
-  return bytes && bytes.some((byte) => byte !== 0) ? written(bytes) : null
+  return bytes && !isNobodys(bytes) ? written(bytes) : null
 }
 
 export function deriveTron(factory: string, salt: string, destination: string): string | null {

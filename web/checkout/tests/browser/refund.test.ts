@@ -50,7 +50,7 @@ test('a payer names network and address, looks twice, and it is recorded', async
 
   await goOn(page)
   await page.getByText('Type or paste your address first.').waitFor()
-  const wrongs = [PAYEE.slice(0, -1), `${PAYEE.slice(0, -1)}7`, PAYEE.replace('d35C', 'D35C'), 'TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf', `0x${'0'.repeat(40)}`]
+  const wrongs = [PAYEE.slice(0, -1), `${PAYEE.slice(0, -1)}7`, PAYEE.replace('d35C', 'D35C'), 'TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf', `0x${'0'.repeat(40)}`, '0x000000000000000000000000000000000000dEaD']
   for (const wrong of wrongs) {
     await address(page).fill(wrong)
     await goOn(page)
