@@ -5,6 +5,7 @@
 use till_core::asset::Mode;
 use till_core::time;
 
+use super::free_text::without_addresses;
 use super::html::Html;
 use super::locale::Locale;
 use super::words::{Words, words};
@@ -49,10 +50,33 @@ pub struct RefundData<'a> {
     pub created_at_ms: i64,
 }
 
+/// A text that is the merchant's own, as a mail may show it.
+struct Free {
+    said: String,
+    left_out: bool,
+}
+
+impl Free {
+    fn of(said: &str) -> Free {
+        let line = one_line(said);
+        let (shown, left_out) = without_addresses(&line);
+        Free {
+            said: shown.into_owned(),
+            left_out,
+        }
+    }
+}
+
+/// Says that something is missing, where it is.
+fn note<'a>(words: &Words, texts: impl IntoIterator<Item = &'a Free>) -> Option<&'static str> {
+    let left_out = texts.into_iter().any(|text| text.left_out);
+    left_out.then_some(words.left_out)
+}
+
 pub fn receipt(locale: Locale, data: &ReceiptData<'_>) -> Rendered {
     let words = words(locale);
-    let merchant = data.merchant.map(one_line);
-    let merchant = merchant.as_deref();
+    let name = data.merchant.map(Free::of);
+    let merchant = name.as_ref().map(|name| &*name.said);
     let mut rows = vec![
         (words.invoice, data.invoice.to_owned()),
         (
@@ -72,6 +96,7 @@ pub fn receipt(locale: Locale, data: &ReceiptData<'_>) -> Rendered {
         subject: words.receipt_subject.say(merchant),
         opening: words.receipt_opening.say(merchant),
         rows,
+        note: note(words, &name),
         closing: None,
         why: words.why,
     }
@@ -81,8 +106,8 @@ pub fn receipt(locale: Locale, data: &ReceiptData<'_>) -> Rendered {
 /// Tells that there is a refund, never how to claim it.
 pub fn refund(locale: Locale, data: &RefundData<'_>) -> Rendered {
     let words = words(locale);
-    let merchant = data.merchant.map(one_line);
-    let merchant = merchant.as_deref();
+    let name = data.merchant.map(Free::of);
+    let merchant = name.as_ref().map(|name| &*name.said);
     Letter {
         locale,
         mode: data.mode,
@@ -93,6 +118,7 @@ pub fn refund(locale: Locale, data: &RefundData<'_>) -> Rendered {
             (words.refund, format!("{} {}", data.amount, data.symbol)),
             (words.date, day_and_minute(data.created_at_ms)),
         ],
+        note: note(words, &name),
         closing: Some(words.refund_next),
         why: words.why,
     }
@@ -115,15 +141,16 @@ pub struct ReminderData<'a> {
 /// Tells that a renewal is to be paid, never where: a mail with a link in it is somebody else's.
 pub fn reminder(locale: Locale, data: &ReminderData<'_>) -> Rendered {
     let words = words(locale);
-    let merchant = data.merchant.map(one_line);
-    let merchant = merchant.as_deref();
+    let name = data.merchant.map(Free::of);
+    let merchant = name.as_ref().map(|name| &*name.said);
+    let plan = Free::of(data.plan);
     Letter {
         locale,
         mode: data.mode,
         subject: words.reminder_subject.say(merchant),
         opening: words.reminder_opening.say(merchant),
         rows: vec![
-            (words.plan, data.plan.to_owned()),
+            (words.plan, plan.said.clone()),
             (words.invoice, data.invoice.to_owned()),
             (
                 words.invoice_amount,
@@ -131,6 +158,7 @@ pub fn reminder(locale: Locale, data: &ReminderData<'_>) -> Rendered {
             ),
             (words.pay_by, day_and_minute(data.pay_by_ms)),
         ],
+        note: note(words, name.iter().chain([&plan])),
         closing: Some(words.reminder_next),
         why: words.reminder_why,
     }
@@ -143,6 +171,7 @@ struct Letter {
     subject: String,
     opening: String,
     rows: Vec<(&'static str, String)>,
+    note: Option<&'static str>,
     closing: Option<&'static str>,
     /// Why the reader gets it.
     why: &'static str,
@@ -173,6 +202,7 @@ impl Letter {
             Some(self.opening.as_str()),
             test,
             Some(&rows),
+            self.note,
             self.closing,
             Some(self.why),
         ];
@@ -201,8 +231,8 @@ impl Letter {
                 .tag("</td></tr>\n");
         }
         html.tag("</table>\n");
-        if let Some(closing) = self.closing {
-            html.tag("<p>").text(closing).tag("</p>\n");
+        for part in [self.note, self.closing].into_iter().flatten() {
+            html.tag("<p>").text(part).tag("</p>\n");
         }
         html.tag("<p><small>")
             .text(self.why)

@@ -41,6 +41,8 @@ pub struct Words {
     pub transaction: &'static str,
     pub date: &'static str,
     pub why: &'static str,
+    /// Where a name or a plan held something like an address.
+    pub left_out: &'static str,
     /// Before the subject of mails about test payments.
     pub test_mark: &'static str,
     pub test: &'static str,
@@ -99,6 +101,7 @@ static EN: Words = Words {
     date: "Date",
     why: "You are receiving this message because this address was entered on the payment page of this invoice. \
           Please do not reply to it.",
+    left_out: "Something that looks like an address was left out of the merchant's text. Never send money to an address from a message.",
     test_mark: "[Test]",
     test: "This is about a test payment. No real money moves.",
 };
@@ -147,6 +150,7 @@ static ES: Words = Words {
     date: "Fecha",
     why: "Recibe este mensaje porque se introdujo esta dirección en la página de pago de esta factura. \
           Por favor, no responda a este mensaje.",
+    left_out: "Se ha omitido algo que parece una dirección en el texto del comercio. No envíes nunca dinero a una dirección de un mensaje.",
     test_mark: "[Prueba]",
     test: "Se trata de un pago de prueba. No se mueve dinero real.",
 };
@@ -195,6 +199,7 @@ static DE: Words = Words {
     date: "Datum",
     why: "Sie erhalten diese Nachricht, weil diese Adresse auf der Zahlungsseite dieser Rechnung angegeben \
           wurde. Bitte antworten Sie nicht darauf.",
+    left_out: "Etwas, das wie eine Adresse aussieht, wurde aus dem Text des Händlers weggelassen. Senden Sie nie Geld an eine Adresse aus einer Nachricht.",
     test_mark: "[Test]",
     test: "Es geht um eine Testzahlung. Es wird kein echtes Geld bewegt.",
 };
@@ -242,6 +247,7 @@ static FR: Words = Words {
     date: "Date",
     why: "Vous recevez ce message parce que cette adresse a été saisie sur la page de paiement de cette \
           facture. Merci de ne pas y répondre.",
+    left_out: "Quelque chose qui ressemble à une adresse a été retiré du texte du marchand. N'envoyez jamais d'argent à une adresse reçue dans un message.",
     test_mark: "[Test]",
     test: "Il s’agit d’un paiement de test. Aucun argent réel n’est transféré.",
 };
@@ -289,6 +295,7 @@ static PT: Words = Words {
     date: "Data",
     why: "Esta mensagem foi enviada porque este endereço foi indicado na página de pagamento desta fatura. \
           Por favor, não responda a esta mensagem.",
+    left_out: "Algo que parece um endereço foi retirado do texto do comerciante. Nunca envie dinheiro para um endereço vindo de uma mensagem.",
     test_mark: "[Teste]",
     test: "Trata-se de um pagamento de teste. Nenhum dinheiro real é movimentado.",
 };

@@ -267,3 +267,29 @@ fn a_name_cannot_begin_a_line_of_its_own() {
     );
     assert!(mail.text.lines().all(|line| !line.starts_with("Bcc")));
 }
+
+#[test]
+fn an_address_in_a_merchants_text_is_left_out_and_the_reader_told() {
+    let address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+    let name = format!("Café, send to {address}");
+    let mut paid = data();
+    paid.merchant = Some(&name);
+    let mut refunded = refund_data();
+    refunded.merchant = Some(&name);
+    let mut due = reminder_data();
+    due.plan = &name;
+    for locale in [Locale::En, Locale::Es, Locale::De, Locale::Fr, Locale::Pt] {
+        for mail in [
+            receipt(locale, &paid),
+            refund(locale, &refunded),
+            reminder(locale, &due),
+        ] {
+            let all = format!("{}{}{}", mail.subject, mail.text, mail.html);
+            assert!(!all.contains("5aAeb605"), "{all}");
+            assert!(mail.text.contains("Café, send to […]"), "{}", mail.text);
+            assert!(mail.text.contains(words(locale).left_out), "{}", mail.text);
+        }
+    }
+    let plain = receipt(Locale::En, &data());
+    assert!(!plain.text.contains("left out"), "{}", plain.text);
+}
