@@ -2,6 +2,9 @@
 
 import { locale, t } from './words/words.ts'
 
+/** As the payer writes times, where that is the page's language: Britain and Canada do not agree on them. */
+const region = () => globalThis.navigator?.languages?.find((code) => code.startsWith(`${locale()}-`)) ?? locale()
+
 const latin = { numberingSystem: 'latn', calendar: 'gregory' } as const
 
 /** Within this of now an hour can be meant in one way only, also past midnight. */
@@ -12,21 +15,21 @@ export function clock(at: string, nowMs: number): string {
   const time = new Date(at)
   const isNear = Math.abs(time.getTime() - nowMs) < NEAR_MS
   const day = isNear ? {} : ({ day: 'numeric', month: 'short' } as const)
-  return new Intl.DateTimeFormat(locale(), { ...latin, ...day, hour: 'numeric', minute: '2-digit' }).format(time)
+  return new Intl.DateTimeFormat(region(), { ...latin, ...day, hour: 'numeric', minute: '2-digit' }).format(time)
 }
 
 export function day(at: string): string {
   const form = { ...latin, day: 'numeric', month: 'long', year: 'numeric' } as const
-  return new Intl.DateTimeFormat(locale(), form).format(new Date(at))
+  return new Intl.DateTimeFormat(region(), form).format(new Date(at))
 }
 
 export function shortDay(at: string): string {
-  return new Intl.DateTimeFormat(locale(), { ...latin, dateStyle: 'medium' }).format(new Date(at))
+  return new Intl.DateTimeFormat(region(), { ...latin, dateStyle: 'medium' }).format(new Date(at))
 }
 
 export function moment(at: string): string {
   const form = { ...latin, dateStyle: 'long', timeStyle: 'short' } as const
-  return new Intl.DateTimeFormat(locale(), form).format(new Date(at))
+  return new Intl.DateTimeFormat(region(), form).format(new Date(at))
 }
 
 function amount(count: number, unit: 'second' | 'minute' | 'hour' | 'day'): string {

@@ -6,8 +6,8 @@ import { invoice, type Lookup } from '../src/api/shapes.ts'
 import { shortfall, slowest, steps } from '../src/invoice/confirming.tsx'
 import { verdict } from '../src/invoice/lookup.tsx'
 import { bitcoinCode, bitcoinUri } from '../src/invoice/pay.tsx'
-import { remainingOf } from '../src/invoice/rest.tsx'
-import { judge, type Way } from '../src/invoice/store.ts'
+import { remainingOf } from '../src/invoice/remaining.ts'
+import { judge, often, type Way } from '../src/invoice/store.ts'
 import { qrPath } from '../src/parts/qr.tsx'
 import { masked } from '../src/refund/recorded.tsx'
 import { readConfig } from '../src/config.ts'
@@ -68,6 +68,8 @@ const example = {
   closed_at: null,
   merchant: { display_name: 'Northwind Books' },
   payments: [],
+  address_held_until: null,
+  as_of: '2026-11-15T14:00:00Z',
   capabilities: { wallet_payments: true, notify: true, lookup: true, exchanges: true },
   session_token: 'cs_1',
 }
@@ -176,6 +178,20 @@ test('what was paid in part is asked for no more once it is closed', async () =>
 
 test('a network without a level in between has two steps', () => {
   const states = (asset: string, finality: string, status: 'detected' | 'confirming') => steps(payment(finality, 'confirming', asset), status).map((step) => step.state)
+test('what is over is asked for once a minute beside a silent stream, until its address has cooled down', () => {
+  const beside = (change: object, now = '2026-11-16T00:00:00Z') => often(invoice({ ...example, ...change }), Date.parse(now)).beside
+  const over = { status: 'expired', closed_at: '2026-11-15T14:32:00Z', address_held_until: '2026-11-22T14:32:00Z' }
+  expect(beside(over)).toBe(60_000)
+  expect(beside({ ...over, status: 'cancelled' })).toBe(60_000)
+  expect(beside(over, '2026-11-22T14:33:00Z')).toBeNull()
+  // Nobody was ever given an address.
+  expect(beside({ ...over, address_held_until: null })).toBeNull()
+  // What comes after it was paid changes its status, which is announced.
+  expect(beside({ ...over, status: 'paid', paid_at: '2026-11-15T14:10:00Z' })).toBeNull()
+  // Where the clock can be moved, an open invoice is asked for, too.
+  expect([beside({}), beside({ livemode: true })]).toEqual([60_000, null])
+})
+
   expect(states('USDC@eip155:84532', 'included', 'detected')).toEqual(['now', 'next', 'next'])
   expect(states('USDC@eip155:84532', 'included', 'confirming')).toEqual(['past', 'now', 'next'])
   expect(states('USDC@eip155:84532', 'safe', 'confirming')).toEqual(['past', 'now', 'next'])

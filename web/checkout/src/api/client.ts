@@ -32,9 +32,13 @@ const TIMEOUT_MS = 15_000
 /** Waits before a POST is sent again under the same key. */
 const RETRY_MS = [500, 2_000]
 
-/** How far this machine's clock is behind the server's. */
+/** How far this machine's clock is behind the one that decides about the invoice. */
 let offsetMs = 0
 export const nowMs = () => Date.now() + offsetMs
+/** An answer that has just come says when it was given. */
+export const setNow = (at: string) => {
+  offsetMs = Date.parse(at) - Date.now()
+}
 
 async function ask<T>(url: URL, init: RequestInit, read: Reader<T>): Promise<T> {
   let response: Response
@@ -43,8 +47,6 @@ async function ask<T>(url: URL, init: RequestInit, read: Reader<T>): Promise<T> 
   } catch {
     throw new Refused(0, 'offline', null)
   }
-  const date = Date.parse(response.headers.get('date') ?? '')
-  if (!Number.isNaN(date)) offsetMs = date - Date.now()
   const body: unknown = await response.json().catch(() => null)
   if (response.ok) return read(body)
   const code = (body as { error?: { code?: unknown } } | null)?.error?.code

@@ -89,6 +89,8 @@ export const invoice = part<Api.CheckoutInvoice>()({
   paid_at: maybe(instant),
   closed_at: maybe(instant),
   merchant,
+  address_held_until: maybe(instant),
+  as_of: instant,
   payments: list(payment),
   capabilities,
   session_token: text,

@@ -1,7 +1,7 @@
 // States in which nothing is to be sent: over, cancelled, being checked.
 
 import type { ComponentChildren } from 'preact'
-import type { Invoice } from '../api/shapes.ts'
+import type { Invoice, Payment } from '../api/shapes.ts'
 import { returnLink } from '../config.ts'
 import { recall } from '../keep.ts'
 import { usePage } from '../page.tsx'
@@ -31,7 +31,7 @@ export function Ended({ invoice, shop, glyph, title, children }: Ended) {
   return (
     <div class="card">
       <State glyph={glyph} title={title} isFocused>
-        {invoice.payments.some((payment) => payment.status === 'refundable') && (
+        {cameLate(invoice) && (
           <Note tone="info" glyph="clock">
             {t('later.came_late')}
           </Note>
@@ -59,6 +59,11 @@ export function Ended({ invoice, shop, glyph, title, children }: Ended) {
     </div>
   )
 }
+
+/** Money came, or is on its way, that no longer counts: it is the payer's to ask for. */
+export const cameLate = (invoice: Invoice) => isOver(invoice) && invoice.payments.some(isLate)
+const isOver = ({ closed_at, paid_at }: Invoice) => closed_at !== null && paid_at === null
+const isLate = ({ status }: Payment) => status !== 'reversed' && status !== 'credited'
 
 /** Nobody chose how to pay in time, so that no address was ever given out: only a choice lets it live until the end. */
 const isUnpicked = (invoice: Invoice) => {

@@ -107,7 +107,9 @@ const deadlineOf = (invoice: Invoice) =>
 
 /** Says aloud what changed: once, and urgently only where the payer has to act or to stop. */
 function useAnnouncements(invoice: Invoice, face: Face, later: typeof import('./later.tsx') | null): void {
-  const state = face === 'rest' ? `rest ${invoice.amount_remaining?.amount}` : face === 'later' ? invoice.status : face
+  // What comes late changes no status.
+  const late = invoice.closed_at === null ? '' : invoice.payments.length
+  const state = face === 'rest' ? `rest ${invoice.amount_remaining?.amount}` : face === 'later' ? `${invoice.status} ${late}` : face
   const before = useRef(state)
   useEffect(() => {
     if (before.current === state || (face === 'later' && later === null)) return

@@ -6,7 +6,7 @@ import { State } from '../parts/state.tsx'
 import { Track } from '../parts/track.tsx'
 import { t } from '../words/words.ts'
 import { Confirming, said as seenSaid, slowest, steps } from './confirming.tsx'
-import { Ended, Expired, expiredText, Review } from './ended.tsx'
+import { cameLate, Ended, Expired, expiredText, Review } from './ended.tsx'
 import { heading, Receipt } from './receipt.tsx'
 import { Rest } from './rest.tsx'
 import type { Settled, Store, Way } from './store.ts'
@@ -80,6 +80,7 @@ export function title({ invoice }: { invoice: Invoice }): string {
 export function said(invoice: Invoice): [string, 'polite' | 'assertive'] {
   switch (invoice.status) {
     case 'detected':
+  if (cameLate(invoice)) return [t('later.came_late'), 'polite']
     case 'confirming':
       return [seenSaid(invoice), 'polite']
     case 'cancelled':

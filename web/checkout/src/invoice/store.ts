@@ -1,7 +1,7 @@
 // What the invoice page shows: an answer of the server together with the verdict on every address in it.
 // The two change in one step, so that no address is ever shown before its verdict.
 
-import { type Api, get, nowMs, post, Refused, segment } from '../api/client.ts'
+import { type Api, get, nowMs, post, Refused, segment, setNow } from '../api/client.ts'
 import { follow, type Live, mark, type Missed } from '../api/live.ts'
 import { Unreadable } from '../api/read.ts'
 import { type Invoice, invoice as readInvoice } from '../api/shapes.ts'
@@ -79,10 +79,26 @@ export async function judge(invoice: Invoice, config: Config): Promise<Shown> {
 
 const SOON_MS = 5_000
 const SLOW_MS = 30_000
+const MINUTE_MS = 60_000
 /** How long an address stays after the stream said that the invoice changed, while the answer is on its way. */
 const UNSURE_MS = 2_000
 /** What a server that says "too many" and not for how long is given. */
 const WAIT_S = 20
+
+/** How often to ask where no stream is open, and how often beside one, which does not say everything. */
+export function often(invoice: Invoice, now: number): { alone: number | null; beside: number | null } {
+  // Levels below the one that credits are not announced, so they are asked for.
+  if (isUnderWay(invoice)) return { alone: invoice.status === 'detected' ? SOON_MS : SLOW_MS, beside: SLOW_MS }
+  if (!isPayable(invoice)) return { alone: SLOW_MS, beside: isHeld(invoice, now) ? MINUTE_MS : null }
+  // Nor is a second payment when it is first seen, and its payer must not be asked to send it again.
+  if (invoice.status === 'partially_paid') return { alone: SOON_MS, beside: 2 * SOON_MS }
+  // A merchant who tries things out moves the clock, and no event says so.
+  return { alone: Date.parse(invoice.expires_at) < now ? SLOW_MS : SOON_MS, beside: invoice.livemode ? null : MINUTE_MS }
+}
+
+/** Whether money that comes late would still be found here, which changes no status and is not announced. */
+const isHeld = ({ closed_at, paid_at, address_held_until: until }: Invoice, now: number) =>
+  closed_at !== null && paid_at === null && until !== null && now < Date.parse(until)
 
 export interface Store {
   current: () => Shown
@@ -131,6 +147,7 @@ export function openStore(api: Api, config: Config, id: string, changed: () => v
     const next = await judge(invoice, config)
     if (turn < answered) return
     answered = turn
+    setNow(invoice.as_of)
     settle()
     // One session for the whole visit: the first token is the one that a receipt's address is bound to.
     if (recall(`session.${id}`) === null) remember(`session.${id}`, invoice.session_token)
@@ -161,13 +178,7 @@ export function openStore(api: Api, config: Config, id: string, changed: () => v
   }
   const everyMs = () => {
     if (shown.kind !== 'ready') return { alone: isMissing(shown) ? null : SOON_MS, beside: null }
-    const { invoice } = shown
-    // Levels below the one that credits are not announced, so they are asked for.
-    if (isUnderWay(invoice)) return { alone: invoice.status === 'detected' ? SOON_MS : SLOW_MS, beside: SLOW_MS }
-    if (!isPayable(invoice)) return { alone: SLOW_MS, beside: null }
-    // Nor is a second payment when it is first seen, and its payer must not be asked to send it again.
-    if (invoice.status === 'partially_paid') return { alone: SOON_MS, beside: 2 * SOON_MS }
-    return { alone: Date.parse(invoice.expires_at) < nowMs() ? SLOW_MS : SOON_MS, beside: null }
+    return often(shown.invoice, nowMs())
   }
   const query = api.key === null ? '' : `?key=${encodeURIComponent(api.key)}`
   const url = `${api.url.replace(/\/$/, '')}/v1/invoices/${segment(id)}/events${query}`

@@ -9,11 +9,15 @@ const at = (id: string) => `${shop.pages}/i/${id}`
 
 test('the last minutes warn in words, and the end takes the address away by itself', async () => {
   const made = await shop.invoice([BASE])
-  const { page, close } = await visit('about:blank')
+  const { page, context, close } = await visit('about:blank')
   await page.clock.install({ time: new Date() })
+  const settled = page.waitForResponse('**/later-*.js')
   await page.goto(at(made.id))
   await page.locator('.addr').waitFor()
+  await (await settled).finished()
   expect(await page.locator('.due').textContent()).toMatch(/Pay before .*(59|60) minutes left/)
+  // What nobody answers for goes by the clock that was last heard of.
+  await context.setOffline(true)
   await page.clock.fastForward('56:00')
   await page.locator('.due.warn').waitFor()
   expect(await page.getByRole('status').allTextContents()).toContainEqual(expect.stringMatching(/[34] minutes left/))
@@ -44,16 +48,54 @@ test('an invoice that expired says not to send, and what to do with money that w
   await close()
 })
 
+test('an open page learns of money that comes late, and says so aloud', async () => {
+  const made = await shop.invoice([BASE])
+  const { page, close } = await visit('about:blank')
+  await page.clock.install()
+  await page.goto(at(made.id))
+  await page.locator('.addr').waitFor()
+  await shop.wait(61)
+  await heading(page, 'Time is over').waitFor()
+  await shop.pay(made.id, { finality_steps: ['included'] })
+  await page.clock.runFor(61_000)
+  await page.locator('.note').getByText('it came too late for this order').waitFor()
+  expect(await page.getByRole('status').allTextContents()).toContainEqual(expect.stringContaining('it came too late'))
+  // The warning not to send is not said again.
+  expect(await page.getByRole('alert').allTextContents()).toEqual([''])
+  await look(page, 'late-open')
+  await close()
+})
+
+test('the page goes by the clock that the merchant moves', async () => {
+  const made = await shop.invoice([BASE])
+  await shop.wait(40)
+  const { page, close } = await visit('about:blank')
+  await page.clock.install()
+  await page.goto(at(made.id))
+  await page.locator('.due').getByText(/^(19|20) minutes left/).waitFor()
+  await shop.wait(15)
+  await page.clock.runFor(66_000)
+  await page.locator('.due.warn').getByText(/^[34] minutes left/).waitFor()
+  await close()
+})
+
+test.each([
+  ['en-US', / (AM|PM)$/],
+  ['en-GB', /before \d\d:\d\d$/],
+  ['de-AT', /bis \d\d:\d\d/],
+])('%s: times are written as there', async (locale, form) => {
+  const made = await shop.invoice([BASE])
+  const { page, close } = await visit(at(made.id), { locale })
+  await page.locator('.addr').waitFor()
+  expect((await page.locator('.due b').textContent())?.replaceAll('\u202f', ' ')).toMatch(form)
+  await close()
+})
+
 test('after the deadline the rest is not asked for, and its address is shown only to who wants it all the same', async () => {
   const made = await shop.invoice([BASE])
   await shop.pay(made.id, { amount: '40.50' })
-  const { page, context, close } = await visit('about:blank')
-  // The page goes by the real time, which no test can move.
-  await context.route('**/v1/checkout/invoices/*', async (route) => {
-    const response = await route.fetch()
-    await route.fulfill({ response, json: { ...((await response.json()) as object), expires_at: '2026-01-01T00:00:00Z' } })
-  })
-  await page.goto(at(made.id))
+  await shop.wait(61)
+  const { page, close } = await visit(at(made.id))
   await page.getByText('What you send now is counted as late').waitFor()
   const said = (await page.locator('main').textContent()) ?? ''
   expect(said).not.toMatch(/complete once it arrives/)
