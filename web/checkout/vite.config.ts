@@ -138,8 +138,8 @@ export default defineConfig({
           groups: [
             { name: 'page', tags: ['$initial'], priority: 3 },
             { name: 'base58', test: /@scure.base|hashes.(sha2|_md)|chain.tron/, priority: 2 },
-            { name: 'later', test: /src.invoice.(later|confirming|ended|receipt)|parts.track/, priority: 1 },
-            { name: 'help', test: /src.invoice.(email|lookup|exchange|more|gone)|parts.field/, priority: 1 },
+            { name: 'later', test: /src.invoice.(later|confirming|ended|receipt|rest)|parts.track/, priority: 1 },
+            { name: 'help', test: /src.invoice.(email|lookup|exchange|more|gone|left-out)|parts.field/, priority: 1 },
           ],
         },
       },

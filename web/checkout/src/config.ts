@@ -2,6 +2,7 @@
 // merchant's destinations; the payment server makes one for whoever's publishable key it is asked with.
 
 import type { PinConfig } from './chain/pins.ts'
+import { free } from './api/free.ts'
 import { list, maybe, type Reader, record, text, Unreadable } from './api/read.ts'
 import { Refused } from './api/client.ts'
 
@@ -42,7 +43,7 @@ const file = record({
   },
   api: text,
   key: maybe(text),
-  merchant: maybe(text),
+  merchant: maybe(free),
   support_url: maybe(text),
   return_url: maybe(text),
   return_origins: maybe(list(text)),

@@ -4,10 +4,14 @@ import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect } from 'preact/hooks'
 import type { Api } from './api/client.ts'
 import type { Config } from './config.ts'
+import { LEFT_OUT } from './api/free.ts'
 import { Announcements } from './parts/announce.tsx'
 import { Icon } from './parts/icon.tsx'
+import { lazy } from './parts/lazy.tsx'
 import { Text } from './words/text.tsx'
 import { asStart, type Language, languages, locale, t } from './words/words.ts'
+
+const LeftOut = lazy('help', async () => (await import('./invoice/left-out.tsx')).LeftOut)
 
 export interface Page {
   config: Config
@@ -35,10 +39,11 @@ export function shopName(config: Config, said: string | null | undefined): strin
 
 interface Frame {
   shop: string
-  /** What the browser's tab says. */
-  title: string
+  /** What the browser's tab says before the name. */
+  title?: string | undefined
   isTest: boolean
-  what?: ComponentChildren
+  /** What is paid for, and the price. */
+  what?: What
   aside?: ComponentChildren
   runs?: string
   isStale?: boolean
@@ -48,7 +53,7 @@ interface Frame {
 export function Frame({ shop, title, isTest, what, aside, runs, isStale = false, children }: Frame) {
   const { config } = usePage()
   useEffect(() => {
-    document.title = `${title} · ${asStart(shop)}`
+    document.title = title ? `${title} · ${asStart(shop)}` : asStart(shop)
   }, [title, shop])
   return (
     <>
@@ -60,10 +65,11 @@ export function Frame({ shop, title, isTest, what, aside, runs, isStale = false,
       <div class="page">
         <div class="till">
           <Who shop={shop} />
-          {what}
+          {what && <What {...what} />}
           {aside}
           <main>
             <Announcements />
+            {`${shop} ${what?.description}`.includes(LEFT_OUT) && <LeftOut />}
             {isStale && (
               <p class="strip" role="status">
                 <Icon name="alert" />
@@ -123,7 +129,12 @@ function Who({ shop }: { shop: string }) {
 
 const initial = (shop: string) => Array.from(shop.trim())[0]?.toUpperCase() ?? ''
 
-export function What({ description, price }: { description: string | null; price: string }) {
+interface What {
+  description: string | null
+  price: string
+}
+
+function What({ description, price }: What) {
   return (
     <section class="what" aria-label={t('pay.price')}>
       <p class="dim">

@@ -2,9 +2,11 @@ import jsQR from 'jsqr'
 import { expect, test } from 'vitest'
 import { mark } from '../src/api/live.ts'
 import { Unreadable } from '../src/api/read.ts'
-import { invoice, type Lookup } from '../src/api/shapes.ts'
+import type { Lookup } from '../src/api/asked.ts'
+import { invoice } from '../src/api/shapes.ts'
 import { shortfall, slowest, steps } from '../src/invoice/confirming.tsx'
 import { verdict } from '../src/invoice/lookup.tsx'
+import { apps, transferUri } from '../src/invoice/more.tsx'
 import { bitcoinCode, bitcoinUri } from '../src/invoice/pay.tsx'
 import { remainingOf } from '../src/invoice/remaining.ts'
 import { judge, often, type Way } from '../src/invoice/store.ts'
@@ -66,10 +68,10 @@ const example = {
   expires_at: '2026-11-15T14:32:00Z',
   paid_at: null,
   closed_at: null,
-  merchant: { display_name: 'Northwind Books' },
-  payments: [],
   address_held_until: null,
   as_of: '2026-11-15T14:00:00Z',
+  merchant: { display_name: 'Northwind Books' },
+  payments: [],
   capabilities: { wallet_payments: true, notify: true, lookup: true, exchanges: true },
   session_token: 'cs_1',
 }
@@ -176,8 +178,6 @@ test('what was paid in part is asked for no more once it is closed', async () =>
   expect(await judge(invoice(closed), config({}))).toMatchObject({ kind: 'ready', ways: [] })
 })
 
-test('a network without a level in between has two steps', () => {
-  const states = (asset: string, finality: string, status: 'detected' | 'confirming') => steps(payment(finality, 'confirming', asset), status).map((step) => step.state)
 test('what is over is asked for once a minute beside a silent stream, until its address has cooled down', () => {
   const beside = (change: object, now = '2026-11-16T00:00:00Z') => often(invoice({ ...example, ...change }), Date.parse(now)).beside
   const over = { status: 'expired', closed_at: '2026-11-15T14:32:00Z', address_held_until: '2026-11-22T14:32:00Z' }
@@ -192,11 +192,36 @@ test('what is over is asked for once a minute beside a silent stream, until its 
   expect([beside({}), beside({ livemode: true })]).toEqual([60_000, null])
 })
 
+test('a network without a level in between has two steps', () => {
+  const states = (asset: string, finality: string, status: 'detected' | 'confirming') => steps(payment(finality, 'confirming', asset), status).map((step) => step.state)
   expect(states('USDC@eip155:84532', 'included', 'detected')).toEqual(['now', 'next', 'next'])
   expect(states('USDC@eip155:84532', 'included', 'confirming')).toEqual(['past', 'now', 'next'])
   expect(states('USDC@eip155:84532', 'safe', 'confirming')).toEqual(['past', 'now', 'next'])
   expect(states('USDT@tron:3448148188', 'included', 'confirming')).toEqual(['past', 'now'])
   expect(states('USDC@eip155:80002', 'included', 'detected')).toEqual(['now', 'next'])
+})
+
+test('a wallet’s own link says the token, the network, the address and the amount', () => {
+  const way = (asset: string, address: string) => {
+    const [symbol = '', network = ''] = asset.split('@')
+    return { asset, symbol, network, network_name: '', amount_due: '48.00', address, destination: '' }
+  }
+  const base = way('USDC@eip155:8453', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed')
+  const usdc = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
+  const transfer = `${usdc}@8453/transfer?address=${base.address}&uint256=48000000`
+  expect(transferUri(base, '48.00')).toBe(`ethereum:${transfer}`)
+  expect(apps(base, '48.00')).toEqual([
+    { name: 'MetaMask', href: `https://link.metamask.io/send/${transfer}` },
+    { name: 'Trust Wallet', href: `https://link.trustwallet.com/send?asset=c8453_t${usdc}&address=${base.address}&amount=48.00` },
+  ])
+  const tron = way('USDT@tron:728126428', 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8')
+  expect(transferUri(tron, '48.00')).toBeNull()
+  expect(apps(tron, '48.00').map(({ href }) => href)).toEqual([
+    'https://link.trustwallet.com/send?asset=c195_tTR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t&address=TJRabPrwbZy45sbavfcjinPJC18kjpRTv8&amount=48.00',
+  ])
+  // Test networks are not all wallets' business.
+  expect(apps(way('USDC@eip155:84532', base.address), '1').map(({ name }) => name)).toEqual(['MetaMask'])
+  expect(apps(way('USDT@tron:3448148188', tron.address), '1')).toEqual([])
 })
 
 test('an event is news when status, level or payments differ from what is shown', () => {

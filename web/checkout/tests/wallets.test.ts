@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Binding } from '../src/api/shapes.ts'
+import type { Binding } from '../src/api/asked.ts'
 import { isHonest, suffixLength } from '../src/wallets/binding.ts'
 import { type Provider, readName, type Wallet } from '../src/wallets/discover.ts'
 import { prove, transferData, WalletTrouble } from '../src/wallets/send.ts'

@@ -1,6 +1,7 @@
 // The parts of the API's objects that these pages use. `part` ties them to the types that are generated
 // from the OpenAPI document: a field that changes there no longer compiles here.
 
+import { free, hash } from './free.ts'
 import { decimal, flag, instant, list, maybe, oneOf, part, type Reader, record, text } from './read.ts'
 import type * as Api from './types.ts'
 
@@ -17,9 +18,9 @@ const STATUSES = [
   'cancelled',
 ] as const satisfies Api.InvoiceStatus[]
 
-const fiat = part<Api.FiatAmount>()({ amount: decimal, currency: text })
+const fiat = part<Api.FiatAmount>()({ amount: decimal, currency: free })
 const token = part<Api.TokenAmount>()({ amount: decimal, asset: text })
-const merchant = part<Api.MerchantName>()({ display_name: maybe(text) })
+export const merchant = part<Api.MerchantName>()({ display_name: maybe(free) })
 
 const derivation: Reader<Api.AddressDerivation> = (value) => {
   const { scheme } = record({ scheme: text })(value)
@@ -42,17 +43,17 @@ const derivation: Reader<Api.AddressDerivation> = (value) => {
 
 const pendingOption = part<Api.PendingOption>()({
   asset: text,
-  symbol: text,
+  symbol: free,
   network: text,
-  network_name: text,
+  network_name: free,
   amount_due: decimal,
 })
 
 const paymentOption = part<Api.CheckoutPaymentOption>()({
   asset: text,
-  symbol: text,
+  symbol: free,
   network: text,
-  network_name: text,
+  network_name: free,
   amount_due: decimal,
   address: text,
   address_derivation: maybe(derivation),
@@ -61,7 +62,7 @@ const paymentOption = part<Api.CheckoutPaymentOption>()({
 const payment = part<Api.CheckoutPayment>()({
   asset: text,
   amount: decimal,
-  tx_hash: text,
+  tx_hash: hash,
   finality: text,
   status: text,
 })
@@ -78,7 +79,7 @@ export const invoice = part<Api.CheckoutInvoice>()({
   livemode: flag,
   status: oneOf(...STATUSES),
   amount: fiat,
-  description: maybe(text),
+  description: maybe(free),
   payment_options: list(paymentOption),
   pending_options: list(pendingOption),
   select_by: maybe(instant),
@@ -88,9 +89,9 @@ export const invoice = part<Api.CheckoutInvoice>()({
   expires_at: instant,
   paid_at: maybe(instant),
   closed_at: maybe(instant),
-  merchant,
   address_held_until: maybe(instant),
   as_of: instant,
+  merchant,
   payments: list(payment),
   capabilities,
   session_token: text,
@@ -105,75 +106,3 @@ export const news = record({
   created_at: instant,
   invoice: record({ status: text, payments: list(payment) }),
 }) satisfies Reader<Pick<Api.InvoiceEvent, 'id' | 'type' | 'created_at'>>
-
-export const link = part<Api.CheckoutPaymentLink>()({
-  livemode: flag,
-  merchant,
-  description: maybe(text),
-  amount_type: oneOf('fixed', 'payer_chosen'),
-  currency: text,
-  amount: maybe(decimal),
-  min_amount: maybe(decimal),
-  max_amount: maybe(decimal),
-  expires_at: maybe(instant),
-  status: text,
-})
-export type Link = ReturnType<typeof link>
-
-export const binding = part<Api.WalletBinding>()({
-  asset: text,
-  network: text,
-  sender: text,
-  destination: text,
-  token_contract: maybe(text),
-  amount: decimal,
-  amount_base_units: decimal,
-})
-export type Binding = ReturnType<typeof binding>
-
-const transfer = part<Api.LookedUpTransfer>()({ asset: text, amount: text, attributed: flag, reason: maybe(text) })
-
-export const lookup = part<Omit<Api.TxLookup, 'transfers'> & { transfers: ReturnType<typeof transfer>[] }>()({
-  found: flag,
-  network: maybe(text),
-  attributed: flag,
-  transfers: list(transfer),
-})
-export type Lookup = ReturnType<typeof lookup>
-
-export const notice = part<Api.PayerNotice>()({ email: text, status: text })
-export type Notice = ReturnType<typeof notice>
-
-export const exchanges = record({
-  data: list(
-    record({
-      exchange: text,
-      name: text,
-      networks: list(
-        record({
-          network: text,
-          label: maybe(text),
-          withdrawal_fee: maybe(decimal),
-          source_url: text,
-          verified_at: maybe(instant),
-        }),
-      ),
-    }),
-  ),
-}) satisfies Reader<{ data: Api.ExchangeEntry[] }>
-export type Exchange = Api.ExchangeEntry
-
-const CLAIM_STATUSES = ['unclaimed', 'ready_to_send', 'in_review', 'sent', 'cancelled'] as const
-
-export const claim = part<Api.RefundClaim>()({
-  status: oneOf(...CLAIM_STATUSES),
-  amount: decimal,
-  asset: text,
-  symbol: text,
-  merchant,
-  networks: list(part<Api.ClaimNetwork>()({ network: text, network_name: text })),
-  expires_at: instant,
-  payout: maybe(part<Api.ClaimPayout>()({ address: text, network: text })),
-  tx_hash: maybe(text),
-})
-export type Claim = ReturnType<typeof claim>

@@ -2,7 +2,8 @@
 
 import { useState } from 'preact/hooks'
 import { post, Refused, segment } from '../api/client.ts'
-import { type Invoice, type Notice, notice } from '../api/shapes.ts'
+import { type Notice, notice } from '../api/asked.ts'
+import type { Invoice } from '../api/shapes.ts'
 import { usePage } from '../page.tsx'
 import { Field, said } from '../parts/field.tsx'
 import { Note } from '../parts/state.tsx'

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { get } from '../api/client.ts'
-import { type Exchange as Entry, exchanges } from '../api/shapes.ts'
+import { type Exchange as Entry, exchanges } from '../api/asked.ts'
 import { safeLink } from '../config.ts'
 import { add } from '../money.ts'
 import { usePage } from '../page.tsx'

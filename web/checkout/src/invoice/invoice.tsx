@@ -4,7 +4,7 @@ import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import type { Invoice } from '../api/shapes.ts'
 import { recall, remember } from '../keep.ts'
 import { price } from '../money.ts'
-import { Fact, Frame, shopName, usePage, What } from '../page.tsx'
+import { Fact, Frame, shopName, usePage } from '../page.tsx'
 import { announce } from '../parts/announce.tsx'
 import { useNow } from '../parts/deadline.tsx'
 import { ahead, lazy } from '../parts/lazy.tsx'
@@ -12,7 +12,7 @@ import { Bones, Failed, Loading, Unsure } from '../parts/whole.tsx'
 import { locale, t } from '../words/words.ts'
 import { Awaiting } from './awaiting.tsx'
 import { title as payTitle } from './pick.tsx'
-import { Partial, restSaid, restWay } from './rest.tsx'
+import { restSaid, restWay } from './remaining.ts'
 import { isChecked, isPayable, isUnderWay, onlyWay, openStore, type Settled, type Store } from './store.ts'
 import { Untrusted } from './untrusted.tsx'
 
@@ -54,7 +54,7 @@ function Ready({ shown, store }: { shown: Settled; store: Store }) {
     if (isOver) void store.refresh()
   }, [isOver])
   const face = faceOf(shown, isOver, store.isUnsure())
-  const later = useLater(face === 'later')
+  const later = useLater(face === 'later' || face === 'rest')
   useAnnouncements(invoice, face, later.part)
 
   const [picked, setPicked] = useState(() => recall(`way.${invoice.id}`))
@@ -67,12 +67,12 @@ function Ready({ shown, store }: { shown: Settled; store: Store }) {
   const way = only ?? ways.find((one) => one.asset === picked)
 
   const isOpen = face === 'pay' || face === 'rest'
-  const titles: Record<Face, () => string> = {
+  const titles: Record<Face, () => string | undefined> = {
     untrusted: () => t('pay.untrusted'),
     unsure: () => t('pay.unsure'),
     pay: () => (isChecked(way) ? payTitle(way) : t('pay.choose')),
     rest: () => restSaid(invoice),
-    later: () => later.part?.title({ invoice }) ?? shop,
+    later: () => later.part?.title({ invoice }),
   }
   const main = () => {
     if (shown.kind === 'untrusted') return <Untrusted invoice={invoice} shop={shop} why={shown.why} />
@@ -81,7 +81,7 @@ function Ready({ shown, store }: { shown: Settled; store: Store }) {
       const isOnly = only !== null
       return <Awaiting {...{ invoice, ways, way, isOnly, choose, store, shop, now, deadline }} hidden={shown.hidden} />
     }
-    if (face === 'rest') return <Partial invoice={invoice} ways={ways} store={store} shop={shop} now={now} />
+    if (later.part && face === 'rest') return <later.part.Partial invoice={invoice} ways={ways} store={store} shop={shop} now={now} />
     if (later.part) return <later.part.Later shown={shown} store={store} shop={shop} />
     return later.isAway ? <Unsure /> : <Bones />
   }
@@ -91,7 +91,7 @@ function Ready({ shown, store }: { shown: Settled; store: Store }) {
       title={titles[face]()}
       isTest={!invoice.livemode}
       isStale={store.isStale()}
-      what={<What description={invoice.description} price={price(invoice.amount.amount, invoice.amount.currency, locale())} />}
+      what={{ description: invoice.description, price: price(invoice.amount.amount, invoice.amount.currency, locale()) }}
       aside={<Aside isOpen={isOpen} paid={invoice.payments.length > 0 && later.part !== null} />}
     >
       {isOpen && invoice.payments.some((payment) => payment.status === 'reversed') && <Gone />}

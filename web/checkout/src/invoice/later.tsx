@@ -8,8 +8,10 @@ import { t } from '../words/words.ts'
 import { Confirming, said as seenSaid, slowest, steps } from './confirming.tsx'
 import { cameLate, Ended, Expired, expiredText, Review } from './ended.tsx'
 import { heading, Receipt } from './receipt.tsx'
-import { Rest } from './rest.tsx'
+import { Partial, Rest } from './rest.tsx'
 import type { Settled, Store, Way } from './store.ts'
+
+export { Partial }
 
 interface Later {
   shown: Extract<Settled, { kind: 'ready' }>
@@ -78,9 +80,9 @@ export function title({ invoice }: { invoice: Invoice }): string {
 
 /** What is said aloud when it becomes so, and whether the payer has to stop for it. */
 export function said(invoice: Invoice): [string, 'polite' | 'assertive'] {
+  if (cameLate(invoice)) return [t('later.came_late'), 'polite']
   switch (invoice.status) {
     case 'detected':
-  if (cameLate(invoice)) return [t('later.came_late'), 'polite']
     case 'confirming':
       return [seenSaid(invoice), 'polite']
     case 'cancelled':

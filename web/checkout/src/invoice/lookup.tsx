@@ -2,7 +2,8 @@
 
 import { useState } from 'preact/hooks'
 import { get, segment } from '../api/client.ts'
-import { type Invoice, type Lookup as Found, lookup } from '../api/shapes.ts'
+import { type Lookup as Found, lookup } from '../api/asked.ts'
+import type { Invoice } from '../api/shapes.ts'
 import { explorerLink, familyOf } from '../chain/networks.ts'
 import { usePage } from '../page.tsx'
 import { Field, said } from '../parts/field.tsx'

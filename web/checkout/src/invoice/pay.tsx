@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Invoice } from '../api/shapes.ts'
-import { familyOf, networkName } from '../chain/networks.ts'
+import { familyOf, networkName, networks } from '../chain/networks.ts'
 import { shown } from '../money.ts'
 import { Address } from '../parts/address.tsx'
 import { AmountBlock } from '../parts/amount.tsx'
@@ -16,6 +16,7 @@ import { t } from '../words/words.ts'
 import type { CheckedWay } from './store.ts'
 
 const Exchange = lazy('help', async () => (await import('./exchange.tsx')).Exchange)
+const Apps = lazy('help', async () => (await import('./more.tsx')).Apps)
 const More = lazy('help', async () => (await import('./more.tsx')).More)
 const Wallet = lazy('help', async () => (await import('./wallet.tsx')).Wallet)
 
@@ -92,13 +93,44 @@ export const bitcoinUri = (address: string, amount: string) => `bitcoin:${addres
 /** The same for a code: these addresses may be written in capitals, which codes hold more of. */
 export const bitcoinCode = (address: string, amount: string) => bitcoinUri(address.toUpperCase(), amount)
 
+/** Whoever touches the screen has the wallet on the same device. */
+const isTouch = () => matchMedia('(pointer: coarse)').matches
+
 function To({ way, network, shop, amount }: { way: CheckedWay; network: string; shop: string; amount: string }) {
   const [isOpen, setOpen] = useState(false)
-  const isBitcoin = familyOf(way.network) === 'bitcoin'
+  const [isWanted, setWanted] = useState(false)
+  const family = familyOf(way.network)
+  const isBitcoin = family === 'bitcoin'
   const code = isBitcoin ? bitcoinCode(way.address, amount) : way.address
   const holds = isBitcoin ? t('pay.qr_full') : <Text word="pay.qr_bare" amount={<bdi class="num ltr">{shown(amount)}</bdi>} />
+  const hasTouch = isTouch()
+  const opens = (
+    <>
+      <Icon name="out" />
+      {t('pay.open')}
+    </>
+  )
+  const wallet = isBitcoin ? (
+    <a class={`btn wide across ${hasTouch ? 'primary' : ''}`} href={bitcoinUri(way.address, amount)}>
+      {opens}
+    </a>
+  ) : (
+    // Wallets have links of their own for real networks, and for test networks of one family.
+    hasTouch &&
+    (family === 'evm' || networks[way.network]?.live) && (
+      <button type="button" class="btn wide across primary" aria-expanded={isWanted} onClick={() => setWanted(!isWanted)}>
+        {opens}
+      </button>
+    )
+  )
   return (
     <>
+      {hasTouch && wallet && (
+        <div class="stack">
+          {wallet}
+          {isWanted && <Apps way={way} amount={amount} />}
+        </div>
+      )}
       <div class="to">
         <Qr text={code} class="broad" />
         <h2 class="small">
@@ -106,13 +138,8 @@ function To({ way, network, shop, amount }: { way: CheckedWay; network: string; 
         </h2>
         <Address address={way.address} />
         <p class="small dim broad">{holds}</p>
-        <CopyButton value={way.address} label={t('pay.copy_address')} class="wide primary across" />
-        {isBitcoin && (
-          <a class="btn wide across" href={bitcoinUri(way.address, amount)}>
-            <Icon name="out" />
-            {t('pay.open')}
-          </a>
-        )}
+        <CopyButton value={way.address} label={t('pay.copy_address')} class={`wide across ${hasTouch && wallet ? '' : 'primary'}`} />
+        {!hasTouch && wallet}
         <p class="checked across">
           <Icon name="shield" />
           <span>
@@ -135,7 +162,7 @@ function To({ way, network, shop, amount }: { way: CheckedWay; network: string; 
             {t('pay.details')}
             <Icon name="chevron" class="chev" />
           </summary>
-          {isOpen && <More way={way} amount={amount} />}
+          {isOpen && <More way={way} amount={amount} isTouch={hasTouch} />}
         </details>
       )}
     </>

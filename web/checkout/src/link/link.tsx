@@ -2,10 +2,11 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { get, post, Refused, segment } from '../api/client.ts'
-import { invoice as readInvoice, link as readLink, type Link } from '../api/shapes.ts'
+import { link as readLink, type Link } from '../api/asked.ts'
+import { invoice as readInvoice } from '../api/shapes.ts'
 import { remember } from '../keep.ts'
 import { compare, decimalPoint, price, typed } from '../money.ts'
-import { Fact, Frame, shopName, usePage, What } from '../page.tsx'
+import { Fact, Frame, shopName, usePage } from '../page.tsx'
 import { Field, said } from '../parts/field.tsx'
 import type { Glyph } from '../parts/icon.tsx'
 import { Note, State } from '../parts/state.tsx'
@@ -47,9 +48,9 @@ export function LinkPage({ slug }: { slug: string }) {
   return (
     <Frame
       shop={shop}
-      title={t('link.pay_shop', { shop })}
+      title={link.status === 'active' ? t('link.pay_shop', { shop }) : closedWords(link)[1]}
       isTest={!link.livemode}
-      what={<What description={link.description} price={fixed} />}
+      what={{ description: link.description, price: fixed }}
       aside={
         <aside class="aside">
           <Fact glyph="direct">{t('pay.direct')}</Fact>
@@ -102,7 +103,7 @@ function Open({ slug, link, shop, close }: Open) {
   }
   return (
     <form class="card" onSubmit={submit} noValidate>
-      <State title={<Text word="link.pay_shop" shop={shop} />} />
+      <State title={<Text word="link.pay_shop" shop={shop} />}>{isFixed && <p class="dim">{t('link.next')}</p>}</State>
       <div class="stack">
         {isFixed ? (
           problem && (
@@ -127,7 +128,7 @@ function Open({ slug, link, shop, close }: Open) {
           </Field>
         )}
         <button type="submit" class="btn wide primary" aria-disabled={isBusy}>
-          {t('link.continue')}
+          {isFixed ? <Text word="link.pay_price" price={<bdi class="num nowrap ltr">{written(link.amount ?? '', link)}</bdi>} /> : t('link.continue')}
         </button>
       </div>
     </form>

@@ -2,7 +2,9 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { withoutAddresses } from '../api/free.ts'
 import { shown } from '../money.ts'
+import { t } from '../words/words.ts'
 import { CopyButton } from './copy.tsx'
 
 /** From this length on the hero is set smaller, so that it stays in one line. */
@@ -11,7 +13,7 @@ const LONG = 6
 export const tokens = (amount: string, symbol: string) => `${shown(amount)} ${symbol}`
 
 /** The symbol of an asset code. */
-export const symbolOf = (asset: string) => asset.split('@')[0] ?? asset
+export const symbolOf = (asset: string) => withoutAddresses(asset.split('@')[0] ?? asset)
 export const networkOf = (asset: string) => asset.slice(asset.indexOf('@') + 1)
 
 export function Tokens({ amount, symbol }: { amount: string; symbol: string }) {
@@ -56,7 +58,7 @@ export function AmountBlock({ label, amount, symbol, suffix = 0, isFocused, chil
           <span class="says">{label}</span>
           <Hero amount={amount} symbol={symbol} suffix={suffix} />
         </h1>
-        <CopyButton value={shown(amount)} />
+        <CopyButton value={shown(amount)} name={t('pay.copy_amount')} />
       </div>
       <p class="net">{children}</p>
     </div>

@@ -9,10 +9,12 @@ interface Copy {
   /** The bare value: no grouping, no unit. */
   value: string
   label?: string
+  /** What the button is called where its label alone does not say what it copies. */
+  name?: string
   class?: string
 }
 
-export function CopyButton({ value, label = t('pay.copy'), class: className = '' }: Copy) {
+export function CopyButton({ value, label = t('pay.copy'), name, class: className = '' }: Copy) {
   const [isDone, setDone] = useState(false)
   useEffect(() => {
     if (!isDone) return
@@ -25,7 +27,7 @@ export function CopyButton({ value, label = t('pay.copy'), class: className = ''
     announce(t('pay.copied'))
   }
   return (
-    <button type="button" class={`btn ${className} ${isDone ? 'done' : ''}`} onClick={copy}>
+    <button type="button" class={`btn ${className} ${isDone ? 'done' : ''}`} aria-label={isDone ? undefined : name} onClick={copy}>
       <Icon name={isDone ? 'check' : 'copy'} />
       {isDone ? t('pay.copied') : label}
     </button>

@@ -21,7 +21,7 @@ export function Loading() {
   const { config } = usePage()
   const shop = shopName(config, null)
   return (
-    <Frame shop={shop} title={shop} isTest={false}>
+    <Frame shop={shop} isTest={false}>
       <Bones />
     </Frame>
   )

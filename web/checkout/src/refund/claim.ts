@@ -1,7 +1,7 @@
 // What both halves of the refund page know of a claim.
 
 import { segment } from '../api/client.ts'
-import type { Claim } from '../api/shapes.ts'
+import type { Claim } from '../api/asked.ts'
 import { networkName } from '../chain/networks.ts'
 
 export const claimPath = (token: string) => `/v1/refund_claims/${segment(token)}`

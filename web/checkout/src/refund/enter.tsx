@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import { type Api, post, Refused } from '../api/client.ts'
-import { type Claim, claim as readClaim } from '../api/shapes.ts'
+import { type Claim, claim as readClaim } from '../api/asked.ts'
 import { hrp, networkName, networks } from '../chain/networks.ts'
 import { readPayee } from '../chain/payee.ts'
 import { Address } from '../parts/address.tsx'

@@ -1,6 +1,6 @@
 // After the claim: recorded, being checked, sent, or taken back.
 
-import type { Claim } from '../api/shapes.ts'
+import type { Claim } from '../api/asked.ts'
 import { explorerLink } from '../chain/networks.ts'
 import { networkOf, Tokens } from '../parts/amount.tsx'
 import { Note, State } from '../parts/state.tsx'
@@ -20,12 +20,26 @@ interface Recorded {
   isTooLate: boolean
 }
 
+/** What has become of the refund, in a few words. */
+export function recordedTitle({ status }: Claim): string {
+  switch (status) {
+    case 'cancelled':
+      return t('refund.taken_back')
+    case 'in_review':
+      return t('refund.in_review')
+    case 'sent':
+      return t('refund.sent')
+    default:
+      return t('refund.recorded')
+  }
+}
+
 export function Recorded({ claim, shop, isTooLate }: Recorded) {
   const amount = <Tokens amount={claim.amount} symbol={claim.symbol} />
   if (claim.status === 'cancelled') {
     return (
       <div class="card">
-        <State glyph="cross" title={t('refund.taken_back')} isFocused>
+        <State glyph="cross" title={recordedTitle(claim)} isFocused>
           <p>{t('refund.taken_back_text')}</p>
         </State>
       </div>
@@ -34,7 +48,7 @@ export function Recorded({ claim, shop, isTooLate }: Recorded) {
   if (claim.status === 'in_review') {
     return (
       <div class="card">
-        <State glyph="eye" title={t('refund.in_review')} isFocused>
+        <State glyph="eye" title={recordedTitle(claim)} isFocused>
           <p>{t('refund.in_review_text')}</p>
           {isTooLate && <Note tone="warn">{t('refund.already')}</Note>}
         </State>
@@ -47,7 +61,7 @@ export function Recorded({ claim, shop, isTooLate }: Recorded) {
   return (
     <>
       <div class="card">
-        <State tone="ok" glyph="check" title={t(isSent ? 'refund.sent' : 'refund.recorded')} isFocused>
+        <State tone="ok" glyph="check" title={recordedTitle(claim)} isFocused>
           <p class="dim">
             <Text word={isSent ? 'refund.sent_text' : 'refund.recorded_text'} shop={shop} amount={amount} />
           </p>

@@ -3,9 +3,9 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Api, get, Refused } from '../api/client.ts'
-import { type Claim, claim as readClaim } from '../api/shapes.ts'
+import { type Claim, claim as readClaim } from '../api/asked.ts'
 import { networks } from '../chain/networks.ts'
-import { Fact, Frame, shopName, usePage, What } from '../page.tsx'
+import { Fact, Frame, shopName, usePage } from '../page.tsx'
 import { tokens } from '../parts/amount.tsx'
 import { Failed, Loading } from '../parts/whole.tsx'
 import { day } from '../time.ts'
@@ -13,10 +13,12 @@ import { Text } from '../words/text.tsx'
 import { t } from '../words/words.ts'
 import { claimPath } from './claim.ts'
 import { Enter } from './enter.tsx'
-import { Recorded } from './recorded.tsx'
+import { Recorded, recordedTitle } from './recorded.tsx'
 
 /** How often the page looks whether the shop has sent the money. */
 const LOOK_MS = 30_000
+
+const NO_TOKEN = 'no_token'
 
 type Loaded = { claim: Claim } | { why: Refused | null } | null
 
@@ -28,8 +30,10 @@ export function RefundPage({ token }: { token: string }) {
   const [isTooLate, setTooLate] = useState(false)
   /** The claim as it was last seen: whose it is outlives it. */
   const known = useRef<Claim | null>(null)
-  const load = () =>
-    get(api, claimPath(token), readClaim).then(
+  const load = async () => {
+    // Without the token, which does not stay in the address bar, there is nothing to ask for.
+    if (token === '') return setLoaded({ why: new Refused(404, NO_TOKEN, null) })
+    await get(api, claimPath(token), readClaim).then(
       (claim) => setLoaded({ claim }),
       (error) => {
         const why = error instanceof Refused ? error : null
@@ -37,6 +41,7 @@ export function RefundPage({ token }: { token: string }) {
         setLoaded((before) => (before && 'claim' in before && (!why || why.isTransient) ? before : { why }))
       },
     )
+  }
   useEffect(() => void load(), [token])
   const isWaiting = loaded !== null && 'claim' in loaded && ['ready_to_send', 'in_review'].includes(loaded.claim.status)
   useEffect(() => {
@@ -64,10 +69,10 @@ export function RefundPage({ token }: { token: string }) {
   return (
     <Frame
       shop={shop}
-      title={t('refund.refund')}
+      title={isOpen ? t('refund.where') : recordedTitle(claim)}
       isTest={isTest(claim)}
       runs={t('refund.runs')}
-      what={<What description={t('refund.refund')} price={tokens(claim.amount, claim.symbol)} />}
+      what={{ description: t('refund.refund'), price: tokens(claim.amount, claim.symbol) }}
       aside={
         <aside class="aside">
           <Fact glyph="direct">{t('refund.own_wallet')}</Fact>
@@ -94,6 +99,8 @@ function missingWords(why: Refused | null): { title: string; text: string } {
       return { title: t('refund.over'), text: t('refund.ended_text') }
     case 'claim_cancelled':
       return { title: t('refund.taken_back'), text: t('refund.taken_back_text') }
+    case NO_TOKEN:
+      return { title: t('refund.missing'), text: t('refund.bookmark') }
     default:
       return { title: t('refund.missing'), text: t('pay.missing_text') }
   }

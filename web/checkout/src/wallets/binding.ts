@@ -1,6 +1,6 @@
 // What the server wants a wallet to send, held against what this page knows by itself.
 
-import type { Binding } from '../api/shapes.ts'
+import type { Binding } from '../api/asked.ts'
 import { readEvm } from '../chain/evm.ts'
 import { familyOf } from '../chain/networks.ts'
 import { type PinConfig, pinsFor } from '../chain/pins.ts'

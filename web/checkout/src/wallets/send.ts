@@ -1,7 +1,7 @@
 // Talking to a wallet: who it is, which network it is on, and the one transfer it is asked to make.
 
 import coins from 'till:coins'
-import type { Binding } from '../api/shapes.ts'
+import type { Binding } from '../api/asked.ts'
 import { toHex } from '../chain/bytes.ts'
 import { networks } from '../chain/networks.ts'
 import type { Provider, TronProvider, TronWeb, Wallet } from './discover.ts'

@@ -26,7 +26,7 @@ test('a payer picks a currency and a network, and gets the amount, the address a
   await page.getByRole('button', { name: 'Copy address' }).click()
   await page.getByText('Copied').first().waitFor()
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(option?.address)
-  await page.getByRole('button', { name: 'Copy', exact: true }).click()
+  await page.getByRole('button', { name: 'Copy amount', exact: true }).click()
   await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe('48.00')
 
   // For those who want it: the contract, and a link that fills in a wallet's form.
@@ -198,7 +198,7 @@ test('what is pressed is as high as a finger, and an amount in Bitcoin keeps its
   await page.locator('.addr').waitFor()
   const height = (name: string) => page.getByRole('button', { name, exact: true }).boundingBox()
   expect((await height('Already sent, but nothing happens?'))?.height).toBeGreaterThanOrEqual(44)
-  const [amount, copy] = [await page.locator('.money').boundingBox(), await height('Copy')]
+  const [amount, copy] = [await page.locator('.money').boundingBox(), await height('Copy amount')]
   expect((copy?.y ?? 0) + (copy?.height ?? 0)).toBeLessThanOrEqual((amount?.y ?? 0) + (amount?.height ?? 0) + 12)
   await close()
 })

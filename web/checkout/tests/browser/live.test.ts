@@ -112,7 +112,7 @@ test('a page that is opened while a payment settles follows it, also beside a st
 test('the answer to a choice stands, also when another question was answered before it', async () => {
   const link = await shop.call<{ slug: string }>('POST', '/v1/payment_links', { amount_type: 'fixed', amount: '25.00', currency: 'USD', assets: [BASE] })
   const { page, context, close } = await visit(`${shop.pages}/l/${link.slug}`)
-  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('button', { name: 'Pay $25.00' }).click()
   await heading(page, 'Choose how to pay').waitFor()
   // What is asked after the choice is answered before it, with how things were; and then nothing more.
   const before = page.waitForResponse((response) => response.request().method() === 'GET' && /invoices\/inv_\w+/.test(response.url()) && !response.url().includes('events'))
@@ -200,6 +200,27 @@ test('a server that is away when the page is opened can be asked again', async (
   await context.unroute('**/v1/checkout/invoices/*')
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.locator('.addr').waitFor()
+  await close()
+})
+
+test('a page whose words do not come is not empty, and neither is one without its script', async () => {
+  const made = await shop.invoice([BASE])
+  for (const missing of ['**/assets/pay-*.js', '**/assets/*.js']) {
+    const { page, context, close } = await visit('about:blank')
+    await context.route(missing, (route) => route.abort())
+    await page.goto(at(made.id))
+    await page.getByText('the payment server cannot be reached').waitFor()
+    await close()
+  }
+})
+
+test('before anything is known the tab says whose page it is', async () => {
+  const made = await shop.invoice([BASE])
+  const { page, context, close } = await visit('about:blank')
+  await context.route(INVOICE, () => {})
+  await page.goto(at(made.id))
+  await page.locator('.bone').first().waitFor()
+  expect(await page.title()).toBe('Northwind Books')
   await close()
 })
 

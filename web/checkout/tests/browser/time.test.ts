@@ -141,7 +141,7 @@ test('a rest that comes after the deadline is paid late', async () => {
 test('a link’s invoice wants a network first, and starts anew when that time is over', async () => {
   const link = await shop.call<{ url: string; slug: string }>('POST', '/v1/payment_links', { amount_type: 'fixed', amount: '25.00', currency: 'USD' })
   const { page, close } = await visit(`${shop.pages}/l/${link.slug}`)
-  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('button', { name: 'Pay $25.00' }).click()
   await heading(page, 'Choose how to pay').waitFor()
   expect(await page.locator('.due').textContent()).toContain('Choose before')
   await shop.wait(31)
