@@ -31,10 +31,9 @@ function currentRoute(): Route {
   return asked
 }
 
-/** A refund's token leaves the address bar, but not the tab: loading the page again finds it. */
+/** A refund's token leaves the address bar, but not the tab: loading the page again finds it, and a bookmark does not. */
 function rememberedRefund(): Route {
-  const token = /\/r\/$/.test(location.pathname) ? recall('claim') : null
-  return token === null ? { page: 'none' } : { page: 'refund', token }
+  return /\/r\/$/.test(location.pathname) ? { page: 'refund', token: recall('claim') ?? '' } : { page: 'none' }
 }
 
 function Content({ at }: { at: Route }) {
@@ -114,6 +113,7 @@ async function start(): Promise<void> {
     at = route(location.pathname)
     draw()
   })
+  place.replaceChildren()
   draw()
 }
 

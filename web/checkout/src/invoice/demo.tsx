@@ -4,6 +4,7 @@
 import { useState } from 'preact/hooks'
 import { post, segment } from '../api/client.ts'
 import { type Invoice, invoice as readInvoice } from '../api/shapes.ts'
+import { networkName } from '../chain/networks.ts'
 import { usePage } from '../page.tsx'
 import { Tokens } from '../parts/amount.tsx'
 import { add } from '../money.ts'
@@ -44,9 +45,12 @@ export function Demo({ invoice, store }: { invoice: Invoice; store: Store }) {
     </button>
   )
   return (
-    <section class="demo stack" aria-labelledby="demo" lang="en" dir="ltr">
+    <section class="demo stack" aria-labelledby="demo">
       <h2 id="demo">{t('demo.title')}</h2>
       <p class="small">{t('demo.text')}</p>
+      <p class="small">
+        {option.symbol} {t('pay.on')} <bdi>{networkName(option.network, option.network_name)}</bdi>
+      </p>
       {isFailed && <p role="alert">{t('demo.failed')}</p>}
       {coming && next ? (
         <button type="button" class="btn wide" onClick={() => pay(coming.amount, next, coming.tx_hash)}>

@@ -29,10 +29,8 @@ export const locale = () => language
 /** Arabic and Persian are written from the right. */
 export const direction = () => (language === 'ar' || language === 'fa' ? 'rtl' : 'ltr')
 
-/** A group that a language does not have is in English. */
 async function fetched(from: Language, group: Group): Promise<Words> {
-  const file = files[`${from}/${group}`] ?? files[`en/${group}`]
-  return (await file?.())?.default ?? []
+  return (await files[`${from}/${group}`]?.())?.default ?? []
 }
 
 export async function loadWords(group: Group): Promise<void> {

@@ -38,12 +38,17 @@ test('one click pays with test money, and the page turns to paid', async () => {
   await close()
 })
 
-test('the panel of the demonstration speaks English, from the left, in whatever language', async () => {
-  const made = await shop.invoice([BASE])
-  const { page, close } = await visit(`${made.checkout_url}&lang=ar`)
+test('the panel of the demonstration speaks the page’s language, and says what it pays in', async () => {
+  const made = await shop.invoice(ALL)
+  const { page, close } = await visit(`${made.checkout_url}&lang=de`)
   const panel = page.locator('.demo')
-  await panel.waitFor()
-  expect([await panel.getAttribute('dir'), await panel.getAttribute('lang')]).toEqual(['ltr', 'en'])
+  await panel.getByRole('heading', { name: 'Mit Testgeld bezahlen' }).waitFor()
+  await panel.getByText('USDC über Base Sepolia').waitFor()
+  await page.getByRole('radio', { name: 'USDT' }).check()
+  await page.getByRole('button', { name: /48,00 USDT|48\.00 USDT/ }).first().click()
+  await panel.getByText('USDT über TRON Nile').waitFor()
+  await panel.getByRole('button', { name: /^Der genaue Betrag: 48.00 USDT/ }).click()
+  await heading(page, 'Bezahlt').waitFor()
   await close()
 })
 

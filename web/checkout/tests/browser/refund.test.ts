@@ -176,10 +176,22 @@ test('a link that was never used ends after thirty days', async () => {
 })
 
 test('a link that opens nothing says so', async () => {
-  for (const path of ['/r/nothing', '/r/']) {
-    const { page, close } = await visit(shop.pages + path)
-    await heading(page, 'We cannot find this').waitFor()
-    await look(page, 'refund-missing')
-    await close()
-  }
+  const { page, close } = await visit(`${shop.pages}/r/nothing`)
+  await heading(page, 'We cannot find this refund').waitFor()
+  await look(page, 'refund-missing')
+  await close()
+})
+
+test('a bookmark of the page, which has no token, says which link is meant', async () => {
+  const refund = await refunded()
+  const first = await open(refund)
+  await address(first.page).waitFor()
+  expect(await first.page.title()).toBe('Where should your refund go? · Northwind Books')
+  const bookmark = first.page.url()
+  await first.close()
+  const { page, close } = await visit(bookmark)
+  await heading(page, 'We cannot find this refund').waitFor()
+  await page.getByText('Open the link that you were given once more.').waitFor()
+  await look(page, 'refund-bookmark')
+  await close()
 })
