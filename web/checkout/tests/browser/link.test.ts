@@ -18,7 +18,7 @@ test('a fixed link makes an invoice, and a network is given to it by picking', a
   const made = await link({ amount_type: 'fixed', amount: '25.00' })
   const { page, close } = await visit(at(made))
   await heading(page, 'Pay Northwind Books').waitFor()
-  await page.getByText('$25.00').waitFor()
+  await page.getByText('$25.00').first().waitFor()
   await page.getByText('You choose the currency and the network next.').waitFor()
   await look(page, 'link-fixed')
   await page.getByRole('button', { name: 'Pay $25.00', exact: true }).click()
