@@ -80,24 +80,35 @@ export function readConfig(value: unknown, place: URL): Config {
   }
 }
 
-/** Fetches config.json from beside the page. The key lets a server that has many merchants know which. */
-export async function loadConfig(place: URL, key: string | null): Promise<Config> {
+/**
+ * Fetches config.json from beside the page. The key lets a server that has many merchants know which, and so does the token
+ * of a refund, which goes where no log and no history keeps it.
+ */
+export async function loadConfig(place: URL, key: string | null, claim: string | null): Promise<Config> {
   const url = new URL(place)
   if (key !== null) url.searchParams.set('key', key)
-  const response = await fetch(url, { credentials: 'omit', cache: 'no-cache' }).catch(() => null)
+  const headers: Record<string, string> = claim ? { 'x-refund-claim': claim } : {}
+  const response = await fetch(url, { headers, credentials: 'omit', cache: 'no-cache' }).catch(() => null)
   if (!response) throw new Refused(0, 'offline', null)
   const body: unknown = await response.json().catch(() => null)
   if (response.ok) return readConfig(body, place)
+  // Whose refund it would be is nobody's to say where there is none; the page says that itself.
+  if (claim) return loadConfig(place, key, null)
   // The payment server refuses in its own words. A host that has no such file leaves a page that was not set up.
   const code = (body as { error?: { code?: unknown } } | null)?.error?.code
   throw typeof code === 'string' ? new Refused(response.status, code, null) : new Refused(500, 'config', null)
 }
 
-/** Where "return to the shop" leads: what the shop's own link asked for, if the configuration allows it. */
-export function returnLink(config: Config, asked: string | null): string | null {
-  if (asked !== null && URL.canParse(asked)) {
-    const url = new URL(asked)
-    if (url.protocol === 'https:' && config.returnOrigins.includes(url.origin)) return url.href
-  }
-  return config.returnUrl
+const origin = (link: string | null, schemes: RegExp) => (link !== null && schemes.test(link) && URL.canParse(link) ? new URL(link).origin : null)
+
+/**
+ * Where "return to the shop" leads: what the shop's own link asked for, or else what the invoice says. A page with a
+ * configuration of its own lets nobody lead its payers elsewhere than that allows.
+ */
+export function returnLink(config: Config, asked: string | null, said: string | null): string | null {
+  const wanted = origin(asked, /^https:/)
+  if (wanted !== null && config.returnOrigins.includes(wanted)) return asked
+  const known = origin(said, /^https?:/)
+  const isAllowed = config.isHosted || [...config.returnOrigins, origin(config.returnUrl, /^https?:/)].includes(known)
+  return known !== null && isAllowed ? said : config.returnUrl
 }

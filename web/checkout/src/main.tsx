@@ -78,7 +78,7 @@ async function start(): Promise<void> {
   let config = BARE
   let why: Refused | null = null
   try {
-    if (!isFramed) config = await loadConfig(new URL('config.json', folder), query.get('key'))
+    if (!isFramed) config = await loadConfig(new URL('config.json', folder), query.get('key'), at.page === 'refund' ? at.token : null)
   } catch (error) {
     why = error instanceof Refused ? error : new Refused(500, 'config', null)
   }

@@ -27,10 +27,22 @@ test('only links that lead to a page or a mailbox are followed', () => {
 
 test('the payer is sent back only where the configuration allows', () => {
   const config = readConfig({ ...least, return_url: 'https://shop.example/', return_origins: ['https://shop.example'] }, place)
-  expect(returnLink(config, 'https://shop.example/thanks?order=1')).toBe('https://shop.example/thanks?order=1')
+  expect(returnLink(config, 'https://shop.example/thanks?order=1', null)).toBe('https://shop.example/thanks?order=1')
   for (const asked of [null, 'https://evil.example/', 'https://shop.example.evil.example/', 'javascript:alert(1)', 'http://shop.example/', 'not a url']) {
-    expect(returnLink(config, asked), String(asked)).toBe('https://shop.example/')
+    expect(returnLink(config, asked, null), String(asked)).toBe('https://shop.example/')
+    // Nor does an answer lead elsewhere.
+    expect(returnLink(config, null, asked), String(asked)).toBe('https://shop.example/')
   }
+  expect(returnLink(config, null, 'https://shop.example/thanks')).toBe('https://shop.example/thanks')
+})
+
+test('on the page of the payment server the invoice says where to go', () => {
+  const config = readConfig({ ...least, hosted: true, return_url: 'https://shop.example/' }, place)
+  expect(returnLink(config, null, 'http://localhost:3000/inv_1')).toBe('http://localhost:3000/inv_1')
+  expect(returnLink(config, null, null)).toBe('https://shop.example/')
+  for (const said of ['javascript:alert(1)', 'data:text/html,x', 'not a url']) expect(returnLink(config, null, said)).toBe('https://shop.example/')
+  // Whoever made up a link to the page leads nobody anywhere.
+  expect(returnLink(config, 'https://evil.example/', null)).toBe('https://shop.example/')
 })
 
 test('a page is told by the end of its path, wherever the pages were put', () => {

@@ -70,6 +70,7 @@ const example = {
   closed_at: null,
   address_held_until: null,
   as_of: '2026-11-15T14:00:00Z',
+  return_url: null,
   merchant: { display_name: 'Northwind Books' },
   payments: [],
   capabilities: { wallet_payments: true, notify: true, lookup: true, exchanges: true },

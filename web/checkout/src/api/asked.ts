@@ -15,6 +15,7 @@ export const link = part<Api.CheckoutPaymentLink>()({
   min_amount: maybe(decimal),
   max_amount: maybe(decimal),
   expires_at: maybe(instant),
+  return_url: maybe(text),
   status: text,
 })
 export type Link = ReturnType<typeof link>

@@ -20,7 +20,7 @@ const STATUSES = [
 
 const fiat = part<Api.FiatAmount>()({ amount: decimal, currency: free })
 const token = part<Api.TokenAmount>()({ amount: decimal, asset: text })
-export const merchant = part<Api.MerchantName>()({ display_name: maybe(free) })
+export const merchant = part<Api.MerchantName>()({ display_name: free })
 
 const derivation: Reader<Api.AddressDerivation> = (value) => {
   const { scheme } = record({ scheme: text })(value)
@@ -91,6 +91,7 @@ export const invoice = part<Api.CheckoutInvoice>()({
   closed_at: maybe(instant),
   address_held_until: maybe(instant),
   as_of: instant,
+  return_url: maybe(text),
   merchant,
   payments: list(payment),
   capabilities,

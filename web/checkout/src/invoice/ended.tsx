@@ -26,7 +26,7 @@ interface Ended {
 /** Over or cancelled: no address, and a way to find out what became of money already sent. */
 export function Ended({ invoice, shop, glyph, title, children }: Ended) {
   const { config, query, go } = usePage()
-  const back = returnLink(config, query.get('return_url'))
+  const back = returnLink(config, query.get('return_url'), invoice.return_url)
   const slug = recall(`link.${invoice.id}`)
   return (
     <div class="card">
@@ -53,12 +53,23 @@ export function Ended({ invoice, shop, glyph, title, children }: Ended) {
               </span>
             </a>
           )}
-          {!back && <Contact shop={shop} />}
+          <Contact shop={shop} />
         </div>
       )}
+      <Reference invoice={invoice} />
     </div>
   )
 }
+
+/** What the shop knows this payment by, when it is asked. */
+const Reference = ({ invoice }: { invoice: Invoice }) => (
+  <dl class="facts">
+    <dt>{t('later.reference')}</dt>
+    <dd>
+      <code class="ltr">{invoice.id}</code>
+    </dd>
+  </dl>
+)
 
 /** Money came, or is on its way, that no longer counts: it is the payer's to ask for. */
 export const cameLate = (invoice: Invoice) => isOver(invoice) && invoice.payments.some(isLate)
@@ -102,6 +113,7 @@ export function Review({ invoice, shop }: { invoice: Invoice; shop: string }) {
           <Contact shop={shop} />
         </div>
       )}
+      <Reference invoice={invoice} />
     </div>
   )
 }

@@ -35,7 +35,7 @@ function Title({ invoice }: { invoice: Invoice }) {
 
 export function Receipt({ invoice, shop, store }: { invoice: Invoice; shop: string; store: Store }) {
   const { config, query } = usePage()
-  const back = returnLink(config, query.get('return_url'))
+  const back = returnLink(config, query.get('return_url'), invoice.return_url)
   const note = invoice.status === 'overpaid' ? t('later.too_much_text') : invoice.status === 'paid_late' ? t('later.late_text') : null
   return (
     <>

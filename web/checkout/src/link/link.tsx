@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { get, post, Refused, segment } from '../api/client.ts'
 import { link as readLink, type Link } from '../api/asked.ts'
 import { invoice as readInvoice } from '../api/shapes.ts'
+import { returnLink } from '../config.ts'
 import { remember } from '../keep.ts'
 import { compare, decimalPoint, price, typed } from '../money.ts'
 import { Fact, Frame, shopName, usePage } from '../page.tsx'
@@ -60,7 +61,7 @@ export function LinkPage({ slug }: { slug: string }) {
       {link.status === 'active' ? (
         <Open slug={slug} link={link} shop={shop} close={close} />
       ) : (
-        <Closed link={link} again={load} />
+        <Closed link={link} shop={shop} again={load} />
       )}
     </Frame>
   )
@@ -167,18 +168,29 @@ function decimalsOf(currency: string): number {
   }
 }
 
-function Closed({ link, again }: { link: Link; again: () => void }) {
+function Closed({ link, shop, again }: { link: Link; shop: string; again: () => void }) {
+  const { config, query } = usePage()
   const [glyph, title, mayReturn] = closedWords(link)
+  const back = returnLink(config, query.get('return_url'), link.return_url)
   return (
     <div class="card">
       <State glyph={glyph} title={title} isFocused>
         {mayReturn && <p>{t('link.some_minutes')}</p>}
       </State>
-      {mayReturn && (
-        <div>
-          <button type="button" class="btn wide" onClick={again}>
-            {t('pay.again')}
-          </button>
+      {(mayReturn || back) && (
+        <div class="stack">
+          {mayReturn && (
+            <button type="button" class="btn wide" onClick={again}>
+              {t('pay.again')}
+            </button>
+          )}
+          {back && (
+            <a class="btn wide" href={back} rel="noopener">
+              <span>
+                <Text word="link.return" shop={shop} />
+              </span>
+            </a>
+          )}
         </div>
       )}
     </div>

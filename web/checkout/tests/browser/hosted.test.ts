@@ -18,14 +18,86 @@ test('an invoice’s own link opens its checkout, which says who serves it', asy
   await close()
 })
 
-test('a shop without a name is called one', async () => {
+test('a shop without a name of its own is called as its account is', async () => {
   await shop.call('POST', '/v1/merchant/settings', { display_name: null })
   const made = await shop.invoice([BASE])
   const { page, close } = await visit(made.checkout_url)
-  await page.getByText('Checked: this address belongs to the shop.').waitFor()
-  expect(await page.locator('.who > span').textContent()).toBe('The shop')
+  const name = (await page.locator('.who > span').textContent()) ?? ''
+  expect(name).not.toMatch(/^(The shop)?$/)
+  await page.getByText(`Checked: this address belongs to ${name}.`).waitFor()
   await shop.call('POST', '/v1/merchant/settings', { display_name: 'Northwind Books' })
   await close()
+})
+
+const BRAND = { return_url: 'https://shop.example/orders/{invoice}', support_url: 'mailto:help@shop.example', accent: '#0f5c6e' }
+
+test('after paying there is a way back, help and the number, in the shop’s colour', async () => {
+  await shop.call('POST', '/v1/merchant/settings', BRAND)
+  const made = await shop.invoice([BASE])
+  const { page, close } = await visit(made.checkout_url)
+  await page.locator('.addr').waitFor()
+  expect(await page.evaluate(() => document.documentElement.style.getPropertyValue('--accent'))).toBe('#0f5c6e')
+  // Nobody is led away before there is something to come back with.
+  expect(await page.getByRole('link', { name: 'Return to Northwind Books' }).count()).toBe(0)
+  await shop.pay(made.id)
+  await heading(page, 'Paid').waitFor()
+  expect(await page.getByRole('link', { name: 'Return to Northwind Books' }).getAttribute('href')).toBe(`https://shop.example/orders/${made.id}`)
+  expect(await page.getByRole('link', { name: 'Help from Northwind Books' }).getAttribute('href')).toBe('mailto:help@shop.example')
+  await page.locator('.facts').getByText(made.id).waitFor()
+  await look(page, 'hosted-paid')
+  await close()
+})
+
+test('what ended otherwise has the same', async () => {
+  await shop.call('POST', '/v1/merchant/settings', BRAND)
+  const [over, cancelled] = [await shop.invoice([BASE]), await shop.invoice([BASE])]
+  await shop.call('POST', `/v1/invoices/${cancelled.id}/cancel`)
+  await shop.wait(61)
+  for (const [made, title, name] of [
+    [over, 'Time is over', 'hosted-over'],
+    [cancelled, 'Cancelled', 'hosted-cancelled'],
+  ] as const) {
+    const { page, close } = await visit(made.checkout_url)
+    await heading(page, title).waitFor()
+    expect(await page.getByRole('link', { name: 'Return to Northwind Books' }).getAttribute('href')).toBe(`https://shop.example/orders/${made.id}`)
+    expect(await page.getByRole('link', { name: 'Contact Northwind Books' }).getAttribute('href')).toBe('mailto:help@shop.example')
+    await page.locator('.facts').getByText(made.id).waitFor()
+    await look(page, name)
+    await close()
+  }
+  await shop.call('POST', '/v1/merchant/settings', { manual_review_amount: '40.00' })
+  const held = await shop.invoice([BASE])
+  await shop.pay(held.id)
+  const { page, close } = await visit(held.checkout_url)
+  await heading(page, 'Being checked').waitFor()
+  await page.getByRole('link', { name: 'Contact Northwind Books' }).waitFor()
+  await page.locator('.facts').getByText(held.id).waitFor()
+  await look(page, 'hosted-review')
+  await shop.call('POST', '/v1/merchant/settings', { manual_review_amount: null })
+  await close()
+})
+
+test('a link that ended leads back, and a refund’s that ended still says whose it was', async () => {
+  await shop.call('POST', '/v1/merchant/settings', { return_url: 'https://shop.example/' })
+  const link = await shop.call<{ url: string }>('POST', '/v1/payment_links', { amount_type: 'fixed', amount: '25.00', currency: 'USD', active: false })
+  const closed = await visit(link.url)
+  await heading(closed.page, 'The shop has switched this link off').waitFor()
+  expect(await closed.page.getByRole('link', { name: 'Return to Northwind Books' }).getAttribute('href')).toBe('https://shop.example/')
+  await look(closed.page, 'hosted-link-off')
+  await closed.close()
+
+  const made = await shop.invoice([BASE])
+  await shop.pay(made.id)
+  const refund = await shop.call<{ id: string; claim_url: string }>('POST', `/v1/invoices/${made.id}/refunds`, { amount: '5.00' })
+  await shop.wait(31 * 24 * 60)
+  const { page, close } = await visit(refund.claim_url)
+  await heading(page, 'This link has ended').waitFor()
+  expect(await page.locator('.who > span').textContent()).toBe('Northwind Books')
+  await look(page, 'hosted-refund-ended')
+  await close()
+  const none = await visit(refund.claim_url.replace(/[^/]+$/, 'nothing'))
+  await heading(none.page, 'We cannot find this refund').waitFor()
+  await none.close()
 })
 
 test('one click pays with test money, and the page turns to paid', async () => {
