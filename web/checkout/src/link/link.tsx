@@ -129,7 +129,7 @@ function Open({ slug, link, shop, close }: Open) {
           </Field>
         )}
         <button type="submit" class="btn wide primary" aria-disabled={isBusy}>
-          {isFixed ? <Text word="link.pay_price" price={<bdi class="num nowrap ltr">{written(link.amount ?? '', link)}</bdi>} /> : t('link.continue')}
+          <span>{isFixed ? <Text word="link.pay_price" price={<bdi class="num nowrap ltr">{written(link.amount ?? '', link)}</bdi>} /> : t('link.continue')}</span>
         </button>
       </div>
     </form>
