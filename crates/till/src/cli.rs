@@ -12,7 +12,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::commands::{
     account, accounts, backup, check, checkout, config, demo, destination, key, key_file, migrate,
-    network, recover, screening, serve, sweep,
+    network, recover, restore, screening, serve, sweep,
 };
 use crate::compose;
 use crate::config::{Config, Flags};
@@ -129,11 +129,11 @@ enum Command {
     )]
     Recover(recover::Recover),
     /// Copy a SQLite database while it is in use
-    #[command(after_help = "Example: till backup --to till-backup.db")]
+    #[command(after_help = "Example: till backup --to copies --keep 14")]
     Backup(backup::Backup),
     /// Put a copy back, and say what the chains will be asked again
     #[command(after_help = "Example: till restore --from till-backup.db")]
-    Restore(backup::Restore),
+    Restore(restore::Restore),
     /// Print the OpenAPI 3.1 document
     #[command(after_help = "Example: till openapi > openapi.json")]
     Openapi,
@@ -316,7 +316,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
             backup::backup(&config, &copy).await
         }),
         Command::Restore(copy) => one_thing(&cli.settings, filter, async |config| {
-            backup::restore(&config, &copy).await
+            restore::restore(&config, &copy).await
         }),
         Command::Key(KeyCommand::Create(new)) => one_thing(&cli.settings, filter, async |config| {
             key::create(&config, &new).await

@@ -16,9 +16,31 @@ use crate::failure::Failure;
 const PROBE_TIME: Duration = Duration::from_secs(3);
 const POSTGRES_PORT: u16 = 5432;
 
+/// Who waits for a database that others are busy with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// Whoever asked is answered soon, and may ask again.
+    Server,
+    /// It is run once, often beside a server that is busy.
+    Command,
+}
+
+impl Patience {
+    fn time(self) -> Duration {
+        match self {
+            Patience::Server => Duration::from_secs(5),
+            Patience::Command => Duration::from_secs(30),
+        }
+    }
+}
+
 /// Made if missing, brought to this program's schema.
-pub async fn open_migrated(config: &Database, clock: &dyn Clock) -> Result<Db, Failure> {
-    let db = open(config).await?;
+pub async fn open_migrated(
+    config: &Database,
+    clock: &dyn Clock,
+    patience: Patience,
+) -> Result<Db, Failure> {
+    let db = open(config, patience).await?;
     if let Err(error) = db.migrate(clock.now_ms()).await {
         db.close().await;
         let line = format!("the database cannot be migrated: {error}");
@@ -39,7 +61,7 @@ pub async fn open_existing(config: &Database) -> Result<Db, Failure> {
         );
         return Err(Failure::new(line));
     }
-    let db = open(config).await?;
+    let db = open(config, Patience::Command).await?;
     let in_memory = config.sqlite_path().is_none() && config.url.starts_with("sqlite:");
     let failure = match db.schema().await {
         Ok(Schema::Fits) => return Ok(db),
@@ -53,20 +75,21 @@ pub async fn open_existing(config: &Database) -> Result<Db, Failure> {
     Err(failure)
 }
 
-/// A file that somebody says is a copy of a database, of this version or an older one, and which of them.
-pub async fn open_copy(config: &Database, file: &Path) -> Result<(Db, Schema), Failure> {
-    let named = |what: &str| Failure::new(format!("{}: {what}", file.display()));
-    if !file.is_file() {
-        return Err(named("there is no such file"));
-    }
-    let db = open(&at(config, file)).await?;
-    let failure = match db.schema().await {
-        Ok(Schema::Missing) => named("this is no copy that `till backup` made"),
-        Ok(schema) => return Ok((db, schema)),
-        Err(error) => named(&error.to_string()),
-    };
+/// Of which version of the schema a copied file is: this one's or an older one's. `from` is what it was copied from.
+pub async fn schema_of_copy(
+    config: &Database,
+    file: &Path,
+    from: &Path,
+) -> Result<Schema, Failure> {
+    let named = |what: &str| Failure::new(format!("{}: {what}", from.display()));
+    let db = open(&at(config, file), Patience::Command).await?;
+    let schema = db.schema().await;
     db.close().await;
-    Err(failure)
+    match schema {
+        Ok(Schema::Missing) => Err(named("this is no copy that `till backup` made")),
+        Ok(schema) => Ok(schema),
+        Err(error) => Err(named(&error.to_string())),
+    }
 }
 
 /// The same settings for another file.
@@ -77,11 +100,12 @@ pub fn at(config: &Database, file: &Path) -> Database {
     }
 }
 
-async fn open(config: &Database) -> Result<Db, Failure> {
+async fn open(config: &Database, patience: Patience) -> Result<Db, Failure> {
     let settings = DbConfig {
         readers_max: config.readers,
         writers_max: config.writers,
         pooled: config.transaction_pooler,
+        patience: patience.time(),
         ..DbConfig::new(&config.url)
     };
     match Db::open(&settings).await {
@@ -112,6 +136,11 @@ pub fn name(config: &Database) -> String {
 
 /// The store says only that there is no connection; why is found out by trying what it must have tried.
 async fn explain(config: &Database, error: &StoreError) -> String {
+    if error.to_string().contains("malformed") {
+        return format!(
+            "the file is damaged ({error}); keep it, and restore the newest copy (`till restore`)"
+        );
+    }
     if *error != StoreError::Unavailable {
         return error.to_string();
     }

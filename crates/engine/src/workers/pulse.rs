@@ -3,26 +3,28 @@
 
 use std::time::Duration;
 
-use scoped_futures::ScopedFutureExt as _;
-use till_store::{StoreError, Tx};
+use till_store::StoreError;
+use till_store::installation::{self, Amount};
 
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::rotation;
 
+/// What a request writes is written this rarely while all is well: it is a lot to write for nothing.
+const WHOLE_EVERY_MS: i64 = 30_000;
+
 /// Writes a row, and notes how long that took.
 pub async fn beat(engine: &Engine) -> Result<(), Fail> {
     let now = engine.clock.now_ms();
     let started = engine.clock.monotonic_us();
-    let written = engine.db.write(move |tx: &mut Tx| {
-        async move {
-            till_store::installation::pulse(tx, now)
-                .await
-                .map_err(Fail::from)
-        }
-        .scope_boxed()
-    });
-    let written = written.await;
+    let can_write = engine.readiness.can_write() && engine.db.unwritable().is_none();
+    let amount = match engine.readiness.is_whole_due(now, WHOLE_EVERY_MS) {
+        _ if !can_write => Amount::Requests,
+        true => Amount::Request,
+        false => Amount::Little,
+    };
+    let written = installation::try_writing(&engine.db, now, amount).await;
+    let written = written.map_err(Fail::from);
     let took = Duration::from_micros(engine.clock.monotonic_us().saturating_sub(started));
     metrics::histogram!("till_write_seconds").record(took);
     match &written {
@@ -31,7 +33,7 @@ pub async fn beat(engine: &Engine) -> Result<(), Fail> {
             StoreError::Busy | StoreError::Serialization | StoreError::LockTimeout { .. },
             _,
         )) => return Ok(()),
-        done => engine.readiness.wrote(done.is_ok()),
+        done => engine.readiness.wrote(done.is_ok(), amount, now),
     }
     written?;
     rotation::follow(engine).await?;

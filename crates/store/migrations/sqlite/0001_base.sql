@@ -20,6 +20,8 @@ CREATE TABLE installation (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     -- Updated now and then, to prove that the database accepts writes.
     pulse_at INTEGER NOT NULL,
+    -- As much as a request writes, for the same proof.
+    filler BLOB,
     -- The name of the key that encrypts here: every server must have it.
     key_name TEXT
 );

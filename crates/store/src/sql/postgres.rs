@@ -31,6 +31,10 @@ const SETTINGS: [(&str, &str); 7] = [
 pub(crate) const CLOCK_MS: &str =
     "SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS BIGINT)";
 
+/// 1 on a standby.
+pub(crate) const IS_REPLICA: &str =
+    "SELECT CASE WHEN pg_is_in_recovery() THEN CAST(1 AS BIGINT) ELSE 0 END";
+
 /// A setting that nobody else has: who finds it in a session knows that the others have arrived, too.
 const MARK: (&str, &str) = ("till.session", "own");
 

@@ -154,8 +154,26 @@ async fn database(config: &Config) -> (Verdict, Option<Db>) {
         return (verdict, None);
     }
     match database::open_existing(&config.database).await {
-        Ok(db) => (Ok(String::new()), Some(db)),
+        Ok(db) => {
+            let now = SystemClock::start().now_ms();
+            let written = till_store::installation::check_writing(&db, now).await;
+            let verdict = match written {
+                Ok(()) => sound(&db).await,
+                Err(error) => Err(error.to_string()),
+            };
+            (verdict, Some(db))
+        }
         Err(failure) => (Err(failure.to_string()), None),
+    }
+}
+
+async fn sound(db: &Db) -> Verdict {
+    match db.find_damage().await {
+        Ok(None) => Ok(String::new()),
+        Ok(Some(damage)) => Err(format!(
+            "the file is damaged: {damage}; stop the server, keep the file, and restore the newest copy (`till restore`)"
+        )),
+        Err(error) => Err(error.to_string()),
     }
 }
 
