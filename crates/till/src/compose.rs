@@ -28,7 +28,7 @@ use till_store::Db;
 use self::networks::{credit_at, feeds, final_above, nodes, watching};
 use crate::config::{Config, Urls};
 use crate::database::{self, Patience};
-use crate::failure::Failure;
+use crate::failure::{Failure, remedy};
 use crate::handles;
 use crate::keyfile::{self, IfMissing, Key};
 use crate::system::{SystemClock, SystemEntropy};
@@ -315,8 +315,9 @@ fn trusted_certificates(config: &Config) -> Result<Vec<Vec<u8>>, Failure> {
     let read = |path: &PathBuf| {
         std::fs::read(path).map_err(|error| {
             Failure::new(format!(
-                "webhooks.trusted_certificates: {} cannot be read: {error}",
-                path.display()
+                "webhooks.trusted_certificates: {} cannot be read: {error}{}",
+                path.display(),
+                remedy(&error)
             ))
         })
     };

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use url::Url;
 
 use crate::config::Database;
-use crate::failure::Failure;
+use crate::failure::{Failure, remedy};
 
 const PROBE_TIME: Duration = Duration::from_secs(3);
 const POSTGRES_PORT: u16 = 5432;
@@ -26,10 +26,11 @@ pub enum Patience {
 }
 
 impl Patience {
-    fn time(self) -> Duration {
-        match self {
-            Patience::Server => Duration::from_secs(5),
-            Patience::Command => Duration::from_secs(30),
+    /// Only SQLite's writer is worth a long wait: a server that does not answer within seconds is not there.
+    fn time(self, config: &Database) -> Duration {
+        match (self, config.sqlite_path()) {
+            (Patience::Command, Some(_)) => Duration::from_secs(30),
+            (Patience::Command, None) | (Patience::Server, _) => Duration::from_secs(5),
         }
     }
 }
@@ -105,7 +106,7 @@ async fn open(config: &Database, patience: Patience) -> Result<Db, Failure> {
         readers_max: config.readers,
         writers_max: config.writers,
         pooled: config.transaction_pooler,
-        patience: patience.time(),
+        patience: patience.time(config),
         ..DbConfig::new(&config.url)
     };
     match Db::open(&settings).await {
@@ -157,8 +158,11 @@ fn explain_file(path: &Path) -> String {
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         return format!("there is no folder {}", folder.display());
     }
+    if path.is_dir() {
+        return "it is a folder: name a file in it, as in sqlite:folder/till.db".to_owned();
+    }
     match std::fs::OpenOptions::new().append(true).open(path) {
-        Err(error) if path.exists() => error.to_string(),
+        Err(error) if path.exists() => format!("{error}{}", remedy(&error)),
         _ => "is its folder writable, and is the disk full?".to_owned(),
     }
 }

@@ -4,5 +4,6 @@ pub mod accounts;
 pub mod deliveries;
 pub mod destinations;
 pub mod exposed;
+pub mod operator;
 pub mod secrets;
 pub mod settings;

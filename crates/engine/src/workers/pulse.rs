@@ -15,6 +15,7 @@ const WHOLE_EVERY_MS: i64 = 30_000;
 
 /// Writes a row, and notes how long that took.
 pub async fn beat(engine: &Engine) -> Result<(), Fail> {
+    tell_jump(engine);
     let now = engine.clock.now_ms();
     let started = engine.clock.monotonic_us();
     let can_write = engine.readiness.can_write() && engine.db.unwritable().is_none();
@@ -38,6 +39,23 @@ pub async fn beat(engine: &Engine) -> Result<(), Fail> {
     written?;
     rotation::follow(engine).await?;
     lags(engine).await
+}
+
+/// What is due, what has expired and how old a signature is go by the clock.
+fn tell_jump(engine: &Engine) {
+    let Some(jumped_ms) = engine.jumps.look(&*engine.clock) else {
+        return;
+    };
+    let direction = match jumped_ms > 0 {
+        true => "forward",
+        false => "back",
+    };
+    metrics::counter!("till_clock_jumps_total", "direction" => direction).increment(1);
+    tracing::warn!(
+        direction,
+        seconds = jumped_ms.unsigned_abs() / 1_000,
+        "the system's clock jumped: what falls due and expires goes by it; check NTP, and whether the machine was suspended"
+    );
 }
 
 /// How far behind the workers are: the age of the oldest that is due and not done.

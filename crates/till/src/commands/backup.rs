@@ -13,6 +13,7 @@ use crate::config::Config;
 use crate::database;
 use crate::failure::Failure;
 use crate::output;
+use crate::progress;
 use crate::system::SystemClock;
 
 #[derive(Debug, Args)]
@@ -76,8 +77,8 @@ pub async fn backup(config: &Config, backup: &Backup) -> Result<(), Failure> {
 /// The copy, looked at as whoever restores it would.
 async fn copy(config: &Config, db: &Db, to: &Path) -> Result<Option<String>, Failure> {
     let key = copies::key_that_fits(config, db).await?;
-    db.copy_to(to).await?;
-    copies::check(to).await?;
+    progress::during("copying the database", db.copy_to(to)).await?;
+    progress::during("reading the copy again", copies::check(to)).await?;
     copies::write_digest(to)?;
     Ok(key)
 }

@@ -14,6 +14,7 @@ use crate::config::Config;
 use crate::database::{self, Patience};
 use crate::failure::Failure;
 use crate::output;
+use crate::progress;
 use crate::system::SystemClock;
 
 #[derive(Debug, Args)]
@@ -101,11 +102,13 @@ struct Restored {
 
 /// Puts a copy of the copy there and makes it fit for a server of this version. The copy itself stays what it is.
 async fn make(config: &Config, from: &Path, to: &Path) -> Result<Restored, Failure> {
-    let is_what_it_was = copies::check(from).await?;
-    till_store::copy_file(from, to).await?;
+    let is_what_it_was = progress::during("reading the copy", copies::check(from)).await?;
+    progress::during("putting it in place", till_store::copy_file(from, to)).await?;
     let schema = database::schema_of_copy(&config.database, to, from).await?;
     let to = database::at(&config.database, to);
-    let db = database::open_migrated(&to, &SystemClock::start(), Patience::Command).await?;
+    let clock = SystemClock::start();
+    let migrated = database::open_migrated(&to, &clock, Patience::Command);
+    let db = progress::during("bringing it to this version's schema", migrated).await?;
     let done = async {
         let key = copies::key_that_fits(config, &db).await?;
         pass_over(config, &db).await?;

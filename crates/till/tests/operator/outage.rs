@@ -78,6 +78,20 @@ fn a_stream_outlasts_a_database_that_is_away_for_a_moment() {
 }
 
 #[test]
+fn a_database_that_does_not_speak_tls_is_told_with_what_to_change() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let Some(test) = runtime.block_on(fresh(Dialect::Postgres)) else {
+        return;
+    };
+    let place = Place::new();
+    let url = format!("{}?sslmode=require", test.config.url);
+    let line = place.till(&["migrate", "--database", &url]).fails(1);
+    assert!(line.contains("TLS is not agreed on"), "{line}");
+    assert!(line.contains("sslmode"), "{line}");
+    runtime.block_on(test.remove());
+}
+
+#[test]
 fn a_read_only_database_is_not_ready_and_check_says_so() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let Some(test) = runtime.block_on(fresh(Dialect::Postgres)) else {
