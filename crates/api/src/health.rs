@@ -71,6 +71,10 @@ async fn ready(engine: &Engine, stopping: &Stopping) -> Answered {
     if *stopping.borrow() || engine.readiness.is_leaving() {
         return Err(Refusal::new(Code::ServiceUnavailable, "The server is shutting down").into());
     }
+    if let Some(why) = engine.db.unwritable() {
+        let message = format!("Nothing can be written: {why}");
+        return Err(Refusal::new(Code::ServiceUnavailable, message).into());
+    }
     if !engine.readiness.can_write() {
         let message = "Nothing can be written to the database: is its disk full?";
         return Err(Refusal::new(Code::ServiceUnavailable, message).into());

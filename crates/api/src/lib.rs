@@ -18,4 +18,6 @@ pub use face::state::{Api, ApiConfig, HEARTBEAT};
 pub use health::Operator;
 pub use server::{OPERATOR_CONNECTIONS, serve, serve_operator};
 pub use till_http::admission::{AdmissionLimits, HEALTH_CONNECTIONS};
+pub use till_http::client_addr::Shown;
 pub use till_http::server::ServerLimits;
+pub use till_http::tls::{Certificates, TlsFileError};

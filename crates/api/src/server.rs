@@ -16,6 +16,7 @@ use till_http::admission::AdmissionLimits;
 use till_http::credentials::KeyShape;
 use till_http::layers::Edge;
 use till_http::server::{self, ServerLimits};
+use till_http::tls::Certificates;
 use tokio::net::TcpListener;
 
 use crate::checkout;
@@ -54,14 +55,21 @@ async fn leave_route(request: Request, next: Next) -> Response {
 }
 
 /// Serves until `shutdown` resolves, then drains.
-pub async fn serve(api: Arc<Api>, listener: TcpListener, shutdown: impl Future<Output = ()>) {
+pub async fn serve(
+    api: Arc<Api>,
+    listener: TcpListener,
+    tls: Option<Arc<Certificates>>,
+    shutdown: impl Future<Output = ()>,
+) {
     let mut edge = edge(&api.engine, &api.config.docs_url);
     edge.credential_paths = &["/v1/refund_claims/", "/checkout/r/"];
     edge.patient = (&["/v1/test_helpers/clock"], CLOCK_TIME_LIMIT);
     edge.any_origin = Arc::new(checkout::is_for_any_origin());
     edge.exposed = Some(exposed(&api));
+    edge.trusted_proxies.clone_from(&api.config.trusted_proxies);
+    edge.client_shown = api.config.client_shown;
     let limits = api.config.server.clone();
-    server::serve(listener, edge, router(api), limits, shutdown).await;
+    server::serve(listener, tls, edge, router(api), limits, shutdown).await;
 }
 
 /// Serves what is for the operator alone until `shutdown` resolves.
@@ -75,6 +83,7 @@ pub async fn serve_operator(
     let routes = health::operator_routes(operator);
     let limits = ServerLimits {
         admission: AdmissionLimits {
+            listener: "operator",
             connections: OPERATOR_CONNECTIONS,
             connections_per_client: OPERATOR_CONNECTIONS,
             trusted_proxies: Vec::new(),
@@ -82,7 +91,7 @@ pub async fn serve_operator(
         drain_time: OPERATOR_DRAIN_TIME,
         ..ServerLimits::default()
     };
-    server::serve(listener, edge, routes, limits, shutdown).await;
+    server::serve(listener, None, edge, routes, limits, shutdown).await;
 }
 
 fn edge(engine: &Engine, docs_url: &str) -> Edge {

@@ -10,5 +10,5 @@ pub mod rate_limit;
 #[cfg(test)]
 mod tests;
 
-pub use connection::{admission, client_addr, layers, server};
+pub use connection::{admission, client_addr, layers, server, tls};
 pub use message::{answer, body, credentials, fields, idempotency, json, query, read, scrub};

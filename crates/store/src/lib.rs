@@ -15,7 +15,7 @@ pub mod testing;
 
 pub use sql::{
     Db, DbConfig, Dialect, Filter, Page, Queries, Reader, Record, Retryable, Row, Schema,
-    StoreError, Tx, Val, Write, merged,
+    StoreError, Tx, Unwritable, Val, Write, check_file, copy_file, merged,
 };
 pub use stored::{Metadata, RefundDetail};
 pub use tables::{

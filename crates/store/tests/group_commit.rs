@@ -199,6 +199,37 @@ async fn a_unit_dropped_outside_the_runtime_is_undone_by_the_next() {
     test.remove().await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_writer_without_a_pause_leaves_room_for_another_process() {
+    let test = sqlite().await;
+    let busy: Vec<_> = (0..8)
+        .map(|lane| {
+            let db = test.db.clone();
+            tokio::spawn(async move {
+                for n in 0.. {
+                    put_one(1_000_000 * (lane + 1) + n, db.clone())
+                        .await
+                        .unwrap();
+                }
+            })
+        })
+        .collect();
+    let patient = DbConfig {
+        patience: Duration::from_secs(30),
+        ..test.config.clone()
+    };
+    let patient = Db::open(&patient).await.unwrap();
+    for n in 0..5 {
+        put_one(n, patient.clone()).await.unwrap();
+    }
+    for lane in busy {
+        lane.abort();
+        lane.await.ok();
+    }
+    patient.close().await;
+    test.remove().await;
+}
+
 #[tokio::test]
 async fn a_file_held_by_another_process_is_busy_and_then_free() {
     let test = sqlite().await;
@@ -278,13 +309,13 @@ fn event(id: &str) -> EventRow {
 #[tokio::test]
 async fn the_log_is_copied_while_the_writer_rests() {
     let test = sqlite().await;
-    for n in 0..40 {
-        put_one(n, test.db.clone()).await.unwrap();
-    }
-    // What was written stands in the log beside it until somebody copies it.
     let file = test.config.url.strip_prefix("sqlite:").unwrap();
     let length = || std::fs::metadata(file).unwrap().len();
     let before = length();
+    // What is written stands in the log beside it until somebody copies it.
+    for n in 0..40 {
+        put_one(n, test.db.clone()).await.unwrap();
+    }
     let grown = async {
         while length() == before {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;

@@ -40,7 +40,10 @@ fn proxies(config: &Config) -> Option<Advice> {
     let line = if trusted.iter().any(|it| it.prefix_len() == 0) {
         "limits.trusted_proxies names everybody, so any client can say that it is another and is kept by no limit; \
          name only the addresses that your proxy connects from"
-    } else if public_url.starts_with("https://") && trusted.is_empty() {
+    } else if public_url.starts_with("https://")
+        && config.server.tls_certificate.is_none()
+        && trusted.is_empty()
+    {
         "server.public_url is https, so a proxy stands before the server, and every payer counts as one client; \
          set limits.trusted_proxies to the addresses the proxy connects from"
     } else {
@@ -74,12 +77,12 @@ fn live_mode(config: &Config) -> Vec<Advice> {
     if !config.server.live_mode {
         return Vec::new();
     }
-    let public_url = config.server.public_url.as_deref().unwrap_or_default();
+    let public_url = config.urls(config.server.listen).public;
     let plain = !public_url.starts_with("https://");
     let private = config.webhooks.allow_private_addresses;
     let plain = plain.then_some(
         "server.live_mode is on, and server.public_url is not https: payers and their keys go unprotected; \
-         put a proxy with TLS before the server and set its address",
+         set server.tls_certificate and server.tls_key, or put a proxy with TLS before the server and set its address",
     );
     let private = private.then_some(
         "server.live_mode is on, and webhooks.allow_private_addresses lets merchants reach your own network; \
@@ -208,6 +211,8 @@ mod tests {
         assert_eq!(about(https), ["proxies"]);
         let told = format!("{https}[limits]\ntrusted_proxies = [\"10.0.0.0/8\"]\n");
         assert!(about(&told).is_empty());
+        let files = format!("{https}tls_certificate = \"tls.pem\"\ntls_key = \"tls.key\"\n");
+        assert!(about(&files).is_empty(), "it speaks TLS itself");
         for everybody in ["0.0.0.0/0", "::/0"] {
             let told = format!("[limits]\ntrusted_proxies = [\"10.0.0.0/8\", \"{everybody}\"]\n");
             assert_eq!(about(&told), ["proxies"]);

@@ -2,23 +2,26 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use clap_complete::Shell;
+use till_engine::invoices::Decision;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::commands::{
-    account, accounts, backup, check, checkout, config, demo, destination, key, key_file, migrate,
-    network, recover, screening, serve, sweep,
+    account, accounts, backup, check, checkout, config, demo, destination, key, key_file, live,
+    migrate, network, recover, restore, screening, serve, sweep,
 };
 use crate::compose;
 use crate::config::{Config, Flags};
-use crate::failure::Failure;
+use crate::failure::{Failure, remedy};
 use crate::logging::{self, FormatArg};
 use crate::output;
+use crate::progress;
 use crate::server::Part;
 
 /// A task that will not end must not keep the process.
@@ -31,7 +34,7 @@ const RUNTIME_END_TIME: Duration = Duration::from_secs(1);
     version,
     disable_help_subcommand = true,
     // So many commands fit a screen only without air between them, and without a heading of their own.
-    help_template = "{about-with-newline}{usage-heading} {usage}   Example: till demo\n{subcommands}\nOptions:\n{options}"
+    help_template = "{about-with-newline}{usage-heading} {usage}   Example: till demo\n{subcommands}\nOptions (and more commands: completions, man, openapi):\n{options}"
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -104,6 +107,12 @@ enum Command {
         after_help = "Example: till key-file rotate"
     )]
     KeyFile(KeyFileCommand),
+    /// Decide about payments that are held
+    #[command(
+        subcommand,
+        after_help = "Example: till review accept inv_… --reason \"Known customer\""
+    )]
+    Review(ReviewCommand),
     /// The checkout pages, for a host of your own
     #[command(
         subcommand,
@@ -129,14 +138,30 @@ enum Command {
     )]
     Recover(recover::Recover),
     /// Copy a SQLite database while it is in use
-    #[command(after_help = "Example: till backup --to till-backup.db")]
+    #[command(after_help = "Example: till backup --to copies --keep 14")]
     Backup(backup::Backup),
     /// Put a copy back, and say what the chains will be asked again
     #[command(after_help = "Example: till restore --from till-backup.db")]
-    Restore(backup::Restore),
+    Restore(restore::Restore),
     /// Print the OpenAPI 3.1 document
-    #[command(after_help = "Example: till openapi > openapi.json")]
+    #[command(hide = true, after_help = "Example: till openapi > openapi.json")]
     Openapi,
+    /// Print what a shell needs to complete commands and options
+    #[command(
+        hide = true,
+        after_help = "Example: till completions bash > /etc/bash_completion.d/till"
+    )]
+    Completions { shell: Shell },
+    /// Print the manual page, or write one for every command
+    #[command(
+        hide = true,
+        after_help = "Example: till man --to /usr/local/share/man/man1"
+    )]
+    Man {
+        /// The folder for a page of every command
+        #[arg(long, value_name = "FOLDER")]
+        to: Option<PathBuf>,
+    },
     /// Show every setting, what it is set to, and by whom
     #[command(after_help = "Example: till config --example > till.toml")]
     Config(config::Show),
@@ -177,6 +202,32 @@ enum AccountCommand {
                       --destination eip155=0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
     )]
     AddDestination(destination::Add),
+    /// Say where webhooks go, in live mode, too
+    #[command(
+        override_usage = "till account set-webhook [OPTIONS] \\\n         \
+                          --account <ID> --mode <MODE> --url <URL>",
+        after_help = "Example: till account set-webhook --account acct_… --mode live \\\n           \
+                      --url https://shop.example/till"
+    )]
+    SetWebhook(live::SetWebhook),
+    /// Make a new webhook secret and print it, once
+    #[command(
+        override_usage = "till account roll-webhook-secret [OPTIONS] \\\n         \
+                          --account <ID> --mode <MODE>",
+        after_help = "Example: till account roll-webhook-secret --account acct_… --mode live"
+    )]
+    RollWebhookSecret(live::RollWebhookSecret),
+}
+
+#[derive(Debug, Subcommand)]
+#[command(disable_help_subcommand = true)]
+enum ReviewCommand {
+    /// Credit what is held
+    #[command(after_help = "Example: till review accept inv_… --reason \"Known customer\"")]
+    Accept(live::Resolve),
+    /// Do not credit it; it can be refunded
+    #[command(after_help = "Example: till review reject inv_… --reason \"Sanctioned sender\"")]
+    Reject(live::Resolve),
 }
 
 #[derive(Debug, Subcommand)]
@@ -275,7 +326,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Demo { listen, json } => {
             let config = load(&cli.settings, listen)?;
             let format = logging::format(None, config.log.format);
-            let log = logging::start_server(filter, format)?;
+            let log = logging::start_server(filter, config.log.level, format)?;
             block_on(server_runtime()?, demo::run(config, json, log))
         }
         Command::Serve {
@@ -283,14 +334,21 @@ fn run(cli: Cli) -> Result<(), Failure> {
             only,
             log_format,
         } => {
-            let config = load(&cli.settings, listen)?;
+            let config = load(&cli.settings, listen.clone())?;
             let format = logging::format(log_format, config.log.format);
-            let log = logging::start_server(filter, format)?;
-            block_on(server_runtime()?, serve::run(&config, &only, log))
+            let log = logging::start_server(filter, config.log.level, format)?;
+            let settings = cli.settings;
+            let again = move || load(&settings, listen.clone());
+            block_on(
+                server_runtime()?,
+                serve::run(&config, &only, log, Box::new(again)),
+            )
         }
         Command::Openapi => output::print(&till_api::openapi_json()),
+        Command::Completions { shell } => completions(shell),
+        Command::Man { to } => manual(to.as_deref()),
         Command::Migrate => one_thing(&cli.settings, filter, async |config| {
-            migrate::run(&config).await
+            progress::during("bringing the schema up to date", migrate::run(&config)).await
         }),
         Command::Account(AccountCommand::Create(create)) => {
             one_thing(&cli.settings, filter, async |config| {
@@ -316,7 +374,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
             backup::backup(&config, &copy).await
         }),
         Command::Restore(copy) => one_thing(&cli.settings, filter, async |config| {
-            backup::restore(&config, &copy).await
+            restore::restore(&config, &copy).await
         }),
         Command::Key(KeyCommand::Create(new)) => one_thing(&cli.settings, filter, async |config| {
             key::create(&config, &new).await
@@ -335,6 +393,25 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Account(AccountCommand::Destinations(list)) => {
             one_thing(&cli.settings, filter, async |config| {
                 destination::list(&config, &list).await
+            })
+        }
+        Command::Account(AccountCommand::SetWebhook(set)) => {
+            one_thing(&cli.settings, filter, async |config| {
+                live::set_webhook(&config, &set).await
+            })
+        }
+        Command::Account(AccountCommand::RollWebhookSecret(roll)) => {
+            one_thing(&cli.settings, filter, async |config| {
+                live::roll_webhook_secret(&config, &roll).await
+            })
+        }
+        Command::Review(command) => {
+            let (asked, decision) = match command {
+                ReviewCommand::Accept(asked) => (asked, Decision::Accept),
+                ReviewCommand::Reject(asked) => (asked, Decision::Reject),
+            };
+            one_thing(&cli.settings, filter, async |config| {
+                live::resolve(&config, &asked, decision).await
             })
         }
         Command::KeyFile(KeyFileCommand::Create(create)) => key_file::create(&create),
@@ -364,10 +441,10 @@ fn run(cli: Cli) -> Result<(), Failure> {
             })
         }
         Command::Sweep(sweep) => one_thing(&cli.settings, filter, async |config| {
-            sweep::run(&config, &sweep).await
+            progress::during("asking the chains", sweep::run(&config, &sweep)).await
         }),
         Command::Recover(recover) => one_thing(&cli.settings, filter, async |config| {
-            recover::run(&config, &recover).await
+            progress::during("looking for addresses", recover::run(&config, &recover)).await
         }),
         Command::Config(show) => {
             let file = show.check.as_ref().or(cli.settings.config.as_ref());
@@ -377,6 +454,24 @@ fn run(cli: Cli) -> Result<(), Failure> {
             check::run(&config).await
         }),
     }
+}
+
+fn completions(shell: Shell) -> Result<(), Failure> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "till", &mut text);
+    output::print(&String::from_utf8_lossy(&text))
+}
+
+fn manual(to: Option<&Path>) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::new(format!("the manual: {error}"));
+    if let Some(folder) = to {
+        return clap_mangen::generate_to(Cli::command(), folder).map_err(failed);
+    }
+    let mut text = Vec::new();
+    clap_mangen::Man::new(Cli::command())
+        .render(&mut text)
+        .map_err(failed)?;
+    output::print(&String::from_utf8_lossy(&text))
 }
 
 fn one_thing(
@@ -429,8 +524,9 @@ fn given(
         None => None,
         Some(path) => Some(std::fs::read_to_string(path).map_err(|error| {
             Failure::new(format!(
-                "the configuration file {} cannot be read: {error}",
-                path.display()
+                "the configuration file {} cannot be read: {error}{}",
+                path.display(),
+                remedy(&error)
             ))
         })?),
     };
@@ -463,8 +559,6 @@ fn variables(
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     /// The paths of all commands, the groups among them.
@@ -480,7 +574,7 @@ mod tests {
     #[test]
     fn every_help_fits_one_screen_and_shows_an_example() {
         let paths = paths(&Cli::command(), &[]);
-        assert_eq!(paths.len(), 32, "{paths:?}");
+        assert_eq!(paths.len(), 39, "{paths:?}");
         for mut path in paths {
             path.push("--help".to_owned());
             let help = Cli::try_parse_from(&path).unwrap_err().to_string();

@@ -27,8 +27,8 @@ use till_store::Db;
 
 use self::networks::{credit_at, feeds, final_above, nodes, watched, watching};
 use crate::config::{Config, Urls};
-use crate::database;
-use crate::failure::Failure;
+use crate::database::{self, Patience};
+use crate::failure::{Failure, remedy};
 use crate::handles;
 use crate::keyfile::{self, IfMissing, Key};
 use crate::system::{SystemClock, SystemEntropy};
@@ -38,6 +38,17 @@ use crate::system::{SystemClock, SystemEntropy};
 pub enum Purpose {
     Business,
     Demo,
+    /// No server: a command, perhaps beside some.
+    Command,
+}
+
+impl Purpose {
+    fn patience(self) -> Patience {
+        match self {
+            Purpose::Business | Purpose::Demo => Patience::Server,
+            Purpose::Command => Patience::Command,
+        }
+    }
 }
 
 /// Refuses, before anything is opened or made, what only the registry and the core can tell is wrong.
@@ -59,7 +70,7 @@ pub async fn engine(
 /// The same for commands that are about what is there already: it makes neither database nor key file, and changes no schema.
 pub async fn engine_on_existing(config: &Config) -> Result<Arc<Engine>, Failure> {
     let urls = config.urls(config.server.listen);
-    whole_engine(config, &urls, Purpose::Business, IfMissing::Refuse).await
+    whole_engine(config, &urls, Purpose::Command, IfMissing::Refuse).await
 }
 
 async fn whole_engine(
@@ -73,7 +84,9 @@ async fn whole_engine(
     let (watching, feeds) = (watching(config)?, feeds(config)?);
     let clock = SystemClock::start();
     let db = match if_missing {
-        IfMissing::Make => database::open_migrated(&config.database, &clock).await?,
+        IfMissing::Make => {
+            database::open_migrated(&config.database, &clock, purpose.patience()).await?
+        }
         IfMissing::Refuse => database::open_existing(&config.database).await?,
     };
     // Where nothing was ever encrypted there is nothing to open, and who makes no key file names none.
@@ -130,7 +143,7 @@ pub fn mailer(config: &Config) -> Result<Option<Mailer>, Failure> {
 /// An engine for commands that seal and open nothing: it needs no key file and changes no schema.
 pub async fn engine_without_secrets(config: &Config) -> Result<Engine, Failure> {
     let urls = config.urls(config.server.listen);
-    let settings = engine_config(config, &urls, Purpose::Business)?;
+    let settings = engine_config(config, &urls, Purpose::Command)?;
     let prices = prices(config)?;
     let db = database::open_existing(&config.database).await?;
     build(db, SystemClock::start(), settings, &[random_key()], prices)
@@ -306,8 +319,9 @@ fn trusted_certificates(config: &Config) -> Result<Vec<Vec<u8>>, Failure> {
     let read = |path: &PathBuf| {
         std::fs::read(path).map_err(|error| {
             Failure::new(format!(
-                "webhooks.trusted_certificates: {} cannot be read: {error}",
-                path.display()
+                "webhooks.trusted_certificates: {} cannot be read: {error}{}",
+                path.display(),
+                remedy(&error)
             ))
         })
     };

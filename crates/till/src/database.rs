@@ -11,14 +11,37 @@ use tokio::time::timeout;
 use url::Url;
 
 use crate::config::Database;
-use crate::failure::Failure;
+use crate::failure::{Failure, remedy};
 
 const PROBE_TIME: Duration = Duration::from_secs(3);
 const POSTGRES_PORT: u16 = 5432;
 
+/// Who waits for a database that others are busy with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// Whoever asked is answered soon, and may ask again.
+    Server,
+    /// It is run once, often beside a server that is busy.
+    Command,
+}
+
+impl Patience {
+    /// Only SQLite's writer is worth a long wait: a server that does not answer within seconds is not there.
+    fn time(self, config: &Database) -> Duration {
+        match (self, config.sqlite_path()) {
+            (Patience::Command, Some(_)) => Duration::from_secs(30),
+            (Patience::Command, None) | (Patience::Server, _) => Duration::from_secs(5),
+        }
+    }
+}
+
 /// Made if missing, brought to this program's schema.
-pub async fn open_migrated(config: &Database, clock: &dyn Clock) -> Result<Db, Failure> {
-    let db = open(config).await?;
+pub async fn open_migrated(
+    config: &Database,
+    clock: &dyn Clock,
+    patience: Patience,
+) -> Result<Db, Failure> {
+    let db = open(config, patience).await?;
     if let Err(error) = db.migrate(clock.now_ms()).await {
         db.close().await;
         let line = format!("the database cannot be migrated: {error}");
@@ -39,7 +62,7 @@ pub async fn open_existing(config: &Database) -> Result<Db, Failure> {
         );
         return Err(Failure::new(line));
     }
-    let db = open(config).await?;
+    let db = open(config, Patience::Command).await?;
     let in_memory = config.sqlite_path().is_none() && config.url.starts_with("sqlite:");
     let failure = match db.schema().await {
         Ok(Schema::Fits) => return Ok(db),
@@ -53,20 +76,21 @@ pub async fn open_existing(config: &Database) -> Result<Db, Failure> {
     Err(failure)
 }
 
-/// A file that somebody says is a copy of a database, of this version or an older one, and which of them.
-pub async fn open_copy(config: &Database, file: &Path) -> Result<(Db, Schema), Failure> {
-    let named = |what: &str| Failure::new(format!("{}: {what}", file.display()));
-    if !file.is_file() {
-        return Err(named("there is no such file"));
-    }
-    let db = open(&at(config, file)).await?;
-    let failure = match db.schema().await {
-        Ok(Schema::Missing) => named("this is no copy that `till backup` made"),
-        Ok(schema) => return Ok((db, schema)),
-        Err(error) => named(&error.to_string()),
-    };
+/// Of which version of the schema a copied file is: this one's or an older one's. `from` is what it was copied from.
+pub async fn schema_of_copy(
+    config: &Database,
+    file: &Path,
+    from: &Path,
+) -> Result<Schema, Failure> {
+    let named = |what: &str| Failure::new(format!("{}: {what}", from.display()));
+    let db = open(&at(config, file), Patience::Command).await?;
+    let schema = db.schema().await;
     db.close().await;
-    Err(failure)
+    match schema {
+        Ok(Schema::Missing) => Err(named("this is no copy that `till backup` made")),
+        Ok(schema) => Ok(schema),
+        Err(error) => Err(named(&error.to_string())),
+    }
 }
 
 /// The same settings for another file.
@@ -77,11 +101,12 @@ pub fn at(config: &Database, file: &Path) -> Database {
     }
 }
 
-async fn open(config: &Database) -> Result<Db, Failure> {
+async fn open(config: &Database, patience: Patience) -> Result<Db, Failure> {
     let settings = DbConfig {
         readers_max: config.readers,
         writers_max: config.writers,
         pooled: config.transaction_pooler,
+        patience: patience.time(config),
         ..DbConfig::new(&config.url)
     };
     match Db::open(&settings).await {
@@ -112,6 +137,11 @@ pub fn name(config: &Database) -> String {
 
 /// The store says only that there is no connection; why is found out by trying what it must have tried.
 async fn explain(config: &Database, error: &StoreError) -> String {
+    if error.to_string().contains("malformed") {
+        return format!(
+            "the file is damaged ({error}); keep it, and restore the newest copy (`till restore`)"
+        );
+    }
     if *error != StoreError::Unavailable {
         return error.to_string();
     }
@@ -128,8 +158,11 @@ fn explain_file(path: &Path) -> String {
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         return format!("there is no folder {}", folder.display());
     }
+    if path.is_dir() {
+        return "it is a folder: name a file in it, as in sqlite:folder/till.db".to_owned();
+    }
     match std::fs::OpenOptions::new().append(true).open(path) {
-        Err(error) if path.exists() => error.to_string(),
+        Err(error) if path.exists() => format!("{error}{}", remedy(&error)),
         _ => "is its folder writable, and is the disk full?".to_owned(),
     }
 }

@@ -1,6 +1,7 @@
 //! How a command can end badly: with one line that says what is wrong, and a status that scripts can read.
 
 use std::fmt;
+use std::io::{self, ErrorKind};
 
 use till_engine::Fail;
 use till_store::StoreError;
@@ -36,6 +37,17 @@ impl fmt::Display for Failure {
             f.write_str(first)?;
         }
         words.try_for_each(|word| write!(f, " {word}"))
+    }
+}
+
+/// What to do about a file that cannot be read, to be put behind the cause.
+pub fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::PermissionDenied => {
+            "; give it to the user that till runs as (chown), and chmod 600"
+        }
+        ErrorKind::IsADirectory => "; it is a folder: name a file in it",
+        _ => "",
     }
 }
 

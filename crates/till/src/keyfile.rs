@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use till_engine::base::clock::Entropy;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, remedy};
 
 pub type Key = [u8; 32];
 
@@ -47,7 +47,7 @@ pub fn read(path: &Path) -> Result<Key, Failure> {
     let text = fs::read_to_string(path).map_err(|error| {
         let hint = match error.kind() {
             ErrorKind::NotFound => "; restore it from where the database came from",
-            _ => "",
+            _ => remedy(&error),
         };
         Failure::new(format!(
             "the key file {} cannot be read: {error}{hint}",
@@ -179,6 +179,16 @@ mod tests {
         .unwrap_err();
         assert!(refused.to_string().contains("restore it"), "{refused}");
         assert!(!old.exists());
+    }
+
+    #[test]
+    fn a_folder_in_the_place_of_a_key_file_is_told_as_one() {
+        let folder = folder();
+        let failure = read(folder.path()).unwrap_err().to_string();
+        assert!(
+            failure.contains("it is a folder: name a file in it"),
+            "{failure}"
+        );
     }
 
     #[test]

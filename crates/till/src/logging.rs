@@ -1,7 +1,12 @@
-//! Logging: to standard error, filtered by `TILL_LOG`, the address in use first.
+//! Logging: to standard error, as much as `log.level` says (or filtered by `TILL_LOG`), the address in use first.
 //!
 //! A server writes nothing before it listens: a start that fails leaves its one line alone, and the first
 //! line of one that succeeds is the address. What happened before is written after it.
+//!
+//! A server's lines are written by a thread of their own ([`queue`]): whoever reads them and stands still loses lines, and
+//! nobody waits.
+
+mod queue;
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write};
@@ -12,15 +17,21 @@ use till_core::text::is_deceptive;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::config::LogFormat;
+use self::queue::Queue;
+use crate::config::{LogFormat, LogLevel};
 use crate::failure::Failure;
-
-/// Without a filter, a line for every request is left out: it costs more than answering many of them does.
-/// `TILL_LOG=info` brings it back.
-const DEFAULT_FILTER: &str = "info,till::access=off";
 
 /// Scripts wait for the address whatever else the filter leaves out.
 const ADDRESS_TARGET: &str = "till::listening";
+
+/// What the libraries below us say at `debug` is for whoever works on them.
+fn filter_of(level: LogLevel) -> &'static str {
+    match level {
+        LogLevel::Warn => "warn",
+        LogLevel::Info => "info",
+        LogLevel::Debug => "info,till=debug",
+    }
+}
 
 /// What the command line calls them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -44,12 +55,37 @@ pub fn format(asked: Option<FormatArg>, configured: Option<LogFormat>) -> LogFor
 }
 
 /// Lines are kept while there is something to keep them in.
-#[derive(Clone, Default)]
-struct Kept(Arc<Mutex<Option<Vec<u8>>>>);
+#[derive(Clone)]
+struct Kept {
+    kept: Arc<Mutex<Option<Vec<u8>>>>,
+    out: Out,
+}
+
+/// Where lines go.
+#[derive(Clone)]
+enum Out {
+    /// Of a command, which does one thing and may wait.
+    StandardError,
+    Queue(Queue),
+}
+
+impl Out {
+    fn write(&self, lines: &[u8]) {
+        match self {
+            // A closed standard error is no reason to stop.
+            Out::StandardError => drop(io::stderr().write_all(lines)),
+            Out::Queue(queue) => queue.add(lines),
+        }
+    }
+}
 
 impl Kept {
+    fn take(&self) -> Vec<u8> {
+        self.lock().take().unwrap_or_default()
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<Vec<u8>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -58,8 +94,7 @@ impl Write for Kept {
         let escaped = escape(line);
         match &mut *self.lock() {
             Some(kept) => kept.extend_from_slice(&escaped),
-            // A closed standard error is no reason to stop taking payments.
-            None => drop(io::stderr().write_all(&escaped)),
+            None => self.out.write(&escaped),
         }
         Ok(line.len())
     }
@@ -103,42 +138,88 @@ impl<'a> MakeWriter<'a> for Kept {
     }
 }
 
-/// The log of a server, still holding its lines back.
+/// Replaces the filter while the program runs.
+type Reload = Box<dyn Fn(EnvFilter) -> bool + Send + Sync>;
+
+/// The log of a server, holding its lines back until it is opened. Dropped, it waits a moment for what was not written yet.
 #[must_use]
 pub struct Log {
     kept: Kept,
+    queue: Queue,
+    reload: Reload,
+    /// Whether `TILL_LOG` says what is logged, and not the configuration.
+    is_filtered: bool,
 }
 
 impl Log {
     /// Writes the address, then what was held back, then everything as it happens.
-    pub fn open(self, first_line: &str) {
-        let kept = self.kept.lock().take().unwrap_or_default();
+    pub fn open(&self, first_line: &str) {
+        let kept = self.kept.take();
         tracing::info!(target: ADDRESS_TARGET, "{first_line}");
-        drop(io::stderr().write_all(&kept));
+        self.queue.add(&kept);
     }
 
     /// For a start that failed: whoever set a filter wants to see what led there.
-    pub fn give_up(self, filter: Option<&str>) {
-        let kept = self.kept.lock().take().unwrap_or_default();
-        if filter.is_some() {
-            drop(io::stderr().write_all(&kept));
+    pub fn give_up(self) {
+        let kept = self.kept.take();
+        if self.is_filtered {
+            self.queue.add(&kept);
         }
+    }
+
+    /// Says whether the level is what counts: not where `TILL_LOG` filters.
+    pub fn set_level(&self, level: LogLevel) -> bool {
+        !self.is_filtered
+            && server_filter(filter_of(level)).is_ok_and(|filter| (self.reload)(filter))
+    }
+
+    /// What the runtime's signals need to end on the spot without losing the last lines.
+    pub fn ending(&self) -> impl Fn() + Send + 'static {
+        let queue = self.queue.clone();
+        move || queue.flush()
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        self.queue.flush();
     }
 }
 
 /// For servers. Nothing is written until [`Log::open`].
-pub fn start_server(filter: Option<&str>, format: LogFormat) -> Result<Log, Failure> {
-    let kept = Kept(Arc::new(Mutex::new(Some(Vec::new()))));
-    let filter = read(filter.unwrap_or(DEFAULT_FILTER))?
-        .add_directive(directive(&format!("{ADDRESS_TARGET}=info"))?);
-    install(filter, format, kept.clone())?;
-    Ok(Log { kept })
+pub fn start_server(
+    filter: Option<&str>,
+    level: LogLevel,
+    format: LogFormat,
+) -> Result<Log, Failure> {
+    let queue = Queue::start(io::stderr())
+        .map_err(|error| Failure::new(format!("logging cannot be started: {error}")))?;
+    let kept = Kept {
+        kept: Arc::new(Mutex::new(Some(Vec::new()))),
+        out: Out::Queue(queue.clone()),
+    };
+    let used = server_filter(filter.unwrap_or(filter_of(level)))?;
+    let reload = install(used, format, kept.clone())?;
+    Ok(Log {
+        kept,
+        queue,
+        reload,
+        is_filtered: filter.is_some(),
+    })
+}
+
+fn server_filter(filter: &str) -> Result<EnvFilter, Failure> {
+    Ok(read(filter)?.add_directive(directive(&format!("{ADDRESS_TARGET}=info"))?))
 }
 
 /// For commands that do one thing: their answer and their failure say it all, unless somebody asks.
 pub fn start_command(filter: Option<&str>) -> Result<(), Failure> {
+    let writer = Kept {
+        kept: Arc::default(),
+        out: Out::StandardError,
+    };
     match filter {
-        Some(filter) => install(read(filter)?, LogFormat::Text, Kept::default()),
+        Some(filter) => install(read(filter)?, LogFormat::Text, writer).map(drop),
         None => Ok(()),
     }
 }
@@ -153,16 +234,27 @@ fn directive(text: &str) -> Result<tracing_subscriber::filter::Directive, Failur
         .map_err(|error| Failure::new(format!("the log filter {text}: {error}")))
 }
 
-fn install(filter: EnvFilter, format: LogFormat, writer: Kept) -> Result<(), Failure> {
+fn install(filter: EnvFilter, format: LogFormat, writer: Kept) -> Result<Reload, Failure> {
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(writer)
         .with_ansi(io::stderr().is_terminal());
-    match format {
-        LogFormat::Text => builder.try_init(),
-        LogFormat::Json => builder.json().flatten_event(true).try_init(),
-    }
-    .map_err(|error| Failure::new(format!("logging cannot be started: {error}")))
+    let (installed, reload): (_, Reload) = match format {
+        LogFormat::Text => {
+            let builder = builder.with_filter_reloading();
+            let handle = builder.reload_handle();
+            let reload = move |filter| handle.reload(filter).is_ok();
+            (builder.try_init(), Box::new(reload))
+        }
+        LogFormat::Json => {
+            let builder = builder.json().flatten_event(true).with_filter_reloading();
+            let handle = builder.reload_handle();
+            let reload = move |filter| handle.reload(filter).is_ok();
+            (builder.try_init(), Box::new(reload))
+        }
+    };
+    installed.map_err(|error| Failure::new(format!("logging cannot be started: {error}")))?;
+    Ok(reload)
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use futures::future::join_all;
-use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
-use till_api::{AdmissionLimits, Api, ApiConfig, Operator, ServerLimits};
+use metrics_exporter_prometheus::PrometheusHandle;
+use till_api::{AdmissionLimits, Api, ApiConfig, Operator, ServerLimits, Shown};
 use till_engine::Engine;
 use till_engine::base::Stopping;
 use till_engine::invoices::gather::Gatherer;
@@ -19,11 +19,15 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::compose;
-use crate::config::{Config, Urls};
+use crate::config::{ClientAddress, Config, Urls};
 use crate::failure::Failure;
 use crate::handles;
 use crate::logging::Log;
+use crate::metrics;
 use crate::pages;
+use crate::reload::{self, Again};
+use crate::service_manager::ServiceManager;
+use crate::tls::Tls;
 
 /// What a process runs. Several machines on one database may share the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -83,6 +87,10 @@ pub struct Server {
     pub metrics: Option<(TcpListener, SocketAddr)>,
     pub urls: Urls,
     pub workers: bool,
+    /// How the configuration is read anew; a demo has none of its own.
+    pub again: Option<Again>,
+    /// None where the public listener speaks plain HTTP.
+    pub tls: Option<Tls>,
 }
 
 /// Runs until a signal, and then until what was under way is done.
@@ -98,28 +106,41 @@ pub async fn run(
         metrics: metrics_listener,
         urls,
         workers,
+        again,
+        tls,
     } = server;
     let signals = Signals::new()?;
+    let log = Arc::new(log);
     let own = listener.as_ref().map(|(_, bound)| *bound);
     let bound = [&listener, &metrics_listener].into_iter().flatten();
     let own_addresses = bound.map(|(_, bound)| *bound).collect();
     let sender = Arc::new(compose::sender(config, own_addresses)?);
-    let metrics = metrics()?;
+    let metrics = metrics::start(config)?;
     let gatherer = gatherer(&engine);
     let (stop, stopping) = watch::channel(false);
 
     match own {
-        Some(bound) => log.open(&format!("listening on http://{bound}")),
+        Some(bound) => log.open(&format!("listening on {}://{bound}", config.scheme())),
         None => log.open("working without an API"),
     }
-    let mut tasks = vec![tokio::spawn(upkeep(metrics.clone(), stopping.clone()))];
+    let mut tasks = vec![
+        tokio::spawn(upkeep(metrics.clone(), stopping.clone())),
+        tokio::spawn(measure(
+            config.clone(),
+            Arc::clone(&engine),
+            stopping.clone(),
+        )),
+    ];
     let (end_operator, operator_ends) = oneshot::channel::<()>();
     if let Some((listener, bound)) = metrics_listener {
         tracing::info!("metrics and health at http://{bound}");
         let operator = Operator {
             engine: Arc::clone(&engine),
             stopping: stopping.clone(),
-            metrics: Arc::new(move || metrics.render()),
+            metrics: Arc::new(move || {
+                metrics::measure_process();
+                metrics.render()
+            }),
         };
         let docs_url = urls.docs.clone();
         tokio::spawn(async move {
@@ -143,7 +164,24 @@ pub async fn run(
         Some(_) => Duration::from_secs(config.server.drain_s.into()),
         None => Duration::ZERO,
     };
-    let told = told(signals, Arc::clone(&engine), drain_time, stop);
+    let reloading = tokio::spawn(reload::whenever_told(
+        hangup()?,
+        Arc::clone(&engine),
+        Arc::clone(&log),
+        config.clone(),
+        again,
+        tls.clone(),
+    ));
+    let manager = ServiceManager::of_environment();
+    let alive = tokio::spawn(manager.clone().stay_alive());
+    manager.ready();
+    let told = told(
+        signals,
+        (Arc::clone(&engine), manager),
+        drain_time,
+        stop,
+        log.ending(),
+    );
     match listener {
         None => {
             told.await;
@@ -152,6 +190,8 @@ pub async fn run(
         Some((listener, _)) => {
             tasks.push(workers::start_streams(&engine, &stopping));
             tasks.push(workers::start_following(&engine, &stopping));
+            let certificates = tls.as_ref().map(|tls| Arc::clone(&tls.certificates));
+            tasks.extend(tls.map(|tls| tokio::spawn(tls.follow(stopping.clone()))));
             let settings = ApiConfig {
                 heartbeat: till_api::HEARTBEAT,
                 docs_url: urls.docs,
@@ -159,35 +199,27 @@ pub async fn run(
                 checkout_per_minute: config.limits.checkout_per_minute,
                 streams_per_client: as_size(config.limits.streams_per_client),
                 server: server_limits(config),
+                client_shown: client_shown(config),
                 pages: pages::checkout(),
             };
             let ending = tokio::spawn(end_workers(tasks, stopping.clone()));
             let api = Api::new(Arc::clone(&engine), gatherer, sender, settings, stopping);
-            till_api::serve(api, listener, told).await;
+            till_api::serve(api, listener, certificates, told).await;
             drop(ending.await);
         }
     }
+    reloading.abort();
+    alive.abort();
     close(&engine).await;
     drop(end_operator);
     Ok(())
-}
-
-const SECONDS: &[f64] = &[0.001, 0.005, 0.02, 0.1, 0.5, 2.0, 10.0];
-const SIZES: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
-
-fn metrics() -> Result<PrometheusHandle, Failure> {
-    let suffix = |text: &str| Matcher::Suffix(text.to_owned());
-    let recorder = PrometheusBuilder::new()
-        .set_buckets_for_metric(suffix("_seconds"), SECONDS)
-        .and_then(|builder| builder.set_buckets_for_metric(suffix("_size"), SIZES))
-        .and_then(PrometheusBuilder::install_recorder);
-    recorder.map_err(|error| Failure::new(format!("metrics cannot be started: {error}")))
 }
 
 fn server_limits(config: &Config) -> ServerLimits {
     let budget = handles::budget(config, handles::limit());
     ServerLimits {
         admission: AdmissionLimits {
+            listener: "api",
             connections: budget.connections,
             connections_per_client: budget.connections_per_client,
             trusted_proxies: config.limits.trusted_proxies.clone(),
@@ -195,6 +227,14 @@ fn server_limits(config: &Config) -> ServerLimits {
         slow_reader_time: Duration::from_secs(config.server.slow_reader_s.into()),
         drain_time: REQUESTS_END_TIME,
         ..ServerLimits::default()
+    }
+}
+
+fn client_shown(config: &Config) -> Shown {
+    match config.log.client_address {
+        ClientAddress::Full => Shown::Full,
+        ClientAddress::Prefix => Shown::Prefix,
+        ClientAddress::None => Shown::Nothing,
     }
 }
 
@@ -206,15 +246,19 @@ fn as_size(number: u32) -> usize {
 /// noticed; then everybody is told. Streams and workers, too: requests under way would otherwise be waited for in vain.
 async fn told(
     mut signals: Signals,
-    engine: Arc<Engine>,
+    (engine, manager): (Arc<Engine>, ServiceManager),
     drain_time: Duration,
     stop: watch::Sender<bool>,
+    last_words: impl Fn() + Send + 'static,
 ) {
     let signal = signals.next().await;
     tracing::info!(signal, "stopping; a second signal stops at once");
     engine.readiness.leave();
+    manager.stopping();
     tokio::spawn(async move {
-        signals.next().await;
+        let signal = signals.next().await;
+        tracing::warn!(signal, "told again: ends at once");
+        last_words();
         std::process::exit(1);
     });
     // Whoever sits before it and presses a key wants it to end.
@@ -247,6 +291,16 @@ async fn close(engine: &Engine) {
     tracing::info!("stopped");
 }
 
+async fn measure(config: Config, engine: Arc<Engine>, mut stopping: Stopping) {
+    loop {
+        metrics::measure(&config, &engine);
+        tokio::select! {
+            () = tokio::time::sleep(METRICS_UPKEEP) => {}
+            _ = stopping.wait_for(|stop| *stop) => return,
+        }
+    }
+}
+
 /// Histograms keep every sample until somebody folds them.
 async fn upkeep(metrics: PrometheusHandle, mut stopping: Stopping) {
     loop {
@@ -259,6 +313,14 @@ async fn upkeep(metrics: PrometheusHandle, mut stopping: Stopping) {
 
 const TERMINATE: &str = "SIGTERM";
 
+fn hangup() -> Result<Signal, Failure> {
+    listen_for(SignalKind::hangup())
+}
+
+fn listen_for(kind: SignalKind) -> Result<Signal, Failure> {
+    signal(kind).map_err(|error| Failure::new(format!("signals cannot be listened for: {error}")))
+}
+
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
@@ -266,13 +328,9 @@ struct Signals {
 
 impl Signals {
     fn new() -> Result<Signals, Failure> {
-        let listen = |kind| {
-            signal(kind)
-                .map_err(|error| Failure::new(format!("signals cannot be listened for: {error}")))
-        };
         Ok(Signals {
-            terminate: listen(SignalKind::terminate())?,
-            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen_for(SignalKind::terminate())?,
+            interrupt: listen_for(SignalKind::interrupt())?,
         })
     }
 

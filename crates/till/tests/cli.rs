@@ -571,8 +571,11 @@ fn a_database_without_its_key_file_is_refused_and_so_is_one_with_another() {
 fn check_says_what_is_wrong_and_makes_nothing() {
     let place = Place::new();
     let done = place.till(&["check"]).ok();
+    let is_list = |line: &str| line.starts_with("For real") || line.starts_with("[ ] ");
     assert!(
-        done.stdout.lines().all(|line| line.starts_with("ok ")),
+        done.stdout
+            .lines()
+            .all(|line| line.starts_with("ok ") || is_list(line)),
         "{}",
         done.stdout
     );
@@ -633,6 +636,23 @@ fn check_asks_an_endpoint_which_chain_it_is_on() {
         done.stdout
     );
     answers.join().unwrap();
+}
+
+#[test]
+fn completions_and_manual_pages_are_printed_for_every_command() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let printed = place.till(&["completions", shell]).ok().stdout;
+        assert!(printed.contains("add-destination"), "{shell}");
+    }
+    assert_eq!(place.till(&["completions", "nonsense"]).status, Some(2));
+    let manual = place.till(&["man"]).ok().stdout;
+    assert!(manual.contains(".TH till 1"), "{manual}");
+    fs::create_dir(place.path("man1")).unwrap();
+    place.till(&["man", "--to", "man1"]).ok();
+    for page in ["till.1", "till-backup.1", "till-account-create.1"] {
+        assert!(place.path("man1").join(page).exists(), "{page}");
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ use till_core::asset::Mode;
 use till_core::error::{Code, Refusal};
 use till_engine::merchants::accounts::{Caller, KeyKind};
 use till_http::credentials::{KeyMode, KeyShape, Presented, presented};
+use till_http::layers::AccountOf;
 use till_http::query::peek;
 
 use super::client::Client;
@@ -120,6 +121,9 @@ pub(super) async fn authenticate<R: Rights>(
         return Err(R::no_live_mode(api).into());
     }
     let caller = api.caller(&key).await?;
+    if let Some(account) = parts.extensions.get::<AccountOf>() {
+        account.set(&caller.scope.account);
+    }
     R::admit(api, &caller)?;
     Ok((key, caller))
 }

@@ -13,6 +13,7 @@ use till_engine::outbound::Sender;
 use till_engine::{Engine, Fail};
 
 use super::pages::Pages;
+use till_http::client_addr::Shown;
 use till_http::idempotency::InFlight;
 use till_http::rate_limit::RateLimiter;
 use till_http::server::ServerLimits;
@@ -26,6 +27,8 @@ pub struct ApiConfig {
     /// How often a live stream on which nothing happens says that it is there.
     pub heartbeat: Duration,
     pub server: ServerLimits,
+    /// How much of a client's address is logged.
+    pub client_shown: Shown,
     /// The checkout pages, as far as this program was built with them.
     pub pages: Pages,
 }

@@ -179,7 +179,6 @@ async fn resolve_review(
         decision: posted.body.decision.0,
         reason: &posted.body.reason,
         via: Via::Api,
-        by: &posted.caller.key_id,
         payments: &held,
     };
     let id = &id;

@@ -9,6 +9,25 @@ pub trait Entropy: Send + Sync {
     fn fill(&self, bytes: &mut [u8]);
 }
 
+/// Notices that the system's clock was set, or stood still while the machine slept, beside one that only goes forward.
+#[derive(Debug, Default)]
+pub struct Jumps(Mutex<Option<i64>>);
+
+/// Less is what two readings that are not taken at once may differ by, and what NTP corrects all the time.
+const JUMP_MS: i64 = 2_000;
+
+impl Jumps {
+    /// How far the clock was set since the last look, in milliseconds, forward or back; nothing where it was not.
+    pub fn look(&self, clock: &dyn Clock) -> Option<i64> {
+        let forward_ms = i64::try_from(clock.monotonic_us() / 1_000).unwrap_or(i64::MAX);
+        let ahead = clock.now_ms().saturating_sub(forward_ms);
+        let mut before = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let jumped = before.map(|before| ahead.saturating_sub(before));
+        *before = Some(ahead);
+        jumped.filter(|jumped| jumped.saturating_abs() >= JUMP_MS)
+    }
+}
+
 /// Makes ids that rise strictly within this process.
 #[derive(Clone)]
 pub struct Ids {
@@ -41,5 +60,47 @@ impl Ids {
         let mut bytes = [0; N];
         self.entropy.fill(&mut bytes);
         bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+    use super::*;
+
+    #[derive(Default)]
+    struct TwoClocks {
+        now_ms: AtomicI64,
+        monotonic_us: AtomicU64,
+    }
+
+    impl Clock for TwoClocks {
+        fn now_ms(&self) -> i64 {
+            self.now_ms.load(Ordering::Relaxed)
+        }
+
+        fn monotonic_us(&self) -> u64 {
+            self.monotonic_us.load(Ordering::Relaxed)
+        }
+    }
+
+    #[test]
+    fn a_clock_that_is_set_is_noticed_once_and_one_that_runs_is_not() {
+        let (clocks, jumps) = (TwoClocks::default(), Jumps::default());
+        let mut after = |system_ms: i64, passed_ms: u64| {
+            clocks.now_ms.fetch_add(system_ms, Ordering::Relaxed);
+            clocks
+                .monotonic_us
+                .fetch_add(passed_ms * 1_000, Ordering::Relaxed);
+            jumps.look(&clocks)
+        };
+        assert_eq!(after(1_700_000_000_000, 0), None);
+        assert_eq!(after(5_000, 5_000), None);
+        assert_eq!(after(5_400, 5_000), None);
+        assert_eq!(after(3_605_000, 5_000), Some(3_600_000));
+        assert_eq!(after(5_000, 5_000), None);
+        assert_eq!(after(-3_595_000, 5_000), Some(-3_600_000));
+        assert_eq!(after(5_000, 5_000), None);
     }
 }

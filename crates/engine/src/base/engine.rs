@@ -7,7 +7,7 @@ use till_core::money::{self, Currency};
 use till_core::payment::Level;
 use till_store::Db;
 
-use super::clock::{Clock, Entropy, Ids};
+use super::clock::{Clock, Entropy, Ids, Jumps};
 use super::feeds::Feeds;
 use super::numbers::Numbers;
 use super::prices::Prices;
@@ -107,6 +107,7 @@ pub struct Engine {
     pub nudges: Nudges,
     pub turns: Turns,
     pub readiness: Readiness,
+    pub jumps: Jumps,
     /// None when this server sends no mail.
     pub mailer: Option<Mailer>,
     /// None when no network's endpoints are configured.
@@ -141,6 +142,7 @@ impl Engine {
             numbers: Numbers::default(),
             nudges: Nudges::default(),
             readiness: Readiness::default(),
+            jumps: Jumps::default(),
             mailer: None,
             nodes: None,
             watching: None,

@@ -4,7 +4,7 @@ use std::panic::Location;
 
 use till_core::error::{Code, Refusal};
 use till_core::scope::Scope;
-use till_store::{Retryable, StoreError};
+use till_store::{Retryable, StoreError, Unwritable};
 
 /// Where in the program something failed, for the log.
 pub type Place = &'static Location<'static>;
@@ -31,7 +31,10 @@ impl Fail {
     pub fn is_outage(&self) -> bool {
         matches!(
             self,
-            Fail::Store(StoreError::Unavailable | StoreError::Busy, _)
+            Fail::Store(
+                StoreError::Unavailable | StoreError::Unwritable(_) | StoreError::Busy,
+                _
+            )
         )
     }
 
@@ -48,6 +51,7 @@ impl Fail {
             Fail::Again
             | Fail::Store(
                 StoreError::Unavailable
+                | StoreError::Unwritable(_)
                 | StoreError::Busy
                 | StoreError::Serialization
                 | StoreError::LockTimeout { .. },
@@ -86,6 +90,13 @@ impl Retryable for Fail {
             Fail::Again => true,
             Fail::Store(error, _) => error.retryable(),
             Fail::Refused(_) | Fail::Broken(..) => false,
+        }
+    }
+
+    fn unwritable(&self) -> Option<Unwritable> {
+        match self {
+            Fail::Store(error, _) => error.unwritable(),
+            Fail::Again | Fail::Refused(_) | Fail::Broken(..) => None,
         }
     }
 }

@@ -1,10 +1,14 @@
 //! Whether this process should be sent work.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+
+use till_store::installation::Amount;
 
 #[derive(Debug, Default)]
 pub struct Readiness {
     cannot_write: AtomicBool,
+    /// When as much as a request writes was last written; nothing before the first time.
+    whole_at: AtomicI64,
     is_leaving: AtomicBool,
     lacks_key: AtomicBool,
 }
@@ -15,8 +19,22 @@ impl Readiness {
         !self.cannot_write.load(Ordering::Relaxed)
     }
 
-    pub fn wrote(&self, has_succeeded: bool) {
-        self.cannot_write.store(!has_succeeded, Ordering::Relaxed);
+    /// A little that could be written says nothing after more could not.
+    pub fn wrote(&self, has_succeeded: bool, amount: Amount, now_ms: i64) {
+        match (has_succeeded, amount) {
+            (true, Amount::Little) => {}
+            (true, Amount::Request | Amount::Requests) => {
+                self.whole_at.store(now_ms, Ordering::Relaxed);
+                self.cannot_write.store(false, Ordering::Relaxed);
+            }
+            (false, _) => self.cannot_write.store(true, Ordering::Relaxed),
+        }
+    }
+
+    /// Whether as much as a request writes is to be tried again.
+    pub fn is_whole_due(&self, now_ms: i64, every_ms: i64) -> bool {
+        let age_ms = now_ms.saturating_sub(self.whole_at.load(Ordering::Relaxed));
+        !(0..every_ms).contains(&age_ms)
     }
 
     /// Whether this process has the key that the others encrypt with.

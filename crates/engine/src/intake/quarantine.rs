@@ -46,6 +46,7 @@ pub(super) fn is_outage(fail: &Fail) -> bool {
         Fail::Again
             | Fail::Store(
                 StoreError::Unavailable
+                    | StoreError::Unwritable(_)
                     | StoreError::Busy
                     | StoreError::Serialization
                     | StoreError::LockTimeout { .. },

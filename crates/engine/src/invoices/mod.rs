@@ -13,7 +13,7 @@ pub mod wanted;
 
 pub use cancel::cancel;
 pub use list::{InvoiceFilter, PaymentFilter, list, list_payments, view};
-pub use review::{Resolve, held_payments, resolve_review};
+pub use review::{Resolve, held_payments, resolve_by_operator, resolve_review};
 pub use till_core::invoice::{Decision, Via};
 
 use till_core::error::Refusal;

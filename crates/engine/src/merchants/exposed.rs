@@ -47,6 +47,7 @@ async fn run(engine: Arc<Engine>, mut seen: mpsc::Receiver<Hash>) {
         }
         match note(&engine, hash).await {
             Ok(Found::Key) => {
+                metrics::counter!("till_exposed_keys_total").increment(1);
                 noted.insert(hash);
             }
             Ok(Found::Nothing) => {}

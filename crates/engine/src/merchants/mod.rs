@@ -5,5 +5,6 @@ pub mod assets;
 pub mod deliveries;
 pub mod destinations;
 pub mod exposed;
+pub mod operator;
 pub mod secrets;
 pub mod settings;

@@ -37,6 +37,18 @@ pub async fn refresh_due(engine: &Engine) -> Result<(), Fail> {
     follow(engine).await
 }
 
+/// Reads every list now, whether it is due or not, and says how many there are.
+pub async fn refresh_all(engine: &Engine) -> Result<usize, Fail> {
+    let Some(lists) = &engine.lists else {
+        return Ok(0);
+    };
+    for list in &lists.config.lists {
+        refresh(engine, lists, list).await?;
+    }
+    follow(engine).await?;
+    Ok(lists.config.lists.len())
+}
+
 async fn rows(engine: &Engine) -> Result<Vec<ListRow>, Fail> {
     Ok(table::all(&mut engine.db.read().await?).await?)
 }

@@ -3,26 +3,29 @@
 
 use std::time::Duration;
 
-use scoped_futures::ScopedFutureExt as _;
-use till_store::{StoreError, Tx};
+use till_store::StoreError;
+use till_store::installation::{self, Amount};
 
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::rotation;
 
+/// What a request writes is written this rarely while all is well: it is a lot to write for nothing.
+const WHOLE_EVERY_MS: i64 = 30_000;
+
 /// Writes a row, and notes how long that took.
 pub async fn beat(engine: &Engine) -> Result<(), Fail> {
+    tell_jump(engine);
     let now = engine.clock.now_ms();
     let started = engine.clock.monotonic_us();
-    let written = engine.db.write(move |tx: &mut Tx| {
-        async move {
-            till_store::installation::pulse(tx, now)
-                .await
-                .map_err(Fail::from)
-        }
-        .scope_boxed()
-    });
-    let written = written.await;
+    let can_write = engine.readiness.can_write() && engine.db.unwritable().is_none();
+    let amount = match engine.readiness.is_whole_due(now, WHOLE_EVERY_MS) {
+        _ if !can_write => Amount::Requests,
+        true => Amount::Request,
+        false => Amount::Little,
+    };
+    let written = installation::try_writing(&engine.db, now, amount).await;
+    let written = written.map_err(Fail::from);
     let took = Duration::from_micros(engine.clock.monotonic_us().saturating_sub(started));
     metrics::histogram!("till_write_seconds").record(took);
     match &written {
@@ -31,11 +34,28 @@ pub async fn beat(engine: &Engine) -> Result<(), Fail> {
             StoreError::Busy | StoreError::Serialization | StoreError::LockTimeout { .. },
             _,
         )) => return Ok(()),
-        done => engine.readiness.wrote(done.is_ok()),
+        done => engine.readiness.wrote(done.is_ok(), amount, now),
     }
     written?;
     rotation::follow(engine).await?;
     lags(engine).await
+}
+
+/// What is due, what has expired and how old a signature is go by the clock.
+fn tell_jump(engine: &Engine) {
+    let Some(jumped_ms) = engine.jumps.look(&*engine.clock) else {
+        return;
+    };
+    let direction = match jumped_ms > 0 {
+        true => "forward",
+        false => "back",
+    };
+    metrics::counter!("till_clock_jumps_total", "direction" => direction).increment(1);
+    tracing::warn!(
+        direction,
+        seconds = jumped_ms.unsigned_abs() / 1_000,
+        "the system's clock jumped: what falls due and expires goes by it; check NTP, and whether the machine was suspended"
+    );
 }
 
 /// How far behind the workers are: the age of the oldest that is due and not done.

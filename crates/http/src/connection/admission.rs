@@ -15,6 +15,8 @@ const HEALTH_CONNECTIONS_PER_CLIENT: usize = 8;
 
 #[derive(Clone, Debug)]
 pub struct AdmissionLimits {
+    /// What the listener is called in metrics.
+    pub listener: &'static str,
     pub connections: usize,
     pub connections_per_client: usize,
     /// Each of them stands for many clients.
@@ -85,7 +87,7 @@ impl Admission {
         if !has_too_many && !is_full {
             *open.whole.entry(client).or_default() += 1;
             open.whole_total += 1;
-            metrics::gauge!("till_http_connections_open").set(as_gauge(open.whole_total));
+            self.count(open.whole_total);
             return Ok(ticket(Use::Anything));
         }
         let asking = open.health.get(&client).copied().unwrap_or(0);
@@ -110,7 +112,7 @@ impl Admission {
         };
         *total -= 1;
         if what_for == Use::Anything {
-            metrics::gauge!("till_http_connections_open").set(as_gauge(*total));
+            self.count(*total);
         }
         if let Some(held) = by_client.get_mut(&client) {
             *held -= 1;
@@ -118,6 +120,11 @@ impl Admission {
                 by_client.remove(&client);
             }
         }
+    }
+
+    fn count(&self, open: usize) {
+        let listener = self.limits.listener;
+        metrics::gauge!("till_http_connections_open", "listener" => listener).set(as_gauge(open));
     }
 
     /// How many are open, of any use.

@@ -7,12 +7,13 @@
 //! after too long, must have the same headers and the same shape.
 
 use std::convert::Infallible;
+use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{MatchedPath, Request};
+use axum::extract::{ConnectInfo, MatchedPath, Request};
 use axum::response::Response;
 use futures::FutureExt;
 use http::header::{
@@ -20,10 +21,12 @@ use http::header::{
     CONTENT_TYPE, HOST, REFERRER_POLICY, TRANSFER_ENCODING, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderValue, StatusCode, Version};
+use ipnet::IpNet;
 use till_core::error::{Code, Refusal};
 use till_core::limits::{HEADER_BYTES_MAX, HEADERS_MAX};
 use tower_service::Service;
 
+use super::client_addr::{Shown, client_addr};
 use crate::message::answer::{self, Failure, REQUEST_ID, RequestId};
 use crate::message::scrub::{has_secret_key, loggable_path, secret_key};
 
@@ -58,6 +61,25 @@ pub struct Edge {
     pub any_origin: Arc<dyn Fn(&str) -> bool + Send + Sync>,
     /// Told of every secret key that turned up in a URL.
     pub exposed: Option<Exposed>,
+    /// Whose word is taken on where a request comes from.
+    pub trusted_proxies: Vec<IpNet>,
+    /// How much of that is logged.
+    pub client_shown: Shown,
+}
+
+/// Whose request it turned out to be, for the log. Travels with the request; set by whoever looked its key up.
+#[derive(Clone, Debug, Default)]
+pub struct AccountOf(Arc<OnceLock<String>>);
+
+impl AccountOf {
+    pub fn set(&self, account: &str) {
+        // Whoever was first looked at the same key.
+        self.0.set(account.to_owned()).ok();
+    }
+
+    fn get(&self) -> Option<&str> {
+        self.0.get().map(String::as_str)
+    }
 }
 
 impl Edge {
@@ -72,6 +94,8 @@ impl Edge {
             health_paths: &[],
             any_origin: Arc::new(|_| false),
             exposed: None,
+            trusted_proxies: Vec::new(),
+            client_shown: Shown::Prefix,
         }
     }
 
@@ -80,6 +104,8 @@ impl Edge {
         let id = RequestId::new((self.ids)());
         let uri = request.uri().clone();
         let method = request.method().clone();
+        let client = self.client(&request);
+        let account = AccountOf::default();
         let mut route = None;
         let answered = match refuse_early(&request) {
             Some(refusal) => {
@@ -90,6 +116,7 @@ impl Edge {
             }
             None => {
                 request.extensions_mut().insert(id.clone());
+                request.extensions_mut().insert(account.clone());
                 let mut response = self.guarded(router, request, &id).await;
                 route = response.extensions_mut().remove::<MatchedPath>();
                 self.in_one_shape(response, &id)
@@ -99,25 +126,27 @@ impl Edge {
         if (self.any_origin)(uri.path()) {
             open_to_any_origin(response.headers_mut());
         }
-        self.measure(route.as_ref(), &response, started);
+        let took = Duration::from_micros((self.now_us)().saturating_sub(started));
+        measure(route.as_ref(), &response, took);
         tracing::info!(
             target: "till::access",
             method = method.as_str(),
+            route = route.as_ref().map_or("none", MatchedPath::as_str),
             path = %loggable_path(uri.path(), self.credential_paths),
             status = response.status().as_u16(),
+            duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+            account = account.get(),
+            client,
             request_id = id.as_str(),
         );
         response
     }
 
-    /// Counts an answer by its route, which the router has left in it: a path would make a series of every id.
-    fn measure(&self, route: Option<&MatchedPath>, response: &Response, started: u64) {
-        let route = route.map_or("none", MatchedPath::as_str).to_owned();
-        let status = response.status().as_str().to_owned();
-        let took = Duration::from_micros((self.now_us)().saturating_sub(started));
-        metrics::counter!("till_http_requests_total", "route" => route.clone(), "status" => status)
-            .increment(1);
-        metrics::histogram!("till_http_request_seconds", "route" => route).record(took);
+    /// Where a request came from, as the log is to have it.
+    fn client(&self, request: &Request) -> Option<String> {
+        let peer = request.extensions().get::<ConnectInfo<SocketAddr>>()?;
+        let addr = client_addr(peer.0.ip(), request.headers(), &self.trusted_proxies);
+        self.client_shown.text(addr)
     }
 
     /// On a connection that there was no room for: how the server is, and nothing else.
@@ -167,6 +196,10 @@ impl Edge {
 
     fn in_one_shape(&self, mut response: Response, id: &RequestId) -> Response {
         if let Some(failure) = response.extensions_mut().remove::<Failure>() {
+            if let Failure::Refused(refusal) = &failure {
+                metrics::counter!("till_refusals_total", "code" => refusal.code.as_str())
+                    .increment(1);
+            }
             return carry_headers(response, answer::failure(&failure, &self.docs_url, id));
         }
         match bare_refusal(&response) {
@@ -174,6 +207,15 @@ impl Edge {
             None => response,
         }
     }
+}
+
+/// Counts an answer by its route, which the router has left in it: a path would make a series of every id.
+fn measure(route: Option<&MatchedPath>, response: &Response, took: Duration) {
+    let route = route.map_or("none", MatchedPath::as_str).to_owned();
+    let status = response.status().as_str().to_owned();
+    metrics::counter!("till_http_requests_total", "route" => route.clone(), "status" => status)
+        .increment(1);
+    metrics::histogram!("till_http_request_seconds", "route" => route).record(took);
 }
 
 fn never_fails(never: Infallible) -> Refusal {
@@ -226,6 +268,8 @@ fn refuse_host(request: &Request) -> Option<Refusal> {
     let hosts = request.headers().get_all(HOST).iter().count();
     let is_fine = match request.version() {
         Version::HTTP_10 => hosts <= 1,
+        // The address of the request itself names it there.
+        Version::HTTP_2 => hosts <= 1 && (hosts == 1 || request.uri().host().is_some()),
         _ => hosts == 1,
     };
     let message = "The request must have exactly one Host header.";

@@ -2,8 +2,10 @@
 
 pub mod admission;
 pub mod client_addr;
+mod http2;
 pub mod layers;
 mod pace;
 pub mod server;
+pub mod tls;
 mod unread;
 mod wire;

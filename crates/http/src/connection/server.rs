@@ -24,14 +24,16 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use till_core::error::{Code, Refusal};
 use till_core::limits::HEADER_BYTES_MAX;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::admission::{Admission, AdmissionLimits, Refused, Ticket, Use};
+use super::http2;
 use super::layers::{EXPOSED_HEADERS, Edge, head_too_large, too_many};
 use super::pace::PaceLimits;
+use super::tls::{Certificates, is_http2};
 use super::unread::Unread;
 use super::wire::{Phase, Reword, Wire, WireLimits};
 use crate::message::answer::{self, RequestId, error_body};
@@ -55,6 +57,7 @@ impl Default for ServerLimits {
     fn default() -> ServerLimits {
         ServerLimits {
             admission: AdmissionLimits {
+                listener: "api",
                 connections: 20_000,
                 connections_per_client: 500,
                 trusted_proxies: Vec::new(),
@@ -82,9 +85,11 @@ const LINGER_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// The pause after an accept that failed for lack of something (file handles, memory).
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves until `shutdown` resolves, then lets what is underway finish within `limits.drain_time`.
+/// Serves until `shutdown` resolves, then lets what is underway finish within `limits.drain_time`. With certificates it speaks
+/// TLS, and HTTP/2 to those who can.
 pub async fn serve(
     listener: TcpListener,
+    tls: Option<Arc<Certificates>>,
     edge: Edge,
     router: Router,
     limits: ServerLimits,
@@ -104,12 +109,21 @@ pub async fn serve(
         };
         match accepted {
             Ok((socket, peer)) => match admission.admit(peer.ip()) {
-                Err(refused) => turn_away(socket, &edge, refused),
+                Err(refused) => {
+                    let listener = limits.admission.listener;
+                    metrics::counter!("till_http_connections_refused_total", "listener" => listener)
+                        .increment(1);
+                    // Whoever expects TLS would not understand the answer.
+                    if tls.is_none() {
+                        turn_away(socket, &edge, refused);
+                    }
+                }
                 Ok(ticket) => {
                     let connection = Connection {
                         peer,
                         edge: Arc::clone(&edge),
                         router: router.clone(),
+                        tls: tls.clone(),
                         times: times.of_use(ticket.what_for),
                         ticket,
                     };
@@ -167,24 +181,63 @@ struct Connection {
     peer: SocketAddr,
     edge: Arc<Edge>,
     router: Router,
+    tls: Option<Arc<Certificates>>,
     times: Times,
     ticket: Ticket,
 }
 
 impl Connection {
-    async fn run(self, socket: TcpStream, mut stopping: watch::Receiver<()>) {
+    async fn run(self, socket: TcpStream, stopping: watch::Receiver<()>) {
+        // Without it small answers wait for the client's acknowledgements; it only fails on a dead socket.
+        if socket.set_nodelay(true).is_err() {
+            return;
+        }
+        let Some(tls) = &self.tls else {
+            return self.run_http1(socket, stopping).await;
+        };
+        let accepting = tls.acceptor().accept(socket);
+        let secured = match tokio::time::timeout(self.times.wire.head_time, accepting).await {
+            Ok(Ok(secured)) => secured,
+            Ok(Err(error)) => return tracing::debug!(%error, "TLS was not agreed on"),
+            Err(_) => return tracing::debug!("TLS was not agreed on in time"),
+        };
+        // Boxed: what TLS keeps for a connection is large.
+        match is_http2(secured.get_ref().1.alpn_protocol()) {
+            true => Box::pin(self.run_http2(secured, stopping)).await,
+            false => Box::pin(self.run_http1(secured, stopping)).await,
+        }
+    }
+
+    async fn run_http2(
+        self,
+        socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        stopping: watch::Receiver<()>,
+    ) {
+        let answers = http2::Answers {
+            peer: self.peer,
+            edge: Arc::clone(&self.edge),
+            router: self.router.clone(),
+            what_for: self.ticket.what_for,
+            wire: self.times.wire,
+            idle_time: self.times.idle_time,
+        };
+        http2::run(socket, answers, stopping).await;
+    }
+
+    async fn run_http1(
+        self,
+        socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        mut stopping: watch::Receiver<()>,
+    ) {
         let Connection {
             peer,
             edge,
             router,
             times,
             ticket,
+            ..
         } = self;
         let what_for = ticket.what_for;
-        // Without it small answers wait for the client's acknowledgements; it only fails on a dead socket.
-        if socket.set_nodelay(true).is_err() {
-            return;
-        }
         let phase = Arc::new(Phase::default());
         let wire = Wire::new(socket, Arc::clone(&phase), times.wire, reword(&edge));
         let handed: Handed = Arc::default();
@@ -271,7 +324,10 @@ pub struct LongLived;
 type Handed = Arc<Mutex<Option<Body>>>;
 
 /// The rest of an answer in chunks, until it ends or the client hangs up. The connection ends with it.
-async fn send_chunks(mut wire: Wire<TcpStream>, mut body: Body) -> io::Result<()> {
+async fn send_chunks(
+    mut wire: Wire<impl AsyncRead + AsyncWrite + Unpin>,
+    mut body: Body,
+) -> io::Result<()> {
     let mut unread = [0_u8; 64];
     loop {
         let frame = tokio::select! {
@@ -335,7 +391,6 @@ fn turn_away(socket: TcpStream, edge: &Edge, refused: Refused) {
         Refused::Client => too_many_of_one(),
         Refused::Everybody => too_many(),
     };
-    metrics::counter!("till_http_connections_refused_total").increment(1);
     // As much as the socket takes without waiting, which for a new one is all of it.
     if let Ok(mut socket) = socket.into_std() {
         let _ = io::Write::write(&mut socket, &raw_answer(edge, &refusal, b""));

@@ -162,6 +162,7 @@ async fn one_clients_connections_are_counted() {
 
 fn with_room_for(connections: usize, connections_per_client: usize) -> ServerLimits {
     let admission = AdmissionLimits {
+        listener: "api",
         connections,
         connections_per_client,
         trusted_proxies: Vec::new(),

@@ -64,7 +64,7 @@ async fn start_with(edge: Edge, limits: ServerLimits) -> Server {
         let shutdown = async {
             let _ = stopped.await;
         };
-        serve(listener, edge, router(), limits, shutdown).await;
+        serve(listener, None, edge, router(), limits, shutdown).await;
     });
     Server {
         addr,

@@ -20,6 +20,8 @@ CREATE TABLE installation (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     -- Updated now and then, to prove that the database accepts writes.
     pulse_at INTEGER NOT NULL,
+    -- As much as a request writes, for the same proof.
+    filler BLOB,
     -- The name of the key that encrypts here: every server must have it.
     key_name TEXT
 );
@@ -343,7 +345,7 @@ CREATE TABLE review_decisions (
     decision TEXT NOT NULL CHECK (decision IN ('accept', 'reject')),
     reason TEXT NOT NULL,
     via TEXT NOT NULL CHECK (via IN ('api', 'dashboard')),
-    -- The key or the member who did.
+    -- `api_key:…`, `user:…` or `cli`.
     decided_by TEXT NOT NULL,
     decided_at INTEGER NOT NULL,
     -- The ids of the payments it was about.

@@ -3,6 +3,9 @@
 //!
 //! A log that is written without a pause is never copied to its end and keeps growing. Once it is long, the
 //! writer is held up for the last of it, which is little by then, and begins the log anew.
+//!
+//! The same task lets other processes have the writer: one that waits looks only now and then whether it is free, and a
+//! server that writes without a pause would keep it from them for ever.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,12 +16,14 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
-use crate::sql::group::Slot;
+use crate::sql::group::{self, Slot};
 
 const PERIOD: Duration = Duration::from_millis(100);
 /// Copied at once after so many commits, and after a while when there were fewer.
 const COMMITS_BUSY: u64 = 32;
 const PERIODS_QUIET: u32 = 10;
+/// How much of each period in which something was written is left to other processes. They look ten times a second.
+const ROOM: Duration = Duration::from_millis(3);
 
 /// Stops when dropped.
 pub(crate) struct Checkpointer(Option<JoinHandle<()>>);
@@ -59,9 +64,14 @@ impl Drop for Checkpointer {
 
 async fn run(mut copier: Copier, commits: Arc<AtomicU64>) {
     let (mut copied, mut periods) = (commits.load(Ordering::Relaxed), 0);
+    let mut seen = copied;
     loop {
         tokio::time::sleep(PERIOD).await;
         let made = commits.load(Ordering::Relaxed);
+        if made != seen {
+            seen = made;
+            group::rest(&copier.writer, ROOM).await;
+        }
         periods += 1;
         if made == copied || (made - copied < COMMITS_BUSY && periods < PERIODS_QUIET) {
             continue;

@@ -1,11 +1,9 @@
 //! The one place that knows how each engine is opened, asked and kept alive.
 
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::str::FromStr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex as StdMutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use scoped_futures::ScopedBoxFuture;
@@ -16,13 +14,14 @@ use sqlx::sqlite::{
 use tokio::sync::Mutex;
 
 use super::config::{DbConfig, STATEMENTS_CACHED_MAX};
+use super::copies::{self, make_for_owner_alone};
 use super::migrate::{self, Schema};
 use super::postgres::{self, Connections};
 use crate::sql::checkpoint::Checkpointer;
 use crate::sql::group::{self, Slot, Unit};
 use crate::sql::reader::Source;
 use crate::sql::tx::{Steps, write_postgres, write_sqlite};
-use crate::{Queries as _, Reader, Retryable, StoreError, Tx, Write};
+use crate::{Queries as _, Reader, Retryable, StoreError, Tx, Unwritable, Write};
 
 /// How long a reader waits while SQLite tidies up after a process that died.
 const SQLITE_BUSY_TIMEOUT: Duration = Duration::from_millis(5_000);
@@ -59,6 +58,8 @@ struct Inner {
     /// How often units were tried again; spreads those that collided.
     retries: AtomicU64,
     patience: Duration,
+    /// Why the last unit of work that failed for it could not be written; see [`Db::unwritable`].
+    unwritable: StdMutex<Option<Unwritable>>,
 }
 
 enum Backend {
@@ -106,6 +107,7 @@ impl Db {
             steps: Arc::default(),
             retries: AtomicU64::new(0),
             patience: config.patience,
+            unwritable: StdMutex::new(None),
         })))
     }
 
@@ -238,7 +240,10 @@ impl Db {
                     self.back_off(attempt).await;
                     attempt += 1;
                 }
-                done => return done,
+                done => {
+                    self.note(done.as_ref().err().and_then(Retryable::unwritable));
+                    return done;
+                }
             }
         }
     }
@@ -253,9 +258,52 @@ impl Db {
                     self.back_off(attempt).await;
                     attempt += 1;
                 }
-                done => return done,
+                done => {
+                    self.note(done.as_ref().err().and_then(Retryable::unwritable));
+                    return done;
+                }
             }
         }
+    }
+
+    fn note(&self, why: Option<Unwritable>) {
+        if why.is_some() {
+            *lock(&self.0.unwritable) = why;
+        }
+    }
+
+    /// As much as a request writes has been written.
+    pub(crate) fn is_writable(&self) {
+        *lock(&self.0.unwritable) = None;
+    }
+
+    /// Why nothing can be written, from the first unit of work that failed for it until
+    /// [`crate::installation::try_writing`] succeeds.
+    pub fn unwritable(&self) -> Option<Unwritable> {
+        *lock(&self.0.unwritable)
+    }
+
+    /// Which of the two it is, where the database is read-only: PostgreSQL says the same of both.
+    pub(crate) async fn explained(&self, error: StoreError) -> StoreError {
+        match error {
+            StoreError::Unwritable(Unwritable::ReadOnly) if self.is_replica().await => {
+                self.note(Some(Unwritable::Replica));
+                StoreError::Unwritable(Unwritable::Replica)
+            }
+            error => error,
+        }
+    }
+
+    async fn is_replica(&self) -> bool {
+        let asked = async {
+            if self.dialect() != Dialect::Postgres {
+                return Ok::<_, StoreError>(false);
+            }
+            let sql = postgres::IS_REPLICA;
+            let found: Option<(i64,)> = self.read().await?.one(sql, &[]).await?;
+            Ok(found == Some((1,)))
+        };
+        asked.await.unwrap_or(false)
     }
 
     async fn attempt_rows(&self, writes: &[Write]) -> Result<(), StoreError> {
@@ -323,20 +371,23 @@ impl Db {
         let Backend::Sqlite { readers, .. } = &self.0.backend else {
             return Err(StoreError::Other("only a SQLite file can be copied".into()));
         };
-        let failed = |error: String| StoreError::Other(format!("{}: {error}", to.display()));
-        make_for_owner_alone(to).map_err(|error| failed(error.to_string()))?;
-        let copied = async {
-            let mut conn = readers.acquire().await?;
-            sqlx::query("VACUUM INTO $1")
-                .bind(to.to_string_lossy().into_owned())
-                .execute(&mut *conn)
-                .await
+        let mut conn = readers.acquire().await?;
+        copies::copy(&mut conn, to).await
+    }
+
+    /// Reads every page of a SQLite database, while others read and write, and says what is wrong with the first that is
+    /// damaged.
+    pub async fn find_damage(&self) -> Result<Option<String>, StoreError> {
+        let Backend::Sqlite { readers, .. } = &self.0.backend else {
+            return Ok(None);
         };
-        copied.await.map(drop).map_err(|error| {
-            // A part of a copy is none, and would be in the way of the next.
-            std::fs::remove_file(to).ok();
-            failed(error.to_string())
-        })
+        let mut conn = readers.acquire().await?;
+        let found: (String,) = sqlx::query_as("PRAGMA quick_check(1)")
+            .fetch_one(&mut *conn)
+            .await
+            // What cannot even be read is the damage.
+            .unwrap_or_else(|error| (error.to_string(),));
+        Ok((found.0 != "ok").then_some(found.0))
     }
 
     /// Waits for what is under way, and closes every connection.
@@ -358,6 +409,10 @@ impl Db {
             }
         }
     }
+}
+
+fn lock(unwritable: &StdMutex<Option<Unwritable>>) -> MutexGuard<'_, Option<Unwritable>> {
+    unwritable.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Between half and the whole of a doubling delay, spread by how many retries there were before this one.
@@ -421,17 +476,6 @@ async fn open_sqlite(config: &DbConfig, commits: &Arc<AtomicU64>) -> Result<Back
         readers,
         checkpointer: Mutex::new(checkpointer),
     })
-}
-
-/// Payers' and merchants' affairs are in it: nobody else on the machine may read it. SQLite gives the files beside it
-/// the same mode. What cannot be made here cannot be opened either, and is explained there.
-fn make_for_owner_alone(path: &Path) -> std::io::Result<()> {
-    let made = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path);
-    made.map(drop)
 }
 
 fn sqlite_options(options: SqliteConnectOptions) -> SqliteConnectOptions {

@@ -23,6 +23,9 @@ pub enum StoreError {
     /// No connection, or one that broke. If it broke during a commit, the outcome is not known.
     #[error("the database is not available")]
     Unavailable,
+    /// The database answers and takes nothing in. Nothing was kept.
+    #[error("{0}")]
+    Unwritable(Unwritable),
     /// A stored value that cannot be what its column promises.
     #[error("{table}.{column} of {id} cannot be read: {detail}")]
     Corrupt {
@@ -39,14 +42,39 @@ pub enum StoreError {
     Other(String),
 }
 
+/// Why a database that answers takes nothing in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unwritable {
+    #[error("the database's disk is full; make room on it")]
+    NoRoom,
+    #[error("the database's disk takes nothing in; is it full or failing?")]
+    Disk,
+    #[error("the database is read-only; make it writable, or connect to one that is")]
+    ReadOnly,
+    #[error("the database is a read-only replica; connect to the primary")]
+    Replica,
+}
+
 /// Whether running the same unit of work again can succeed and cannot act twice.
 pub trait Retryable {
     fn retryable(&self) -> bool;
+
+    /// Set where the database takes nothing in.
+    fn unwritable(&self) -> Option<Unwritable> {
+        None
+    }
 }
 
 impl Retryable for StoreError {
     fn retryable(&self) -> bool {
         matches!(self, StoreError::Busy | StoreError::Serialization)
+    }
+
+    fn unwritable(&self) -> Option<Unwritable> {
+        match self {
+            StoreError::Unwritable(why) => Some(*why),
+            _ => None,
+        }
     }
 }
 
@@ -130,8 +158,10 @@ fn from_database(error: &dyn DatabaseError) -> Option<StoreError> {
             "55P03" => Some(StoreError::LockTimeout {
                 of: said.r#where().and_then(relation),
             }),
-            // A statement or idle transaction that ran out of time, a server that became a read-only standby.
-            "57014" | "25P03" | "25006" => None,
+            "25006" => Some(StoreError::Unwritable(Unwritable::ReadOnly)),
+            "53100" => Some(StoreError::Unwritable(Unwritable::NoRoom)),
+            // A statement or idle transaction that ran out of time.
+            "57014" | "25P03" => None,
             code if ["08", "53", "57", "58"]
                 .iter()
                 .any(|class| code.starts_with(class)) =>
@@ -140,18 +170,37 @@ fn from_database(error: &dyn DatabaseError) -> Option<StoreError> {
             }
             _ => Some(StoreError::Other(format!("{error} (SQLSTATE {code})"))),
         },
-        // SQLite's extended codes carry the primary one in their lowest byte.
-        None => match code.parse::<i32>().unwrap_or_default() & 0xff {
-            SQLITE_BUSY | SQLITE_LOCKED => Some(StoreError::Busy),
-            SQLITE_IOERR | SQLITE_FULL | SQLITE_CANTOPEN => None,
-            _ => Some(StoreError::Other(error.to_string())),
-        },
+        None => from_sqlite(code.parse().unwrap_or_default())
+            .unwrap_or_else(|| Some(StoreError::Other(error.to_string()))),
+    }
+}
+
+/// The outer `None` is for codes that say nothing of the database's health.
+fn from_sqlite(code: i32) -> Option<Option<StoreError>> {
+    let unwritable = |why| Some(Some(StoreError::Unwritable(why)));
+    match code {
+        SQLITE_IOERR_WRITE | SQLITE_IOERR_FSYNC | SQLITE_IOERR_TRUNCATE => {
+            return unwritable(Unwritable::Disk);
+        }
+        _ => {}
+    }
+    // Extended codes carry the primary one in their lowest byte.
+    match code & 0xff {
+        SQLITE_BUSY | SQLITE_LOCKED => Some(Some(StoreError::Busy)),
+        SQLITE_READONLY => unwritable(Unwritable::ReadOnly),
+        SQLITE_FULL => unwritable(Unwritable::NoRoom),
+        SQLITE_IOERR | SQLITE_CANTOPEN => Some(None),
+        _ => None,
     }
 }
 
 const SQLITE_BUSY: i32 = 5;
 const SQLITE_LOCKED: i32 = 6;
+const SQLITE_READONLY: i32 = 8;
 const SQLITE_IOERR: i32 = 10;
+const SQLITE_IOERR_WRITE: i32 = 10 | (3 << 8);
+const SQLITE_IOERR_FSYNC: i32 = 10 | (4 << 8);
+const SQLITE_IOERR_TRUNCATE: i32 = 10 | (6 << 8);
 const SQLITE_FULL: i32 = 13;
 const SQLITE_CANTOPEN: i32 = 14;
 

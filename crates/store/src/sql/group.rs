@@ -102,6 +102,18 @@ pub(crate) async fn run_and_commit(
     done.await.unwrap_or(Err(StoreError::Unavailable))
 }
 
+/// Commits what is complete, and lets nobody here write for a while: another process may.
+pub(crate) async fn rest(writer: &Arc<Mutex<Slot>>, time: Duration) {
+    let mut slot = Arc::clone(writer).lock_owned().await;
+    let resting = tokio::spawn(async move {
+        slot.settle().await;
+        slot.commit_group().await;
+        tokio::time::sleep(time).await;
+    });
+    // It fails only if the runtime goes away.
+    resting.await.ok();
+}
+
 /// Commits what is complete and closes the connection for good.
 pub(crate) async fn close(writer: &Arc<Mutex<Slot>>) {
     let mut slot = Arc::clone(writer).lock_owned().await;

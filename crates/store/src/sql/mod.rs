@@ -3,6 +3,7 @@
 mod checkpoint;
 mod config;
 mod conn;
+mod copies;
 mod dialect;
 mod error;
 mod group;
@@ -21,8 +22,9 @@ mod write;
 
 pub use config::DbConfig;
 pub use conn::Queries;
+pub use copies::{check_file, copy_file};
 pub use dialect::{Db, Dialect};
-pub use error::{Retryable, StoreError};
+pub use error::{Retryable, StoreError, Unwritable};
 pub use listing::{Filter, Page};
 pub(crate) use look_up::{LookUp, PerKey};
 pub use migrate::Schema;

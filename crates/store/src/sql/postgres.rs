@@ -31,6 +31,10 @@ const SETTINGS: [(&str, &str); 7] = [
 pub(crate) const CLOCK_MS: &str =
     "SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS BIGINT)";
 
+/// 1 on a standby.
+pub(crate) const IS_REPLICA: &str =
+    "SELECT CASE WHEN pg_is_in_recovery() THEN CAST(1 AS BIGINT) ELSE 0 END";
+
 /// A setting that nobody else has: who finds it in a session knows that the others have arrived, too.
 const MARK: (&str, &str) = ("till.session", "own");
 
@@ -91,7 +95,8 @@ pub(crate) async fn open(config: &DbConfig) -> Result<(Connections, Connections)
             let shared = options.statement_cache_capacity(0).extra_float_digits(None);
             let writers = pool(config.writers_max)
                 .connect_with(shared.clone())
-                .await?;
+                .await
+                .map_err(not_opened)?;
             (writers, shared, Sessions::Shared)
         }
     };
@@ -115,7 +120,7 @@ async fn direct(
     let pool = match pool.connect_with(options.clone()).await {
         Ok(pool) => pool,
         Err(error) if refuses_settings(&error) => return Ok(None),
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(not_opened(error)),
     };
     let (name, value) = MARK;
     // Without arguments, which would be prepared.
@@ -126,6 +131,16 @@ async fn direct(
     }
     pool.close().await;
     Ok(None)
+}
+
+/// That TLS was not agreed on is for the operator to mend, and not for time.
+fn not_opened(error: sqlx::Error) -> StoreError {
+    match error {
+        sqlx::Error::Tls(error) => StoreError::Other(format!(
+            "TLS is not agreed on with it: {error}; correct sslmode and sslrootcert in database.url, or turn TLS on in PostgreSQL"
+        )),
+        error => error.into(),
+    }
 }
 
 fn refuses_settings(error: &sqlx::Error) -> bool {

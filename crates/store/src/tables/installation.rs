@@ -1,11 +1,67 @@
 //! The one row that all servers on a database share.
 
-use crate::{Queries, StoreError, Tx, touched, vals};
+use scoped_futures::ScopedFutureExt as _;
 
-/// Writes something, to see that it can be done.
-pub async fn pulse(tx: &mut Tx, now: i64) -> Result<(), StoreError> {
-    let sql = "UPDATE installation SET pulse_at = $1 WHERE id = 1";
-    touched(tx.run(sql, &vals![now]).await?, 1, "installation")
+use crate::{Db, Queries, StoreError, Tx, Val, touched, vals};
+
+/// About as much as creating an invoice writes.
+const REQUEST_BYTES: usize = 128 * 1024;
+/// As much as a few of them: one that fits may be the last.
+const REQUESTS_BYTES: usize = 4 * REQUEST_BYTES;
+
+/// How much is written to see that it can be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    Little,
+    Request,
+    /// After it could not be done.
+    Requests,
+}
+
+/// Writes this much and notes what came of it. A little may fit where a request does not: into what a log has left, or a
+/// page that is half empty.
+pub async fn try_writing(db: &Db, now: i64, amount: Amount) -> Result<(), StoreError> {
+    let written = db.write(move |tx: &mut Tx| pulse(tx, now, amount).scope_boxed());
+    match written.await {
+        Ok(()) => {
+            if amount != Amount::Little {
+                db.is_writable();
+            }
+            Ok(())
+        }
+        Err(error) => Err(db.explained(error).await),
+    }
+}
+
+/// Whether anything could be written; nothing is.
+pub async fn check_writing(db: &Db, now: i64) -> Result<(), StoreError> {
+    let mut tx = db.begin().await?;
+    let written = pulse(&mut tx, now, Amount::Little).await;
+    tx.roll_back().await;
+    match written {
+        Ok(()) => Ok(()),
+        Err(error) => Err(db.explained(error).await),
+    }
+}
+
+async fn pulse(tx: &mut Tx, now: i64, amount: Amount) -> Result<(), StoreError> {
+    let filler = match amount {
+        Amount::Little => None,
+        Amount::Request => Some(REQUEST_BYTES),
+        Amount::Requests => Some(REQUESTS_BYTES),
+    };
+    let done = match filler {
+        None => {
+            let sql = "UPDATE installation SET pulse_at = $1 WHERE id = 1";
+            tx.run(sql, &vals![now]).await?
+        }
+        Some(bytes) => {
+            let sql = "UPDATE installation SET pulse_at = $1, filler = $2 WHERE id = 1";
+            tx.run(sql, &[Val::Int(now), Val::Blob(vec![0; bytes])])
+                .await?
+        }
+    };
+    touched(done, 1, "installation")
 }
 
 /// The name of the key that encrypts here, once there is one.

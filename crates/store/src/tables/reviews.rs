@@ -1,5 +1,6 @@
 //! Decisions about reviews: appended with what they changed, for whoever asks later who let a payment through.
 
+use till_core::actor::Actor;
 use till_core::invoice::{Decision, Via};
 use till_core::scope::Scope;
 
@@ -15,8 +16,7 @@ table! {
         decision: Decision,
         reason: String,
         via: Via,
-        /// The key or the member who did.
-        decided_by: String,
+        decided_by: Actor,
         decided_at: i64,
         /// The ids of the payments it was about.
         payments: Vec<String>,

@@ -78,7 +78,7 @@ pub async fn create(config: &Config, create: &Create) -> Result<(), Failure> {
     };
     let destinations = by_mode(&create.destination, modes)?;
     let urls = config.urls(config.server.listen);
-    let engine = compose::engine(config, &urls, Purpose::Business).await?;
+    let engine = compose::engine(config, &urls, Purpose::Command).await?;
     let account = create_account(&engine, name, modes, &destinations).await?;
     engine.db.clone().close().await;
     show(&account, create.json)

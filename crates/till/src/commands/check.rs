@@ -16,6 +16,7 @@ use till_store::networks::{NetworkRow, Times};
 use url::Url;
 
 use crate::advice::{self, Advice};
+use crate::commands::checklist;
 use crate::commands::screening::{self, ListStatus};
 use crate::compose;
 use crate::config::Config;
@@ -25,6 +26,7 @@ use crate::handles;
 use crate::keyfile::{self, Key};
 use crate::output;
 use crate::system::SystemClock;
+use crate::tls;
 
 const ENDPOINT_TIME: Duration = Duration::from_secs(5);
 const CLOCKS_WARN_MS: i64 = 2_000;
@@ -69,11 +71,20 @@ pub async fn run(config: &Config) -> Result<(), Failure> {
         Some(db) => watched(db).await,
         None => Vec::new(),
     };
+    checklist::print(config, db.as_ref()).await?;
     if let Some(db) = db {
         db.close().await;
     }
     for (name, verdict) in screening_lists(config, &in_use).await {
         report.add(&name, verdict)?;
+    }
+    match tls::files(config) {
+        Ok(None) => {}
+        Ok(Some(files)) => {
+            let opened = files.open().map(|_| String::new());
+            report.add("TLS", opened.map_err(|failure| failure.to_string()))?;
+        }
+        Err(failure) => report.add("TLS", Err(failure.to_string()))?,
     }
     for path in &config.webhooks.trusted_certificates {
         let name = format!("trusted certificates {}", path.display());
@@ -154,8 +165,26 @@ async fn database(config: &Config) -> (Verdict, Option<Db>) {
         return (verdict, None);
     }
     match database::open_existing(&config.database).await {
-        Ok(db) => (Ok(String::new()), Some(db)),
+        Ok(db) => {
+            let now = SystemClock::start().now_ms();
+            let written = till_store::installation::check_writing(&db, now).await;
+            let verdict = match written {
+                Ok(()) => sound(&db).await,
+                Err(error) => Err(error.to_string()),
+            };
+            (verdict, Some(db))
+        }
         Err(failure) => (Err(failure.to_string()), None),
+    }
+}
+
+async fn sound(db: &Db) -> Verdict {
+    match db.find_damage().await {
+        Ok(None) => Ok(String::new()),
+        Ok(Some(damage)) => Err(format!(
+            "the file is damaged: {damage}; stop the server, keep the file, and restore the newest copy (`till restore`)"
+        )),
+        Err(error) => Err(error.to_string()),
     }
 }
 

@@ -38,7 +38,7 @@ pub async fn run(config: Config, json: bool, log: Log) -> Result<(), Failure> {
     let config = for_demo(config);
     match prepare(&config).await {
         Err(failure) => {
-            log.give_up(std::env::var("TILL_LOG").ok().as_deref());
+            log.give_up();
             Err(failure)
         }
         Ok((server, account)) => {
@@ -54,6 +54,7 @@ fn for_demo(mut config: Config) -> Config {
     "sqlite::memory:".clone_into(&mut config.database.url);
     config.secrets.key_file.clear();
     config.server.live_mode = false;
+    (config.server.tls_certificate, config.server.tls_key) = (None, None);
     config.webhooks.allow_private_addresses = true;
     config
 }
@@ -70,6 +71,8 @@ async fn prepare(config: &Config) -> Result<(Server, NewAccount), Failure> {
         metrics: server::metrics_listener(config).await?,
         urls,
         workers: true,
+        again: None,
+        tls: None,
     };
     Ok((server, account))
 }

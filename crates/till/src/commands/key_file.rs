@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use till_engine::rotation;
 
-use crate::compose::{self, Purpose};
+use crate::compose;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::keyfile;
@@ -36,8 +36,12 @@ pub fn create(create: &Create) -> Result<(), Failure> {
 }
 
 pub async fn rotate(config: &Config) -> Result<(), Failure> {
-    let urls = config.urls(config.server.listen);
-    let engine = compose::engine(config, &urls, Purpose::Business).await?;
+    let engine = compose::engine_on_existing(config).await?;
+    if compose::is_new(&engine.db).await? {
+        return Err(Failure::new(
+            "nothing is encrypted in this database yet: the first start or account takes the first key file; are --config and --database right?",
+        ));
+    }
     let newest = engine.vault.first_name();
     if engine.vault.name() != newest {
         rotation::encrypt_with(&engine, &newest).await?;

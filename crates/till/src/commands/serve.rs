@@ -6,19 +6,22 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::handles;
 use crate::logging::Log;
+use crate::reload::Again;
 use crate::server::{self, Part, Server};
+use crate::tls;
 
-pub async fn run(config: &Config, only: &[Part], log: Log) -> Result<(), Failure> {
-    match prepare(config, only).await {
+/// `again` reads the configuration anew, for a server that is told to.
+pub async fn run(config: &Config, only: &[Part], log: Log, again: Again) -> Result<(), Failure> {
+    match prepare(config, only, again).await {
         Ok(server) => server::run(server, config, log, async |_| Ok(())).await,
         Err(failure) => {
-            log.give_up(std::env::var("TILL_LOG").ok().as_deref());
+            log.give_up();
             Err(failure)
         }
     }
 }
 
-async fn prepare(config: &Config, only: &[Part]) -> Result<Server, Failure> {
+async fn prepare(config: &Config, only: &[Part], again: Again) -> Result<Server, Failure> {
     handles::raise();
     advice::log(&advice::of(config));
     let runs = |part| only.is_empty() || only.contains(&part);
@@ -28,6 +31,7 @@ async fn prepare(config: &Config, only: &[Part]) -> Result<Server, Failure> {
         false => None,
     };
     let metrics = server::metrics_listener(config).await?;
+    let tls = tls::files(config)?.map(tls::Files::open).transpose()?;
     let bound = listener
         .as_ref()
         .map_or(config.server.listen, |(_, bound)| *bound);
@@ -39,5 +43,7 @@ async fn prepare(config: &Config, only: &[Part]) -> Result<Server, Failure> {
         metrics,
         urls,
         workers: runs(Part::Workers),
+        again: Some(again),
+        tls,
     })
 }

@@ -261,7 +261,7 @@ fn from_text(kind: Kind, text: &str, origin: &Origin, key: &str) -> Result<Value
         Kind::Number => text
             .parse()
             .map(Value::Integer)
-            .map_err(|_| wrong("must be a whole number")),
+            .map_err(|_| wrong(not_a_number(text))),
         Kind::List if text.starts_with('[') => literal(text)
             .filter(Value::is_array)
             .ok_or_else(|| wrong("is not a list: write a,b or [\"a\", \"b\"]")),
@@ -278,6 +278,14 @@ fn from_text(kind: Kind, text: &str, origin: &Origin, key: &str) -> Result<Value
         Kind::Map => literal(text)
             .filter(Value::is_table)
             .ok_or_else(|| wrong("is not a table: write {\"BTC/USD\" = \"50000\"}")),
+    }
+}
+
+fn not_a_number(text: &str) -> &'static str {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    match !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit()) {
+        true => "is a number beyond all that can be set; `till config` shows what it is by default",
+        false => "must be a whole number",
     }
 }
 

@@ -93,6 +93,32 @@ pub enum LogFormat {
     Json,
 }
 
+/// What is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogLevel {
+    Warn,
+    Info,
+    Debug,
+}
+
+impl LogLevel {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            LogLevel::Warn => "warn",
+            LogLevel::Info => "info",
+            LogLevel::Debug => "debug",
+        }
+    }
+}
+
+/// How much of a client's address is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientAddress {
+    Full,
+    Prefix,
+    None,
+}
+
 /// Where a list of addresses comes from. Whether its format exists is the engine's to say.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ScreeningList {
@@ -154,7 +180,7 @@ impl Config {
         let public = server
             .public_url
             .clone()
-            .unwrap_or_else(|| format!("http://{bound}"));
+            .unwrap_or_else(|| format!("{}://{bound}", self.scheme()));
         let below = |given: &Option<String>, place: &str| {
             given.clone().unwrap_or_else(|| format!("{public}/{place}"))
         };
@@ -162,6 +188,14 @@ impl Config {
             checkout: below(&server.checkout_url, "checkout"),
             docs: below(&server.docs_url, "docs"),
             public,
+        }
+    }
+
+    /// What the public listener speaks.
+    pub fn scheme(&self) -> &'static str {
+        match self.server.tls_certificate.is_some() {
+            true => "https",
+            false => "http",
         }
     }
 

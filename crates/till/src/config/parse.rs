@@ -7,7 +7,7 @@ use ipnet::IpNet;
 use url::Url;
 
 use super::prices::is_price;
-use super::{CreditAt, LogFormat};
+use super::{ClientAddress, CreditAt, LogFormat, LogLevel};
 
 pub(super) fn listen(text: &str) -> Result<SocketAddr, &'static str> {
     text.parse()
@@ -107,5 +107,23 @@ pub(super) fn log_format(text: &str) -> Result<LogFormat, &'static str> {
         "text" => Ok(LogFormat::Text),
         "json" => Ok(LogFormat::Json),
         _ => Err("must be text or json"),
+    }
+}
+
+pub(super) fn log_level(text: &str) -> Result<LogLevel, &'static str> {
+    match text {
+        "warn" => Ok(LogLevel::Warn),
+        "info" => Ok(LogLevel::Info),
+        "debug" => Ok(LogLevel::Debug),
+        _ => Err("must be warn, info or debug"),
+    }
+}
+
+pub(super) fn client_address(text: &str) -> Result<ClientAddress, &'static str> {
+    match text {
+        "full" => Ok(ClientAddress::Full),
+        "prefix" => Ok(ClientAddress::Prefix),
+        "none" => Ok(ClientAddress::None),
+        _ => Err("must be full, prefix or none"),
     }
 }

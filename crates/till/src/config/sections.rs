@@ -7,11 +7,13 @@ use ipnet::IpNet;
 use till_core::limits::LINK_OPEN_INVOICES_MAX;
 
 use super::parse::{
-    credit_at, database_url, endpoint, figure, listen, log_format, path, proxy, sender, smtp_url,
-    web_url,
+    client_address, credit_at, database_url, endpoint, figure, listen, log_format, log_level, path,
+    proxy, sender, smtp_url, web_url,
 };
 use super::setting::{Setting, section};
-use super::{CreditAt, FixedPrices, LogFormat, PriceSource, ScreeningList};
+use super::{
+    ClientAddress, CreditAt, FixedPrices, LogFormat, LogLevel, PriceSource, ScreeningList,
+};
 
 /// All of them but a network's, in the order in which they are shown.
 pub(super) const SECTIONS: &[&[Setting]] = &[
@@ -41,7 +43,7 @@ section! {
     pub struct Server in "server" {
         /// Address and port to listen on; port 0 picks a free one.
         listen: SocketAddr = text("127.0.0.1:4242", listen),
-        /// Where the API is reached from outside. By default `http://` and the address that was bound.
+        /// Where the API is reached from outside. By default `http://`, with TLS `https://`, and the address that was bound.
         public_url: Option<String> = optional(web_url),
         /// Where payers find the checkout pages. By default `/checkout` below `server.public_url`.
         checkout_url: Option<String> = optional(web_url),
@@ -49,6 +51,11 @@ section! {
         docs_url: Option<String> = optional(web_url),
         /// Whether real money is taken. Without it live keys are answered with `livemode_disabled`.
         live_mode: bool = flag(false),
+        /// The server's certificate, in PEM form, with those that lead to a known authority. With it and `server.tls_key` the server
+        /// speaks TLS and HTTP/2. Read anew when the file changes, and at SIGHUP.
+        tls_certificate: Option<PathBuf> = optional(path),
+        /// The certificate's private key, in PEM form.
+        tls_key: Option<PathBuf> = optional(path),
         /// Seconds for which a server that was told to stop goes on answering, unready, before it closes. With what ends
         /// afterwards, 5 is within what supervisors commonly wait.
         drain_s: u32 = number(5, 0..=60),
@@ -225,6 +232,10 @@ section! {
     pub struct Log in "log" {
         /// `text` or `json`. By default text on a terminal, JSON elsewhere.
         format: Option<LogFormat> = optional(log_format),
+        /// `warn`, `info` (with a line for every request) or `debug`. Read anew at SIGHUP.
+        level: LogLevel = text("info", log_level),
+        /// How much of a client's address is logged: `full`, `prefix` (/24, or /48 of IPv6) or `none`.
+        client_address: ClientAddress = text("prefix", client_address),
     }
 }
 

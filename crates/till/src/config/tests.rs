@@ -52,6 +52,8 @@ fn without_anything_the_documented_defaults_apply() {
             checkout_url: None,
             docs_url: None,
             live_mode: false,
+            tls_certificate: None,
+            tls_key: None,
             drain_s: 5,
             slow_reader_s: 60,
         },
@@ -118,7 +120,11 @@ fn without_anything_the_documented_defaults_apply() {
             events_d: 400,
             payer_contacts_d: 30,
         },
-        log: Log { format: None },
+        log: Log {
+            format: None,
+            level: LogLevel::Info,
+            client_address: ClientAddress::Prefix,
+        },
         networks: BTreeMap::new(),
         unknown_variables: vec![],
     };

@@ -138,7 +138,8 @@ impl Server {
         server.first_line = server.log_line();
         let (_, address) = server
             .first_line
-            .split_once("listening on http://")
+            .split_once("listening on http")
+            .and_then(|(before, address)| Some((before, address.split_once("://")?.1)))
             .unwrap_or_else(|| panic!("no address: {}", server.first_line));
         server.address = address_in(address);
         server

@@ -40,6 +40,66 @@ fn what_cannot_be_meant_is_a_usage_error_wherever_it_is_typed() {
 }
 
 #[test]
+fn files_and_numbers_that_cannot_be_used_are_told_with_cause_and_remedy() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("folder")).unwrap();
+    let told = |args: &[&str], status: i32, words: &[&str]| {
+        let line = place.till(args).fails(status);
+        for word in words {
+            assert!(line.contains(word), "{word}: {line}");
+        }
+    };
+    let folder = "it is a folder: name a file in it";
+    told(
+        &["migrate", "--config", "folder"],
+        1,
+        &["configuration file folder", folder],
+    );
+    told(
+        &["migrate", "--database", "sqlite:folder"],
+        1,
+        &["the database folder", folder],
+    );
+    let key = [
+        "account",
+        "create",
+        "--name",
+        "A",
+        "--set",
+        "secrets.key_file=folder",
+    ];
+    told(&key, 1, &["the key file folder", folder]);
+    let huge = ["migrate", "--set", "server.drain_s=99999999999999999999"];
+    told(&huge, 2, &["server.drain_s", "beyond all that can be set"]);
+    let large = ["migrate", "--set", "server.drain_s=4294967297"];
+    told(&large, 2, &["server.drain_s", "between 0 and 60"]);
+    place.write("till.toml", "[server]\ndrain_s = 99999999999999999999\n");
+    told(&["migrate", "--config", "till.toml"], 1, &["line 2"]);
+}
+
+#[test]
+fn check_ticks_off_the_list_of_the_readme() {
+    let readme = std::fs::read_to_string("../../README.md").unwrap();
+    let items: Vec<&str> = readme
+        .lines()
+        .filter_map(|line| line.strip_prefix("- [ ] "))
+        .collect();
+    assert_eq!(items.len(), 7, "{items:?}");
+    let place = Place::new();
+    let checked = place.till(&["check"]).ok().stdout;
+    for item in &items {
+        let open = format!("[ ] {item} — ");
+        assert!(
+            checked.lines().any(|line| line.starts_with(&open)),
+            "{item}: {checked}"
+        );
+    }
+    let more = ["--set", "metrics.listen=127.0.0.1:0"];
+    let checked = place.till(&[&["check"], &more[..]].concat()).ok().stdout;
+    assert!(checked.contains("[x] metrics and alerts\n"), "{checked}");
+}
+
+#[test]
 fn an_endpoint_that_cannot_be_used_is_refused_without_repeating_it() {
     let place = Place::new();
     for rpc in [

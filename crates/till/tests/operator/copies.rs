@@ -1,4 +1,4 @@
-//! Copies that cannot be made, and databases that something of the one before lies beside.
+//! Copies: those that cannot be made, those that are not whole, and what lies where one goes.
 
 use std::fs;
 
@@ -38,6 +38,7 @@ fn a_copy_that_cannot_be_restored_says_why_and_leaves_nothing() {
     fs::remove_file(place.path("till.db")).unwrap();
     let newer = "INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (9998, 'a', '', 0), (9999, 'b', '', 0)";
     change(&place, "newer.db", newer);
+    fs::remove_file(place.path("newer.db.sha256")).unwrap();
     place.write("empty.db", "");
     for (file, why) in [
         ("newer.db", "the database is at version 9999"),
@@ -91,4 +92,215 @@ fn a_copy_that_cannot_be_made_says_why_and_leaves_nothing() {
     assert!(said.contains("copy.db: "), "{said}");
     assert!(!place.path("copy.db").exists());
     place.till(&["backup", "--to", "copy.db"]).ok();
+}
+
+#[test]
+fn a_copy_of_which_one_byte_changed_is_refused_and_nothing_is_made() {
+    let place = Place::new();
+    place.account(&[]);
+    place.till(&["backup", "--to", "copy.db"]).ok();
+    fs::remove_file(place.path("till.db")).unwrap();
+    let whole = fs::read(place.path("copy.db")).unwrap();
+    for part in 1..=24 {
+        let mut damaged = whole.clone();
+        let at = whole.len() * part / 25;
+        damaged[at] ^= 1;
+        fs::write(place.path("copy.db"), damaged).unwrap();
+        let line = place.till(&["restore", "--from", "copy.db"]).fails(1);
+        assert!(line.contains("copy.db is damaged"), "{at}: {line}");
+        assert!(!place.files().iter().any(|it| it.starts_with("till.db")));
+    }
+    // Whoever lost the digest still has what SQLite knows of itself.
+    fs::remove_file(place.path("copy.db.sha256")).unwrap();
+    let mut damaged = whole.clone();
+    damaged[2 * 4096..3 * 4096].fill(0xaa);
+    fs::write(place.path("copy.db"), damaged).unwrap();
+    let line = place.till(&["restore", "--from", "copy.db"]).fails(1);
+    assert!(line.contains("copy.db is damaged"), "{line}");
+    fs::write(place.path("copy.db"), &whole[..whole.len() / 2]).unwrap();
+    place.till(&["restore", "--from", "copy.db"]).fails(1);
+    assert!(!place.files().iter().any(|it| it.starts_with("till.db")));
+    fs::write(place.path("copy.db"), whole).unwrap();
+    let said = place.till(&["restore", "--from", "copy.db"]).ok().stdout;
+    assert!(said.contains("digest was not beside it"), "{said}");
+}
+
+#[test]
+fn a_database_that_is_damaged_is_found_by_check_and_never_copied() {
+    let place = Place::new();
+    place.account(&[]);
+    assert!(place.till(&["check"]).ok().stdout.contains("ok database"));
+    let mut damaged = fs::read(place.path("till.db")).unwrap();
+    let last = damaged.len() - 4096;
+    damaged[last - 40 * 4096..last].fill(0xaa);
+    fs::write(place.path("till.db"), damaged).unwrap();
+    let checked = place.till(&["check"]);
+    assert_eq!(checked.status, Some(1), "{}", checked.stdout);
+    let line = checked
+        .stdout
+        .lines()
+        .find(|it| it.starts_with("FAIL database"));
+    assert!(line.is_some_and(|it| it.contains("damaged") && it.contains("till restore")));
+    place.till(&["backup", "--to", "copy.db"]).fails(1);
+    assert!(!place.files().iter().any(|it| it.starts_with("copy.db")));
+}
+
+#[test]
+fn a_copy_without_its_key_file_is_refused_with_what_to_do() {
+    let place = Place::new();
+    place.account(&[]);
+    place.till(&["backup", "--to", "copy.db"]).ok();
+    fs::remove_file(place.path("till.db")).unwrap();
+    fs::rename(place.path("till.key"), place.path("kept.key")).unwrap();
+    let refused = |why: &str| {
+        let line = place.till(&["restore", "--from", "copy.db"]).fails(1);
+        assert!(line.contains(why), "{line}");
+        assert!(
+            line.contains("put its file where secrets.key_file says"),
+            "{line}"
+        );
+        assert!(!place.files().iter().any(|it| it.starts_with("till.db")));
+    };
+    refused("till.key cannot be read");
+    place.write("till.key", &"ab".repeat(32));
+    refused("none of the key files is the copy's");
+    let with_it = [
+        "restore",
+        "--from",
+        "copy.db",
+        "--set",
+        "secrets.key_file=kept.key",
+    ];
+    place.till(&with_it).ok();
+    // Nor is one made that could not be restored.
+    let line = place.till(&["backup", "--to", "again.db"]).fails(1);
+    assert!(
+        line.contains("none of the key files is the copy's"),
+        "{line}"
+    );
+    assert!(!place.path("again.db").exists());
+}
+
+#[test]
+fn of_the_copies_in_a_folder_the_newest_stay() {
+    let place = Place::new();
+    place.account(&[]);
+    let keep = ["backup", "--to", "copies", "--keep", "2"];
+    let line = place.till(&keep).fails(1);
+    assert!(line.contains("there is no folder copies"), "{line}");
+    fs::create_dir(place.path("copies")).unwrap();
+    let others = [
+        "till-20200101T000000Z.db",
+        "till-20200102T000000Z.db",
+        "notes.txt",
+    ];
+    for name in others {
+        place.write(&format!("copies/{name}"), "");
+    }
+    let said = place.till(&keep).ok().stdout;
+    assert!(said.contains("1 older"), "{said}");
+    let left = others.map(|name| place.path("copies").join(name).exists());
+    assert_eq!(left, [false, true, true]);
+    let line = place.till(&["backup", "--to", "copies"]).fails(2);
+    assert!(line.contains("is a folder"), "{line}");
+}
+
+#[test]
+fn postgres_is_left_to_its_own_tools_with_the_lines_to_run() {
+    let place = Place::new();
+    let url = "postgres://till:hunter2@db.example/shop?sslmode=require&password=hunter2";
+    for command in [&["backup", "--to", "a.db"], &["restore", "--from", "a.db"]] {
+        let done = place.till(&[&command[..], &["--database", url]].concat());
+        assert_eq!(done.status, Some(2), "{}", done.stderr);
+        assert!(done.stderr.contains("nothing was done"), "{}", done.stderr);
+        let database = "--dbname='postgres://till@db.example/shop?sslmode=require'";
+        for line in [
+            format!("pg_dump --format=custom --file=till.dump {database}"),
+            format!("pg_restore --no-owner --exit-on-error {database} till.dump"),
+        ] {
+            assert!(done.stdout.contains(&line), "{}", done.stdout);
+        }
+        assert!(!done.stdout.contains("hunter2"), "{}", done.stdout);
+    }
+}
+
+#[test]
+fn commands_in_the_wrong_folder_make_nothing_there() {
+    const ID: &str = "acct_00000000000000000000000000";
+    const DESTINATION: &str = "eip155=0x52908400098527886E0F7030069857D2E4169EE7";
+    let place = Place::new();
+    for args in [
+        &["account", "list"][..],
+        &["account", "disable", "--account", ID],
+        &["account", "enable", "--account", ID],
+        &["account", "destinations", "--account", ID],
+        &[
+            "account",
+            "add-destination",
+            "--account",
+            ID,
+            "--mode",
+            "test",
+            "--destination",
+            DESTINATION,
+        ],
+        &["key", "list", "--account", ID],
+        &[
+            "key",
+            "create",
+            "--account",
+            ID,
+            "--mode",
+            "test",
+            "--kind",
+            "secret",
+        ],
+        &[
+            "key",
+            "roll",
+            "--account",
+            ID,
+            "--mode",
+            "test",
+            "--kind",
+            "secret",
+        ],
+        &["key-file", "rotate"],
+        &[
+            "checkout",
+            "export",
+            "--account",
+            ID,
+            "--mode",
+            "test",
+            "--to",
+            "pay",
+        ],
+        &["screening", "status"],
+        &["network", "list"],
+        &["network", "thaw", "--network", "eip155:84532"],
+        &["sweep", "--account", ID, "--mode", "test"],
+        &["backup", "--to", "copy.db"],
+        &["restore", "--pass-over"],
+    ] {
+        let done = place.till(args);
+        assert_eq!(
+            done.status,
+            Some(1),
+            "{args:?}: {}{}",
+            done.stdout,
+            done.stderr
+        );
+        assert!(place.files().is_empty(), "{args:?}: {:?}", place.files());
+    }
+    place.till(&["check"]).ok();
+    assert!(place.files().is_empty(), "{:?}", place.files());
+    // A database without anything in it has no key to rotate, and gets none.
+    place.till(&["migrate"]).ok();
+    let line = place.till(&["key-file", "rotate"]).fails(1);
+    assert!(
+        line.contains("nothing is encrypted in this database yet"),
+        "{line}"
+    );
+    assert!(!place.path("till.key").exists());
 }

@@ -4,7 +4,10 @@ mod asked;
 mod copies;
 mod endings;
 mod keys;
+mod live;
 mod outage;
+mod tls;
+mod told;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -132,11 +135,24 @@ fn a_server_that_cannot_write_says_that_it_is_not_ready() {
         made.unwrap().status
     };
     until("something cannot be written", || write() >= 500);
-    // The log is copied into the database now and then, until that cannot grow either.
-    until("it says that it is not ready", || {
-        write();
-        client.get("/readyz").unwrap().status == 503
+    // No later than whoever wrote is told, although a little still fits into the log.
+    let says_why = || {
+        let ready = client.get("/readyz").unwrap();
+        assert_eq!(ready.status, 503);
+        let message = ready.json()["error"]["message"].to_string();
+        assert!(message.contains("is it full or failing"), "{message}");
+    };
+    says_why();
+    // The log is copied into the database now and then and begins anew, until that cannot grow either.
+    let mut failed_in_a_row = 0;
+    until("nothing can be written any more", || {
+        failed_in_a_row = match write() >= 500 {
+            true => failed_in_a_row + 1,
+            false => 0,
+        };
+        failed_in_a_row == 50
     });
+    says_why();
     assert_eq!(client.get("/healthz").unwrap().status, 200);
     assert_eq!(
         client.get("/v1/invoices").unwrap().status,
@@ -340,7 +356,10 @@ fn metrics_answer_the_questions_that_the_documentation_says_they_do() {
         "till_http_requests_total{route=\"/v1/invoices/{id}\",status=\"404\"} 1",
         "till_http_requests_total{route=\"none\",status=\"404\"} 1",
         "till_http_request_seconds_bucket{route=\"/v1/invoices\",le=\"+Inf\"} 1",
-        "till_http_connections_open",
+        "till_http_connections_open{listener=\"api\"}",
+        "till_http_connections_open{listener=\"operator\"} 1",
+        "till_refusals_total{code=\"resource_missing\"} 1",
+        "till_ready 1",
         "till_invoice_group_size_bucket",
         "till_invoices_created_total 1",
         "till_lag_seconds{work=\"webhooks\"} 0",
@@ -351,6 +370,62 @@ fn metrics_answer_the_questions_that_the_documentation_says_they_do() {
     ];
     for line in expected {
         until(line, || shown().contains(line));
+    }
+    server.stop();
+}
+
+#[test]
+fn what_alerts_ask_for_is_there_before_anything_has_happened() {
+    let place = Place::new();
+    let server = place.serve(&["--set", "metrics.listen=127.0.0.1:0"]);
+    let shown = server.operator().get("/metrics").unwrap().body;
+    let shown = String::from_utf8(shown).unwrap();
+    let version = env!("CARGO_PKG_VERSION");
+    for line in [
+        &*format!("till_build_info{{version=\"{version}\"}} 1"),
+        "till_timer_failures_total{kind=\"expire_invoice\"} 0",
+        "till_mails_total{sent=\"no\"} 0",
+        "till_webhook_attempts_total{delivered=\"no\"} 0",
+        "till_exposed_keys_total 0",
+        "till_log_lines_lost_total 0",
+        "till_refusals_total{code=\"payment_link_busy\"} 0",
+        "till_clock_jumps_total{direction=\"back\"} 0",
+        "till_write_seconds_count",
+        "till_disk_free_bytes ",
+        "process_cpu_seconds_total ",
+        "process_resident_memory_bytes ",
+        "process_open_fds ",
+    ] {
+        assert!(shown.contains(line), "{line}\n{shown}");
+    }
+    let described: Vec<&str> = shown
+        .lines()
+        .filter_map(|line| line.strip_prefix("# HELP ")?.split(' ').next())
+        .collect();
+    for line in shown.lines() {
+        if let Some(name) = line.strip_prefix("# TYPE ") {
+            let name = name.split(' ').next().unwrap();
+            assert!(described.contains(&name), "{name} has no HELP");
+        }
+    }
+    let alerts = fs::read_to_string("../../docs/alerts.yml").unwrap();
+    // Those of networks exist for networks that are watched, those of lists for lists.
+    let of_others = ["till_network_", "till_endpoint_", "till_screening_"];
+    for rule in alerts
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("expr: "))
+    {
+        let words = rule.split(|c: char| !c.is_ascii_lowercase() && c != '_');
+        for name in words.filter(|word| word.starts_with("till_")) {
+            let is_others = of_others.iter().any(|prefix| name.starts_with(prefix));
+            // Routes are known when somebody asks for them.
+            let name = name.strip_suffix("_bucket").unwrap_or(name);
+            let is_there = shown.contains(&format!("# TYPE {name} "));
+            assert!(
+                is_others || is_there || name == "till_http_request_seconds",
+                "{name}"
+            );
+        }
     }
     server.stop();
 }

@@ -1,4 +1,4 @@
-//! A database that is away for a moment.
+//! A database that is away for a moment, or takes nothing in.
 
 use std::io::{Read as _, Write as _};
 
@@ -73,6 +73,66 @@ fn a_stream_outlasts_a_database_that_is_away_for_a_moment() {
     let pay = format!("/v1/test_helpers/invoices/{id}/simulate_payment");
     client.post(&pay, "pay", &json!({})).unwrap().expect(200);
     read_until("invoice.paid");
+    server.stop();
+    runtime.block_on(test.remove());
+}
+
+#[test]
+fn a_database_that_does_not_speak_tls_is_told_with_what_to_change() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let Some(test) = runtime.block_on(fresh(Dialect::Postgres)) else {
+        return;
+    };
+    let place = Place::new();
+    let url = format!("{}?sslmode=require", test.config.url);
+    let line = place.till(&["migrate", "--database", &url]).fails(1);
+    assert!(line.contains("TLS is not agreed on"), "{line}");
+    assert!(line.contains("sslmode"), "{line}");
+    runtime.block_on(test.remove());
+}
+
+#[test]
+fn a_read_only_database_is_not_ready_and_check_says_so() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let Some(test) = runtime.block_on(fresh(Dialect::Postgres)) else {
+        return;
+    };
+    let place = Place::new();
+    let database = ["--database", test.config.url.as_str()];
+    place.account(&database);
+    let server = place.serve(&database);
+    let client = server.client("");
+    let check = [&["check"], &database[..]].concat();
+    place.till(&check).ok();
+    let (_, name) = test.config.url.rsplit_once('/').unwrap();
+    let read_only = |setting: &str| {
+        runtime.block_on(command(&format!(
+            "ALTER DATABASE {name} SET default_transaction_read_only = {setting}"
+        )));
+        // Sessions that are there already keep what they began with.
+        runtime.block_on(command(&format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+        )));
+    };
+    read_only("on");
+    until("it says which", || {
+        let ready = client.get("/readyz").unwrap();
+        let said = ready.json()["error"]["message"].to_string();
+        ready.status == 503 && said.contains("the database is read-only")
+    });
+    let checked = place.till(&check);
+    assert_eq!(checked.status, Some(1), "{}", checked.stdout);
+    let line = checked
+        .stdout
+        .lines()
+        .find(|it| it.starts_with("FAIL database"));
+    let line = line.expect("the database fails");
+    assert!(line.contains("the database is read-only"), "{line}");
+    read_only("off");
+    until("it is ready again", || {
+        client.get("/readyz").unwrap().status == 200
+    });
+    place.till(&check).ok();
     server.stop();
     runtime.block_on(test.remove());
 }

@@ -195,13 +195,14 @@ impl Server {
                 checkout_per_minute: setup.checkout_per_minute,
                 streams_per_client: 100,
                 heartbeat: setup.heartbeat,
+                client_shown: till_api::Shown::Prefix,
                 server: ServerLimits::default(),
                 pages: setup.pages.clone(),
             },
             stopping,
         );
         let (shutdown, asked) = oneshot::channel::<()>();
-        let ended = tokio::spawn(till_api::serve(api, listener, async {
+        let ended = tokio::spawn(till_api::serve(api, listener, None, async {
             asked.await.ok();
         }));
         world.stops.lock().unwrap().push(stop.clone());

@@ -28,7 +28,12 @@ pub async fn reach_goal(engine: &Engine, scope: &Scope) -> Result<(), Fail> {
             Ok(Step::OnItsWay) => size = (size * 2).min(STEP_MAX),
             // Nothing is lost: asked again, it goes on from here.
             Err(
-                fail @ Fail::Store(StoreError::Unavailable | StoreError::LockTimeout { .. }, _),
+                fail @ Fail::Store(
+                    StoreError::Unavailable
+                    | StoreError::Unwritable(_)
+                    | StoreError::LockTimeout { .. },
+                    _,
+                ),
             ) => {
                 return Err(fail);
             }

@@ -102,7 +102,13 @@ async fn fire_apart(engine: &Engine, timers: &[Due]) -> Result<Done, Fail> {
         };
         match (fail, &timers[..]) {
             // Nobody's timer is to blame.
-            (fail @ Fail::Store(StoreError::Unavailable | StoreError::Schema(_), _), _) => {
+            (
+                fail @ Fail::Store(
+                    StoreError::Unavailable | StoreError::Unwritable(_) | StoreError::Schema(_),
+                    _,
+                ),
+                _,
+            ) => {
                 return Err(fail);
             }
             // Somebody holds rows of one of the accounts: the others go on, and its own come back.

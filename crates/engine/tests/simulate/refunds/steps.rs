@@ -538,7 +538,6 @@ async fn perform(
                 decision: *decision,
                 reason: "why",
                 via: Via::Api,
-                by: "somebody",
                 payments: held,
             };
             let row = resolve_review(tx, context, invoice, &asked).await?;

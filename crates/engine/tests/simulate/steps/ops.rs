@@ -327,7 +327,6 @@ async fn exec(engine: &Engine, scope: &till_core::scope::Scope, op: &Op) -> Resu
                 decision,
                 reason: "why",
                 via: if *dashboard { Via::Dashboard } else { Via::Api },
-                by: "somebody",
                 payments: &held,
             };
             engine

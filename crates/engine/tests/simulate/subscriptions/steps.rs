@@ -357,7 +357,6 @@ async fn perform(
                 decision: *decision,
                 reason: "why",
                 via: Via::Api,
-                by: "somebody",
                 payments: held,
             };
             invoice(resolve_review(tx, context, id, &asked).await?)
