@@ -45,7 +45,7 @@ fn any_payments() -> impl Strategy<Value = Vec<Payment>> {
 /// What can happen to an invoice's payments.
 #[derive(Clone, Debug)]
 enum Step {
-    New(Payment),
+    New(Box<Payment>),
     Level(usize, usize),
     Gone(usize),
     Back(usize),
@@ -53,7 +53,7 @@ enum Step {
 
 fn any_step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        3 => any_payment().prop_map(Step::New),
+        3 => any_payment().prop_map(|payment| Step::New(Box::new(payment))),
         3 => (0usize..8, 0usize..4).prop_map(|(at, level)| Step::Level(at, level)),
         2 => (0usize..8).prop_map(Step::Gone),
         1 => (0usize..8).prop_map(Step::Back),
@@ -65,7 +65,7 @@ fn take(payments: &mut Vec<Payment>, step: Step, now: i64) {
         Step::New(mut payment) => {
             payment.id = format!("p{}", payments.len());
             (payment.first_seen_at, payment.gone_at, payment.verdict) = (now, None, None);
-            payments.push(payment);
+            payments.push(*payment);
         }
         Step::Level(at, level) => {
             if let Some(payment) = payments.get_mut(at).filter(|it| !it.is_gone()) {
