@@ -90,10 +90,12 @@ on_every_engine! {
         let (till, customer) = begin(&world).await;
         let (made, first) = three_weeks(&till, &customer).await;
         pause(&till, &made).await;
-        for payment in till.payments_of(&first).await {
-            reverse(&till, &payment).await;
-        }
+        // Something is always paid, so that no worker cancels the invoice.
+        let both = till.payments_of(&first).await;
+        reverse(&till, &both[0]).await;
         till.simulate(&first, json!({ "amount": "5" })).await;
+        reverse(&till, &both[1]).await;
+        assert_eq!(till.retrieve(&first).await["status"], "partially_paid");
         to(&till, "2095-02-23T12:00:00Z").await;
         resume(&till, &made).await;
         till.simulate(&first, json!({ "amount": "5" })).await;

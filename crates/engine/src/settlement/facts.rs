@@ -9,9 +9,8 @@ use till_core::scope::Scope;
 use till_store::invoices::InvoiceRow;
 use till_store::payments::PaymentRow;
 use till_store::refunds::RefundRow;
-use till_store::{Queries, Tx, credits, subscriptions};
+use till_store::{Queries, Tx};
 
-use super::due::{ask_for_the_rest, worth};
 use crate::base::Context;
 use crate::base::fail::Fail;
 
@@ -120,36 +119,7 @@ async fn with_payments(tx: &mut Tx, rows: Vec<InvoiceRow>) -> Result<Vec<Held>, 
         is_of_ended: is_ended(&row),
         invoice: Tracked::known(row),
     };
-    let mut all: Vec<Held> = rows.into_iter().map(held).collect();
-    for held in &mut all {
-        without_lost_credit(tx, held).await?;
-    }
-    Ok(all)
-}
-
-/// Credit that lowers an open invoice may have left the chain though nobody has looked at it yet: it asks for that as well.
-async fn without_lost_credit(tx: &mut Tx, held: &mut Held) -> Result<(), Fail> {
-    let row = &held.invoice.is;
-    let is_lowered = row.due_minor.is_some() && row.closed_at.is_none();
-    if !is_lowered || held.is_of_ended {
-        return Ok(());
-    }
-    let scope = &row.scope;
-    let Some(charge) = subscriptions::charge_by_invoice(tx, scope, &row.id).await? else {
-        return Ok(());
-    };
-    let mut left = credits::of_charge(tx, scope, &charge.subscription, charge.number).await?;
-    let aside = left.len();
-    for entry in std::mem::take(&mut left) {
-        let payment = till_store::payments::find(tx, scope, &entry.payment).await?;
-        if payment.is_some_and(|payment| payment.gone_at.is_none()) {
-            left.push(entry);
-        }
-    }
-    if left.len() < aside {
-        ask_for_the_rest(&mut held.invoice.is, &worth(&left));
-    }
-    Ok(())
+    Ok(rows.into_iter().map(held).collect())
 }
 
 /// The refunds of those invoices of which something is promised. Most have none, and cost nothing here.

@@ -3,6 +3,7 @@
 mod change;
 mod charge;
 mod create;
+mod due;
 mod hold;
 pub mod plans;
 mod purse;

@@ -15,13 +15,13 @@ use till_store::invoices::InvoiceRow;
 use till_store::subscriptions::{self, ChargeRow};
 
 use super::charge::waiting;
+use super::due::{ask_for_the_rest, lowered};
 use super::hold::{Locked, hold_with};
 use super::step::{catch_up, resolve_later};
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox;
 use crate::settlement::Held;
-use crate::settlement::due::{ask_for_the_rest, lowered};
 use crate::settlement::follow::period::{grace_end, renew, rhythm, take_up};
 use crate::settlement::follow::subscription::{attempts, charge_state, refresh, told};
 

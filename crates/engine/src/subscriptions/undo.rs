@@ -10,11 +10,11 @@ use till_store::credits::{self, CreditRow};
 use till_store::subscriptions::{self, ChargeRow};
 use till_store::timers::TimerRow;
 
+use super::due::{ask_for_the_rest, worth};
 use super::hold::{Locked, hold_with};
 use super::step::catch_up;
 use crate::base::Context;
 use crate::base::fail::Fail;
-use crate::settlement::due::{ask_for_the_rest, worth};
 use crate::settlement::follow::period::undo;
 
 /// A payment of a top-up is gone: what it paid for is looked at, one charge in each unit of work.

@@ -10,7 +10,6 @@ use till_engine::customers::{self, NewCustomer};
 use till_engine::invoices::quote::NewInvoice;
 use till_engine::subscriptions::plans::{self, NewPlan};
 use till_engine::subscriptions::{self, NewSubscription};
-use till_engine::test_mode::{Simulation, simulate_payment};
 use till_engine::workers::timers::run_due;
 use till_store::subscriptions::{ChargeRow, SubscriptionRow};
 use till_store::{Queries as _, both_engines};
@@ -27,7 +26,7 @@ async fn customer(world: &World) -> String {
     made.await.unwrap().id
 }
 
-async fn top_up(world: &World, customer: &str, amount: &str) -> String {
+async fn top_up(world: &World, customer: &str, amount: &str) {
     let new = NewInvoice {
         amount: amount.to_owned(),
         currency: "USD".to_owned(),
@@ -39,31 +38,6 @@ async fn top_up(world: &World, customer: &str, amount: &str) -> String {
     });
     let invoice = made.await.unwrap().id;
     pay(&world.engine, &world.scope, &invoice, &["final"]).await;
-    invoice
-}
-
-async fn part(world: &World, invoice: &str, amount: &str) {
-    let with = Simulation {
-        amount: Some(amount.to_owned()),
-        ..Simulation::default()
-    };
-    let with = &with;
-    let paid = world.engine.unit(&world.scope, |tx, context| {
-        simulate_payment(tx, context, invoice, with).scope_boxed()
-    });
-    paid.await.unwrap();
-}
-
-/// The payment of a top-up leaves the chain.
-async fn reverse(world: &World, invoice: &str) {
-    let mut reader = world.db.read().await.unwrap();
-    let found = till_store::payments::of_invoice(&mut reader, &world.scope, invoice).await;
-    drop(reader);
-    let payment = &found.unwrap()[0].id;
-    let done = world.engine.unit(&world.scope, |tx, context| {
-        till_engine::test_mode::reverse_payment(tx, context, payment).scope_boxed()
-    });
-    done.await.unwrap();
 }
 
 async fn daily(world: &World, trial_days: u32) -> String {
@@ -116,23 +90,6 @@ async fn credit(world: &World, customer: &str) -> Vec<String> {
     let shown = customers::retrieve(&world.engine, &world.scope, customer).await;
     let credit = shown.unwrap().credit.unwrap();
     credit.into_iter().map(|token| token.amount).collect()
-}
-
-both_engines! {
-    async fn credit_that_is_gone_lowers_no_price_though_nobody_has_looked(db: Db) {
-        let world = World::new(db).await;
-        let (customer, plan) = (customer(&world).await, daily(&world, 0).await);
-        let credit = top_up(&world, &customer, "0.40").await;
-        let id = subscribe(&world, &customer, &plan).await;
-        let invoice = row(&world, &id).await.latest_invoice.unwrap();
-        reverse(&world, &credit).await;
-        part(&world, &invoice, "0.60").await;
-        assert_eq!((world.status(&invoice).await, row(&world, &id).await.status.as_str()), ("partially_paid", "incomplete"));
-        run_due(&world.engine).await.unwrap();
-        assert_eq!((world.status(&invoice).await, row(&world, &id).await.status.as_str()), ("partially_paid", "incomplete"));
-        part(&world, &invoice, "0.40").await;
-        assert_eq!((world.status(&invoice).await, row(&world, &id).await.status.as_str()), ("paid", "active"));
-    }
 }
 
 both_engines! {

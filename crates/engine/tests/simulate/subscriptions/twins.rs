@@ -34,7 +34,7 @@ pub async fn compare(story: &mut Story) -> Check {
     let Some(twins) = subscribe(story).await? else {
         return Ok(());
     };
-    for _ in 0..story.world.rng.between(1, 4) {
+    for _ in 0..story.world.rng.between(2, 6) {
         live(story, &twins).await?;
     }
     let is_paused = story.world.rng.percent(20);
@@ -136,7 +136,7 @@ async fn reverse(story: &mut Story, twins: &[Twin; 2]) -> Check {
         return Err(format!("twins paid {payments:?}"));
     }
     let mut chosen: Vec<usize> = (0..payments[0].len()).collect();
-    while chosen.len() > 4 {
+    while chosen.len() > 5 {
         let at = story.world.rng.below(chosen.len());
         chosen.remove(at);
     }

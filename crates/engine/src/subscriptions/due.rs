@@ -9,7 +9,7 @@ use till_store::credits::CreditRow;
 use till_store::invoices::InvoiceRow;
 
 /// What is left of the price after credit of this value is due, whatever was before.
-pub fn ask_for_the_rest(invoice: &mut InvoiceRow, credit: &Value) {
+pub(super) fn ask_for_the_rest(invoice: &mut InvoiceRow, credit: &Value) {
     let rest = Drawn::leaving(credit, invoice.amount_minor, invoice.currency);
     let mut options = std::mem::take(&mut invoice.options);
     for option in &mut options {
@@ -21,7 +21,7 @@ pub fn ask_for_the_rest(invoice: &mut InvoiceRow, credit: &Value) {
 }
 
 /// By how much credit has lowered it.
-pub fn lowered(invoice: &InvoiceRow) -> Value {
+pub(super) fn lowered(invoice: &InvoiceRow) -> Value {
     let lowered = |option: &PayOption| {
         let whole = par(invoice, option)?;
         let credit = Units(whole.0.saturating_sub(option.due.0));
@@ -34,7 +34,7 @@ pub fn lowered(invoice: &InvoiceRow) -> Value {
     })
 }
 
-pub fn worth(entries: &[CreditRow]) -> Value {
+pub(super) fn worth(entries: &[CreditRow]) -> Value {
     entries.iter().fold(Value::zero(), |sum, entry| {
         let asset = Registry::builtin().asset(&entry.asset);
         let decimals = asset.map_or(0, |asset| asset.decimals);
