@@ -41,11 +41,12 @@ pub async fn during<T>(what: &str, work: impl Future<Output = T>) -> T {
             .and_then(|()| out.flush())
             .ok();
     };
-    told(manner, what, work, print).await
+    let every = Duration::from_secs(manner.every_s());
+    told((manner, every), what, work, print).await
 }
 
 async fn told<T>(
-    manner: Manner,
+    (manner, every): (Manner, Duration),
     what: &str,
     work: impl Future<Output = T>,
     print: impl Fn(&str),
@@ -61,7 +62,7 @@ async fn told<T>(
                 }
                 return done;
             }
-            () = tokio::time::sleep(Duration::from_secs(manner.every_s())) => {
+            () = tokio::time::sleep(every) => {
                 seconds += manner.every_s();
                 print(&manner.line(what, seconds));
             }
@@ -73,14 +74,21 @@ async fn told<T>(
 mod tests {
     use std::cell::RefCell;
 
+    use tokio::sync::Notify;
+
     use super::*;
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn what_takes_long_says_so_now_and_then_and_what_does_not_says_nothing() {
-        let said = RefCell::new(Vec::new());
-        let print = |text: &str| said.borrow_mut().push(text.to_owned());
-        let work = tokio::time::sleep(Duration::from_secs(25));
-        told(Manner::Lines, "checking", work, print).await;
+        let (said, is_told) = (RefCell::new(Vec::new()), Notify::new());
+        let print = |text: &str| {
+            said.borrow_mut().push(text.to_owned());
+            if said.borrow().len() == 2 {
+                is_told.notify_one();
+            }
+        };
+        let soon = Duration::from_millis(1);
+        told((Manner::Lines, soon), "checking", is_told.notified(), print).await;
         assert_eq!(
             said.take(),
             [
@@ -88,10 +96,15 @@ mod tests {
                 "till: checking: 20 s so far\n"
             ]
         );
-        let work = tokio::time::sleep(Duration::from_millis(2_500));
-        told(Manner::Terminal, "checking", work, print).await;
+        told(
+            (Manner::Terminal, soon),
+            "checking",
+            is_told.notified(),
+            print,
+        )
+        .await;
         assert_eq!(said.take().len(), 3, "two seconds, and the line is cleared");
-        told(Manner::Terminal, "checking", async {}, print).await;
+        told((Manner::Terminal, soon), "checking", async {}, print).await;
         assert!(said.take().is_empty());
     }
 }

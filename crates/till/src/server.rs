@@ -208,7 +208,9 @@ pub async fn run(
             drop(ending.await);
         }
     }
+    // What it holds of the log goes with it, so that the last lines are written before the end.
     reloading.abort();
+    drop(reloading.await);
     alive.abort();
     close(&engine).await;
     drop(end_operator);

@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn a_clock_that_is_set_is_noticed_once_and_one_that_runs_is_not() {
         let (clocks, jumps) = (TwoClocks::default(), Jumps::default());
-        let mut after = |system_ms: i64, passed_ms: u64| {
+        let after = |system_ms: i64, passed_ms: u64| {
             clocks.now_ms.fetch_add(system_ms, Ordering::Relaxed);
             clocks
                 .monotonic_us

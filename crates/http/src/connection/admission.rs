@@ -150,6 +150,7 @@ mod tests {
 
     fn admission(connections: usize, connections_per_client: usize) -> Arc<Admission> {
         Admission::new(AdmissionLimits {
+            listener: "api",
             connections,
             connections_per_client,
             trusted_proxies: vec!["10.0.0.0/8".parse().unwrap()],

@@ -25,6 +25,7 @@ use crate::failure::Failure;
 use crate::handles;
 use crate::keyfile::{self, Key};
 use crate::output;
+use crate::progress;
 use crate::system::SystemClock;
 use crate::tls;
 
@@ -179,7 +180,7 @@ async fn database(config: &Config) -> (Verdict, Option<Db>) {
 }
 
 async fn sound(db: &Db) -> Verdict {
-    match db.find_damage().await {
+    match progress::during("reading the database", db.find_damage()).await {
         Ok(None) => Ok(String::new()),
         Ok(Some(damage)) => Err(format!(
             "the file is damaged: {damage}; stop the server, keep the file, and restore the newest copy (`till restore`)"
