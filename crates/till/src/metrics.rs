@@ -125,6 +125,11 @@ const ALL: &[(&str, Kind, &str)] = &[
         "The age of the oldest that is due, by kind of work.",
     ),
     (
+        "till_links_busy_total",
+        Counter,
+        "Orders and picks at payment links that found no room, by outcome.",
+    ),
+    (
         "till_log_lines_lost_total",
         Counter,
         "Lines of the log that nobody read in time.",
@@ -358,6 +363,9 @@ fn make_labelled(config: &Config) {
     }
     for kind in TimerKind::ALL {
         counter!("till_timer_failures_total", "kind" => kind.as_str()).increment(0);
+    }
+    for outcome in ["refused", "displaced"] {
+        counter!("till_links_busy_total", "outcome" => outcome).increment(0);
     }
     for direction in ["forward", "back"] {
         counter!("till_clock_jumps_total", "direction" => direction).increment(0);
