@@ -23,5 +23,5 @@ pub use derive::{DepositAddresses, Derivation, derive, parse_address, parse_dest
 pub use error::AddressError;
 pub use examples::{example_destination, example_destination_of, test_screening};
 pub use proof::{binding_message, signer};
-pub use raw::wallet_address;
+pub use raw::{is_nobodys, wallet_address};
 pub use tx_hash::{TxHashForm, is_tx_hash, normalise_tx_hash, tx_hash_of};

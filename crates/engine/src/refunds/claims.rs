@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use till_core::actor::Action;
-use till_core::asset::{Asset, Family, Network, Registry};
+use till_core::asset::{Asset, Network, Registry};
 use till_core::error::{Code, Refusal};
 use till_core::event::EventType;
 use till_core::refund::{RefundStatus, check_open};
@@ -175,7 +175,7 @@ async fn payable(
     let invalid = |why: &str| Refusal::new(Code::AddressInvalid, why.to_owned()).param("address");
     let address = till_chains::parse_address(network, text)
         .map_err(|error| invalid(&format!("address is refused: {error}")))?;
-    if is_nobodys(network, &address) {
+    if till_chains::is_nobodys(network.family, &address) {
         return Err(invalid("address is one that nobody has the key of").into());
     }
     if is_contract(network, &address) {
@@ -189,26 +189,6 @@ async fn payable(
         return Err(invalid("address is the merchant's own").into());
     }
     Ok(address)
-}
-
-/// Where people send what shall be lost (`0x…dEaD`, all `f`, all `e`), and what begins with so many zeros that no key can have
-/// been found for it, as a chain's built-in contracts do.
-fn is_nobodys(network: &Network, address: &str) -> bool {
-    const ZEROS: usize = 16;
-    const BURNT: &str = "0xdEAD000000000000000042069420694206942069";
-    let bytes = match network.family {
-        Family::Evm => till_chains::evm::address::parse(address),
-        Family::Tron => till_chains::tron::address::parse(address),
-        Family::Bitcoin | Family::Solana => return false,
-    };
-    bytes.is_ok_and(|bytes| {
-        let shown = till_chains::evm::address::display(&bytes);
-        let is_built_in = bytes.iter().take(ZEROS).all(|byte| *byte == 0);
-        is_built_in
-            || bytes == [0xee; 20]
-            || bytes == [0xff; 20]
-            || shown.eq_ignore_ascii_case(BURNT)
-    })
 }
 
 /// A token's contract or a factory, on this network or on one whose addresses look alike: a contract that is known
