@@ -158,7 +158,10 @@ impl Locked {
             charge.state = ChargeState::Closed;
         }
         tx.write(&subscriptions::charge_states([&charge])?).await?;
-        Ok(())
+        match charge.state {
+            ChargeState::Paid => self.look_at_others(tx, context, charge.period).await,
+            _ => Ok(()),
+        }
     }
 
     /// A pause may have moved the period since.
@@ -203,12 +206,22 @@ impl Locked {
         } else {
             charge.state = ChargeState::Paid;
             tx.write(&subscriptions::charge_states([&charge])?).await?;
-            let (scope, id) = (&context.scope, &self.row.id);
-            let made = subscriptions::charges_of_period(tx, scope, id, charge.period).await?;
-            let others = waiting(tx, &made).await?;
-            return resolve_later(tx, context, &others).await;
+            return self.look_at_others(tx, context, charge.period).await;
         }
         self.settle(tx, context, held).await.map(drop)
+    }
+
+    /// Once a period is paid, what came in for its other attempts is not needed: they are looked at again.
+    async fn look_at_others(
+        &self,
+        tx: &mut Tx,
+        context: &Context<'_>,
+        period: i64,
+    ) -> Result<(), Fail> {
+        let (scope, id) = (&context.scope, &self.row.id);
+        let made = subscriptions::charges_of_period(tx, scope, id, period).await?;
+        let others = waiting(tx, &made).await?;
+        resolve_later(tx, context, &others).await
     }
 
     /// Until when an invoice takes the rest that is given its time again.
