@@ -7,6 +7,7 @@ use scoped_futures::ScopedFutureExt as _;
 use till_engine::merchants::accounts::KeyKind;
 use till_engine::view::{CheckoutInvoiceView, PayerLinkView};
 use till_engine::{checkout, links};
+use till_http::client_addr::household_key;
 use till_http::read;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -57,7 +58,7 @@ async fn create_invoice(
 ) -> Answered {
     let (slug, amount) = (slug.as_str(), posted.body.amount.as_deref());
     // A merchant who asks for its payers is no payer.
-    let client = (posted.caller.kind == KeyKind::Publishable).then_some(client.0);
+    let client = (posted.caller.kind == KeyKind::Publishable).then(|| household_key(client.0));
     let create = posted.create(&api, |tx, context| {
         async move {
             let row = links::create_invoice(tx, context, slug, amount, client).await?;

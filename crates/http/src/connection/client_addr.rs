@@ -32,13 +32,23 @@ pub fn client_addr(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAd
     client
 }
 
-/// What limits count by: one IPv6 customer holds a whole /64 at least, and often a /56.
+/// What limits count by: one IPv6 customer holds a whole /64.
 pub fn limit_key(addr: IpAddr) -> IpAddr {
+    network(addr, 0xffff)
+}
+
+/// What counts where clients must not keep each other out: a connection at home often has a whole /56.
+pub fn household_key(addr: IpAddr) -> IpAddr {
+    network(addr, 0xff00)
+}
+
+/// An IPv4 address as it is; of an IPv6 address three groups, and these bits of the fourth.
+fn network(addr: IpAddr, of_the_fourth: u16) -> IpAddr {
     match addr.to_canonical() {
         IpAddr::V4(addr) => IpAddr::V4(addr),
         IpAddr::V6(addr) => {
             let [a, b, c, d, ..] = addr.segments();
-            IpAddr::V6(Ipv6Addr::new(a, b, c, d & 0xff00, 0, 0, 0, 0))
+            IpAddr::V6(Ipv6Addr::new(a, b, c, d & of_the_fourth, 0, 0, 0, 0))
         }
     }
 }
@@ -145,8 +155,16 @@ mod tests {
     }
 
     #[test]
-    fn limits_count_a_56_of_ipv6_as_one() {
+    fn limits_count_a_64_of_ipv6_as_one() {
         let key = |addr: &str| limit_key(addr.parse().unwrap()).to_string();
+        assert_eq!(key("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+        assert_eq!(key("192.0.2.1"), "192.0.2.1");
+        assert_eq!(key("::ffff:192.0.2.1"), "192.0.2.1");
+    }
+
+    #[test]
+    fn a_household_is_a_56_of_ipv6() {
+        let key = |addr: &str| household_key(addr.parse().unwrap()).to_string();
         assert_eq!(key("2001:db8:1:1234:3:4:5:6"), "2001:db8:1:1200::");
         assert_eq!(key("2001:db8:1:12ff::1"), "2001:db8:1:1200::");
         assert_eq!(key("2001:db8:1:1300::1"), "2001:db8:1:1300::");

@@ -217,7 +217,10 @@ mod tests {
         assert!(given(&[EVM, EVM], Modes::TestOnly).is_err());
         let typo = EVM.replace("EE7", "EE8").replace("52908", "5290a");
         let failure = given(&[&typo], Modes::TestOnly).unwrap_err().to_string();
-        assert!(failure.starts_with("--destination eip155: "), "{failure}");
+        assert!(
+            failure.starts_with("--destination eip155 is refused: "),
+            "{failure}"
+        );
         assert!(!failure.contains("0x5290"), "{failure}");
     }
 

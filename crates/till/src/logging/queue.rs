@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use std::time::Duration;
 const LINES_MAX: usize = 8_192;
 /// A reader that stands still does not keep a server from ending.
 const FLUSH_TIME: Duration = Duration::from_secs(1);
+const FLUSH_TRIES: u32 = 100;
 
 enum Item {
     Lines(Vec<u8>),
@@ -50,8 +51,16 @@ impl Queue {
     /// Waits until what was added is written, for a moment.
     pub fn flush(&self) {
         let (done, is_done) = sync_channel(1);
-        if self.items.try_send(Item::Flush(done)).is_ok() {
-            is_done.recv_timeout(FLUSH_TIME).ok();
+        for _ in 0..FLUSH_TRIES {
+            match self.items.try_send(Item::Flush(done.clone())) {
+                Ok(()) => {
+                    is_done.recv_timeout(FLUSH_TIME).ok();
+                    return;
+                }
+                // Nothing is answered yet: this is how long there may be no room for the question.
+                Err(TrySendError::Full(_)) => drop(is_done.recv_timeout(FLUSH_TIME / FLUSH_TRIES)),
+                Err(TrySendError::Disconnected(_)) => return,
+            }
         }
     }
 }

@@ -172,7 +172,12 @@ fn destinations_are_added_where_there_are_none_and_shown() {
             destination,
         ])
     };
-    let server = place.serve(&["--set", "server.live_mode=true"]);
+    let watched = "[networks.\"eip155:8453\"]\nrpc = [\"http://127.0.0.1:9\"]\n";
+    place.write(
+        "live.toml",
+        &format!("[server]\nlive_mode = true\n{watched}"),
+    );
+    let server = place.serve(&["--config", "live.toml"]);
     let client = server.client(text(&account, "/live/secret_key"));
     let body = json!({ "amount": "5", "currency": "USD", "assets": ["USDC@eip155:8453"] });
     let refused = client.post("/v1/invoices", "one", &body).unwrap().json();

@@ -21,7 +21,7 @@ fn an_unknown_key_is_named_with_what_exists_beside_it() {
         "",
         &[],
         &set(&["server.port=80"]),
-        "--set: unknown setting `server.port`; server has listen, public_url, checkout_url, docs_url, live_mode, drain_s, slow_reader_s",
+        "--set: unknown setting `server.port`; server has listen, public_url, checkout_url, docs_url, live_mode, tls_certificate, tls_key, drain_s, slow_reader_s",
     );
 }
 
