@@ -100,12 +100,16 @@ async fn reversed(
     stood
 }
 
-async fn assert_same_in_either_order(till: &Till, plan: &str) {
+/// Of all pairs of ways to pay two weeks, those whose places in the list add up to an even number, or to an odd one.
+async fn assert_same_in_either_order(till: &Till, plan: &str, parity: usize) {
     let ways = [ByInvoice, InPart, ByCredit, ByTwoTopUps, ByBoth];
     let mut differ = Vec::new();
     for (turn, first) in ways.into_iter().enumerate() {
         for (again, second) in ways.into_iter().enumerate() {
-            let apart_s = [0, 3_600][(turn + again) % 2];
+            if (turn + again) % 2 != parity {
+                continue;
+            }
+            let apart_s = [0, 3_600][turn % 2];
             let paid = [first, second];
             let one = reversed(till, plan, paid, [0, 1], apart_s).await;
             let other = reversed(till, plan, paid, [1, 0], apart_s).await;
@@ -121,13 +125,13 @@ on_every_engine! {
     async fn two_reversals_leave_the_same_in_either_order(world: World) {
         let (till, _) = begin(&world).await;
         let plan = weekly(&till, json!({ "grace_days": 30, "max_attempts": 3 })).await;
-        assert_same_in_either_order(&till, &plan).await;
+        assert_same_in_either_order(&till, &plan, 0).await;
     }
 
     async fn two_reversals_leave_the_same_in_either_order_where_time_is_over(world: World) {
         let (till, _) = begin(&world).await;
         let plan = weekly(&till, json!({ "grace_days": 0, "max_attempts": 1 })).await;
-        assert_same_in_either_order(&till, &plan).await;
+        assert_same_in_either_order(&till, &plan, 1).await;
     }
 
     async fn parts_of_one_payment_are_reversed_together_or_one_after_the_other(world: World) {
