@@ -344,7 +344,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
                 serve::run(&config, &only, log, Box::new(again)),
             )
         }
-        Command::Openapi => output::print(&till_api::openapi_json()),
+        Command::Openapi => output::print(till_api::openapi_json()),
         Command::Completions { shell } => completions(shell),
         Command::Man { to } => manual(to.as_deref()),
         Command::Migrate => one_thing(&cli.settings, filter, async |config| {

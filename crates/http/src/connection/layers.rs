@@ -20,7 +20,7 @@ use http::header::{
     ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, CACHE_CONTROL, CONNECTION,
     CONTENT_TYPE, HOST, REFERRER_POLICY, TRANSFER_ENCODING, X_CONTENT_TYPE_OPTIONS,
 };
-use http::{HeaderMap, HeaderValue, StatusCode, Version};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
 use ipnet::IpNet;
 use till_core::error::{Code, Refusal};
 use till_core::limits::{HEADER_BYTES_MAX, HEADERS_MAX};
@@ -100,12 +100,19 @@ impl Edge {
     }
 
     pub async fn answer(&self, router: Router, mut request: Request) -> Response {
-        let started = (self.now_us)();
         let id = RequestId::new((self.ids)());
         let uri = request.uri().clone();
-        let method = request.method().clone();
-        let client = self.client(&request);
         let account = AccountOf::default();
+        let line = AccessLine {
+            edge: self,
+            started: (self.now_us)(),
+            method: request.method().clone(),
+            path: loggable_path(uri.path(), self.credential_paths).into_owned(),
+            client: self.client(&request),
+            account: account.clone(),
+            id: id.clone(),
+            is_written: false,
+        };
         let mut route = None;
         let answered = match refuse_early(&request) {
             Some(refusal) => {
@@ -126,19 +133,7 @@ impl Edge {
         if (self.any_origin)(uri.path()) {
             open_to_any_origin(response.headers_mut());
         }
-        let took = Duration::from_micros((self.now_us)().saturating_sub(started));
-        measure(route.as_ref(), &response, took);
-        tracing::info!(
-            target: "till::access",
-            method = method.as_str(),
-            route = route.as_ref().map_or("none", MatchedPath::as_str),
-            path = %loggable_path(uri.path(), self.credential_paths),
-            status = response.status().as_u16(),
-            duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
-            account = account.get(),
-            client,
-            request_id = id.as_str(),
-        );
+        line.write(route.as_ref(), response.status().as_u16());
         response
     }
 
@@ -209,13 +204,58 @@ impl Edge {
     }
 }
 
-/// Counts an answer by its route, which the router has left in it: a path would make a series of every id.
-fn measure(route: Option<&MatchedPath>, response: &Response, took: Duration) {
-    let route = route.map_or("none", MatchedPath::as_str).to_owned();
-    let status = response.status().as_str().to_owned();
-    metrics::counter!("till_http_requests_total", "route" => route.clone(), "status" => status)
-        .increment(1);
-    metrics::histogram!("till_http_request_seconds", "route" => route).record(took);
+/// As what a request is counted whose client was gone before its answer was there.
+const CLIENT_GONE: u16 = 499;
+
+/// The line and the count of one request. Whatever becomes of it, there is one: what it asked for may have happened though
+/// nobody waited for the answer.
+struct AccessLine<'e> {
+    edge: &'e Edge,
+    started: u64,
+    method: Method,
+    path: String,
+    client: Option<String>,
+    account: AccountOf,
+    id: RequestId,
+    is_written: bool,
+}
+
+impl AccessLine<'_> {
+    /// The route is what the router has left in the answer. A path that is no route's may have anything in it, and is not
+    /// logged; nor is it counted by, or there would be a series for every id.
+    fn write(mut self, route: Option<&MatchedPath>, status: u16) {
+        self.is_written = true;
+        let path = route.map(|_| self.path.as_str());
+        self.tell(route.map_or("none", MatchedPath::as_str), path, status);
+    }
+
+    fn tell(&self, route: &str, path: Option<&str>, status: u16) {
+        let took = (self.edge.now_us)().saturating_sub(self.started);
+        let (of_route, of_status) = (route.to_owned(), status.to_string());
+        metrics::counter!("till_http_requests_total", "route" => of_route.clone(), "status" => of_status)
+            .increment(1);
+        metrics::histogram!("till_http_request_seconds", "route" => of_route)
+            .record(Duration::from_micros(took));
+        tracing::info!(
+            target: "till::access",
+            method = self.method.as_str(),
+            route,
+            path,
+            status,
+            duration_us = took,
+            account = self.account.get(),
+            client = self.client,
+            request_id = self.id.as_str(),
+        );
+    }
+}
+
+impl Drop for AccessLine<'_> {
+    fn drop(&mut self) {
+        if !self.is_written {
+            self.tell("none", Some(&self.path), CLIENT_GONE);
+        }
+    }
 }
 
 fn never_fails(never: Infallible) -> Refusal {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     let mut document =
-        serde_json::from_str(&till_api::openapi_json()).expect("the document is JSON");
+        serde_json::from_str(till_api::openapi_json()).expect("the document is JSON");
     close(&mut document);
     document
 });
