@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{BASE, BTC, NILE, SEPOLIA, Setup, Till, address, id, text};
 
-const WALLET: &str = "0x1111111111111111111111111111111111111111";
+pub const WALLET: &str = "0x1111111111111111111111111111111111111111";
 
 fn path(invoice: &Value, rest: &str) -> String {
     format!("/v1/checkout/invoices/{}{rest}", id(invoice))
@@ -17,7 +17,12 @@ async fn view(till: &Till, invoice: &Value) -> Value {
     call.send().await.ok(200)
 }
 
-async fn bind(till: &Till, invoice: &Value, asset: &str, sender: &str) -> crate::harness::Reply {
+pub async fn bind(
+    till: &Till,
+    invoice: &Value,
+    asset: &str,
+    sender: &str,
+) -> crate::harness::Reply {
     till.post(
         &path(invoice, "/wallet_binding"),
         json!({ "asset": asset, "sender": sender }),

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::checkout::{WALLET, bind};
 use crate::harness::{BASE, BTC, Reply, SEPOLIA, Setup, Till, World, data, id, text};
 use crate::links::{fixed, fixed_with, invoices_of, link, status_of};
 
@@ -123,6 +124,17 @@ on_every_engine! {
         order(&till, &made, "198.51.100.3").await.refused(409, "payment_link_fully_reserved", None);
         till.post(&invoices_of(&made), json!({})).await.refused(409, "payment_link_fully_reserved", None);
         assert_eq!(status_of(&till, &made).await, "fully_reserved");
+    }
+
+    async fn an_order_that_a_wallet_is_bound_to_makes_way_for_nobody(world: World) {
+        let till = till(&world).await;
+        let made = link(&till, fixed_with("quantity_limit", json!(2))).await;
+        let first = order(&till, &made, "192.0.2.1").await.ok(201);
+        let second = order(&till, &made, "192.0.2.1").await.ok(201);
+        bind(&till, &first, BASE, WALLET).await.ok(200);
+        order(&till, &made, "192.0.2.2").await.ok(201);
+        assert_eq!(status(&till, &first).await, "awaiting_payment");
+        assert_eq!(status(&till, &second).await, "expired");
     }
 
     async fn whoever_comes_at_once_takes_a_place_each_and_no_unit_is_sold_twice(world: World) {

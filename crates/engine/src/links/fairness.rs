@@ -171,7 +171,7 @@ fn choices(open: &[OpeningRow], own: i64) -> Vec<&str> {
 }
 
 /// Ends the oldest invoice without a picked network of the client that has most at the link, or in the account. One that
-/// somebody else holds at this moment, or that a payment has come to, is passed over.
+/// somebody else holds at this moment, that a wallet is bound to, or that a payment has come to, is passed over.
 async fn make_room(
     tx: &mut Tx,
     context: &Context<'_>,
@@ -185,6 +185,14 @@ async fn make_room(
         let Some(mut held) = held.into_iter().find(|held| is_untouched(held, context)) else {
             continue;
         };
+        // Its payer was told what to send, and may be sending it.
+        let scope = &context.scope;
+        if !till_store::bindings::of_invoice(tx, scope, invoice)
+            .await?
+            .is_empty()
+        {
+            continue;
+        }
         held.invoice.is.select_by = Some(held.moment(context));
         settlement::settle(tx, context, held, None).await?;
         count("displaced");
