@@ -46,7 +46,7 @@ async fn reload(engine: &Engine, log: &Log, started_with: &Config, config: &Conf
     };
     match lists::refresh_all(engine).await {
         Ok(screening_lists) => {
-            tracing::info!(level, screening_lists, "reloaded as told (SIGHUP)");
+            tracing::warn!(level, screening_lists, "reloaded as told (SIGHUP)");
         }
         Err(fail) => tracing::error!(
             ?fail,

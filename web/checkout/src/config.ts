@@ -58,7 +58,7 @@ const file = record({
 
 /** A link that may be followed from here. `mailto:` is how many shops are asked. */
 export function safeLink(link: string | null): string | null {
-  return link !== null && /^(https?:\/\/|mailto:)/.test(link) ? link : null
+  return link !== null && /^(https?:\/\/|mailto:)/i.test(link) ? link : null
 }
 
 export function readConfig(value: unknown, place: URL): Config {

@@ -49,7 +49,7 @@ both_engines! {
         let bodies = received[0].bodies();
         let hash = &world.payments(&invoice).await[0].tx_hash;
         for body in &bodies {
-            for part in ["25.00 USD", "25.00 USDC", "Base Sepolia", hash, &invoice, "Su pago se ha recibido", "prueba"] {
+            for part in ["25.00 USD", "25.00 USDC", "Base Sepolia", hash, &invoice, "Shop ha recibido su pago", "prueba"] {
                 assert!(body.contains(part), "{part} is missing in {body}");
             }
         }
