@@ -75,16 +75,19 @@ pub enum ChargeState {
     Closed,
     /// Cancelled because of something that is not the payer's doing: it counts as no attempt.
     Withdrawn,
+    /// Cancelled by a pause: its period is forgiven when the subscription goes on.
+    Paused,
     /// Its period was owed when the subscription was paused, and is not asked for any more.
     Forgiven,
     Paid,
 }
 
 impl ChargeState {
-    pub const ALL: [ChargeState; 5] = [
+    pub const ALL: [ChargeState; 6] = [
         ChargeState::Open,
         ChargeState::Closed,
         ChargeState::Withdrawn,
+        ChargeState::Paused,
         ChargeState::Forgiven,
         ChargeState::Paid,
     ];
@@ -94,6 +97,7 @@ impl ChargeState {
             ChargeState::Open => "open",
             ChargeState::Closed => "closed",
             ChargeState::Withdrawn => "withdrawn",
+            ChargeState::Paused => "paused",
             ChargeState::Forgiven => "forgiven",
             ChargeState::Paid => "paid",
         }

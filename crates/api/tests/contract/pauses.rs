@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use crate::attempts::{payable, reverse};
-use crate::credit::assert_conserved;
-use crate::harness::{Till, id, text};
+use crate::credit::{assert_conserved, top_up};
+use crate::harness::{BASE, Till, id, text};
 use crate::periods::{days, period, settle, three_weeks, weekly};
 use crate::subscriptions::{DAY_S, START, act, begin, look, pay, subscribe, to};
 
@@ -34,6 +34,39 @@ on_every_engine! {
         assert_eq!(payable(&till, &made).await, [""; 0], "{resumed}");
         assert_eq!((&resumed["status"], period(&resumed)), (&json!("active"), days("2095-02-14", "2095-02-21")));
         assert_eq!(resumed["next_invoice_at"], "2095-02-20T12:00:00Z");
+    }
+
+    async fn what_is_forgiven_after_a_pause_does_not_depend_on_the_order_of_reversals(world: World) {
+        let (till, _) = begin(&world).await;
+        let plan = weekly(&till, json!({ "grace_days": 3, "max_attempts": 4 })).await;
+        let mut seen = Vec::new();
+        for order in [[0, 1], [1, 0]] {
+            let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+            let made = subscribe(&till, &customer, &plan).await;
+            let first = text(&made["latest_invoice"]);
+            pay(&till, &made).await;
+            let top_up = top_up(&till, &customer, "10.00", BASE).await;
+            till.advance(8 * DAY_S).await;
+            for which in order {
+                let payments = till.payments_of([&first, &top_up][which]).await;
+                reverse(&till, &payments[0]).await;
+                till.advance(1).await;
+            }
+            assert_eq!(payable(&till, &made).await.len(), 1, "one week is asked for after the other");
+            pause(&till, &made).await;
+            till.advance(3_600).await;
+            resume(&till, &made).await;
+            let resumed = look(&till, &made).await;
+            let at = |time: &Value| till_core::time::parse(&text(time)).unwrap();
+            let start = at(&resumed["current_period_start"]) - at(&made["created_at"]);
+            let open = till.retrieve(&payable(&till, &made).await[0]).await;
+            let made_at = at(&open["created_at"]) - at(&made["created_at"]);
+            seen.push((text(&resumed["status"]), start, made_at, open["amount"].clone()));
+            assert_eq!(payable(&till, &made).await.len(), 1);
+            act(&till, &made, "cancel", json!({})).await.ok(200);
+        }
+        assert_eq!(seen[0], seen[1]);
+        assert_eq!(seen[0].1, 0, "the second week is asked for, and no other begins with the resume");
     }
 
     async fn what_is_paid_in_part_has_its_grace_again_after_a_pause(world: World) {

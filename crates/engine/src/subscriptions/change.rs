@@ -46,7 +46,7 @@ impl Locked {
         let (start, _) = rhythm(row, &self.plan).period(row.reached);
         let made = subscriptions::charges_of_period(tx, &row.scope, &row.id, row.reached).await?;
         let last = made.iter().rfind(|made| made.period_start == start);
-        let is_cancelled = last.is_some_and(|last| last.state == ChargeState::Withdrawn);
+        let is_cancelled = last.is_some_and(|last| last.state == ChargeState::Paused);
         Ok(match start >= paused_at || is_cancelled {
             true => now,
             false => now.saturating_sub(paused_at.saturating_sub(start)),
@@ -127,7 +127,8 @@ async fn finish(
 pub async fn pause(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<SubscriptionView, Fail> {
     let mut locked = found(tx, context, id).await?;
     subscription::pause(locked.row.status)?;
-    locked.drop_charge(tx, context).await?;
+    let by_the_pause = ChargeState::Paused;
+    locked.drop_charge_as(tx, context, by_the_pause).await?;
     locked.row.paused_at = Some(context.now);
     let paused = EventType::SubscriptionPaused;
     locked.tell(tx, context, paused).await?;
@@ -171,7 +172,7 @@ async fn owed(tx: &mut Tx, row: &SubscriptionRow) -> Result<Owed, Fail> {
         let passed =
             of().find(|made| matches!(made.state, ChargeState::Paid | ChargeState::Forgiven));
         match passed.or_else(|| of().next_back()) {
-            Some(last) if last.state == ChargeState::Withdrawn => owed.forgiven.push(last.clone()),
+            Some(last) if last.state == ChargeState::Paused => owed.forgiven.push(last.clone()),
             Some(last) => {
                 owed.until = owed.until.max(Some(last.period_end));
                 if passed.is_none() {

@@ -83,9 +83,18 @@ impl Locked {
         tx: &mut Tx,
         context: &Context<'_>,
     ) -> Result<(), Fail> {
+        self.withdraw_as(tx, context, self.withdrawn()).await
+    }
+
+    pub(super) async fn withdraw_as(
+        &mut self,
+        tx: &mut Tx,
+        context: &Context<'_>,
+        state: ChargeState,
+    ) -> Result<(), Fail> {
         self.cancel_invoice(tx, context).await?;
         if let Some(mut charge) = self.charge.clone() {
-            charge.state = self.withdrawn();
+            charge.state = state;
             tx.write(&subscriptions::charge_states([&charge])?).await?;
         }
         self.set_down(context.now)

@@ -153,8 +153,17 @@ impl Locked {
         tx: &mut Tx,
         context: &Context<'_>,
     ) -> Result<(), Fail> {
+        self.drop_charge_as(tx, context, self.withdrawn()).await
+    }
+
+    pub(super) async fn drop_charge_as(
+        &mut self,
+        tx: &mut Tx,
+        context: &Context<'_>,
+        state: ChargeState,
+    ) -> Result<(), Fail> {
         if self.is_unpaid(context) {
-            return self.withdraw(tx, context).await;
+            return self.withdraw_as(tx, context, state).await;
         }
         match self.row.charge_closed {
             true => self.set_down(context.now),

@@ -580,7 +580,7 @@ CREATE TABLE subscription_charges (
     invoice TEXT COLLATE "C",
     period BIGINT NOT NULL,
     attempt BIGINT NOT NULL CHECK (attempt > 0),
-    state TEXT COLLATE "C" NOT NULL CHECK (state IN ('open', 'closed', 'withdrawn', 'forgiven', 'paid')),
+    state TEXT COLLATE "C" NOT NULL CHECK (state IN ('open', 'closed', 'withdrawn', 'paused', 'forgiven', 'paid')),
     -- It has paid for its period once, whatever became of that.
     was_paid BIGINT NOT NULL CHECK (was_paid IN (0, 1)),
     period_start BIGINT NOT NULL,

@@ -579,7 +579,7 @@ CREATE TABLE subscription_charges (
     invoice TEXT,
     period INTEGER NOT NULL,
     attempt INTEGER NOT NULL CHECK (attempt > 0),
-    state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'withdrawn', 'forgiven', 'paid')),
+    state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'withdrawn', 'paused', 'forgiven', 'paid')),
     -- It has paid for its period once, whatever became of that.
     was_paid INTEGER NOT NULL CHECK (was_paid IN (0, 1)),
     period_start INTEGER NOT NULL,

@@ -124,7 +124,10 @@ pub struct Made {
 /// `made` are all attempts at a period; those from before a pause that moved it say nothing about it.
 pub fn made(made: &[ChargeRow], period_start: i64) -> Made {
     let made = || made.iter().filter(|it| it.period_start == period_start);
-    let counts = |it: &&ChargeRow| it.invoice.is_some() && it.state != ChargeState::Withdrawn;
+    let counts = |it: &&ChargeRow| {
+        let is_none = matches!(it.state, ChargeState::Withdrawn | ChargeState::Paused);
+        it.invoice.is_some() && !is_none
+    };
     let attempts = made().filter(counts).map(|it| it.attempt).max();
     let attempts = attempts.unwrap_or(0);
     let withdrawn = made().filter(|it| it.invoice.is_some() && it.attempt > attempts);

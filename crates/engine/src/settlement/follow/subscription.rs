@@ -168,7 +168,13 @@ impl Following {
                 renew(&mut row, &plan, &mut charge, done.at, &passed);
                 renewed = true;
             }
-            (_, ChargeState::Closed | ChargeState::Withdrawn | ChargeState::Forgiven) => {
+            (
+                _,
+                ChargeState::Closed
+                | ChargeState::Withdrawn
+                | ChargeState::Paused
+                | ChargeState::Forgiven,
+            ) => {
                 (charge.state, row.charge_closed) = (ChargeState::Closed, true);
                 // The merchant skips this attempt: what follows it comes when it would have come.
                 let is_skipped = invoice.status == InvoiceStatus::Cancelled;
