@@ -5,6 +5,7 @@
 mod face;
 
 mod checkout;
+mod dashboard;
 mod health;
 mod v1;
 

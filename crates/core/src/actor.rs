@@ -48,12 +48,23 @@ impl Actor {
     }
 }
 
+/// Where a request came from, as far as the audit log tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    pub ip: Option<String>,
+    pub user_agent: Option<String>,
+    /// The session of a member, by its id.
+    pub session: Option<String>,
+    pub request: Option<String>,
+}
+
 /// What is written into the audit log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     ApiKeyCreated,
     ApiKeyRolled,
     DestinationAdded,
+    MemberJoined,
     RefundCancelled,
     RefundClaimed,
     RefundCreated,
@@ -64,10 +75,11 @@ pub enum Action {
 }
 
 impl Action {
-    pub const ALL: [Action; 10] = [
+    pub const ALL: [Action; 11] = [
         Action::ApiKeyCreated,
         Action::ApiKeyRolled,
         Action::DestinationAdded,
+        Action::MemberJoined,
         Action::RefundCancelled,
         Action::RefundClaimed,
         Action::RefundCreated,
@@ -82,6 +94,7 @@ impl Action {
             Action::ApiKeyCreated => "api_key.created",
             Action::ApiKeyRolled => "api_key.rolled",
             Action::DestinationAdded => "destination.added",
+            Action::MemberJoined => "member.joined",
             Action::RefundCancelled => "refund.cancelled",
             Action::RefundClaimed => "refund.claimed",
             Action::RefundCreated => "refund.created",

@@ -26,6 +26,7 @@ pub mod plan;
 pub mod pricing;
 pub mod reconciliation;
 pub mod refund;
+pub mod role;
 pub mod scope;
 pub mod screening;
 pub mod subject;

@@ -41,6 +41,8 @@ pub enum Credential {
     Payer,
     /// The token of a refund's claim.
     Claim,
+    /// A user's session on the dashboard, for what is not a resource that keys have too.
+    User,
 }
 
 impl Credential {
@@ -49,11 +51,17 @@ impl Credential {
             Credential::Merchant => "merchant",
             Credential::Payer => "payer",
             Credential::Claim => "claim",
+            Credential::User => "user",
         }
     }
 
     pub fn parse(text: &str) -> Option<Credential> {
-        let all = [Credential::Merchant, Credential::Payer, Credential::Claim];
+        let all = [
+            Credential::Merchant,
+            Credential::Payer,
+            Credential::Claim,
+            Credential::User,
+        ];
         all.into_iter().find(|of| of.as_str() == text)
     }
 }

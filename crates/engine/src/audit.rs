@@ -32,13 +32,19 @@ pub async fn record_by(
     details: Value,
 ) -> Result<(), Fail> {
     let event = AuditRow {
-        scope: scope.clone(),
         id: engine.ids.make(IdKind::AuditEvent),
+        account: Some(scope.account.to_string()),
+        mode: Some(scope.mode),
+        user_id: None,
         created_at: engine.clock.now_ms(),
         actor: actor.clone(),
         action,
         target: target.to_owned(),
+        ip: None,
+        user_agent: None,
+        session_id: None,
+        request_id: None,
         details: details.to_string(),
     };
-    Ok(insert(tx, &event).await?)
+    Ok(insert(tx, &[event]).await?)
 }

@@ -29,6 +29,7 @@ pub mod merchants;
 pub mod customers;
 pub mod links;
 pub mod refunds;
+pub mod team;
 
 pub mod books;
 pub mod checkout;
@@ -44,6 +45,8 @@ pub mod test_mode;
 #[doc(hidden)]
 pub mod testing;
 
-pub use base::{Answer, Context, Engine, EngineConfig, EngineLimits, Fail, Retention};
+pub use base::{
+    Answer, Context, DashboardConfig, Engine, EngineConfig, EngineLimits, Fail, Retention, Signup,
+};
 /// The unit of work that a use case is given.
 pub use till_store::Tx;

@@ -80,11 +80,12 @@ impl Engine {
         let work = &work;
         self.unit_by(&once.actor, scope, move |tx, context| {
             async move {
-                if let Some(kept) = claim(tx, context, once).await? {
+                let key = KeyHolder::of(context);
+                if let Some(kept) = claim(tx, &key, once).await? {
                     return Ok(kept);
                 }
                 let answer = work(tx, context).await?;
-                fulfil(tx, context, once, &answer).await?;
+                fulfil(tx, &key, once, &answer).await?;
                 Ok(answer)
             }
             .scope_boxed()
@@ -93,18 +94,40 @@ impl Engine {
     }
 }
 
+/// Whose keys are looked at, and when.
+#[derive(Clone, Copy)]
+pub struct KeyHolder<'k> {
+    pub engine: &'k Engine,
+    pub scope: &'k Scope,
+    pub real_now: i64,
+}
+
+impl<'k> KeyHolder<'k> {
+    fn of(context: &'k Context<'_>) -> KeyHolder<'k> {
+        KeyHolder {
+            engine: context.engine,
+            scope: &context.scope,
+            real_now: context.real_now,
+        }
+    }
+}
+
 /// Claims the key, or gives back the answer that is bound to it.
-async fn claim(tx: &mut Tx, context: &Context<'_>, once: &Once) -> Result<Option<Answer>, Fail> {
-    let key = once.key_of(&context.scope);
-    let claimed = idempotency::claim(tx, &key, &once.fingerprint, context.real_now).await;
+pub async fn claim(
+    tx: &mut Tx,
+    holder: &KeyHolder<'_>,
+    once: &Once,
+) -> Result<Option<Answer>, Fail> {
+    let (key, real_now) = (once.key_of(holder.scope), holder.real_now);
+    let claimed = idempotency::claim(tx, &key, &once.fingerprint, real_now).await;
     if claimed.map_err(key_error)? {
         return Ok(None);
     }
-    match kept(tx, context, once).await? {
+    match kept_by(tx, holder, once).await? {
         Kept::Answer(answer) => Ok(Some(answer)),
         Kept::Expired => {
             idempotency::forget(tx, &key).await?;
-            let claimed = idempotency::claim(tx, &key, &once.fingerprint, context.real_now).await;
+            let claimed = idempotency::claim(tx, &key, &once.fingerprint, real_now).await;
             match claimed.map_err(key_error)? {
                 true => Ok(None),
                 false => Err(Fail::Again),
@@ -140,10 +163,14 @@ pub enum Kept {
 }
 
 pub async fn kept(q: &mut impl Queries, context: &Context<'_>, once: &Once) -> Result<Kept, Fail> {
-    match idempotency::kept_answer(q, &once.key_of(&context.scope)).await? {
+    kept_by(q, &KeyHolder::of(context), once).await
+}
+
+async fn kept_by(q: &mut impl Queries, holder: &KeyHolder<'_>, once: &Once) -> Result<Kept, Fail> {
+    match idempotency::kept_answer(q, &once.key_of(holder.scope)).await? {
         None => Ok(Kept::Nothing),
-        Some(kept) if kept.created_at < oldest_kept(context.real_now) => Ok(Kept::Expired),
-        Some(kept) => replay(context.engine, &context.scope, once, &kept).map(Kept::Answer),
+        Some(kept) if kept.created_at < oldest_kept(holder.real_now) => Ok(Kept::Expired),
+        Some(kept) => replay(holder.engine, holder.scope, once, &kept).map(Kept::Answer),
     }
 }
 
@@ -193,13 +220,13 @@ fn replay(engine: &Engine, scope: &Scope, once: &Once, kept: &KeptAnswer) -> Res
 }
 
 /// Binds the answer to the key, encrypted: some carry secrets that are shown once.
-async fn fulfil(
+pub async fn fulfil(
     tx: &mut Tx,
-    context: &Context<'_>,
+    holder: &KeyHolder<'_>,
     once: &Once,
     answer: &Answer,
 ) -> Result<(), Fail> {
-    let (engine, scope) = (context.engine, &context.scope);
+    let (engine, scope) = (holder.engine, holder.scope);
     let purpose = once.purpose(scope);
     let sealed = engine.vault.seal(&engine.ids, &purpose, &answer.body)?;
     Ok(idempotency::fulfil(tx, &once.key_of(scope), answer.status, sealed).await?)

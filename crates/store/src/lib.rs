@@ -19,10 +19,10 @@ pub use sql::{
 };
 pub use stored::{Metadata, RefundDetail};
 pub use tables::{
-    accounts, audit, bindings, books, credits, customers, deliveries, destinations, events,
-    idempotency, installation, invoices, journal, keys, leases, links, lists, networks, notices,
-    payments, plans, refunds, retention, reviews, screenings, sealed, subscriptions, sums, timers,
-    transfers,
+    accounts, applications, audit, bindings, books, confirmations, credits, customers, deliveries,
+    destinations, events, idempotency, installation, invites, invoices, journal, keys, leases,
+    links, lists, members, networks, notices, passkeys, payments, plans, refunds, retention,
+    reviews, screenings, sealed, sessions, subscriptions, sums, timers, transfers, users,
 };
 
 /// A statement's arguments, each turned into a [`Val`].

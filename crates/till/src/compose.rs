@@ -22,11 +22,11 @@ use till_engine::base::vault::Vault;
 use till_engine::lists::{Format, ListConfig, Lists, ListsConfig, Source};
 use till_engine::outbound::{Sender, SenderConfig, SenderError};
 use till_engine::smtp::Mailer;
-use till_engine::{Engine, EngineConfig, EngineLimits, Retention};
+use till_engine::{DashboardConfig, Engine, EngineConfig, EngineLimits, Retention, Signup};
 use till_store::Db;
 
 use self::networks::{credit_at, feeds, final_above, nodes, watched, watching};
-use crate::config::{Config, Urls};
+use crate::config::{self, Config, Urls};
 use crate::database::{self, Patience};
 use crate::failure::{Failure, remedy};
 use crate::handles;
@@ -187,6 +187,7 @@ pub fn engine_config(
         watched: watched(config)?,
         credit_at: credit_at(config)?,
         final_above: final_above(config)?,
+        dashboard: dashboard(config, urls),
         limits: EngineLimits {
             open_link_invoices_per_client: i64::from(config.limits.open_link_invoices_per_client),
             picked_link_invoices_per_client: i64::from(
@@ -200,6 +201,22 @@ pub fn engine_config(
             },
         },
     })
+}
+
+fn dashboard(config: &Config, urls: &Urls) -> DashboardConfig {
+    let given = &config.dashboard;
+    DashboardConfig {
+        is_enabled: given.enabled,
+        url: urls.dashboard.clone(),
+        signup: match given.signup {
+            config::Signup::Closed => Signup::Closed,
+            config::Signup::Invite => Signup::Invite,
+            config::Signup::Open => Signup::Open,
+        },
+        change_delay_ms: i64::from(given.change_delay_s) * SECOND_MS,
+        session_idle_ms: i64::from(given.session_idle_s) * SECOND_MS,
+        session_max_ms: i64::from(given.session_max_s) * SECOND_MS,
+    }
 }
 
 fn prices(config: &Config) -> Result<Prices, Failure> {

@@ -16,7 +16,7 @@ use super::state::Api;
 pub struct Client(pub IpAddr);
 
 impl Client {
-    pub(super) fn of(api: &Api, parts: &Parts) -> Result<Client, Failure> {
+    pub fn of(api: &Api, parts: &Parts) -> Result<Client, Failure> {
         let peer = parts
             .extensions
             .get::<ConnectInfo<SocketAddr>>()

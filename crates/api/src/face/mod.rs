@@ -1,5 +1,6 @@
 //! What every endpoint stands on: who calls, how requests are read, how lists are paged and answers given.
 
+pub mod access;
 pub mod answers;
 pub mod callers;
 mod client;

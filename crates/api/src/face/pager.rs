@@ -66,18 +66,25 @@ impl<R, F> Got<R, Listing<F>> {
     /// `list` names it in its cursors.
     pub fn pager<'a>(&self, api: &'a Api, list: &str) -> Result<Pager<'a>, Refusal> {
         let Scope { account, mode } = self.scope();
-        let asked = &self.query.asked;
+        let purpose = format!("cursor/{list}/{account}/{}", mode.as_str());
+        self.query.pager(api, purpose)
+    }
+}
+
+impl<F> Listing<F> {
+    /// `purpose` is what its cursors are tagged for: the list, and whose it is.
+    pub fn pager<'a>(&self, api: &'a Api, purpose: String) -> Result<Pager<'a>, Refusal> {
         // The reader has bounded it by a u32.
-        let limit = asked.limit.map(u32::try_from);
+        let limit = self.asked.limit.map(u32::try_from);
         let mut pager = Pager {
             engine: &api.engine,
-            purpose: format!("cursor/{list}/{account}/{}", mode.as_str()),
+            purpose,
             page: Page {
                 limit: limit.map_or(PAGE_LIMIT_DEFAULT, |limit| limit.unwrap_or(PAGE_LIMIT_MAX)),
                 before: None,
             },
         };
-        if let Some(cursor) = &asked.cursor {
+        if let Some(cursor) = &self.asked.cursor {
             let before = pager.open(cursor).ok_or_else(|| {
                 let message = "cursor is not one that this list gave out";
                 Refusal::new(Code::ParameterInvalid, message).param("cursor")

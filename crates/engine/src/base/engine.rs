@@ -49,6 +49,68 @@ pub struct EngineConfig {
     /// From which figure of its own currency on an invoice is credited at `final` there, whatever else is set.
     pub final_above: BTreeMap<String, String>,
     pub limits: EngineLimits,
+    pub dashboard: DashboardConfig,
+}
+
+/// Who may come to the dashboard, where it is, and how long things take there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DashboardConfig {
+    pub is_enabled: bool,
+    /// Without a slash at its end. Links are made from it, never from what a request says.
+    pub url: String,
+    pub signup: Signup,
+    pub change_delay_ms: i64,
+    pub session_idle_ms: i64,
+    pub session_max_ms: i64,
+}
+
+/// Who lets people in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signup {
+    /// Only the command line.
+    Closed,
+    /// Members, too.
+    Invite,
+    /// Anybody with an email address.
+    Open,
+}
+
+impl Default for DashboardConfig {
+    fn default() -> DashboardConfig {
+        DashboardConfig {
+            is_enabled: true,
+            url: "http://localhost:4242/dashboard".to_owned(),
+            signup: Signup::Invite,
+            change_delay_ms: 86_400_000,
+            session_idle_ms: 43_200_000,
+            session_max_ms: 604_800_000,
+        }
+    }
+}
+
+impl DashboardConfig {
+    /// The origin that requests must come from: scheme, host and port.
+    pub fn origin(&self) -> String {
+        let url = url::Url::parse(&self.url).ok();
+        url.map(|url| url.origin().ascii_serialization())
+            .unwrap_or_default()
+    }
+
+    /// The host, which passkeys are bound to.
+    pub fn host(&self) -> String {
+        let url = url::Url::parse(&self.url).ok();
+        url.and_then(|url| url.host_str().map(str::to_owned))
+            .unwrap_or_default()
+    }
+
+    pub fn is_https(&self) -> bool {
+        self.url.starts_with("https://")
+    }
+
+    /// Browsers take a session's cookie over plain http only from the own machine.
+    pub fn is_safe(&self) -> bool {
+        self.is_https() || self.host() == "localhost"
+    }
 }
 
 /// How much of the server one party may take, and how long things are kept.

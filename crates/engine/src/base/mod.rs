@@ -20,7 +20,7 @@ pub mod wake;
 pub use answer::Answer;
 pub use change::Change;
 pub use context::Context;
-pub use engine::{Engine, EngineConfig, EngineLimits, Retention};
+pub use engine::{DashboardConfig, Engine, EngineConfig, EngineLimits, Retention, Signup};
 pub use fail::Fail;
 pub use merchant::{Merchant, not_configured};
 pub use wake::{Effects, Stopping};

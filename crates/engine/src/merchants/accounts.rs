@@ -75,6 +75,12 @@ pub async fn create_account(
                 let now = engine.clock.now_ms();
                 let account = engine.ids.make(IdKind::Account);
                 till_store::accounts::insert_account(tx, &account, name, now).await?;
+                let application = engine.ids.make(IdKind::Application);
+                let status = match modes {
+                    Modes::TestOnly => "draft",
+                    Modes::TestAndLive => "approved",
+                };
+                till_store::applications::insert(tx, &application, &account, status).await?;
                 let test = set_up_mode(engine, tx, &Scope::new(&account, Mode::Test), destinations)
                     .await?;
                 let live = match modes {

@@ -16,6 +16,7 @@ mod refund;
 mod settings;
 mod streamed;
 mod subscription;
+mod team;
 
 pub use asset::AssetView;
 pub use customer::CustomerView;
@@ -40,6 +41,7 @@ pub use refund::{
 pub use settings::{SettingsView, WebhookSecretView};
 pub use streamed::{InvoiceEventView, StreamedInvoice, stream_event};
 pub use subscription::SubscriptionView;
+pub use team::{InviteOfferView, OfferedOrganization, OrganizationView, SessionView, UserView};
 
 use till_core::asset::Registry;
 use till_core::money::{Units, show};

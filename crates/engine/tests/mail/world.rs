@@ -62,6 +62,7 @@ impl World {
             watched: BTreeSet::new(),
             credit_at: BTreeMap::new(),
             limits: EngineLimits::default(),
+            dashboard: till_engine::DashboardConfig::default(),
         };
         let engine = Engine::new(
             db.clone(),

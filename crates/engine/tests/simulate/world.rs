@@ -334,6 +334,7 @@ fn engine(
         watched: live_networks(),
         credit_at: credit_at.clone(),
         limits: EngineLimits::default(),
+        dashboard: till_engine::DashboardConfig::default(),
     };
     let prices = FixedPrices {
         test: fixed.clone(),

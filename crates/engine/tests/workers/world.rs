@@ -199,6 +199,7 @@ fn bare(db: &Db, clock: &Arc<StillClock>, seed: u64, credit_at: BTreeMap<String,
         watched: BTreeSet::new(),
         credit_at,
         limits: EngineLimits::default(),
+        dashboard: till_engine::DashboardConfig::default(),
     };
     Engine::new(
         db.clone(),

@@ -40,6 +40,8 @@ CREATE TABLE accounts (
     id TEXT COLLATE "C" PRIMARY KEY,
     name TEXT COLLATE "C" NOT NULL,
     disabled_at BIGINT,
+    -- Why the operator disabled it.
+    disabled_reason TEXT COLLATE "C",
     created_at BIGINT NOT NULL
 );
 
@@ -77,7 +79,12 @@ CREATE TABLE api_keys (
     public_key TEXT COLLATE "C" CHECK (public_key IS NULL OR kind = 'publishable'),
     -- 0 when the team member who made the key has lost the right to.
     creator_permitted BIGINT NOT NULL DEFAULT 1,
+    name TEXT COLLATE "C",
+    -- The member who made it; none for one from the command line, which may do everything.
+    created_by TEXT COLLATE "C",
     created_at BIGINT NOT NULL,
+    -- Right to a minute.
+    last_used_at BIGINT,
     rolled_at BIGINT,
     exposed_at BIGINT
 );
@@ -474,9 +481,12 @@ FOR EACH ROW EXECUTE FUNCTION is_append_only();
 
 -- Who changed what, written in the transaction of the change. Only grows.
 CREATE TABLE audit_events (
-    account TEXT COLLATE "C" NOT NULL,
-    mode TEXT COLLATE "C" NOT NULL,
-    id TEXT COLLATE "C" NOT NULL,
+    id TEXT COLLATE "C" PRIMARY KEY,
+    -- Whose log it is in; none for what is a user's own.
+    account TEXT COLLATE "C",
+    mode TEXT COLLATE "C",
+    -- Whose own it is: signing in, passkeys, codes.
+    user_id TEXT COLLATE "C",
     -- Real time, on test clocks too.
     created_at BIGINT NOT NULL,
     -- `api_key:…`, `user:…`, `payer`, `cli` or `system`.
@@ -484,12 +494,252 @@ CREATE TABLE audit_events (
     action TEXT COLLATE "C" NOT NULL,
     -- The id of what was changed; of settings and secrets the account's.
     target TEXT COLLATE "C" NOT NULL,
+    -- Where it came from: a client's address, its browser, the session, the request.
+    ip TEXT COLLATE "C",
+    user_agent TEXT COLLATE "C",
+    session_id TEXT COLLATE "C",
+    request_id TEXT COLLATE "C",
     -- A JSON object without any secret, token or whole key.
-    details TEXT COLLATE "C" NOT NULL,
-    PRIMARY KEY (account, mode, id)
+    details TEXT COLLATE "C" NOT NULL
 );
+CREATE INDEX audit_events_account ON audit_events (account, id);
+CREATE INDEX audit_events_user ON audit_events (user_id, id) WHERE account IS NULL;
 CREATE TRIGGER audit_events_no_update BEFORE UPDATE OR DELETE ON audit_events
 FOR EACH ROW EXECUTE FUNCTION is_append_only();
+
+-- The dashboard -------------------------------------------------------------------------------------------------------
+
+-- People who sign in. An address is encrypted; its tag, of the address in lower case, finds it.
+CREATE TABLE users (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    email BYTEA NOT NULL,
+    email_tag BYTEA NOT NULL,
+    -- 1 once a mailed link was used.
+    email_verified BIGINT NOT NULL CHECK (email_verified IN (0, 1)),
+    name TEXT COLLATE "C",
+    locale TEXT COLLATE "C",
+    is_operator BIGINT NOT NULL CHECK (is_operator IN (0, 1)),
+    -- Encrypted; set once authenticator codes are switched on.
+    totp_seed BYTEA,
+    -- Encrypted; set up and not yet confirmed, until then.
+    totp_offer BYTEA,
+    totp_offer_until BIGINT,
+    -- The last step of which a code was taken: none is taken twice.
+    totp_step BIGINT NOT NULL,
+    created_at BIGINT NOT NULL
+);
+CREATE UNIQUE INDEX users_email ON users (email_tag);
+
+-- Who belongs to which organisation, which is an account.
+CREATE TABLE members (
+    account TEXT COLLATE "C" NOT NULL REFERENCES accounts (id),
+    user_id TEXT COLLATE "C" NOT NULL REFERENCES users (id),
+    role TEXT COLLATE "C" NOT NULL,
+    joined_at BIGINT NOT NULL,
+    last_active_at BIGINT,
+    PRIMARY KEY (account, user_id)
+);
+CREATE INDEX members_user ON members (user_id);
+
+-- Only the hash of a session's token is here; a new token ends the one before.
+CREATE TABLE sessions (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    user_id TEXT COLLATE "C" NOT NULL REFERENCES users (id),
+    token_hash BYTEA NOT NULL,
+    -- What every POST repeats, encrypted. It stays when the token changes.
+    csrf BYTEA NOT NULL,
+    state TEXT COLLATE "C" NOT NULL CHECK (state IN ('active', 'second_factor_pending')),
+    method TEXT COLLATE "C" NOT NULL,
+    created_at BIGINT NOT NULL,
+    last_used_at BIGINT NOT NULL,
+    -- At the latest.
+    expires_at BIGINT NOT NULL,
+    ended_at BIGINT,
+    ip TEXT COLLATE "C",
+    user_agent TEXT COLLATE "C"
+);
+CREATE UNIQUE INDEX sessions_token ON sessions (token_hash);
+CREATE INDEX sessions_user ON sessions (user_id) WHERE ended_at IS NULL;
+
+-- Links to sign in or up with; only the hash of the token is here.
+CREATE TABLE sign_in_links (
+    token_hash BYTEA PRIMARY KEY,
+    -- `sign_in`, `sign_up`, or `cli` for one that was made at the command line.
+    kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('sign_in', 'sign_up', 'cli')),
+    -- Whose it is; none for the sign-up of an address that nobody has.
+    user_id TEXT COLLATE "C" REFERENCES users (id),
+    -- Encrypted, for a sign-up; its tag ends older links.
+    email BYTEA,
+    email_tag BYTEA NOT NULL,
+    -- The hash of the cookie of the browser that asked; none where any browser will do.
+    browser_hash BYTEA,
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    -- When it was used, or replaced by a newer one.
+    ended_at BIGINT
+);
+CREATE INDEX sign_in_links_email ON sign_in_links (email_tag) WHERE ended_at IS NULL;
+CREATE INDEX sign_in_links_expired ON sign_in_links (expires_at);
+
+CREATE TABLE invites (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    account TEXT COLLATE "C" NOT NULL REFERENCES accounts (id),
+    token_hash BYTEA NOT NULL,
+    -- Encrypted.
+    email BYTEA NOT NULL,
+    email_tag BYTEA NOT NULL,
+    role TEXT COLLATE "C" NOT NULL,
+    -- 1 where accepting it makes an operator.
+    makes_operator BIGINT NOT NULL CHECK (makes_operator IN (0, 1)),
+    -- None for one from the command line.
+    invited_by TEXT COLLATE "C" REFERENCES users (id),
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    accepted_at BIGINT,
+    -- Withdrawn, replaced by a newer one, or its inviter lost the right to give the role.
+    withdrawn_at BIGINT
+);
+CREATE UNIQUE INDEX invites_token ON invites (token_hash);
+CREATE INDEX invites_account ON invites (account, id);
+
+CREATE TABLE passkeys (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    user_id TEXT COLLATE "C" NOT NULL REFERENCES users (id),
+    credential_id BYTEA NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    -- The public key and the counter, as JSON.
+    credential TEXT COLLATE "C" NOT NULL,
+    created_at BIGINT NOT NULL,
+    last_used_at BIGINT,
+    backed_up BIGINT NOT NULL CHECK (backed_up IN (0, 1))
+);
+CREATE UNIQUE INDEX passkeys_credential ON passkeys (credential_id);
+CREATE INDEX passkeys_user ON passkeys (user_id);
+
+-- What a passkey was asked, to be answered once.
+CREATE TABLE ceremonies (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('sign_in', 'second_factor', 'register')),
+    session_id TEXT COLLATE "C",
+    user_id TEXT COLLATE "C",
+    -- The challenge and what the answer is held against, as JSON.
+    state TEXT COLLATE "C" NOT NULL,
+    expires_at BIGINT NOT NULL,
+    used_at BIGINT
+);
+CREATE INDEX ceremonies_expired ON ceremonies (expires_at);
+
+-- A passkey's yes to one request: its path and the hash of its body, by one session.
+CREATE TABLE confirmations (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    session_id TEXT COLLATE "C" NOT NULL,
+    user_id TEXT COLLATE "C" NOT NULL,
+    -- Empty where no organisation or mode is involved.
+    account TEXT COLLATE "C" NOT NULL,
+    mode TEXT COLLATE "C" NOT NULL,
+    path TEXT COLLATE "C" NOT NULL,
+    body_hash BYTEA NOT NULL,
+    -- As in `ceremonies`.
+    state TEXT COLLATE "C" NOT NULL,
+    created_at BIGINT NOT NULL,
+    -- Until it is answered, and then until it is used.
+    expires_at BIGINT NOT NULL,
+    answered_at BIGINT,
+    confirmed_at BIGINT,
+    used_at BIGINT
+);
+CREATE INDEX confirmations_expired ON confirmations (expires_at);
+
+-- Failed and repeated attempts, counted over a sliding time.
+CREATE TABLE attempts (
+    -- What is counted, and the hash of by whom.
+    subject BYTEA NOT NULL,
+    at BIGINT NOT NULL,
+    id TEXT COLLATE "C" PRIMARY KEY
+);
+CREATE INDEX attempts_subject ON attempts (subject, at);
+CREATE INDEX attempts_at ON attempts (at);
+
+-- One per organisation, from the start.
+CREATE TABLE applications (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    account TEXT COLLATE "C" NOT NULL REFERENCES accounts (id),
+    status TEXT COLLATE "C" NOT NULL CHECK (status IN ('draft', 'pending', 'approved', 'rejected')),
+    business_name TEXT COLLATE "C",
+    website TEXT COLLATE "C",
+    country TEXT COLLATE "C",
+    -- Encrypted.
+    contact_email BYTEA,
+    business_description TEXT COLLATE "C",
+    expected_monthly_volume TEXT COLLATE "C",
+    submitted_at BIGINT,
+    decided_at BIGINT,
+    -- Who decided: an operator's user id, or `cli`.
+    decided_by TEXT COLLATE "C",
+    reason TEXT COLLATE "C"
+);
+CREATE UNIQUE INDEX applications_account ON applications (account);
+CREATE INDEX applications_status ON applications (status, id);
+
+-- Changes of destinations, webhook URLs and secrets, which may wait before they take effect.
+CREATE TABLE changes (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    account TEXT COLLATE "C" NOT NULL,
+    mode TEXT COLLATE "C" NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('destination', 'webhook_url', 'webhook_secret')),
+    -- Empty but for destinations.
+    family TEXT COLLATE "C" NOT NULL,
+    from_value TEXT COLLATE "C",
+    to_value TEXT COLLATE "C",
+    -- Encrypted; the new webhook secret until it takes effect.
+    secret BYTEA,
+    status TEXT COLLATE "C" NOT NULL CHECK (status IN ('pending', 'effective', 'cancelled')),
+    requested_by TEXT COLLATE "C" NOT NULL,
+    -- Real time in live mode, business time in test mode.
+    requested_at BIGINT NOT NULL,
+    effective_at BIGINT NOT NULL,
+    -- None where it ended because whoever asked for it lost the right to.
+    cancelled_by TEXT COLLATE "C",
+    cancelled_at BIGINT,
+    FOREIGN KEY (account, mode) REFERENCES merchants (account, mode)
+);
+CREATE UNIQUE INDEX changes_pending ON changes (account, mode, kind, family) WHERE status = 'pending';
+CREATE INDEX changes_due ON changes (mode, effective_at) WHERE status = 'pending';
+CREATE INDEX changes_account ON changes (account, mode, id);
+
+-- What members and operators are told, on their page and by mail.
+CREATE TABLE member_notices (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    user_id TEXT COLLATE "C" NOT NULL REFERENCES users (id),
+    -- None for what is the user's own, and for operators.
+    account TEXT COLLATE "C",
+    kind TEXT COLLATE "C" NOT NULL,
+    target TEXT COLLATE "C" NOT NULL,
+    created_at BIGINT NOT NULL,
+    read_at BIGINT,
+    -- `sent`, `queued`, `failed` or `off`.
+    mail TEXT COLLATE "C" NOT NULL CHECK (mail IN ('sent', 'queued', 'failed', 'off')),
+    -- When mail is tried next; a worker's claim moves it on.
+    due_at BIGINT,
+    fence BIGINT NOT NULL,
+    attempts BIGINT NOT NULL
+);
+CREATE INDEX member_notices_user ON member_notices (user_id, id);
+CREATE INDEX member_notices_due ON member_notices (due_at) WHERE due_at IS NOT NULL;
+
+-- Links that are waiting to be mailed: the whole link, encrypted, until it was sent or has expired.
+CREATE TABLE link_mails (
+    id TEXT COLLATE "C" PRIMARY KEY,
+    kind TEXT COLLATE "C" NOT NULL,
+    locale TEXT COLLATE "C",
+    -- Address and link, encrypted together.
+    content BYTEA NOT NULL,
+    expires_at BIGINT NOT NULL,
+    due_at BIGINT NOT NULL,
+    fence BIGINT NOT NULL,
+    attempts BIGINT NOT NULL
+);
+CREATE INDEX link_mails_due ON link_mails (due_at);
 
 -- Customers and subscriptions -----------------------------------------------------------------------------------------
 

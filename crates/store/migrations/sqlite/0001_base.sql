@@ -33,6 +33,8 @@ CREATE TABLE accounts (
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL,
     disabled_at INTEGER,
+    -- Why the operator disabled it.
+    disabled_reason TEXT,
     created_at INTEGER NOT NULL
 );
 
@@ -70,7 +72,12 @@ CREATE TABLE api_keys (
     public_key TEXT CHECK (public_key IS NULL OR kind = 'publishable'),
     -- 0 when the team member who made the key has lost the right to.
     creator_permitted INTEGER NOT NULL DEFAULT 1,
+    name TEXT,
+    -- The member who made it; none for one from the command line, which may do everything.
+    created_by TEXT,
     created_at INTEGER NOT NULL,
+    -- Right to a minute.
+    last_used_at INTEGER,
     rolled_at INTEGER,
     exposed_at INTEGER
 );
@@ -471,9 +478,12 @@ BEGIN SELECT RAISE(ABORT, 'a refund''s history is append-only'); END;
 
 -- Who changed what, written in the transaction of the change. Only grows.
 CREATE TABLE audit_events (
-    account TEXT NOT NULL,
-    mode TEXT NOT NULL,
-    id TEXT NOT NULL,
+    id TEXT PRIMARY KEY,
+    -- Whose log it is in; none for what is a user's own.
+    account TEXT,
+    mode TEXT,
+    -- Whose own it is: signing in, passkeys, codes.
+    user_id TEXT,
     -- Real time, on test clocks too.
     created_at INTEGER NOT NULL,
     -- `api_key:…`, `user:…`, `payer`, `cli` or `system`.
@@ -481,14 +491,254 @@ CREATE TABLE audit_events (
     action TEXT NOT NULL,
     -- The id of what was changed; of settings and secrets the account's.
     target TEXT NOT NULL,
+    -- Where it came from: a client's address, its browser, the session, the request.
+    ip TEXT,
+    user_agent TEXT,
+    session_id TEXT,
+    request_id TEXT,
     -- A JSON object without any secret, token or whole key.
-    details TEXT NOT NULL,
-    PRIMARY KEY (account, mode, id)
+    details TEXT NOT NULL
 );
+CREATE INDEX audit_events_account ON audit_events (account, id);
+CREATE INDEX audit_events_user ON audit_events (user_id, id) WHERE account IS NULL;
 CREATE TRIGGER audit_events_no_update BEFORE UPDATE ON audit_events
 BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
 CREATE TRIGGER audit_events_no_delete BEFORE DELETE ON audit_events
 BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+
+-- The dashboard -------------------------------------------------------------------------------------------------------
+
+-- People who sign in. An address is encrypted; its tag, of the address in lower case, finds it.
+CREATE TABLE users (
+    id TEXT PRIMARY KEY,
+    email BLOB NOT NULL,
+    email_tag BLOB NOT NULL,
+    -- 1 once a mailed link was used.
+    email_verified INTEGER NOT NULL CHECK (email_verified IN (0, 1)),
+    name TEXT,
+    locale TEXT,
+    is_operator INTEGER NOT NULL CHECK (is_operator IN (0, 1)),
+    -- Encrypted; set once authenticator codes are switched on.
+    totp_seed BLOB,
+    -- Encrypted; set up and not yet confirmed, until then.
+    totp_offer BLOB,
+    totp_offer_until INTEGER,
+    -- The last step of which a code was taken: none is taken twice.
+    totp_step INTEGER NOT NULL,
+    created_at INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX users_email ON users (email_tag);
+
+-- Who belongs to which organisation, which is an account.
+CREATE TABLE members (
+    account TEXT NOT NULL REFERENCES accounts (id),
+    user_id TEXT NOT NULL REFERENCES users (id),
+    role TEXT NOT NULL,
+    joined_at INTEGER NOT NULL,
+    last_active_at INTEGER,
+    PRIMARY KEY (account, user_id)
+);
+CREATE INDEX members_user ON members (user_id);
+
+-- Only the hash of a session's token is here; a new token ends the one before.
+CREATE TABLE sessions (
+    id TEXT PRIMARY KEY,
+    user_id TEXT NOT NULL REFERENCES users (id),
+    token_hash BLOB NOT NULL,
+    -- What every POST repeats, encrypted. It stays when the token changes.
+    csrf BLOB NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('active', 'second_factor_pending')),
+    method TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    last_used_at INTEGER NOT NULL,
+    -- At the latest.
+    expires_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    ip TEXT,
+    user_agent TEXT
+);
+CREATE UNIQUE INDEX sessions_token ON sessions (token_hash);
+CREATE INDEX sessions_user ON sessions (user_id) WHERE ended_at IS NULL;
+
+-- Links to sign in or up with; only the hash of the token is here.
+CREATE TABLE sign_in_links (
+    token_hash BLOB PRIMARY KEY,
+    -- `sign_in`, `sign_up`, or `cli` for one that was made at the command line.
+    kind TEXT NOT NULL CHECK (kind IN ('sign_in', 'sign_up', 'cli')),
+    -- Whose it is; none for the sign-up of an address that nobody has.
+    user_id TEXT REFERENCES users (id),
+    -- Encrypted, for a sign-up; its tag ends older links.
+    email BLOB,
+    email_tag BLOB NOT NULL,
+    -- The hash of the cookie of the browser that asked; none where any browser will do.
+    browser_hash BLOB,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    -- When it was used, or replaced by a newer one.
+    ended_at INTEGER
+);
+CREATE INDEX sign_in_links_email ON sign_in_links (email_tag) WHERE ended_at IS NULL;
+CREATE INDEX sign_in_links_expired ON sign_in_links (expires_at);
+
+CREATE TABLE invites (
+    id TEXT PRIMARY KEY,
+    account TEXT NOT NULL REFERENCES accounts (id),
+    token_hash BLOB NOT NULL,
+    -- Encrypted.
+    email BLOB NOT NULL,
+    email_tag BLOB NOT NULL,
+    role TEXT NOT NULL,
+    -- 1 where accepting it makes an operator.
+    makes_operator INTEGER NOT NULL CHECK (makes_operator IN (0, 1)),
+    -- None for one from the command line.
+    invited_by TEXT REFERENCES users (id),
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    accepted_at INTEGER,
+    -- Withdrawn, replaced by a newer one, or its inviter lost the right to give the role.
+    withdrawn_at INTEGER
+);
+CREATE UNIQUE INDEX invites_token ON invites (token_hash);
+CREATE INDEX invites_account ON invites (account, id);
+
+CREATE TABLE passkeys (
+    id TEXT PRIMARY KEY,
+    user_id TEXT NOT NULL REFERENCES users (id),
+    credential_id BLOB NOT NULL,
+    name TEXT NOT NULL,
+    -- The public key and the counter, as JSON.
+    credential TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    last_used_at INTEGER,
+    backed_up INTEGER NOT NULL CHECK (backed_up IN (0, 1))
+);
+CREATE UNIQUE INDEX passkeys_credential ON passkeys (credential_id);
+CREATE INDEX passkeys_user ON passkeys (user_id);
+
+-- What a passkey was asked, to be answered once.
+CREATE TABLE ceremonies (
+    id TEXT PRIMARY KEY,
+    kind TEXT NOT NULL CHECK (kind IN ('sign_in', 'second_factor', 'register')),
+    session_id TEXT,
+    user_id TEXT,
+    -- The challenge and what the answer is held against, as JSON.
+    state TEXT NOT NULL,
+    expires_at INTEGER NOT NULL,
+    used_at INTEGER
+);
+CREATE INDEX ceremonies_expired ON ceremonies (expires_at);
+
+-- A passkey's yes to one request: its path and the hash of its body, by one session.
+CREATE TABLE confirmations (
+    id TEXT PRIMARY KEY,
+    session_id TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    -- Empty where no organisation or mode is involved.
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    path TEXT NOT NULL,
+    body_hash BLOB NOT NULL,
+    -- As in `ceremonies`.
+    state TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    -- Until it is answered, and then until it is used.
+    expires_at INTEGER NOT NULL,
+    answered_at INTEGER,
+    confirmed_at INTEGER,
+    used_at INTEGER
+);
+CREATE INDEX confirmations_expired ON confirmations (expires_at);
+
+-- Failed and repeated attempts, counted over a sliding time.
+CREATE TABLE attempts (
+    -- What is counted, and the hash of by whom.
+    subject BLOB NOT NULL,
+    at INTEGER NOT NULL,
+    id TEXT PRIMARY KEY
+);
+CREATE INDEX attempts_subject ON attempts (subject, at);
+CREATE INDEX attempts_at ON attempts (at);
+
+-- One per organisation, from the start.
+CREATE TABLE applications (
+    id TEXT PRIMARY KEY,
+    account TEXT NOT NULL REFERENCES accounts (id),
+    status TEXT NOT NULL CHECK (status IN ('draft', 'pending', 'approved', 'rejected')),
+    business_name TEXT,
+    website TEXT,
+    country TEXT,
+    -- Encrypted.
+    contact_email BLOB,
+    business_description TEXT,
+    expected_monthly_volume TEXT,
+    submitted_at INTEGER,
+    decided_at INTEGER,
+    -- Who decided: an operator's user id, or `cli`.
+    decided_by TEXT,
+    reason TEXT
+);
+CREATE UNIQUE INDEX applications_account ON applications (account);
+CREATE INDEX applications_status ON applications (status, id);
+
+-- Changes of destinations, webhook URLs and secrets, which may wait before they take effect.
+CREATE TABLE changes (
+    id TEXT PRIMARY KEY,
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('destination', 'webhook_url', 'webhook_secret')),
+    -- Empty but for destinations.
+    family TEXT NOT NULL,
+    from_value TEXT,
+    to_value TEXT,
+    -- Encrypted; the new webhook secret until it takes effect.
+    secret BLOB,
+    status TEXT NOT NULL CHECK (status IN ('pending', 'effective', 'cancelled')),
+    requested_by TEXT NOT NULL,
+    -- Real time in live mode, business time in test mode.
+    requested_at INTEGER NOT NULL,
+    effective_at INTEGER NOT NULL,
+    -- None where it ended because whoever asked for it lost the right to.
+    cancelled_by TEXT,
+    cancelled_at INTEGER,
+    FOREIGN KEY (account, mode) REFERENCES merchants (account, mode)
+);
+CREATE UNIQUE INDEX changes_pending ON changes (account, mode, kind, family) WHERE status = 'pending';
+CREATE INDEX changes_due ON changes (mode, effective_at) WHERE status = 'pending';
+CREATE INDEX changes_account ON changes (account, mode, id);
+
+-- What members and operators are told, on their page and by mail.
+CREATE TABLE member_notices (
+    id TEXT PRIMARY KEY,
+    user_id TEXT NOT NULL REFERENCES users (id),
+    -- None for what is the user's own, and for operators.
+    account TEXT,
+    kind TEXT NOT NULL,
+    target TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    read_at INTEGER,
+    -- `sent`, `queued`, `failed` or `off`.
+    mail TEXT NOT NULL CHECK (mail IN ('sent', 'queued', 'failed', 'off')),
+    -- When mail is tried next; a worker's claim moves it on.
+    due_at INTEGER,
+    fence INTEGER NOT NULL,
+    attempts INTEGER NOT NULL
+);
+CREATE INDEX member_notices_user ON member_notices (user_id, id);
+CREATE INDEX member_notices_due ON member_notices (due_at) WHERE due_at IS NOT NULL;
+
+-- Links that are waiting to be mailed: the whole link, encrypted, until it was sent or has expired.
+CREATE TABLE link_mails (
+    id TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    locale TEXT,
+    -- Address and link, encrypted together.
+    content BLOB NOT NULL,
+    expires_at INTEGER NOT NULL,
+    due_at INTEGER NOT NULL,
+    fence INTEGER NOT NULL,
+    attempts INTEGER NOT NULL
+);
+CREATE INDEX link_mails_due ON link_mails (due_at);
 
 -- Customers and subscriptions -----------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ use till_core::money::{Currency, Units};
 use till_core::payment::{AttributedBy, Level, PaymentStatus, Verdict};
 use till_core::plan::PlanStatus;
 use till_core::refund::{RefundReason, RefundStatus, ReviewReason};
+use till_core::role::Role;
 use till_core::screening::Finding;
 use till_core::subscription;
 use till_core::webhook::DeliveryStatus;
@@ -231,6 +232,7 @@ named! {
     RefundStatus: as_str, parse;
     ReviewReason: as_str, parse;
     PlanStatus: as_str, parse;
+    Role: as_str, parse;
     Status: as_str, parse;
     Unit: as_str, parse;
     Verdict: show, parse;

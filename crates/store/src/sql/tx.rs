@@ -108,6 +108,14 @@ impl Tx {
         }
     }
 
+    /// The same for rows that others may read under the same promise, and nobody changes.
+    pub fn for_share(&self) -> &'static str {
+        match self.inner {
+            Inner::Sqlite(_) => "",
+            Inner::Postgres(..) => " FOR SHARE",
+        }
+    }
+
     /// Appended to a SELECT, takes only rows that no other unit has taken.
     pub fn skip_locked(&self) -> &'static str {
         match self.inner {

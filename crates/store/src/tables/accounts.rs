@@ -56,6 +56,13 @@ pub async fn account_exists(q: &mut impl Queries, id: &str) -> Result<bool, Stor
     Ok(found.is_some())
 }
 
+/// What the operator calls an account.
+pub async fn name(q: &mut impl Queries, id: &str) -> Result<Option<String>, StoreError> {
+    let sql = "SELECT name FROM accounts WHERE id = $1";
+    let found: Option<(String,)> = q.one(sql, &vals![id]).await?;
+    Ok(found.map(|(name,)| name))
+}
+
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct AccountRow {
     pub id: String,

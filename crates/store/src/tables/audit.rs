@@ -1,6 +1,7 @@
 //! The audit log: who changed what, written in the transaction of the change. Appended to, never changed.
 
 use till_core::actor::{Action, Actor};
+use till_core::asset::Mode;
 use till_core::scope::Scope;
 
 use crate::sql::{select, table};
@@ -8,21 +9,30 @@ use crate::{Queries, StoreError, Tx, Write, vals};
 
 table! {
     #[derive(Clone, Debug, PartialEq, Eq)]
-    scoped struct AuditRow in "audit_events" by id {
+    struct AuditRow in "audit_events" by id {
         id: String,
+        /// Whose log it is in; none for what is a user's own.
+        account: Option<String>,
+        mode: Option<Mode>,
+        /// Whose own it is: signing in, passkeys, codes.
+        user_id: Option<String>,
         /// Real time, on test clocks too.
         created_at: i64,
         actor: Actor,
         action: Action,
         /// The id of what was changed; of settings and secrets the account's.
         target: String,
+        ip: Option<String>,
+        user_agent: Option<String>,
+        session_id: Option<String>,
+        request_id: Option<String>,
         /// A JSON object that says more. It holds no secret, token or whole key.
         details: String,
     }
 }
 
-pub async fn insert(tx: &mut Tx, event: &AuditRow) -> Result<(), StoreError> {
-    tx.write(&Write::records([event])).await.map(drop)
+pub async fn insert(tx: &mut Tx, events: &[AuditRow]) -> Result<(), StoreError> {
+    tx.write_all(&[Write::records(events)]).await
 }
 
 /// Everything in the log of an account and mode, the newest first.

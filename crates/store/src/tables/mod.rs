@@ -1,9 +1,11 @@
 //! One file per table, or for the few that are always written together.
 
 pub mod accounts;
+pub mod applications;
 pub mod audit;
 pub mod bindings;
 pub mod books;
+pub mod confirmations;
 pub mod credits;
 pub mod customers;
 pub mod deliveries;
@@ -11,14 +13,17 @@ pub mod destinations;
 pub mod events;
 pub mod idempotency;
 pub mod installation;
+pub mod invites;
 pub mod invoices;
 pub mod journal;
 pub mod keys;
 pub mod leases;
 pub mod links;
 pub mod lists;
+pub mod members;
 pub mod networks;
 pub mod notices;
+pub mod passkeys;
 pub mod payments;
 pub mod plans;
 #[cfg(test)]
@@ -28,7 +33,9 @@ pub mod retention;
 pub mod reviews;
 pub mod screenings;
 pub mod sealed;
+pub mod sessions;
 pub mod subscriptions;
 pub mod sums;
 pub mod timers;
 pub mod transfers;
+pub mod users;

@@ -23,8 +23,8 @@ mod tests;
 
 pub use given::Origin;
 pub use sections::{
-    Addresses, Database, Invoices, Limits, Log, Mail, Metrics, Network, Prices, Retention,
-    Screening, Secrets, Server, Subscriptions, Wallets, Webhooks,
+    Addresses, Dashboard, Database, Invoices, Limits, Log, Mail, Metrics, Network, Prices,
+    Retention, Screening, Secrets, Server, Subscriptions, Wallets, Webhooks,
 };
 
 /// What the command line said about settings. `--listen` and `--database` are the two that people type;
@@ -50,6 +50,7 @@ pub struct Config {
     pub subscriptions: Subscriptions,
     pub wallets: Wallets,
     pub screening: Screening,
+    pub dashboard: Dashboard,
     pub metrics: Metrics,
     pub retention: Retention,
     pub log: Log,
@@ -127,6 +128,14 @@ pub struct ScreeningList {
     pub format: String,
 }
 
+/// Who lets people in to the dashboard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signup {
+    Closed,
+    Invite,
+    Open,
+}
+
 /// The finality at which a payment on a network counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CreditAt {
@@ -142,6 +151,7 @@ pub struct Urls {
     pub public: String,
     pub checkout: String,
     pub docs: String,
+    pub dashboard: String,
 }
 
 /// Always one line, and never a value that could hold a password.
@@ -187,6 +197,7 @@ impl Config {
         Urls {
             checkout: below(&server.checkout_url, "checkout"),
             docs: below(&server.docs_url, "docs"),
+            dashboard: on_localhost(&below(&self.dashboard.url, "dashboard")),
             public,
         }
     }
@@ -275,4 +286,20 @@ impl fmt::Debug for Network {
             .field("scan_from", &self.scan_from)
             .finish()
     }
+}
+
+/// The same address with `localhost` in place of a loopback IP: browsers refuse passkeys on IP addresses.
+fn on_localhost(url: &str) -> String {
+    let Ok(mut parsed) = url::Url::parse(url) else {
+        return url.to_owned();
+    };
+    let is_loopback = match parsed.host() {
+        Some(url::Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(url::Host::Ipv6(ip)) => ip.is_loopback(),
+        _ => false,
+    };
+    if !is_loopback || parsed.set_host(Some("localhost")).is_err() {
+        return url.to_owned();
+    }
+    parsed.as_str().trim_end_matches('/').to_owned()
 }

@@ -7,7 +7,7 @@ use ipnet::IpNet;
 use url::Url;
 
 use super::prices::is_price;
-use super::{ClientAddress, CreditAt, LogFormat, LogLevel};
+use super::{ClientAddress, CreditAt, LogFormat, LogLevel, Signup};
 
 pub(super) fn listen(text: &str) -> Result<SocketAddr, &'static str> {
     text.parse()
@@ -107,6 +107,15 @@ pub(super) fn log_format(text: &str) -> Result<LogFormat, &'static str> {
         "text" => Ok(LogFormat::Text),
         "json" => Ok(LogFormat::Json),
         _ => Err("must be text or json"),
+    }
+}
+
+pub(super) fn signup(text: &str) -> Result<Signup, &'static str> {
+    match text {
+        "closed" => Ok(Signup::Closed),
+        "invite" => Ok(Signup::Invite),
+        "open" => Ok(Signup::Open),
+        _ => Err("must be closed, invite or open"),
     }
 }
 

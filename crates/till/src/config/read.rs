@@ -9,8 +9,8 @@ use super::given::{Given, Origin};
 use super::layers::Layers;
 use super::settings::{Settings, wrong};
 use super::{
-    Addresses, Config, ConfigError, Database, Invoices, Limits, Log, Mail, Metrics, Network,
-    Prices, Retention, Screening, Secrets, Server, Subscriptions, Wallets, Webhooks,
+    Addresses, Config, ConfigError, Dashboard, Database, Invoices, Limits, Log, Mail, Metrics,
+    Network, Prices, Retention, Screening, Secrets, Server, Subscriptions, Wallets, Webhooks,
 };
 
 pub(super) fn config(layers: Layers) -> Result<Config, ConfigError> {
@@ -29,6 +29,7 @@ pub(super) fn config(layers: Layers) -> Result<Config, ConfigError> {
         subscriptions: Subscriptions::read(s, Subscriptions::SECTION)?,
         wallets: Wallets::read(s, Wallets::SECTION)?,
         screening: screening(s)?,
+        dashboard: Dashboard::read(s, Dashboard::SECTION)?,
         metrics: Metrics::read(s, Metrics::SECTION)?,
         retention: Retention::read(s, Retention::SECTION)?,
         log: Log::read(s, Log::SECTION)?,

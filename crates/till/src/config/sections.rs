@@ -8,11 +8,11 @@ use till_core::limits::LINK_OPEN_INVOICES_MAX;
 
 use super::parse::{
     client_address, credit_at, database_url, endpoint, figure, listen, log_format, log_level, path,
-    proxy, sender, smtp_url, web_url,
+    proxy, sender, signup, smtp_url, web_url,
 };
 use super::setting::{Setting, section};
 use super::{
-    ClientAddress, CreditAt, FixedPrices, LogFormat, LogLevel, PriceSource, ScreeningList,
+    ClientAddress, CreditAt, FixedPrices, LogFormat, LogLevel, PriceSource, ScreeningList, Signup,
 };
 
 /// All of them but a network's, in the order in which they are shown.
@@ -29,6 +29,7 @@ pub(super) const SECTIONS: &[&[Setting]] = &[
     Subscriptions::SETTINGS,
     Wallets::SETTINGS,
     Screening::SETTINGS,
+    Dashboard::SETTINGS,
     Metrics::SETTINGS,
     Retention::SETTINGS,
     Log::SETTINGS,
@@ -181,6 +182,25 @@ section! {
     pub struct Subscriptions in "subscriptions" {
         /// Days for which each attempt to charge a period stays open, after the first.
         attempt_days: u32 = number(3, 1..=30),
+    }
+}
+
+section! {
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Dashboard in "dashboard" {
+        /// Whether the dashboard is there at all.
+        enabled: bool = flag(true),
+        /// Where it is reached: https, or http on `localhost`. By default `/dashboard` below `server.public_url`, with `localhost` in place of
+        /// a loopback address. Passkeys belong to its host: with another host they are useless.
+        url: Option<String> = optional(web_url),
+        /// Who lets people in: `closed` (only the command line), `invite` (members, too) or `open` (anybody with an email address; needs mail).
+        signup: Signup = text("invite", signup),
+        /// Seconds before a change of a live destination, webhook URL or webhook secret takes effect.
+        change_delay_s: u32 = number(86_400, 0..=2_592_000),
+        /// Seconds after its last use when a session ends.
+        session_idle_s: u32 = number(43_200, 60..=2_592_000),
+        /// Seconds after signing in when a session ends, however much it is used.
+        session_max_s: u32 = number(604_800, 60..=7_776_000),
     }
 }
 

@@ -114,6 +114,14 @@ fn without_anything_the_documented_defaults_apply() {
             max_age_h: 48,
             on_chain: true,
         },
+        dashboard: Dashboard {
+            enabled: true,
+            url: None,
+            signup: Signup::Invite,
+            change_delay_s: 86_400,
+            session_idle_s: 43_200,
+            session_max_s: 604_800,
+        },
         metrics: Metrics { listen: None },
         retention: Retention {
             deliveries_d: 90,

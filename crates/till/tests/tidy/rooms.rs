@@ -19,7 +19,7 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
             &["audit", "mail", "once", "outbox", "screening"],
             &["settlement"],
             &["intake", "invoices", "merchants"],
-            &["customers", "links", "refunds"],
+            &["customers", "links", "refunds", "team"],
             &["books", "checkout", "subscriptions", "watch"],
             &["rotation"],
             &["workers"],
@@ -61,7 +61,7 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
         "api",
         &[
             &["face"],
-            &["checkout", "health", "v1"],
+            &["checkout", "dashboard", "health", "v1"],
             &["document"],
             &["server"],
         ],

@@ -28,7 +28,7 @@ use till_engine::lists::{ListConfig, Lists, ListsConfig};
 use till_engine::merchants::accounts::{self, Modes, NewAccount};
 use till_engine::outbound::{Sender, SenderConfig};
 use till_engine::testing::CountingEntropy;
-use till_engine::{Engine, EngineConfig, EngineLimits, workers};
+use till_engine::{DashboardConfig, Engine, EngineConfig, EngineLimits, workers};
 use till_http::server::ServerLimits;
 use till_store::testing::TestDb;
 use till_store::{Db, DbConfig};
@@ -81,6 +81,7 @@ pub struct Setup {
     /// What addresses are held against.
     pub lists: Vec<ListConfig>,
     pub limits: EngineLimits,
+    pub dashboard: DashboardConfig,
     /// What encrypts, the first first.
     pub keys: Vec<[u8; 32]>,
 }
@@ -108,6 +109,7 @@ impl Default for Setup {
             pages: Pages::default(),
             lists: Vec::new(),
             limits: EngineLimits::default(),
+            dashboard: DashboardConfig::default(),
             keys: vec![[7; 32]],
         }
     }
@@ -261,6 +263,7 @@ fn engine(db: Db, clock: &Arc<TestClock>, setup: &Setup, base: &str) -> Engine {
         watched: setup.watched.clone(),
         credit_at: setup.credit_at.clone(),
         limits: setup.limits.clone(),
+        dashboard: setup.dashboard.clone(),
     };
     let fixed = FixedPrices {
         test: [("BTC/USD".to_owned(), "50000".to_owned())].into(),

@@ -1,0 +1,76 @@
+//! Accepting invitations.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use http::StatusCode;
+use till_engine::Engine;
+use till_engine::team::invites;
+use till_engine::team::sessions::{self, Signed};
+use till_engine::team::tokens::Token;
+use till_engine::view::{InviteOfferView, SessionView};
+use till_http::{answer, read};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::cookies;
+use super::entering::Entering;
+use super::signed::check_csrf;
+use crate::face::request::body;
+use crate::face::{Answered, Api, IdempotencyKey, Refusals, shown};
+
+pub fn routes() -> OpenApiRouter<Arc<Api>> {
+    OpenApiRouter::new()
+        .routes(routes!(open))
+        .routes(routes!(accept))
+}
+
+body! {
+    /// The token of a link.
+    pub struct TokenRequest {
+        token: String = read::text,
+    }
+}
+
+/// See what an invitation offers
+#[utoipa::path(
+    post, path = "/v1/dashboard/invites/open", tag = "Dashboard", operation_id = "openInvite",
+    params(IdempotencyKey), request_body = TokenRequest,
+    responses((status = 200, description = "The offer", body = InviteOfferView), Refusals),
+)]
+async fn open(State(api): State<Arc<Api>>, posted: Entering<TokenRequest>) -> Answered {
+    shown(&invites::open(&api.engine, &posted.body.token).await?)
+}
+
+/// Accept an invitation
+///
+/// An address that nobody has becomes a user, who is signed in by it.
+#[utoipa::path(
+    post, path = "/v1/dashboard/invites/accept", tag = "Dashboard", operation_id = "acceptInvite",
+    params(IdempotencyKey), request_body = TokenRequest,
+    responses((status = 200, description = "The session", body = SessionView), Refusals),
+)]
+async fn accept(State(api): State<Arc<Api>>, posted: Entering<TokenRequest>) -> Answered {
+    let engine = &api.engine;
+    let signed = match &posted.session {
+        Some(token) => {
+            let signed = sessions::signed_in(engine, token).await?;
+            check_csrf(&signed, posted.csrf.as_deref())?;
+            Some(signed)
+        }
+        None => None,
+    };
+    let accept = invites::accept(engine, &posted.body.token, signed, &posted.origin);
+    let (signed, token) = accept.await?;
+    session_answer(engine, &signed, token.as_ref())
+}
+
+/// Answers with the session of whoever is signed in now, and its cookie where the token is new.
+pub fn session_answer(engine: &Engine, signed: &Signed, token: Option<&Token>) -> Answered {
+    let view = sessions::view(engine, signed, true)?;
+    let response = answer::json(StatusCode::OK, &view);
+    Ok(match token {
+        Some(token) => cookies::with_session(&engine.config.dashboard, response, token),
+        None => response,
+    })
+}

@@ -1,0 +1,20 @@
+//! The dashboard's own endpoints, for people who are signed in: cookies in place of keys.
+
+mod cookies;
+mod entering;
+mod invites;
+mod origin;
+mod sessions;
+mod signed;
+
+use std::sync::Arc;
+
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::face::Api;
+
+pub fn routes() -> OpenApiRouter<Arc<Api>> {
+    OpenApiRouter::new()
+        .merge(sessions::routes())
+        .merge(invites::routes())
+}

@@ -1,0 +1,194 @@
+//! Invitations: made by a member or at the command line, accepted once.
+
+use scoped_futures::ScopedFutureExt as _;
+use serde_json::json;
+use till_core::actor::{Action, Actor, Origin};
+use till_core::error::{Code, Refusal};
+use till_core::id::IdKind;
+use till_core::role::Role;
+use till_core::time;
+use till_store::Tx;
+use till_store::audit::AuditRow;
+use till_store::invites::InviteRow;
+use till_store::members::MemberRow;
+use till_store::users::UserRow;
+
+use super::emails::{self, Email};
+use super::sessions::{self, Issued, Signed};
+use super::tokens::{self, Token};
+use super::users;
+use crate::base::Engine;
+use crate::base::fail::Fail;
+use crate::view::{InviteOfferView, OfferedOrganization};
+
+const LIFE_MS: i64 = 7 * 24 * 3_600_000;
+const MEMBERS_MAX: usize = 100;
+
+/// An invitation to be made.
+#[derive(Clone, Debug)]
+pub struct NewInvite<'i> {
+    pub account: &'i str,
+    pub email: &'i Email,
+    pub role: Role,
+    /// Whether accepting it makes an operator.
+    pub makes_operator: bool,
+    /// None at the command line.
+    pub invited_by: Option<&'i str>,
+}
+
+/// Makes an invitation and ends older ones to the same address; the token goes into its link.
+pub async fn create(
+    tx: &mut Tx,
+    engine: &Engine,
+    new: &NewInvite<'_>,
+) -> Result<(InviteRow, Token), Fail> {
+    let now = engine.clock.now_ms();
+    let (id, token) = (engine.ids.make(IdKind::Invite), Token::new(engine));
+    till_store::invites::end_older(tx, new.account, &new.email.tags(engine), now).await?;
+    let invite = InviteRow {
+        account: new.account.to_owned(),
+        token_hash: token.hash().into(),
+        email: new.email.seal(engine, &id)?,
+        email_tag: new.email.tag(engine),
+        role: new.role,
+        makes_operator: new.makes_operator,
+        invited_by: new.invited_by.map(str::to_owned),
+        created_at: now,
+        expires_at: now + LIFE_MS,
+        accepted_at: None,
+        withdrawn_at: None,
+        id,
+    };
+    till_store::invites::insert(tx, &invite).await?;
+    Ok((invite, token))
+}
+
+/// The address to open; the token stands in its fragment, which no server and no log sees.
+pub fn link(engine: &Engine, token: &Token) -> String {
+    format!("{}/link#invite={}", engine.config.dashboard.url, token.0)
+}
+
+fn invalid() -> Refusal {
+    Refusal::of(Code::InviteInvalid)
+}
+
+/// What an invitation offers to whoever has its token.
+pub async fn open(engine: &Engine, token: &str) -> Result<InviteOfferView, Fail> {
+    let mut reader = engine.db.read().await?;
+    let invite = till_store::invites::by_token(&mut reader, &tokens::hash(token)).await?;
+    let open = |invite: &InviteRow| invite.is_open(engine.clock.now_ms());
+    let invite = invite.filter(open).ok_or_else(invalid)?;
+    let email = emails::open(engine, &invite.id, &invite.email)?;
+    let user = users::by_email(engine, &mut reader, &Email::parse(&email)?).await?;
+    let name = till_store::accounts::name(&mut reader, &invite.account).await?;
+    Ok(InviteOfferView {
+        object: "invite_offer",
+        organization: OfferedOrganization {
+            name: name.unwrap_or_default(),
+        },
+        email,
+        role: invite.role.as_str(),
+        expires_at: time::show(invite.expires_at),
+        user_exists: user.is_some(),
+    })
+}
+
+/// Accepts an invitation. `signed` is whoever is signed in already: an unknown address becomes a user and is signed
+/// in, a known one must be. Gives back who is signed in then, and the token of a session that is new.
+pub async fn accept(
+    engine: &Engine,
+    token: &str,
+    signed: Option<Signed>,
+    origin: &Origin,
+) -> Result<(Signed, Option<Token>), Fail> {
+    let signed = &signed;
+    let accepted = engine.db.write(move |tx: &mut Tx| {
+        async move {
+            let issued = accept_in(tx, engine, token, signed.as_ref(), origin).await?;
+            let session = match (&issued, signed) {
+                (Some(issued), _) => issued.session.clone(),
+                (None, Some(signed)) => signed.session.clone(),
+                (None, None) => return Err(Fail::broken("nobody is signed in")),
+            };
+            let signed = sessions::load(engine, tx, session).await?;
+            Ok((signed, issued.map(|issued| issued.token)))
+        }
+        .scope_boxed()
+    });
+    accepted.await
+}
+
+async fn accept_in(
+    tx: &mut Tx,
+    engine: &Engine,
+    token: &str,
+    signed: Option<&Signed>,
+    origin: &Origin,
+) -> Result<Option<Issued>, Fail> {
+    let now = engine.clock.now_ms();
+    let invite = till_store::invites::by_token_for_update(tx, &tokens::hash(token)).await?;
+    let invite = invite
+        .filter(|invite| invite.is_open(now))
+        .ok_or_else(invalid)?;
+    let email = Email::parse(&emails::open(engine, &invite.id, &invite.email)?)?;
+    let known = users::by_email(engine, tx, &email).await?;
+    let (user, issued) = match (known, signed) {
+        (Some(_), None) => return Err(Refusal::of(Code::SessionMissing).into()),
+        (Some(known), Some(signed)) if known.id == signed.user.id => (known, None),
+        (_, Some(_)) => return Err(invalid().into()),
+        (None, None) => {
+            let user = users::create(tx, engine, &email).await?;
+            let session =
+                sessions::start(tx, engine, &user, "invite", sessions::ACTIVE, origin).await?;
+            (user, Some(session))
+        }
+    };
+    join(tx, engine, &invite, &user, origin).await?;
+    Ok(issued)
+}
+
+async fn join(
+    tx: &mut Tx,
+    engine: &Engine,
+    invite: &InviteRow,
+    user: &UserRow,
+    origin: &Origin,
+) -> Result<(), Fail> {
+    let now = engine.clock.now_ms();
+    let members = till_store::members::all_for_update(tx, &invite.account).await?;
+    if members.iter().any(|member| member.user_id == user.id) {
+        return Err(Refusal::of(Code::AlreadyMember).into());
+    }
+    if members.len() >= MEMBERS_MAX {
+        let message = format!("An organization has at most {MEMBERS_MAX} members.");
+        return Err(Refusal::new(Code::ParameterInvalid, message).into());
+    }
+    let member = MemberRow {
+        account: invite.account.clone(),
+        user_id: user.id.clone(),
+        role: invite.role,
+        joined_at: now,
+        last_active_at: None,
+    };
+    till_store::members::insert(tx, &member).await?;
+    till_store::invites::set_accepted(tx, &invite.id, now).await?;
+    if invite.makes_operator {
+        till_store::users::set_operator(tx, &user.id, true).await?;
+    }
+    let joined = AuditRow {
+        id: engine.ids.make(IdKind::AuditEvent),
+        account: Some(invite.account.clone()),
+        mode: None,
+        user_id: None,
+        created_at: now,
+        actor: Actor::member(&user.id),
+        action: Action::MemberJoined,
+        target: user.id.clone(),
+        ip: origin.ip.clone(),
+        user_agent: origin.user_agent.clone(),
+        session_id: origin.session.clone(),
+        request_id: origin.request.clone(),
+        details: json!({"role": invite.role.as_str(), "invite": &invite.id}).to_string(),
+    };
+    Ok(till_store::audit::insert(tx, &[joined]).await?)
+}

@@ -1,0 +1,243 @@
+//! Units of work of people who are signed in: rights are those at commit time, and what needs a passkey's yes is
+//! committed only with it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use scoped_futures::{ScopedBoxFuture, ScopedFutureExt as _};
+use till_core::actor::{Action, Actor, Origin};
+use till_core::asset::Mode;
+use till_core::error::{Code, Refusal};
+use till_core::id::IdKind;
+use till_core::role::{Permission, Role};
+use till_core::scope::Scope;
+use till_store::Tx;
+use till_store::audit::AuditRow;
+
+use super::confirmations;
+use crate::base::fail::Fail;
+use crate::base::{Answer, Effects, Engine};
+use crate::once::{self, KeyHolder, Once};
+
+/// A request by session: who asks, where, and what it needs.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    pub user: Arc<str>,
+    pub session: Arc<str>,
+    /// The organisation it is about, and the mode where one is asked for.
+    pub account: Option<Arc<str>>,
+    pub mode: Option<Mode>,
+    pub needs: Needs,
+    pub origin: Origin,
+    pub confirmation: Confirmation,
+}
+
+/// What the caller must be, looked at again when the change is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing but the session.
+    Session,
+    /// To be a member, whatever the role.
+    Membership,
+    Permission(Permission),
+    Operator,
+}
+
+/// The passkey's yes that a request carries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Confirmation {
+    /// `Till-Confirmation`.
+    pub id: Option<String>,
+    pub path: String,
+    pub body_hash: [u8; 32],
+}
+
+/// What a use case of a signed-in user is given.
+pub struct TeamContext<'e> {
+    pub engine: &'e Engine,
+    pub asked: &'e Asked,
+    /// Real time.
+    pub now: i64,
+    /// The caller's role in the organisation, as of this unit of work.
+    pub role: Option<Role>,
+    pub effects: &'e Effects,
+    needs_confirmation: AtomicBool,
+}
+
+impl TeamContext<'_> {
+    /// The organisation; asked for only where the route has one.
+    pub fn account(&self) -> Result<&Arc<str>, Fail> {
+        let account = self.asked.account.as_ref();
+        account.ok_or_else(|| Fail::broken("a request without an organisation"))
+    }
+
+    /// Account and mode, where the route has both.
+    pub fn scope(&self) -> Result<Scope, Fail> {
+        let mode = self.asked.mode;
+        let mode = mode.ok_or_else(|| Fail::broken("a request without a mode"))?;
+        Ok(Scope {
+            account: Arc::clone(self.account()?),
+            mode,
+        })
+    }
+
+    pub fn actor(&self) -> Actor {
+        Actor::Member(Arc::clone(&self.asked.user))
+    }
+
+    /// The unit of work is committed only with a passkey's yes to exactly this request.
+    pub fn require_confirmation(&self) {
+        self.needs_confirmation.store(true, Ordering::Relaxed);
+    }
+
+    /// Refuses unless the caller's role has the permission, for what the body or the target decides.
+    pub fn require(&self, permission: Permission) -> Result<(), Refusal> {
+        let is_granted = |role| permission.is_granted(role, self.asked.mode);
+        match self.role.is_some_and(is_granted) {
+            true => Ok(()),
+            false => Err(Refusal::of(Code::PermissionDenied)),
+        }
+    }
+
+    /// An entry of the audit log, by the caller, in the log of this organisation.
+    pub fn audit(&self, action: Action, target: &str, details: &serde_json::Value) -> AuditRow {
+        let origin = &self.asked.origin;
+        AuditRow {
+            id: self.engine.ids.make(IdKind::AuditEvent),
+            account: self.asked.account.as_ref().map(ToString::to_string),
+            mode: self.asked.mode,
+            user_id: None,
+            created_at: self.now,
+            actor: self.actor(),
+            action,
+            target: target.to_owned(),
+            ip: origin.ip.clone(),
+            user_agent: origin.user_agent.clone(),
+            session_id: Some(self.asked.session.to_string()),
+            request_id: origin.request.clone(),
+            details: details.to_string(),
+        }
+    }
+
+    pub async fn record(
+        &self,
+        tx: &mut Tx,
+        action: Action,
+        target: &str,
+        details: serde_json::Value,
+    ) -> Result<(), Fail> {
+        let event = self.audit(action, target, &details);
+        Ok(till_store::audit::insert(tx, &[event]).await?)
+    }
+}
+
+impl Engine {
+    /// Does what a signed-in user asks, once per idempotency key. `confirm` says whether a passkey's yes is needed
+    /// whatever the request turns out to be about.
+    pub async fn once_by_user<'w, F>(
+        &self,
+        asked: &Asked,
+        confirm: bool,
+        once: &Once,
+        work: F,
+    ) -> Result<Answer, Fail>
+    where
+        F: for<'t> Fn(
+                &'t mut Tx,
+                &'t TeamContext<'t>,
+            ) -> ScopedBoxFuture<'w, 't, Result<Answer, Fail>>
+            + Send
+            + Sync,
+    {
+        let scope = &key_scope(asked);
+        let _turn = self.turns.take(scope).await?;
+        let effects = Effects::default();
+        let (effects_ref, work_ref) = (&effects, &work);
+        let done = self.db.write(move |tx: &mut Tx| {
+            async move {
+                effects_ref.clear();
+                let context = load(self, tx, asked, effects_ref).await?;
+                context.needs_confirmation.store(confirm, Ordering::Relaxed);
+                let holder = KeyHolder {
+                    engine: self,
+                    scope,
+                    real_now: context.now,
+                };
+                if let Some(kept) = once::claim(tx, &holder, once).await? {
+                    return Ok(kept);
+                }
+                let answer = work_ref(tx, &context).await?;
+                if context.needs_confirmation.load(Ordering::Relaxed) {
+                    confirmations::spend(tx, &context).await?;
+                }
+                once::fulfil(tx, &holder, once, &answer).await?;
+                Ok(answer)
+            }
+            .scope_boxed()
+        });
+        let done: Result<Answer, Fail> = done.await;
+        let done = done?;
+        self.tell(&effects);
+        Ok(done)
+    }
+}
+
+/// Where the idempotency keys of a request are kept; the key itself names the user and the mode.
+pub fn key_scope(asked: &Asked) -> Scope {
+    Scope {
+        account: Arc::clone(asked.account.as_ref().unwrap_or(&asked.user)),
+        mode: Mode::Test,
+    }
+}
+
+/// The idempotency key of a signed-in user: their own, and apart by mode.
+pub fn user_key(asked: &Asked, key: &str) -> String {
+    let mode = asked.mode.map_or("-", Mode::as_str);
+    format!("{}/{mode}/{key}", asked.user)
+}
+
+async fn load<'e>(
+    engine: &'e Engine,
+    tx: &mut Tx,
+    asked: &'e Asked,
+    effects: &'e Effects,
+) -> Result<TeamContext<'e>, Fail> {
+    let now = engine.clock.now_ms();
+    let session = till_store::sessions::find_for_share(tx, &asked.session).await?;
+    if session.is_none_or(|session| session.ended_at.is_some()) {
+        return Err(Refusal::of(Code::SessionExpired).into());
+    }
+    let role = match &asked.account {
+        Some(account) => till_store::members::find_for_share(tx, account, &asked.user)
+            .await?
+            .map(|member| member.role),
+        None => None,
+    };
+    let context = TeamContext {
+        engine,
+        asked,
+        now,
+        role,
+        effects,
+        needs_confirmation: AtomicBool::new(false),
+    };
+    admit(tx, &context).await?;
+    Ok(context)
+}
+
+/// Whether the caller still is what the request needs.
+async fn admit(tx: &mut Tx, context: &TeamContext<'_>) -> Result<(), Fail> {
+    let denied = || Fail::from(Refusal::of(Code::PermissionDenied));
+    match context.asked.needs {
+        Needs::Session => Ok(()),
+        Needs::Membership => context.role.map(drop).ok_or_else(denied),
+        Needs::Permission(permission) => Ok(context.require(permission)?),
+        Needs::Operator => {
+            let user = till_store::users::find(tx, &context.asked.user).await?;
+            match user.is_some_and(|user| user.is_operator) {
+                true => Ok(()),
+                false => Err(denied()),
+            }
+        }
+    }
+}

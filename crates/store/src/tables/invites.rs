@@ -1,0 +1,76 @@
+//! Invitations into an organisation. Only the hashes of their tokens are here.
+
+use till_core::role::Role;
+
+use crate::sql::{select, table};
+use crate::{Queries, StoreError, Tx, Val, Write, touched, vals};
+
+table! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    struct InviteRow in "invites" by id {
+        id: String,
+        account: String,
+        token_hash: Vec<u8>,
+        /// Encrypted.
+        email: Vec<u8>,
+        email_tag: Vec<u8>,
+        role: Role,
+        makes_operator: bool,
+        invited_by: Option<String>,
+        created_at: i64,
+        expires_at: i64,
+        accepted_at: Option<i64>,
+        withdrawn_at: Option<i64>,
+    }
+}
+
+impl InviteRow {
+    pub fn is_open(&self, now: i64) -> bool {
+        self.accepted_at.is_none() && self.withdrawn_at.is_none() && now < self.expires_at
+    }
+}
+
+pub async fn insert(tx: &mut Tx, invite: &InviteRow) -> Result<(), StoreError> {
+    tx.write(&Write::records([invite])).await.map(drop)
+}
+
+pub async fn by_token(q: &mut impl Queries, hash: &[u8]) -> Result<Option<InviteRow>, StoreError> {
+    let sql = format!("{} WHERE token_hash = $1", select::<InviteRow>());
+    q.one(&sql, &vals![hash]).await
+}
+
+/// The same, held until the unit of work ends.
+pub async fn by_token_for_update(
+    tx: &mut Tx,
+    hash: &[u8],
+) -> Result<Option<InviteRow>, StoreError> {
+    let sql = format!(
+        "{} WHERE token_hash = $1{}",
+        select::<InviteRow>(),
+        tx.for_update()
+    );
+    tx.one(&sql, &vals![hash]).await
+}
+
+pub async fn set_accepted(tx: &mut Tx, id: &str, now: i64) -> Result<(), StoreError> {
+    let sql = "UPDATE invites SET accepted_at = $2 WHERE id = $1 AND accepted_at IS NULL";
+    touched(tx.run(sql, &vals![id, now]).await?, 1, "invites")
+}
+
+/// A newer invitation to the same address ends the older ones of the organisation.
+pub async fn end_older(
+    tx: &mut Tx,
+    account: &str,
+    tags: &[[u8; 32]],
+    now: i64,
+) -> Result<(), StoreError> {
+    let places: Vec<String> = (0..tags.len()).map(|at| format!("${}", at + 3)).collect();
+    let sql = format!(
+        "UPDATE invites SET withdrawn_at = $2 WHERE account = $1 AND accepted_at IS NULL \
+         AND withdrawn_at IS NULL AND email_tag IN ({})",
+        places.join(", ")
+    );
+    let mut args: Vec<Val> = vals![account, now].into();
+    args.extend(tags.iter().map(|tag| Val::from(&tag[..])));
+    tx.run(&sql, &args).await.map(drop)
+}

@@ -1,0 +1,98 @@
+//! Who belongs to which organisation, and as what.
+
+use till_core::role::Role;
+
+use crate::sql::{select, table};
+use crate::{Queries, StoreError, Tx, Write, touched, vals};
+
+table! {
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    struct MemberRow in "members" by user_id {
+        account: String,
+        user_id: String,
+        role: Role,
+        joined_at: i64,
+        last_active_at: Option<i64>,
+    }
+}
+
+/// An organisation, as one of its members has it.
+#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub struct MembershipRow {
+    pub account: String,
+    pub name: String,
+    pub role: String,
+    pub application_status: Option<String>,
+    pub disabled_at: Option<i64>,
+    pub created_at: i64,
+}
+
+pub async fn insert(tx: &mut Tx, member: &MemberRow) -> Result<(), StoreError> {
+    tx.write(&Write::records([member])).await.map(drop)
+}
+
+pub async fn find(
+    q: &mut impl Queries,
+    account: &str,
+    user: &str,
+) -> Result<Option<MemberRow>, StoreError> {
+    let sql = format!(
+        "{} WHERE account = $1 AND user_id = $2",
+        select::<MemberRow>()
+    );
+    q.one(&sql, &vals![account, user]).await
+}
+
+/// The same; nobody changes it before this unit of work ends. Others may read it for their own decisions meanwhile.
+pub async fn find_for_share(
+    tx: &mut Tx,
+    account: &str,
+    user: &str,
+) -> Result<Option<MemberRow>, StoreError> {
+    let sql = format!(
+        "{} WHERE account = $1 AND user_id = $2{}",
+        select::<MemberRow>(),
+        tx.for_share()
+    );
+    tx.one(&sql, &vals![account, user]).await
+}
+
+/// All members of an organisation, the first first, held until the unit of work ends: whoever changes members holds
+/// them all, so that no two changes can be made on the same sight of them.
+pub async fn all_for_update(tx: &mut Tx, account: &str) -> Result<Vec<MemberRow>, StoreError> {
+    let sql = format!(
+        "{} WHERE account = $1 ORDER BY user_id{}",
+        select::<MemberRow>(),
+        tx.for_update()
+    );
+    tx.all(&sql, &vals![account]).await
+}
+
+/// The organisations a user is in, the first joined first.
+pub async fn of_user(q: &mut impl Queries, user: &str) -> Result<Vec<MembershipRow>, StoreError> {
+    let sql = "SELECT m.account, a.name, m.role, p.status AS application_status, a.disabled_at, a.created_at \
+         FROM members m JOIN accounts a ON a.id = m.account LEFT JOIN applications p ON p.account = m.account \
+         WHERE m.user_id = $1 ORDER BY m.joined_at, m.account";
+    q.all(sql, &vals![user]).await
+}
+
+pub async fn set_role(
+    tx: &mut Tx,
+    account: &str,
+    user: &str,
+    role: Role,
+) -> Result<(), StoreError> {
+    let sql = "UPDATE members SET role = $3 WHERE account = $1 AND user_id = $2";
+    let args = vals![account, user, role.as_str()];
+    touched(tx.run(sql, &args).await?, 1, "members")
+}
+
+pub async fn remove(tx: &mut Tx, account: &str, user: &str) -> Result<(), StoreError> {
+    let sql = "DELETE FROM members WHERE account = $1 AND user_id = $2";
+    touched(tx.run(sql, &vals![account, user]).await?, 1, "members")
+}
+
+pub async fn set_active(tx: &mut Tx, user: &str, now: i64) -> Result<(), StoreError> {
+    let sql = "UPDATE members SET last_active_at = $2 WHERE user_id = $1";
+    tx.run(sql, &vals![user, now]).await.map(drop)
+}
