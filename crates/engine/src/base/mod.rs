@@ -12,8 +12,8 @@ pub mod numbers;
 pub mod prices;
 pub mod readiness;
 pub mod supervise;
-pub mod turns;
 mod unit;
+pub mod unit_limiter;
 pub mod vault;
 pub mod wake;
 
