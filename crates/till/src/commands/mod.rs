@@ -2,7 +2,6 @@
 
 pub mod account;
 pub mod accounts;
-mod asking;
 pub mod backup;
 pub mod check;
 pub mod checklist;
@@ -10,6 +9,7 @@ pub mod checkout;
 pub mod config;
 pub mod copies;
 pub mod demo;
+mod deposit_networks;
 pub mod destination;
 pub mod key;
 pub mod key_file;

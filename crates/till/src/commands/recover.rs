@@ -14,7 +14,7 @@ use till_watch::{EndpointSettings, Holdings, Pool, Watching};
 
 use self::search::{Addresses, EMPTY_MAX, Extent, Failed, Found, Search};
 use crate::commands::account::{Destination, destination};
-use crate::commands::asking;
+use crate::commands::deposit_networks;
 use crate::commands::key::Mode;
 use crate::compose;
 use crate::config::Config;
@@ -138,7 +138,7 @@ fn asked(
     let mut endpoints = compose::provided(config)?;
     for given in &recover.rpc {
         let (network, endpoint) = endpoint(given)?;
-        let network = asking::of_mode(network, mode)?;
+        let network = deposit_networks::of_mode(network, mode)?;
         let none = || EndpointSettings {
             of: Vec::new(),
             quorum: None,
@@ -149,11 +149,11 @@ fn asked(
         of_network.of.insert(0, endpoint);
     }
     let named = recover.network.iter();
-    let named = named.map(|id| asking::named(id, mode, &endpoints).map(|it| &*it.id));
+    let named = named.map(|id| deposit_networks::named(id, mode, &endpoints).map(|it| &*it.id));
     let named: Vec<&str> = named.collect::<Result<_, Failure>>()?;
     endpoints.retain(|id, _| {
         let network = Registry::builtin().network(id);
-        let can_be = network.is_some_and(|it| asking::can_be_asked(it, mode));
+        let can_be = network.is_some_and(|it| deposit_networks::can_be_asked(it, mode));
         can_be && (named.is_empty() || named.contains(&&**id))
     });
     Ok(endpoints)
