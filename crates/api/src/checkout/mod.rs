@@ -19,7 +19,7 @@ use std::sync::Arc;
 use axum::Router;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::face::Api;
+use crate::handler::Api;
 
 /// The endpoints that payers' browsers call from other origins.
 pub fn routes() -> OpenApiRouter<Arc<Api>> {

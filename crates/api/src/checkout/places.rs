@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use till_core::error::{Code, Refusal};
 
-use crate::face::{Api, Client};
+use crate::handler::{Api, Client};
 
 const STREAMS_PER_INVOICE_MAX: usize = 200;
 

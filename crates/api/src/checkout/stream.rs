@@ -23,8 +23,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::places::Place;
-use crate::face::request::params;
-use crate::face::{Answered, Api, Client, Got, Id, Payer, Refusals};
+use crate::handler::request::params;
+use crate::handler::{Answered, Api, Client, Got, Id, Payer, Refusals};
 
 /// Between two looks at a database that does not answer.
 const OUTAGE_PAUSE: Duration = Duration::from_secs(2);

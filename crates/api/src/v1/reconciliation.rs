@@ -16,9 +16,9 @@ use till_http::read::{self, Read};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::face::request::params;
-use crate::face::words::Moment;
-use crate::face::{Answered, Api, Got, Refusals, Secret, shown};
+use crate::handler::request::params;
+use crate::handler::words::Moment;
+use crate::handler::{Answered, Api, Got, Refusals, Secret, shown};
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::new()

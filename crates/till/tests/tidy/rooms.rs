@@ -60,7 +60,7 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
     (
         "api",
         &[
-            &["face"],
+            &["handler"],
             &["checkout", "health", "v1"],
             &["document"],
             &["server"],
