@@ -10,9 +10,9 @@ mod links;
 mod origins;
 mod page_config;
 mod pages;
-mod places;
 mod plain;
 mod stream;
+mod stream_limit;
 
 use std::sync::Arc;
 
