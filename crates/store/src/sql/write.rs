@@ -327,12 +327,12 @@ pub(crate) fn chunks<'w>(write: &'w Write, returning: &str) -> Result<Vec<Chunk<
 }
 
 /// Statements that are sent together, and the rows that go into them one after the other.
-pub(crate) type Step<'r> = (String, Vec<&'r [Vec<Val>]>);
+pub(crate) type StatementBatch<'r> = (String, Vec<&'r [Vec<Val>]>);
 
 /// For SQLite: the first chunks of all tables as one text, then the second ones, and so on. Every text sent is
 /// a trip to SQLite's thread and back, which costs more than a row does.
-pub(crate) fn steps(writes: &[Write]) -> Result<Vec<Step<'_>>, StoreError> {
-    let mut steps: Vec<Step<'_>> = Vec::new();
+pub(crate) fn steps(writes: &[Write]) -> Result<Vec<StatementBatch<'_>>, StoreError> {
+    let mut steps: Vec<StatementBatch<'_>> = Vec::new();
     for write in writes {
         for (index, (sql, rows)) in chunks(write, "")?.into_iter().enumerate() {
             match steps.get_mut(index) {
