@@ -162,7 +162,7 @@ pub async fn follow(engine: &Engine) -> Result<(), Fail> {
             .iter()
             .find(|row| row.name == list.name && row.digest == digest);
         if let Some(row) = row
-            && let Some(list) = held_list(&mut reader, row, before.list(list)).await?
+            && let Some(list) = load_list(&mut reader, row, before.list(list)).await?
         {
             loaded.lists.push(list);
         }
@@ -173,7 +173,7 @@ pub async fn follow(engine: &Engine) -> Result<(), Fail> {
     Ok(())
 }
 
-async fn held_list(
+async fn load_list(
     reader: &mut Reader,
     row: &ListRow,
     before: Option<&LoadedList>,
