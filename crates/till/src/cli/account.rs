@@ -22,10 +22,10 @@ pub enum AccountCommand {
     List(accounts::List),
     /// Refuse an account's keys; observing and crediting go on
     #[command(after_help = "Example: till account disable --account acct_…")]
-    Disable(accounts::Which),
+    Disable(accounts::AccountArg),
     /// Let a disabled account's keys work again
     #[command(after_help = "Example: till account enable --account acct_…")]
-    Enable(accounts::Which),
+    Enable(accounts::AccountArg),
     /// Show where an account is paid, in both modes
     #[command(after_help = "Example: till account destinations --account acct_…")]
     Destinations(destination::List),
@@ -64,11 +64,11 @@ impl AccountCommand {
             AccountCommand::List(list) => {
                 invocation.run_once(async |config| accounts::list(&config, &list).await)
             }
-            AccountCommand::Disable(which) => {
-                invocation.run_once(async |config| accounts::disable(&config, &which).await)
+            AccountCommand::Disable(account) => {
+                invocation.run_once(async |config| accounts::disable(&config, &account).await)
             }
-            AccountCommand::Enable(which) => {
-                invocation.run_once(async |config| accounts::enable(&config, &which).await)
+            AccountCommand::Enable(account) => {
+                invocation.run_once(async |config| accounts::enable(&config, &account).await)
             }
             AccountCommand::Destinations(list) => {
                 invocation.run_once(async |config| destination::list(&config, &list).await)

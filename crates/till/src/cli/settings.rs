@@ -41,7 +41,7 @@ pub fn given(
     file: Option<&PathBuf>,
     settings: &Settings,
     listen: Option<String>,
-) -> Result<config::Given, Failure> {
+) -> Result<config::ConfigSources, Failure> {
     let text = match file {
         None => None,
         Some(path) => Some(std::fs::read_to_string(path).map_err(|error| {
@@ -57,7 +57,7 @@ pub fn given(
         database: settings.database.clone(),
         set: settings.set.clone(),
     };
-    Ok(config::Given {
+    Ok(config::ConfigSources {
         file_text: text,
         variables: variables(env::vars_os())?,
         flags,

@@ -13,7 +13,7 @@ use till_core::scope::Scope;
 use till_store::destinations::Numbered;
 use till_watch::{EndpointSettings, Holdings, Pool, Watching};
 
-use self::unsigned::{Account, Lying, Sweepable, Unsigned, of_network};
+use self::unsigned::{Account, AddressHoldings, Sweepable, Unsigned, of_network};
 use crate::commands::deposit_networks::{self, FAMILIES};
 use crate::commands::key::Mode;
 use crate::compose;
@@ -174,7 +174,7 @@ fn text(found: &Sweepable) -> String {
             } else {
                 ", not deployed yet"
             };
-            let Lying {
+            let AddressHoldings {
                 address,
                 asset,
                 amount,
