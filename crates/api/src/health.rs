@@ -19,8 +19,8 @@ use till_http::answer;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::face::errors::ErrorEnvelope;
-use crate::face::{Answered, Api, shown};
+use crate::handler::errors::ErrorEnvelope;
+use crate::handler::{Answered, Api, shown};
 
 /// Whoever asks whether a server is ready does not wait for as long as a payer would.
 const READY_TIME: Duration = Duration::from_secs(3);

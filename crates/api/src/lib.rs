@@ -2,7 +2,7 @@
 //!
 //! The modules are rooms, listed from the ground up: a room knows only those above it in this list.
 
-mod face;
+mod handler;
 
 mod checkout;
 mod dashboard;
@@ -14,8 +14,8 @@ mod document;
 mod server;
 
 pub use document::openapi::openapi_json;
-pub use face::pages::{Files, Pages};
-pub use face::state::{Api, ApiConfig, HEARTBEAT};
+pub use handler::pages::{Files, Pages};
+pub use handler::state::{Api, ApiConfig, HEARTBEAT};
 pub use health::Operator;
 pub use server::{OPERATOR_CONNECTIONS, serve, serve_operator};
 pub use till_http::admission::{AdmissionLimits, HEALTH_CONNECTIONS};

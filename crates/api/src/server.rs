@@ -22,7 +22,7 @@ use tokio::net::TcpListener;
 use crate::checkout;
 use crate::document::openapi::endpoints;
 use crate::document::pages;
-use crate::face::{Api, Failure};
+use crate::handler::{Api, Failure};
 use crate::health::{self, Operator};
 
 /// A few probes and scrapers.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use till_core::asset::{Depth, Network, Registry};
 
 use crate::evm::balances::{balance_in, balances};
-use crate::evm::client::{self, Proven, Which, Within};
+use crate::evm::client::{self, BlockRef, LogRange, Proven};
 use crate::evm::crowded;
 use crate::evm::forwarder::is_factory;
 use crate::evm::logs::Contracts;
@@ -138,7 +138,7 @@ impl Observer {
 
     pub async fn tips(&self, rpc: &RpcClient, endpoint: &Endpoint) -> Result<Tips, RpcError> {
         let network = self.network();
-        let tagged = |tag: &'static str| Which::Tag(tag.to_owned());
+        let tagged = |tag: &'static str| BlockRef::Tag(tag.to_owned());
         let (head, safe, last_final) = tokio::try_join!(
             self.which(rpc, endpoint, tagged("latest")),
             self.named(rpc, endpoint, network.safe.as_ref()),
@@ -173,7 +173,7 @@ impl Observer {
         let Some(Depth::Tag(tag)) = depth else {
             return Ok(None);
         };
-        match self.which(rpc, endpoint, Which::Tag(tag.clone())).await {
+        match self.which(rpc, endpoint, BlockRef::Tag(tag.clone())).await {
             Err(RpcError::Refused { .. }) => Ok(None),
             told => told,
         }
@@ -183,7 +183,7 @@ impl Observer {
         &self,
         rpc: &RpcClient,
         endpoint: &Endpoint,
-        which: Which,
+        which: BlockRef,
     ) -> Result<Option<Header>, RpcError> {
         client::header(rpc, endpoint, self.network(), &which).await
     }
@@ -195,7 +195,7 @@ impl Observer {
         endpoint: &Endpoint,
         height: i64,
     ) -> Result<Option<Header>, RpcError> {
-        self.which(rpc, endpoint, Which::At(height)).await
+        self.which(rpc, endpoint, BlockRef::At(height)).await
     }
 
     /// The logs of our tokens in one block, however many they are.
@@ -205,7 +205,7 @@ impl Observer {
         endpoint: &Endpoint,
         block: [u8; 32],
     ) -> Result<Vec<Log>, RpcError> {
-        let within = Within::Block(block);
+        let within = LogRange::Block(block);
         match client::logs(rpc, endpoint, self.contracts(), within).await {
             Err(error) if crowded::is_too_many(&error) => {
                 crowded::logs(rpc, endpoint, self.contracts(), block).await
@@ -221,7 +221,7 @@ impl Observer {
         endpoint: &Endpoint,
         (from, to): (i64, i64),
     ) -> Result<Vec<Log>, RpcError> {
-        client::logs(rpc, endpoint, self.contracts(), Within::Heights(from, to)).await
+        client::logs(rpc, endpoint, self.contracts(), LogRange::Heights(from, to)).await
     }
 
     /// Every log must be of one of these blocks, and the blocks' blooms must name what came and nothing that did not.

@@ -3,7 +3,7 @@
 use scoped_futures::ScopedFutureExt as _;
 use till_core::asset::Mode;
 use till_core::scope::{Credential, Scope};
-use till_store::sealed::{self, Place, SealedRow};
+use till_store::sealed::{self, SealedColumn, SealedRow};
 use till_store::{StoreError, Tx};
 
 use crate::base::Engine;
@@ -46,8 +46,8 @@ pub struct Pass {
 
 pub async fn pass(engine: &Engine) -> Result<Pass, Fail> {
     let mut pass = Pass::default();
-    for place in Place::ALL {
-        pass_through(engine, place, &mut pass).await?;
+    for column in SealedColumn::ALL {
+        pass_through(engine, column, &mut pass).await?;
     }
     Ok(pass)
 }
@@ -66,26 +66,26 @@ pub async fn finish(engine: &Engine, followed: impl AsyncFn()) -> Result<Pass, F
     }
 }
 
-/// How many values keys have encrypted that are not here: the place, the key's name, and how many.
-pub async fn by_unknown_keys(engine: &Engine) -> Result<Vec<(Place, String, i64)>, Fail> {
+/// How many values keys have encrypted that are not here: the column, the key's name, and how many.
+pub async fn by_unknown_keys(engine: &Engine) -> Result<Vec<(SealedColumn, String, i64)>, Fail> {
     let mut reader = engine.db.read().await?;
     let mut unknown = Vec::new();
-    for place in Place::ALL {
-        for (name, count) in sealed::counts_by_key(&mut reader, place).await? {
+    for column in SealedColumn::ALL {
+        for (name, count) in sealed::counts_by_key(&mut reader, column).await? {
             let name = hex::encode(name);
             if !engine.vault.has(&name) {
-                unknown.push((place, name, count));
+                unknown.push((column, name, count));
             }
         }
     }
     Ok(unknown)
 }
 
-async fn pass_through(engine: &Engine, place: Place, pass: &mut Pass) -> Result<(), Fail> {
+async fn pass_through(engine: &Engine, column: SealedColumn, pass: &mut Pass) -> Result<(), Fail> {
     let mut last = None;
     loop {
         let mut reader = engine.db.read().await?;
-        let rows = sealed::page(&mut reader, place, last.as_ref(), ROWS).await?;
+        let rows = sealed::page(&mut reader, column, last.as_ref(), ROWS).await?;
         drop(reader);
         let Some(reached) = rows.last().cloned() else {
             return Ok(());
@@ -94,29 +94,30 @@ async fn pass_through(engine: &Engine, place: Place, pass: &mut Pass) -> Result<
         let is_old = |row: &&SealedRow| !engine.vault.is_newest(&row.sealed);
         let old: Vec<&SealedRow> = rows.iter().filter(is_old).collect();
         if !old.is_empty() {
-            rewrite(engine, place, &old, pass).await?;
+            rewrite(engine, column, &old, pass).await?;
         }
     }
 }
 
 async fn rewrite(
     engine: &Engine,
-    place: Place,
+    column: SealedColumn,
     rows: &[&SealedRow],
     pass: &mut Pass,
 ) -> Result<(), Fail> {
     let mut anew = Vec::with_capacity(rows.len());
     for row in rows {
-        let purpose = purpose(place, row)?;
+        let purpose = purpose(column, row)?;
         let plain = match engine.vault.open(&purpose, &row.sealed) {
             Ok(plain) => plain,
             Err(error) => {
-                tracing::warn!(?place, account = row.account, %error, "a secret could not be encrypted with the new key; keep the old key's file until it can be");
+                tracing::warn!(?column, account = row.account, %error, "a secret could not be encrypted with the new key; keep the old key's file until it can be");
                 pass.unreadable += 1;
                 continue;
             }
         };
-        let tag = (place == Place::NoticeEmails).then(|| engine.vault.tag(&purpose, &plain).into());
+        let tag = (column == SealedColumn::NoticeEmails)
+            .then(|| engine.vault.tag(&purpose, &plain).into());
         anew.push((*row, engine.vault.seal(&engine.ids, &purpose, &plain)?, tag));
     }
     let anew = &anew;
@@ -124,7 +125,7 @@ async fn rewrite(
         async move {
             let mut count = 0;
             for (row, sealed, tag) in anew {
-                let done = sealed::replace(tx, place, row, sealed.clone(), tag.clone()).await?;
+                let done = sealed::replace(tx, column, row, sealed.clone(), tag.clone()).await?;
                 count += u64::from(done);
             }
             Ok::<u64, StoreError>(count)
@@ -136,16 +137,16 @@ async fn rewrite(
 }
 
 /// As those who encrypted it said it.
-fn purpose(place: Place, row: &SealedRow) -> Result<String, Fail> {
-    let unreadable = |what: &str| Fail::broken(StoreError::Other(format!("{place:?}: {what}")));
+fn purpose(column: SealedColumn, row: &SealedRow) -> Result<String, Fail> {
+    let unreadable = |what: &str| Fail::broken(StoreError::Other(format!("{column:?}: {what}")));
     let mode = Mode::parse(&row.mode).ok_or_else(|| unreadable("a mode"))?;
     let scope = Scope::new(&row.account, mode);
-    Ok(match place {
-        Place::WebhookSecrets => merchants::secrets::purpose(&scope),
-        Place::NoticeEmails => mail::address::purpose(&scope, &row.subject),
-        Place::CustomerEmails => customers::purpose(&scope, &row.subject),
-        Place::ClaimTokens => refunds::token_purpose(&scope, &row.subject),
-        Place::Answers => {
+    Ok(match column {
+        SealedColumn::WebhookSecrets => merchants::secrets::purpose(&scope),
+        SealedColumn::NoticeEmails => mail::address::purpose(&scope, &row.subject),
+        SealedColumn::CustomerEmails => customers::purpose(&scope, &row.subject),
+        SealedColumn::ClaimTokens => refunds::token_purpose(&scope, &row.subject),
+        SealedColumn::Answers => {
             let credential = Credential::parse(&row.credential);
             let credential = credential.ok_or_else(|| unreadable("a credential"))?;
             once::purpose(&scope, credential, &row.subject)

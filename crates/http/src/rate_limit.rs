@@ -16,9 +16,14 @@ const CLIENTS_MAX: usize = 100_000;
 /// How many calls pass between two looks at what can be forgotten.
 const CALLS_PER_SWEEP: u32 = 1_024;
 
-type Who = (Box<str>, Box<str>, IpAddr);
-type Buckets<C> =
-    governor::RateLimiter<Who, HashMapStateStore<Who>, C, NoOpMiddleware<<C as Clock>::Instant>>;
+/// The endpoint, the key and the client.
+type BucketKey = (Box<str>, Box<str>, IpAddr);
+type Buckets<C> = governor::RateLimiter<
+    BucketKey,
+    HashMapStateStore<BucketKey>,
+    C,
+    NoOpMiddleware<<C as Clock>::Instant>,
+>;
 
 /// A bucket per endpoint, key and client: a minute's calls may come at once, then one at a time.
 pub struct RateLimiter<C: Clock = DefaultClock> {

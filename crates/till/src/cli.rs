@@ -1,31 +1,38 @@
-//! The command line: what can be typed, and how a command's end becomes an exit status.
+//! The command line: what can be typed, and how a command's end becomes an exit status. Each group of commands has a
+//! file of its own here, with its arguments.
+
+mod account;
+mod checkout;
+mod invocation;
+mod key;
+mod key_file;
+mod network;
+mod review;
+mod screening;
+mod server;
+mod settings;
 
 use std::env;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue};
-use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
-use till_engine::invoices::Decision;
-use tokio::runtime::{Builder, Runtime};
 
-use crate::commands::{
-    account, accounts, backup, check, checkout, config, demo, destination, key, key_file, live,
-    migrate, network, recover, restore, screening, serve, sweep,
-};
-use crate::compose;
-use crate::config::{Config, Flags};
-use crate::failure::{Failure, remedy};
-use crate::logging::{self, FormatArg};
+use self::account::AccountCommand;
+use self::checkout::CheckoutCommand;
+use self::invocation::Invocation;
+use self::key::KeyCommand;
+use self::key_file::KeyFileCommand;
+use self::network::NetworkCommand;
+use self::review::ReviewCommand;
+use self::screening::ScreeningCommand;
+use self::settings::{Settings, given};
+use crate::commands::{backup, check, config, migrate, recover, restore, sweep};
+use crate::failure::Failure;
 use crate::output;
 use crate::progress;
-use crate::server::Part;
-
-/// A task that will not end must not keep the process.
-const RUNTIME_END_TIME: Duration = Duration::from_secs(1);
 
 /// Takes crypto payments straight into the merchant's own wallet
 #[derive(Debug, Parser)]
@@ -43,54 +50,17 @@ pub struct Cli {
     settings: Settings,
 }
 
-/// The same on every command.
-#[derive(Debug, Args)]
-struct Settings {
-    /// Configuration file (TOML)
-    #[arg(long, global = true, value_name = "FILE", display_order = 100)]
-    config: Option<PathBuf>,
-    /// sqlite:PATH or postgres://…
-    #[arg(long, global = true, value_name = "URL", display_order = 101)]
-    database: Option<String>,
-    /// Any setting, as section.key=value
-    #[arg(long, global = true, value_name = "SETTING", display_order = 102)]
-    set: Vec<String>,
-}
-
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run a demo server in memory, with keys and a link to try
     #[command(after_help = "Example: till demo --listen 127.0.0.1:0 --json")]
-    Demo {
-        /// Address and port; port 0 picks a free one
-        #[arg(long, value_name = "ADDR")]
-        listen: Option<String>,
-        /// Print one JSON object instead of text
-        #[arg(long)]
-        json: bool,
-    },
+    Demo(server::Demo),
     /// Run the server
     #[command(
         after_help = "Several machines on one PostgreSQL may share the work with --only.\n\n\
                       Example: till serve --config till.toml --listen 0.0.0.0:8080"
     )]
-    Serve {
-        /// Address and port; port 0 picks a free one
-        #[arg(long, value_name = "ADDR")]
-        listen: Option<String>,
-        /// Run only api or only workers
-        #[arg(
-            long,
-            value_enum,
-            value_delimiter = ',',
-            value_name = "PARTS",
-            hide_possible_values = true
-        )]
-        only: Vec<Part>,
-        /// Log lines as text or json (text on a terminal)
-        #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
-        log_format: Option<FormatArg>,
-    },
+    Serve(server::Serve),
     /// Bring the database to this version's schema
     #[command(after_help = "Example: till migrate --database postgres://till@localhost/till")]
     Migrate,
@@ -170,126 +140,6 @@ enum Command {
     Check,
 }
 
-#[derive(Debug, Subcommand)]
-#[command(disable_help_subcommand = true)]
-enum AccountCommand {
-    /// Make an account and print its keys, once
-    #[command(
-        after_help = "FAMILY is eip155, tron, solana (an address) or bip122 (an account xpub).\n\
-                      Without a destination, test mode gets documented examples.\n\n\
-                      Example: till account create --name Acme --live \\\n           \
-                      --destination eip155=0x52908400098527886E0F7030069857D2E4169EE7"
-    )]
-    Create(account::Create),
-    /// List all accounts
-    #[command(after_help = "Example: till account list --json")]
-    List(accounts::List),
-    /// Refuse an account's keys; observing and crediting go on
-    #[command(after_help = "Example: till account disable --account acct_…")]
-    Disable(accounts::Which),
-    /// Let a disabled account's keys work again
-    #[command(after_help = "Example: till account enable --account acct_…")]
-    Enable(accounts::Which),
-    /// Show where an account is paid, in both modes
-    #[command(after_help = "Example: till account destinations --account acct_…")]
-    Destinations(destination::List),
-    /// Add a destination of a family that has none yet
-    #[command(
-        override_usage = "till account add-destination [OPTIONS] \\\n         \
-                          --account <ID> --mode <MODE> --destination <FAMILY=ADDRESS>",
-        after_help = "FAMILY is eip155, tron, solana (an address) or bip122 (an account xpub).\n\n\
-                      Example: till account add-destination --account acct_… --mode live \\\n           \
-                      --destination eip155=0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
-    )]
-    AddDestination(destination::Add),
-    /// Say where webhooks go, in live mode, too
-    #[command(
-        override_usage = "till account set-webhook [OPTIONS] \\\n         \
-                          --account <ID> --mode <MODE> --url <URL>",
-        after_help = "Example: till account set-webhook --account acct_… --mode live \\\n           \
-                      --url https://shop.example/till"
-    )]
-    SetWebhook(live::SetWebhook),
-    /// Make a new webhook secret and print it, once
-    #[command(
-        override_usage = "till account roll-webhook-secret [OPTIONS] \\\n         \
-                          --account <ID> --mode <MODE>",
-        after_help = "Example: till account roll-webhook-secret --account acct_… --mode live"
-    )]
-    RollWebhookSecret(live::RollWebhookSecret),
-}
-
-#[derive(Debug, Subcommand)]
-#[command(disable_help_subcommand = true)]
-enum ReviewCommand {
-    /// Credit what is held
-    #[command(after_help = "Example: till review accept inv_… --reason \"Known customer\"")]
-    Accept(live::Resolve),
-    /// Do not credit it; it can be refunded
-    #[command(after_help = "Example: till review reject inv_… --reason \"Sanctioned sender\"")]
-    Reject(live::Resolve),
-}
-
-#[derive(Debug, Subcommand)]
-#[command(disable_help_subcommand = true)]
-enum CheckoutCommand {
-    /// Write the pages and a config.json that pins the account's destinations
-    #[command(after_help = "Example: till checkout export --account acct_… --mode live --to pay")]
-    Export(checkout::Export),
-}
-
-#[derive(Debug, Subcommand)]
-#[command(disable_help_subcommand = true)]
-enum KeyCommand {
-    /// Make another key beside those there are
-    #[command(after_help = "Example: till key create --account acct_… --mode test --kind secret")]
-    Create(key::New),
-    /// Make a new key; all others of its mode and kind stop working at once
-    #[command(after_help = "Example: till key roll --account acct_… --mode live --kind secret")]
-    Roll(key::New),
-    /// List an account's keys by their hints
-    #[command(after_help = "Example: till key list --account acct_…")]
-    List(key::List),
-}
-
-#[derive(Debug, Subcommand)]
-#[command(disable_help_subcommand = true)]
-enum KeyFileCommand {
-    /// Make a key file that is to take over from those there are
-    #[command(after_help = "Example: till key-file create --to new.key")]
-    Create(key_file::Create),
-    /// Encrypt everything with the first file of secrets.key_file
-    #[command(
-        after_help = "Servers go on serving meanwhile; all of them must have the first file already,\n\
-                      and those before it. It may be run again at any time.\n\n\
-                      Example: till key-file rotate"
-    )]
-    Rotate,
-}
-
-#[derive(Debug, Subcommand)]
-#[command(disable_help_subcommand = true)]
-enum ScreeningCommand {
-    /// Show each list's edition, size and age
-    #[command(after_help = "Example: till screening status --json")]
-    Status(screening::Status),
-}
-
-#[derive(Debug, Subcommand)]
-#[command(disable_help_subcommand = true)]
-enum NetworkCommand {
-    /// Show how far each network was read and is final
-    #[command(after_help = "Example: till network list --json")]
-    List(network::List),
-    /// End a freeze: the chain as it is now is believed
-    #[command(
-        after_help = "Look first at what was replaced: payments in replaced blocks are reversed\n\
-                      unless they are found again.\n\n\
-                      Example: till network thaw --network eip155:8453"
-    )]
-    Thaw(network::Thaw),
-}
-
 pub fn main() -> ExitCode {
     // Writes help to standard output and usage errors to standard error, and exits 0 or 2.
     let cli = Cli::try_parse().unwrap_or_else(|error| without_addresses(error).exit());
@@ -320,139 +170,44 @@ fn without_addresses(mut error: clap::Error) -> clap::Error {
 }
 
 fn run(cli: Cli) -> Result<(), Failure> {
-    let filter = env::var("TILL_LOG").ok();
-    let filter = filter.as_deref();
+    let invocation = Invocation {
+        settings: cli.settings,
+        log_filter: env::var("TILL_LOG").ok(),
+    };
     match cli.command {
-        Command::Demo { listen, json } => {
-            let config = load(&cli.settings, listen)?;
-            let format = logging::format(None, config.log.format);
-            let log = logging::start_server(filter, config.log.level, format)?;
-            block_on(server_runtime()?, demo::run(config, json, log))
+        Command::Demo(demo) => demo.run(&invocation),
+        Command::Serve(serve) => serve.run(&invocation),
+        Command::Account(command) => command.run(&invocation),
+        Command::Key(command) => command.run(&invocation),
+        Command::KeyFile(command) => command.run(&invocation),
+        Command::Review(command) => command.run(&invocation),
+        Command::Checkout(command) => command.run(&invocation),
+        Command::Screening(command) => command.run(&invocation),
+        Command::Network(command) => command.run(&invocation),
+        Command::Migrate => invocation.run_once(async |config| {
+            progress::during("bringing the schema up to date", migrate::run(&config)).await
+        }),
+        Command::Sweep(sweep) => invocation.run_once(async |config| {
+            progress::during("asking the chains", sweep::run(&config, &sweep)).await
+        }),
+        Command::Recover(recover) => invocation.run_once(async |config| {
+            progress::during("looking for addresses", recover::run(&config, &recover)).await
+        }),
+        Command::Backup(copy) => {
+            invocation.run_once(async |config| backup::backup(&config, &copy).await)
         }
-        Command::Serve {
-            listen,
-            only,
-            log_format,
-        } => {
-            let config = load(&cli.settings, listen.clone())?;
-            let format = logging::format(log_format, config.log.format);
-            let log = logging::start_server(filter, config.log.level, format)?;
-            let settings = cli.settings;
-            let again = move || load(&settings, listen.clone());
-            block_on(
-                server_runtime()?,
-                serve::run(&config, &only, log, Box::new(again)),
-            )
+        Command::Restore(copy) => {
+            invocation.run_once(async |config| restore::restore(&config, &copy).await)
         }
+        Command::Config(show) => {
+            let settings = &invocation.settings;
+            let file = show.check.as_ref().or(settings.config.as_ref());
+            config::show(&show, || given(file, settings, None))
+        }
+        Command::Check => invocation.run_once(async |config| check::run(&config).await),
         Command::Openapi => output::print(till_api::openapi_json()),
         Command::Completions { shell } => completions(shell),
         Command::Man { to } => manual(to.as_deref()),
-        Command::Migrate => one_thing(&cli.settings, filter, async |config| {
-            progress::during("bringing the schema up to date", migrate::run(&config)).await
-        }),
-        Command::Account(AccountCommand::Create(create)) => {
-            one_thing(&cli.settings, filter, async |config| {
-                account::create(&config, &create).await
-            })
-        }
-        Command::Account(AccountCommand::List(list)) => {
-            one_thing(&cli.settings, filter, async |config| {
-                accounts::list(&config, &list).await
-            })
-        }
-        Command::Account(AccountCommand::Disable(which)) => {
-            one_thing(&cli.settings, filter, async |config| {
-                accounts::disable(&config, &which).await
-            })
-        }
-        Command::Account(AccountCommand::Enable(which)) => {
-            one_thing(&cli.settings, filter, async |config| {
-                accounts::enable(&config, &which).await
-            })
-        }
-        Command::Backup(copy) => one_thing(&cli.settings, filter, async |config| {
-            backup::backup(&config, &copy).await
-        }),
-        Command::Restore(copy) => one_thing(&cli.settings, filter, async |config| {
-            restore::restore(&config, &copy).await
-        }),
-        Command::Key(KeyCommand::Create(new)) => one_thing(&cli.settings, filter, async |config| {
-            key::create(&config, &new).await
-        }),
-        Command::Key(KeyCommand::Roll(new)) => one_thing(&cli.settings, filter, async |config| {
-            key::roll(&config, &new).await
-        }),
-        Command::Key(KeyCommand::List(list)) => one_thing(&cli.settings, filter, async |config| {
-            key::list(&config, &list).await
-        }),
-        Command::Account(AccountCommand::AddDestination(add)) => {
-            one_thing(&cli.settings, filter, async |config| {
-                destination::add(&config, &add).await
-            })
-        }
-        Command::Account(AccountCommand::Destinations(list)) => {
-            one_thing(&cli.settings, filter, async |config| {
-                destination::list(&config, &list).await
-            })
-        }
-        Command::Account(AccountCommand::SetWebhook(set)) => {
-            one_thing(&cli.settings, filter, async |config| {
-                live::set_webhook(&config, &set).await
-            })
-        }
-        Command::Account(AccountCommand::RollWebhookSecret(roll)) => {
-            one_thing(&cli.settings, filter, async |config| {
-                live::roll_webhook_secret(&config, &roll).await
-            })
-        }
-        Command::Review(command) => {
-            let (asked, decision) = match command {
-                ReviewCommand::Accept(asked) => (asked, Decision::Accept),
-                ReviewCommand::Reject(asked) => (asked, Decision::Reject),
-            };
-            one_thing(&cli.settings, filter, async |config| {
-                live::resolve(&config, &asked, decision).await
-            })
-        }
-        Command::KeyFile(KeyFileCommand::Create(create)) => key_file::create(&create),
-        Command::KeyFile(KeyFileCommand::Rotate) => {
-            one_thing(&cli.settings, filter, async |config| {
-                key_file::rotate(&config).await
-            })
-        }
-        Command::Checkout(CheckoutCommand::Export(export)) => {
-            one_thing(&cli.settings, filter, async |config| {
-                checkout::export(&config, &export).await
-            })
-        }
-        Command::Screening(ScreeningCommand::Status(status)) => {
-            one_thing(&cli.settings, filter, async |config| {
-                screening::status(&config, &status).await
-            })
-        }
-        Command::Network(NetworkCommand::List(list)) => {
-            one_thing(&cli.settings, filter, async |config| {
-                network::list(&config, &list).await
-            })
-        }
-        Command::Network(NetworkCommand::Thaw(thaw)) => {
-            one_thing(&cli.settings, filter, async |config| {
-                network::thaw(&config, &thaw).await
-            })
-        }
-        Command::Sweep(sweep) => one_thing(&cli.settings, filter, async |config| {
-            progress::during("asking the chains", sweep::run(&config, &sweep)).await
-        }),
-        Command::Recover(recover) => one_thing(&cli.settings, filter, async |config| {
-            progress::during("looking for addresses", recover::run(&config, &recover)).await
-        }),
-        Command::Config(show) => {
-            let file = show.check.as_ref().or(cli.settings.config.as_ref());
-            config::show(&show, || given(file, &cli.settings, None))
-        }
-        Command::Check => one_thing(&cli.settings, filter, async |config| {
-            check::run(&config).await
-        }),
     }
 }
 
@@ -474,92 +229,10 @@ fn manual(to: Option<&Path>) -> Result<(), Failure> {
     output::print(&String::from_utf8_lossy(&text))
 }
 
-fn one_thing(
-    settings: &Settings,
-    filter: Option<&str>,
-    command: impl AsyncFnOnce(Config) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let config = load(settings, None)?;
-    logging::start_command(filter)?;
-    let runtime = Builder::new_current_thread().enable_all().build();
-    block_on(runtime.map_err(no_runtime)?, command(config))
-}
-
-fn server_runtime() -> Result<Runtime, Failure> {
-    let runtime = Builder::new_multi_thread().enable_all().build();
-    runtime.map_err(no_runtime)
-}
-
-fn no_runtime(error: std::io::Error) -> Failure {
-    Failure::new(format!("the program cannot start: {error}"))
-}
-
-fn block_on(
-    runtime: Runtime,
-    work: impl Future<Output = Result<(), Failure>>,
-) -> Result<(), Failure> {
-    let done = runtime.block_on(work);
-    runtime.shutdown_timeout(RUNTIME_END_TIME);
-    done
-}
-
-fn load(settings: &Settings, listen: Option<String>) -> Result<Config, Failure> {
-    let given = given(settings.config.as_ref(), settings, listen)?;
-    let config = Config::load(
-        given.file_text.as_deref(),
-        given.variables.into_iter(),
-        &given.flags,
-    )?;
-    compose::check_settings(&config)?;
-    Ok(config)
-}
-
-/// What the file, the environment and the command line say.
-fn given(
-    file: Option<&PathBuf>,
-    settings: &Settings,
-    listen: Option<String>,
-) -> Result<config::Given, Failure> {
-    let text = match file {
-        None => None,
-        Some(path) => Some(std::fs::read_to_string(path).map_err(|error| {
-            Failure::new(format!(
-                "the configuration file {} cannot be read: {error}{}",
-                path.display(),
-                remedy(&error)
-            ))
-        })?),
-    };
-    let flags = Flags {
-        listen,
-        database: settings.database.clone(),
-        set: settings.set.clone(),
-    };
-    Ok(config::Given {
-        file_text: text,
-        variables: variables(env::vars_os())?,
-        flags,
-    })
-}
-
-/// Variables of others may be anything; ours are text.
-fn variables(
-    all: impl Iterator<Item = (OsString, OsString)>,
-) -> Result<Vec<(String, String)>, Failure> {
-    let ours = all.filter_map(|(name, value)| {
-        let name = name.into_string().ok()?;
-        name.starts_with("TILL_").then_some((name, value))
-    });
-    ours.map(|(name, value)| match value.into_string() {
-        Ok(value) => Ok((name, value)),
-        Err(_) => Err(Failure::new(format!("environment, {name} is not UTF-8"))),
-    })
-    .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::server::Part;
 
     /// The paths of all commands, the groups among them.
     fn paths(command: &clap::Command, path: &[String]) -> Vec<Vec<String>> {
@@ -618,10 +291,10 @@ mod tests {
     #[test]
     fn only_takes_a_list_of_parts() {
         let cli = Cli::try_parse_from(["till", "serve", "--only", "api,workers"]).unwrap();
-        let Command::Serve { only, .. } = cli.command else {
+        let Command::Serve(serve) = cli.command else {
             panic!("serve");
         };
-        assert_eq!(only, [Part::Api, Part::Workers]);
+        assert_eq!(serve.only, [Part::Api, Part::Workers]);
         assert!(Cli::try_parse_from(["till", "serve", "--only", "mail"]).is_err());
     }
 }

@@ -19,7 +19,7 @@ use till_core::webhook::UrlPolicy;
 use till_engine::base::clock::{Clock, Entropy};
 use till_engine::base::prices::{FixedPrices, Prices};
 use till_engine::base::vault::Vault;
-use till_engine::lists::{Format, ListConfig, Lists, ListsConfig, Source};
+use till_engine::lists::{Format, ListConfig, ListSource, Lists, ListsConfig};
 use till_engine::outbound::{Sender, SenderConfig, SenderError};
 use till_engine::smtp::Mailer;
 use till_engine::{DashboardConfig, Engine, EngineConfig, EngineLimits, Retention, Signup};
@@ -115,8 +115,8 @@ pub fn lists(config: &Config) -> Result<Lists, Failure> {
         lists.push(ListConfig {
             name: list.name.clone(),
             source: match list.source.contains("://") {
-                true => Source::Url(list.source.clone()),
-                false => Source::File(list.source.clone().into()),
+                true => ListSource::Url(list.source.clone()),
+                false => ListSource::File(list.source.clone().into()),
             },
             format: Format::parse(&list.format).ok_or_else(unknown)?,
         });

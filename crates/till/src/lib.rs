@@ -1,6 +1,5 @@
 //! The top floor: the command line, the configuration, and how the parts are put together.
 
-pub mod advice;
 pub mod cli;
 pub mod commands;
 pub mod compose;
@@ -19,3 +18,4 @@ pub mod server;
 pub mod service_manager;
 pub mod system;
 pub mod tls;
+pub mod warnings;

@@ -54,9 +54,9 @@ pub fn format(asked: Option<FormatArg>, configured: Option<LogFormat>) -> LogFor
         })
 }
 
-/// Lines are kept while there is something to keep them in.
+/// Writes lines of the log, or keeps them while `kept` holds a buffer.
 #[derive(Clone)]
-struct Kept {
+struct LineWriter {
     kept: Arc<Mutex<Option<Vec<u8>>>>,
     out: Out,
 }
@@ -79,7 +79,7 @@ impl Out {
     }
 }
 
-impl Kept {
+impl LineWriter {
     fn take(&self) -> Vec<u8> {
         self.lock().take().unwrap_or_default()
     }
@@ -89,7 +89,7 @@ impl Kept {
     }
 }
 
-impl Write for Kept {
+impl Write for LineWriter {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let escaped = escape(line);
         match &mut *self.lock() {
@@ -130,10 +130,10 @@ fn escape(line: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out.into_bytes())
 }
 
-impl<'a> MakeWriter<'a> for Kept {
-    type Writer = Kept;
+impl<'a> MakeWriter<'a> for LineWriter {
+    type Writer = LineWriter;
 
-    fn make_writer(&'a self) -> Kept {
+    fn make_writer(&'a self) -> LineWriter {
         self.clone()
     }
 }
@@ -144,7 +144,7 @@ type Reload = Box<dyn Fn(EnvFilter) -> bool + Send + Sync>;
 /// The log of a server, holding its lines back until it is opened. Dropped, it waits a moment for what was not written yet.
 #[must_use]
 pub struct Log {
-    kept: Kept,
+    kept: LineWriter,
     queue: Queue,
     reload: Reload,
     /// Whether `TILL_LOG` says what is logged, and not the configuration.
@@ -194,7 +194,7 @@ pub fn start_server(
 ) -> Result<Log, Failure> {
     let queue = Queue::start(io::stderr())
         .map_err(|error| Failure::new(format!("logging cannot be started: {error}")))?;
-    let kept = Kept {
+    let kept = LineWriter {
         kept: Arc::new(Mutex::new(Some(Vec::new()))),
         out: Out::Queue(queue.clone()),
     };
@@ -214,7 +214,7 @@ fn server_filter(filter: &str) -> Result<EnvFilter, Failure> {
 
 /// For commands that do one thing: their answer and their failure say it all, unless somebody asks.
 pub fn start_command(filter: Option<&str>) -> Result<(), Failure> {
-    let writer = Kept {
+    let writer = LineWriter {
         kept: Arc::default(),
         out: Out::StandardError,
     };
@@ -234,7 +234,7 @@ fn directive(text: &str) -> Result<tracing_subscriber::filter::Directive, Failur
         .map_err(|error| Failure::new(format!("the log filter {text}: {error}")))
 }
 
-fn install(filter: EnvFilter, format: LogFormat, writer: Kept) -> Result<Reload, Failure> {
+fn install(filter: EnvFilter, format: LogFormat, writer: LineWriter) -> Result<Reload, Failure> {
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(writer)

@@ -34,7 +34,7 @@ pub struct Holdings<'p> {
 
 /// What lies on some addresses.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Lying {
+pub struct AgreedBalances {
     /// By address, each address's assets in the registry's order.
     pub balances: Vec<Balance>,
     /// Those of the addresses of which neither enough say that something lies there nor enough that nothing does.
@@ -70,16 +70,16 @@ impl<'p> Holdings<'p> {
     /// What lies on these addresses: of each asset the most that anybody says, unless as many as must agree say that nothing
     /// does. Who hides something from a quorum of two is not believed, and who invents something there makes a transaction
     /// that moves nothing and costs gas.
-    pub async fn balances(&mut self, addresses: &[[u8; 20]]) -> Result<Lying, String> {
+    pub async fn balances(&mut self, addresses: &[[u8; 20]]) -> Result<AgreedBalances, String> {
         let (pool, quorum) = (self.pool, self.pool.net.quorum);
         let ask = async |endpoint: &rpc::Endpoint| {
             let balances = pool.observer().balances(pool.rpc, endpoint, addresses);
             balances.await
         };
-        let is_settled = |said: &[Vec<Balance>]| lying(said, quorum).disputed.is_empty();
+        let is_settled = |said: &[Vec<Balance>]| agreed_balances(said, quorum).disputed.is_empty();
         let said = self.hear(ask, is_settled).await?;
-        let lying = lying(&said, quorum);
-        if let (Some(address), false) = (lying.disputed.first(), self.is_disputed) {
+        let agreed_balances = agreed_balances(&said, quorum);
+        if let (Some(address), false) = (agreed_balances.disputed.first(), self.is_disputed) {
             self.is_disputed = true;
             let address = pool.observer().address_text(address);
             self.remarks.push(format!(
@@ -87,7 +87,7 @@ impl<'p> Holdings<'p> {
                 self.network().id
             ));
         }
-        Ok(lying)
+        Ok(agreed_balances)
     }
 
     /// Whether there is code at an address. To flush what is not there does nothing, so where deploying what is there
@@ -209,7 +209,7 @@ fn believed(estimate: Result<u64, RpcError>) -> Result<u64, String> {
     }
 }
 
-fn lying(said: &[Vec<Balance>], quorum: usize) -> Lying {
+fn agreed_balances(said: &[Vec<Balance>], quorum: usize) -> AgreedBalances {
     let assets = Registry::builtin().assets();
     let place = |of: &Balance| assets.iter().position(|it| it.code == of.asset.code);
     let mut most: BTreeMap<([u8; 20], Option<usize>), (Balance, usize)> = BTreeMap::new();
@@ -219,17 +219,17 @@ fn lying(said: &[Vec<Balance>], quorum: usize) -> Lying {
         known.units = known.units.max(balance.units);
         *count += 1;
     }
-    let mut lying = Lying::default();
+    let mut agreed_balances = AgreedBalances::default();
     for (balance, count) in most.into_values() {
         if count < quorum && said.len() - count >= quorum {
             continue;
         }
         if count < quorum {
-            lying.disputed.insert(balance.address);
+            agreed_balances.disputed.insert(balance.address);
         }
-        lying.balances.push(balance);
+        agreed_balances.balances.push(balance);
     }
-    lying
+    agreed_balances
 }
 
 #[cfg(test)]
@@ -255,11 +255,14 @@ mod tests {
         let other = vec![balance(1, eth, 3), balance(1, usdc, 6), balance(2, usdc, 1)];
         let expected = [balance(1, usdc, 6), balance(1, eth, 3), balance(2, usdc, 7)];
         for said in [[one.clone(), other.clone()], [other, one]] {
-            let lying = lying(&said, 1);
-            assert_eq!(lying.balances, expected);
-            assert!(lying.disputed.is_empty());
+            let agreed_balances = agreed_balances(&said, 1);
+            assert_eq!(agreed_balances.balances, expected);
+            assert!(agreed_balances.disputed.is_empty());
         }
-        assert_eq!(lying(&[Vec::new(), Vec::new()], 2), Lying::default());
+        assert_eq!(
+            agreed_balances(&[Vec::new(), Vec::new()], 2),
+            AgreedBalances::default()
+        );
     }
 
     // A liar of three changes nothing. Of two, neither is believed: what one of them says is listed and disputed.
@@ -270,13 +273,13 @@ mod tests {
             vec![balance(1, usdc, 5)],
             vec![balance(1, usdc, 5), balance(2, usdc, 7)],
         );
-        let of_two = lying(&[honest.clone(), liar.clone()], 2);
+        let of_two = agreed_balances(&[honest.clone(), liar.clone()], 2);
         assert_eq!(of_two.balances, liar);
         assert_eq!(of_two.disputed, BTreeSet::from([[2; 20]]));
-        let of_three = lying(&[honest.clone(), liar, honest.clone()], 2);
+        let of_three = agreed_balances(&[honest.clone(), liar, honest.clone()], 2);
         assert_eq!(of_three.balances, honest);
         assert!(of_three.disputed.is_empty());
-        let hider = lying(&[honest.clone(), Vec::new(), honest.clone()], 2);
+        let hider = agreed_balances(&[honest.clone(), Vec::new(), honest.clone()], 2);
         assert_eq!((hider.balances, hider.disputed), (honest, BTreeSet::new()));
     }
 

@@ -36,7 +36,7 @@ pub use endpoint_tips::EndpointTips;
 pub use fork::{ForkPoint, KnownChain, blame_dissenters, last_shared};
 pub use heads::{Head, agreed_head};
 pub use height_at::height_at;
-pub use holdings::{Holdings, Lying};
+pub use holdings::{AgreedBalances, Holdings};
 pub use identity::{identify_all, still_on_it};
 pub use latecomers::first_answers;
 pub use logs::{EndpointLogs, Span, proven, read_all, read_logs};

@@ -8,7 +8,7 @@ use till_engine::view::AssetView;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::face::{Answered, Api, Got, KeyParam, List, Listing, PageParams, Payer, Refusals};
+use crate::handler::{Answered, Api, Got, KeyParam, List, Listing, PageParams, Payer, Refusals};
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::new().routes(routes!(list))

@@ -17,9 +17,9 @@ use till_http::read;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::face::answers::answered;
-use crate::face::request::{Body as _, body};
-use crate::face::{Answered, Api, Failure, HeldKey, Id, IdempotencyKey, Refusals, shown, text};
+use crate::handler::answers::answered;
+use crate::handler::request::{Body as _, body};
+use crate::handler::{Answered, Api, Failure, HeldKey, Id, IdempotencyKey, Refusals, shown, text};
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::new().routes(routes!(retrieve, claim))

@@ -11,8 +11,8 @@ use till_engine::checkout;
 use till_engine::test_mode::{self, Simulation};
 use till_http::read;
 
-use crate::face::request::body;
-use crate::face::{Answered, Api, Id, Payer, Posted, text};
+use crate::handler::request::body;
+use crate::handler::{Answered, Api, Id, Payer, Posted, text};
 
 pub fn routes() -> Router<Arc<Api>> {
     Router::new().route("/checkout/demo/invoices/{id}/payments", post(pay))

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::face::{Answered, Api, Got, KeyParam, Payer, Refusals, shown};
+use crate::handler::{Answered, Api, Got, KeyParam, Payer, Refusals, shown};
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::new().routes(routes!(list))

@@ -17,8 +17,8 @@ use till_http::read::{self, Read};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::face::request::{body, params};
-use crate::face::{
+use crate::handler::request::{body, params};
+use crate::handler::{
     Answered, Api, Counted, Got, Id, IdempotencyKey, KeyParam, Payer, Posted, Refusals, shown, text,
 };
 

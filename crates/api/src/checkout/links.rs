@@ -12,8 +12,8 @@ use till_http::read;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::face::request::body;
-use crate::face::{
+use crate::handler::request::body;
+use crate::handler::{
     Answered, Api, Client, Counted, Got, Id, IdempotencyKey, KeyParam, Payer, Posted, Refusals,
     shown, text,
 };

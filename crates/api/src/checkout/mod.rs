@@ -10,16 +10,16 @@ mod links;
 mod origins;
 mod page_config;
 mod pages;
-mod places;
 mod plain;
 mod stream;
+mod stream_limit;
 
 use std::sync::Arc;
 
 use axum::Router;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::face::Api;
+use crate::handler::Api;
 
 /// The endpoints that payers' browsers call from other origins.
 pub fn routes() -> OpenApiRouter<Arc<Api>> {

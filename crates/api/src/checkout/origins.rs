@@ -8,7 +8,7 @@ use axum::routing::options;
 use http::{StatusCode, header};
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::face::Api;
+use crate::handler::Api;
 
 /// Whether a path is that of one of these endpoints.
 pub fn is_one_of(routes: &OpenApiRouter<Arc<Api>>) -> impl Fn(&str) -> bool + use<> {

@@ -12,7 +12,7 @@ use till_engine::refunds;
 use till_engine::view::PageConfig;
 use till_http::query::peek;
 
-use crate::face::{Answered, Api, Got, Payer, shown};
+use crate::handler::{Answered, Api, Got, Payer, shown};
 
 /// The token of a refund's link. Not in the query, where logs and histories would keep it.
 const CLAIM: &str = "x-refund-claim";

@@ -10,8 +10,8 @@ use axum::routing::get;
 use http::{HeaderMap, HeaderValue, header};
 use till_core::error::{Code, Refusal};
 
-use crate::face::pages::unpack;
-use crate::face::{Answered, Api};
+use crate::handler::pages::unpack;
+use crate::handler::{Answered, Api};
 use till_http::query::peek;
 
 /// Every page lies one level below the folder: it looks for its files from there.

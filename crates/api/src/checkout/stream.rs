@@ -22,9 +22,9 @@ use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::places::Place;
-use crate::face::request::params;
-use crate::face::{Answered, Api, Client, Got, Id, Payer, Refusals};
+use super::stream_limit::StreamPermit;
+use crate::handler::request::params;
+use crate::handler::{Answered, Api, Client, Got, Id, Payer, Refusals};
 
 /// Between two looks at a database that does not answer.
 const OUTAGE_PAUSE: Duration = Duration::from_secs(2);
@@ -81,7 +81,7 @@ async fn events(
         false => 0,
     };
     let following = Following {
-        _place: Place::take(&api, client, &id)?,
+        _permit: StreamPermit::take(&api, client, &id)?,
         scope: got.scope().clone(),
         keys: api.engine.hub.keys(),
         stopping: api.stopping.clone(),
@@ -89,7 +89,7 @@ async fn events(
         key: got.key,
         invoice: id,
         after,
-        step: Step::Begin,
+        state: StreamState::Begin,
         subscription,
     };
     let body = Body::from_stream(stream::unfold(following, Following::next));
@@ -121,7 +121,7 @@ fn resume_after(headers: &HeaderMap, asked: Option<i64>) -> Result<i64, Refusal>
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum StreamState {
     Begin,
     /// There may be more to read.
     Follow,
@@ -146,28 +146,28 @@ struct Following {
     key: String,
     invoice: String,
     after: i64,
-    step: Step,
+    state: StreamState,
     subscription: Subscription,
     keys: watch::Receiver<(i64, i64)>,
     stopping: till_engine::base::Stopping,
-    _place: Place,
+    _permit: StreamPermit,
 }
 
 impl Following {
     /// The next bytes of the stream: what is committed, a heartbeat, or the end.
     async fn next(mut self) -> Option<(Result<Bytes, Infallible>, Following)> {
-        if self.step == Step::End {
+        if self.state == StreamState::End {
             return None;
         }
         let mut head = String::new();
-        match self.step {
-            Step::Begin => head = self.retry(),
-            Step::Behind => tokio::time::sleep(OUTAGE_PAUSE).await,
-            Step::Follow | Step::Caught | Step::End => {}
+        match self.state {
+            StreamState::Begin => head = self.retry(),
+            StreamState::Behind => tokio::time::sleep(OUTAGE_PAUSE).await,
+            StreamState::Follow | StreamState::Caught | StreamState::End => {}
         }
         loop {
             // Boxed, like the other question below, to keep the future small: thousands of streams wait at a time.
-            if self.step != Step::Caught
+            if self.state != StreamState::Caught
                 && let Some(text) = Box::pin(self.catch_up(std::mem::take(&mut head))).await
             {
                 return Some((Ok(Bytes::from(text)), self));
@@ -180,7 +180,9 @@ impl Following {
             };
             match woken {
                 // Nothing more is told to a key that works no more.
-                Woken::Changed if Box::pin(self.is_allowed()).await => self.step = Step::Follow,
+                Woken::Changed if Box::pin(self.is_allowed()).await => {
+                    self.state = StreamState::Follow
+                }
                 Woken::KeysEnded if Box::pin(self.is_allowed()).await => {}
                 Woken::Quiet if Box::pin(self.still_allowed()).await => {
                     return Some((Ok(Bytes::from_static(b": heartbeat\n\n")), self));
@@ -188,7 +190,7 @@ impl Following {
                 Woken::Changed | Woken::KeysEnded | Woken::Quiet => return None,
                 Woken::Stopping => {
                     // The client reconnects by itself, to a server that is up.
-                    self.step = Step::End;
+                    self.state = StreamState::End;
                     let text = format!("{}: reconnect\n\n", self.retry());
                     return Some((Ok(Bytes::from(text)), self));
                 }
@@ -200,9 +202,9 @@ impl Following {
     async fn catch_up(&mut self, head: String) -> Option<String> {
         match self.read().await {
             Ok(items) => {
-                self.step = match items.is_empty() {
-                    true => Step::Caught,
-                    false => Step::Follow,
+                self.state = match items.is_empty() {
+                    true => StreamState::Caught,
+                    false => StreamState::Follow,
                 };
                 let mut text = head;
                 for item in &items {
@@ -214,7 +216,7 @@ impl Following {
             // The database comes back, and the client need not: thousands of them at once would keep it away.
             Err(failure) => {
                 tracing::debug!(?failure, "a live stream could not be read; it waits");
-                self.step = Step::Behind;
+                self.state = StreamState::Behind;
                 Some(format!("{head}: waiting\n\n"))
             }
         }

@@ -12,8 +12,8 @@ use till_http::idempotency;
 use till_http::query::Query;
 
 use super::{cookies, origin};
-use crate::face::request::{Body, NoBody};
-use crate::face::{Api, Client, Failure};
+use crate::handler::request::{Body, NoBody};
+use crate::handler::{Api, Client, Failure};
 
 /// As much of a browser's name as is kept.
 const USER_AGENT_CHARS_MAX: usize = 500;

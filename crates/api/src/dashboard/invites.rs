@@ -16,8 +16,8 @@ use utoipa_axum::routes;
 use super::cookies;
 use super::entering::Entering;
 use super::signed::check_csrf;
-use crate::face::request::body;
-use crate::face::{Answered, Api, IdempotencyKey, Refusals, shown};
+use crate::handler::request::body;
+use crate::handler::{Answered, Api, IdempotencyKey, Refusals, shown};
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::new()

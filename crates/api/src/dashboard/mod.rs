@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::face::Api;
+use crate::handler::Api;
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::new()

@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 
 use super::cookies;
 use super::signed::{SignedGot, SignedPosted};
-use crate::face::{
+use crate::handler::{
     Answered, Api, Id, IdempotencyKey, List, Listing, PageParams, Refusals, shown, text,
 };
 

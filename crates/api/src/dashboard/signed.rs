@@ -25,11 +25,11 @@ use till_http::query::Query;
 
 use super::entering::{header, origin_of};
 use super::{cookies, origin};
-use crate::face::access::{self, Access, Confirm, Need};
-use crate::face::answers::answered;
-use crate::face::pager::{Listing, Pager};
-use crate::face::request::{Body, NoBody, NoParams, Params};
-use crate::face::{Answered, Api, Failure, HeldKey};
+use crate::handler::access::{self, Access, Confirm, Need};
+use crate::handler::answers::answered;
+use crate::handler::pager::{Listing, Pager};
+use crate::handler::request::{Body, NoBody, NoParams, Params};
+use crate::handler::{Answered, Api, Failure, HeldKey};
 
 const MODE: &str = "Till-Mode";
 const ACCOUNT: &str = "Till-Account";

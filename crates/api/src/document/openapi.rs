@@ -9,9 +9,9 @@ use till_core::event::EventType;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::face::Api;
-use crate::face::errors::ErrorEnvelope;
-use crate::face::words::{
+use crate::handler::Api;
+use crate::handler::errors::ErrorEnvelope;
+use crate::handler::words::{
     DeliveryStatus, InvoiceStatus, PaymentStatus, PlanStatus, RefundStatus, SubscriptionStatus,
 };
 use crate::{checkout, dashboard, health, v1};

@@ -11,7 +11,7 @@ use till_core::error::{Code, Refusal};
 
 use super::docs;
 use super::openapi::openapi_json;
-use crate::face::{Answered, Api};
+use crate::handler::{Answered, Api};
 
 /// Where the pages are.
 pub fn routes() -> Router<Arc<Api>> {

@@ -14,8 +14,8 @@ use till_http::read::{self, Read, list as list_of};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::face::request::{Body, body};
-use crate::face::{
+use crate::handler::request::{Body, body};
+use crate::handler::{
     Answered, Api, Got, Id, IdempotencyKey, List, Listing, PageParams, Posted, Refusals, Secret,
     shown, text,
 };

@@ -20,10 +20,10 @@ use till_http::read::{self, Read, list as list_of};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::face::answers::answered;
-use crate::face::request::{Body, body, params};
-use crate::face::words::{Decision, InvoiceStatus, word, word_param};
-use crate::face::{
+use crate::handler::answers::answered;
+use crate::handler::request::{Body, body, params};
+use crate::handler::words::{Decision, InvoiceStatus, word, word_param};
+use crate::handler::{
     Answered, Api, Got, Id, IdempotencyKey, List, Listing, PageParams, Posted, Refusals, Secret,
     shown,
 };

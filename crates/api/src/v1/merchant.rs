@@ -17,8 +17,8 @@ use till_http::read::{self, Read};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::face::request::{Body, body, change};
-use crate::face::{
+use crate::handler::request::{Body, body, change};
+use crate::handler::{
     Answered, Api, Failure, Got, IdempotencyKey, Posted, Refusals, Secret, shown, text,
 };
 

@@ -18,9 +18,9 @@ use till_http::read::{self, Read, list as list_of};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::face::request::{Body, Settable, body, change, params};
-use crate::face::words::{AmountType, Moment, word};
-use crate::face::{
+use crate::handler::request::{Body, Settable, body, change, params};
+use crate::handler::words::{AmountType, Moment, word};
+use crate::handler::{
     Answered, Api, Got, Id, IdempotencyKey, List, Listing, PageParams, Posted, Refusals, Secret,
     shown, text,
 };

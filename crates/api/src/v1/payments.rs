@@ -9,9 +9,9 @@ use till_http::query;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::face::request::params;
-use crate::face::words::{PaymentStatus, word_param};
-use crate::face::{Answered, Api, Got, List, Listing, PageParams, Refusals, Secret};
+use crate::handler::request::params;
+use crate::handler::words::{PaymentStatus, word_param};
+use crate::handler::{Answered, Api, Got, List, Listing, PageParams, Refusals, Secret};
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::new().routes(routes!(list))

@@ -10,15 +10,15 @@ use futures::stream;
 use http::HeaderValue;
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use till_core::time;
-use till_engine::books::{self, Asked, BalancesView, Form, Pieces, ReportView};
+use till_engine::books::{self, BalancesView, BooksRequest, Form, Pieces, ReportView};
 use till_http::query;
 use till_http::read::{self, Read};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::face::request::params;
-use crate::face::words::Moment;
-use crate::face::{Answered, Api, Got, Refusals, Secret, shown};
+use crate::handler::request::params;
+use crate::handler::words::Moment;
+use crate::handler::{Answered, Api, Got, Refusals, Secret, shown};
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::new()
@@ -47,8 +47,8 @@ params! {
 }
 
 impl PeriodParams {
-    fn asked(&self) -> Asked {
-        Asked {
+    fn asked(&self) -> BooksRequest {
+        BooksRequest {
             from: self.from.map(|at| at.0),
             to: self.to.map(|at| at.0),
             asset: self.asset.clone(),

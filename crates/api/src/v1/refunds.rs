@@ -12,9 +12,9 @@ use till_http::read::{self, Read};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::face::request::{body, params};
-use crate::face::words::{RefundReason, RefundStatus, word, word_param};
-use crate::face::{
+use crate::handler::request::{body, params};
+use crate::handler::words::{RefundReason, RefundStatus, word, word_param};
+use crate::handler::{
     Answered, Api, Got, Id, IdempotencyKey, List, Listing, PageParams, Posted, Refusals, Secret,
     shown, text,
 };

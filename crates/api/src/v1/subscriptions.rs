@@ -15,9 +15,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::plans::whole;
-use crate::face::request::{Body, body, params};
-use crate::face::words::{SubscriptionStatus, word_param};
-use crate::face::{
+use crate::handler::request::{Body, body, params};
+use crate::handler::words::{SubscriptionStatus, word_param};
+use crate::handler::{
     Answered, Api, Got, Id, IdempotencyKey, List, Listing, PageParams, Posted, Refusals, Secret,
     shown, text,
 };

@@ -15,9 +15,9 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::face::request::{Body, body};
-use crate::face::words::{Finality, Moment};
-use crate::face::{
+use crate::handler::request::{Body, body};
+use crate::handler::words::{Finality, Moment};
+use crate::handler::{
     Answered, Api, Got, Id, IdempotencyKey, Posted, Refusals, TestSecret, shown, text,
 };
 

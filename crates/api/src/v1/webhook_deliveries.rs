@@ -10,9 +10,9 @@ use till_http::query;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::face::request::params;
-use crate::face::words::{DeliveryStatus, word_param};
-use crate::face::{
+use crate::handler::request::params;
+use crate::handler::words::{DeliveryStatus, word_param};
+use crate::handler::{
     Answered, Api, Got, Id, IdempotencyKey, List, Listing, PageParams, Posted, Refusals, Secret,
     text,
 };

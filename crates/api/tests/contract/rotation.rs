@@ -5,7 +5,7 @@ use till_core::webhook::verify;
 use till_engine::EngineLimits;
 use till_engine::base::vault::Vault;
 use till_engine::rotation::{self, Pass};
-use till_store::sealed::{self, Place};
+use till_store::sealed::{self, SealedColumn};
 
 use crate::harness::{Receiver, Setup, Till, World, data, id, text};
 use crate::links::{fixed, invoices_of, link};
@@ -96,7 +96,7 @@ impl Kept {
 /// How many values each key has encrypted, the old one first.
 async fn encrypted(world: &World, old: &Till, new: &Till) -> (usize, usize) {
     let mut count = (0, 0);
-    for place in Place::ALL {
+    for place in SealedColumn::ALL {
         let rows = sealed::page(&mut world.db.read().await.unwrap(), place, None, 500)
             .await
             .unwrap();
@@ -232,8 +232,8 @@ on_every_engine! {
         let readable = beside.post("/v1/customers", json!({ "email": "bob@example.com" })).await.ok(201);
         let unknown = rotation::by_unknown_keys(beside.engine()).await.unwrap();
         let old = till.engine().vault.first_name();
-        assert_eq!(unknown.len(), Place::ALL.len());
-        assert!(unknown.contains(&(Place::CustomerEmails, old, 1)), "{unknown:?}");
+        assert_eq!(unknown.len(), SealedColumn::ALL.len());
+        assert!(unknown.contains(&(SealedColumn::CustomerEmails, old, 1)), "{unknown:?}");
         let listed = data(&beside.get("/v1/customers").await.ok(200));
         let email_of = |customer: &Value| listed.iter().find(|one| one["id"] == customer["id"]).unwrap()["email"].clone();
         assert_eq!(email_of(&readable), "bob@example.com");

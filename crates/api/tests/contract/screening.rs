@@ -6,7 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use till_engine::lists::{Format, ListConfig, Source};
+use till_engine::lists::{Format, ListConfig, ListSource};
 use till_engine::workers::lists::refresh_due;
 
 use crate::claims::{PAYER, claim};
@@ -18,7 +18,7 @@ const LISTED: &str = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359";
 fn own(path: &Path) -> Setup {
     let list = ListConfig {
         name: "own".to_owned(),
-        source: Source::File(path.to_owned()),
+        source: ListSource::File(path.to_owned()),
         format: Format::Plain,
     };
     Setup {

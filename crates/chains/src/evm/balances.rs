@@ -30,7 +30,7 @@ pub struct Balance {
 }
 
 /// Whose balance of what is asked for, and the token's contract.
-type Asked = ([u8; 20], &'static Asset, Option<[u8; 20]>);
+type BalanceQuery = ([u8; 20], &'static Asset, Option<[u8; 20]>);
 
 /// What lies on these addresses, in their order and the registry's. What is not there is not among it.
 pub async fn balances(
@@ -50,7 +50,7 @@ pub async fn balances(
     let per_address = assets.len().max(1);
     let mut found = Vec::new();
     for some in addresses.chunks((CALLS_MAX / per_address).max(1)) {
-        let asked: Vec<Asked> = some
+        let asked: Vec<BalanceQuery> = some
             .iter()
             .flat_map(|address| assets.iter().map(|(asset, at)| (*address, *asset, *at)))
             .collect();
@@ -76,7 +76,7 @@ pub async fn balances(
 async fn at_once(
     rpc: &RpcClient,
     endpoint: &Endpoint,
-    asked: &[Asked],
+    asked: &[BalanceQuery],
 ) -> Result<Vec<Option<u128>>, RpcError> {
     let calls: Vec<Call> = asked.iter().map(|(it, _, at)| question(it, *at)).collect();
     let input = multicall::aggregate(&calls);
@@ -91,7 +91,7 @@ async fn at_once(
 async fn one_by_one(
     rpc: &RpcClient,
     endpoint: &Endpoint,
-    asked: &[Asked],
+    asked: &[BalanceQuery],
 ) -> Result<Vec<Option<u128>>, RpcError> {
     let asked = stream::iter(asked).map(|(address, _, contract)| async move {
         match contract {

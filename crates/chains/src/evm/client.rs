@@ -18,7 +18,7 @@ const LARGE_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// Which block is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum BlockRef {
     At(i64),
     Hash([u8; 32]),
     /// `latest`, `safe` or `finalized`.
@@ -30,19 +30,19 @@ pub async fn header(
     rpc: &RpcClient,
     endpoint: &Endpoint,
     network: &Network,
-    which: &Which,
+    which: &BlockRef,
 ) -> Result<Option<Header>, RpcError> {
     let (method, block) = match which {
-        Which::At(height) => ("eth_getBlockByNumber", number(*height)),
-        Which::Tag(tag) => ("eth_getBlockByNumber", tag.clone()),
-        Which::Hash(hash) => ("eth_getBlockByHash", shown(hash)),
+        BlockRef::At(height) => ("eth_getBlockByNumber", number(*height)),
+        BlockRef::Tag(tag) => ("eth_getBlockByNumber", tag.clone()),
+        BlockRef::Hash(hash) => ("eth_getBlockByHash", shown(hash)),
     };
     let result = rpc.call(endpoint, method, &json!([block, false])).await?;
     let header = read(blocks::header(network, result.get()))?;
     let is_it = |header: &Header| match which {
-        Which::At(height) => header.height == *height,
-        Which::Hash(hash) => header.hash == *hash,
-        Which::Tag(_) => true,
+        BlockRef::At(height) => header.height == *height,
+        BlockRef::Hash(hash) => header.hash == *hash,
+        BlockRef::Tag(_) => true,
     };
     match header {
         Some(header) if !is_it(&header) => Err(not("it is another block")),
@@ -52,7 +52,7 @@ pub async fn header(
 
 /// Where logs are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Within {
+pub enum LogRange {
     /// A block that the node must know.
     Block([u8; 32]),
     Heights(i64, i64),
@@ -63,13 +63,13 @@ pub async fn logs(
     rpc: &RpcClient,
     endpoint: &Endpoint,
     contracts: &Contracts,
-    within: Within,
+    within: LogRange,
 ) -> Result<Vec<Log>, RpcError> {
     let addresses: Vec<String> = contracts.all().iter().map(|it| shown(it)).collect();
     let mut filter = json!({ "address": addresses, "topics": [shown(&decode::TRANSFER)] });
     match within {
-        Within::Block(hash) => filter["blockHash"] = shown(&hash).into(),
-        Within::Heights(from, to) => {
+        LogRange::Block(hash) => filter["blockHash"] = shown(&hash).into(),
+        LogRange::Heights(from, to) => {
             filter["fromBlock"] = number(from).into();
             filter["toBlock"] = number(to).into();
         }

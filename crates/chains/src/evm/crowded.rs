@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use till_core::asset::Network;
 
-use super::client::{self, Within};
+use super::client::{self, LogRange};
 use super::decode::{Receipt, Transfer};
 use super::logs::{Contracts, Log, Moved};
 use crate::raw::raw;
@@ -34,7 +34,7 @@ pub(crate) async fn logs(
     let mut logs = Vec::new();
     for contract in contracts.all() {
         let only = contracts.only(*contract);
-        let within = Within::Block(block);
+        let within = LogRange::Block(block);
         match client::logs(rpc, endpoint, &only, within).await {
             Ok(found) => logs.extend(found),
             Err(error) if is_too_many(&error) => {

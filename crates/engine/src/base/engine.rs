@@ -12,7 +12,7 @@ use super::feeds::Feeds;
 use super::numbers::Numbers;
 use super::prices::Prices;
 use super::readiness::Readiness;
-use super::turns::Turns;
+use super::unit_limiter::UnitLimiter;
 use super::vault::Vault;
 use super::wake::{Effects, Hub, Nudges};
 use crate::lists::Lists;
@@ -167,7 +167,7 @@ pub struct Engine {
     /// Numbers of deposit addresses taken ahead.
     pub numbers: Numbers,
     pub nudges: Nudges,
-    pub turns: Turns,
+    pub unit_limiter: UnitLimiter,
     pub readiness: Readiness,
     pub jumps: Jumps,
     /// None when this server sends no mail.
@@ -193,7 +193,7 @@ impl Engine {
     ) -> Engine {
         let ids = Ids::new(Arc::clone(&clock), entropy);
         Engine {
-            turns: Turns::new(db.writers()),
+            unit_limiter: UnitLimiter::new(db.writers()),
             db,
             clock,
             ids,

@@ -7,7 +7,7 @@ use till_core::scope::Scope;
 use till_store::{Retryable, StoreError, Unwritable};
 
 /// Where in the program something failed, for the log.
-pub type Place = &'static Location<'static>;
+pub type CodeLocation = &'static Location<'static>;
 
 #[derive(Clone, Debug)]
 pub enum Fail {
@@ -16,9 +16,9 @@ pub enum Fail {
     /// Somebody else was faster: the unit of work begins anew.
     Again,
     /// The database's doing; retried, answered 503, or a defect.
-    Store(StoreError, Place),
+    Store(StoreError, CodeLocation),
     /// Ours; logged with the cause, answered `internal_error`.
-    Broken(String, Place),
+    Broken(String, CodeLocation),
 }
 
 impl Fail {
@@ -64,7 +64,7 @@ impl Fail {
 }
 
 /// Where it was, unless that is somewhere in the standard library, which tells nobody anything.
-fn at(place: Place) -> String {
+fn at(place: CodeLocation) -> String {
     match place.file().starts_with("/rustc/") {
         true => String::new(),
         false => format!(" (at {place})"),

@@ -7,13 +7,13 @@ mod context;
 mod engine;
 pub mod fail;
 pub mod feeds;
-pub mod keep;
 mod merchant;
 pub mod numbers;
 pub mod prices;
 pub mod readiness;
-pub mod turns;
+pub mod supervise;
 mod unit;
+pub mod unit_limiter;
 pub mod vault;
 pub mod wake;
 

@@ -30,7 +30,7 @@ impl Engine {
             + Send
             + Sync,
     {
-        let _turn = self.turns.take(scope).await?;
+        let _permit = self.unit_limiter.take(scope).await?;
         let effects = Effects::default();
         let (effects_ref, work_ref) = (&effects, &work);
         let done = self

@@ -12,7 +12,7 @@ use till_store::Reader;
 use till_store::sums::day_of;
 use utoipa::ToSchema;
 
-use super::{Asked, Question, moved, shown};
+use super::{BooksQuery, BooksRequest, moved, shown};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 
@@ -62,9 +62,13 @@ impl Before {
     }
 }
 
-pub async fn balances(engine: &Engine, scope: &Scope, asked: &Asked) -> Result<BalancesView, Fail> {
-    let question = Question::of(engine, scope, asked).await?;
-    let period = question.period;
+pub async fn balances(
+    engine: &Engine,
+    scope: &Scope,
+    asked: &BooksRequest,
+) -> Result<BalancesView, Fail> {
+    let query = BooksQuery::of(engine, scope, asked).await?;
+    let period = query.period;
     let mut moments = [period.previous().from, period.from, period.to].map(|at| Before {
         at,
         ..Before::default()
@@ -75,10 +79,7 @@ pub async fn balances(engine: &Engine, scope: &Scope, asked: &Asked) -> Result<B
         add_last_day(&mut reader, scope, moment).await?;
     }
     let [earlier, opening, closing] = moments;
-    let rows = closing
-        .assets
-        .keys()
-        .filter(|asset| question.is_about(asset));
+    let rows = closing.assets.keys().filter(|asset| query.is_about(asset));
     let rows = rows.flat_map(|asset| {
         let row = |group| row(asset, group, [&earlier, &opening, &closing]);
         Group::ALL.map(row)

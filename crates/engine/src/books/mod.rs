@@ -27,20 +27,20 @@ use crate::base::{Engine, Merchant};
 
 /// What a merchant asks the books about.
 #[derive(Clone, Debug, Default)]
-pub struct Asked {
+pub struct BooksRequest {
     pub from: Option<i64>,
     pub to: Option<i64>,
     pub asset: Option<String>,
 }
 
 /// The same, with its defaults and checked.
-struct Question {
+struct BooksQuery {
     period: Period,
     asset: Option<&'static str>,
 }
 
-impl Question {
-    async fn of(engine: &Engine, scope: &Scope, asked: &Asked) -> Result<Question, Fail> {
+impl BooksQuery {
+    async fn of(engine: &Engine, scope: &Scope, asked: &BooksRequest) -> Result<BooksQuery, Fail> {
         let mut reader = engine.db.read().await?;
         let merchant = Merchant::load(&mut reader, scope).await?;
         let now = merchant.now(engine.clock.now_ms());
@@ -54,7 +54,7 @@ impl Question {
                 Some(asset.ok_or_else(unknown)?.code.as_str())
             }
         };
-        Ok(Question {
+        Ok(BooksQuery {
             period: Period::asked(asked.from, asked.to, now)?,
             asset,
         })

@@ -6,7 +6,7 @@ use till_core::scope::Scope;
 use till_core::time;
 
 use super::views::DiscrepancyView;
-use super::{Asked, Walk, csv};
+use super::{BooksRequest, Walk, csv};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 
@@ -32,7 +32,7 @@ impl Pieces {
     pub async fn of(
         engine: &Arc<Engine>,
         scope: &Scope,
-        asked: &Asked,
+        asked: &BooksRequest,
         form: Form,
     ) -> Result<Pieces, Fail> {
         Ok(Pieces {

@@ -18,7 +18,7 @@ use till_store::transfers::TransferRow;
 
 use super::ahead::{Ahead, Part, Reading};
 use super::views::{AssetView, Assets, DiscrepancyView};
-use super::{Asked, Question, sent, shown, wide};
+use super::{BooksQuery, BooksRequest, sent, shown, wide};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 
@@ -35,7 +35,7 @@ enum Stage {
 pub struct Walk {
     engine: Arc<Engine>,
     scope: Scope,
-    question: Question,
+    query: BooksQuery,
     assets: Assets,
     stage: Stage,
 }
@@ -44,28 +44,32 @@ pub struct Walk {
 type InvoiceViews<'r> = HashMap<(&'r str, &'r str), Views>;
 
 impl Walk {
-    pub async fn begin(engine: &Arc<Engine>, scope: &Scope, asked: &Asked) -> Result<Walk, Fail> {
-        let question = Question::of(engine, scope, asked).await?;
-        let between = (question.period.from, question.period.to);
+    pub async fn begin(
+        engine: &Arc<Engine>,
+        scope: &Scope,
+        asked: &BooksRequest,
+    ) -> Result<Walk, Fail> {
+        let query = BooksQuery::of(engine, scope, asked).await?;
+        let between = (query.period.from, query.period.to);
         let ahead = Ahead::begin(engine, scope, between);
         Ok(Walk {
             engine: Arc::clone(engine),
             scope: scope.clone(),
-            question,
+            query,
             assets: Assets::new(),
             stage: Stage::Invoices(ahead),
         })
     }
 
     pub fn period(&self) -> Period {
-        self.question.period
+        self.query.period
     }
 
     /// The sums of what was walked through.
     pub fn assets(&self) -> impl Iterator<Item = AssetView> + '_ {
         let assets = self.assets.iter();
         assets
-            .filter(move |(asset, _)| self.question.is_about(asset))
+            .filter(move |(asset, _)| self.query.is_about(asset))
             .map(|(asset, sums)| AssetView::of(asset, sums))
     }
 
@@ -78,12 +82,12 @@ impl Walk {
             Stage::Unattributed { after } => self.unattributed(after.as_deref()).await?,
             Stage::Done => return Ok(None),
         };
-        let asked = |one: &DiscrepancyView| self.question.is_about(&one.asset);
+        let asked = |one: &DiscrepancyView| self.query.is_about(&one.asset);
         Ok(Some(found.into_iter().filter(asked).collect()))
     }
 
     fn between(&self) -> (i64, i64) {
-        (self.question.period.from, self.question.period.to)
+        (self.query.period.from, self.query.period.to)
     }
 
     async fn invoices(&mut self, mut ahead: Ahead) -> Result<Vec<DiscrepancyView>, Fail> {

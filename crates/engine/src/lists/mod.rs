@@ -1,13 +1,13 @@
 //! The operator's lists of addresses: where they come from, how they are read, and what of them holds now.
 
-mod found;
-mod held;
+mod loaded;
+mod parsed;
 mod plain;
 mod read;
 mod sdn;
 
-pub use found::ListError;
-pub use held::{Held, HeldList, Moment};
+pub use loaded::{LoadedList, LoadedLists, Moment};
+pub use parsed::ListError;
 pub use read::{Content, changed_at, read};
 
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ impl Format {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum ListSource {
     File(PathBuf),
     Url(String),
 }
@@ -49,7 +49,7 @@ pub enum Source {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListConfig {
     pub name: String,
-    pub source: Source,
+    pub source: ListSource,
     pub format: Format,
 }
 
@@ -57,8 +57,8 @@ impl ListConfig {
     /// Of where it is read from and how.
     pub fn digest(&self) -> [u8; 32] {
         let (kind, place) = match &self.source {
-            Source::File(path) => ("file", path.to_string_lossy().into_owned()),
-            Source::Url(url) => ("url", url.clone()),
+            ListSource::File(path) => ("file", path.to_string_lossy().into_owned()),
+            ListSource::Url(url) => ("url", url.clone()),
         };
         Sha256::digest(format!("{}\0{kind}\0{place}", self.format.as_str())).into()
     }
@@ -79,7 +79,7 @@ pub struct ListsConfig {
 pub struct Lists {
     pub config: ListsConfig,
     pub fetcher: Fetcher,
-    held: RwLock<Arc<Held>>,
+    loaded: RwLock<Arc<LoadedLists>>,
 }
 
 impl Lists {
@@ -88,16 +88,16 @@ impl Lists {
         Ok(Lists {
             config,
             fetcher,
-            held: RwLock::default(),
+            loaded: RwLock::default(),
         })
     }
 
-    pub fn held(&self) -> Arc<Held> {
-        Arc::clone(&self.held.read().unwrap_or_else(PoisonError::into_inner))
+    pub fn loaded(&self) -> Arc<LoadedLists> {
+        Arc::clone(&self.loaded.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub fn hold(&self, held: Held) {
-        *self.held.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(held);
+    pub fn replace(&self, loaded: LoadedLists) {
+        *self.loaded.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(loaded);
     }
 }
 
@@ -112,9 +112,9 @@ mod tests {
             source,
             format,
         };
-        let file = list(Source::File("a".into()), Format::Plain);
-        let url = list(Source::Url("a".to_owned()), Format::Plain);
-        let xml = list(Source::File("a".into()), Format::OfacSdnAdvanced);
+        let file = list(ListSource::File("a".into()), Format::Plain);
+        let url = list(ListSource::Url("a".to_owned()), Format::Plain);
+        let xml = list(ListSource::File("a".into()), Format::OfacSdnAdvanced);
         assert_ne!(file.digest(), url.digest());
         assert_ne!(file.digest(), xml.digest());
     }

@@ -5,13 +5,13 @@ use std::io::{BufRead, Read as _};
 use till_chains::{bitcoin, tron};
 use till_core::asset::Mode;
 
-use super::found::{Found, ListError};
+use super::parsed::{ListError, ParsedList};
 
 /// Longer than an address of any network.
 const LINE_BYTES_MAX: u64 = 1024;
 
-pub(super) fn parse(mut text: impl BufRead) -> Result<Found, ListError> {
-    let mut found = Found::default();
+pub(super) fn parse(mut text: impl BufRead) -> Result<ParsedList, ListError> {
+    let mut found = ParsedList::default();
     let mut line = Vec::new();
     for number in 1u64.. {
         line.clear();

@@ -8,8 +8,8 @@ use bytes::{Buf as _, Bytes};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::mpsc;
 
-use super::found::ListError;
-use super::{Format, ListConfig, Source, plain, sdn};
+use super::parsed::ListError;
+use super::{Format, ListConfig, ListSource, plain, sdn};
 use crate::outbound::Fetcher;
 
 /// Ten times the Treasury's list.
@@ -31,11 +31,11 @@ pub struct Content {
 pub async fn read(list: &ListConfig, fetcher: &Fetcher) -> Result<Content, ListError> {
     let (name, format) = (list.name.clone(), list.format);
     match &list.source {
-        Source::File(path) => {
+        ListSource::File(path) => {
             let path = path.clone();
             blocking(move || parse(&name, format, File::open(path)?)).await
         }
-        Source::Url(url) => {
+        ListSource::Url(url) => {
             let (pieces, waiting) = mpsc::channel(PIECES_WAITING);
             let parsing = blocking(move || parse(&name, format, Received::from(waiting)));
             let fetching = fetcher.get(url, BYTES_MAX, pieces);
@@ -53,7 +53,7 @@ pub async fn read(list: &ListConfig, fetcher: &Fetcher) -> Result<Content, ListE
 
 /// When its file was last written to, if it is one that is there.
 pub async fn changed_at(list: &ListConfig) -> Option<i64> {
-    let Source::File(path) = &list.source else {
+    let ListSource::File(path) = &list.source else {
         return None;
     };
     let modified = tokio::fs::metadata(path).await.ok()?.modified().ok()?;

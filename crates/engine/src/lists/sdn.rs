@@ -7,14 +7,14 @@ use std::io::{self, BufRead};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::found::{Found, ListError};
+use super::parsed::{ListError, ParsedList};
 
 const TYPE_PREFIX: &str = "Digital Currency Address";
 /// No event of the real list comes near it.
 const EVENT_BYTES_MAX: usize = 1024 * 1024;
 const TEXT_CHARS_MAX: usize = 512;
 
-pub(super) fn parse(xml: impl BufRead) -> Result<Found, ListError> {
+pub(super) fn parse(xml: impl BufRead) -> Result<ParsedList, ListError> {
     let mut reader = Reader::from_reader(Bounded {
         inner: xml,
         since_event: 0,
@@ -48,7 +48,7 @@ fn malformed(error: impl std::fmt::Display) -> ListError {
 }
 
 /// What the text of an element is.
-enum Wanted {
+enum ElementText {
     FeatureType(String),
     Address,
     Date(usize),
@@ -65,9 +65,9 @@ struct Walk {
     /// How deep the feature lies whose details are addresses.
     feature: Option<usize>,
     date_of_issue: Option<usize>,
-    wanted: Option<(Wanted, usize, String)>,
+    wanted: Option<(ElementText, usize, String)>,
     date: [String; 3],
-    found: Found,
+    found: ParsedList,
 }
 
 impl Walk {
@@ -79,11 +79,11 @@ impl Walk {
                 self.date_of_issue = Some(depth);
                 None
             }
-            b"Year" if self.date_of_issue.is_some() => Some(Wanted::Date(0)),
-            b"Month" if self.date_of_issue.is_some() => Some(Wanted::Date(1)),
-            b"Day" if self.date_of_issue.is_some() => Some(Wanted::Date(2)),
-            b"FeatureType" => attribute(start, "ID")?.map(Wanted::FeatureType),
-            b"VersionDetail" if self.feature.is_some() => Some(Wanted::Address),
+            b"Year" if self.date_of_issue.is_some() => Some(ElementText::Date(0)),
+            b"Month" if self.date_of_issue.is_some() => Some(ElementText::Date(1)),
+            b"Day" if self.date_of_issue.is_some() => Some(ElementText::Date(2)),
+            b"FeatureType" => attribute(start, "ID")?.map(ElementText::FeatureType),
+            b"VersionDetail" if self.feature.is_some() => Some(ElementText::Address),
             _ => None,
         };
         if self.feature.is_none()
@@ -114,13 +114,13 @@ impl Walk {
         if let Some((wanted, _, text)) = self.wanted.take_if(|(_, depth, _)| *depth == self.depth) {
             let text = text.trim();
             match wanted {
-                Wanted::FeatureType(id) if text.starts_with(TYPE_PREFIX) => {
+                ElementText::FeatureType(id) if text.starts_with(TYPE_PREFIX) => {
                     self.types.insert(id);
                 }
-                Wanted::FeatureType(_) => {}
-                Wanted::Address if text.is_empty() => {}
-                Wanted::Address => self.found.add(text)?,
-                Wanted::Date(part) => self.date[part] = text.to_owned(),
+                ElementText::FeatureType(_) => {}
+                ElementText::Address if text.is_empty() => {}
+                ElementText::Address => self.found.add(text)?,
+                ElementText::Date(part) => self.date[part] = text.to_owned(),
             }
         }
         self.feature.take_if(|depth| *depth == self.depth);
@@ -130,7 +130,7 @@ impl Walk {
         Ok(())
     }
 
-    fn end(mut self) -> Result<Found, ListError> {
+    fn end(mut self) -> Result<ParsedList, ListError> {
         if !self.is_whole || self.depth != 0 {
             return Err(malformed("it breaks off"));
         }

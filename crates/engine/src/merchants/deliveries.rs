@@ -42,7 +42,7 @@ async fn forget_lost(
         return Ok(());
     };
     let object = event_object(&body).map_err(Fail::broken)?;
-    let object: Told = serde_json::from_str(object).map_err(Fail::broken)?;
+    let object: EventInvoice = serde_json::from_str(object).map_err(Fail::broken)?;
     let deposits = row.options.iter().filter_map(|it| it.deposit.as_ref());
     let held: Vec<&str> = deposits
         .filter(|deposit| deposit.is_held(context.now))
@@ -61,15 +61,15 @@ async fn forget_lost(
     Ok(())
 }
 
-/// Where an event's invoice was to be paid.
+/// What is read of the invoice in an event: where it was to be paid.
 #[derive(Deserialize)]
-struct Told {
+struct EventInvoice {
     #[serde(default)]
-    payment_options: Vec<ToldOption>,
+    payment_options: Vec<EventPaymentOption>,
 }
 
 #[derive(Deserialize)]
-struct ToldOption {
+struct EventPaymentOption {
     address: Option<String>,
 }
 

@@ -46,11 +46,11 @@ async fn run(engine: Arc<Engine>, mut seen: mpsc::Receiver<Hash>) {
             continue;
         }
         match note(&engine, hash).await {
-            Ok(Found::Key) => {
+            Ok(ExposedKey::Known) => {
                 metrics::counter!("till_exposed_keys_total").increment(1);
                 noted.insert(hash);
             }
-            Ok(Found::Nothing) => {}
+            Ok(ExposedKey::Unknown) => {}
             Err(fail) => tracing::warn!(
                 ?fail,
                 "that a secret key was sent in a URL could not be recorded; roll the key all the same"
@@ -59,21 +59,21 @@ async fn run(engine: Arc<Engine>, mut seen: mpsc::Receiver<Hash>) {
     }
 }
 
-/// What a hash led to.
+/// Whether a hash that was seen in a URL is that of a key of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
-    Nothing,
-    Key,
+pub enum ExposedKey {
+    Unknown,
+    Known,
 }
 
 /// Notes beside the key that it was seen, the first time.
-pub async fn note(engine: &Engine, hash: Hash) -> Result<Found, Fail> {
+pub async fn note(engine: &Engine, hash: Hash) -> Result<ExposedKey, Fail> {
     let mut reader = engine.db.read().await?;
     let exposure = till_store::keys::exposure(&mut reader, &hash).await?;
     drop(reader);
     match exposure {
-        None => return Ok(Found::Nothing),
-        Some(Some(_since)) => return Ok(Found::Key),
+        None => return Ok(ExposedKey::Unknown),
+        Some(Some(_since)) => return Ok(ExposedKey::Known),
         Some(None) => {}
     }
     let now = engine.clock.now_ms();
@@ -81,5 +81,5 @@ pub async fn note(engine: &Engine, hash: Hash) -> Result<Found, Fail> {
         async move { Ok::<_, Fail>(till_store::keys::mark_exposed(tx, &hash, now).await?) }
             .scope_boxed()
     });
-    marked.await.map(|_| Found::Key)
+    marked.await.map(|_| ExposedKey::Known)
 }

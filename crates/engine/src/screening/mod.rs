@@ -145,12 +145,12 @@ fn configured(context: &Context<'_>, screened: Screened<'_>) -> Vec<Checked> {
     let Some(lists) = &context.engine.lists else {
         return Vec::new();
     };
-    let (config, held) = (&lists.config, lists.held());
+    let (config, loaded) = (&lists.config, lists.loaded());
     let now = Moment {
         business: context.now,
         real: context.real_now,
     };
-    let check = |list| held.check(list, screened.address, config.max_age_ms, now);
+    let check = |list| loaded.check(list, screened.address, config.max_age_ms, now);
     config.lists.iter().map(check).collect()
 }
 

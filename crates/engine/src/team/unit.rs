@@ -150,7 +150,7 @@ impl Engine {
             + Sync,
     {
         let scope = &key_scope(asked);
-        let _turn = self.turns.take(scope).await?;
+        let _turn = self.unit_limiter.take(scope).await?;
         let effects = Effects::default();
         let (effects_ref, work_ref) = (&effects, &work);
         let done = self.db.write(move |tx: &mut Tx| {

@@ -20,7 +20,7 @@ use crate::intake::chain::{Advanced, Step, advance};
 
 /// What a leader does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum NextRound {
     /// There is more to read.
     Now,
     Later,
@@ -90,7 +90,7 @@ impl<'e> Follower<'e> {
     }
 
     /// One round: who says what, the next blocks, and how far they are settled.
-    pub(super) async fn round(&mut self) -> Result<Next, Fail> {
+    pub(super) async fn round(&mut self) -> Result<NextRound, Fail> {
         self.held = None;
         if self.is_stale().await? {
             let was_frozen = self.row.frozen_at.is_some();
@@ -104,7 +104,7 @@ impl<'e> Follower<'e> {
         }
         if self.row.frozen_at.is_some() {
             measure::standing(self.watch, &self.row, &self.window, None);
-            return Ok(Next::Later);
+            return Ok(NextRound::Later);
         }
         let mut said = self.rounds.ask().await;
         let going = going_on(self.watch.pool, &said);
@@ -114,7 +114,7 @@ impl<'e> Follower<'e> {
         }
         let next = self.go_on(&mut said).await?;
         match going {
-            Some((going, at)) if next == Next::Later => {
+            Some((going, at)) if next == NextRound::Later => {
                 let why =
                     format!("an endpoint stands still at height {at}; nothing above it is final");
                 self.held.get_or_insert(why);
@@ -125,12 +125,12 @@ impl<'e> Follower<'e> {
     }
 
     /// What those have who answer, or go on, while they are fewer than must agree.
-    async fn show_unconfirmed(&mut self, said: &[EndpointTips<'_>]) -> Result<Next, Fail> {
+    async fn show_unconfirmed(&mut self, said: &[EndpointTips<'_>]) -> Result<NextRound, Fail> {
         let head = agreed_head(self.watch.pool, said, &self.window).await;
         let reached = head.as_ref().map(|head| head.block.height);
         measure::standing(self.watch, &self.row, &self.window, reached);
         let Some(mut head) = head.filter(|_| self.row.frozen_at.is_none()) else {
-            return Ok(Next::Later);
+            return Ok(NextRound::Later);
         };
         head.prefer_prompt(self.watch.engine.clock.monotonic_us());
         // Where nothing was read yet, nobody can have paid before.
@@ -138,7 +138,7 @@ impl<'e> Follower<'e> {
         let top = head.block.height;
         let from = self.unconfirmed.next(read, top);
         if from > top {
-            return Ok(Next::Later);
+            return Ok(NextRound::Later);
         }
         let read_at = self.window.last().map(|block| block.time);
         let from = (from, read_at);
@@ -146,7 +146,7 @@ impl<'e> Follower<'e> {
             unconfirmed_transfers(self.watch, &head, &self.spans, from, &mut self.unconfirmed);
         let transfers = match seen.await {
             Ok(transfers) => transfers,
-            Err(Trouble::Endpoint) => return Ok(Next::Later),
+            Err(Trouble::Endpoint) => return Ok(NextRound::Later),
             Err(Trouble::Failed(fail)) => return Err(fail),
         };
         if !transfers.is_empty() {
@@ -156,17 +156,17 @@ impl<'e> Follower<'e> {
             };
             let step = self.step(update);
             if advance(self.watch.engine, &step).await? == Advanced::Fenced {
-                return Ok(Next::Leave);
+                return Ok(NextRound::Leave);
             }
         }
         Ok(match self.unconfirmed.next(read, top) {
-            next if next > from.0 && next <= top => Next::Now,
-            _ => Next::Later,
+            next if next > from.0 && next <= top => NextRound::Now,
+            _ => NextRound::Later,
         })
     }
 
     /// As far as enough endpoints agree.
-    async fn go_on(&mut self, said: &mut Vec<EndpointTips<'e>>) -> Result<Next, Fail> {
+    async fn go_on(&mut self, said: &mut Vec<EndpointTips<'e>>) -> Result<NextRound, Fail> {
         let mut head = agreed_head(self.watch.pool, said, &self.window).await;
         if head.as_ref().is_none_or(Head::is_short) {
             // Whoever answers late may say who is right.
@@ -179,7 +179,7 @@ impl<'e> Follower<'e> {
         let Some(mut head) = head else {
             self.held = Some("the endpoints agree on no block".to_owned());
             measure::standing(self.watch, &self.row, &self.window, None);
-            return Ok(Next::Later);
+            return Ok(NextRound::Later);
         };
         self.unconfirmed.enough_at(head.block.height);
         if head.is_short() {
@@ -193,7 +193,7 @@ impl<'e> Follower<'e> {
             Ok(read) => read,
             Err(Trouble::Endpoint) => {
                 self.stopped(&head, now_us);
-                return Ok(Next::Later);
+                return Ok(NextRound::Later);
             }
             Err(Trouble::Failed(fail)) => return Err(fail),
         };
@@ -236,7 +236,7 @@ impl<'e> Follower<'e> {
         mut read: ChainUpdate,
         said: &[EndpointTips<'_>],
         head: &Head<'_>,
-    ) -> Result<Next, Fail> {
+    ) -> Result<NextRound, Fail> {
         let chain = Chain {
             window: &self.window,
             new: &read.blocks,
@@ -263,12 +263,12 @@ impl<'e> Follower<'e> {
             let step = self.step(read);
             let advanced = advance(self.watch.engine, &step).await?;
             if advanced == Advanced::Fenced {
-                return Ok(Next::Leave);
+                return Ok(NextRound::Leave);
             }
             self.reload().await?;
             if advanced == Advanced::Loose {
                 tracing::warn!(network = %step.network, "the blocks that were read do not follow from those in the database, so they are read again; look at the endpoints if this lasts");
-                return Ok(Next::Later);
+                return Ok(NextRound::Later);
             }
             if advanced == Advanced::Done {
                 self.unconfirmed.are_settled(&step.dropped);
@@ -280,8 +280,8 @@ impl<'e> Follower<'e> {
         let cursor = self.window.last().map_or(-1, |block| block.height);
         let is_held = self.held.is_some();
         Ok(match is_news && cursor < reached && !is_held {
-            true => Next::Now,
-            false => Next::Later,
+            true => NextRound::Now,
+            false => NextRound::Later,
         })
     }
 

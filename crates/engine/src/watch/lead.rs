@@ -7,7 +7,7 @@ use scoped_futures::ScopedFutureExt as _;
 use till_core::asset::Network;
 use till_watch::ask_all;
 
-use super::follow::{Follower, Next};
+use super::follow::{Follower, NextRound};
 use super::network_watch::NetworkWatch;
 use super::second_look;
 use crate::base::Engine;
@@ -101,8 +101,8 @@ async fn follow(watch: NetworkWatch<'_>, epoch: i64) -> Result<(), Fail> {
     let mut follower = Follower::new(watch, epoch).await?;
     loop {
         match follower.round().await? {
-            Next::Leave => return Ok(()),
-            Next::Now => {
+            NextRound::Leave => return Ok(()),
+            NextRound::Now => {
                 // What is read in haste is looked at twice all the same.
                 while second_look::is_behind(&follower) {
                     let before = follower.row.checked_height;
@@ -112,7 +112,7 @@ async fn follow(watch: NetworkWatch<'_>, epoch: i64) -> Result<(), Fail> {
                     }
                 }
             }
-            Next::Later => {
+            NextRound::Later => {
                 let second = second_look::pass(&mut follower).await?;
                 follower.say(second);
                 tokio::time::sleep(poll(watch.network())).await;

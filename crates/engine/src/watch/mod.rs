@@ -27,14 +27,14 @@ use tokio::task::JoinHandle;
 
 use crate::base::Engine;
 use crate::base::fail::Fail;
-use crate::base::keep::keep;
+use crate::base::supervise::supervise;
 use crate::base::wake::Stopping;
 
 /// Starts watching every network whose endpoints are configured; ends when `stopping` turns true.
 pub fn start(engine: &Arc<Engine>, stopping: &Stopping) -> Vec<JoinHandle<()>> {
     each(engine, |place| {
         let engine = Arc::clone(engine);
-        keep("watch", stopping.clone(), move |stopping| {
+        supervise("watch", stopping.clone(), move |stopping| {
             lead::run(Arc::clone(&engine), place, stopping)
         })
     })
@@ -44,7 +44,7 @@ pub fn start(engine: &Arc<Engine>, stopping: &Stopping) -> Vec<JoinHandle<()>> {
 pub fn start_looking(engine: &Arc<Engine>, stopping: &Stopping) -> Vec<JoinHandle<()>> {
     each(engine, |place| {
         let engine = Arc::clone(engine);
-        keep("endpoints", stopping.clone(), move |stopping| {
+        supervise("endpoints", stopping.clone(), move |stopping| {
             lead::watch_endpoints(Arc::clone(&engine), place, stopping)
         })
     })

@@ -10,7 +10,7 @@ use till_store::lists::{self as table, ListRow, NewEdition};
 
 use crate::base::Engine;
 use crate::base::fail::Fail;
-use crate::lists::{self, Content, Held, HeldList, ListConfig, Lists};
+use crate::lists::{self, Content, ListConfig, Lists, LoadedList, LoadedLists};
 
 /// How long reading a list may take; whoever dies meanwhile is taken over after it.
 const CLAIM_MS: i64 = 30 * MINUTE_MS;
@@ -154,30 +154,30 @@ pub async fn follow(engine: &Engine) -> Result<(), Fail> {
         return Ok(());
     };
     let mut reader = engine.db.read().await?;
-    let (rows, before) = (table::all(&mut reader).await?, lists.held());
-    let mut held = Held::default();
+    let (rows, before) = (table::all(&mut reader).await?, lists.loaded());
+    let mut loaded = LoadedLists::default();
     for list in &lists.config.lists {
         let digest = list.digest();
         let row = rows
             .iter()
             .find(|row| row.name == list.name && row.digest == digest);
         if let Some(row) = row
-            && let Some(list) = held_list(&mut reader, row, before.list(list)).await?
+            && let Some(list) = load_list(&mut reader, row, before.list(list)).await?
         {
-            held.lists.push(list);
+            loaded.lists.push(list);
         }
     }
     drop(reader);
-    lists.hold(held);
+    lists.replace(loaded);
     measure(engine, lists, &rows);
     Ok(())
 }
 
-async fn held_list(
+async fn load_list(
     reader: &mut Reader,
     row: &ListRow,
-    before: Option<&HeldList>,
-) -> Result<Option<HeldList>, Fail> {
+    before: Option<&LoadedList>,
+) -> Result<Option<LoadedList>, Fail> {
     let Some((edition, fetched_at)) = row.edition.clone().zip(row.fetched_at) else {
         return Ok(None);
     };
@@ -193,7 +193,7 @@ async fn held_list(
             Arc::new(read)
         }
     };
-    Ok(Some(HeldList {
+    Ok(Some(LoadedList {
         name: row.name.clone(),
         digest: row.digest.clone(),
         edition,

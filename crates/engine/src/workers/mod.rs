@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::Engine;
-use crate::base::keep::keep;
+use crate::base::supervise::supervise;
 use crate::base::wake::Stopping;
 use crate::checkout::stream;
 use crate::outbound::Sender;
@@ -80,14 +80,14 @@ fn deliver(
     stopping: &Stopping,
 ) -> tokio::task::JoinHandle<()> {
     let engine = Arc::clone(engine);
-    keep("webhooks", stopping.clone(), move |stopping| {
+    supervise("webhooks", stopping.clone(), move |stopping| {
         webhooks::run(Arc::clone(&engine), Arc::clone(&sender), stopping)
     })
 }
 
 fn send_mail(engine: &Arc<Engine>, stopping: &Stopping) -> tokio::task::JoinHandle<()> {
     let engine = Arc::clone(engine);
-    keep("mail", stopping.clone(), move |stopping| {
+    supervise("mail", stopping.clone(), move |stopping| {
         mail::run(Arc::clone(&engine), stopping)
     })
 }
@@ -99,7 +99,7 @@ fn every(
     work: Work,
 ) -> tokio::task::JoinHandle<()> {
     let engine = Arc::clone(engine);
-    keep(work.name(), stopping.clone(), move |stopping| {
+    supervise(work.name(), stopping.clone(), move |stopping| {
         periodic(Arc::clone(&engine), stopping, period, work)
     })
 }

@@ -23,8 +23,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const BYTES_MAX: u64 = 1024 * 1024;
 const PIECES_WAITING: usize = 16;
 
-/// A price, and when it was one.
-type Told = (Price, i64);
+/// A price, and the time its source gives for it.
+type ReportedPrice = (Price, i64);
 
 /// Asks all sources, once. What not enough of them agree on is no price: the last one counts until it is old.
 pub async fn observe(engine: &Engine) -> Result<(), Fail> {
@@ -34,21 +34,21 @@ pub async fn observe(engine: &Engine) -> Result<(), Fail> {
     let asked = feeds
         .feeds
         .iter()
-        .map(|feed| told(engine, feeds, feed).boxed());
+        .map(|feed| reported_price(engine, feeds, feed).boxed());
     let answers = futures::future::join_all(asked).await;
     let now = engine.clock.now_ms();
-    let mut pairs: BTreeMap<&str, Vec<Told>> = BTreeMap::new();
-    for (feed, told) in feeds.feeds.iter().zip(answers) {
+    let mut pairs: BTreeMap<&str, Vec<ReportedPrice>> = BTreeMap::new();
+    for (feed, reported) in feeds.feeds.iter().zip(answers) {
         let of_pair = pairs.entry(&feed.pair).or_default();
-        of_pair.extend(told.filter(|(_, at)| engine.prices.is_fresh(*at, now)));
+        of_pair.extend(reported.filter(|(_, at)| engine.prices.is_fresh(*at, now)));
     }
-    for (pair, told) in pairs {
-        let prices: Vec<Price> = told.iter().map(|(price, _)| *price).collect();
+    for (pair, reported) in pairs {
+        let prices: Vec<Price> = reported.iter().map(|(price, _)| *price).collect();
         let agreed = agreed(&prices, feeds.min_sources, feeds.max_spread_bps);
         let result = if agreed.is_some() { "ok" } else { "none" };
         metrics::counter!("till_prices_total", "pair" => pair.to_owned(), "result" => result)
             .increment(1);
-        let oldest = told.iter().map(|(_, at)| *at).min();
+        let oldest = reported.iter().map(|(_, at)| *at).min();
         let Some((price, at)) = agreed.zip(oldest) else {
             let fresh = prices.len();
             tracing::warn!(
@@ -65,7 +65,7 @@ pub async fn observe(engine: &Engine) -> Result<(), Fail> {
     Ok(())
 }
 
-async fn told(engine: &Engine, feeds: &Feeds, feed: &Feed) -> Option<Told> {
+async fn reported_price(engine: &Engine, feeds: &Feeds, feed: &Feed) -> Option<ReportedPrice> {
     let asked = async {
         match &feed.place {
             FeedPlace::Chainlink { network, feed } => on_chain(engine, network, feed).await,
@@ -77,7 +77,7 @@ async fn told(engine: &Engine, feeds: &Feeds, feed: &Feed) -> Option<Told> {
     };
     let answer = timeout(PATIENCE, asked).await;
     match answer.unwrap_or_else(|_| Err("it does not answer".to_owned())) {
-        Ok(told) => Some(told),
+        Ok(reported) => Some(reported),
         Err(error) => {
             let (pair, kind) = (&*feed.pair, feed.place.kind());
             tracing::warn!(pair, kind, error, "a price source gave no usable price");
@@ -87,7 +87,11 @@ async fn told(engine: &Engine, feeds: &Feeds, feed: &Feed) -> Option<Told> {
 }
 
 /// What as many of the network's endpoints as must agree say of the feed.
-async fn on_chain(engine: &Engine, network: &str, contract: &[u8; 20]) -> Result<Told, String> {
+async fn on_chain(
+    engine: &Engine,
+    network: &str,
+    contract: &[u8; 20],
+) -> Result<ReportedPrice, String> {
     let watching = engine.watching.as_ref().ok_or("no network is watched")?;
     let net = watching.network(network).ok_or("it is not watched")?;
     watch::identify(engine, network).await;

@@ -25,57 +25,63 @@ pub async fn forget(engine: &Engine) -> Result<(), Fail> {
     let now = engine.clock.now_ms();
     let before = |days: i64| now - days * DAY_MS;
     // What says most about people goes first.
-    until_few(engine, What::PayerContacts(before(kept.payer_contacts_d))).await?;
-    until_few(engine, What::LinkOpenings).await?;
+    until_few(
+        engine,
+        ExpiredRows::PayerContacts(before(kept.payer_contacts_d)),
+    )
+    .await?;
+    until_few(engine, ExpiredRows::LinkOpenings).await?;
     let oldest = id::make(IdKind::Delivery, before(kept.deliveries_d), 0, 0);
     for scope in scopes(engine).await? {
-        until_few(engine, What::Deliveries(&scope, &oldest)).await?;
+        until_few(engine, ExpiredRows::Deliveries(&scope, &oldest)).await?;
     }
     let oldest = id::make(IdKind::Event, before(kept.events_d), 0, 0);
     events(engine, &oldest).await?;
     leases(engine, before(kept.events_d)).await?;
-    until_few(engine, What::Secrets(before(SECRETS_D))).await
+    until_few(engine, ExpiredRows::Secrets(before(SECRETS_D))).await
 }
 
-/// What is deleted wherever it is found.
+/// Rows past their retention, with the age or the owner that they are found by.
 #[derive(Clone, Copy)]
-enum What<'w> {
+enum ExpiredRows<'w> {
     PayerContacts(i64),
     LinkOpenings,
     Deliveries(&'w Scope, &'w str),
     Secrets(i64),
 }
 
-impl What<'_> {
+impl ExpiredRows<'_> {
     fn table(self) -> &'static str {
         match self {
-            What::PayerContacts(_) => "notices",
-            What::LinkOpenings => "link_openings",
-            What::Deliveries(..) => "deliveries",
-            What::Secrets(_) => "webhook_secrets",
+            ExpiredRows::PayerContacts(_) => "notices",
+            ExpiredRows::LinkOpenings => "link_openings",
+            ExpiredRows::Deliveries(..) => "deliveries",
+            ExpiredRows::Secrets(_) => "webhook_secrets",
         }
     }
 
     async fn delete(self, tx: &mut Tx) -> Result<u64, StoreError> {
         match self {
-            What::PayerContacts(before) => retention::payer_contacts(tx, before, AT_ONCE).await,
-            What::LinkOpenings => retention::link_openings(tx, AT_ONCE).await,
-            What::Deliveries(scope, before) => {
+            ExpiredRows::PayerContacts(before) => {
+                retention::payer_contacts(tx, before, AT_ONCE).await
+            }
+            ExpiredRows::LinkOpenings => retention::link_openings(tx, AT_ONCE).await,
+            ExpiredRows::Deliveries(scope, before) => {
                 retention::deliveries(tx, scope, before, AT_ONCE).await
             }
-            What::Secrets(before) => retention::secrets(tx, before, AT_ONCE).await,
+            ExpiredRows::Secrets(before) => retention::secrets(tx, before, AT_ONCE).await,
         }
     }
 }
 
 /// Steps until one finds less than it might have.
-async fn until_few(engine: &Engine, what: What<'_>) -> Result<(), Fail> {
+async fn until_few(engine: &Engine, rows: ExpiredRows<'_>) -> Result<(), Fail> {
     loop {
         let step = engine.db.write(move |tx: &mut Tx| {
-            async move { what.delete(tx).await.map_err(Fail::from) }.scope_boxed()
+            async move { rows.delete(tx).await.map_err(Fail::from) }.scope_boxed()
         });
         let deleted = step.await?;
-        count(what.table(), deleted).await;
+        count(rows.table(), deleted).await;
         if deleted < AT_ONCE.cast_unsigned() {
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! Lists of addresses, fetched: whole or not at all, and never from where a redirect leads inside.
 
-use till_engine::lists::{Content, Format, ListConfig, Source, read};
+use till_engine::lists::{Content, Format, ListConfig, ListSource, read};
 use till_engine::outbound::Fetcher;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -10,7 +10,7 @@ use crate::tls;
 async fn fetch(url: String, format: Format) -> Result<Content, String> {
     let list = ListConfig {
         name: "l".to_owned(),
-        source: Source::Url(url),
+        source: ListSource::Url(url),
         format,
     };
     let fetcher = Fetcher::new(&[tls::unrelated_certificate_pem()]).expect("a client");

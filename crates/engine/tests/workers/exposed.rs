@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use till_engine::merchants::accounts::{Modes, create_account, hash_key};
-use till_engine::merchants::exposed::{Exposures, Found, note};
+use till_engine::merchants::exposed::{ExposedKey, Exposures, note};
 use till_store::Dialect;
 use till_store::testing::migrated;
 
@@ -17,15 +17,15 @@ async fn what_is_no_key_of_ours_never_waits_for_the_writer() {
     let world = World::new(test.db.clone()).await;
     let account = create_account(&world.engine, "Shop", Modes::TestOnly, &[]).await;
     let known = hash_key(&account.unwrap().test.secret_key);
-    assert_eq!(note(&world.engine, known).await.unwrap(), Found::Key);
+    assert_eq!(note(&world.engine, known).await.unwrap(), ExposedKey::Known);
     let holder = world.db.begin().await.unwrap();
     let asked = async {
         for number in 0..100 {
             let unknown = hash_key(&format!("till_test_sk_{number}"));
             let found = note(&world.engine, unknown).await.unwrap();
-            assert_eq!(found, Found::Nothing);
+            assert_eq!(found, ExposedKey::Unknown);
         }
-        assert_eq!(note(&world.engine, known).await.unwrap(), Found::Key);
+        assert_eq!(note(&world.engine, known).await.unwrap(), ExposedKey::Known);
     };
     let asked = tokio::time::timeout(PATIENCE, asked).await;
     asked.expect("nobody waits for the writer, which is held");

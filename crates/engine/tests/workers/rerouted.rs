@@ -3,7 +3,7 @@
 use till_core::money::Units;
 use till_core::payment::Level;
 use till_core::scope::Scope;
-use till_engine::books::{Asked, Walk};
+use till_engine::books::{BooksRequest, Walk};
 use till_engine::intake::chain::Seen;
 use till_store::{Queries as _, both_engines};
 
@@ -101,7 +101,7 @@ pub async fn the_report_agrees(world: &World, payees: &[Payee]) {
 
 /// What the report of an account flags, and how much of it.
 pub async fn flagged(world: &World, scope: &Scope) -> Vec<(&'static str, String)> {
-    let asked = Asked {
+    let asked = BooksRequest {
         from: Some(NOW - 1),
         to: Some(NOW + 1),
         asset: None,

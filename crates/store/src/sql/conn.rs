@@ -7,7 +7,7 @@ use sqlx::{AssertSqlSafe, query_as_with, query_with};
 
 use super::look_up::LookUp;
 use super::postgres::Sessions;
-use super::write::Together;
+use super::write::CombinedStatement;
 use crate::sql::rows::{add_columns, postgres_arguments, sqlite_arguments};
 use crate::{Row, StoreError, Val};
 
@@ -108,7 +108,7 @@ impl Conn<'_> {
     /// How many rows were touched.
     pub(crate) async fn run_together<'v>(
         self,
-        together: Together,
+        together: CombinedStatement,
         tables: impl Iterator<Item = &'v [Vec<Val>]> + Send,
     ) -> Result<u64, sqlx::Error> {
         match self {

@@ -19,7 +19,7 @@ use super::migrate::{self, Schema};
 use super::postgres::{self, Connections};
 use crate::sql::checkpoint::Checkpointer;
 use crate::sql::group::{self, Slot, Unit};
-use crate::sql::reader::Source;
+use crate::sql::reader::ReaderConnection;
 use crate::sql::tx::{Steps, write_postgres, write_sqlite};
 use crate::{Queries as _, Reader, Retryable, StoreError, Tx, Unwritable, Write};
 
@@ -211,12 +211,12 @@ impl Db {
 
     pub async fn read(&self) -> Result<Reader, StoreError> {
         Ok(Reader(match &self.0.backend {
-            Backend::Memory { writer } => Source::Memory(Arc::clone(writer)),
-            Backend::Sqlite { readers, .. } => Source::Sqlite {
+            Backend::Memory { writer } => ReaderConnection::Memory(Arc::clone(writer)),
+            Backend::Sqlite { readers, .. } => ReaderConnection::Sqlite {
                 pool: readers.clone(),
                 held: None,
             },
-            Backend::Postgres { readers, .. } => Source::Postgres {
+            Backend::Postgres { readers, .. } => ReaderConnection::Postgres {
                 connections: readers.clone(),
                 held: None,
                 stale_left: readers.pool.options().get_max_connections(),

@@ -10,7 +10,7 @@ use scoped_futures::ScopedFutureExt as _;
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Executor as _, raw_sql};
 
-use super::migration::{Migration, Step, migrations};
+use super::migration::{Migration, MigrationStep, migrations};
 use super::postgres::{Connections, Sessions};
 use crate::{Db, Dialect, Queries, StoreError, Tx};
 
@@ -144,7 +144,7 @@ async fn in_steps(
     now_ms: i64,
 ) -> Result<(), StoreError> {
     let steps = migration.steps();
-    if let [Step::Whole(_)] = steps[..] {
+    if let [MigrationStep::Whole(_)] = steps[..] {
         guard.check().await?;
         return retry_locked(db, AT_LENGTH, move |tx| {
             apply_whole(tx, migration, now_ms).scope_boxed()
@@ -154,15 +154,15 @@ async fn in_steps(
     for step in steps {
         guard.check().await?;
         match step {
-            Step::Whole(sql) | Step::Brief(sql) => {
+            MigrationStep::Whole(sql) | MigrationStep::Brief(sql) => {
                 retry_locked(db, BRIEFLY, move |tx| tx.batch(sql).scope_boxed()).await?;
             }
-            Step::Repeat(sql) => {
+            MigrationStep::Repeat(sql) => {
                 while retry_locked(db, BRIEFLY, move |tx| tx.run(sql, &[]).scope_boxed()).await? > 0
                 {
                 }
             }
-            Step::Concurrently { index, sql } => build_index(db, index, sql).await?,
+            MigrationStep::Concurrently { index, sql } => build_index(db, index, sql).await?,
         }
     }
     let done: Result<u64, StoreError> = db

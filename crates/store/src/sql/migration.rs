@@ -40,7 +40,7 @@ macro_rules! migrations {
 pub(super) use migrations;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum MigrationStep {
     /// The base schema.
     Whole(&'static str),
     Brief(&'static str),
@@ -65,9 +65,9 @@ impl Migration {
     }
 
     /// How PostgreSQL is brought there.
-    pub(crate) fn steps(&self) -> Vec<Step> {
+    pub(crate) fn steps(&self) -> Vec<MigrationStep> {
         if !self.postgres.contains(MARK) {
-            return vec![Step::Whole(self.postgres)];
+            return vec![MigrationStep::Whole(self.postgres)];
         }
         // What is before the first mark is a comment.
         let parts = self.postgres.split(MARK).skip(1);
@@ -75,16 +75,16 @@ impl Migration {
     }
 }
 
-fn step(part: &'static str) -> Option<Step> {
+fn step(part: &'static str) -> Option<MigrationStep> {
     let (kind, sql) = part.split_once('\n')?;
     let sql = sql.trim();
     match kind.trim() {
-        "brief" => Some(Step::Brief(sql)),
-        "repeat" => Some(Step::Repeat(sql)),
+        "brief" => Some(MigrationStep::Brief(sql)),
+        "repeat" => Some(MigrationStep::Repeat(sql)),
         "concurrently" => {
             let mut words = sql.split_whitespace().skip_while(|word| *word != "EXISTS");
             let index = words.nth(1)?;
-            Some(Step::Concurrently { index, sql })
+            Some(MigrationStep::Concurrently { index, sql })
         }
         _ => None,
     }
@@ -122,10 +122,10 @@ mod tests {
             fault("it is not made of steps".to_owned());
         }
         for step in steps {
-            let (Step::Whole(sql)
-            | Step::Brief(sql)
-            | Step::Repeat(sql)
-            | Step::Concurrently { sql, .. }) = step;
+            let (MigrationStep::Whole(sql)
+            | MigrationStep::Brief(sql)
+            | MigrationStep::Repeat(sql)
+            | MigrationStep::Concurrently { sql, .. }) = step;
             if sql.matches(';').count() != 1 || !sql.ends_with(';') {
                 fault(format!("one statement a step: {sql}"));
             }
@@ -135,7 +135,7 @@ mod tests {
                 }
             }
             let is_index = sql.contains("CONCURRENTLY");
-            if is_index != matches!(step, Step::Concurrently { .. }) {
+            if is_index != matches!(step, MigrationStep::Concurrently { .. }) {
                 fault(format!(
                     "indexes are built concurrently, nothing else is: {sql}"
                 ));
@@ -143,7 +143,7 @@ mod tests {
             if sql.contains("DROP ") && !sql.contains(" IF EXISTS") {
                 fault(format!("it may be gone already: {sql}"));
             }
-            if matches!(step, Step::Repeat(_)) && !sql.contains("LIMIT ") {
+            if matches!(step, MigrationStep::Repeat(_)) && !sql.contains("LIMIT ") {
                 fault(format!("some rows at a time: {sql}"));
             }
         }
@@ -197,7 +197,7 @@ mod tests {
     fn an_index_is_known_by_its_name() {
         let sql =
             "-- step: concurrently\nCREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS a_b ON a (b);\n";
-        let Some(Step::Concurrently { index, sql }) = postgres(sql).steps().pop() else {
+        let Some(MigrationStep::Concurrently { index, sql }) = postgres(sql).steps().pop() else {
             panic!("it is a step that builds an index");
         };
         assert_eq!(index, "a_b");

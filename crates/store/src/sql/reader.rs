@@ -16,9 +16,10 @@ use crate::{Row, StoreError, Val};
 
 /// Reads what is committed, each statement what is so at its moment. In a database in memory, a read waits
 /// for the units of work before it: to read while holding a [`crate::Tx`] waits for ever, so read through the `Tx`.
-pub struct Reader(pub(crate) Source);
+pub struct Reader(pub(crate) ReaderConnection);
 
-pub(crate) enum Source {
+/// Where a reader gets the connection that it asks on.
+pub(crate) enum ReaderConnection {
     Memory(Arc<Mutex<Slot>>),
     Sqlite {
         pool: SqlitePool,
@@ -37,12 +38,12 @@ pub(crate) enum Source {
 macro_rules! read_on {
     ($reader:ident, $conn:ident => $query:expr) => {
         match &mut $reader.0 {
-            Source::Memory(writer) => {
+            ReaderConnection::Memory(writer) => {
                 let mut slot = group::lock(writer, None).await?;
                 let $conn = Conn::Sqlite(slot.conn()?);
                 Ok($query.await?)
             }
-            Source::Sqlite { pool, held } => {
+            ReaderConnection::Sqlite { pool, held } => {
                 let conn = match held {
                     Some(conn) => conn,
                     None => held.insert(pool.acquire().await?),
@@ -50,7 +51,7 @@ macro_rules! read_on {
                 let $conn = Conn::Sqlite(conn);
                 Ok($query.await?)
             }
-            Source::Postgres {
+            ReaderConnection::Postgres {
                 connections,
                 stale_left,
                 ..
@@ -66,7 +67,7 @@ macro_rules! read_on {
                     }
                 }
             },
-            Source::Postgres {
+            ReaderConnection::Postgres {
                 connections,
                 held,
                 stale_left,
@@ -98,14 +99,14 @@ impl Queries for Reader {
     ) -> Result<Vec<T>, StoreError> {
         let mut found = Vec::new();
         match &self.0 {
-            Source::Postgres { .. } if keys.is_empty() => {}
-            Source::Postgres { .. } => {
+            ReaderConnection::Postgres { .. } if keys.is_empty() => {}
+            ReaderConnection::Postgres { .. } => {
                 let sql = look_up.lateral(keys)?;
                 let rows: Result<Vec<T>, StoreError> =
                     read_on!(self, conn => conn.all_columns(&sql, keys));
                 found = rows?;
             }
-            Source::Sqlite { .. } | Source::Memory(_) => {
+            ReaderConnection::Sqlite { .. } | ReaderConnection::Memory(_) => {
                 for (sql, keys) in look_up.chunks(keys)? {
                     let rows: Result<Vec<T>, StoreError> =
                         read_on!(self, conn => conn.all(sql.as_str(), keys.iter().flatten()));

@@ -151,7 +151,7 @@ impl Tx {
         let mut count = 0;
         match self.dialect() {
             Dialect::Postgres => {
-                let Some(together) = write::together(writes)? else {
+                let Some(together) = write::combined(writes)? else {
                     return Ok(());
                 };
                 let tables = writes.iter().map(|write| write.rows.as_slice());
@@ -263,7 +263,7 @@ pub(crate) async fn write_postgres(
     connections: &Connections,
     writes: &[Write],
 ) -> Result<(), StoreError> {
-    let Some(together) = write::together(writes)? else {
+    let Some(together) = write::combined(writes)? else {
         return Ok(());
     };
     let mut stale_left = connections.pool.options().get_max_connections();

@@ -327,12 +327,12 @@ pub(crate) fn chunks<'w>(write: &'w Write, returning: &str) -> Result<Vec<Chunk<
 }
 
 /// Statements that are sent together, and the rows that go into them one after the other.
-pub(crate) type Step<'r> = (String, Vec<&'r [Vec<Val>]>);
+pub(crate) type StatementBatch<'r> = (String, Vec<&'r [Vec<Val>]>);
 
 /// For SQLite: the first chunks of all tables as one text, then the second ones, and so on. Every text sent is
 /// a trip to SQLite's thread and back, which costs more than a row does.
-pub(crate) fn steps(writes: &[Write]) -> Result<Vec<Step<'_>>, StoreError> {
-    let mut steps: Vec<Step<'_>> = Vec::new();
+pub(crate) fn steps(writes: &[Write]) -> Result<Vec<StatementBatch<'_>>, StoreError> {
+    let mut steps: Vec<StatementBatch<'_>> = Vec::new();
     for write in writes {
         for (index, (sql, rows)) in chunks(write, "")?.into_iter().enumerate() {
             match steps.get_mut(index) {
@@ -350,15 +350,15 @@ pub(crate) fn steps(writes: &[Write]) -> Result<Vec<Step<'_>>, StoreError> {
 
 /// One statement for the rows of several tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Together {
+pub(crate) struct CombinedStatement {
     pub(crate) sql: String,
     /// It answers with one row: how many rows were touched.
     pub(crate) is_counted: bool,
 }
 
 /// For PostgreSQL: all tables by one statement. Nothing when there are no rows.
-pub(crate) fn together(writes: &[Write]) -> Result<Option<Together>, StoreError> {
-    let plain = |sql| Together {
+pub(crate) fn combined(writes: &[Write]) -> Result<Option<CombinedStatement>, StoreError> {
+    let plain = |sql| CombinedStatement {
         sql,
         is_counted: false,
     };
@@ -391,7 +391,7 @@ pub(crate) fn together(writes: &[Write]) -> Result<Option<Together>, StoreError>
         .map(|index| format!("(SELECT count(*) FROM part{index})"))
         .collect();
     let _ = write!(sql, " SELECT CAST({} AS BIGINT)", counted.join(" + "));
-    Ok(Some(Together {
+    Ok(Some(CombinedStatement {
         sql,
         is_counted: true,
     }))
@@ -511,7 +511,7 @@ mod tests {
     #[test]
     fn tables_are_written_together() {
         let text = |writes: &[Write]| {
-            let together = together(writes).expect("even rows");
+            let together = combined(writes).expect("even rows");
             together.map(|together| together.sql)
         };
         let writes = [into("x", 1), into("none", 0), into("y", 5)];

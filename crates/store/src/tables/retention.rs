@@ -27,9 +27,9 @@ pub async fn deliveries(
     tx.run(sql, &args).await
 }
 
-/// How far a step went, and what it deleted.
+/// How far one deletion went, and how many rows it deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step<T> {
+pub struct DeletionStep<T> {
     /// None when there is nothing further on.
     pub reached: Option<T>,
     pub deleted: u64,
@@ -42,11 +42,11 @@ pub async fn events(
     after: &str,
     before: &str,
     at_most: i64,
-) -> Result<Step<String>, StoreError> {
+) -> Result<DeletionStep<String>, StoreError> {
     let sql = "SELECT id FROM events WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3";
     let looked: Vec<(String,)> = tx.all(sql, &vals![after, before, at_most]).await?;
     let Some((reached,)) = looked.into_iter().last() else {
-        return Ok(Step {
+        return Ok(DeletionStep {
             reached: None,
             deleted: 0,
         });
@@ -56,7 +56,7 @@ pub async fn events(
          AND NOT EXISTS (SELECT 1 FROM invoices i WHERE i.account = events.account AND i.mode = events.mode \
          AND i.id = events.subject AND i.closed_at IS NULL)";
     let deleted = tx.run(sql, &vals![after, &reached]).await?;
-    Ok(Step {
+    Ok(DeletionStep {
         reached: Some(reached),
         deleted,
     })
@@ -68,11 +68,11 @@ pub async fn leases(
     after: i64,
     before: i64,
     at_most: i64,
-) -> Result<Step<i64>, StoreError> {
+) -> Result<DeletionStep<i64>, StoreError> {
     let sql = "SELECT free_at FROM leases WHERE freed = 1 AND free_at > $1 AND free_at < $2 ORDER BY free_at LIMIT $3";
     let looked: Vec<(i64,)> = tx.all(sql, &vals![after, before, at_most]).await?;
     let Some((reached,)) = looked.into_iter().last() else {
-        return Ok(Step {
+        return Ok(DeletionStep {
             reached: None,
             deleted: 0,
         });
@@ -80,7 +80,7 @@ pub async fn leases(
     let sql = "DELETE FROM leases WHERE freed = 1 AND free_at > $1 AND free_at <= $2 \
          AND EXISTS (SELECT 1 FROM leases l WHERE l.address = leases.address AND l.leased_at > leases.leased_at)";
     let deleted = tx.run(sql, &vals![after, reached]).await?;
-    Ok(Step {
+    Ok(DeletionStep {
         reached: Some(reached),
         deleted,
     })

@@ -4,7 +4,7 @@ use crate::{Queries, StoreError, Tx, Val, vals};
 
 /// A column that holds what was encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum SealedColumn {
     WebhookSecrets,
     NoticeEmails,
     CustomerEmails,
@@ -13,57 +13,57 @@ pub enum Place {
     Answers,
 }
 
-impl Place {
-    pub const ALL: [Place; 5] = [
-        Place::WebhookSecrets,
-        Place::NoticeEmails,
-        Place::CustomerEmails,
-        Place::ClaimTokens,
-        Place::Answers,
+impl SealedColumn {
+    pub const ALL: [SealedColumn; 5] = [
+        SealedColumn::WebhookSecrets,
+        SealedColumn::NoticeEmails,
+        SealedColumn::CustomerEmails,
+        SealedColumn::ClaimTokens,
+        SealedColumn::Answers,
     ];
 
     pub fn table(self) -> &'static str {
         match self {
-            Place::WebhookSecrets => "webhook_secrets",
-            Place::NoticeEmails => "notices",
-            Place::CustomerEmails => "customers",
-            Place::ClaimTokens => "refunds",
-            Place::Answers => "idempotency_keys",
+            SealedColumn::WebhookSecrets => "webhook_secrets",
+            SealedColumn::NoticeEmails => "notices",
+            SealedColumn::CustomerEmails => "customers",
+            SealedColumn::ClaimTokens => "refunds",
+            SealedColumn::Answers => "idempotency_keys",
         }
     }
 
-    fn column(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
-            Place::WebhookSecrets => "secret",
-            Place::NoticeEmails | Place::CustomerEmails => "email",
-            Place::ClaimTokens => "token_sealed",
-            Place::Answers => "response",
+            SealedColumn::WebhookSecrets => "secret",
+            SealedColumn::NoticeEmails | SealedColumn::CustomerEmails => "email",
+            SealedColumn::ClaimTokens => "token_sealed",
+            SealedColumn::Answers => "response",
         }
     }
 
     /// The table's key, in order.
     fn key(self) -> &'static [&'static str] {
         match self {
-            Place::WebhookSecrets => &["account", "mode", "serial"],
-            Place::NoticeEmails => &["id"],
-            Place::CustomerEmails | Place::ClaimTokens => &["account", "mode", "id"],
-            Place::Answers => &["account", "mode", "credential", "key"],
+            SealedColumn::WebhookSecrets => &["account", "mode", "serial"],
+            SealedColumn::NoticeEmails => &["id"],
+            SealedColumn::CustomerEmails | SealedColumn::ClaimTokens => &["account", "mode", "id"],
+            SealedColumn::Answers => &["account", "mode", "credential", "key"],
         }
     }
 
     /// What it was encrypted for, besides its account and mode.
     fn subject(self) -> &'static str {
         match self {
-            Place::WebhookSecrets => "''",
-            Place::NoticeEmails => "invoice",
-            Place::CustomerEmails | Place::ClaimTokens => "id",
-            Place::Answers => "key",
+            SealedColumn::WebhookSecrets => "''",
+            SealedColumn::NoticeEmails => "invoice",
+            SealedColumn::CustomerEmails | SealedColumn::ClaimTokens => "id",
+            SealedColumn::Answers => "key",
         }
     }
 
     fn credential(self) -> &'static str {
         match self {
-            Place::Answers => "credential",
+            SealedColumn::Answers => "credential",
             _ => "''",
         }
     }
@@ -94,38 +94,41 @@ pub struct SealedRow {
 }
 
 impl SealedRow {
-    fn key(&self, place: Place) -> impl Iterator<Item = Val> {
+    fn key(&self, sealed_column: SealedColumn) -> impl Iterator<Item = Val> {
         let parts = [&self.key_1, &self.key_2, &self.key_3, &self.key_4];
-        parts.into_iter().take(place.key().len()).map(Val::from)
+        parts
+            .into_iter()
+            .take(sealed_column.key().len())
+            .map(Val::from)
     }
 }
 
 /// The next ones in the order of their keys.
 pub async fn page(
     q: &mut impl Queries,
-    place: Place,
+    sealed_column: SealedColumn,
     after: Option<&SealedRow>,
     at_most: i64,
 ) -> Result<Vec<SealedRow>, StoreError> {
-    let part = |at: usize| match place.key().get(at) {
+    let part = |at: usize| match sealed_column.key().get(at) {
         Some(column) => format!("CAST({column} AS TEXT) AS key_{}", at + 1),
         None => format!("'' AS key_{}", at + 1),
     };
     let parts: Vec<String> = (0..4).map(part).collect();
     let (mut args, mut from) = (vals![at_most].to_vec(), String::new());
     if let Some(after) = after {
-        args.extend(after.key(place));
-        from = format!("{} AND ", place.compared(">", 2));
+        args.extend(after.key(sealed_column));
+        from = format!("{} AND ", sealed_column.compared(">", 2));
     }
     let sql = format!(
         "SELECT account, mode, {} AS subject, {} AS credential, {column} AS sealed, {} FROM {} \
          WHERE {from}{column} IS NOT NULL AND length({column}) > 0 ORDER BY {} LIMIT $1",
-        place.subject(),
-        place.credential(),
+        sealed_column.subject(),
+        sealed_column.credential(),
         parts.join(", "),
-        place.table(),
-        place.key().join(", "),
-        column = place.column(),
+        sealed_column.table(),
+        sealed_column.key().join(", "),
+        column = sealed_column.name(),
     );
     q.all(&sql, &args).await
 }
@@ -133,12 +136,12 @@ pub async fn page(
 /// How many each key has encrypted, by the name that is in front of what it encrypted.
 pub async fn counts_by_key(
     q: &mut impl Queries,
-    place: Place,
+    sealed_column: SealedColumn,
 ) -> Result<Vec<(Vec<u8>, i64)>, StoreError> {
     let sql = format!(
         "SELECT substr({column}, 2, 4), COUNT(*) FROM {} WHERE {column} IS NOT NULL AND length({column}) > 0 GROUP BY 1",
-        place.table(),
-        column = place.column(),
+        sealed_column.table(),
+        column = sealed_column.name(),
     );
     q.all(&sql, &[]).await
 }
@@ -146,14 +149,14 @@ pub async fn counts_by_key(
 /// Puts another in its place, unless somebody else has. `tag` is for e-mail addresses of payers.
 pub async fn replace(
     tx: &mut Tx,
-    place: Place,
+    sealed_column: SealedColumn,
     row: &SealedRow,
     sealed: Vec<u8>,
     tag: Option<Vec<u8>>,
 ) -> Result<bool, StoreError> {
-    let column = place.column();
+    let column = sealed_column.name();
     let mut args = vals![sealed, row.sealed.clone()].to_vec();
-    args.extend(row.key(place));
+    args.extend(row.key(sealed_column));
     let of_tag = match tag {
         None => String::new(),
         Some(tag) => {
@@ -163,8 +166,8 @@ pub async fn replace(
     };
     let sql = format!(
         "UPDATE {} SET {column} = $1{of_tag} WHERE {} AND {column} = $2",
-        place.table(),
-        place.compared("=", 3)
+        sealed_column.table(),
+        sealed_column.compared("=", 3)
     );
     Ok(tx.run(&sql, &args).await? == 1)
 }

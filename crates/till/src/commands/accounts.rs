@@ -25,7 +25,7 @@ pub struct List {
 }
 
 #[derive(Debug, Args)]
-pub struct Which {
+pub struct AccountArg {
     /// The account's id
     #[arg(long, value_name = "ID")]
     account: String,
@@ -76,14 +76,14 @@ fn line(row: &AccountRow) -> String {
 }
 
 /// Its keys stop working at once. What was promised to payers goes on: observing, crediting, webhooks.
-pub async fn disable(config: &Config, which: &Which) -> Result<(), Failure> {
+pub async fn disable(config: &Config, which: &AccountArg) -> Result<(), Failure> {
     let now = SystemClock::start().now_ms();
     set(config, &which.account, Some(now)).await?;
     tokio::time::sleep(SERVERS_FORGET_TIME).await;
     output::print(&format!("{} is disabled\n", which.account))
 }
 
-pub async fn enable(config: &Config, which: &Which) -> Result<(), Failure> {
+pub async fn enable(config: &Config, which: &AccountArg) -> Result<(), Failure> {
     set(config, &which.account, None).await?;
     output::print(&format!("{} is enabled\n", which.account))
 }

@@ -15,7 +15,6 @@ use till_store::Db;
 use till_store::networks::{NetworkRow, Times};
 use url::Url;
 
-use crate::advice::{self, Advice};
 use crate::commands::checklist;
 use crate::commands::screening::{self, ListStatus};
 use crate::compose;
@@ -28,6 +27,7 @@ use crate::output;
 use crate::progress;
 use crate::system::SystemClock;
 use crate::tls;
+use crate::warnings::{self, Warning};
 
 const ENDPOINT_TIME: Duration = Duration::from_secs(5);
 const CLOCKS_WARN_MS: i64 = 2_000;
@@ -47,7 +47,7 @@ pub async fn run(config: &Config) -> Result<(), Failure> {
     let mut report = Report::default();
     // Whoever gets here has one: reading it comes before every command.
     report.add("configuration", Ok(String::new()))?;
-    for Advice { about, line } in advice::of(config) {
+    for Warning { about, line } in warnings::collect(config) {
         report.warn(about, &line)?;
     }
     let name = format!("database {}", database::name(&config.database));

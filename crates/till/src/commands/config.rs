@@ -26,14 +26,17 @@ pub struct Show {
 }
 
 /// What the file, the environment and the command line say.
-pub struct Given {
+pub struct ConfigSources {
     pub file_text: Option<String>,
     pub variables: Vec<(String, String)>,
     pub flags: Flags,
 }
 
 /// Reads the configuration only where it is asked for: a page must not depend on the machine it is printed on.
-pub fn show(show: &Show, given: impl FnOnce() -> Result<Given, Failure>) -> Result<(), Failure> {
+pub fn show(
+    show: &Show,
+    given: impl FnOnce() -> Result<ConfigSources, Failure>,
+) -> Result<(), Failure> {
     if show.example {
         return print(&reference::example());
     }

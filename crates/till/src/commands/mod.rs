@@ -2,7 +2,6 @@
 
 pub mod account;
 pub mod accounts;
-mod asking;
 pub mod backup;
 pub mod check;
 pub mod checklist;
@@ -10,14 +9,16 @@ pub mod checkout;
 pub mod config;
 pub mod copies;
 pub mod demo;
+mod deposit_networks;
 pub mod destination;
 pub mod key;
 pub mod key_file;
-pub mod live;
 pub mod migrate;
 pub mod network;
 pub mod recover;
 pub mod restore;
+pub mod review;
 pub mod screening;
 pub mod serve;
 pub mod sweep;
+pub mod webhook;

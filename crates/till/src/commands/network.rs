@@ -7,7 +7,7 @@ use till_core::time;
 use till_engine::intake::chain;
 use till_store::networks::NetworkRow;
 
-use crate::commands::asking;
+use crate::commands::deposit_networks;
 use crate::compose;
 use crate::config::Config;
 use crate::database;
@@ -54,7 +54,11 @@ struct Shown {
 }
 
 pub async fn list(config: &Config, list: &List) -> Result<(), Failure> {
-    let only = list.network.as_deref().map(asking::known).transpose()?;
+    let only = list
+        .network
+        .as_deref()
+        .map(deposit_networks::known)
+        .transpose()?;
     let endpoints = compose::endpoints(config)?;
     let db = database::open_existing(&config.database).await?;
     let rows = till_store::networks::all(&mut db.read().await?).await;
@@ -116,7 +120,7 @@ fn line(shown: &Shown) -> String {
 }
 
 pub async fn thaw(config: &Config, thaw: &Thaw) -> Result<(), Failure> {
-    let id = &*asking::known(&thaw.network)?.id;
+    let id = &*deposit_networks::known(&thaw.network)?.id;
     let engine = compose::engine_on_existing(config).await?;
     let row = till_store::networks::find(&mut engine.db.read().await?, id).await?;
     let is_frozen = row.is_some_and(|row| row.frozen_at.is_some());

@@ -12,9 +12,9 @@ use till_core::asset::Registry;
 use till_core::id::{self, IdKind};
 use till_watch::{EndpointSettings, Holdings, Pool, Watching};
 
-use self::search::{Addresses, EMPTY_MAX, Extent, Failed, Found, Search};
+use self::search::{Addresses, EMPTY_MAX, Extent, Failed, RecoveredAddress, Search};
 use crate::commands::account::{Destination, destination};
-use crate::commands::asking;
+use crate::commands::deposit_networks;
 use crate::commands::key::Mode;
 use crate::compose;
 use crate::config::Config;
@@ -48,8 +48,8 @@ pub struct Recover {
 }
 
 pub async fn run(config: &Config, recover: &Recover) -> Result<(), Failure> {
-    let mut told = Told::default();
-    let all = addresses(recover, &mut told.remarks)?;
+    let mut report = RecoveryReport::default();
+    let all = addresses(recover, &mut report.remarks)?;
     let endpoints = asked(config, recover)?;
     let rpc = RpcClient::new().map_err(|error| Failure::new(error.to_string()))?;
     let (watching, clock) = (Watching::once(endpoints, rpc), SystemClock::start());
@@ -60,26 +60,26 @@ pub async fn run(config: &Config, recover: &Recover) -> Result<(), Failure> {
         let search = Search::run(addresses, &mut asking, extent, &mut failed).await;
         let search = search.map_err(|error| wrong(addresses.family().namespace(), error))?;
         if extent == Extent::All {
-            told.remarks.push(how_far(addresses, &asking, &search));
+            report.remarks.push(how_far(addresses, &asking, &search));
         }
         let remarks = asking.into_iter().flat_map(Holdings::into_remarks);
-        told.remarks.extend(remarks);
-        told.found.extend(search.found);
+        report.remarks.extend(remarks);
+        report.found.extend(search.found);
     }
-    told.remarks.extend(failed.remarks);
-    told.tell(recover.json, &failed.why)
+    report.remarks.extend(failed.remarks);
+    report.print(recover.json, &failed.why)
 }
 
-/// What there is to say at the end.
+/// The addresses that were found, and what is remarked on standard error.
 #[derive(Default)]
-struct Told {
-    found: Vec<Found>,
+struct RecoveryReport {
+    found: Vec<RecoveredAddress>,
     remarks: Vec<String>,
 }
 
-impl Told {
+impl RecoveryReport {
     /// The addresses are right though a network failed; what lies there is not known on it, which is the end, in one line.
-    fn tell(self, json: bool, failed: &[String]) -> Result<(), Failure> {
+    fn print(self, json: bool, failed: &[String]) -> Result<(), Failure> {
         match json {
             true => output::print_json(&self.found)?,
             false => output::print(&self.found.iter().map(line).collect::<String>())?,
@@ -138,7 +138,7 @@ fn asked(
     let mut endpoints = compose::provided(config)?;
     for given in &recover.rpc {
         let (network, endpoint) = endpoint(given)?;
-        let network = asking::of_mode(network, mode)?;
+        let network = deposit_networks::of_mode(network, mode)?;
         let none = || EndpointSettings {
             of: Vec::new(),
             quorum: None,
@@ -149,11 +149,11 @@ fn asked(
         of_network.of.insert(0, endpoint);
     }
     let named = recover.network.iter();
-    let named = named.map(|id| asking::named(id, mode, &endpoints).map(|it| &*it.id));
+    let named = named.map(|id| deposit_networks::named(id, mode, &endpoints).map(|it| &*it.id));
     let named: Vec<&str> = named.collect::<Result<_, Failure>>()?;
     endpoints.retain(|id, _| {
         let network = Registry::builtin().network(id);
-        let can_be = network.is_some_and(|it| asking::can_be_asked(it, mode));
+        let can_be = network.is_some_and(|it| deposit_networks::can_be_asked(it, mode));
         can_be && (named.is_empty() || named.contains(&&**id))
     });
     Ok(endpoints)
@@ -198,7 +198,7 @@ fn how_far(addresses: &Addresses<'_>, asking: &[Holdings<'_>], search: &Search) 
     }
 }
 
-fn line(found: &Found) -> String {
+fn line(found: &RecoveredAddress) -> String {
     let lying = found.balances.iter();
     let lying = lying.map(|lying| format!("  {} {}", lying.amount, lying.asset));
     let lying: String = lying.collect();

@@ -1,6 +1,5 @@
 //! `till serve`
 
-use crate::advice;
 use crate::compose::{self, Purpose};
 use crate::config::Config;
 use crate::failure::Failure;
@@ -9,6 +8,7 @@ use crate::logging::Log;
 use crate::reload::Again;
 use crate::server::{self, Part, Server};
 use crate::tls;
+use crate::warnings;
 
 /// `again` reads the configuration anew, for a server that is told to.
 pub async fn run(config: &Config, only: &[Part], log: Log, again: Again) -> Result<(), Failure> {
@@ -23,7 +23,7 @@ pub async fn run(config: &Config, only: &[Part], log: Log, again: Again) -> Resu
 
 async fn prepare(config: &Config, only: &[Part], again: Again) -> Result<Server, Failure> {
     handles::raise();
-    advice::log(&advice::of(config));
+    warnings::log(&warnings::collect(config));
     let runs = |part| only.is_empty() || only.contains(&part);
     // Bound before the database is opened: a second server by mistake must not migrate anything.
     let listener = match runs(Part::Api) {

@@ -13,8 +13,8 @@ use till_core::scope::Scope;
 use till_store::destinations::Numbered;
 use till_watch::{EndpointSettings, Holdings, Pool, Watching};
 
-use self::unsigned::{Account, Lying, Sweepable, Unsigned, of_network};
-use crate::commands::asking::{self, FAMILIES};
+use self::unsigned::{Account, AddressHoldings, Sweepable, Unsigned, of_network};
+use crate::commands::deposit_networks::{self, FAMILIES};
 use crate::commands::key::Mode;
 use crate::compose;
 use crate::config::Config;
@@ -129,11 +129,11 @@ fn wanted(
 ) -> Result<BTreeMap<String, EndpointSettings>, Failure> {
     let mode = sweep.mode.of_assets();
     let named = sweep.network.iter();
-    let named = named.map(|id| asking::named(id, mode, &endpoints).map(|it| &*it.id));
+    let named = named.map(|id| deposit_networks::named(id, mode, &endpoints).map(|it| &*it.id));
     let named: Vec<&str> = named.collect::<Result<_, _>>()?;
     endpoints.retain(|id, _| {
         let network = Registry::builtin().network(id);
-        network.is_some_and(|network| asking::can_be_asked(network, mode))
+        network.is_some_and(|network| deposit_networks::can_be_asked(network, mode))
     });
     if endpoints.is_empty() {
         let line =
@@ -174,7 +174,7 @@ fn text(found: &Sweepable) -> String {
             } else {
                 ", not deployed yet"
             };
-            let Lying {
+            let AddressHoldings {
                 address,
                 asset,
                 amount,

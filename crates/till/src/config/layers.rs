@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
-use super::given::{Given, Origin};
+use super::origin::{GivenValue, Origin};
 use super::sections::settings;
 use super::setting::{Kind, Setting};
 use super::{ConfigError, Flags, Network, UnknownVariable};
@@ -22,8 +22,8 @@ const LOG_VARIABLE: &str = "TILL_LOG";
 /// The winning value of every setting that somebody gave, by its dotted name.
 #[derive(Default, Clone)]
 pub(super) struct Layers {
-    pub settings: BTreeMap<String, Given>,
-    pub networks: BTreeMap<String, BTreeMap<String, Given>>,
+    pub settings: BTreeMap<String, GivenValue>,
+    pub networks: BTreeMap<String, BTreeMap<String, GivenValue>>,
     pub unknown_variables: Vec<UnknownVariable>,
 }
 
@@ -62,14 +62,14 @@ pub(super) fn gather(
 impl Layers {
     fn put(&mut self, section: &str, key: &str, origin: Origin, value: Value) {
         self.settings
-            .insert(format!("{section}.{key}"), Given { origin, value });
+            .insert(format!("{section}.{key}"), GivenValue { origin, value });
     }
 
     fn put_network(&mut self, id: &str, key: &str, origin: Origin, value: Value) {
         self.networks
             .entry(id.to_owned())
             .or_default()
-            .insert(key.to_owned(), Given { origin, value });
+            .insert(key.to_owned(), GivenValue { origin, value });
     }
 }
 

@@ -8,8 +8,8 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-mod given;
 mod layers;
+mod origin;
 mod parse;
 mod prices;
 mod read;
@@ -21,7 +21,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use given::Origin;
+pub use origin::Origin;
 pub use sections::{
     Addresses, Dashboard, Database, Invoices, Limits, Log, Mail, Metrics, Network, Prices,
     Retention, Screening, Secrets, Server, Subscriptions, Wallets, Webhooks,

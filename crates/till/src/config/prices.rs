@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 use url::Url;
 
-use super::given::Given;
+use super::origin::GivenValue;
 use super::settings::{Settings, wrong};
 use super::{ConfigError, FixedPrices, PricePlace, PriceSource};
 
@@ -16,7 +16,7 @@ const PRICE_DIGITS_MAX: usize = 40;
 
 impl Settings {
     pub(super) fn fixed_prices(&mut self, key: &str) -> Result<FixedPrices, ConfigError> {
-        let Some(Given { origin, value }) = self.0.remove(key) else {
+        let Some(GivenValue { origin, value }) = self.0.remove(key) else {
             let (pair, price) = TEST_PRICE_DEFAULT;
             return Ok(FixedPrices {
                 test: BTreeMap::from([(pair.to_owned(), price.to_owned())]),
@@ -47,7 +47,7 @@ impl Settings {
     }
 
     pub(super) fn price_sources(&mut self, key: &str) -> Result<Vec<PriceSource>, ConfigError> {
-        let Some(Given { origin, value }) = self.0.remove(key) else {
+        let Some(GivenValue { origin, value }) = self.0.remove(key) else {
             return Ok(Vec::new());
         };
         let Value::Array(items) = value else {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use url::Url;
 
-use super::given::{Given, Origin};
 use super::layers::Layers;
+use super::origin::{GivenValue, Origin};
 use super::settings::{Settings, wrong};
 use super::{
     Addresses, Config, ConfigError, Dashboard, Database, Invoices, Limits, Log, Mail, Metrics,
@@ -75,7 +75,7 @@ fn screening(s: &mut Settings) -> Result<Screening, ConfigError> {
 }
 
 fn networks(
-    given: BTreeMap<String, BTreeMap<String, Given>>,
+    given: BTreeMap<String, BTreeMap<String, GivenValue>>,
 ) -> Result<BTreeMap<String, Network>, ConfigError> {
     let mut networks = BTreeMap::new();
     for (id, settings) in given {

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use toml::Value;
 
-use super::given::{Given, Origin};
 use super::layers;
+use super::origin::{GivenValue, Origin};
 use super::sections::{SECTIONS, settings};
 use super::setting::{DefaultValue, Kind, Setting};
 use super::{Config, ConfigError, Flags, Network, read};
@@ -57,13 +57,15 @@ fn one(
     setting: &Setting,
     name: String,
     environment: Option<String>,
-    given: Option<&Given>,
+    given: Option<&GivenValue>,
 ) -> Explained {
     let default = written(setting);
     let (value, origin) = match given {
         None => (default.clone(), "default".to_owned()),
-        Some(Given { origin, .. }) if setting.is_secret => (Some(HIDDEN.to_owned()), words(origin)),
-        Some(Given { origin, value }) => (Some(value.to_string()), words(origin)),
+        Some(GivenValue { origin, .. }) if setting.is_secret => {
+            (Some(HIDDEN.to_owned()), words(origin))
+        }
+        Some(GivenValue { origin, value }) => (Some(value.to_string()), words(origin)),
     };
     Explained {
         name,

@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 use url::Url;
 
-use super::given::Given;
+use super::origin::GivenValue;
 use super::settings::{Settings, wrong};
 use super::{ConfigError, ScreeningList};
 
@@ -19,7 +19,7 @@ const FORMATS: [&str; 2] = ["ofac_sdn_advanced", "plain"];
 
 impl Settings {
     pub(super) fn screening_lists(&mut self, key: &str) -> Result<Vec<ScreeningList>, ConfigError> {
-        let Some(Given { origin, value }) = self.0.remove(key) else {
+        let Some(GivenValue { origin, value }) = self.0.remove(key) else {
             return Ok(Vec::new());
         };
         let Value::Array(items) = value else {

@@ -6,10 +6,10 @@ use std::ops::RangeInclusive;
 use toml::Value;
 
 use super::ConfigError;
-use super::given::{Given, Origin};
+use super::origin::{GivenValue, Origin};
 
 /// Each reader takes its value out, so that what nobody read can be noticed.
-pub(super) struct Settings(pub(super) BTreeMap<String, Given>);
+pub(super) struct Settings(pub(super) BTreeMap<String, GivenValue>);
 
 impl Settings {
     pub(super) fn origin(&self, key: &str) -> Origin {
@@ -48,7 +48,7 @@ impl Settings {
         key: &str,
         parse: impl Fn(&str) -> Result<T, &'static str>,
     ) -> Result<Vec<T>, ConfigError> {
-        let Some(Given { origin, value }) = self.0.remove(key) else {
+        let Some(GivenValue { origin, value }) = self.0.remove(key) else {
             return Ok(Vec::new());
         };
         // One item needs no brackets, in the file as little as in a variable.
@@ -64,7 +64,7 @@ impl Settings {
     pub(super) fn flag(&mut self, key: &str, default: bool) -> Result<bool, ConfigError> {
         match self.0.remove(key) {
             None => Ok(default),
-            Some(Given {
+            Some(GivenValue {
                 value: Value::Boolean(value),
                 ..
             }) => Ok(value),
@@ -86,7 +86,7 @@ impl Settings {
         key: &str,
         range: RangeInclusive<u32>,
     ) -> Result<Option<u32>, ConfigError> {
-        let Some(Given { origin, value }) = self.0.remove(key) else {
+        let Some(GivenValue { origin, value }) = self.0.remove(key) else {
             return Ok(None);
         };
         let Value::Integer(number) = value else {

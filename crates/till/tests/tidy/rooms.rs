@@ -60,7 +60,7 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
     (
         "api",
         &[
-            &["face"],
+            &["handler"],
             &["checkout", "dashboard", "health", "v1"],
             &["document"],
             &["server"],

@@ -14,7 +14,7 @@ use till_engine::checkout;
 use till_engine::view::CheckoutInvoiceView;
 
 use self::words::{Words, for_request};
-use crate::face::{Api, Failure, Got, Id, Payer};
+use crate::handler::{Api, Failure, Got, Id, Payer};
 
 pub fn routes() -> Router<Arc<Api>> {
     Router::new()

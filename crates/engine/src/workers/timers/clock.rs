@@ -24,8 +24,8 @@ pub async fn reach_goal(engine: &Engine, scope: &Scope) -> Result<(), Fail> {
             })
             .await;
         match done {
-            Ok(Step::There) => return Ok(()),
-            Ok(Step::OnItsWay) => size = (size * 2).min(STEP_MAX),
+            Ok(ClockStep::Arrived) => return Ok(()),
+            Ok(ClockStep::Advancing) => size = (size * 2).min(STEP_MAX),
             // Nothing is lost: asked again, it goes on from here.
             Err(
                 fail @ Fail::Store(
@@ -46,16 +46,17 @@ pub async fn reach_goal(engine: &Engine, scope: &Scope) -> Result<(), Fail> {
     }
 }
 
-enum Step {
-    OnItsWay,
-    There,
+/// Where a step left the clock.
+enum ClockStep {
+    Advancing,
+    Arrived,
 }
 
 /// Fires the next few, and moves the clock to the last of them.
-async fn step(tx: &mut Tx, context: &Context<'_>, size: i64) -> Result<Step, Fail> {
+async fn step(tx: &mut Tx, context: &Context<'_>, size: i64) -> Result<ClockStep, Fail> {
     let merchant = till_store::accounts::merchant(tx, &context.scope).await?;
     let Some(goal) = merchant.ok_or_else(not_configured)?.clock_goal else {
-        return Ok(Step::There);
+        return Ok(ClockStep::Arrived);
     };
     let mut due = till_store::timers::due_for(tx, &context.scope, goal, size).await?;
     in_order(&mut due);
@@ -70,12 +71,12 @@ async fn step(tx: &mut Tx, context: &Context<'_>, size: i64) -> Result<Step, Fai
     let fired = fire(tx, contexts.iter().zip(alike).collect(), Locked::Awaited).await?;
     let left = till_store::timers::due_for(tx, &context.scope, goal, 1).await?;
     let (reached, step) = match (left.is_empty(), alike[..fired.seen].last()) {
-        (false, Some(last)) => (last.due_at, Step::OnItsWay),
+        (false, Some(last)) => (last.due_at, ClockStep::Advancing),
         (false, None) => return Err(Fail::Again),
-        (true, _) => (goal, Step::There),
+        (true, _) => (goal, ClockStep::Arrived),
     };
     let offset_ms = reached - context.engine.clock.now_ms();
-    let goal = matches!(step, Step::There).then_some(goal);
+    let goal = matches!(step, ClockStep::Arrived).then_some(goal);
     till_store::accounts::move_clock(tx, &context.scope, offset_ms, goal).await?;
     Ok(step)
 }

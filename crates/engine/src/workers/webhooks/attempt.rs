@@ -13,7 +13,7 @@ use till_store::deliveries::{Attempted, Claimed};
 
 use super::Deliver;
 use super::claim::Endpoint;
-use super::places::Place;
+use super::slots::SendSlot;
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::outbound::Outcome;
@@ -50,7 +50,7 @@ pub(super) async fn attempt(
     sender: &impl Deliver,
     endpoint: Arc<Endpoint>,
     mut delivery: Claimed,
-    place: Place,
+    slot: SendSlot,
 ) -> Done {
     let attempted_at = engine.clock.now_ms();
     let secrets: Vec<&str> = endpoint.secrets.iter().map(String::as_str).collect();
@@ -65,7 +65,7 @@ pub(super) async fn attempt(
     ];
     let started = engine.clock.monotonic_us();
     let outcome = sender.post(&endpoint.url, &headers, body).await;
-    drop(place);
+    drop(slot);
     let latency_ms = i64::try_from(engine.clock.monotonic_us().saturating_sub(started) / 1_000)
         .unwrap_or(i64::MAX);
     metrics::counter!("till_webhook_attempts_total", "delivered" => if outcome.delivered { "yes" } else { "no" })

@@ -1,10 +1,10 @@
-//! Sends what is due, endpoint by endpoint. Each endpoint has its own task and its own places, so one that
+//! Sends what is due, endpoint by endpoint. Each endpoint has its own task and its own slots, so one that
 //! hangs holds up nobody else. What is told of one invoice is told in the order in which it happened.
 
 mod attempt;
 mod claim;
-mod places;
 mod ready;
+mod slots;
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -28,8 +28,8 @@ use crate::outbound::{Outcome, Sender};
 
 use attempt::{attempt, record};
 use claim::{Hold, claim, renew};
-use places::Places;
 use ready::Ready;
+use slots::SendSlots;
 
 /// With fewer than this left to send, the next are claimed.
 const READY_MIN: usize = 32;
@@ -53,9 +53,9 @@ impl Deliver for Sender {
 
 /// Sends everything due now whose turn it is, to one endpoint after the other.
 pub async fn run_due(engine: &Engine, sender: &impl Deliver) -> Result<(), Fail> {
-    let places = Places::new(engine.config.limits.webhooks_under_way);
+    let slots = SendSlots::new(engine.config.limits.webhooks_under_way);
     for scope in due_scopes(engine).await {
-        serve_endpoint(engine, sender, &scope, &Signals::default(), &places).await?;
+        serve_endpoint(engine, sender, &scope, &Signals::default(), &slots).await?;
     }
     Ok(())
 }
@@ -88,7 +88,7 @@ impl Drop for BeingServed {
 
 pub async fn run(engine: Arc<Engine>, sender: Arc<impl Deliver>, mut stopping: Stopping) {
     let busy: Busy = Arc::default();
-    let places = Places::new(engine.config.limits.webhooks_under_way);
+    let slots = SendSlots::new(engine.config.limits.webhooks_under_way);
     let served = || busy.lock().unwrap_or_else(PoisonError::into_inner);
     let mut tasks = JoinSet::new();
     loop {
@@ -102,16 +102,16 @@ pub async fn run(engine: Arc<Engine>, sender: Arc<impl Deliver>, mut stopping: S
                 Entry::Vacant(free) => drop(free.insert(Arc::clone(&signals))),
             }
             let (engine, sender) = (Arc::clone(&engine), Arc::clone(&sender));
-            let places = Arc::clone(&places);
+            let slots = Arc::clone(&slots);
             let being_served = BeingServed {
                 busy: Arc::clone(&busy),
                 scope,
             };
             tasks.spawn(async move {
                 let scope = being_served.scope.clone();
-                let served = serve_endpoint(&engine, &*sender, &scope, &signals, &places).await;
+                let served = serve_endpoint(&engine, &*sender, &scope, &signals, &slots).await;
                 drop(being_served);
-                // Something may have become due after the last look and before the place was given back.
+                // Something may have become due after the last look and before the slot was given back.
                 let is_told = signals.more.notified().now_or_never().is_some();
                 match served {
                     Ok(Served::Something) => engine.nudges.webhooks(scope),
@@ -174,7 +174,7 @@ async fn serve_endpoint(
     sender: &impl Deliver,
     scope: &Scope,
     signals: &Signals,
-    places: &Arc<Places>,
+    slots: &Arc<SendSlots>,
 ) -> Result<Served, Fail> {
     let mut ready = Ready::default();
     let mut done = Vec::new();
@@ -182,8 +182,8 @@ async fn serve_endpoint(
     let (mut claims, mut records) = (FuturesUnordered::new(), FuturesUnordered::new());
     let mut renewals = FuturesUnordered::new();
     let mut under_way = FuturesUnordered::new();
-    let mut given_back = places.watch();
-    let turn = places.turn(scope);
+    let mut given_back = slots.watch();
+    let waiter = slots.waiter(scope);
     let mut claimed_all = Ok(false);
     let mut served = Served::Nothing;
     loop {
@@ -203,18 +203,18 @@ async fn serve_endpoint(
         }
         // In this order: one given back after it is noticed below.
         given_back.mark_unchanged();
-        let mut lacks_place = false;
+        let mut lacks_slot = false;
         while ready.has_next(now) {
-            let Some(place) = turn.take(under_way.len()) else {
-                lacks_place = true;
+            let Some(slot) = waiter.take(under_way.len()) else {
+                lacks_slot = true;
                 break;
             };
             if let Some((endpoint, delivery)) = ready.next(now) {
-                under_way.push(attempt(engine, sender, endpoint, delivery, place));
+                under_way.push(attempt(engine, sender, endpoint, delivery, slot));
             }
         }
-        if !lacks_place {
-            turn.leave();
+        if !lacks_slot {
+            waiter.leave();
         }
         let old = ready.to_renew(now);
         if renewals.is_empty() && !old.is_empty() {
@@ -225,12 +225,12 @@ async fn serve_endpoint(
         if records.is_empty() && !done.is_empty() {
             records.push(record(engine, scope, std::mem::take(&mut done)));
         }
-        let waits_for_place = lacks_place && under_way.is_empty();
+        let waits_for_slot = lacks_slot && under_way.is_empty();
         if claims.is_empty()
             && under_way.is_empty()
             && records.is_empty()
             && renewals.is_empty()
-            && !waits_for_place
+            && !waits_for_slot
         {
             return claimed_all.map(|_| served);
         }
@@ -256,7 +256,7 @@ async fn serve_endpoint(
             },
             Some(attempted) = under_way.next() => {
                 ready.finish(&attempted.delivery);
-                turn.took(attempted.latency_ms);
+                waiter.took(attempted.latency_ms);
                 done.push(attempted);
             }
             Some((asked, at, ours)) = renewals.next() => match ours {
@@ -264,7 +264,7 @@ async fn serve_endpoint(
                 // They are sent all the same; should somebody take them over meanwhile, twice.
                 Err(fail) => tracing::warn!(?fail, "claims on webhooks under way could not be renewed; another server may send them a second time"),
             },
-            Ok(()) = given_back.changed(), if lacks_place => {}
+            Ok(()) = given_back.changed(), if lacks_slot => {}
             () = signals.more.notified(), if matches!(claimed_all, Ok(true)) => claimed_all = Ok(false),
             // One whose turn has not come may have waited long enough.
             () = tokio::time::sleep(PERIOD), if ready.len() > 0 => {}

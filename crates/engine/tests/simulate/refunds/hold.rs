@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use till_core::money::Units;
 use till_core::scope::Scope;
-use till_engine::books::{self, Asked, Walk};
+use till_engine::books::{self, BooksRequest, Walk};
 use till_store::refunds::RefundRow;
 use till_store::{Queries as _, Val};
 
@@ -488,7 +488,7 @@ async fn unexpectedly_sent(
 pub async fn books(story: &mut Story) -> Check {
     let expected = to_be_flagged(story).await;
     let now = story.world.real_now();
-    let asked = Asked {
+    let asked = BooksRequest {
         from: Some(now - 360 * 86_400_000),
         to: Some(now + 1),
         asset: None,
@@ -518,7 +518,7 @@ fn show(units: u128) -> String {
     till_core::money::show(till_core::money::Units(units), 6)
 }
 
-async fn balances(story: &Story, asked: &Asked) -> Check {
+async fn balances(story: &Story, asked: &BooksRequest) -> Check {
     let seen = books::balances(&story.world.engine, &story.scope(), asked).await;
     let seen = seen.map_err(|fail| format!("{fail:?}"))?;
     let sql = "SELECT debit, credit, amount FROM journal WHERE account = $1 AND mode = $2";

@@ -1,4 +1,4 @@
-//! Going through a family's numbers: which are listed, how far it is looked, and what lies there.
+//! The search through a family's address numbers: which are listed, where the search ends, and what balances there are.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub const EMPTY_MAX: u64 = 20_000;
 const BATCH: u64 = 1_000;
 
 #[derive(Debug, Serialize)]
-pub struct Found {
+pub struct RecoveredAddress {
     pub family: &'static str,
     pub number: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -27,14 +27,14 @@ pub struct Found {
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
     pub address: String,
-    pub balances: Vec<Lying>,
+    pub balances: Vec<AddressBalance>,
     /// Whether as many endpoints as must agree say that something lies there.
     #[serde(skip)]
     is_agreed: bool,
 }
 
 #[derive(Debug, Serialize)]
-pub struct Lying {
+pub struct AddressBalance {
     pub asset: String,
     pub amount: String,
 }
@@ -71,7 +71,7 @@ impl Addresses<'_> {
     }
 
     /// One of them; an error where the destination is none.
-    pub fn at(&self, number: u64) -> Result<Found, AddressError> {
+    pub fn at(&self, number: u64) -> Result<RecoveredAddress, AddressError> {
         let derivation = derive(self.network, self.account, self.destination, number)?;
         let address = derivation.address()?;
         let (salt, path) = match derivation {
@@ -80,7 +80,7 @@ impl Addresses<'_> {
             | Derivation::Tron { salt, .. }
             | Derivation::Solana { salt, .. } => (Some(salt), None),
         };
-        Ok(Found {
+        Ok(RecoveredAddress {
             family: self.family().namespace(),
             number,
             salt,
@@ -91,7 +91,7 @@ impl Addresses<'_> {
         })
     }
 
-    fn of(&self, numbers: Range<u64>) -> Result<Vec<Found>, AddressError> {
+    fn of(&self, numbers: Range<u64>) -> Result<Vec<RecoveredAddress>, AddressError> {
         numbers.map(|number| self.at(number)).collect()
     }
 }
@@ -108,7 +108,7 @@ pub enum Extent {
 /// How far the numbers of one destination were gone through.
 #[derive(Debug, Default)]
 pub struct Search {
-    pub found: Vec<Found>,
+    pub found: Vec<RecoveredAddress>,
     /// The first number that was not looked at.
     pub looked_to: u64,
     /// Behind the last number on which something lies, as enough endpoints say.
@@ -137,7 +137,7 @@ impl Search {
     }
 
     /// What one endpoint says alone does not make it look further: it could say so of every number.
-    fn note(&mut self, batch: &[Found]) {
+    fn note(&mut self, batch: &[RecoveredAddress]) {
         let lying = batch.iter().rev().find(|it| it.is_agreed);
         self.lying_to = lying.map_or(self.lying_to, |it| it.number + 1);
     }
@@ -167,7 +167,7 @@ pub struct Failed {
 }
 
 /// Writes what lies there beside the addresses. The networks are asked side by side.
-async fn look(asking: &mut Vec<Holdings<'_>>, batch: &mut [Found], failed: &mut Failed) {
+async fn look(asking: &mut Vec<Holdings<'_>>, batch: &mut [RecoveredAddress], failed: &mut Failed) {
     let places = batch.iter().enumerate().filter_map(|(at, it)| {
         let family = Family::from_namespace(it.family)?;
         Some((raw(family, &it.address)?, at))
@@ -184,7 +184,7 @@ async fn look(asking: &mut Vec<Holdings<'_>>, batch: &mut [Found], failed: &mut 
                     let at = places.get(&balance.address);
                     if let Some(found) = at.and_then(|at| batch.get_mut(*at)) {
                         found.is_agreed |= !lying.disputed.contains(&balance.address);
-                        found.balances.push(Lying {
+                        found.balances.push(AddressBalance {
                             asset: balance.asset.code.clone(),
                             amount: money::show(balance.units, balance.asset.decimals),
                         });
@@ -231,7 +231,7 @@ mod tests {
         let mut batch = addresses.of(0..3).unwrap();
         for found in &mut batch {
             let (asset, amount) = ("USDC@eip155:84532".to_owned(), "7".to_owned());
-            found.balances.push(Lying { asset, amount });
+            found.balances.push(AddressBalance { asset, amount });
         }
         batch[1].is_agreed = true;
         search.note(&batch);

@@ -26,11 +26,11 @@ pub struct Unsigned {
     pub data: String,
     pub value: String,
     pub gas: String,
-    pub addresses: Vec<Lying>,
+    pub addresses: Vec<AddressHoldings>,
 }
 
 #[derive(Debug, Serialize)]
-pub struct Lying {
+pub struct AddressHoldings {
     pub address: String,
     pub asset: String,
     pub amount: String,
@@ -215,8 +215,8 @@ fn factory(network: &Network) -> Result<[u8; 20], String> {
     factory.ok_or_else(|| format!("{} has no factory", network.id))
 }
 
-fn lying(network: &Network, holding: &Holding, balance: &Balance) -> Lying {
-    Lying {
+fn lying(network: &Network, holding: &Holding, balance: &Balance) -> AddressHoldings {
+    AddressHoldings {
         address: shown(network.family, &holding.address),
         asset: balance.asset.code.clone(),
         amount: money::show(balance.units, balance.asset.decimals),
@@ -224,7 +224,12 @@ fn lying(network: &Network, holding: &Holding, balance: &Balance) -> Lying {
     }
 }
 
-fn transaction(network: &Network, call: &Call, gas: u64, addresses: Vec<Lying>) -> Unsigned {
+fn transaction(
+    network: &Network,
+    call: &Call,
+    gas: u64,
+    addresses: Vec<AddressHoldings>,
+) -> Unsigned {
     Unsigned {
         network: network.id.clone(),
         chain_id: network.chain_id.unwrap_or_default(),

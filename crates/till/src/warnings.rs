@@ -1,4 +1,4 @@
-//! What is not wrong, but worth a line: said in the log at the start, and by `till check`.
+//! Warnings about a configuration that works but should be changed: logged at the start, and printed by `till check`.
 
 use std::path::{Path, PathBuf};
 
@@ -10,31 +10,31 @@ use crate::keyfile;
 
 /// Something an operator may want to change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Advice {
+pub struct Warning {
     pub about: &'static str,
     pub line: String,
 }
 
-/// What the configuration and the files it names suggest.
-pub fn of(config: &Config) -> Vec<Advice> {
-    let mut advice: Vec<Advice> = proxies(config).into_iter().collect();
-    advice.extend(live_mode(config));
-    advice.extend(unwatched(config));
-    advice.extend(config.unknown_variables.iter().map(variable));
-    advice.extend(files(config));
-    advice.extend(disk(config));
-    advice.extend(handles(config, handles::limit()));
-    advice
+/// All warnings about the configuration and the files it names.
+pub fn collect(config: &Config) -> Vec<Warning> {
+    let mut warnings: Vec<Warning> = proxies(config).into_iter().collect();
+    warnings.extend(live_mode(config));
+    warnings.extend(unwatched(config));
+    warnings.extend(config.unknown_variables.iter().map(variable));
+    warnings.extend(files(config));
+    warnings.extend(disk(config));
+    warnings.extend(handles(config, handles::limit()));
+    warnings
 }
 
-pub fn log(advice: &[Advice]) {
-    for Advice { about, line } in advice {
+pub fn log(warnings: &[Warning]) {
+    for Warning { about, line } in warnings {
         tracing::warn!(about, "{line}");
     }
 }
 
 /// The listener speaks plain HTTP, so whoever is reached by https is behind something that ends it.
-fn proxies(config: &Config) -> Option<Advice> {
+fn proxies(config: &Config) -> Option<Warning> {
     let public_url = config.server.public_url.as_deref().unwrap_or_default();
     let trusted = &config.limits.trusted_proxies;
     let line = if trusted.iter().any(|it| it.prefix_len() == 0) {
@@ -49,7 +49,7 @@ fn proxies(config: &Config) -> Option<Advice> {
     } else {
         return None;
     };
-    Some(Advice {
+    Some(Warning {
         about: "proxies",
         line: line.to_owned(),
     })
@@ -59,10 +59,10 @@ fn proxies(config: &Config) -> Option<Advice> {
 const CONNECTIONS_FEW: usize = 2_000;
 
 /// Far fewer connections than were asked for, because the system does not give the handles.
-fn handles(config: &Config, limit: usize) -> Option<Advice> {
+fn handles(config: &Config, limit: usize) -> Option<Warning> {
     let asked = usize::try_from(config.limits.connections).unwrap_or(usize::MAX);
     let budget = handles::budget(config, limit);
-    (budget.connections < asked.min(CONNECTIONS_FEW)).then(|| Advice {
+    (budget.connections < asked.min(CONNECTIONS_FEW)).then(|| Warning {
         about: "file handles",
         line: format!(
             "the system gives {limit} of them, enough for {} connections instead of {asked}; raise the limit \
@@ -73,7 +73,7 @@ fn handles(config: &Config, limit: usize) -> Option<Advice> {
 }
 
 /// What may do for trying out, and not where money is real.
-fn live_mode(config: &Config) -> Vec<Advice> {
+fn live_mode(config: &Config) -> Vec<Warning> {
     if !config.server.live_mode {
         return Vec::new();
     }
@@ -90,7 +90,7 @@ fn live_mode(config: &Config) -> Vec<Advice> {
     );
     let lines = [plain, private].into_iter().flatten();
     lines
-        .map(|line| Advice {
+        .map(|line| Warning {
             about: "live mode",
             line: line.to_owned(),
         })
@@ -98,7 +98,7 @@ fn live_mode(config: &Config) -> Vec<Advice> {
 }
 
 /// Nobody would see what is paid there, so nothing is offered.
-fn unwatched(config: &Config) -> Option<Advice> {
+fn unwatched(config: &Config) -> Option<Warning> {
     if !config.server.live_mode {
         return None;
     }
@@ -126,7 +126,7 @@ fn unwatched(config: &Config) -> Option<Advice> {
             missing.join(", ")
         ),
     };
-    Some(Advice {
+    Some(Warning {
         about: "unwatched networks",
         line: format!(
             "server.live_mode is on, and {set}{} are not watched at all: nothing is offered there",
@@ -135,7 +135,7 @@ fn unwatched(config: &Config) -> Option<Advice> {
     })
 }
 
-fn variable(unknown: &UnknownVariable) -> Advice {
+fn variable(unknown: &UnknownVariable) -> Warning {
     let UnknownVariable { name, meant } = unknown;
     let line = match meant {
         Some(meant) => format!("{name} is no setting and has no effect; did you mean {meant}?"),
@@ -143,14 +143,14 @@ fn variable(unknown: &UnknownVariable) -> Advice {
             format!("{name} is no setting and has no effect; settings are named TILL_SECTION_KEY")
         }
     };
-    Advice {
+    Warning {
         about: "environment",
         line,
     }
 }
 
 /// New files are their owner's alone; those of earlier versions were not.
-fn files(config: &Config) -> Vec<Advice> {
+fn files(config: &Config) -> Vec<Warning> {
     let Some(path) = config.database.sqlite_path() else {
         return Vec::new();
     };
@@ -162,7 +162,7 @@ fn files(config: &Config) -> Vec<Advice> {
     let exposed = ["", "-wal", "-shm"].map(beside).into_iter();
     exposed
         .filter(|path| keyfile::is_exposed(path))
-        .map(|path| Advice {
+        .map(|path| Warning {
             about: "files",
             line: format!(
                 "{} can be read by others on this machine; make it chmod 600",
@@ -176,7 +176,7 @@ fn files(config: &Config) -> Vec<Advice> {
 const DISK_LOW_BYTES: u64 = 1 << 30;
 
 /// Of PostgreSQL's disk its server knows.
-fn disk(config: &Config) -> Option<Advice> {
+fn disk(config: &Config) -> Option<Warning> {
     let path = config.database.sqlite_path()?;
     let folder = path.parent().filter(|of| !of.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
@@ -184,8 +184,8 @@ fn disk(config: &Config) -> Option<Advice> {
     low_disk(folder, found.f_bavail.saturating_mul(found.f_frsize))
 }
 
-fn low_disk(folder: &Path, free_bytes: u64) -> Option<Advice> {
-    (free_bytes < DISK_LOW_BYTES).then(|| Advice {
+fn low_disk(folder: &Path, free_bytes: u64) -> Option<Warning> {
+    (free_bytes < DISK_LOW_BYTES).then(|| Warning {
         about: "disk space",
         line: format!(
             "{} MiB are left on the disk of {}, and when it is full nothing can be written; make room",
@@ -202,7 +202,10 @@ mod tests {
 
     fn about(file: &str) -> Vec<&'static str> {
         let config = Config::load(Some(file), std::iter::empty(), &Flags::default()).unwrap();
-        proxies(&config).iter().map(|advice| advice.about).collect()
+        proxies(&config)
+            .iter()
+            .map(|warning| warning.about)
+            .collect()
     }
 
     #[test]
@@ -239,9 +242,9 @@ mod tests {
     fn live_networks_that_nobody_watches_are_named_in_one_line() {
         let line = |file: &str| {
             let config = Config::load(Some(file), std::iter::empty(), &Flags::default()).unwrap();
-            let mut found = of(&config).into_iter();
-            let found = found.find(|advice| advice.about == "unwatched networks");
-            found.map(|advice| advice.line)
+            let mut found = collect(&config).into_iter();
+            let found = found.find(|warning| warning.about == "unwatched networks");
+            found.map(|warning| warning.line)
         };
         let base = "[networks.\"eip155:8453\"]\nrpc = [\"https://base.example\"]\n";
         assert_eq!(line(base), None, "in test mode payments are simulated");
@@ -277,11 +280,11 @@ mod tests {
     fn a_disk_that_is_nearly_full_is_worth_a_line() {
         let folder = Path::new("data");
         assert!(low_disk(folder, 1 << 30).is_none());
-        let advice = low_disk(folder, 300 << 20).unwrap();
+        let warning = low_disk(folder, 300 << 20).unwrap();
         assert!(
-            advice.line.starts_with("300 MiB are left"),
+            warning.line.starts_with("300 MiB are left"),
             "{}",
-            advice.line
+            warning.line
         );
     }
 
@@ -289,11 +292,11 @@ mod tests {
     fn a_limit_on_handles_that_costs_connections_is_worth_a_line() {
         let config = Config::load(None, std::iter::empty(), &Flags::default()).unwrap();
         assert!(handles(&config, 1_000_000).is_none());
-        let advice = handles(&config, 1_024).unwrap();
+        let warning = handles(&config, 1_024).unwrap();
         assert!(
-            advice.line.contains("the system gives 1024"),
+            warning.line.contains("the system gives 1024"),
             "{}",
-            advice.line
+            warning.line
         );
     }
 }

@@ -1,4 +1,4 @@
-//! How many units of work one account may have under way, where several connections write: an account whose rows are
+//! Limits how many units of work one account may have under way, where several connections write: an account whose rows are
 //! locked must not have them all wait for it.
 
 use std::collections::HashMap;
@@ -10,27 +10,27 @@ use till_store::StoreError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// As long as one waits for a connection.
+/// As long as a unit of work waits for a connection.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-pub struct Turns {
+pub struct UnitLimiter {
     /// None where there is one writer, which everybody shares.
     per_account: Option<usize>,
     accounts: Mutex<HashMap<Scope, Arc<Semaphore>>>,
 }
 
-/// One of the account's units of work, for as long as it lives.
-pub struct Turn<'t> {
-    turns: &'t Turns,
+/// Counts as one of the account's units of work until it is dropped.
+pub struct UnitPermit<'t> {
+    limiter: &'t UnitLimiter,
     scope: &'t Scope,
     permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Turns {
+impl UnitLimiter {
     /// A quarter of the connections is always left to the others.
-    pub fn new(writers: Option<u32>) -> Turns {
+    pub fn new(writers: Option<u32>) -> UnitLimiter {
         let share = |writers: u32| usize::try_from(writers - writers / 4).unwrap_or(usize::MAX);
-        Turns {
+        UnitLimiter {
             per_account: writers.map(share),
             accounts: Mutex::default(),
         }
@@ -40,9 +40,9 @@ impl Turns {
         self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub async fn take<'t>(&'t self, scope: &'t Scope) -> Result<Turn<'t>, StoreError> {
-        let mut turn = Turn {
-            turns: self,
+    pub async fn take<'t>(&'t self, scope: &'t Scope) -> Result<UnitPermit<'t>, StoreError> {
+        let mut unit = UnitPermit {
+            limiter: self,
             scope,
             permit: None,
         };
@@ -57,20 +57,20 @@ impl Turns {
             let permit = timeout(PATIENCE, mine.acquire_owned()).await;
             let permit = permit.map_err(|_| StoreError::Unavailable)?;
             // Nobody closes it.
-            turn.permit = permit.ok();
+            unit.permit = permit.ok();
         }
-        Ok(turn)
+        Ok(unit)
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for UnitPermit<'_> {
     fn drop(&mut self) {
         let Some(permit) = self.permit.take() else {
             return;
         };
         drop(permit);
-        let mut accounts = self.turns.accounts();
-        // Only this map knows it: nobody has a turn or waits for one.
+        let mut accounts = self.limiter.accounts();
+        // Only this map knows it: nobody has a permit or waits for one.
         if accounts
             .get(self.scope)
             .is_some_and(|mine| Arc::strong_count(mine) == 1)
@@ -89,29 +89,29 @@ mod tests {
 
     #[tokio::test]
     async fn one_account_leaves_some_to_the_others() {
-        let turns = Turns::new(Some(8));
+        let limiter = UnitLimiter::new(Some(8));
         let (greedy, other) = (
             Scope::new("acct_1", Mode::Test),
             Scope::new("acct_2", Mode::Test),
         );
         let mut held = Vec::new();
-        while let Some(turn) = turns.take(&greedy).now_or_never() {
-            held.push(turn.unwrap());
+        while let Some(permit) = limiter.take(&greedy).now_or_never() {
+            held.push(permit.unwrap());
         }
         assert_eq!(held.len(), 6);
-        assert!(turns.take(&other).now_or_never().is_some());
+        assert!(limiter.take(&other).now_or_never().is_some());
         held.pop();
-        assert!(turns.take(&greedy).now_or_never().is_some());
+        assert!(limiter.take(&greedy).now_or_never().is_some());
         drop(held);
-        assert!(turns.accounts().is_empty(), "nobody is remembered");
+        assert!(limiter.accounts().is_empty(), "nobody is remembered");
     }
 
     #[tokio::test]
     async fn where_one_writes_for_all_nobody_waits_for_a_turn() {
-        let turns = Turns::new(None);
+        let limiter = UnitLimiter::new(None);
         let scope = Scope::new("acct_1", Mode::Test);
         let held: Vec<_> = (0..100)
-            .map(|_| turns.take(&scope).now_or_never())
+            .map(|_| limiter.take(&scope).now_or_never())
             .collect();
         assert!(held.iter().all(Option::is_some));
     }

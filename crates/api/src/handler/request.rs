@@ -68,7 +68,7 @@ macro_rules! body {
             $($(#[$field_about])* pub $field: $type,)*
         }
 
-        impl $crate::face::request::Body for $Name {
+        impl $crate::handler::request::Body for $Name {
             fn read(bytes: Option<&[u8]>) -> till_http::read::Read<$Name> {
                 const SHAPE: &[till_http::fields::Field] =
                     &[$(till_http::fields::field::<$type>(stringify!($field)),)*];
@@ -97,7 +97,7 @@ macro_rules! params {
             $($(#[$field_about])* pub $field: $type,)*
         }
 
-        impl $crate::face::request::Params for $Name {
+        impl $crate::handler::request::Params for $Name {
             fn names(known: &mut Vec<&'static str>) {
                 known.extend([$(stringify!($field),)*]);
             }

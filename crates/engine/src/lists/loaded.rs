@@ -1,4 +1,4 @@
-//! What lists hold, in memory.
+//! Lists in memory, as they were last read to their end.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 use till_core::screening::{Checked, Finding};
 
 use super::ListConfig;
-use super::found::normalised;
+use super::parsed::normalised;
 
-/// An edition of a list, whole.
+/// One list with all of its addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeldList {
+pub struct LoadedList {
     pub name: String,
     pub digest: Vec<u8>,
     pub edition: String,
@@ -21,8 +21,8 @@ pub struct HeldList {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Held {
-    pub lists: Vec<HeldList>,
+pub struct LoadedLists {
+    pub lists: Vec<LoadedList>,
 }
 
 /// Two times, because only real time makes a list older.
@@ -32,8 +32,8 @@ pub struct Moment {
     pub real: i64,
 }
 
-impl Held {
-    pub fn list(&self, config: &ListConfig) -> Option<&HeldList> {
+impl LoadedLists {
+    pub fn list(&self, config: &ListConfig) -> Option<&LoadedList> {
         let digest = config.digest();
         self.lists
             .iter()
@@ -68,28 +68,28 @@ impl Held {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Format, Source};
+    use super::super::{Format, ListSource};
     use super::*;
 
     fn config() -> ListConfig {
         ListConfig {
             name: "own".to_owned(),
-            source: Source::File("own.txt".into()),
+            source: ListSource::File("own.txt".into()),
             format: Format::Plain,
         }
     }
 
-    fn finding(held: &Held, address: &str, now: i64) -> Finding {
+    fn finding(loaded: &LoadedLists, address: &str, now: i64) -> Finding {
         let now = Moment {
             business: 0,
             real: now,
         };
-        held.check(&config(), address, 100, now).finding
+        loaded.check(&config(), address, 100, now).finding
     }
 
     #[test]
     fn a_list_names_clears_and_grows_old() {
-        let list = HeldList {
+        let list = LoadedList {
             name: "own".to_owned(),
             digest: config().digest().to_vec(),
             edition: "e".to_owned(),
@@ -97,24 +97,24 @@ mod tests {
             fetched_at: 1_000,
             addresses: Arc::new(["0xab".into()].into()),
         };
-        let held = Held {
+        let loaded = LoadedLists {
             lists: vec![list.clone()],
         };
-        assert_eq!(finding(&held, "0xAB", 1_000), Finding::Match);
-        assert_eq!(finding(&held, "0xac", 1_100), Finding::Clear);
-        assert_eq!(finding(&held, "0xac", 1_101), Finding::Unavailable);
-        assert_eq!(finding(&held, "0xAB", 1_101), Finding::Match);
+        assert_eq!(finding(&loaded, "0xAB", 1_000), Finding::Match);
+        assert_eq!(finding(&loaded, "0xac", 1_100), Finding::Clear);
+        assert_eq!(finding(&loaded, "0xac", 1_101), Finding::Unavailable);
+        assert_eq!(finding(&loaded, "0xAB", 1_101), Finding::Match);
         assert_eq!(
-            finding(&Held::default(), "0xac", 1_000),
+            finding(&LoadedLists::default(), "0xac", 1_000),
             Finding::Unavailable
         );
-        let elsewhere = HeldList {
+        let elsewhere = LoadedList {
             digest: vec![1],
             ..list
         };
-        let held = Held {
+        let loaded = LoadedLists {
             lists: vec![elsewhere],
         };
-        assert_eq!(finding(&held, "0xac", 1_000), Finding::Unavailable);
+        assert_eq!(finding(&loaded, "0xac", 1_000), Finding::Unavailable);
     }
 }

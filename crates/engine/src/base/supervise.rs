@@ -1,4 +1,4 @@
-//! Work in the background that goes on whatever happens to it.
+//! Background workers that are restarted when they panic.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -8,12 +8,12 @@ use tokio::task::JoinHandle;
 
 use super::wake::Stopping;
 
-/// What made it panic may be there still: it is not begun anew at once.
+/// The pause before a restart: what made the worker panic may be there still.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Runs a worker until it ends by itself. One that panics is begun anew: what is committed says where it stands, and
-/// what is not was not done.
-pub fn keep<F: Future<Output = ()> + Send + 'static>(
+/// Runs a worker until it ends by itself, and restarts it when it panics. Nothing is lost by that: a worker reads
+/// where it stands from what is committed.
+pub fn supervise<F: Future<Output = ()> + Send + 'static>(
     worker: &'static str,
     mut stopping: Stopping,
     begin: impl Fn(Stopping) -> F + Send + 'static,
@@ -51,7 +51,7 @@ mod tests {
         let (_stop, stopping) = tokio::sync::watch::channel(false);
         let begun: Arc<AtomicUsize> = Arc::default();
         let count = Arc::clone(&begun);
-        let worker = keep("test", stopping, move |_| {
+        let worker = supervise("test", stopping, move |_| {
             let time = count.fetch_add(1, Ordering::Relaxed);
             async move { assert!(time >= 2, "for the test") }
         });
@@ -62,7 +62,7 @@ mod tests {
     #[tokio::test]
     async fn nothing_is_begun_anew_once_the_server_stops() {
         let (_stop, stopping) = tokio::sync::watch::channel(true);
-        let worker = keep("test", stopping, |_| async { panic!("for the test") });
+        let worker = supervise("test", stopping, |_| async { panic!("for the test") });
         worker.await.unwrap();
     }
 }

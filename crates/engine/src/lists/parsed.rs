@@ -1,4 +1,4 @@
-//! What a parser finds in a list, and why there may be nothing to find.
+//! What the parsers of lists return: the addresses, or why there are none.
 
 use std::collections::HashSet;
 use std::io;
@@ -30,14 +30,14 @@ impl ListError {
     }
 }
 
-/// What a parser found.
+/// The addresses of a list, and the version that it names.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct ParsedList {
     pub(super) addresses: HashSet<Box<str>>,
     pub(super) version: Option<String>,
 }
 
-impl Found {
+impl ParsedList {
     pub(super) fn add(&mut self, text: &str) -> Result<(), ListError> {
         let is_address = text.len() <= ADDRESS_CHARS_MAX
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric());

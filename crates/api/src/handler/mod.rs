@@ -1,4 +1,4 @@
-//! What every endpoint stands on: who calls, how requests are read, how lists are paged and answers given.
+//! What every handler is made of: who calls, how requests are read, how lists are paged and answers given.
 
 pub mod access;
 pub mod answers;

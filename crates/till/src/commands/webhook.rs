@@ -1,11 +1,8 @@
-//! `till account set-webhook`, `till account roll-webhook-secret`, `till review accept|reject`: what live mode asks a person for, at
-//! the shell of the server's machine.
+//! `till account set-webhook` and `till account roll-webhook-secret`: in live mode they ask for a person at the server's shell.
 
 use clap::Args;
 use serde_json::json;
-use till_core::limits::{REVIEW_REASON_CHARS_MAX, REVIEW_REASON_CHARS_MIN, chars};
 use till_core::scope::Scope;
-use till_engine::invoices::{self, Decision};
 use till_engine::merchants::operator;
 
 use crate::commands::key::Mode;
@@ -38,15 +35,6 @@ pub struct RollWebhookSecret {
     json: bool,
 }
 
-#[derive(Debug, Args)]
-pub struct Resolve {
-    /// The invoice's id
-    invoice: String,
-    /// Why, for the merchant's records
-    #[arg(long, value_name = "TEXT")]
-    reason: String,
-}
-
 pub async fn set_webhook(config: &Config, set: &SetWebhook) -> Result<(), Failure> {
     let engine = compose::engine_on_existing(config).await?;
     let scope = Scope::new(&set.account, set.mode.of_assets());
@@ -67,32 +55,5 @@ pub async fn roll_webhook_secret(config: &Config, roll: &RollWebhookSecret) -> R
         false => output::print(&format!(
             "Webhook secret  {secret}\nKeep it: it is not shown again. Webhooks are signed with the one before, too, for a day.\n"
         )),
-    }
-}
-
-pub async fn resolve(
-    config: &Config,
-    resolve: &Resolve,
-    decision: Decision,
-) -> Result<(), Failure> {
-    let reason = resolve.reason.trim();
-    if !(REVIEW_REASON_CHARS_MIN..=REVIEW_REASON_CHARS_MAX).contains(&chars(reason)) {
-        return Err(Failure::Usage(format!(
-            "--reason must have {REVIEW_REASON_CHARS_MIN} to {REVIEW_REASON_CHARS_MAX} characters"
-        )));
-    }
-    let engine = compose::engine_on_existing(config).await?;
-    let done = invoices::resolve_by_operator(&engine, &resolve.invoice, decision, reason).await;
-    engine.db.clone().close().await;
-    match done? {
-        Some(invoice) => output::print(&format!(
-            "{} is {}; the merchant is told by the event invoice.review_resolved\n",
-            invoice.id,
-            invoice.status.as_str()
-        )),
-        None => {
-            let id: String = resolve.invoice.chars().take(64).collect();
-            Err(Failure::new(format!("there is no invoice {id:?}")))
-        }
     }
 }

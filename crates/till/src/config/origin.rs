@@ -1,4 +1,4 @@
-//! A value that somebody gave, and where.
+//! The value of a setting, and where it came from.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ impl fmt::Display for Origin {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Given {
+pub(super) struct GivenValue {
     pub origin: Origin,
     pub value: Value,
 }

@@ -1,21 +1,21 @@
-//! How many live streams may be open, for one client and for one invoice.
+//! Limits how many live streams may be open, for one client and for one invoice.
 
 use std::sync::{Arc, PoisonError};
 
 use till_core::error::{Code, Refusal};
 
-use crate::face::{Api, Client};
+use crate::handler::{Api, Client};
 
 const STREAMS_PER_INVOICE_MAX: usize = 200;
 
-/// A counted place among the open streams, given back when the stream ends.
-pub struct Place {
+/// Counts as an open stream of its client and its invoice until it is dropped.
+pub struct StreamPermit {
     api: Arc<Api>,
     counted: [String; 2],
 }
 
-impl Place {
-    pub fn take(api: &Arc<Api>, client: Client, invoice: &str) -> Result<Place, Refusal> {
+impl StreamPermit {
+    pub fn take(api: &Arc<Api>, client: Client, invoice: &str) -> Result<StreamPermit, Refusal> {
         // An address is no id: the two cannot be taken for each other.
         let counted = [client.0.to_string(), invoice.to_owned()];
         let limits = [api.config.streams_per_client, STREAMS_PER_INVOICE_MAX];
@@ -33,14 +33,14 @@ impl Place {
         }
         drop(streams);
         metrics::gauge!("till_streams_open").increment(1);
-        Ok(Place {
+        Ok(StreamPermit {
             api: Arc::clone(api),
             counted,
         })
     }
 }
 
-impl Drop for Place {
+impl Drop for StreamPermit {
     fn drop(&mut self) {
         metrics::gauge!("till_streams_open").decrement(1);
         let mut streams = self

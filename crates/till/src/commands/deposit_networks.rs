@@ -1,4 +1,4 @@
-//! Which networks commands ask what lies on their addresses.
+//! The networks whose deposit addresses `till sweep` and `till recover` can ask about.
 
 use std::collections::BTreeMap;
 
