@@ -7,7 +7,8 @@ use till_watch::our_transfers::{candidates, recipients, retain_ours};
 use till_watch::{EndpointLogs, Seen};
 
 use super::network_watch::NetworkWatch;
-use super::{Trouble, watched_addresses};
+use super::trouble::Trouble;
+use super::watched_addresses;
 use crate::base::fail::Fail;
 
 /// Those of the logs that name one of our addresses, and which addresses those are.
