@@ -7,7 +7,7 @@ use ipnet::IpNet;
 use url::Url;
 
 use super::prices::is_price;
-use super::{ClientAddress, CreditAt, LogFormat, LogLevel};
+use super::values::{ClientAddress, CreditAt, LogFormat, LogLevel};
 
 pub(super) fn listen(text: &str) -> Result<SocketAddr, &'static str> {
     text.parse()
