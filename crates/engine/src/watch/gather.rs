@@ -23,7 +23,7 @@ pub(super) enum Upon<'b> {
 #[derive(Debug)]
 pub(super) enum Gathered {
     Read(ChainUpdate),
-    /// The first block is a child of another: the chain was changed below it.
+    /// The first block's parent is not our last block: a reorg.
     Elsewhere,
 }
 

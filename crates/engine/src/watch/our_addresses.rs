@@ -39,7 +39,8 @@ async fn registered(
     Ok(ours)
 }
 
-/// Where what these transfers brought to deposit addresses may go on to: every destination that their merchants ever had.
+/// By deposit address among the recipients, every destination that its merchant ever had: where the funds may be
+/// forwarded to.
 pub(super) async fn homes(watch: NetworkWatch<'_>, seen: &[Seen]) -> Result<Homes, Fail> {
     if seen.is_empty() {
         return Ok(Homes::new());
