@@ -40,9 +40,9 @@ struct Came {
     strayed: i128,
 }
 
-/// Notes what arrived, where as many endpoints as must agree say the same. Fewer say nothing: it is asked again before
-/// the block counts as final. TRON's nodes know balances of now alone. Answers with the first block about which they
-/// contradict each other.
+/// Sets `arrived` on the transfers for which a quorum of endpoints agrees on it. The others are asked about again before
+/// their block counts as final. TRON is left out: its nodes know current balances only. Returns the first block about
+/// which endpoints contradict each other.
 pub async fn note(
     pool: Pool<'_>,
     blocks: &[Block],

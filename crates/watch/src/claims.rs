@@ -270,7 +270,7 @@ fn judge(
 }
 
 impl Pool<'_> {
-    /// Whether it was disputed for so long that nobody can merely be slow. The first time it is told to operators.
+    /// Whether endpoints have disagreed for longer than an honest one can lag. The first call for a dispute logs an error.
     fn is_old_dispute(&self, dispute: ([u8; 32], [u8; 32]), height: i64) -> bool {
         let standing = self.net.disputes.is_old(dispute, self.now_us());
         if standing.is_none() {

@@ -57,8 +57,9 @@ struct State {
     head: Option<i64>,
     deprioritised_until: u64,
     late_until: u64,
-    /// Until when what it says of the contents of blocks is not read, and how often that was so.
+    /// Until when the contents of blocks are not read from this endpoint.
     contents_doubted_until: u64,
+    /// How often that has happened.
     contents_doubts: u32,
     contents_doubt: String,
     /// Until when no contract is called through it; none while it answers such calls.
@@ -298,7 +299,7 @@ impl Endpoint {
         true
     }
 
-    /// Returns whether this is news.
+    /// Excludes an endpoint that is not what it is configured as. Returns whether this is news.
     pub fn mark_wrong(&self, now_us: u64, what: &str) -> bool {
         let mut state = self.state();
         state.excluded_until = now_us + WRONG_US;

@@ -9,7 +9,7 @@ use crate::heads::{Head, held_at};
 use crate::latecomers::{GRACE, answers_in_time};
 use crate::pool::Pool;
 
-/// How far below the first block that was ever read others may be replaced before anything is final.
+/// How many blocks below the first one ever read a reorg may replace while nothing is final.
 const UNSEEN: i64 = 64;
 
 /// The chain that we know.
@@ -66,7 +66,7 @@ pub async fn last_shared(
     })
 }
 
-/// Who has another block where ours is final, against all the others, is not believed.
+/// Excludes endpoints that have another block than ours at our last final height.
 pub async fn blame_dissenters(
     pool: Pool<'_>,
     ours: KnownChain<'_>,

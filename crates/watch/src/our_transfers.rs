@@ -66,8 +66,8 @@ pub fn retain_ours(pool: Pool<'_>, given: &mut [EndpointLogs<'_>], ours: &HashSe
     }
 }
 
-/// What the transactions of these logs moved to us, as far as it is proven or so many endpoints agree. The headers are those
-/// that are agreed on already.
+/// The transfers to us in the transactions of these logs, as far as they are proven or `need` endpoints agree on them. The
+/// headers are agreed on already.
 pub async fn agreed<'s>(
     pool: Pool<'s>,
     given: &[EndpointLogs<'s>],

@@ -189,7 +189,8 @@ impl<'e> Pool<'e> {
         }
     }
 
-    /// The chain may have changed while it was read. Others are read for a while: one that never fits would hold up all.
+    /// Deprioritises an endpoint whose blocks did not fit together. The chain may have changed between two answers; an
+    /// endpoint that never fits would hold up everything.
     pub fn unsettled(&self, source: &Endpoint) -> EndpointTrouble {
         let network = &*self.network().id;
         tracing::debug!(network, endpoint = %source.address, "the chain changed while it was read");

@@ -46,7 +46,7 @@ pub fn going_on<'s>(
     Some((going, heights.into_iter().min()?))
 }
 
-/// The blocks that are ours once a step is taken, by height.
+/// Our blocks by height, once `new` has replaced those of `window` from its first height on.
 pub struct Chain<'b> {
     pub window: &'b [Block],
     pub new: &'b [Block],

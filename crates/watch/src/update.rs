@@ -58,7 +58,7 @@ pub struct Seen {
     pub units: Units,
     /// What came with it, by the word of as many endpoints as must agree; none where they have not said.
     pub arrived: Option<Units>,
-    /// What arrived left the address again in the same block, and went to nobody whose it is.
+    /// The amount left the deposit address in the same block, and not to a destination of its merchant.
     pub strayed: bool,
     /// What registers on the chain say of the sender.
     pub registers: Option<String>,

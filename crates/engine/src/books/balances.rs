@@ -12,7 +12,8 @@ use till_store::Reader;
 use till_store::sums::day_of;
 use utoipa::ToSchema;
 
-use super::{BooksQuery, BooksRequest, moved, shown};
+use super::amounts::{moved, shown};
+use super::query::{BooksQuery, BooksRequest};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 

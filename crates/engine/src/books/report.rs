@@ -17,8 +17,10 @@ use till_store::books::{BookInvoice, BookLine, BookPayment, BookRefund, BookTips
 use till_store::transfers::TransferRow;
 
 use super::ahead::{Ahead, Part, Reading};
+use super::amounts::{shown, wide};
+use super::query::{BooksQuery, BooksRequest};
+use super::sent;
 use super::views::{AssetView, Assets, DiscrepancyView};
-use super::{BooksQuery, BooksRequest, sent, shown, wide};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 

@@ -6,8 +6,8 @@ use till_core::refund::{RefundStatus, paid_as};
 use till_store::books::BookRefund;
 use till_store::transfers::TransferRow;
 
+use super::amounts::{shown, wide};
 use super::views::DiscrepancyView;
-use super::{shown, wide};
 
 /// The transaction that a refund was sent by, by its network and hash.
 pub(super) fn transaction(refund: &BookRefund) -> Option<(&str, &str)> {

@@ -7,7 +7,7 @@ use till_core::ledger::Group;
 use till_core::reconciliation::{Difference, Totals, Views};
 use utoipa::ToSchema;
 
-use super::shown;
+use super::amounts::shown;
 
 /// Three views of a period, and what they disagree about.
 #[derive(Clone, Debug, Serialize, ToSchema)]

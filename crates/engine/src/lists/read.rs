@@ -8,8 +8,9 @@ use bytes::{Buf as _, Bytes};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::mpsc;
 
+use super::config::{Format, ListConfig, ListSource};
 use super::parsed::ListError;
-use super::{Format, ListConfig, ListSource, plain, sdn};
+use super::{plain, sdn};
 use crate::outbound::Fetcher;
 
 /// Ten times the Treasury's list.

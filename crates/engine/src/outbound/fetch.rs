@@ -17,10 +17,10 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use url::Url;
 
-use super::USER_AGENT_VALUE;
 use super::connect::ConnectError;
 use super::gate::Gate;
 use super::resolve::{Resolve, SystemResolver};
+use super::user_agent::USER_AGENT_VALUE;
 
 const CONNECT_TIME: Duration = Duration::from_secs(30);
 /// Between two pieces of an answer.

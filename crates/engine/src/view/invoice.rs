@@ -12,7 +12,7 @@ use till_store::StoreError;
 use till_store::invoices::InvoiceRow;
 use utoipa::ToSchema;
 
-use super::tokens;
+use super::tokens::{TokenAmount, tokens};
 
 /// A price in a fiat currency.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -33,17 +33,6 @@ impl FiatAmount {
             currency: row.currency.code().into(),
         }
     }
-}
-
-/// An amount of one asset.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct TokenAmount {
-    /// Whole tokens as a decimal string.
-    #[schema(example = "25.00")]
-    pub amount: String,
-    /// Asset code.
-    #[schema(example = "USDC@eip155:84532")]
-    pub asset: String,
 }
 
 /// One way to pay an invoice, with its address.

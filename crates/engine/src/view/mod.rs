@@ -17,15 +17,14 @@ mod settings;
 mod streamed;
 mod subscription;
 mod team;
+mod tokens;
 
 pub use asset::AssetView;
 pub use customer::CustomerView;
 pub use delivery::DeliveryView;
 pub use derivation::AddressDerivation;
 pub use event::{event_body, event_object};
-pub use invoice::{
-    FiatAmount, InvoiceView, PaymentOptionView, PendingOptionView, ReviewView, TokenAmount,
-};
+pub use invoice::{FiatAmount, InvoiceView, PaymentOptionView, PendingOptionView, ReviewView};
 pub use link::{LinkView, PayerLinkView};
 pub use notice::NoticeView;
 pub use page_config::PageConfig;
@@ -42,17 +41,4 @@ pub use settings::{SettingsView, WebhookSecretView};
 pub use streamed::{InvoiceEventView, StreamedInvoice, stream_event};
 pub use subscription::SubscriptionView;
 pub use team::{InviteOfferView, OfferedOrganization, OrganizationView, SessionView, UserView};
-
-use till_core::asset::Registry;
-use till_core::money::{Units, show};
-
-/// Whole tokens of an asset; an asset the registry has lost shows its base units.
-pub fn tokens((asset, units): &(String, Units)) -> TokenAmount {
-    let decimals = Registry::builtin()
-        .asset(asset)
-        .map_or(0, |asset| asset.decimals);
-    TokenAmount {
-        amount: show(*units, decimals),
-        asset: asset.clone(),
-    }
-}
+pub use tokens::{TokenAmount, tokens};

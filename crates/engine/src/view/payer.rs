@@ -14,8 +14,9 @@ use till_store::invoices::InvoiceRow;
 use till_store::payments::PaymentRow;
 use utoipa::ToSchema;
 
-use super::invoice::{asset_of, checkout_url, select_by};
-use super::{AddressDerivation, FiatAmount, PendingOptionView, TokenAmount, tokens};
+use super::derivation::AddressDerivation;
+use super::invoice::{FiatAmount, PendingOptionView, asset_of, checkout_url, select_by};
+use super::tokens::{TokenAmount, tokens};
 use crate::addresses;
 use crate::base::Merchant;
 

@@ -94,7 +94,7 @@ fn below(chain: &Chain<'_>, before: Option<i64>, height: i64) -> Option<Tip> {
     rises.then(|| Tip::of(below))
 }
 
-/// Whether too few endpoints said what came with it, or who sent it.
+/// Whether a transfer still lacks an agreed answer: what the registers say of its sender, or how much arrived.
 fn is_open(watch: NetworkWatch<'_>, seen: &Seen) -> bool {
     let asks_registers = screening::is_asked_on_chains(watch.engine) && seen.sender.is_some();
     (asks_registers && screening::is_unanswered(seen.registers.as_deref()))

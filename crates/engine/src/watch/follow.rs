@@ -11,10 +11,11 @@ use till_watch::{
 use super::confirm::confirmed;
 use super::first_height::first_height;
 use super::gather::{Gathered, Upon, gather};
+use super::measure;
 use super::network_watch::NetworkWatch;
 use super::second_reading::SecondReading;
+use super::trouble::Trouble;
 use super::unconfirmed::unconfirmed_transfers;
-use super::{Trouble, measure};
 use crate::base::fail::Fail;
 use crate::intake::chain::{Advanced, Step, advance};
 

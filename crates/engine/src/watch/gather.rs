@@ -7,7 +7,8 @@ use till_watch::{ChainUpdate, Head, Span, amount_arrived, block_of, headers, rea
 
 use super::network_watch::NetworkWatch;
 use super::our_addresses::{homes, of_ours};
-use super::{Trouble, senders};
+use super::senders;
+use super::trouble::Trouble;
 use crate::base::fail::Fail;
 
 /// What the blocks from a height on are read upon.
@@ -22,7 +23,7 @@ pub(super) enum Upon<'b> {
 #[derive(Debug)]
 pub(super) enum Gathered {
     Read(ChainUpdate),
-    /// The first block is a child of another: the chain was changed below it.
+    /// The first block's parent is not our last block: a reorg.
     Elsewhere,
 }
 

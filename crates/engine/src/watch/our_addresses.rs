@@ -7,7 +7,8 @@ use till_watch::our_transfers::{candidates, recipients, retain_ours};
 use till_watch::{EndpointLogs, Seen};
 
 use super::network_watch::NetworkWatch;
-use super::{Trouble, watched_addresses};
+use super::trouble::Trouble;
+use super::watched_addresses;
 use crate::base::fail::Fail;
 
 /// Those of the logs that name one of our addresses, and which addresses those are.
@@ -38,7 +39,8 @@ async fn registered(
     Ok(ours)
 }
 
-/// Where what these transfers brought to deposit addresses may go on to: every destination that their merchants ever had.
+/// By deposit address among the recipients, every destination that its merchant ever had: where the funds may be
+/// forwarded to.
 pub(super) async fn homes(watch: NetworkWatch<'_>, seen: &[Seen]) -> Result<Homes, Fail> {
     if seen.is_empty() {
         return Ok(Homes::new());

@@ -10,13 +10,13 @@ use till_watch::{
     read_logs,
 };
 
-use super::Trouble;
 use super::confirm::claim_of;
 use super::follow::Follower;
 use super::gather::{disagreement, more};
 use super::network_watch::NetworkWatch;
 use super::our_addresses::of_ours;
 use super::second_reading::{SecondReading, headers_of};
+use super::trouble::Trouble;
 use crate::base::fail::Fail;
 use crate::intake::chain::{Advanced, advance};
 

@@ -10,8 +10,8 @@ use till_core::chain::Block;
 use till_watch::{Endpoint, Span, read_logs};
 use tokio::time::timeout;
 
-use super::Trouble;
 use super::network_watch::NetworkWatch;
+use super::trouble::Trouble;
 
 /// How long a round waits for it.
 const READING_TIME: Duration = Duration::from_millis(500);

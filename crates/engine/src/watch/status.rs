@@ -31,7 +31,7 @@ pub struct NetworkStatus {
     pub final_height: Option<i64>,
     /// How many seconds ago the last block that was read was made.
     pub lag_s: Option<i64>,
-    /// And the last one that is final.
+    /// How many seconds ago the last final block was made.
     pub final_lag_s: Option<i64>,
 }
 

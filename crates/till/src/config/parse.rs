@@ -7,7 +7,7 @@ use ipnet::IpNet;
 use url::Url;
 
 use super::prices::is_price;
-use super::{ClientAddress, CreditAt, LogFormat, LogLevel, Signup};
+use super::values::{ClientAddress, CreditAt, LogFormat, LogLevel, Signup};
 
 pub(super) fn listen(text: &str) -> Result<SocketAddr, &'static str> {
     text.parse()

@@ -11,7 +11,7 @@ use super::parse::{
     proxy, sender, signup, smtp_url, web_url,
 };
 use super::setting::{Setting, section};
-use super::{
+use super::values::{
     ClientAddress, CreditAt, FixedPrices, LogFormat, LogLevel, PriceSource, ScreeningList, Signup,
 };
 
