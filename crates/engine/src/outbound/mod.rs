@@ -26,7 +26,7 @@ use answer::Answer;
 use gate::Gate;
 
 pub use answer::Outcome;
-pub use fetch::Fetcher;
+pub use fetch::{Fetcher, UNWANTED};
 pub use resolve::{Addresses, Resolve, SystemResolver};
 pub use till_net::TlsError as SenderError;
 
