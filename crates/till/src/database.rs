@@ -205,6 +205,9 @@ async fn explain_server(url: &str) -> String {
     let Ok(url) = Url::parse(url) else {
         return "its address is malformed".to_owned();
     };
+    if let Some(problem) = unreadable_file(&url) {
+        return problem;
+    }
     let Some(host) = url.host_str().filter(|host| !host.is_empty()) else {
         return "no server answers at its socket".to_owned();
     };
@@ -212,6 +215,16 @@ async fn explain_server(url: &str) -> String {
         Ok(_) => "it answers, but does not let us in".to_owned(),
         Err(problem) => problem,
     }
+}
+
+/// Of the files that the URL names for TLS, the first that cannot be read.
+fn unreadable_file(url: &Url) -> Option<String> {
+    url.query_pairs().find_map(|(name, path)| {
+        let is_file = matches!(&*name, "sslrootcert" | "sslcert" | "sslkey");
+        let error = std::fs::read(&*path).err().filter(|_| is_file)?;
+        let mend = remedy(&error);
+        Some(format!("{name} {path} cannot be read: {error}{mend}"))
+    })
 }
 
 /// Whether anything listens there.

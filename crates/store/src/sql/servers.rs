@@ -93,7 +93,11 @@ impl Named {
             }
         };
         let options = |url: &String| {
-            let options = PgConnectOptions::from_str(&without_attribute(url))?;
+            let options = PgConnectOptions::from_str(&without_attribute(url)).map_err(|error| {
+                StoreError::Other(format!(
+                    "{error}; correct sslmode and what else stands behind the ? in database.url"
+                ))
+            })?;
             Ok::<_, StoreError>(options.application_name("till").disable_statement_logging())
         };
         Ok(Named {
