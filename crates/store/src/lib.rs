@@ -15,7 +15,7 @@ pub mod testing;
 
 pub use sql::{
     Db, DbConfig, Dialect, Filter, Page, Queries, Reader, Record, Retryable, Row, Schema,
-    StoreError, Tx, Unwritable, Val, Write, check_file, copy_file, merged,
+    StoreError, Tx, Unwritable, Val, Write, check_file, copy_file, merged, server_urls,
 };
 pub use stored::{Metadata, RefundDetail};
 pub use tables::{

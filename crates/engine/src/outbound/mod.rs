@@ -28,7 +28,7 @@ use gate::Gate;
 use user_agent::USER_AGENT_VALUE;
 
 pub use answer::Outcome;
-pub use fetch::Fetcher;
+pub use fetch::{Fetcher, UNWANTED};
 pub use resolve::{Addresses, Resolve, SystemResolver};
 pub use till_net::TlsError as SenderError;
 

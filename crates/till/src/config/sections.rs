@@ -68,7 +68,7 @@ section! {
 section! {
     #[derive(Clone, PartialEq, Eq)]
     pub struct Database in "database" {
-        /// `sqlite:PATH`, `sqlite::memory:` or `postgres://…`.
+        /// `sqlite:PATH`, `sqlite::memory:` or `postgres://…`, which may name several servers.
         url: String = [secret] text("sqlite:till.db", database_url),
         /// Connections for reading.
         readers: u32 = number(8, 1..=1_000),

@@ -3,6 +3,7 @@
 mod asked;
 mod copies;
 mod endings;
+mod failover;
 mod keys;
 mod live;
 mod outage;
