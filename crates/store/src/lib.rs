@@ -19,10 +19,10 @@ pub use sql::{
 };
 pub use stored::{Metadata, RefundDetail};
 pub use tables::{
-    accounts, audit, bindings, books, credits, customers, deliveries, destinations, events,
-    idempotency, installation, invoices, journal, keys, leases, links, lists, networks, notices,
-    payments, plans, refunds, retention, reviews, screenings, sealed, subscriptions, sums, timers,
-    transfers,
+    accounts, audit, bindings, books, credits, customers, deliveries, destinations, digests,
+    events, idempotency, installation, invoices, journal, keys, leases, ledger_keys, links, lists,
+    networks, notices, payments, plans, refunds, retention, reviews, screenings, sealed,
+    subscriptions, sums, timers, transfers,
 };
 
 /// A statement's arguments, each turned into a [`Val`].

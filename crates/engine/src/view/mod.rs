@@ -4,6 +4,7 @@ mod asset;
 mod customer;
 mod delivery;
 mod derivation;
+mod digest;
 mod event;
 mod invoice;
 mod link;
@@ -21,6 +22,7 @@ pub use asset::AssetView;
 pub use customer::CustomerView;
 pub use delivery::DeliveryView;
 pub use derivation::AddressDerivation;
+pub use digest::{DigestView, LedgerKeyView, LedgerKeysView};
 pub use event::{event_body, event_object};
 pub use invoice::{
     FiatAmount, InvoiceView, PaymentOptionView, PendingOptionView, ReviewView, TokenAmount,

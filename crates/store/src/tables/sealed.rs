@@ -11,15 +11,18 @@ pub enum Place {
     ClaimTokens,
     /// Answers under idempotency keys.
     Answers,
+    /// What signs digests of the journal. It is the installation's: it has no account and no mode.
+    LedgerKeys,
 }
 
 impl Place {
-    pub const ALL: [Place; 5] = [
+    pub const ALL: [Place; 6] = [
         Place::WebhookSecrets,
         Place::NoticeEmails,
         Place::CustomerEmails,
         Place::ClaimTokens,
         Place::Answers,
+        Place::LedgerKeys,
     ];
 
     pub fn table(self) -> &'static str {
@@ -29,12 +32,13 @@ impl Place {
             Place::CustomerEmails => "customers",
             Place::ClaimTokens => "refunds",
             Place::Answers => "idempotency_keys",
+            Place::LedgerKeys => "ledger_keys",
         }
     }
 
     fn column(self) -> &'static str {
         match self {
-            Place::WebhookSecrets => "secret",
+            Place::WebhookSecrets | Place::LedgerKeys => "secret",
             Place::NoticeEmails | Place::CustomerEmails => "email",
             Place::ClaimTokens => "token_sealed",
             Place::Answers => "response",
@@ -45,7 +49,7 @@ impl Place {
     fn key(self) -> &'static [&'static str] {
         match self {
             Place::WebhookSecrets => &["account", "mode", "serial"],
-            Place::NoticeEmails => &["id"],
+            Place::NoticeEmails | Place::LedgerKeys => &["id"],
             Place::CustomerEmails | Place::ClaimTokens => &["account", "mode", "id"],
             Place::Answers => &["account", "mode", "credential", "key"],
         }
@@ -56,8 +60,16 @@ impl Place {
         match self {
             Place::WebhookSecrets => "''",
             Place::NoticeEmails => "invoice",
-            Place::CustomerEmails | Place::ClaimTokens => "id",
+            Place::CustomerEmails | Place::ClaimTokens | Place::LedgerKeys => "id",
             Place::Answers => "key",
+        }
+    }
+
+    /// Whose it is.
+    fn scope(self) -> &'static str {
+        match self {
+            Place::LedgerKeys => "'' AS account, '' AS mode",
+            _ => "account, mode",
         }
     }
 
@@ -118,8 +130,9 @@ pub async fn page(
         from = format!("{} AND ", place.compared(">", 2));
     }
     let sql = format!(
-        "SELECT account, mode, {} AS subject, {} AS credential, {column} AS sealed, {} FROM {} \
+        "SELECT {}, {} AS subject, {} AS credential, {column} AS sealed, {} FROM {} \
          WHERE {from}{column} IS NOT NULL AND length({column}) > 0 ORDER BY {} LIMIT $1",
+        place.scope(),
         place.subject(),
         place.credential(),
         parts.join(", "),

@@ -19,7 +19,7 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
             &["audit", "mail", "once", "outbox", "screening"],
             &["settlement"],
             &["intake", "invoices", "merchants"],
-            &["customers", "links", "refunds"],
+            &["customers", "digests", "links", "refunds"],
             &["books", "checkout", "subscriptions", "watch"],
             &["rotation"],
             &["workers"],
@@ -61,7 +61,7 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
         "api",
         &[
             &["face"],
-            &["checkout", "health", "v1"],
+            &["checkout", "health", "v1", "well_known"],
             &["document"],
             &["server"],
         ],
