@@ -7,6 +7,7 @@ mod csv;
 mod pieces;
 mod report;
 mod sent;
+mod signed;
 mod views;
 
 pub use balances::{BalanceView, BalancesView, balances};
