@@ -7,6 +7,7 @@ mod face;
 mod checkout;
 mod health;
 mod v1;
+mod well_known;
 
 mod document;
 

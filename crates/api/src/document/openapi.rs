@@ -14,7 +14,7 @@ use crate::face::errors::ErrorEnvelope;
 use crate::face::words::{
     DeliveryStatus, InvoiceStatus, PaymentStatus, PlanStatus, RefundStatus, SubscriptionStatus,
 };
-use crate::{checkout, health, v1};
+use crate::{checkout, health, v1, well_known};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -51,6 +51,7 @@ pub fn endpoints() -> OpenApiRouter<Arc<Api>> {
         .merge(v1::subscriptions::routes())
         .merge(checkout::routes())
         .merge(v1::test_helpers::routes())
+        .merge(well_known::routes())
         .merge(health::routes())
 }
 
