@@ -1,5 +1,7 @@
 //! The command line: what can be typed, and how a command's end becomes an exit status.
 
+mod books;
+
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -34,7 +36,7 @@ const RUNTIME_END_TIME: Duration = Duration::from_secs(1);
     version,
     disable_help_subcommand = true,
     // So many commands fit a screen only without air between them, and without a heading of their own.
-    help_template = "{about-with-newline}{usage-heading} {usage}   Example: till demo\n{subcommands}\nOptions (and more commands: completions, man, openapi):\n{options}"
+    help_template = "{about-with-newline}{usage-heading} {usage}   Example: till demo\n{subcommands}\nOptions (and more commands: completions, digest, journal, man, openapi):\n{options}"
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -143,6 +145,21 @@ enum Command {
     /// Put a copy back, and say what the chains will be asked again
     #[command(after_help = "Example: till restore --from till-backup.db")]
     Restore(restore::Restore),
+    /// List signed digests of the journal, and hold the journal against them
+    #[command(
+        subcommand,
+        hide = true,
+        after_help = "Example: till digest verify --account acct_… --mode live"
+    )]
+    Digest(books::DigestCommand),
+    /// Print the journal of some days
+    #[command(
+        subcommand,
+        hide = true,
+        after_help = "Example: till journal export --account acct_… --mode live \\\n           \
+                      --from 2026-01-01 --to 2026-12-31"
+    )]
+    Journal(books::JournalCommand),
     /// Print the OpenAPI 3.1 document
     #[command(hide = true, after_help = "Example: till openapi > openapi.json")]
     Openapi,
@@ -265,6 +282,16 @@ enum KeyFileCommand {
                       Example: till key-file rotate"
     )]
     Rotate,
+    /// Show the key files, and the public keys that sign digests
+    #[command(after_help = "Example: till key-file show --json")]
+    Show(key_file::Show),
+    /// Make a new key that signs digests; earlier public keys stay
+    #[command(
+        name = "renew-ledger-key",
+        after_help = "For a key that may have been seen by others, or that no key file opens.\n\n\
+                      Example: till key-file renew-ledger-key"
+    )]
+    RenewLedgerKey,
 }
 
 #[derive(Debug, Subcommand)]
@@ -420,6 +447,18 @@ fn run(cli: Cli) -> Result<(), Failure> {
                 key_file::rotate(&config).await
             })
         }
+        Command::KeyFile(KeyFileCommand::Show(show)) => {
+            one_thing(&cli.settings, filter, async |config| {
+                key_file::show(&config, &show).await
+            })
+        }
+        Command::KeyFile(KeyFileCommand::RenewLedgerKey) => {
+            one_thing(&cli.settings, filter, async |config| {
+                key_file::renew_ledger_key(&config).await
+            })
+        }
+        Command::Digest(command) => books::digest(&cli.settings, filter, command),
+        Command::Journal(command) => books::journal(&cli.settings, filter, command),
         Command::Checkout(CheckoutCommand::Export(export)) => {
             one_thing(&cli.settings, filter, async |config| {
                 checkout::export(&config, &export).await
@@ -574,7 +613,7 @@ mod tests {
     #[test]
     fn every_help_fits_one_screen_and_shows_an_example() {
         let paths = paths(&Cli::command(), &[]);
-        assert_eq!(paths.len(), 39, "{paths:?}");
+        assert_eq!(paths.len(), 46, "{paths:?}");
         for mut path in paths {
             path.push("--help".to_owned());
             let help = Cli::try_parse_from(&path).unwrap_err().to_string();

@@ -11,6 +11,8 @@ pub mod config;
 pub mod copies;
 pub mod demo;
 pub mod destination;
+pub mod digest;
+pub mod journal;
 pub mod key;
 pub mod key_file;
 pub mod live;
