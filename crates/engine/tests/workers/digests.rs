@@ -1,9 +1,10 @@
 //! Digests of the journal: when they are made, what they cover, and that a change is noticed.
 
 use futures::future::join_all;
+use till_core::digest::Sum;
 use till_core::page::Page;
 use till_core::time::{DAY_MS, day_of, show_day};
-use till_engine::digests::{self, Checked, Checks, Entries, check_open_days};
+use till_engine::digests::{self, Canonical, Checked, Checks, Entries, Export, check_open_days};
 use till_engine::rotation;
 use till_engine::view::DigestView;
 use till_engine::workers::digests::make_due;
@@ -39,6 +40,9 @@ on_both! {
     what_is_late_belongs_to_the_next_digest:
         what_is_late_belongs_to_the_next_digest_on_sqlite,
         what_is_late_belongs_to_the_next_digest_on_postgres;
+    an_export_follows_the_digests_and_ends_with_open_days:
+        an_export_follows_the_digests_and_ends_with_open_days_on_sqlite,
+        an_export_follows_the_digests_and_ends_with_open_days_on_postgres;
     several_servers_at_once_make_one_digest:
         several_servers_at_once_make_one_digest_on_sqlite,
         several_servers_at_once_make_one_digest_on_postgres;
@@ -175,6 +179,53 @@ async fn what_is_late_belongs_to_the_next_digest(dialect: Dialect) {
     );
     fit(&checked(&world).await);
     assert_eq!(count(&world, "late_entries").await, 2);
+    test.remove().await;
+}
+
+async fn exported(world: &World, days: (i64, i64)) -> (Vec<Canonical>, i64) {
+    let begun = Export::begin(&world.engine, &world.scope, days).await;
+    let (mut export, mut all) = (begun.unwrap(), Vec::new());
+    while let Some(some) = export.next().await.unwrap() {
+        all.extend(some);
+    }
+    (all, export.late)
+}
+
+async fn an_export_follows_the_digests_and_ends_with_open_days(dialect: Dialect) {
+    let Some(test) = migrated(dialect).await else {
+        return;
+    };
+    let world = World::new(test.db.clone()).await;
+    let (first, second) = (world.invoice().await, world.invoice().await);
+    paid(&world).await;
+    world.clock.advance(DAY_MS);
+    make_due(&world.engine).await.unwrap();
+    let behind = world.with_clock(2, NOW + 1_000);
+    pay(&behind, &world.scope, &first, &["final"]).await;
+    paid(&world).await;
+    world.clock.advance(DAY_MS);
+    make_due(&world.engine).await.unwrap();
+    pay(&behind, &world.scope, &second, &["final"]).await;
+    paid(&world).await;
+    let (lines, late) = exported(&world, (TODAY, TODAY + 2)).await;
+    assert_eq!((lines.len(), late), (4, 1), "what waits is left out");
+    // The digests cover the lines one after the other, and the last line has none.
+    let mut rest = lines.as_slice();
+    for digest in made(&world).await {
+        let (its, others) = rest.split_at(usize::try_from(digest.entries).unwrap());
+        let mut sum = Sum::after(&digest.previous).unwrap();
+        for line in its {
+            sum.add(&line.entry, &line.text);
+        }
+        assert_eq!(sum.end().root, digest.root);
+        rest = others;
+    }
+    assert_eq!(rest.len(), 1);
+    assert!(lines[1].text.contains(&show_day(TODAY)), "late ones first");
+    let (middle, _) = exported(&world, (TODAY + 1, TODAY + 1)).await;
+    assert_eq!(middle, lines[1..3]);
+    let (open, _) = exported(&world, (TODAY + 2, TODAY + 9)).await;
+    assert_eq!(open, lines[3..]);
     test.remove().await;
 }
 

@@ -717,7 +717,7 @@ CREATE TABLE undigested_entries (
     day INTEGER NOT NULL,
     entry TEXT NOT NULL,
     PRIMARY KEY (account, mode, day, entry)
-);
+) WITHOUT ROWID;
 CREATE INDEX undigested_entries_by_day ON undigested_entries (day, account, mode);
 
 -- Entries that came when their day had a digest: the next one has them. Only grows.

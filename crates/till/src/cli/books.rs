@@ -26,7 +26,7 @@ pub enum DigestCommand {
 #[derive(Debug, Subcommand)]
 #[command(disable_help_subcommand = true)]
 pub enum JournalCommand {
-    /// Print the journal of some days, an entry on each line, as digests cover it
+    /// Print the journal of some days, an entry on each line
     #[command(
         override_usage = "till journal export [OPTIONS] --account <ID> --mode <MODE> \\\n         \
                           --from <DAY> --to <DAY>",

@@ -45,13 +45,13 @@ pub struct Verify {
     mode: Option<Mode>,
     #[command(flatten)]
     days: Days,
-    /// What `till journal export` printed, instead of the database
+    /// What `till journal export` printed
     #[arg(long, value_name = "FILE", requires_all = ["digests", "public_key"])]
     journal: Option<PathBuf>,
     /// What `till digest list --json` printed
     #[arg(long, value_name = "FILE", requires = "journal")]
     digests: Option<PathBuf>,
-    /// From /.well-known/till-ledger.json; may be given several times
+    /// From /.well-known/till-ledger.json; may be repeated
     #[arg(long, value_name = "KEY", requires = "journal")]
     public_key: Vec<String>,
 }

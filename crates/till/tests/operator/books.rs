@@ -201,6 +201,36 @@ fn history_is_proven_and_every_change_is_named(place: &Place, url: &str) {
     shop.names(shop.verify(&journal, &["--public-key", other]), 0);
     shop.verify(&journal, &["--public-key", "abc"]).fails(2);
 
+    // A list of the API does not say whose they are.
+    let elsewhere = Place::new();
+    elsewhere.write(JOURNAL, &(journal.join("\n") + "\n"));
+    let mut listed = shop.digests();
+    for digest in &mut listed {
+        let fields = digest.as_object_mut().unwrap();
+        fields.remove("account");
+        fields.remove("mode");
+    }
+    listed.reverse();
+    elsewhere.write(
+        DIGESTS,
+        &json!({ "object": "list", "data": listed }).to_string(),
+    );
+    let files = [
+        "digest",
+        "verify",
+        "--journal",
+        JOURNAL,
+        "--digests",
+        DIGESTS,
+        "--public-key",
+        &shop.public_key,
+    ];
+    elsewhere.till(&files).fails(2);
+    let mine = ["--account", &*shop.account, "--mode", "test"];
+    elsewhere.till(&[&files, &mine[..]].concat()).ok();
+    let others = ["--account", "acct_x", "--mode", "test"];
+    shop.names(elsewhere.till(&[&files, &others[..]].concat()), 0);
+
     // The database itself: what was changed is named beside it, and in what it prints.
     by_hand(
         url,
