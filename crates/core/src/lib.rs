@@ -9,6 +9,7 @@ pub mod binding;
 pub mod calendar;
 pub mod chain;
 pub mod credit;
+pub mod digest;
 pub mod email;
 pub mod error;
 pub mod event;

@@ -174,9 +174,9 @@ fn files(config: &Config) -> Vec<Warning> {
 }
 
 /// A group may be meant to read it, as those who renew certificates often arrange; everybody is not.
-fn tls_key(config: &Config) -> Option<Advice> {
+fn tls_key(config: &Config) -> Option<Warning> {
     let path = config.server.tls_key.as_deref()?;
-    keyfile::is_everybodys(path).then(|| Advice {
+    keyfile::is_everybodys(path).then(|| Warning {
         about: "TLS key",
         line: format!(
             "{} can be read by everybody on this machine, who could pose as this server; make it chmod 640 or 600",

@@ -7,9 +7,8 @@ use serde::Serialize;
 use till_core::ledger::Group;
 use till_core::reconciliation::Totals;
 use till_core::scope::Scope;
-use till_core::time::{self, DAY_MS};
+use till_core::time::{self, DAY_MS, day_of};
 use till_store::Reader;
-use till_store::sums::day_of;
 use utoipa::ToSchema;
 
 use super::amounts::{moved, shown};

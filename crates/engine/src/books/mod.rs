@@ -9,6 +9,7 @@ mod pieces;
 mod query;
 mod report;
 mod sent;
+mod signed;
 mod views;
 
 pub use balances::{BalanceView, BalancesView, balances};

@@ -1,5 +1,6 @@
 //! Workers: reconcilers that look at what is committed, do the next step, and can be killed at any instant.
 
+pub mod digests;
 pub mod lists;
 pub mod mail;
 pub mod prices;
@@ -32,6 +33,7 @@ pub fn start(
     const LISTS: Duration = Duration::from_secs(60);
     const FORGET: Duration = Duration::from_secs(3_600);
     const FOLD: Duration = Duration::from_secs(10);
+    const DIGEST: Duration = Duration::from_secs(60);
     let mut workers = vec![
         deliver(engine, sender, stopping),
         send_mail(engine, stopping),
@@ -40,6 +42,7 @@ pub fn start(
         every(engine, stopping, SWEEP, Work::Sweep),
         every(engine, stopping, LISTS, Work::Lists),
         every(engine, stopping, FOLD, Work::Fold),
+        every(engine, stopping, DIGEST, Work::Digest),
         every(engine, stopping, FORGET, Work::Forget),
     ];
     workers.extend(watch::start(engine, stopping));
@@ -112,6 +115,7 @@ enum Work {
     Lists,
     FollowLists,
     Fold,
+    Digest,
     Forget,
     Streams,
     Pulse,
@@ -127,6 +131,7 @@ impl Work {
             Work::Lists => "lists",
             Work::FollowLists => "follow_lists",
             Work::Fold => "fold",
+            Work::Digest => "digest",
             Work::Forget => "forget",
             Work::Streams => "streams",
             Work::Pulse => "pulse",
@@ -144,6 +149,7 @@ async fn periodic(engine: Arc<Engine>, mut stopping: Stopping, period: Duration,
             Work::Lists => lists::refresh_due(&engine).await,
             Work::FollowLists => lists::follow(&engine).await,
             Work::Fold => sums::fold(&engine).await,
+            Work::Digest => digests::make_due(&engine).await,
             Work::Forget => retention::forget(&engine).await,
             Work::Streams => stream::poll(&engine).await,
             Work::Pulse => pulse::beat(&engine).await,

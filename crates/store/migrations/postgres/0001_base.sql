@@ -12,7 +12,7 @@
 -- begins like the primary key looks just as good to a planner without statistics, and reads every row of the account.
 --
 --   installation, accounts · addresses · payment links · invoices, payments · reviews, screening · refunds · audit log
---   customers, subscriptions · journal · events, webhooks, mail · timers, idempotency keys · chains
+--   customers, subscriptions · journal, signed books · events, webhooks, mail · timers, idempotency keys · chains
 
 CREATE FUNCTION is_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -923,6 +923,77 @@ CREATE INDEX journal_sums_unfolded ON journal_sums (account, mode, day) WHERE en
 -- One row, locked by the worker that folds.
 CREATE TABLE journal_folding (id BIGINT PRIMARY KEY);
 INSERT INTO journal_folding (id) VALUES (1);
+
+-- Signed books --------------------------------------------------------------------------------------------------------
+
+-- Keys that sign digests. The newest signs; the public halves of all stay.
+CREATE TABLE ledger_keys (
+    -- The beginning of the public key's hash.
+    id TEXT COLLATE "C" PRIMARY KEY,
+    -- In hexadecimal digits.
+    public_key TEXT COLLATE "C" NOT NULL,
+    -- The seed, encrypted; empty once no key file opens it any more.
+    secret BYTEA NOT NULL,
+    -- Real time.
+    created_at BIGINT NOT NULL
+);
+
+-- A hash of some entries and of the digest before, signed: commonly the entries of one day. Only grows.
+CREATE TABLE ledger_digests (
+    account TEXT COLLATE "C" NOT NULL,
+    mode TEXT COLLATE "C" NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    -- Days since 1970.
+    day BIGINT NOT NULL,
+    entries BIGINT NOT NULL,
+    first_entry TEXT COLLATE "C" NOT NULL,
+    last_entry TEXT COLLATE "C" NOT NULL,
+    root TEXT COLLATE "C" NOT NULL,
+    previous TEXT COLLATE "C" NOT NULL,
+    key_id TEXT COLLATE "C" NOT NULL,
+    signature TEXT COLLATE "C" NOT NULL,
+    -- Real time.
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (account, mode, id)
+);
+CREATE UNIQUE INDEX ledger_digests_by_day ON ledger_digests (account, mode, day);
+CREATE TRIGGER ledger_digests_no_update BEFORE UPDATE OR DELETE ON ledger_digests
+FOR EACH ROW EXECUTE FUNCTION is_append_only();
+
+-- Entries that no digest has yet. Whoever posts adds a row; whoever makes a digest takes it away.
+CREATE TABLE undigested_entries (
+    account TEXT COLLATE "C" NOT NULL,
+    mode TEXT COLLATE "C" NOT NULL,
+    -- Days since 1970 by the time of the entry.
+    day BIGINT NOT NULL,
+    entry TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (account, mode, day, entry)
+);
+CREATE INDEX undigested_entries_by_day ON undigested_entries (day, account, mode);
+
+-- Entries that came when their day had a digest: the next one has them. Only grows.
+CREATE TABLE late_entries (
+    account TEXT COLLATE "C" NOT NULL,
+    mode TEXT COLLATE "C" NOT NULL,
+    entry TEXT COLLATE "C" NOT NULL,
+    digest TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (account, mode, entry)
+);
+CREATE INDEX late_entries_by_digest ON late_entries (digest, account, mode, entry);
+CREATE TRIGGER late_entries_no_update BEFORE UPDATE OR DELETE ON late_entries
+FOR EACH ROW EXECUTE FUNCTION is_append_only();
+
+-- The digest that is being made, one for each account and mode; locked by whoever goes on with it.
+CREATE TABLE digest_drafts (
+    account TEXT COLLATE "C" NOT NULL,
+    mode TEXT COLLATE "C" NOT NULL,
+    -- None while none is being made.
+    digest TEXT COLLATE "C",
+    day BIGINT,
+    -- Whether it has all its entries.
+    closed BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (account, mode)
+);
 
 -- Events, webhooks, mail ----------------------------------------------------------------------------------------------
 

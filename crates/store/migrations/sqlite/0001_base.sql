@@ -11,7 +11,7 @@
 -- begins like the primary key looks just as good to a planner without statistics, and reads every row of the account.
 --
 --   installation, accounts · addresses · payment links · invoices, payments · reviews, screening · refunds · audit log
---   customers, subscriptions · journal · events, webhooks, mail · timers, idempotency keys · chains
+--   customers, subscriptions · journal, signed books · events, webhooks, mail · timers, idempotency keys · chains
 
 -- Installation --------------------------------------------------------------------------------------------------------
 
@@ -920,6 +920,81 @@ CREATE INDEX journal_sums_unfolded ON journal_sums (account, mode, day) WHERE en
 -- One row, locked by the worker that folds.
 CREATE TABLE journal_folding (id INTEGER PRIMARY KEY);
 INSERT INTO journal_folding (id) VALUES (1);
+
+-- Signed books --------------------------------------------------------------------------------------------------------
+
+-- Keys that sign digests. The newest signs; the public halves of all stay.
+CREATE TABLE ledger_keys (
+    -- The beginning of the public key's hash.
+    id TEXT PRIMARY KEY,
+    -- In hexadecimal digits.
+    public_key TEXT NOT NULL,
+    -- The seed, encrypted; empty once no key file opens it any more.
+    secret BLOB NOT NULL,
+    -- Real time.
+    created_at INTEGER NOT NULL
+);
+
+-- A hash of some entries and of the digest before, signed: commonly the entries of one day. Only grows.
+CREATE TABLE ledger_digests (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    id TEXT NOT NULL,
+    -- Days since 1970.
+    day INTEGER NOT NULL,
+    entries INTEGER NOT NULL,
+    first_entry TEXT NOT NULL,
+    last_entry TEXT NOT NULL,
+    root TEXT NOT NULL,
+    previous TEXT NOT NULL,
+    key_id TEXT NOT NULL,
+    signature TEXT NOT NULL,
+    -- Real time.
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (account, mode, id)
+);
+CREATE UNIQUE INDEX ledger_digests_by_day ON ledger_digests (account, mode, day);
+CREATE TRIGGER ledger_digests_no_update BEFORE UPDATE ON ledger_digests
+BEGIN SELECT RAISE(ABORT, 'the list of digests is append-only'); END;
+CREATE TRIGGER ledger_digests_no_delete BEFORE DELETE ON ledger_digests
+BEGIN SELECT RAISE(ABORT, 'the list of digests is append-only'); END;
+
+-- Entries that no digest has yet. Whoever posts adds a row; whoever makes a digest takes it away.
+CREATE TABLE undigested_entries (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    -- Days since 1970 by the time of the entry.
+    day INTEGER NOT NULL,
+    entry TEXT NOT NULL,
+    PRIMARY KEY (account, mode, day, entry)
+) WITHOUT ROWID;
+CREATE INDEX undigested_entries_by_day ON undigested_entries (day, account, mode);
+
+-- Entries that came when their day had a digest: the next one has them. Only grows.
+CREATE TABLE late_entries (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    entry TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    PRIMARY KEY (account, mode, entry)
+);
+CREATE INDEX late_entries_by_digest ON late_entries (digest, account, mode, entry);
+CREATE TRIGGER late_entries_no_update BEFORE UPDATE ON late_entries
+BEGIN SELECT RAISE(ABORT, 'the list of late entries is append-only'); END;
+CREATE TRIGGER late_entries_no_delete BEFORE DELETE ON late_entries
+BEGIN SELECT RAISE(ABORT, 'the list of late entries is append-only'); END;
+
+-- The digest that is being made, one for each account and mode; locked by whoever goes on with it.
+CREATE TABLE digest_drafts (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    -- None while none is being made.
+    digest TEXT,
+    day INTEGER,
+    -- Whether it has all its entries.
+    closed INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (account, mode)
+);
 
 -- Events, webhooks, mail ----------------------------------------------------------------------------------------------
 

@@ -11,15 +11,18 @@ pub enum SealedColumn {
     ClaimTokens,
     /// Answers under idempotency keys.
     Answers,
+    /// What signs digests of the journal. It is the installation's: it has no account and no mode.
+    LedgerKeys,
 }
 
 impl SealedColumn {
-    pub const ALL: [SealedColumn; 5] = [
+    pub const ALL: [SealedColumn; 6] = [
         SealedColumn::WebhookSecrets,
         SealedColumn::NoticeEmails,
         SealedColumn::CustomerEmails,
         SealedColumn::ClaimTokens,
         SealedColumn::Answers,
+        SealedColumn::LedgerKeys,
     ];
 
     pub fn table(self) -> &'static str {
@@ -29,12 +32,13 @@ impl SealedColumn {
             SealedColumn::CustomerEmails => "customers",
             SealedColumn::ClaimTokens => "refunds",
             SealedColumn::Answers => "idempotency_keys",
+            SealedColumn::LedgerKeys => "ledger_keys",
         }
     }
 
     fn name(self) -> &'static str {
         match self {
-            SealedColumn::WebhookSecrets => "secret",
+            SealedColumn::WebhookSecrets | SealedColumn::LedgerKeys => "secret",
             SealedColumn::NoticeEmails | SealedColumn::CustomerEmails => "email",
             SealedColumn::ClaimTokens => "token_sealed",
             SealedColumn::Answers => "response",
@@ -45,7 +49,7 @@ impl SealedColumn {
     fn key(self) -> &'static [&'static str] {
         match self {
             SealedColumn::WebhookSecrets => &["account", "mode", "serial"],
-            SealedColumn::NoticeEmails => &["id"],
+            SealedColumn::NoticeEmails | SealedColumn::LedgerKeys => &["id"],
             SealedColumn::CustomerEmails | SealedColumn::ClaimTokens => &["account", "mode", "id"],
             SealedColumn::Answers => &["account", "mode", "credential", "key"],
         }
@@ -56,8 +60,18 @@ impl SealedColumn {
         match self {
             SealedColumn::WebhookSecrets => "''",
             SealedColumn::NoticeEmails => "invoice",
-            SealedColumn::CustomerEmails | SealedColumn::ClaimTokens => "id",
+            SealedColumn::CustomerEmails | SealedColumn::ClaimTokens | SealedColumn::LedgerKeys => {
+                "id"
+            }
             SealedColumn::Answers => "key",
+        }
+    }
+
+    /// Whose it is.
+    fn scope(self) -> &'static str {
+        match self {
+            SealedColumn::LedgerKeys => "'' AS account, '' AS mode",
+            _ => "account, mode",
         }
     }
 
@@ -121,8 +135,9 @@ pub async fn page(
         from = format!("{} AND ", sealed_column.compared(">", 2));
     }
     let sql = format!(
-        "SELECT account, mode, {} AS subject, {} AS credential, {column} AS sealed, {} FROM {} \
+        "SELECT {}, {} AS subject, {} AS credential, {column} AS sealed, {} FROM {} \
          WHERE {from}{column} IS NOT NULL AND length({column}) > 0 ORDER BY {} LIMIT $1",
+        sealed_column.scope(),
         sealed_column.subject(),
         sealed_column.credential(),
         parts.join(", "),

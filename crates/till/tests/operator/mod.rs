@@ -1,6 +1,7 @@
 //! What an operator sees of the real program, and what others do not.
 
 mod asked;
+mod books;
 mod copies;
 mod endings;
 mod failover;

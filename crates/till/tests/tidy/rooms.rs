@@ -47,7 +47,7 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
             &["audit", "mail", "once", "outbox", "screening"],
             &["settlement"],
             &["intake", "invoices", "merchants"],
-            &["customers", "links", "refunds", "team"],
+            &["customers", "digests", "links", "refunds", "team"],
             &["books", "checkout", "subscriptions", "watch"],
             &["rotation"],
             &["workers"],
@@ -86,7 +86,7 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
         "api",
         &[
             &["handler"],
-            &["checkout", "dashboard", "health", "v1"],
+            &["checkout", "dashboard", "health", "v1", "well_known"],
             &["document"],
             &["server"],
         ],
