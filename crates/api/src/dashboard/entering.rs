@@ -13,7 +13,7 @@ use till_http::query::Query;
 
 use super::{cookies, origin};
 use crate::handler::request::{Body, NoBody};
-use crate::handler::{Api, Client, Failure};
+use crate::handler::{Api, Client, Failure, client};
 
 /// As much of a browser's name as is kept.
 const USER_AGENT_CHARS_MAX: usize = 500;
@@ -35,7 +35,7 @@ pub fn origin_of(api: &Api, parts: &Parts) -> Result<Origin, Failure> {
     let agent = agent.and_then(|agent| agent.to_str().ok());
     let request = parts.extensions.get::<RequestId>();
     Ok(Origin {
-        ip: Some(Client::of(api, parts)?.0.to_string()),
+        ip: Some(client::address(api, parts)?.to_string()),
         user_agent: agent.map(|agent| agent.chars().take(USER_AGENT_CHARS_MAX).collect()),
         session: None,
         request: request.map(|id| id.as_str().to_owned()),

@@ -17,14 +17,18 @@ pub struct Client(pub IpAddr);
 
 impl Client {
     pub fn of(api: &Api, parts: &Parts) -> Result<Client, Failure> {
-        let peer = parts
-            .extensions
-            .get::<ConnectInfo<SocketAddr>>()
-            .ok_or_else(|| Broken::new("a request without a peer"))?;
-        let proxies = &api.config.trusted_proxies;
-        let client = client_addr(peer.0.ip(), &parts.headers, proxies);
-        Ok(Client(limit_key(client)))
+        Ok(Client(limit_key(address(api, parts)?)))
     }
+}
+
+/// The whole address that a request came from, as far as it may be believed.
+pub fn address(api: &Api, parts: &Parts) -> Result<IpAddr, Failure> {
+    let peer = parts
+        .extensions
+        .get::<ConnectInfo<SocketAddr>>()
+        .ok_or_else(|| Broken::new("a request without a peer"))?;
+    let proxies = &api.config.trusted_proxies;
+    Ok(client_addr(peer.0.ip(), &parts.headers, proxies))
 }
 
 impl FromRequestParts<Arc<Api>> for Client {

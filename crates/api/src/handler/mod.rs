@@ -3,7 +3,7 @@
 pub mod access;
 pub mod answers;
 pub mod callers;
-mod client;
+pub mod client;
 pub mod errors;
 pub mod failure;
 pub mod got;
