@@ -78,6 +78,15 @@ pub struct Binding {
     pub replaced_at: Option<i64>,
 }
 
+impl Binding {
+    /// Whether another invoice must not be given the same: it is open, or was so recently that a block whose clock is behind
+    /// ours may still name it. An invoice may have again what it gave up itself.
+    pub fn is_taken(&self, by: &str, now: i64) -> bool {
+        let is_recent = self.closed_at.is_some_and(|at| now - at < SLACK_MS);
+        self.open || (is_recent && self.invoice != by)
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Lease {
     pub family: &'static str,
@@ -370,13 +379,18 @@ impl Model {
             if last.open || closed.iter().any(|it| later(&it)) {
                 continue;
             }
+            let real_now = now - self.merchants[m].offset_ms;
             let rivals = |it: &&Binding| {
                 let of = (&last.asset, &last.sender, &last.destination);
-                it.open && (&it.asset, &it.sender, &it.destination) == of
+                (&it.asset, &it.sender, &it.destination) == of
             };
             let amounts = |of: &dyn Fn(&Merchant) -> usize| -> Vec<u128> {
                 let everybody = self.merchants.iter();
-                let bindings = everybody.flat_map(|it| it.bindings[..of(it)].iter().filter(rivals));
+                let bindings = everybody.flat_map(|it| {
+                    let now = real_now + it.offset_ms;
+                    let known = it.bindings[..of(it)].iter().filter(rivals);
+                    known.filter(move |known| known.is_taken(invoice, now))
+                });
                 bindings.map(|it| it.units).collect()
             };
             let taken = amounts(&|it| it.bindings.len());
