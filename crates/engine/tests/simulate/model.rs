@@ -747,8 +747,10 @@ impl Merchant {
             // Whatever happened to its timer before: an invoice that waits has one, also for the rest.
             match invoice.now.status {
                 "awaiting_payment" => invoice.timer = Some(invoice.terms.deadline()),
+                // One that waits for what is on its way is looked at when that arrives or goes.
                 "partially_paid" if !invoice.now.over => {
-                    invoice.timer = Some(invoice.terms.looks_at(now));
+                    let looks_at = Some(invoice.terms.looks_at(now));
+                    invoice.timer = looks_at.filter(|at| *at > now).or(invoice.timer);
                 }
                 _ => {}
             }
