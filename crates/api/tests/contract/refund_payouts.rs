@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::claims::{PAYER, claim};
-use crate::harness::{BTC, Mood, Node, Setup, Till, World, id, text};
+use crate::harness::{BASE, BTC, Mood, Node, Setup, Till, World, id, text};
 use crate::refunds::{act, received, refund, reverse, shown, tx};
 
 const USDC: &str = "036cbd53842c5426634e7929541ec2318f3dcf7e";
@@ -60,11 +60,44 @@ fn by(kind: &str, number: u8) -> Vec<(String, String, Value)> {
     vec![(kind.to_owned(), "20.00".to_owned(), json!(tx(number)))]
 }
 
+/// What the merchant's and the payer's view ask for.
+async fn asked(till: &Till, invoice: &str) -> [String; 2] {
+    let payers = till.get(&format!("/v1/checkout/invoices/{invoice}")).await;
+    let views = [till.retrieve(invoice).await, payers.ok(200)];
+    views.map(|view| {
+        let options = view["payment_options"].as_array().unwrap();
+        let of_base = options.iter().find(|option| option["asset"] == BASE);
+        text(&of_base.unwrap()["amount_due"])
+    })
+}
+
 async fn mark(till: &Till, refund: &Value, number: u8) -> crate::harness::Reply {
     act(till, refund, "mark_sent", json!({ "tx_hash": tx(number) })).await
 }
 
 on_every_engine! {
+    async fn what_was_sent_back_of_a_payment_that_is_gone_is_asked_for_and_taken(world: World) {
+        let till = world.till().await;
+        for by_wallet in [false, true] {
+            let invoice = received(&till, "45").await;
+            let made = refund(&till, &invoice, json!({})).await.ok(201);
+            claim(&till, &made, "eip155:84532", PAYER).await.ok(200);
+            mark(&till, &made, 0x20 + u8::from(by_wallet)).await.ok(200);
+            reverse_all(&till, &invoice).await;
+            assert_eq!(till.retrieve(&invoice).await["status"], "awaiting_payment");
+            assert_eq!(asked(&till, &invoice).await, ["45.00", "45.00"]);
+            let sender = "0x1111111111111111111111111111111111111111";
+            let mut payment = json!({ "asset": BASE });
+            if by_wallet {
+                let path = format!("/v1/checkout/invoices/{invoice}/wallet_binding");
+                let told = till.post(&path, json!({ "asset": BASE, "sender": sender })).await.ok(200);
+                assert_eq!(told["amount"], "45.00");
+                payment["sender"] = json!(sender);
+            }
+            assert_eq!(till.simulate(&invoice, payment).await["status"], "paid");
+        }
+    }
+
     async fn a_payout_before_a_reversal_is_recorded_where_the_chain_cannot_be_asked(world: World) {
         let till = world.till().await;
         let (invoice, made) = ready(&till).await;

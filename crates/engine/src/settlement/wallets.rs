@@ -22,8 +22,8 @@ pub async fn tell(
     last: Option<&BindingRow>,
 ) -> Result<Option<BindingRow>, Fail> {
     let due = held
-        .terms()
-        .due(&asset.code)
+        .assess(held.moment(context))
+        .asked_in(&held.terms(), &asset.code)
         .ok_or_else(|| Fail::broken("a wallet was bound to what is not offered"))?;
     let destination = context
         .merchant

@@ -54,7 +54,10 @@ pub async fn simulate_payment(
     .await?;
     let (units, recipient) = match (&bound, &option.deposit) {
         (Some(binding), _) => (binding.units, binding.destination.clone()),
-        (None, Some(deposit)) => (sent.unwrap_or(option.due), deposit.address.clone()),
+        (None, Some(deposit)) => {
+            let asked = held.invoice.is.summary.asked_by(option);
+            (sent.unwrap_or(asked), deposit.address.clone())
+        }
         (None, None) => return Err(not_takeable("asset", &option.asset).into()),
     };
     if context.engine.config.demo {
