@@ -375,6 +375,8 @@ CREATE TABLE screenings (
 CREATE INDEX screenings_by_subject ON screenings (subject, account, mode, at);
 CREATE TRIGGER screenings_no_update BEFORE UPDATE OR DELETE ON screenings
 FOR EACH ROW EXECUTE FUNCTION is_append_only();
+CREATE TRIGGER screenings_no_truncate BEFORE TRUNCATE ON screenings
+FOR EACH STATEMENT EXECUTE FUNCTION is_append_only();
 
 -- The operator's lists of addresses. A new edition is written beside the old one and takes its place at once.
 CREATE TABLE screening_lists (
@@ -469,6 +471,8 @@ CREATE TABLE refund_steps (
 );
 CREATE TRIGGER refund_steps_no_update BEFORE UPDATE OR DELETE ON refund_steps
 FOR EACH ROW EXECUTE FUNCTION is_append_only();
+CREATE TRIGGER refund_steps_no_truncate BEFORE TRUNCATE ON refund_steps
+FOR EACH STATEMENT EXECUTE FUNCTION is_append_only();
 
 -- Audit log -----------------------------------------------------------------------------------------------------------
 
@@ -490,6 +494,8 @@ CREATE TABLE audit_events (
 );
 CREATE TRIGGER audit_events_no_update BEFORE UPDATE OR DELETE ON audit_events
 FOR EACH ROW EXECUTE FUNCTION is_append_only();
+CREATE TRIGGER audit_events_no_truncate BEFORE TRUNCATE ON audit_events
+FOR EACH STATEMENT EXECUTE FUNCTION is_append_only();
 
 -- Customers and subscriptions -----------------------------------------------------------------------------------------
 
@@ -652,6 +658,8 @@ BEGIN
 END $$;
 CREATE TRIGGER journal_no_update BEFORE UPDATE OR DELETE ON journal
 FOR EACH ROW EXECUTE FUNCTION journal_is_append_only();
+CREATE TRIGGER journal_no_truncate BEFORE TRUNCATE ON journal
+FOR EACH STATEMENT EXECUTE FUNCTION journal_is_append_only();
 
 -- Sums of the journal by day, so that balances need not add up history. Whoever posts adds a row; a worker folds the
 -- rows of one day, asset and pair of groups into one.

@@ -370,6 +370,9 @@ CREATE TRIGGER screenings_no_update BEFORE UPDATE ON screenings
 BEGIN SELECT RAISE(ABORT, 'screenings are append-only'); END;
 CREATE TRIGGER screenings_no_delete BEFORE DELETE ON screenings
 BEGIN SELECT RAISE(ABORT, 'screenings are append-only'); END;
+CREATE TRIGGER screenings_no_replace BEFORE INSERT ON screenings
+WHEN EXISTS (SELECT 1 FROM screenings WHERE rowid = NEW.rowid)
+BEGIN SELECT RAISE(ABORT, 'screenings are append-only'); END;
 
 -- The operator's lists of addresses. A new edition is written beside the old one and takes its place at once.
 CREATE TABLE screening_lists (
@@ -466,6 +469,11 @@ CREATE TRIGGER refund_steps_no_update BEFORE UPDATE ON refund_steps
 BEGIN SELECT RAISE(ABORT, 'a refund''s history is append-only'); END;
 CREATE TRIGGER refund_steps_no_delete BEFORE DELETE ON refund_steps
 BEGIN SELECT RAISE(ABORT, 'a refund''s history is append-only'); END;
+CREATE TRIGGER refund_steps_no_replace BEFORE INSERT ON refund_steps
+WHEN EXISTS (SELECT 1 FROM refund_steps WHERE rowid = NEW.rowid)
+    OR EXISTS (SELECT 1 FROM refund_steps
+        WHERE account = NEW.account AND mode = NEW.mode AND refund = NEW.refund AND step = NEW.step)
+BEGIN SELECT RAISE(ABORT, 'a refund''s history is append-only'); END;
 
 -- Audit log -----------------------------------------------------------------------------------------------------------
 
@@ -488,6 +496,10 @@ CREATE TABLE audit_events (
 CREATE TRIGGER audit_events_no_update BEFORE UPDATE ON audit_events
 BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
 CREATE TRIGGER audit_events_no_delete BEFORE DELETE ON audit_events
+BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+CREATE TRIGGER audit_events_no_replace BEFORE INSERT ON audit_events
+WHEN EXISTS (SELECT 1 FROM audit_events WHERE rowid = NEW.rowid)
+    OR EXISTS (SELECT 1 FROM audit_events WHERE account = NEW.account AND mode = NEW.mode AND id = NEW.id)
 BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
 
 -- Customers and subscriptions -----------------------------------------------------------------------------------------
@@ -648,6 +660,11 @@ CREATE INDEX journal_in_order ON journal (account, mode, invoice);
 CREATE TRIGGER journal_no_update BEFORE UPDATE ON journal
 BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
 CREATE TRIGGER journal_no_delete BEFORE DELETE ON journal
+BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+CREATE TRIGGER journal_no_replace BEFORE INSERT ON journal
+WHEN EXISTS (SELECT 1 FROM journal WHERE rowid = NEW.rowid)
+    OR EXISTS (SELECT 1 FROM journal WHERE entry = NEW.entry AND line = NEW.line)
+    OR EXISTS (SELECT 1 FROM journal WHERE subject = NEW.subject AND step = NEW.step AND line = NEW.line)
 BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
 
 -- Sums of the journal by day, so that balances need not add up history. Whoever posts adds a row; a worker folds the
