@@ -700,7 +700,7 @@ CREATE TABLE events (
     -- Its number on the subject's live stream, if it is told there.
     stream_seq INTEGER,
     created_at INTEGER NOT NULL,
-    -- The webhook's body, byte for byte as every attempt sends it.
+    -- The webhook's body. An attempt leaves out the addresses in it that are not the invoice's any more.
     body TEXT NOT NULL,
     -- The payments as the payer saw them at that moment, for the live stream.
     payments TEXT
