@@ -71,7 +71,7 @@ impl Terms {
         self.has_unit && seen.arrived_at() > self.closes_at()
     }
 
-    pub fn is_over(&self, status: &str, sighted: bool, now: i64) -> bool {
+    fn is_over(&self, status: &str, sighted: bool, now: i64) -> bool {
         let waits = self.has_unit && sighted;
         is_closed(status) || (status == "partially_paid" && now >= self.closes_at() && !waits)
     }
