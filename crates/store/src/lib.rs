@@ -21,8 +21,8 @@ pub use stored::{Metadata, RefundDetail};
 pub use tables::{
     accounts, audit, bindings, books, credits, customers, deliveries, destinations, events,
     idempotency, installation, invoices, journal, keys, leases, links, lists, networks, notices,
-    payments, plans, refunds, retention, reviews, screenings, sealed, subscriptions, sums, timers,
-    transfers,
+    payments, payout_looks, plans, refunds, retention, reviews, screenings, sealed, subscriptions,
+    sums, timers, transfers,
 };
 
 /// A statement's arguments, each turned into a [`Val`].

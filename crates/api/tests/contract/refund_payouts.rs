@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::claims::{PAYER, claim};
-use crate::harness::{BASE, BTC, Mood, Node, Setup, Till, World, id, text};
+use crate::harness::{BASE, BTC, Mood, Node, Setup, Till, World, id, text, until};
 use crate::refunds::{act, received, refund, reverse, shown, tx};
 
 const USDC: &str = "036cbd53842c5426634e7929541ec2318f3dcf7e";
@@ -75,7 +75,56 @@ async fn mark(till: &Till, refund: &Value, number: u8) -> crate::harness::Reply 
     act(till, refund, "mark_sent", json!({ "tx_hash": tx(number) })).await
 }
 
+/// The refunds of this account that reconciliation flags as not paid, by transaction.
+async fn unpaid(till: &Till) -> Vec<Value> {
+    let report = till.get("/v1/reconciliation").await.ok(200);
+    let all = report["discrepancies"].as_array().unwrap().iter();
+    let found = all.filter(|one| one["kind"] == "refund_not_paid");
+    found.map(|one| one["tx_hash"].clone()).collect()
+}
+
 on_every_engine! {
+    async fn a_payout_that_was_recorded_while_it_waited_for_a_block_is_followed(world: World) {
+        const HOUR_S: i64 = 3_600;
+        let node = Node::start(84_532, Mood::Answers).await;
+        let till = observed_by(&world, &node).await;
+        world.clock.stop();
+        let look = async |seconds: i64| {
+            world.clock.advance_s(seconds);
+            till_engine::workers::payouts::look_at_due(till.engine()).await.unwrap();
+            let mut reader = till.engine().db.read().await.unwrap();
+            let sql = "SELECT refund FROM payout_looks ORDER BY refund";
+            let left: Vec<(String,)> = till_store::Queries::all(&mut reader, sql, &[]).await.unwrap();
+            left.len()
+        };
+        let mut made = Vec::new();
+        for number in 0x31..=0x34 {
+            let (_, refund) = ready(&till).await;
+            assert_eq!(mark(&till, &refund, number).await.ok(200)["status"], "sent");
+            made.push(refund);
+        }
+        assert_eq!(look(61).await, 4, "no block has any of them");
+        assert_eq!(unpaid(&till).await, Vec::<Value>::new());
+        // One pays as it should, one too little, one leaves the chain again, and one is never mined.
+        node.knows(&tx(0x31), &[(USDC, SHOP, &payer(), 20_000_000)]);
+        node.knows(&tx(0x32), &[(USDC, SHOP, &payer(), 19_000_000)]);
+        node.knows(&tx(0x33), &[(USDC, SHOP, &payer(), 20_000_000)]);
+        until("the payout of too little", || async { (look(61).await == 3).then_some(()) }).await;
+        assert_eq!(unpaid(&till).await, [json!(tx(0x32))]);
+        node.forgets(&tx(0x33));
+        assert_eq!(look(HOUR_S / 2).await, 3);
+        node.set_broken(true);
+        assert_eq!(look(4 * 24 * HOUR_S).await, 3, "nodes that are down say nothing about anybody");
+        node.set_broken(false);
+        until("the end of all", || async { (look(2 * HOUR_S).await == 0).then_some(()) }).await;
+        let mut flagged = unpaid(&till).await;
+        flagged.sort_by_key(text);
+        assert_eq!(flagged, [json!(tx(0x32)), json!(tx(0x33)), json!(tx(0x34))]);
+        for refund in made {
+            assert_eq!(shown(&till, &refund).await["status"], "sent");
+        }
+    }
+
     async fn what_was_sent_back_of_a_payment_that_is_gone_is_asked_for_and_taken(world: World) {
         let till = world.till().await;
         for by_wallet in [false, true] {

@@ -2,6 +2,7 @@
 
 pub mod lists;
 pub mod mail;
+pub mod payouts;
 pub mod prices;
 pub mod pulse;
 pub mod retention;
@@ -32,6 +33,7 @@ pub fn start(
     const LISTS: Duration = Duration::from_secs(60);
     const FORGET: Duration = Duration::from_secs(3_600);
     const FOLD: Duration = Duration::from_secs(10);
+    const PAYOUTS: Duration = Duration::from_secs(15);
     let mut workers = vec![
         deliver(engine, sender, stopping),
         send_mail(engine, stopping),
@@ -41,6 +43,7 @@ pub fn start(
         every(engine, stopping, LISTS, Work::Lists),
         every(engine, stopping, FOLD, Work::Fold),
         every(engine, stopping, FORGET, Work::Forget),
+        every(engine, stopping, PAYOUTS, Work::Payouts),
     ];
     workers.extend(watch::start(engine, stopping));
     workers
@@ -113,6 +116,7 @@ enum Work {
     FollowLists,
     Fold,
     Forget,
+    Payouts,
     Streams,
     Pulse,
     Prices,
@@ -128,6 +132,7 @@ impl Work {
             Work::FollowLists => "follow_lists",
             Work::Fold => "fold",
             Work::Forget => "forget",
+            Work::Payouts => "payouts",
             Work::Streams => "streams",
             Work::Pulse => "pulse",
             Work::Prices => "prices",
@@ -145,6 +150,7 @@ async fn periodic(engine: Arc<Engine>, mut stopping: Stopping, period: Duration,
             Work::FollowLists => lists::follow(&engine).await,
             Work::Fold => sums::fold(&engine).await,
             Work::Forget => retention::forget(&engine).await,
+            Work::Payouts => payouts::look_at_due(&engine).await,
             Work::Streams => stream::poll(&engine).await,
             Work::Pulse => pulse::beat(&engine).await,
             Work::Prices => prices::observe(&engine).await,

@@ -438,7 +438,7 @@ CREATE TABLE refunds (
     tx_hash TEXT COLLATE "C",
     -- Why it was in review when the merchant recorded that it had been paid out before.
     sent_despite TEXT COLLATE "C",
-    -- The chain showed, when it was recorded as sent, that the transaction paid something else.
+    -- The chain showed that the transaction paid something else, or had none of it for days.
     paid_otherwise BIGINT NOT NULL DEFAULT 0,
     -- How many rows of refund_steps it has.
     steps BIGINT NOT NULL,
@@ -473,6 +473,20 @@ CREATE TRIGGER refund_steps_no_update BEFORE UPDATE OR DELETE ON refund_steps
 FOR EACH ROW EXECUTE FUNCTION is_append_only();
 CREATE TRIGGER refund_steps_no_truncate BEFORE TRUNCATE ON refund_steps
 FOR EACH STATEMENT EXECUTE FUNCTION is_append_only();
+
+-- Payouts that were recorded as sent and whose blocks are not final yet: when the chain is asked about them next.
+CREATE TABLE payout_looks (
+    account TEXT COLLATE "C" NOT NULL,
+    mode TEXT COLLATE "C" NOT NULL,
+    refund TEXT COLLATE "C" NOT NULL,
+    recorded_at BIGINT NOT NULL,
+    -- Since when every answer has shown it.
+    shown_at BIGINT,
+    look_at BIGINT NOT NULL,
+    PRIMARY KEY (account, mode, refund),
+    FOREIGN KEY (account, mode, refund) REFERENCES refunds (account, mode, id)
+);
+CREATE INDEX payout_looks_due ON payout_looks (look_at);
 
 -- Audit log -----------------------------------------------------------------------------------------------------------
 

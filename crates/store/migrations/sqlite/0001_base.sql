@@ -434,7 +434,7 @@ CREATE TABLE refunds (
     tx_hash TEXT,
     -- Why it was in review when the merchant recorded that it had been paid out before.
     sent_despite TEXT,
-    -- The chain showed, when it was recorded as sent, that the transaction paid something else.
+    -- The chain showed that the transaction paid something else, or had none of it for days.
     paid_otherwise INTEGER NOT NULL DEFAULT 0,
     -- How many rows of refund_steps it has.
     steps INTEGER NOT NULL,
@@ -474,6 +474,20 @@ WHEN EXISTS (SELECT 1 FROM refund_steps WHERE rowid = NEW.rowid)
     OR EXISTS (SELECT 1 FROM refund_steps
         WHERE account = NEW.account AND mode = NEW.mode AND refund = NEW.refund AND step = NEW.step)
 BEGIN SELECT RAISE(ABORT, 'a refund''s history is append-only'); END;
+
+-- Payouts that were recorded as sent and whose blocks are not final yet: when the chain is asked about them next.
+CREATE TABLE payout_looks (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    refund TEXT NOT NULL,
+    recorded_at INTEGER NOT NULL,
+    -- Since when every answer has shown it.
+    shown_at INTEGER,
+    look_at INTEGER NOT NULL,
+    PRIMARY KEY (account, mode, refund),
+    FOREIGN KEY (account, mode, refund) REFERENCES refunds (account, mode, id)
+);
+CREATE INDEX payout_looks_due ON payout_looks (look_at);
 
 -- Audit log -----------------------------------------------------------------------------------------------------------
 

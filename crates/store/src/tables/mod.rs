@@ -20,6 +20,7 @@ pub mod lists;
 pub mod networks;
 pub mod notices;
 pub mod payments;
+pub mod payout_looks;
 pub mod plans;
 #[cfg(test)]
 mod query_plans;
