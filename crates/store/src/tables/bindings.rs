@@ -67,6 +67,26 @@ pub async fn of_invoice(
         .await
 }
 
+/// Those of these invoices that a wallet was ever bound to.
+pub async fn bound_among(
+    q: &mut impl Queries,
+    scope: &Scope,
+    invoices: &[&str],
+) -> Result<HashSet<String>, StoreError> {
+    let keys: Vec<Vec<Val>> = invoices
+        .iter()
+        .map(|invoice| vals![&*scope.account, scope.mode.as_str(), *invoice].into())
+        .collect();
+    let by_invoice = LookUp {
+        table: "wallet_bindings",
+        columns: &["invoice"],
+        key: &["account", "mode", "invoice"],
+        rows: PerKey::One,
+    };
+    let found: Vec<(String,)> = q.look_up(&by_invoice, &keys).await?;
+    Ok(found.into_iter().map(|(invoice,)| invoice).collect())
+}
+
 /// A binding that is asked for, and at what moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
