@@ -1,4 +1,4 @@
-//! What a transaction moved to us is a claim of whoever says so: place, asset, sender, recipient and units in one block. It
+//! What a transaction moved to us is a claim of whoever says so: place, asset, senders, recipient and units in one block. It
 //! is a fact when as many say the very same as must agree.
 
 use std::collections::{BTreeMap, HashSet};
@@ -20,7 +20,7 @@ use crate::update::Seen;
 pub struct Claim {
     pub place: i64,
     pub asset: String,
-    pub sender: Option<String>,
+    pub senders: Vec<String>,
     pub recipient: String,
     pub units: u128,
 }
@@ -30,7 +30,7 @@ impl Claim {
         Claim {
             place: i64::from(transfer.place),
             asset: transfer.asset.code.clone(),
-            sender: Some(transfer.sender.clone()),
+            senders: transfer.senders.clone(),
             recipient: transfer.recipient.clone(),
             units: transfer.units.0,
         }
@@ -45,7 +45,7 @@ impl Claim {
             arrived: None,
             strayed: false,
             registers: None,
-            sender: self.sender.clone(),
+            senders: self.senders.clone(),
             recipient: self.recipient.clone(),
             height: Some(height),
         }
@@ -327,7 +327,7 @@ mod tests {
         Claim {
             place,
             asset: USDC.to_owned(),
-            sender: Some("payer".to_owned()),
+            senders: vec!["payer".to_owned()],
             recipient: "shop".to_owned(),
             units,
         }
@@ -338,7 +338,7 @@ mod tests {
             asset: Registry::builtin().asset(USDC).unwrap(),
             log_index: 9,
             place: 3,
-            sender: "payer".to_owned(),
+            senders: vec!["payer".to_owned()],
             recipient: "shop".to_owned(),
             units: Units(units),
         };

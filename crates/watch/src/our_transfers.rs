@@ -170,7 +170,7 @@ pub fn claim_of(pool: Pool<'_>, log: &Log) -> Claim {
     Claim {
         place: NOWHERE,
         asset: asset.map_or(contract, |asset| asset.code.clone()),
-        sender: moved.map(|it| show(&it.sender)),
+        senders: moved.iter().map(|it| show(&it.sender)).collect(),
         recipient: moved.map_or(String::new(), |it| show(&it.recipient)),
         units: moved.map_or(0, |it| it.units),
     }

@@ -42,7 +42,7 @@ fn sent(binding: &Value, tx: u8, time: i64) -> Observation {
         units: Units(text(&binding["amount_base_units"]).parse().unwrap()),
         arrived: None,
         registers: None,
-        sender: Some(text(&binding["sender"])),
+        senders: vec![text(&binding["sender"])],
         recipient: text(&binding["destination"]),
         sighting: Sighting::InBlock {
             level: Level::Final,

@@ -73,7 +73,8 @@ pub(crate) fn logs_of(
         let log = |transfer: &Transfer| {
             let address = |text: &str| raw(network.family, text);
             let units = transfer.units.0;
-            let (sender, recipient) = (address(&transfer.sender)?, address(&transfer.recipient)?);
+            let sender = address(transfer.senders.first()?)?;
+            let recipient = address(&transfer.recipient)?;
             Some(Log {
                 height,
                 block_hash: block,

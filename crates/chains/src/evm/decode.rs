@@ -40,7 +40,8 @@ pub struct Transfer {
     pub log_index: u64,
     /// Among the logs of its own transaction: the same wherever the transaction is mined.
     pub place: u32,
-    pub sender: String,
+    /// Whose it was before. A log names one; a transaction of another family may spend what many had.
+    pub senders: Vec<String>,
     pub recipient: String,
     pub units: Units,
 }
@@ -244,7 +245,7 @@ fn transfer(
         asset,
         log_index,
         place: 0,
-        sender: display(&sender),
+        senders: vec![display(&sender)],
         recipient: display(&recipient),
         units: Units(units),
     }))

@@ -76,7 +76,7 @@ pub async fn simulate_payment(
         units,
         arrived: None,
         registers: None,
-        sender: sender.clone(),
+        senders: sender.iter().cloned().collect(),
         recipient: recipient.clone(),
         sighting: match level {
             Level::Pending => Sighting::Pending,
@@ -354,7 +354,7 @@ fn seen_again(payment: &PaymentRow, sighting: Sighting) -> Observation {
         units: payment.units,
         arrived: payment.short.then_some(payment.units),
         registers: payment.registers.clone(),
-        sender: payment.sender.clone(),
+        senders: payment.senders.clone(),
         recipient: payment.recipient.clone(),
         sighting,
         source: Source::Simulation,

@@ -96,7 +96,7 @@ fn below(chain: &Chain<'_>, before: Option<i64>, height: i64) -> Option<Tip> {
 
 /// Whether too few endpoints said what came with it, or who sent it.
 fn is_open(watch: NetworkWatch<'_>, seen: &Seen) -> bool {
-    let asks_registers = screening::is_asked_on_chains(watch.engine) && seen.sender.is_some();
+    let asks_registers = screening::is_asked_on_chains(watch.engine) && !seen.senders.is_empty();
     (asks_registers && screening::is_unanswered(seen.registers.as_deref()))
         || (amount_arrived::is_asked(watch.pool, &seen.asset) && seen.arrived.is_none())
 }
@@ -186,7 +186,7 @@ pub(super) fn claim_of(row: &TransferRow) -> Claim {
     Claim {
         place: row.place,
         asset: row.asset.clone(),
-        sender: row.sender.clone(),
+        senders: row.senders.clone(),
         recipient: row.recipient.clone(),
         units: row.units.0,
     }
@@ -201,7 +201,7 @@ fn seen_again(row: &TransferRow) -> Seen {
         arrived: row.came(),
         strayed: row.has_strayed(),
         registers: row.registers.clone(),
-        sender: row.sender.clone(),
+        senders: row.senders.clone(),
         recipient: row.recipient.clone(),
         height: row.height,
     }

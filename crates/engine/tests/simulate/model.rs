@@ -247,7 +247,7 @@ impl Model {
             let now = real_now + merchant.offset_ms;
             let mut at_place = merchant.seen.iter_mut().filter(|((at, _), _)| at == id);
             let other = at_place.find(|(_, known)| {
-                !known.is_gone() && !known.is_brought_by(seen.units.0, seen.sender.as_ref())
+                !known.is_gone() && !known.is_brought_by(seen.units.0, seen.senders.first())
             });
             if let Some((_, known)) = other {
                 known.go(now);
@@ -265,7 +265,7 @@ impl Model {
             at_place.map(move |(key, known)| (m, key, known))
         });
         let found = at_place.find(|(_, _, known)| {
-            !known.is_gone() || known.is_brought_by(seen.units.0, seen.sender.as_ref())
+            !known.is_gone() || known.is_brought_by(seen.units.0, seen.senders.first())
         });
         found.map(|(m, key, _)| (m, key.clone()))
     }
@@ -294,7 +294,7 @@ impl Model {
             leases.any(|lease| lease.address == *address)
         };
         // Nobody pays by emptying an address.
-        if seen.units.0 == 0 || seen.sender.as_ref().is_some_and(is_ours) {
+        if seen.units.0 == 0 || seen.senders.first().is_some_and(is_ours) {
             return None;
         }
         let found = (0..self.merchants.len()).find_map(|m| {
@@ -320,7 +320,7 @@ impl Model {
             invoice: invoice.clone(),
             asset: seen.asset.clone(),
             network: seen.network.clone(),
-            sender: seen.sender.clone(),
+            sender: seen.senders.first().cloned(),
             recipient: seen.recipient.clone(),
             units: seen.units.0,
             suffix,
@@ -574,7 +574,7 @@ impl Merchant {
     ) -> Option<(u8, Option<&Binding>)> {
         let at = self.made_at(seen, real_now, first_seen_at);
         let alike = |binding: &&Binding| {
-            Some(&binding.sender) == seen.sender.as_ref()
+            Some(&binding.sender) == seen.senders.first()
                 && binding.asset == seen.asset
                 && binding.destination == seen.recipient
                 && binding.units == seen.units.0

@@ -287,7 +287,8 @@ CREATE TABLE payments (
     units TEXT COLLATE "C" NOT NULL,
     -- The part of the units that only tells this payment from others of the same amount.
     suffix TEXT COLLATE "C" NOT NULL DEFAULT '0',
-    sender TEXT COLLATE "C",
+    -- A list: a transaction may spend what many had.
+    senders TEXT COLLATE "C" NOT NULL,
     recipient TEXT COLLATE "C" NOT NULL,
     simulated BIGINT NOT NULL,
     block_number BIGINT,
@@ -304,7 +305,7 @@ CREATE TABLE payments (
     first_level TEXT COLLATE "C" NOT NULL,
     credit_at TEXT COLLATE "C" NOT NULL,
 
-    -- What screening or a person decided, what on-chain registers said of the sender, and whether less arrived than the
+    -- What screening or a person decided, what on-chain registers said of the senders, and whether less arrived than the
     -- transfer's log says, which a person must look at.
     verdict TEXT COLLATE "C",
     registers TEXT COLLATE "C",
@@ -859,7 +860,8 @@ CREATE TABLE transfers (
     -- The asset's code; for an unknown token, its contract.
     asset TEXT COLLATE "C" NOT NULL,
     units TEXT COLLATE "C" NOT NULL,
-    sender TEXT COLLATE "C",
+    -- A list: a transaction may spend what many had.
+    senders TEXT COLLATE "C" NOT NULL,
     recipient TEXT COLLATE "C" NOT NULL,
     simulated BIGINT NOT NULL,
     -- In real time.
@@ -876,7 +878,7 @@ CREATE TABLE transfers (
     -- Whether enough endpoints said that all of it arrived; how much did, where that is less.
     whole BIGINT NOT NULL DEFAULT 0,
     arrived TEXT COLLATE "C",
-    -- What on-chain registers (an issuer's blacklist, the sanctions oracle) said of the sender when it was seen.
+    -- What on-chain registers (an issuer's blacklist, the sanctions oracle) said of the senders when it was seen.
     registers TEXT COLLATE "C",
     PRIMARY KEY (network, tx_hash, place)
 );

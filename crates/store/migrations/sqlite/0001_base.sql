@@ -280,7 +280,8 @@ CREATE TABLE payments (
     units TEXT NOT NULL,
     -- The part of the units that only tells this payment from others of the same amount.
     suffix TEXT NOT NULL DEFAULT '0',
-    sender TEXT,
+    -- A list: a transaction may spend what many had.
+    senders TEXT NOT NULL,
     recipient TEXT NOT NULL,
     simulated INTEGER NOT NULL,
     block_number INTEGER,
@@ -297,7 +298,7 @@ CREATE TABLE payments (
     first_level TEXT NOT NULL,
     credit_at TEXT NOT NULL,
 
-    -- What screening or a person decided, what on-chain registers said of the sender, and whether less arrived than the
+    -- What screening or a person decided, what on-chain registers said of the senders, and whether less arrived than the
     -- transfer's log says, which a person must look at.
     verdict TEXT,
     registers TEXT,
@@ -866,7 +867,8 @@ CREATE TABLE transfers (
     -- The asset's code; for an unknown token, its contract.
     asset TEXT NOT NULL,
     units TEXT NOT NULL,
-    sender TEXT,
+    -- A list: a transaction may spend what many had.
+    senders TEXT NOT NULL,
     recipient TEXT NOT NULL,
     simulated INTEGER NOT NULL,
     -- In real time.
@@ -883,7 +885,7 @@ CREATE TABLE transfers (
     -- Whether enough endpoints said that all of it arrived; how much did, where that is less.
     whole INTEGER NOT NULL DEFAULT 0,
     arrived TEXT,
-    -- What on-chain registers (an issuer's blacklist, the sanctions oracle) said of the sender when it was seen.
+    -- What on-chain registers (an issuer's blacklist, the sanctions oracle) said of the senders when it was seen.
     registers TEXT,
     PRIMARY KEY (network, tx_hash, place)
 );
