@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use futures::{FutureExt as _, StreamExt as _, stream};
-use till_chains::observer::hash_bytes;
+use till_chains::BlockHash;
 use till_core::chain::Block;
 use till_store::transfers::TransferRow;
 use till_watch::{
@@ -102,7 +102,7 @@ fn is_open(watch: NetworkWatch<'_>, seen: &Seen) -> bool {
 }
 
 /// Height and hash.
-type At = (i64, [u8; 32]);
+type At = (i64, BlockHash);
 
 /// The transfers in these blocks that were written in an earlier round, by block.
 async fn known(
@@ -126,7 +126,7 @@ async fn known(
         };
         // What is in a block that this step replaces is not there any more.
         let is_replaced = chain.at(height).is_some_and(|block| block.hash != *hash);
-        if let Some(block) = hash_bytes(hash)
+        if let Some(block) = BlockHash::parse(hash)
             && !is_replaced
             && !just_now.contains(&(&*row.tx_hash, row.place))
         {
@@ -144,7 +144,7 @@ async fn ask(
 ) -> Option<Vec<(String, i64)>> {
     let mut by_transaction: HashMap<[u8; 32], Vec<&TransferRow>> = HashMap::new();
     for row in rows {
-        let transaction = hash_bytes(&row.tx_hash)?;
+        let transaction = BlockHash::parse(&row.tx_hash)?.word()?;
         by_transaction.entry(transaction).or_default().push(row);
     }
     let transactions: BTreeSet<[u8; 32]> = by_transaction.keys().copied().collect();
