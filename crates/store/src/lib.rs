@@ -21,9 +21,9 @@ pub use stored::{Metadata, RefundDetail};
 pub use tables::{
     accounts, applications, audit, bindings, books, confirmations, credits, customers, deliveries,
     destinations, digests, events, idempotency, installation, invites, invoices, journal, keys,
-    leases, ledger_keys, links, lists, members, networks, notices, passkeys, payments, plans,
-    refunds, retention, reviews, screenings, sealed, sessions, subscriptions, sums, timers,
-    transfers, users,
+    leases, ledger_keys, links, lists, members, networks, notices, passkeys, payments,
+    payout_looks, plans, refunds, retention, reviews, screenings, sealed, sessions, subscriptions,
+    sums, timers, transfers, users,
 };
 
 /// A statement's arguments, each turned into a [`Val`].

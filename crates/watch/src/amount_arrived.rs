@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use futures::{FutureExt as _, StreamExt as _, stream};
-use till_chains::observer::hash_bytes;
+use till_chains::BlockHash;
 use till_core::asset::Registry;
 use till_core::chain::Block;
 use till_core::money::Units;
@@ -24,8 +24,8 @@ pub type Homes = HashMap<String, Vec<String>>;
 /// One recipient's gain of one token in one block.
 #[derive(Clone, Copy)]
 struct Gain<'h> {
-    block: [u8; 32],
-    parent: [u8; 32],
+    block: BlockHash,
+    parent: BlockHash,
     contract: [u8; 20],
     recipient: [u8; 20],
     /// Where what it receives may go; anywhere for what is no deposit address.
@@ -119,8 +119,8 @@ fn gain(
     let contract = Registry::builtin().asset(asset)?.contract.as_deref()?;
     let block = blocks.iter().find(|block| block.height == height)?;
     Some(Gain {
-        block: hash_bytes(&block.hash)?,
-        parent: hash_bytes(&block.parent)?,
+        block: BlockHash::parse(&block.hash)?,
+        parent: BlockHash::parse(&block.parent)?,
         contract: bytes(contract)?,
         recipient: bytes(recipient)?,
         homes: None,

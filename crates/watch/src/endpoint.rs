@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use till_chains::BlockHash;
 use till_chains::rpc::{self, RpcError};
 
 const SECOND_US: u64 = 1_000_000;
@@ -39,7 +40,7 @@ const UNSHARED_MAX: usize = 100;
 const CALLS_PAUSED_US: u64 = 60 * SECOND_US;
 
 /// A block and a transaction in it.
-pub(crate) type TransactionInBlock = ([u8; 32], [u8; 32]);
+pub(crate) type TransactionInBlock = (BlockHash, [u8; 32]);
 
 pub struct Endpoint {
     pub address: rpc::Endpoint,
@@ -439,7 +440,7 @@ mod tests {
     #[test]
     fn who_claims_something_new_each_time_is_told_from_who_is_merely_first() {
         let (first, liar) = (endpoint(), endpoint());
-        let about = |second: u64| ([1; 32], [u8::try_from(second).unwrap(); 32]);
+        let about = |second: u64| ([1; 32].into(), [u8::try_from(second).unwrap(); 32]);
         for second in 0..20 {
             let now_us = second * SECOND_US;
             assert!(!first.mark_unshared(about(second), now_us));

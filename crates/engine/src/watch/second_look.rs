@@ -296,10 +296,10 @@ fn is_at_place_of(row: &TransferRow, seen: &Seen) -> bool {
 }
 
 fn is_known_as(row: &TransferRow, seen: &Seen) -> bool {
-    let told = (&seen.asset, &seen.sender, &seen.recipient, seen.units);
+    let told = (&seen.asset, &seen.senders, &seen.recipient, seen.units);
     is_at_place_of(row, seen)
         && row.height == seen.height
-        && (&row.asset, &row.sender, &row.recipient, row.units) == told
+        && (&row.asset, &row.senders, &row.recipient, row.units) == told
 }
 
 /// What is known to be in a block at the places of these.

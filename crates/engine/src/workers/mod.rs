@@ -3,6 +3,7 @@
 pub mod digests;
 pub mod lists;
 pub mod mail;
+pub mod payouts;
 pub mod prices;
 pub mod pulse;
 pub mod retention;
@@ -34,6 +35,7 @@ pub fn start(
     const FORGET: Duration = Duration::from_secs(3_600);
     const FOLD: Duration = Duration::from_secs(10);
     const DIGEST: Duration = Duration::from_secs(60);
+    const PAYOUTS: Duration = Duration::from_secs(15);
     let mut workers = vec![
         deliver(engine, sender, stopping),
         send_mail(engine, stopping),
@@ -44,6 +46,7 @@ pub fn start(
         every(engine, stopping, FOLD, Work::Fold),
         every(engine, stopping, DIGEST, Work::Digest),
         every(engine, stopping, FORGET, Work::Forget),
+        every(engine, stopping, PAYOUTS, Work::Payouts),
     ];
     workers.extend(watch::start(engine, stopping));
     workers
@@ -117,6 +120,7 @@ enum Work {
     Fold,
     Digest,
     Forget,
+    Payouts,
     Streams,
     Pulse,
     Prices,
@@ -133,6 +137,7 @@ impl Work {
             Work::Fold => "fold",
             Work::Digest => "digest",
             Work::Forget => "forget",
+            Work::Payouts => "payouts",
             Work::Streams => "streams",
             Work::Pulse => "pulse",
             Work::Prices => "prices",
@@ -151,6 +156,7 @@ async fn periodic(engine: Arc<Engine>, mut stopping: Stopping, period: Duration,
             Work::Fold => sums::fold(&engine).await,
             Work::Digest => digests::make_due(&engine).await,
             Work::Forget => retention::forget(&engine).await,
+            Work::Payouts => payouts::look_at_due(&engine).await,
             Work::Streams => stream::poll(&engine).await,
             Work::Pulse => pulse::beat(&engine).await,
             Work::Prices => prices::observe(&engine).await,

@@ -294,7 +294,8 @@ CREATE TABLE payments (
     units TEXT COLLATE "C" NOT NULL,
     -- The part of the units that only tells this payment from others of the same amount.
     suffix TEXT COLLATE "C" NOT NULL DEFAULT '0',
-    sender TEXT COLLATE "C",
+    -- A list: a transaction may spend what many had.
+    senders TEXT COLLATE "C" NOT NULL,
     recipient TEXT COLLATE "C" NOT NULL,
     simulated BIGINT NOT NULL,
     block_number BIGINT,
@@ -311,7 +312,7 @@ CREATE TABLE payments (
     first_level TEXT COLLATE "C" NOT NULL,
     credit_at TEXT COLLATE "C" NOT NULL,
 
-    -- What screening or a person decided, what on-chain registers said of the sender, and whether less arrived than the
+    -- What screening or a person decided, what on-chain registers said of the senders, and whether less arrived than the
     -- transfer's log says, which a person must look at.
     verdict TEXT COLLATE "C",
     registers TEXT COLLATE "C",
@@ -382,6 +383,8 @@ CREATE TABLE screenings (
 CREATE INDEX screenings_by_subject ON screenings (subject, account, mode, at);
 CREATE TRIGGER screenings_no_update BEFORE UPDATE OR DELETE ON screenings
 FOR EACH ROW EXECUTE FUNCTION is_append_only();
+CREATE TRIGGER screenings_no_truncate BEFORE TRUNCATE ON screenings
+FOR EACH STATEMENT EXECUTE FUNCTION is_append_only();
 
 -- The operator's lists of addresses. A new edition is written beside the old one and takes its place at once.
 CREATE TABLE screening_lists (
@@ -443,7 +446,7 @@ CREATE TABLE refunds (
     tx_hash TEXT COLLATE "C",
     -- Why it was in review when the merchant recorded that it had been paid out before.
     sent_despite TEXT COLLATE "C",
-    -- The chain showed, when it was recorded as sent, that the transaction paid something else.
+    -- The chain showed that the transaction paid something else, or had none of it for days.
     paid_otherwise BIGINT NOT NULL DEFAULT 0,
     -- How many rows of refund_steps it has.
     steps BIGINT NOT NULL,
@@ -476,6 +479,22 @@ CREATE TABLE refund_steps (
 );
 CREATE TRIGGER refund_steps_no_update BEFORE UPDATE OR DELETE ON refund_steps
 FOR EACH ROW EXECUTE FUNCTION is_append_only();
+CREATE TRIGGER refund_steps_no_truncate BEFORE TRUNCATE ON refund_steps
+FOR EACH STATEMENT EXECUTE FUNCTION is_append_only();
+
+-- Payouts that were recorded as sent and whose blocks are not final yet: when the chain is asked about them next.
+CREATE TABLE payout_looks (
+    account TEXT COLLATE "C" NOT NULL,
+    mode TEXT COLLATE "C" NOT NULL,
+    refund TEXT COLLATE "C" NOT NULL,
+    recorded_at BIGINT NOT NULL,
+    -- Since when every answer has shown it.
+    shown_at BIGINT,
+    look_at BIGINT NOT NULL,
+    PRIMARY KEY (account, mode, refund),
+    FOREIGN KEY (account, mode, refund) REFERENCES refunds (account, mode, id)
+);
+CREATE INDEX payout_looks_due ON payout_looks (look_at);
 
 -- Audit log -----------------------------------------------------------------------------------------------------------
 
@@ -506,6 +525,8 @@ CREATE INDEX audit_events_account ON audit_events (account, id);
 CREATE INDEX audit_events_user ON audit_events (user_id, id) WHERE account IS NULL;
 CREATE TRIGGER audit_events_no_update BEFORE UPDATE OR DELETE ON audit_events
 FOR EACH ROW EXECUTE FUNCTION is_append_only();
+CREATE TRIGGER audit_events_no_truncate BEFORE TRUNCATE ON audit_events
+FOR EACH STATEMENT EXECUTE FUNCTION is_append_only();
 
 -- The dashboard -------------------------------------------------------------------------------------------------------
 
@@ -902,6 +923,8 @@ BEGIN
 END $$;
 CREATE TRIGGER journal_no_update BEFORE UPDATE OR DELETE ON journal
 FOR EACH ROW EXECUTE FUNCTION journal_is_append_only();
+CREATE TRIGGER journal_no_truncate BEFORE TRUNCATE ON journal
+FOR EACH STATEMENT EXECUTE FUNCTION journal_is_append_only();
 
 -- Sums of the journal by day, so that balances need not add up history. Whoever posts adds a row; a worker folds the
 -- rows of one day, asset and pair of groups into one.
@@ -1007,7 +1030,7 @@ CREATE TABLE events (
     -- Its number on the subject's live stream, if it is told there.
     stream_seq BIGINT,
     created_at BIGINT NOT NULL,
-    -- The webhook's body, byte for byte as every attempt sends it.
+    -- The webhook's body. An attempt leaves out the addresses in it that are not the invoice's any more.
     body TEXT COLLATE "C" NOT NULL,
     -- The payments as the payer saw them at that moment, for the live stream.
     payments TEXT COLLATE "C"
@@ -1158,7 +1181,8 @@ CREATE TABLE transfers (
     -- The asset's code; for an unknown token, its contract.
     asset TEXT COLLATE "C" NOT NULL,
     units TEXT COLLATE "C" NOT NULL,
-    sender TEXT COLLATE "C",
+    -- A list: a transaction may spend what many had.
+    senders TEXT COLLATE "C" NOT NULL,
     recipient TEXT COLLATE "C" NOT NULL,
     simulated BIGINT NOT NULL,
     -- In real time.
@@ -1175,7 +1199,7 @@ CREATE TABLE transfers (
     -- Whether enough endpoints said that all of it arrived; how much did, where that is less.
     whole BIGINT NOT NULL DEFAULT 0,
     arrived TEXT COLLATE "C",
-    -- What on-chain registers (an issuer's blacklist, the sanctions oracle) said of the sender when it was seen.
+    -- What on-chain registers (an issuer's blacklist, the sanctions oracle) said of the senders when it was seen.
     registers TEXT COLLATE "C",
     PRIMARY KEY (network, tx_hash, place)
 );

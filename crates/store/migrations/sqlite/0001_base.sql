@@ -287,7 +287,8 @@ CREATE TABLE payments (
     units TEXT NOT NULL,
     -- The part of the units that only tells this payment from others of the same amount.
     suffix TEXT NOT NULL DEFAULT '0',
-    sender TEXT,
+    -- A list: a transaction may spend what many had.
+    senders TEXT NOT NULL,
     recipient TEXT NOT NULL,
     simulated INTEGER NOT NULL,
     block_number INTEGER,
@@ -304,7 +305,7 @@ CREATE TABLE payments (
     first_level TEXT NOT NULL,
     credit_at TEXT NOT NULL,
 
-    -- What screening or a person decided, what on-chain registers said of the sender, and whether less arrived than the
+    -- What screening or a person decided, what on-chain registers said of the senders, and whether less arrived than the
     -- transfer's log says, which a person must look at.
     verdict TEXT,
     registers TEXT,
@@ -377,6 +378,9 @@ CREATE TRIGGER screenings_no_update BEFORE UPDATE ON screenings
 BEGIN SELECT RAISE(ABORT, 'screenings are append-only'); END;
 CREATE TRIGGER screenings_no_delete BEFORE DELETE ON screenings
 BEGIN SELECT RAISE(ABORT, 'screenings are append-only'); END;
+CREATE TRIGGER screenings_no_replace BEFORE INSERT ON screenings
+WHEN EXISTS (SELECT 1 FROM screenings WHERE rowid = NEW.rowid)
+BEGIN SELECT RAISE(ABORT, 'screenings are append-only'); END;
 
 -- The operator's lists of addresses. A new edition is written beside the old one and takes its place at once.
 CREATE TABLE screening_lists (
@@ -438,7 +442,7 @@ CREATE TABLE refunds (
     tx_hash TEXT,
     -- Why it was in review when the merchant recorded that it had been paid out before.
     sent_despite TEXT,
-    -- The chain showed, when it was recorded as sent, that the transaction paid something else.
+    -- The chain showed that the transaction paid something else, or had none of it for days.
     paid_otherwise INTEGER NOT NULL DEFAULT 0,
     -- How many rows of refund_steps it has.
     steps INTEGER NOT NULL,
@@ -473,6 +477,25 @@ CREATE TRIGGER refund_steps_no_update BEFORE UPDATE ON refund_steps
 BEGIN SELECT RAISE(ABORT, 'a refund''s history is append-only'); END;
 CREATE TRIGGER refund_steps_no_delete BEFORE DELETE ON refund_steps
 BEGIN SELECT RAISE(ABORT, 'a refund''s history is append-only'); END;
+CREATE TRIGGER refund_steps_no_replace BEFORE INSERT ON refund_steps
+WHEN EXISTS (SELECT 1 FROM refund_steps WHERE rowid = NEW.rowid)
+    OR EXISTS (SELECT 1 FROM refund_steps
+        WHERE account = NEW.account AND mode = NEW.mode AND refund = NEW.refund AND step = NEW.step)
+BEGIN SELECT RAISE(ABORT, 'a refund''s history is append-only'); END;
+
+-- Payouts that were recorded as sent and whose blocks are not final yet: when the chain is asked about them next.
+CREATE TABLE payout_looks (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    refund TEXT NOT NULL,
+    recorded_at INTEGER NOT NULL,
+    -- Since when every answer has shown it.
+    shown_at INTEGER,
+    look_at INTEGER NOT NULL,
+    PRIMARY KEY (account, mode, refund),
+    FOREIGN KEY (account, mode, refund) REFERENCES refunds (account, mode, id)
+);
+CREATE INDEX payout_looks_due ON payout_looks (look_at);
 
 -- Audit log -----------------------------------------------------------------------------------------------------------
 
@@ -504,6 +527,10 @@ CREATE INDEX audit_events_user ON audit_events (user_id, id) WHERE account IS NU
 CREATE TRIGGER audit_events_no_update BEFORE UPDATE ON audit_events
 BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
 CREATE TRIGGER audit_events_no_delete BEFORE DELETE ON audit_events
+BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+CREATE TRIGGER audit_events_no_replace BEFORE INSERT ON audit_events
+WHEN EXISTS (SELECT 1 FROM audit_events WHERE rowid = NEW.rowid)
+    OR EXISTS (SELECT 1 FROM audit_events WHERE account = NEW.account AND mode = NEW.mode AND id = NEW.id)
 BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
 
 -- The dashboard -------------------------------------------------------------------------------------------------------
@@ -899,6 +926,11 @@ CREATE TRIGGER journal_no_update BEFORE UPDATE ON journal
 BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
 CREATE TRIGGER journal_no_delete BEFORE DELETE ON journal
 BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+CREATE TRIGGER journal_no_replace BEFORE INSERT ON journal
+WHEN EXISTS (SELECT 1 FROM journal WHERE rowid = NEW.rowid)
+    OR EXISTS (SELECT 1 FROM journal WHERE entry = NEW.entry AND line = NEW.line)
+    OR EXISTS (SELECT 1 FROM journal WHERE subject = NEW.subject AND step = NEW.step AND line = NEW.line)
+BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
 
 -- Sums of the journal by day, so that balances need not add up history. Whoever posts adds a row; a worker folds the
 -- rows of one day, asset and pair of groups into one.
@@ -1008,7 +1040,7 @@ CREATE TABLE events (
     -- Its number on the subject's live stream, if it is told there.
     stream_seq INTEGER,
     created_at INTEGER NOT NULL,
-    -- The webhook's body, byte for byte as every attempt sends it.
+    -- The webhook's body. An attempt leaves out the addresses in it that are not the invoice's any more.
     body TEXT NOT NULL,
     -- The payments as the payer saw them at that moment, for the live stream.
     payments TEXT
@@ -1160,7 +1192,8 @@ CREATE TABLE transfers (
     -- The asset's code; for an unknown token, its contract.
     asset TEXT NOT NULL,
     units TEXT NOT NULL,
-    sender TEXT,
+    -- A list: a transaction may spend what many had.
+    senders TEXT NOT NULL,
     recipient TEXT NOT NULL,
     simulated INTEGER NOT NULL,
     -- In real time.
@@ -1177,7 +1210,7 @@ CREATE TABLE transfers (
     -- Whether enough endpoints said that all of it arrived; how much did, where that is less.
     whole INTEGER NOT NULL DEFAULT 0,
     arrived TEXT,
-    -- What on-chain registers (an issuer's blacklist, the sanctions oracle) said of the sender when it was seen.
+    -- What on-chain registers (an issuer's blacklist, the sanctions oracle) said of the senders when it was seen.
     registers TEXT,
     PRIMARY KEY (network, tx_hash, place)
 );

@@ -27,6 +27,7 @@ pub mod networks;
 pub mod notices;
 pub mod passkeys;
 pub mod payments;
+pub mod payout_looks;
 pub mod plans;
 #[cfg(test)]
 mod query_plans;

@@ -57,7 +57,7 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
     (
         "chains",
         &[
-            &["error", "rpc", "tx_hash", "watched"],
+            &["block_hash", "error", "rpc", "tx_hash", "watched"],
             &["address", "bitcoin", "solana"],
             &["raw"],
             &["evm"],

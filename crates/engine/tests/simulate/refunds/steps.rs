@@ -297,7 +297,7 @@ async fn pay_out(story: &mut Story) -> Check {
         place: 0,
         asset: ASSET.to_owned(),
         units: Units(ready.units),
-        sender: None,
+        senders: Vec::new(),
         recipient: ready.address,
         simulated: false,
         first_seen_at: story.world.real_now(),
