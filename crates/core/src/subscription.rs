@@ -165,6 +165,8 @@ pub struct Charge {
 pub struct Facts {
     /// Until when it is paid for, or free of charge; none before anything was paid.
     pub paid_until: Option<i64>,
+    /// Where the last period ends that is paid or free, whether or not one before it is owed.
+    pub served_until: Option<i64>,
     pub charge: Option<Charge>,
     /// From here on it is past due: what is charged is unpaid then, or could not be invoiced at all.
     pub late_at: Option<i64>,
@@ -208,8 +210,8 @@ pub fn next(facts: &Facts, now: i64) -> Option<(i64, Step)> {
         return None;
     }
     if facts.cancel_at_period_end {
-        // Where nothing is paid for any more, there is no period to wait for.
-        let end = facts.paid_until.unwrap_or(now);
+        // Where nothing is paid for any more, there is no period to wait for. An earlier one that is owed ends nothing.
+        let end = facts.paid_until.max(facts.served_until).unwrap_or(now);
         return Some((end, Step::End(Reason::Requested)));
     }
     if facts.is_paused {

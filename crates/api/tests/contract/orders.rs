@@ -134,6 +134,44 @@ on_every_engine! {
         assert_same_in_either_order(&till, &plan, 1).await;
     }
 
+    async fn what_waits_for_its_turn_keeps_the_credit_that_lowered_it(world: World) {
+        let (till, _) = begin(&world).await;
+        let plan = weekly(&till, json!({ "grace_days": 30, "max_attempts": 7 })).await;
+        for order in [[0, 1], [1, 0]] {
+            let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+            let made = subscribe(&till, &customer, &plan).await;
+            let first = text(&made["latest_invoice"]);
+            till.simulate(&first, json!({})).await;
+            top_up(&till, &customer, "2.50", BASE).await;
+            till.advance(6 * DAY_S + 60).await;
+            let second = text(&look(&till, &made).await["latest_invoice"]);
+            for amount in ["2.25", "5.25"] {
+                till.simulate(&second, json!({ "amount": amount })).await;
+            }
+            let of_second = till.payments_of(&second).await;
+            let larger = of_second.iter().find(|payment| payment["amount"] == "5.25").unwrap().clone();
+            let of_first = till.payments_of(&first).await[0].clone();
+            for which in order {
+                reverse(&till, [&larger, &of_first][which]).await;
+                till.advance(1).await;
+            }
+            let asks = |invoice: Value| text(&invoice["payment_options"][0]["amount_due"]);
+            assert_eq!(asks(till.retrieve(&second).await), "7.50");
+            assert_eq!(credit(&till, &customer).await, json!([]));
+            let open = payable(&till, &made).await;
+            let other = open.iter().find(|open| **open != second).unwrap();
+            assert_eq!(asks(till.retrieve(other).await), "10.00", "no credit lowers two invoices");
+            till.simulate(&second, json!({ "amount": "5.25" })).await;
+            till.advance(1).await;
+            assert_eq!(till.retrieve(&second).await["status"], "paid", "what was told as paid stays paid");
+            till.simulate(other, json!({})).await;
+            till.advance(1).await;
+            assert_eq!(look(&till, &made).await["status"], "active");
+            assert_eq!(payable(&till, &made).await, [""; 0]);
+            assert_conserved(&till).await;
+        }
+    }
+
     async fn parts_of_one_payment_are_reversed_together_or_one_after_the_other(world: World) {
         let (till, _) = begin(&world).await;
         for max_attempts in [1, 2] {

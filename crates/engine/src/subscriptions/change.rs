@@ -10,6 +10,7 @@ use super::charge::{Occasion, charge, earlier, invoice_failed};
 use super::find;
 use super::hold::{Locked, hold, hold_with};
 use super::step::{catch_up, end};
+use super::up_to_date::bring_up_to_date;
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox;
@@ -91,8 +92,15 @@ impl Locked {
     }
 }
 
-async fn found(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<Locked, Fail> {
+/// The subscription as it is once all that is known of its customer was looked at.
+async fn up_to_date(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<SubscriptionRow, Fail> {
     let seen = find(tx, &context.scope, id).await?;
+    bring_up_to_date(tx, context, &seen.customer).await?;
+    find(tx, &context.scope, id).await
+}
+
+async fn found(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<Locked, Fail> {
+    let seen = up_to_date(tx, context, id).await?;
     hold(tx, context, &seen).await
 }
 
@@ -230,7 +238,7 @@ pub async fn cancel(
     id: &str,
     when: When,
 ) -> Result<SubscriptionView, Fail> {
-    let seen = find(tx, &context.scope, id).await?;
+    let seen = up_to_date(tx, context, id).await?;
     let top_ups: Vec<String> = ahead(tx, context, &seen)
         .await?
         .iter()

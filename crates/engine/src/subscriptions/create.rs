@@ -17,6 +17,7 @@ use super::charge::{Occasion, charge, invoice_failed};
 use super::hold::{Locked, hold_all};
 use super::purse::{Purse, top_ups};
 use super::step::catch_up;
+use super::up_to_date::bring_up_to_date;
 use crate::base::Context;
 use crate::base::fail::{Fail, missing_or_in_mode};
 use crate::outbox;
@@ -46,6 +47,7 @@ pub async fn create(
         let other = till_store::customers::find(tx, &other, id).await?;
         return Err(missing_inside("customer", id, scope, other).into());
     };
+    bring_up_to_date(tx, context, &customer.id).await?;
     let credit = top_ups(tx, scope, &customer.id, None).await?;
     let credit = hold_all(tx, scope, &credit).await?;
     // Locked: archiving the plan and subscribing to it happen one after the other.
@@ -100,6 +102,7 @@ fn begin(context: &Context<'_>, request: &NewSubscription, plan: &PlanRow) -> Su
         current_period_start: now,
         current_period_end: trial_end.unwrap_or(now),
         paid_until: trial_end,
+        served_until: trial_end,
         next_period: 0,
         reached: 0,
         charge: None,

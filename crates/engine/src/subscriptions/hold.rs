@@ -108,6 +108,16 @@ impl Locked {
         Ok(())
     }
 
+    /// The period is not charged for now, and its invoice waits for its turn: what was set aside for it stays with it, for it
+    /// asks for the rest meanwhile.
+    pub(super) fn put_by(&mut self) {
+        let late_at = self.row.grace_end;
+        self.purse.use_up();
+        self.charge = None;
+        self.row.end_charge();
+        self.row.grace_end = late_at;
+    }
+
     /// Nothing is charged any more, and what was set aside for it is the customer's again.
     pub(super) fn end_charge(&mut self, at: i64) -> Result<(), Fail> {
         self.purse.give_back(at)?;

@@ -11,6 +11,7 @@ mod remind;
 mod resolve;
 mod step;
 mod undo;
+mod up_to_date;
 
 pub use change::{cancel, pause, resume};
 pub use create::{NewSubscription, create};

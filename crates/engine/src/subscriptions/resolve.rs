@@ -57,18 +57,16 @@ impl Locked {
         mut held: Held,
         aside: Vec<CreditRow>,
     ) -> Result<(), Fail> {
-        for entry in aside {
-            self.purse.take_back(entry, context.now)?;
-        }
         let state = by_now(context, &held);
         let is_partly = held.invoice.is.status == InvoiceStatus::PartiallyPaid;
         if state == ChargeState::Closed && !is_partly {
-            return Ok(());
+            return self.give_back(context, aside);
         }
         let (scope, id) = (&context.scope, &self.row.id);
         let passed = subscriptions::passed_from(tx, scope, id, charge.period).await?;
         let is_paid = passed.first().is_some_and(|it| it.period == charge.period);
         if self.row.cancelled_at.is_some() && !is_paid {
+            self.give_back(context, aside)?;
             return self.leave(tx, context, charge, held).await;
         }
         let under_way = self.charge.as_ref().map(|other| other.period);
@@ -76,6 +74,7 @@ impl Locked {
         // What came after its time was refundable, and may be refunded by now: it cannot count after all.
         let is_spent = state == ChargeState::Closed && has_refundable(&held);
         if is_paid || is_spent || (has_rival && !self.is_unpaid(context)) {
+            self.give_back(context, aside)?;
             held.invoice.is.cancelled_at = Some(held.moment(context));
             return self.settle(tx, context, held).await.map(drop);
         }
@@ -84,13 +83,24 @@ impl Locked {
             self.end_charge(context.now)?;
         }
         if state != ChargeState::Paid && charge.period > self.row.next_period {
-            return self.wait_for_its_turn(tx, context, charge, held).await;
+            return self
+                .wait_for_its_turn(tx, context, charge, held, aside)
+                .await;
         }
         // Another period is being charged, which makes room.
         if self.row.charge.is_some() && state != ChargeState::Paid {
             return Ok(());
         }
+        self.give_back(context, aside)?;
         self.go_on(tx, context, charge, held, &passed).await
+    }
+
+    /// What the attempt had set aside is the customer's again.
+    fn give_back(&mut self, context: &Context<'_>, aside: Vec<CreditRow>) -> Result<(), Fail> {
+        for entry in aside {
+            self.purse.take_back(entry, context.now)?;
+        }
+        Ok(())
     }
 
     /// An earlier period is owed: an invoice that nothing was paid to makes room for that, any other waits and takes the
@@ -101,6 +111,7 @@ impl Locked {
         context: &Context<'_>,
         mut charge: ChargeRow,
         mut held: Held,
+        aside: Vec<CreditRow>,
     ) -> Result<(), Fail> {
         let at = held.moment(context);
         let assessed = held.assess(at);
@@ -111,6 +122,7 @@ impl Locked {
             }
             return Ok(());
         }
+        self.give_back(context, aside)?;
         held.invoice.is.cancelled_at = Some(at);
         self.settle(tx, context, held).await?;
         charge.state = self.withdrawn();

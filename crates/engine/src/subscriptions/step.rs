@@ -122,7 +122,7 @@ impl Locked {
             charge.state = ChargeState::Closed;
             tx.write(&subscriptions::charge_states([&*charge])?).await?;
             self.invoice = None;
-            self.set_down(context.now)?;
+            self.put_by();
         }
         // What follows a closed attempt draws its credit anew.
         if self.row.charge_closed {

@@ -542,6 +542,8 @@ CREATE TABLE subscriptions (
     current_period_start BIGINT NOT NULL,
     current_period_end BIGINT NOT NULL,
     paid_until BIGINT,
+    -- Where the last period ends that is paid or free; one before it may be owed.
+    served_until BIGINT,
     next_period BIGINT NOT NULL,
     -- The first period that was never paid.
     reached BIGINT NOT NULL CHECK (reached >= next_period),

@@ -541,6 +541,8 @@ CREATE TABLE subscriptions (
     current_period_start INTEGER NOT NULL,
     current_period_end INTEGER NOT NULL,
     paid_until INTEGER,
+    -- Where the last period ends that is paid or free; one before it may be owed.
+    served_until INTEGER,
     next_period INTEGER NOT NULL,
     -- The first period that was never paid.
     reached INTEGER NOT NULL CHECK (reached >= next_period),

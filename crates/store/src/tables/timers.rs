@@ -200,6 +200,33 @@ pub async fn has_looks_due(
     Ok(found.is_some())
 }
 
+/// What is due to be looked at about a customer's subscriptions and credit, the first first; without what was put back.
+pub async fn due_of_customer(
+    q: &mut impl Queries,
+    scope: &Scope,
+    customer: &str,
+    now: i64,
+) -> Result<Vec<Due>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM timers WHERE account = $1 AND mode = $2 AND due_at <= $4 AND retry_at IS NULL AND ( \
+         (kind = '{step}' AND subject IN (SELECT id FROM subscriptions WHERE customer = $3 AND account = $1 AND mode = $2)) \
+         OR (kind = '{resolve}' AND subject IN (SELECT c.invoice FROM subscription_charges c JOIN subscriptions s \
+         ON s.account = c.account AND s.mode = c.mode AND s.id = c.subscription \
+         WHERE s.customer = $3 AND s.account = $1 AND s.mode = $2)) \
+         OR (kind = '{void}' AND subject IN (SELECT p.id FROM payments p JOIN invoices i ON i.account = p.account \
+         AND i.mode = p.mode AND i.id = p.invoice WHERE i.customer = $3 AND i.account = $1 AND i.mode = $2 \
+         AND i.subscription IS NULL))) ORDER BY due_at, kind, subject",
+        step = TimerKind::StepSubscription.as_str(),
+        resolve = TimerKind::ResolveCharge.as_str(),
+        void = TimerKind::VoidCredit.as_str(),
+    );
+    q.all(
+        &sql,
+        &vals![&scope.account, scope.mode.as_str(), customer, now],
+    )
+    .await
+}
+
 /// The kinds there are, known or not, found by skipping from one to the next through the index.
 pub async fn kinds(q: &mut impl Queries) -> Result<Vec<String>, StoreError> {
     let sql = "SELECT kind FROM timers WHERE retry_at IS NULL AND kind > $1 ORDER BY kind LIMIT 1";

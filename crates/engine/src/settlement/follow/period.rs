@@ -91,6 +91,11 @@ fn show_current(row: &mut SubscriptionRow, plan: &PlanRow, passed: &[&ChargeRow]
         .iter()
         .filter(|it| it.state != ChargeState::Forgiven && it.period >= row.anchor_period);
     let last = paid.max_by_key(|paid| paid.period);
+    row.served_until = match (last, row.trial_end) {
+        (Some(paid), _) => Some(paid.period_end),
+        (None, Some(end)) if row.anchor == end => Some(end),
+        (None, _) => None,
+    };
     let bounds = match (last, row.trial_end) {
         (Some(paid), _) => (paid.period_start, paid.period_end),
         (None, Some(end)) if row.anchor == end => (row.created_at, end),

@@ -1,0 +1,71 @@
+//! A customer brought up to date: whatever became known and waits for somebody to look at it is looked at now, in the same
+//! unit of work. So what a merchant asks for does not depend on whether a worker has come by.
+
+use till_core::scope::Scope;
+use till_core::timer::TimerKind;
+use till_store::Tx;
+use till_store::timers::Due;
+
+use super::{resolve, step, void_credit};
+use crate::base::Context;
+use crate::base::fail::Fail;
+
+/// One look may call for the next; after so many the workers go on.
+const ROUNDS_MAX: usize = 64;
+
+/// Looks at everything that is due about the customer's subscriptions and credit.
+pub(super) async fn bring_up_to_date(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    customer: &str,
+) -> Result<(), Fail> {
+    let (scope, now) = (&context.scope, context.now);
+    for _ in 0..ROUNDS_MAX {
+        let due = till_store::timers::due_of_customer(tx, scope, customer, now).await?;
+        if due.is_empty() {
+            return Ok(());
+        }
+        let free = till_store::timers::lock_free(tx, &due).await?;
+        lock_all(tx, context, customer, &due).await?;
+        // The first alone: what it does may make the others needless, or call for something else first.
+        let first = due.iter().find(|timer| free.contains(timer));
+        if let Some(first) = first
+            && !till_store::timers::take(tx, &[first.clone()])
+                .await?
+                .is_empty()
+        {
+            look(tx, context, first).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn look(tx: &mut Tx, context: &Context<'_>, timer: &Due) -> Result<(), Fail> {
+    match TimerKind::parse(&timer.kind) {
+        Some(TimerKind::VoidCredit) => void_credit(tx, context, &timer.subject).await,
+        Some(TimerKind::ResolveCharge) => resolve(tx, context, &timer.subject).await,
+        Some(TimerKind::StepSubscription) => step(tx, context, &timer.subject).await,
+        _ => Err(Fail::broken(format!("a look of kind {}", timer.kind))),
+    }
+}
+
+/// Several looks touch several subscriptions, each with its invoices: all that they may touch is locked before the first of
+/// them, the invoices first, as everywhere.
+async fn lock_all(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    customer: &str,
+    due: &[Due],
+) -> Result<(), Fail> {
+    let scope = &context.scope;
+    let mut invoices = till_store::invoices::unsettled_of(tx, scope, customer).await?;
+    let resolved = due
+        .iter()
+        .filter(|timer| timer.kind == TimerKind::ResolveCharge.as_str());
+    invoices.extend(resolved.map(|timer| timer.subject.clone()));
+    let ids: Vec<(&Scope, &str)> = invoices.iter().map(|id| (scope, id.as_str())).collect();
+    if !ids.is_empty() {
+        till_store::invoices::lock_many(tx, &ids).await?;
+    }
+    Ok(till_store::subscriptions::lock_all_of(tx, scope, customer).await?)
+}
