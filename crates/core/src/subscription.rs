@@ -79,16 +79,19 @@ pub enum ChargeState {
     Paused,
     /// Its period was owed when the subscription was paused, and is not asked for any more.
     Forgiven,
+    /// Another attempt has paid its period: what this one has is the payer's, for as long as that one stands.
+    Spare,
     Paid,
 }
 
 impl ChargeState {
-    pub const ALL: [ChargeState; 6] = [
+    pub const ALL: [ChargeState; 7] = [
         ChargeState::Open,
         ChargeState::Closed,
         ChargeState::Withdrawn,
         ChargeState::Paused,
         ChargeState::Forgiven,
+        ChargeState::Spare,
         ChargeState::Paid,
     ];
 
@@ -99,6 +102,7 @@ impl ChargeState {
             ChargeState::Withdrawn => "withdrawn",
             ChargeState::Paused => "paused",
             ChargeState::Forgiven => "forgiven",
+            ChargeState::Spare => "spare",
             ChargeState::Paid => "paid",
         }
     }
@@ -117,6 +121,15 @@ impl ChargeState {
             Some(_) => ChargeState::Closed,
             None => ChargeState::Open,
         }
+    }
+
+    /// Whether its invoice was cancelled by what became of the subscription, and not by the merchant: what it had been paid, and
+    /// comes back, may count again.
+    pub fn may_count_again(self) -> bool {
+        matches!(
+            self,
+            ChargeState::Withdrawn | ChargeState::Paused | ChargeState::Spare
+        )
     }
 
     /// What an attempt is once its subscription has ended: paid if it was and still is, and otherwise closed.

@@ -40,6 +40,7 @@ mod reviews;
 mod rotation;
 mod screening;
 mod settings;
+mod sharing;
 mod statuses;
 mod stream;
 mod subscriptions;

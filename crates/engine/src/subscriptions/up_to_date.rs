@@ -1,12 +1,12 @@
 //! A customer brought up to date: whatever became known and waits for somebody to look at it is looked at now, in the same
 //! unit of work. So what a merchant asks for does not depend on whether a worker has come by.
 
-use till_core::scope::Scope;
 use till_core::timer::TimerKind;
 use till_store::Tx;
 use till_store::timers::Due;
 
-use super::{resolve, step, void_credit};
+use super::hold::lock_all;
+use super::{resolve, share_credit, step};
 use crate::base::Context;
 use crate::base::fail::Fail;
 
@@ -40,32 +40,12 @@ pub(super) async fn bring_up_to_date(
     Ok(())
 }
 
+/// On the heap, each of them: all that they call would not fit on a thread's stack.
 async fn look(tx: &mut Tx, context: &Context<'_>, timer: &Due) -> Result<(), Fail> {
     match TimerKind::parse(&timer.kind) {
-        Some(TimerKind::VoidCredit) => void_credit(tx, context, &timer.subject).await,
-        Some(TimerKind::ResolveCharge) => resolve(tx, context, &timer.subject).await,
-        Some(TimerKind::StepSubscription) => step(tx, context, &timer.subject).await,
+        Some(TimerKind::ShareCredit) => Box::pin(share_credit(tx, context, &timer.subject)).await,
+        Some(TimerKind::ResolveCharge) => Box::pin(resolve(tx, context, &timer.subject)).await,
+        Some(TimerKind::StepSubscription) => Box::pin(step(tx, context, &timer.subject)).await,
         _ => Err(Fail::broken(format!("a look of kind {}", timer.kind))),
     }
-}
-
-/// Several looks touch several subscriptions, each with its invoices: all that they may touch is locked before the first of
-/// them, the invoices first, as everywhere.
-async fn lock_all(
-    tx: &mut Tx,
-    context: &Context<'_>,
-    customer: &str,
-    due: &[Due],
-) -> Result<(), Fail> {
-    let scope = &context.scope;
-    let mut invoices = till_store::invoices::unsettled_of(tx, scope, customer).await?;
-    let resolved = due
-        .iter()
-        .filter(|timer| timer.kind == TimerKind::ResolveCharge.as_str());
-    invoices.extend(resolved.map(|timer| timer.subject.clone()));
-    let ids: Vec<(&Scope, &str)> = invoices.iter().map(|id| (scope, id.as_str())).collect();
-    if !ids.is_empty() {
-        till_store::invoices::lock_many(tx, &ids).await?;
-    }
-    Ok(till_store::subscriptions::lock_all_of(tx, scope, customer).await?)
 }

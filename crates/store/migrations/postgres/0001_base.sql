@@ -582,7 +582,7 @@ CREATE TABLE subscription_charges (
     invoice TEXT COLLATE "C",
     period BIGINT NOT NULL,
     attempt BIGINT NOT NULL CHECK (attempt > 0),
-    state TEXT COLLATE "C" NOT NULL CHECK (state IN ('open', 'closed', 'withdrawn', 'paused', 'forgiven', 'paid')),
+    state TEXT COLLATE "C" NOT NULL CHECK (state IN ('open', 'closed', 'withdrawn', 'paused', 'forgiven', 'spare', 'paid')),
     -- It has paid for its period once, whatever became of that.
     was_paid BIGINT NOT NULL CHECK (was_paid IN (0, 1)),
     period_start BIGINT NOT NULL,
@@ -618,7 +618,6 @@ CREATE TABLE credit_entries (
     FOREIGN KEY (account, mode, subscription, charge) REFERENCES subscription_charges (account, mode, subscription, number)
 );
 CREATE INDEX credit_entries_by_charge ON credit_entries (subscription, charge, account, mode, id);
-CREATE INDEX credit_entries_by_payment ON credit_entries (payment, account, mode, id);
 
 -- Journal -------------------------------------------------------------------------------------------------------------
 

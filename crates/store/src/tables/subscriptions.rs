@@ -177,6 +177,20 @@ pub async fn lock_all_of(tx: &mut Tx, scope: &Scope, customer: &str) -> Result<(
     Ok(())
 }
 
+/// All of a customer's subscriptions, in the order of their ids.
+pub async fn all_of(
+    q: &mut impl Queries,
+    scope: &Scope,
+    customer: &str,
+) -> Result<Vec<SubscriptionRow>, StoreError> {
+    let sql = format!(
+        "{} WHERE customer = $3 AND account = $1 AND mode = $2 ORDER BY id",
+        select::<SubscriptionRow>()
+    );
+    let args = vals![&scope.account, scope.mode.as_str(), customer];
+    q.all(&sql, &args).await
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct SubscriptionFilter {
     pub status: Option<Status>,
@@ -319,4 +333,17 @@ pub async fn charges_of(
     );
     let args = vals![&scope.account, scope.mode.as_str(), subscription];
     q.all(&sql, &args).await
+}
+
+/// The numbers of a subscription's attempts whose invoices are not closed.
+pub async fn open_charges(
+    q: &mut impl Queries,
+    scope: &Scope,
+    subscription: &str,
+) -> Result<Vec<i64>, StoreError> {
+    let sql = "SELECT c.number FROM subscription_charges c JOIN invoices i ON i.account = c.account AND i.mode = c.mode \
+         AND i.id = c.invoice WHERE c.account = $1 AND c.mode = $2 AND c.subscription = $3 AND i.closed_at IS NULL";
+    let args = vals![&scope.account, scope.mode.as_str(), subscription];
+    let found: Vec<(i64,)> = q.all(sql, &args).await?;
+    Ok(found.into_iter().map(|(number,)| number).collect())
 }

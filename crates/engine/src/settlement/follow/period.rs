@@ -130,7 +130,7 @@ pub struct Made {
 pub fn made(made: &[ChargeRow], period_start: i64) -> Made {
     let made = || made.iter().filter(|it| it.period_start == period_start);
     let counts = |it: &&ChargeRow| {
-        let is_none = matches!(it.state, ChargeState::Withdrawn | ChargeState::Paused);
+        let is_none = it.state.may_count_again();
         it.invoice.is_some() && !is_none
     };
     let attempts = made().filter(counts).map(|it| it.attempt).max();
