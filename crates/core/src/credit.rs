@@ -121,6 +121,62 @@ pub fn find(sources: &[Source<'_>], wanted: &Value) -> Found {
     found
 }
 
+/// What something needs of a customer's credit, and what it was given when it first took of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    pub wanted: Value,
+    pub own: Vec<(String, Units)>,
+}
+
+/// Shares what there is among claims: each has what was its own from the beginning, as far as that is there and it needs it; of
+/// the rest the first claim is given first. What it comes to depends on nothing else.
+pub fn share(sources: &[Source<'_>], claims: &[Claim]) -> Vec<Found> {
+    let mut left = sources.to_vec();
+    let mut shared: Vec<Found> = claims
+        .iter()
+        .map(|claim| take(&mut left, &claim.wanted, Some(&claim.own)))
+        .collect();
+    for (claim, found) in claims.iter().zip(&mut shared) {
+        let missing = Value((&claim.wanted.0 - &found.value.0).max(BigRational::zero()));
+        let more = take(&mut left, &missing, None);
+        found.value = found.value.plus(&more.value);
+        for (payment, units) in more.from {
+            match found.from.iter_mut().find(|(known, _)| *known == payment) {
+                Some((_, known)) => *known = known.plus(units),
+                None => found.from.push((payment, units)),
+            }
+        }
+    }
+    shared
+}
+
+/// Takes a value out of these, or out of no more than this of them.
+fn take(left: &mut [Source<'_>], wanted: &Value, only: Option<&[(String, Units)]>) -> Found {
+    let of = |source: &Source<'_>| match only {
+        None => source.units,
+        Some(only) => {
+            let own = only.iter().filter(|(payment, _)| payment == source.payment);
+            let own = own.fold(Units::ZERO, |sum, (_, units)| sum.plus(*units));
+            Units(source.units.0.min(own.0))
+        }
+    };
+    let offered: Vec<Source<'_>> = left
+        .iter()
+        .map(|source| Source {
+            units: of(source),
+            ..*source
+        })
+        .collect();
+    let found = find(&offered, wanted);
+    for (payment, taken) in &found.from {
+        let source = left.iter_mut().find(|source| source.payment == payment);
+        if let Some(source) = source {
+            source.units = Units(source.units.0.saturating_sub(taken.0));
+        }
+    }
+    found
+}
+
 /// Takes a price out of these in the same way, and says what that leaves of it.
 pub fn draw(sources: &[Source<'_>], price_minor: u64, currency: Currency) -> Drawn {
     let found = find(sources, &Value::of_price(price_minor, currency));
@@ -201,6 +257,49 @@ mod tests {
         assert!(
             !draw(&[], 1000, usd()).pays_all(1000, 10_000),
             "nothing pays nothing"
+        );
+    }
+
+    fn claim(units: u128, own: &[(&str, u128)]) -> Claim {
+        let own = own.iter();
+        Claim {
+            wanted: Value::of(Units(units), 6),
+            own: own
+                .map(|(payment, units)| ((*payment).to_owned(), Units(*units)))
+                .collect(),
+        }
+    }
+
+    fn given(shared: &[Found]) -> Vec<Vec<(&str, u128)>> {
+        shared
+            .iter()
+            .map(|found| {
+                let from = found.from.iter();
+                from.map(|(payment, units)| (payment.as_str(), units.0))
+                    .collect()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn who_comes_first_is_given_first_of_what_is_nobody_s_own() {
+        let sources = [source("a", 4, 6), source("b", 8, 6)];
+        let shared = share(&sources, &[claim(5, &[]), claim(5, &[]), claim(5, &[])]);
+        assert_eq!(
+            given(&shared),
+            [vec![("a", 4), ("b", 1)], vec![("b", 5)], vec![("b", 2)]]
+        );
+        let shared = share(&sources, &[claim(5, &[("gone", 5)]), claim(8, &[("b", 8)])]);
+        assert_eq!(
+            given(&shared),
+            [vec![("a", 4)], vec![("b", 8)]],
+            "nobody loses what is its own"
+        );
+        let shared = share(&sources, &[claim(6, &[]), claim(2, &[("b", 8)])]);
+        assert_eq!(
+            given(&shared),
+            [vec![("a", 4), ("b", 2)], vec![("b", 2)]],
+            "what is not needed is nobody's own"
         );
     }
 

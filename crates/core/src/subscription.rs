@@ -79,16 +79,19 @@ pub enum ChargeState {
     Paused,
     /// Its period was owed when the subscription was paused, and is not asked for any more.
     Forgiven,
+    /// Another attempt has paid its period: what this one has is the payer's, for as long as that one stands.
+    Spare,
     Paid,
 }
 
 impl ChargeState {
-    pub const ALL: [ChargeState; 6] = [
+    pub const ALL: [ChargeState; 7] = [
         ChargeState::Open,
         ChargeState::Closed,
         ChargeState::Withdrawn,
         ChargeState::Paused,
         ChargeState::Forgiven,
+        ChargeState::Spare,
         ChargeState::Paid,
     ];
 
@@ -99,6 +102,7 @@ impl ChargeState {
             ChargeState::Withdrawn => "withdrawn",
             ChargeState::Paused => "paused",
             ChargeState::Forgiven => "forgiven",
+            ChargeState::Spare => "spare",
             ChargeState::Paid => "paid",
         }
     }
@@ -117,6 +121,15 @@ impl ChargeState {
             Some(_) => ChargeState::Closed,
             None => ChargeState::Open,
         }
+    }
+
+    /// Whether its invoice was cancelled by what became of the subscription, and not by the merchant: what it had been paid, and
+    /// comes back, may count again.
+    pub fn may_count_again(self) -> bool {
+        matches!(
+            self,
+            ChargeState::Withdrawn | ChargeState::Paused | ChargeState::Spare
+        )
     }
 
     /// What an attempt is once its subscription has ended: paid if it was and still is, and otherwise closed.
@@ -165,6 +178,8 @@ pub struct Charge {
 pub struct Facts {
     /// Until when it is paid for, or free of charge; none before anything was paid.
     pub paid_until: Option<i64>,
+    /// Where the last period ends that is paid or free, whether or not one before it is owed.
+    pub served_until: Option<i64>,
     pub charge: Option<Charge>,
     /// From here on it is past due: what is charged is unpaid then, or could not be invoiced at all.
     pub late_at: Option<i64>,
@@ -208,8 +223,8 @@ pub fn next(facts: &Facts, now: i64) -> Option<(i64, Step)> {
         return None;
     }
     if facts.cancel_at_period_end {
-        // Where nothing is paid for any more, there is no period to wait for.
-        let end = facts.paid_until.unwrap_or(now);
+        // Where nothing is paid for any more, there is no period to wait for. An earlier one that is owed ends nothing.
+        let end = facts.paid_until.max(facts.served_until).unwrap_or(now);
         return Some((end, Step::End(Reason::Requested)));
     }
     if facts.is_paused {

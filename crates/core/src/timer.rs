@@ -9,8 +9,8 @@ pub enum TimerKind {
     ExpireClaim,
     /// Something about a subscription falls due.
     StepSubscription,
-    /// A payment that prepaid credit came from left the chain.
-    VoidCredit,
+    /// A customer has more or less prepaid credit than before.
+    ShareCredit,
     /// The invoice of an attempt that is not the one under way has changed.
     ResolveCharge,
 }
@@ -20,7 +20,7 @@ impl TimerKind {
         TimerKind::ExpireInvoice,
         TimerKind::ExpireClaim,
         TimerKind::StepSubscription,
-        TimerKind::VoidCredit,
+        TimerKind::ShareCredit,
         TimerKind::ResolveCharge,
     ];
 
@@ -29,7 +29,7 @@ impl TimerKind {
             TimerKind::ExpireInvoice => "expire_invoice",
             TimerKind::ExpireClaim => "expire_claim",
             TimerKind::StepSubscription => "step_subscription",
-            TimerKind::VoidCredit => "return_credit",
+            TimerKind::ShareCredit => "share_credit",
             TimerKind::ResolveCharge => "resolve_charge",
         }
     }
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn a_subscription_is_charged_after_what_left_the_chain_was_looked_at() {
         let step = TimerKind::StepSubscription.as_str();
-        for look in [TimerKind::VoidCredit, TimerKind::ResolveCharge] {
+        for look in [TimerKind::ShareCredit, TimerKind::ResolveCharge] {
             assert!(look.as_str() < step);
         }
     }

@@ -41,6 +41,7 @@ mod reviews;
 mod rotation;
 mod screening;
 mod settings;
+mod sharing;
 mod statuses;
 mod stream;
 mod subscriptions;

@@ -7,7 +7,7 @@ use crate::credit::{assert_conserved, credit, top_up};
 use crate::harness::{BASE, Till, id, text};
 use crate::periods::weekly;
 use crate::statuses::{balances, books};
-use crate::subscriptions::{DAY_S, act, begin, look, subscribe};
+use crate::subscriptions::{DAY_S, START, act, begin, look, subscribe, to};
 
 /// What paid one of the periods of a subscription.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -132,6 +132,113 @@ on_every_engine! {
         let (till, _) = begin(&world).await;
         let plan = weekly(&till, json!({ "grace_days": 0, "max_attempts": 1 })).await;
         assert_same_in_either_order(&till, &plan, 1).await;
+    }
+
+    async fn what_comes_back_counts_before_credit_in_whatever_order_that_is_told(world: World) {
+        let (till, _) = begin(&world).await;
+        let mut seen = Vec::new();
+        // P: the payment leaves the chain, p: it is there again, T: the top-up leaves.
+        for order in ["PpT", "TPp", "PTp"] {
+            let till = till.another_account().await;
+            to(&till, START).await;
+            let plan = weekly(&till, json!({ "amount": "7.00" })).await;
+            let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+            let made = subscribe(&till, &customer, &plan).await;
+            let first = text(&made["latest_invoice"]);
+            till.simulate(&first, json!({})).await;
+            let top_up = top_up(&till, &customer, "30.00", BASE).await;
+            to(&till, "2095-02-08T12:00:00Z").await;
+            for fact in order.chars() {
+                match fact {
+                    'P' => reverse(&till, &till.payments_of(&first).await[0]).await,
+                    'p' => comes_back(&till, &first).await,
+                    _ => reverse(&till, &till.payments_of(&top_up).await[0]).await,
+                }
+                till.advance(1).await;
+            }
+            let stood = stands(&till, &made).await;
+            let payment = till.payments_of(&first).await[0]["status"].clone();
+            seen.push(json!([stood["status"], stood["open"], stood["credit"], payment, balances(&till).await]));
+            assert_conserved(&till).await;
+        }
+        assert_eq!(seen[0], seen[1]);
+        assert_eq!(seen[0], seen[2]);
+        assert_eq!(seen[0][3], "credited");
+    }
+
+    async fn a_part_that_comes_back_waits_for_the_credit_that_paid_meanwhile_to_leave(world: World) {
+        let (till, _) = begin(&world).await;
+        let mut seen = Vec::new();
+        for order in ["pT", "Tp"] {
+            let till = till.another_account().await;
+            to(&till, START).await;
+            let plan = weekly(&till, json!({ "grace_days": 30 })).await;
+            let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+            let made = subscribe(&till, &customer, &plan).await;
+            let first = text(&made["latest_invoice"]);
+            for amount in ["3", "7"] {
+                till.simulate(&first, json!({ "amount": amount })).await;
+            }
+            let top_up = top_up(&till, &customer, "10.00", BASE).await;
+            for payment in till.payments_of(&first).await {
+                reverse(&till, &payment).await;
+            }
+            till.advance(1).await;
+            assert_eq!(credit(&till, &customer).await, json!([]), "credit pays");
+            for fact in order.chars() {
+                match fact {
+                    'p' => comes_back(&till, &first).await,
+                    _ => reverse(&till, &till.payments_of(&top_up).await[0]).await,
+                }
+                till.advance(1).await;
+            }
+            let stood = stands(&till, &made).await;
+            seen.push(json!([stood["status"], stood["open"], stood["credit"], balances(&till).await]));
+            assert_eq!(till.retrieve(&first).await["status"], "partially_paid");
+            till.simulate(&first, json!({ "amount": "7" })).await;
+            till.advance(1).await;
+            assert_eq!(payable(&till, &made).await, [""; 0]);
+            assert_conserved(&till).await;
+        }
+        assert_eq!(seen[0], seen[1]);
+    }
+
+    async fn what_waits_for_its_turn_keeps_the_credit_that_lowered_it(world: World) {
+        let (till, _) = begin(&world).await;
+        let plan = weekly(&till, json!({ "grace_days": 30, "max_attempts": 7 })).await;
+        for order in [[0, 1], [1, 0]] {
+            let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+            let made = subscribe(&till, &customer, &plan).await;
+            let first = text(&made["latest_invoice"]);
+            till.simulate(&first, json!({})).await;
+            top_up(&till, &customer, "2.50", BASE).await;
+            till.advance(6 * DAY_S + 60).await;
+            let second = text(&look(&till, &made).await["latest_invoice"]);
+            for amount in ["2.25", "5.25"] {
+                till.simulate(&second, json!({ "amount": amount })).await;
+            }
+            let of_second = till.payments_of(&second).await;
+            let larger = of_second.iter().find(|payment| payment["amount"] == "5.25").unwrap().clone();
+            let of_first = till.payments_of(&first).await[0].clone();
+            for which in order {
+                reverse(&till, [&larger, &of_first][which]).await;
+                till.advance(1).await;
+            }
+            let asks = |invoice: Value| text(&invoice["payment_options"][0]["amount_due"]);
+            assert_eq!(asks(till.retrieve(&second).await), "7.50");
+            assert_eq!(credit(&till, &customer).await, json!([]));
+            let open = payable(&till, &made).await;
+            let other = open.iter().find(|open| **open != second).unwrap();
+            assert_eq!(asks(till.retrieve(other).await), "10.00", "no credit lowers two invoices");
+            till.simulate(&second, json!({ "amount": "5.25" })).await;
+            till.advance(1).await;
+            assert_eq!(till.retrieve(&second).await["status"], "paid", "what was told as paid stays paid");
+            till.simulate(other, json!({})).await;
+            till.advance(1).await;
+            assert_eq!(look(&till, &made).await["status"], "active");
+            assert_eq!(payable(&till, &made).await, [""; 0]);
+            assert_conserved(&till).await;
+        }
     }
 
     async fn parts_of_one_payment_are_reversed_together_or_one_after_the_other(world: World) {

@@ -1,6 +1,7 @@
 //! Pausing and resuming: what a pause cancelled is forgiven, what it did not cancel stays owed, and only the time that was
 //! paused is not charged.
 
+use scoped_futures::ScopedFutureExt as _;
 use serde_json::{Value, json};
 
 use crate::attempts::{payable, reverse};
@@ -18,7 +19,53 @@ async fn resume(till: &Till, subscription: &Value) {
     settle(till).await;
 }
 
+/// The payment leaves the chain, and the merchant pauses before any worker could look at what that means.
+async fn reverse_and_pause(till: &Till, payment: &Value, subscription: &Value) {
+    let (payment, subscription) = (&*id(payment), &*id(subscription));
+    let scope = till.scope();
+    let done = till.engine().unit(&scope, move |tx, context| {
+        async move {
+            till_engine::test_mode::reverse_payment(tx, context, payment).await?;
+            till_engine::subscriptions::pause(tx, context, subscription).await
+        }
+        .scope_boxed()
+    });
+    done.await.unwrap();
+}
+
 on_every_engine! {
+    async fn what_a_pause_forgives_does_not_depend_on_who_looked_at_a_reversal_before_it(world: World) {
+        let (till, _) = begin(&world).await;
+        let mut seen = Vec::new();
+        for has_looked in [true, false] {
+            let till = till.another_account().await;
+            to(&till, START).await;
+            let plan = weekly(&till, json!({ "grace_days": 10 })).await;
+            let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+            let made = subscribe(&till, &customer, &plan).await;
+            let first = text(&made["latest_invoice"]);
+            pay(&till, &made).await;
+            to(&till, "2095-02-08T12:00:00Z").await;
+            let payment = &till.payments_of(&first).await[0];
+            match has_looked {
+                true => {
+                    reverse(&till, payment).await;
+                    settle(&till).await;
+                    pause(&till, &made).await;
+                }
+                false => reverse_and_pause(&till, payment, &made).await,
+            }
+            to(&till, "2095-02-13T12:00:00Z").await;
+            resume(&till, &made).await;
+            let resumed = look(&till, &made).await;
+            let open = payable(&till, &made).await;
+            let bounds = json!([resumed["status"], resumed["attempt"], resumed["next_invoice_at"], open.len()]);
+            seen.push((bounds, text(&resumed["current_period_start"])[..10].to_owned()));
+        }
+        assert_eq!(seen[0], seen[1]);
+        assert_eq!(seen[0].1, "2095-02-12", "the week that was owed is forgiven, and of the next what had passed is charged");
+    }
+
     async fn what_a_pause_cancelled_is_forgiven_inside_the_paid_time_as_well(world: World) {
         let (till, customer) = begin(&world).await;
         let (made, first) = three_weeks(&till, &customer).await;

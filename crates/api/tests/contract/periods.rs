@@ -7,7 +7,7 @@ use crate::credit::{asked, assert_conserved, credit, top_up, undo};
 use crate::harness::{BASE, Setup, Till, address, id, text};
 use crate::reviews::{decide, listed};
 use crate::statuses::tokens;
-use crate::subscriptions::{act, begin, look, pay, plan, subscribe, to};
+use crate::subscriptions::{START, act, begin, look, pay, plan, subscribe, to};
 
 pub async fn weekly(till: &Till, more: Value) -> String {
     let mut body = json!({ "amount": "10.00", "interval": "week" });
@@ -50,6 +50,38 @@ pub async fn three_weeks(till: &Till, customer: &str) -> (Value, String) {
 }
 
 on_every_engine! {
+    async fn an_end_with_the_period_waits_for_it_though_an_earlier_one_is_owed(world: World) {
+        let (till, _) = begin(&world).await;
+        for is_set_first in [true, false] {
+            let till = till.another_account().await;
+            to(&till, START).await;
+            let plan = weekly(&till, json!({ "grace_days": 10 })).await;
+            let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
+            let made = subscribe(&till, &customer, &plan).await;
+            let first = text(&made["latest_invoice"]);
+            pay(&till, &made).await;
+            to(&till, "2095-02-06T18:00:00Z").await;
+            pay(&till, &made).await;
+            to(&till, "2095-02-08T12:00:00Z").await;
+            let cancel = || act(&till, &made, "cancel", json!({ "at_period_end": true }));
+            if is_set_first {
+                cancel().await.ok(200);
+            }
+            reverse(&till, &till.payments_of(&first).await[0]).await;
+            settle(&till).await;
+            if !is_set_first {
+                cancel().await.ok(200);
+            }
+            settle(&till).await;
+            let waits = look(&till, &made).await;
+            assert_eq!((&waits["cancelled_at"], period(&waits)), (&Value::Null, days("2095-02-07", "2095-02-14")), "set first: {is_set_first}");
+            to(&till, "2095-02-14T12:00:01Z").await;
+            let ended = look(&till, &made).await;
+            assert_eq!((&ended["status"], &ended["cancellation_reason"]), (&json!("cancelled"), &json!("requested")));
+            assert!(text(&ended["cancelled_at"]).starts_with("2095-02-14T12:00:00"), "{ended}");
+        }
+    }
+
     async fn what_is_owed_since_a_pause_is_asked_for_beside_the_period_that_begins_anew(world: World) {
         let (till, customer) = begin(&world).await;
         let (made, first) = three_weeks(&till, &customer).await;
@@ -127,12 +159,12 @@ on_every_engine! {
         undo(&till, &text(&paid["latest_invoice"])).await;
         to(&till, "2095-02-12T06:00:00Z").await;
         assert_eq!(pay(&till, &made).await["current_period_start"], "2095-02-11T15:00:00Z");
-        // Credit that comes later pays later, too.
+        // Credit pays when it comes.
         let other = subscribe(&till, &customer, &plan).await;
         top_up(&till, &customer, "10.00", BASE).await;
         to(&till, "2095-02-16T00:00:00Z").await;
         let paid = look(&till, &other).await;
-        assert_eq!((&paid["status"], &paid["current_period_start"]), (&json!("active"), &json!("2095-02-15T06:00:00Z")));
+        assert_eq!((&paid["status"], &paid["current_period_start"]), (&json!("active"), &json!("2095-02-12T06:00:00Z")));
     }
 
     async fn what_was_active_once_is_past_due_and_never_incomplete(world: World) {

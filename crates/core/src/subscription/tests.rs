@@ -10,6 +10,7 @@ const DAY: i64 = DAY_MS;
 fn paid_until(end: i64) -> Facts {
     Facts {
         paid_until: Some(end),
+        served_until: Some(end),
         charge: None,
         late_at: None,
         max_attempts: 4,
@@ -93,6 +94,7 @@ fn what_follows_a_skipped_attempt_comes_at_its_time() {
 fn what_was_never_paid_is_incomplete_and_not_past_due() {
     let facts = Facts {
         paid_until: None,
+        served_until: None,
         ..charged(0, 1, 3 * DAY, false)
     };
     assert_eq!(status(&facts, 9 * DAY), Status::Incomplete);

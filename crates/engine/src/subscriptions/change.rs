@@ -2,14 +2,17 @@
 
 use till_core::event::EventType;
 use till_core::subscription::{self, Asked, ChargeState, Reason, When};
+use till_core::timer::TimerKind;
 use till_store::Tx;
 use till_store::credits::{self, CreditRow};
 use till_store::subscriptions::{self, ChargeRow, SubscriptionRow};
+use till_store::timers::TimerRow;
 
 use super::charge::{Occasion, charge, earlier, invoice_failed};
 use super::find;
-use super::hold::{Locked, hold, hold_with};
+use super::hold::{Locked, hold, hold_with, lock_all};
 use super::step::{catch_up, end};
+use super::up_to_date::bring_up_to_date;
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox;
@@ -91,8 +94,16 @@ impl Locked {
     }
 }
 
-async fn found(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<Locked, Fail> {
+/// The subscription as it is once all that is known of its customer was looked at.
+async fn up_to_date(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<SubscriptionRow, Fail> {
     let seen = find(tx, &context.scope, id).await?;
+    lock_all(tx, context, &seen.customer, &[]).await?;
+    Box::pin(bring_up_to_date(tx, context, &seen.customer)).await?;
+    find(tx, &context.scope, id).await
+}
+
+async fn found(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<Locked, Fail> {
+    let seen = up_to_date(tx, context, id).await?;
     hold(tx, context, &seen).await
 }
 
@@ -120,7 +131,8 @@ async fn finish(
     context: &Context<'_>,
     locked: Locked,
 ) -> Result<SubscriptionView, Fail> {
-    let row = catch_up(tx, context, locked).await?;
+    let row = Box::pin(catch_up(tx, context, locked)).await?;
+    let row = up_to_date(tx, context, &row.id).await?;
     Ok(SubscriptionView::of(&row)?)
 }
 
@@ -221,6 +233,10 @@ pub async fn resume(
         let charged = charge(tx, context, &mut locked, Occasion::Asked).await;
         charged.map_err(invoice_failed)?;
     }
+    // Whoever is charged again may have been asked before others that have credit now.
+    let (scope, kind) = (&context.scope, TimerKind::ShareCredit);
+    let share = TimerRow::new(scope, kind, &locked.row.customer, context.now);
+    till_store::timers::set(tx, &[share]).await?;
     finish(tx, context, locked).await
 }
 
@@ -230,7 +246,7 @@ pub async fn cancel(
     id: &str,
     when: When,
 ) -> Result<SubscriptionView, Fail> {
-    let seen = find(tx, &context.scope, id).await?;
+    let seen = up_to_date(tx, context, id).await?;
     let top_ups: Vec<String> = ahead(tx, context, &seen)
         .await?
         .iter()

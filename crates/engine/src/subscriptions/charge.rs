@@ -57,7 +57,8 @@ pub(super) async fn earlier(tx: &mut Tx, row: &SubscriptionRow) -> Result<Option
     Ok(waiting(tx, &made).await?.pop())
 }
 
-/// Those of these attempts' invoices that neither expired nor were cancelled.
+/// Those of these attempts' invoices that neither expired nor were cancelled, and those that were paid beside the one that
+/// counted.
 pub(super) async fn waiting(tx: &mut Tx, made: &[ChargeRow]) -> Result<Vec<String>, Fail> {
     let unpaid = made.iter().filter(|made| made.state != ChargeState::Paid);
     let ids = unpaid.filter_map(|made| Some((&made.scope, made.invoice.as_deref()?)));
@@ -66,11 +67,16 @@ pub(super) async fn waiting(tx: &mut Tx, made: &[ChargeRow]) -> Result<Vec<Strin
         return Ok(Vec::new());
     }
     let found = till_store::invoices::find_many(tx, &ids).await?;
+    let is_spare = |invoice: &InvoiceRow| {
+        let mut spare = made.iter().filter(|it| it.state == ChargeState::Spare);
+        spare.any(|it| it.invoice.as_deref() == Some(&*invoice.id))
+    };
     let is_waiting = |invoice: &InvoiceRow| {
-        !matches!(
-            invoice.status,
-            InvoiceStatus::Expired | InvoiceStatus::Cancelled
-        )
+        is_spare(invoice)
+            || !matches!(
+                invoice.status,
+                InvoiceStatus::Expired | InvoiceStatus::Cancelled
+            )
     };
     let waiting = found.into_iter().filter(is_waiting);
     Ok(waiting.map(|invoice| invoice.id).collect())

@@ -14,9 +14,11 @@ use till_store::subscriptions::{self, SubscriptionRow};
 use till_store::{Metadata, Tx};
 
 use super::charge::{Occasion, charge, invoice_failed};
-use super::hold::{Locked, hold_all};
+use super::find;
+use super::hold::{Locked, hold_all, lock_all};
 use super::purse::{Purse, top_ups};
 use super::step::catch_up;
+use super::up_to_date::bring_up_to_date;
 use crate::base::Context;
 use crate::base::fail::{Fail, missing_or_in_mode};
 use crate::outbox;
@@ -46,6 +48,8 @@ pub async fn create(
         let other = till_store::customers::find(tx, &other, id).await?;
         return Err(missing_inside("customer", id, scope, other).into());
     };
+    lock_all(tx, context, &customer.id, &[]).await?;
+    Box::pin(bring_up_to_date(tx, context, &customer.id)).await?;
     let credit = top_ups(tx, scope, &customer.id, None).await?;
     let credit = hold_all(tx, scope, &credit).await?;
     // Locked: archiving the plan and subscribing to it happen one after the other.
@@ -76,7 +80,9 @@ pub async fn create(
         let charged = charge(tx, context, &mut locked, Occasion::Asked).await;
         charged.map_err(invoice_failed)?;
     }
-    let row = catch_up(tx, context, locked).await?;
+    let row = Box::pin(catch_up(tx, context, locked)).await?;
+    Box::pin(bring_up_to_date(tx, context, &row.customer)).await?;
+    let row = find(tx, scope, &row.id).await?;
     Ok(SubscriptionView::of(&row)?)
 }
 
@@ -100,6 +106,7 @@ fn begin(context: &Context<'_>, request: &NewSubscription, plan: &PlanRow) -> Su
         current_period_start: now,
         current_period_end: trial_end.unwrap_or(now),
         paid_until: trial_end,
+        served_until: trial_end,
         next_period: 0,
         reached: 0,
         charge: None,

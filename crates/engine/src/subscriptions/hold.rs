@@ -6,9 +6,11 @@
 use till_core::invoice::Status as InvoiceStatus;
 use till_core::scope::Scope;
 use till_core::subscription::ChargeState;
+use till_core::timer::TimerKind;
 use till_store::invoices::InvoiceRow;
 use till_store::plans::PlanRow;
 use till_store::subscriptions::{self, ChargeRow, SubscriptionRow};
+use till_store::timers::Due;
 use till_store::{Queries, Tx};
 
 use super::purse::{Purse, top_ups};
@@ -68,22 +70,13 @@ impl Locked {
         Ok(settled)
     }
 
-    /// What an attempt is whose invoice is cancelled through no fault of the payer. What becomes owed during a pause was not
-    /// when that began: it is not forgiven with it.
-    pub(super) fn withdrawn(&self) -> ChargeState {
-        match self.row.paused_at {
-            Some(_) => ChargeState::Closed,
-            None => ChargeState::Withdrawn,
-        }
-    }
-
     /// Cancels the open invoice, and charges nothing for now.
     pub(super) async fn withdraw(
         &mut self,
         tx: &mut Tx,
         context: &Context<'_>,
     ) -> Result<(), Fail> {
-        self.withdraw_as(tx, context, self.withdrawn()).await
+        self.withdraw_as(tx, context, ChargeState::Withdrawn).await
     }
 
     pub(super) async fn withdraw_as(
@@ -106,6 +99,16 @@ impl Locked {
         self.end_charge(at)?;
         self.row.grace_end = late_at;
         Ok(())
+    }
+
+    /// The period is not charged for now, and its invoice waits for its turn: what was set aside for it stays with it, for it
+    /// asks for the rest meanwhile.
+    pub(super) fn put_by(&mut self) {
+        let late_at = self.row.grace_end;
+        self.purse.use_up();
+        self.charge = None;
+        self.row.end_charge();
+        self.row.grace_end = late_at;
     }
 
     /// Nothing is charged any more, and what was set aside for it is the customer's again.
@@ -187,4 +190,25 @@ pub(super) async fn plan_of(
 ) -> Result<PlanRow, Fail> {
     let plan = till_store::plans::find(q, &context.scope, &row.plan).await?;
     plan.ok_or_else(|| Fail::broken("a subscription's plan is missing"))
+}
+
+/// Several looks touch several subscriptions, each with its invoices: all that they may touch is locked before the first of
+/// them, the invoices first, as everywhere.
+pub(super) async fn lock_all(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    customer: &str,
+    due: &[Due],
+) -> Result<(), Fail> {
+    let scope = &context.scope;
+    let mut invoices = till_store::invoices::unsettled_of(tx, scope, customer).await?;
+    let resolved = due
+        .iter()
+        .filter(|timer| timer.kind == TimerKind::ResolveCharge.as_str());
+    invoices.extend(resolved.map(|timer| timer.subject.clone()));
+    let ids: Vec<(&Scope, &str)> = invoices.iter().map(|id| (scope, id.as_str())).collect();
+    if !ids.is_empty() {
+        till_store::invoices::lock_many(tx, &ids).await?;
+    }
+    Ok(subscriptions::lock_all_of(tx, scope, customer).await?)
 }

@@ -9,14 +9,15 @@ pub mod plans;
 mod purse;
 mod remind;
 mod resolve;
+mod share;
 mod step;
-mod undo;
+mod up_to_date;
 
 pub use change::{cancel, pause, resume};
 pub use create::{NewSubscription, create};
 pub use resolve::resolve;
+pub use share::share_credit;
 pub use step::step;
-pub use undo::void_credit;
 
 use till_core::error::Refusal;
 use till_core::id::IdKind;

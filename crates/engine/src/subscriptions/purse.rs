@@ -3,7 +3,7 @@
 //! set aside again has not moved.
 
 use till_core::asset::Registry;
-use till_core::credit::{self, Drawn, Found, Source, Value};
+use till_core::credit::{self, Claim, Drawn, Found, Source, Value};
 use till_core::id::IdKind;
 use till_core::money::{Currency, Units};
 use till_core::scope::Scope;
@@ -24,6 +24,8 @@ pub(super) struct Purse {
     /// What is new and has paid for its period, and what was returned.
     used: Vec<CreditRow>,
     returned: Vec<CreditRow>,
+    /// What may be taken of each payment, where the rest is for others.
+    only: Option<Vec<(String, Units)>>,
 }
 
 /// The top-ups that a charge of this customer could take of, and those that the one under way took of.
@@ -116,15 +118,52 @@ impl Purse {
         Ok(())
     }
 
+    /// From now on no more than this is taken, with what the charge has set aside.
+    pub(super) fn take_only(&mut self, allotted: Vec<(String, Units)>) {
+        self.only = Some(allotted);
+    }
+
+    pub(super) fn is_allotted(&self) -> bool {
+        self.only.is_some()
+    }
+
+    /// What was taken is there to be shared anew; who has it then is said by `replace`.
+    pub(super) fn lay_open(&mut self, entry: &CreditRow) -> Result<(), Fail> {
+        self.put_in(entry)
+    }
+
+    /// Gives an attempt this in place of what was laid open. What is the same is not written again.
+    pub(super) fn replace(
+        &mut self,
+        context: &Context<'_>,
+        charge: &ChargeRow,
+        entries: Vec<CreditRow>,
+        from: &[(String, Units)],
+    ) -> Result<(), Fail> {
+        let mut new = from.to_vec();
+        for entry in entries {
+            let is_same = |(payment, units): &(String, Units)| {
+                *payment == entry.payment && *units == entry.units
+            };
+            match new.iter().position(is_same) {
+                Some(at) => {
+                    new.remove(at);
+                    let payment = self.payment(&entry.payment)?;
+                    payment.credit_used = payment.credit_used.plus(entry.units);
+                }
+                None => self.returned.push(returned(entry, context.now)),
+            }
+        }
+        self.set_aside(context, charge, &new)?;
+        self.use_up();
+        Ok(())
+    }
+
     fn put_in(&mut self, entry: &CreditRow) -> Result<(), Fail> {
         let used = &mut self.payment(&entry.payment)?.credit_used;
         let left = used.0.checked_sub(entry.units.0);
         *used = Units(left.ok_or_else(|| Fail::broken("credit is returned twice"))?);
         Ok(())
-    }
-
-    pub(super) fn is_gone(&mut self, payment: &str) -> Result<bool, Fail> {
-        Ok(self.payment(payment)?.gone_at.is_some())
     }
 
     /// What a price would take. Nothing is set aside yet.
@@ -137,15 +176,32 @@ impl Purse {
         credit::find(&self.sources(at, currency), value)
     }
 
-    /// Whether the customer has something left in the currency that was credited before a moment.
-    pub(super) fn has_since_before(&self, at: i64, moment: i64, currency: Currency) -> bool {
-        let left = self.sources(at, currency);
-        let payments = self.held.iter().flat_map(|held| &held.payments);
-        let mut old = payments.filter(|it| it.is.credited_at.is_some_and(|at| at < moment));
-        old.any(|it| left.iter().any(|source| source.payment == it.is.id))
+    /// What each of these claims is given of what is left.
+    pub(super) fn share(&self, at: i64, claims: &[Claim], currency: Currency) -> Vec<Found> {
+        credit::share(&self.sources(at, currency), claims)
     }
 
-    /// What the customer has left in the currency, the oldest first.
+    /// Whether the customer has something left in the currency.
+    pub(super) fn has_any(&self, at: i64, currency: Currency) -> bool {
+        !self.sources(at, currency).is_empty()
+    }
+
+    fn allowed(&self, payment: &str, units: Units) -> Units {
+        let Some(only) = &self.only else {
+            return units;
+        };
+        let allotted = only.iter().find(|(id, _)| id == payment);
+        let taken = self
+            .aside
+            .iter()
+            .filter(|entry| entry.is.payment == payment);
+        let taken = taken.fold(Units::ZERO, |sum, entry| sum.plus(entry.is.units));
+        let left = allotted.map_or(0, |(_, units)| units.0.saturating_sub(taken.0));
+        Units(units.0.min(left))
+    }
+
+    /// What the customer has left in the currency, what was seen first first: that stays so when it leaves the chain and comes
+    /// back.
     fn sources(&self, at: i64, currency: Currency) -> Vec<Source<'_>> {
         let mut left: Vec<(&PaymentRow, Units, u32)> = Vec::new();
         for held in &self.held {
@@ -159,14 +215,14 @@ impl Purse {
                 }
             }
         }
-        left.sort_by(|(a, ..), (b, ..)| (a.credited_at, &a.id).cmp(&(b.credited_at, &b.id)));
+        left.sort_by(|(a, ..), (b, ..)| (a.first_seen_at, &a.id).cmp(&(b.first_seen_at, &b.id)));
         left.into_iter()
-            .filter(|(_, units, _)| !units.is_zero())
             .map(|(payment, units, decimals)| Source {
                 payment: &payment.id,
-                units,
+                units: self.allowed(&payment.id, units),
                 decimals,
             })
+            .filter(|source| !source.units.is_zero())
             .collect()
     }
 

@@ -12,6 +12,7 @@ use till_core::subscription::{ChargeState, LEAD_MS};
 use till_store::Tx;
 use till_store::credits::{self, CreditRow};
 use till_store::invoices::InvoiceRow;
+use till_store::payments::PaymentRow;
 use till_store::subscriptions::{self, ChargeRow};
 
 use super::charge::waiting;
@@ -32,20 +33,35 @@ pub async fn resolve(tx: &mut Tx, context: &Context<'_>, invoice: &str) -> Resul
     };
     let seen = subscriptions::find(tx, scope, &charge.subscription).await?;
     let seen = seen.ok_or_else(|| Fail::broken("the subscription of a charge is missing"))?;
-    let aside = credits::of_charge(tx, scope, &seen.id, charge.number).await?;
+    let aside = aside_for(tx, &charge).await?;
     let more: Vec<String> = aside.iter().map(|entry| entry.top_up.clone()).collect();
     let mut locked = hold_with(tx, context, &seen, Some(invoice), more.clone()).await?;
     let charge = subscriptions::charge(tx, scope, &seen.id, charge.number).await?;
     let charge = charge.ok_or_else(|| Fail::broken("a charge vanished"))?;
-    let aside = credits::of_charge(tx, scope, &seen.id, charge.number).await?;
+    let aside = aside_for(tx, &charge).await?;
     if aside.iter().any(|entry| !more.contains(&entry.top_up)) {
         return Err(Fail::Again);
     }
     let is_settled = locked.row.charge == Some(charge.number) || charge.state == ChargeState::Paid;
     if let (Some(held), false) = (locked.other.take(), is_settled) {
-        locked.decide(tx, context, charge, held, aside).await?;
+        Box::pin(locked.decide(tx, context, charge, held, aside)).await?;
     }
-    catch_up(tx, context, locked).await.map(drop)
+    Box::pin(catch_up(tx, context, locked)).await.map(drop)
+}
+
+/// What an attempt has set aside, and what credit alone paid its period with.
+async fn aside_for(tx: &mut Tx, charge: &ChargeRow) -> Result<Vec<CreditRow>, Fail> {
+    let (scope, id) = (&charge.scope, &charge.subscription);
+    let mut aside = credits::of_charge(tx, scope, id, charge.number).await?;
+    let made = subscriptions::charges_of_period(tx, scope, id, charge.period).await?;
+    if let Some(paid) = made.iter().find(|it| is_by_credit(it)) {
+        aside.extend(credits::of_charge(tx, scope, id, paid.number).await?);
+    }
+    Ok(aside)
+}
+
+fn is_by_credit(charge: &ChargeRow) -> bool {
+    charge.state == ChargeState::Paid && charge.invoice.is_none()
 }
 
 impl Locked {
@@ -57,40 +73,106 @@ impl Locked {
         mut held: Held,
         aside: Vec<CreditRow>,
     ) -> Result<(), Fail> {
-        for entry in aside {
-            self.purse.take_back(entry, context.now)?;
+        let (aside, paid_with): (Vec<_>, Vec<_>) = aside
+            .into_iter()
+            .partition(|entry| entry.charge == charge.number);
+        let is_cancelled = held.invoice.is.cancelled_at.is_some();
+        let is_again = self.may_count_again(&charge, &held);
+        if is_again {
+            held.invoice.is.cancelled_at = None;
         }
         let state = by_now(context, &held);
-        let is_partly = held.invoice.is.status == InvoiceStatus::PartiallyPaid;
-        if state == ChargeState::Closed && !is_partly {
-            return Ok(());
+        if state == ChargeState::Closed && !is_partly(context, &held) {
+            self.give_back(context, aside)?;
+            return forget_spare(tx, charge).await;
         }
         let (scope, id) = (&context.scope, &self.row.id);
-        let passed = subscriptions::passed_from(tx, scope, id, charge.period).await?;
-        let is_paid = passed.first().is_some_and(|it| it.period == charge.period);
-        if self.row.cancelled_at.is_some() && !is_paid {
+        let mut passed = subscriptions::passed_from(tx, scope, id, charge.period).await?;
+        let other = passed.first().filter(|it| it.period == charge.period);
+        let other = other.cloned();
+        if self.row.cancelled_at.is_some() && other.is_none() {
+            self.give_back(context, aside)?;
             return self.leave(tx, context, charge, held).await;
         }
         let under_way = self.charge.as_ref().map(|other| other.period);
         let has_rival = under_way == Some(charge.period);
         // What came after its time was refundable, and may be refunded by now: it cannot count after all.
-        let is_spent = state == ChargeState::Closed && has_refundable(&held);
-        if is_paid || is_spent || (has_rival && !self.is_unpaid(context)) {
-            held.invoice.is.cancelled_at = Some(held.moment(context));
-            return self.settle(tx, context, held).await.map(drop);
+        let is_spent = state == ChargeState::Closed && !is_again && has_refundable(&held);
+        let counts = match &other {
+            // Credit pays what nobody has paid: it makes room for who has paid all of it.
+            Some(other) => state == ChargeState::Paid && is_by_credit(other),
+            None => !is_spent && (!has_rival || self.makes_room(context, &charge, state)),
+        };
+        if !counts {
+            self.give_back(context, aside)?;
+            if !is_cancelled {
+                held.invoice.is.cancelled_at = Some(held.moment(context));
+                self.settle(tx, context, held).await?;
+            }
+            return spare(tx, charge, is_spent).await;
         }
-        if has_rival {
-            self.cancel_invoice(tx, context).await?;
-            self.end_charge(context.now)?;
+        if let Some(other) = other {
+            self.unpay(tx, context, other, paid_with).await?;
+            let (scope, id) = (&context.scope, &self.row.id);
+            passed = subscriptions::passed_from(tx, scope, id, charge.period).await?;
+        } else if has_rival {
+            match self.invoice.is_some() {
+                true => self.withdraw_as(tx, context, ChargeState::Spare).await?,
+                false => self.set_down(context.now)?,
+            }
         }
         if state != ChargeState::Paid && charge.period > self.row.next_period {
-            return self.wait_for_its_turn(tx, context, charge, held).await;
+            return self
+                .wait_for_its_turn(tx, context, charge, held, aside)
+                .await;
         }
         // Another period is being charged, which makes room.
         if self.row.charge.is_some() && state != ChargeState::Paid {
-            return Ok(());
+            return match is_again {
+                true => spare(tx, charge, is_spent).await,
+                false => Ok(()),
+            };
         }
+        self.give_back(context, aside)?;
         self.go_on(tx, context, charge, held, &passed).await
+    }
+
+    /// Whether an attempt whose invoice was cancelled through no fault of its payer was paid to before that, by what is on the
+    /// chain now and has not been promised back.
+    fn may_count_again(&self, charge: &ChargeRow, held: &Held) -> bool {
+        let Some(at) = held.invoice.is.cancelled_at else {
+            return false;
+        };
+        let is_promised = |payment: &PaymentRow| {
+            !payment.refunds_due.is_zero() || !payment.refunds_sent.is_zero()
+        };
+        let facts = held.facts();
+        let mut in_time = facts.iter().filter(|payment| payment.arrived_at() <= at);
+        charge.state.may_count_again()
+            && self.row.cancelled_at.is_none()
+            && in_time.any(|payment| !payment.is_gone())
+            && !held.payments.iter().any(|it| is_promised(&it.is))
+    }
+
+    /// Whether the attempt under way makes room for another at the same period: where nobody has paid to it, where the other is
+    /// paid in full, and else where the other was made before it.
+    fn makes_room(&self, context: &Context<'_>, other: &ChargeRow, state: ChargeState) -> bool {
+        let (Some(rival), Some(held)) = (&self.charge, &self.invoice) else {
+            return true;
+        };
+        match held.assess(held.moment(context)).status {
+            InvoiceStatus::AwaitingPayment => true,
+            InvoiceStatus::UnderReview => false,
+            _ => state == ChargeState::Paid || other.number < rival.number,
+        }
+    }
+
+    /// What the attempt had set aside is the customer's again.
+    fn give_back(&mut self, context: &Context<'_>, aside: Vec<CreditRow>) -> Result<(), Fail> {
+        for entry in aside {
+            self.purse.take_back(entry, context.now)?;
+        }
+        Ok(())
     }
 
     /// An earlier period is owed: an invoice that nothing was paid to makes room for that, any other waits and takes the
@@ -101,19 +183,25 @@ impl Locked {
         context: &Context<'_>,
         mut charge: ChargeRow,
         mut held: Held,
+        aside: Vec<CreditRow>,
     ) -> Result<(), Fail> {
         let at = held.moment(context);
         let assessed = held.assess(at);
         if assessed.status != InvoiceStatus::AwaitingPayment {
             if assessed.is_over {
                 held.invoice.is.takes_until = Some(self.more_time(context, charge.attempt));
+            }
+            if held.invoice.is_changed() {
                 self.settle(tx, context, held).await?;
+                charge.state = ChargeState::Closed;
+                tx.write(&subscriptions::charge_states([&charge])?).await?;
             }
             return Ok(());
         }
+        self.give_back(context, aside)?;
         held.invoice.is.cancelled_at = Some(at);
         self.settle(tx, context, held).await?;
-        charge.state = self.withdrawn();
+        charge.state = ChargeState::Withdrawn;
         tx.write(&subscriptions::charge_states([&charge])?).await?;
         Ok(())
     }
@@ -250,6 +338,29 @@ fn by_now(context: &Context<'_>, held: &Held) -> ChargeState {
     let at = held.moment(context);
     let assessed = held.assess(at);
     ChargeState::of(assessed.status, assessed.is_over.then_some(at))
+}
+
+fn is_partly(context: &Context<'_>, held: &Held) -> bool {
+    held.assess(held.moment(context)).status == InvoiceStatus::PartiallyPaid
+}
+
+/// The attempt was paid beside the one that counts, and may count when that one does not any more.
+async fn spare(tx: &mut Tx, mut charge: ChargeRow, is_spent: bool) -> Result<(), Fail> {
+    charge.state = match is_spent {
+        true => ChargeState::Closed,
+        false => ChargeState::Spare,
+    };
+    tx.write(&subscriptions::charge_states([&charge])?).await?;
+    Ok(())
+}
+
+/// Nothing that could count is left of an attempt that was paid beside another; what comes back of it may.
+async fn forget_spare(tx: &mut Tx, mut charge: ChargeRow) -> Result<(), Fail> {
+    if charge.state == ChargeState::Spare {
+        charge.state = ChargeState::Withdrawn;
+        tx.write(&subscriptions::charge_states([&charge])?).await?;
+    }
+    Ok(())
 }
 
 fn has_refundable(held: &Held) -> bool {

@@ -1,6 +1,7 @@
 //! What happens without anybody asking: renewals, further attempts, past due, the end.
 
 use till_core::event::EventType;
+use till_core::money::Units;
 use till_core::subscription::{ChargeState, Reason, Step, next};
 use till_core::time::HOUR_MS;
 use till_core::timer::TimerKind;
@@ -27,7 +28,22 @@ pub async fn step(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<(), Fa
         return Ok(());
     };
     let locked = hold(tx, context, &seen).await?;
-    catch_up(tx, context, locked).await.map(drop)
+    Box::pin(catch_up(tx, context, locked)).await.map(drop)
+}
+
+/// The same for one that is charged, and takes no other credit than this for it.
+pub(super) async fn step_with(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    id: &str,
+    allotted: Vec<(String, Units)>,
+) -> Result<(), Fail> {
+    let Some(seen) = subscriptions::find(tx, &context.scope, id).await? else {
+        return Ok(());
+    };
+    let mut locked = hold(tx, context, &seen).await?;
+    locked.purse.take_only(allotted);
+    Box::pin(catch_up(tx, context, locked)).await.map(drop)
 }
 
 /// Does everything that is due, writes the subscription and sets the timer of what comes next.
@@ -49,9 +65,8 @@ pub(super) async fn catch_up(
         let done = match due.filter(|(at, _)| *at <= context.now) {
             Some((_, Step::Charge | Step::Retry)) => {
                 // What left the chain may give credit back, or leave another period to be charged.
-                let whose = (&*locked.row.id, &*locked.row.customer);
-                let (scope, now) = (&context.scope, context.now);
-                if till_store::timers::has_looks_due(tx, scope, whose, now).await? {
+                let (scope, now, customer) = (&context.scope, context.now, &locked.row.customer);
+                if till_store::timers::has_looks_due(tx, scope, customer, now).await? {
                     later = Some(now);
                     break;
                 }
@@ -60,7 +75,11 @@ pub(super) async fn catch_up(
                     later = Some(context.now.saturating_add(TRY_AGAIN_MS));
                     break;
                 }
-                charge(tx, context, &mut locked, Occasion::Due).await
+                // What it was allotted is for this attempt alone.
+                if locked.purse.is_allotted() {
+                    later = Some(now);
+                }
+                Box::pin(charge(tx, context, &mut locked, Occasion::Due)).await
             }
             Some((_, Step::End(reason))) => end(tx, context, &mut locked, reason).await,
             Some((_, Step::Look)) | None => break,
@@ -71,6 +90,9 @@ pub(super) async fn catch_up(
             break;
         }
         done?;
+        if later.is_some() {
+            break;
+        }
     }
     let Locked {
         row, plan, purse, ..
@@ -122,7 +144,7 @@ impl Locked {
             charge.state = ChargeState::Closed;
             tx.write(&subscriptions::charge_states([&*charge])?).await?;
             self.invoice = None;
-            self.set_down(context.now)?;
+            self.put_by();
         }
         // What follows a closed attempt draws its credit anew.
         if self.row.charge_closed {
@@ -134,17 +156,9 @@ impl Locked {
         }
     }
 
-    /// Whether credit lies idle that was the customer's when an invoice was made to which nothing is paid yet: it was in use
-    /// elsewhere then.
+    /// Whether credit lies idle that could lower an invoice to which nothing is paid yet.
     fn could_be_lower(&self, context: &Context<'_>) -> bool {
-        let Some(charge) = &self.charge else {
-            return false;
-        };
-        let (now, currency) = (context.now, self.plan.currency);
-        self.is_unpaid(context)
-            && self
-                .purse
-                .has_since_before(now, charge.created_at, currency)
+        self.is_unpaid(context) && self.purse.has_any(context.now, self.plan.currency)
     }
 
     /// An open invoice nothing was paid to is cancelled, its credit returned, and its period charged no more for now.
@@ -153,7 +167,8 @@ impl Locked {
         tx: &mut Tx,
         context: &Context<'_>,
     ) -> Result<(), Fail> {
-        self.drop_charge_as(tx, context, self.withdrawn()).await
+        self.drop_charge_as(tx, context, ChargeState::Withdrawn)
+            .await
     }
 
     pub(super) async fn drop_charge_as(

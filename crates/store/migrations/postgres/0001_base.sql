@@ -813,6 +813,8 @@ CREATE TABLE subscriptions (
     current_period_start BIGINT NOT NULL,
     current_period_end BIGINT NOT NULL,
     paid_until BIGINT,
+    -- Where the last period ends that is paid or free; one before it may be owed.
+    served_until BIGINT,
     next_period BIGINT NOT NULL,
     -- The first period that was never paid.
     reached BIGINT NOT NULL CHECK (reached >= next_period),
@@ -851,7 +853,7 @@ CREATE TABLE subscription_charges (
     invoice TEXT COLLATE "C",
     period BIGINT NOT NULL,
     attempt BIGINT NOT NULL CHECK (attempt > 0),
-    state TEXT COLLATE "C" NOT NULL CHECK (state IN ('open', 'closed', 'withdrawn', 'paused', 'forgiven', 'paid')),
+    state TEXT COLLATE "C" NOT NULL CHECK (state IN ('open', 'closed', 'withdrawn', 'paused', 'forgiven', 'spare', 'paid')),
     -- It has paid for its period once, whatever became of that.
     was_paid BIGINT NOT NULL CHECK (was_paid IN (0, 1)),
     period_start BIGINT NOT NULL,
@@ -887,7 +889,6 @@ CREATE TABLE credit_entries (
     FOREIGN KEY (account, mode, subscription, charge) REFERENCES subscription_charges (account, mode, subscription, number)
 );
 CREATE INDEX credit_entries_by_charge ON credit_entries (subscription, charge, account, mode, id);
-CREATE INDEX credit_entries_by_payment ON credit_entries (payment, account, mode, id);
 
 -- Journal -------------------------------------------------------------------------------------------------------------
 

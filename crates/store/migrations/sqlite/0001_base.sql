@@ -818,6 +818,8 @@ CREATE TABLE subscriptions (
     current_period_start INTEGER NOT NULL,
     current_period_end INTEGER NOT NULL,
     paid_until INTEGER,
+    -- Where the last period ends that is paid or free; one before it may be owed.
+    served_until INTEGER,
     next_period INTEGER NOT NULL,
     -- The first period that was never paid.
     reached INTEGER NOT NULL CHECK (reached >= next_period),
@@ -856,7 +858,7 @@ CREATE TABLE subscription_charges (
     invoice TEXT,
     period INTEGER NOT NULL,
     attempt INTEGER NOT NULL CHECK (attempt > 0),
-    state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'withdrawn', 'paused', 'forgiven', 'paid')),
+    state TEXT NOT NULL CHECK (state IN ('open', 'closed', 'withdrawn', 'paused', 'forgiven', 'spare', 'paid')),
     -- It has paid for its period once, whatever became of that.
     was_paid INTEGER NOT NULL CHECK (was_paid IN (0, 1)),
     period_start INTEGER NOT NULL,
@@ -892,7 +894,6 @@ CREATE TABLE credit_entries (
     FOREIGN KEY (account, mode, subscription, charge) REFERENCES subscription_charges (account, mode, subscription, number)
 );
 CREATE INDEX credit_entries_by_charge ON credit_entries (subscription, charge, account, mode, id);
-CREATE INDEX credit_entries_by_payment ON credit_entries (payment, account, mode, id);
 
 -- Journal -------------------------------------------------------------------------------------------------------------
 

@@ -47,16 +47,38 @@ pub async fn of_charge(
     q.all(&sql, &args).await
 }
 
-/// What was set aside of a payment and not returned, the first first.
-pub async fn of_payment(
+/// What the customer's attempts have set aside, and what was returned of those that are paid or whose invoice is not closed; the
+/// first first.
+pub async fn of_customer(
     q: &mut impl Queries,
     scope: &Scope,
-    payment: &str,
+    customer: &str,
 ) -> Result<Vec<CreditRow>, StoreError> {
     let sql = format!(
-        "{} WHERE account = $1 AND mode = $2 AND payment = $3 AND returned_at IS NULL ORDER BY id",
+        "{} WHERE account = $1 AND mode = $2 AND subscription IN (SELECT id FROM subscriptions WHERE customer = $3 \
+         AND account = $1 AND mode = $2) AND (returned_at IS NULL OR EXISTS (SELECT 1 FROM subscription_charges c \
+         LEFT JOIN invoices i ON i.account = c.account AND i.mode = c.mode AND i.id = c.invoice WHERE c.account = $1 \
+         AND c.mode = $2 AND c.subscription = credit_entries.subscription AND c.number = credit_entries.charge \
+         AND (c.state = 'paid' OR (i.id IS NOT NULL AND i.closed_at IS NULL)))) ORDER BY id",
         select::<CreditRow>()
     );
-    q.all(&sql, &vals![&scope.account, scope.mode.as_str(), payment])
-        .await
+    let args = vals![&scope.account, scope.mode.as_str(), customer];
+    q.all(&sql, &args).await
+}
+
+/// What a period was given when it first took of its customer's credit, returned or not.
+pub async fn first_of_period(
+    q: &mut impl Queries,
+    scope: &Scope,
+    subscription: &str,
+    period: i64,
+) -> Result<Vec<CreditRow>, StoreError> {
+    const OF_PERIOD: &str = "subscription = $3 AND account = $1 AND mode = $2 AND charge IN (SELECT number FROM \
+         subscription_charges WHERE account = $1 AND mode = $2 AND subscription = $3 AND period = $4)";
+    let sql = format!(
+        "{} WHERE {OF_PERIOD} AND created_at = (SELECT min(created_at) FROM credit_entries WHERE {OF_PERIOD}) ORDER BY id",
+        select::<CreditRow>()
+    );
+    let args = vals![&scope.account, scope.mode.as_str(), subscription, period];
+    q.all(&sql, &args).await
 }

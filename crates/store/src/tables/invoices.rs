@@ -126,6 +126,21 @@ pub async fn find_many(
     q.look_up(&by_id, &keys).await
 }
 
+/// Ids of the customer's top-ups, and of those invoices of its subscriptions that are not closed.
+pub async fn unsettled_of(
+    q: &mut impl Queries,
+    scope: &Scope,
+    customer: &str,
+) -> Result<Vec<String>, StoreError> {
+    let sql = "SELECT id FROM invoices WHERE customer = $3 AND subscription IS NULL AND account = $1 AND mode = $2 \
+         UNION ALL SELECT i.id FROM subscriptions s JOIN subscription_charges c ON c.account = s.account AND c.mode = s.mode \
+         AND c.subscription = s.id JOIN invoices i ON i.account = c.account AND i.mode = c.mode AND i.id = c.invoice \
+         WHERE s.customer = $3 AND s.account = $1 AND s.mode = $2 AND i.closed_at IS NULL";
+    let args = vals![&scope.account, scope.mode.as_str(), customer];
+    let found: Vec<(String,)> = q.all(sql, &args).await?;
+    Ok(found.into_iter().map(|(id,)| id).collect())
+}
+
 /// The invoice, locked until the unit of work ends: whoever changes an invoice or its payments holds it.
 pub async fn lock(tx: &mut Tx, scope: &Scope, id: &str) -> Result<Option<InvoiceRow>, StoreError> {
     let sql = format!(

@@ -371,8 +371,6 @@ async fn years_do_not_slow_a_subscription(q: &mut Explainer, scope: &Scope) {
         "credit of an attempt",
         &["subscription", "charge"],
     );
-    credits::of_payment(q, scope, "pay_1").await.unwrap();
-    check(&q.plan(), "credit of a payment", &["payment"]);
 }
 
 #[tokio::test]

@@ -24,6 +24,8 @@ table! {
         current_period_end: i64,
         /// Until when it is paid for, or free; none before anything was paid.
         paid_until: Option<i64>,
+        /// Where the last period ends that is paid or free; one before it may be owed.
+        served_until: Option<i64>,
         /// The first period that is not paid: to be charged next, or being charged, unless a later one is still being so.
         next_period: i64,
         /// The first period that was never paid. One before it whose payment is gone is owed, and keeps its place.
@@ -57,6 +59,7 @@ const CHANGING: &[&str] = &[
     "current_period_start",
     "current_period_end",
     "paid_until",
+    "served_until",
     "next_period",
     "reached",
     "charge",
@@ -79,6 +82,7 @@ impl SubscriptionRow {
     pub fn facts(&self, max_attempts: u32) -> Facts {
         Facts {
             paid_until: self.paid_until,
+            served_until: self.served_until,
             charge: self.charge.map(|_| Charge {
                 attempt: self.attempt,
                 is_closed: self.charge_closed,
@@ -160,6 +164,31 @@ pub async fn lock(
     );
     tx.one(&sql, &vals![&scope.account, scope.mode.as_str(), id])
         .await
+}
+
+/// Locks all of a customer's subscriptions, in the order of their ids.
+pub async fn lock_all_of(tx: &mut Tx, scope: &Scope, customer: &str) -> Result<(), StoreError> {
+    let sql = format!(
+        "SELECT id FROM subscriptions WHERE customer = $3 AND account = $1 AND mode = $2 ORDER BY id{}",
+        tx.for_update()
+    );
+    let args = vals![&scope.account, scope.mode.as_str(), customer];
+    let _: Vec<(String,)> = tx.all(&sql, &args).await?;
+    Ok(())
+}
+
+/// All of a customer's subscriptions, in the order of their ids.
+pub async fn all_of(
+    q: &mut impl Queries,
+    scope: &Scope,
+    customer: &str,
+) -> Result<Vec<SubscriptionRow>, StoreError> {
+    let sql = format!(
+        "{} WHERE customer = $3 AND account = $1 AND mode = $2 ORDER BY id",
+        select::<SubscriptionRow>()
+    );
+    let args = vals![&scope.account, scope.mode.as_str(), customer];
+    q.all(&sql, &args).await
 }
 
 #[derive(Clone, Debug, Default)]
@@ -304,4 +333,17 @@ pub async fn charges_of(
     );
     let args = vals![&scope.account, scope.mode.as_str(), subscription];
     q.all(&sql, &args).await
+}
+
+/// The numbers of a subscription's attempts whose invoices are not closed.
+pub async fn open_charges(
+    q: &mut impl Queries,
+    scope: &Scope,
+    subscription: &str,
+) -> Result<Vec<i64>, StoreError> {
+    let sql = "SELECT c.number FROM subscription_charges c JOIN invoices i ON i.account = c.account AND i.mode = c.mode \
+         AND i.id = c.invoice WHERE c.account = $1 AND c.mode = $2 AND c.subscription = $3 AND i.closed_at IS NULL";
+    let args = vals![&scope.account, scope.mode.as_str(), subscription];
+    let found: Vec<(i64,)> = q.all(sql, &args).await?;
+    Ok(found.into_iter().map(|(number,)| number).collect())
 }

@@ -170,34 +170,84 @@ pub async fn due_for(
     q.all(&sql, &args).await
 }
 
-/// Whether something is due to be looked at that may change what this subscription is charged for, or what credit its customer
-/// has: an invoice of its own, or any of the customer's that holds credit.
+/// An invoice of the customer's, for `$3`.
+const OF_CUSTOMER: &str = "EXISTS (SELECT 1 FROM invoices i WHERE i.account = timers.account AND i.mode = timers.mode \
+     AND i.id = timers.subject AND i.customer = $3)";
+
+/// Whether something is due to be looked at that may change what this customer is charged for, or what credit it has.
 pub async fn has_looks_due(
     q: &mut impl Queries,
     scope: &Scope,
-    (subscription, customer): (&str, &str),
+    customer: &str,
     now: i64,
 ) -> Result<bool, StoreError> {
     let sql = format!(
-        "SELECT t.subject FROM timers t LEFT JOIN payments p ON p.account = t.account AND p.mode = t.mode AND p.id = t.subject \
-         JOIN invoices i ON i.account = t.account AND i.mode = t.mode AND i.id = COALESCE(p.invoice, t.subject) \
-         WHERE t.account = $1 AND t.mode = $2 AND t.kind IN ('{}', '{}') AND t.due_at <= $5 AND t.retry_at IS NULL \
-         AND i.customer = $4 AND (i.subscription = $3 OR p.id IS NOT NULL OR EXISTS (SELECT 1 FROM subscription_charges c \
-         JOIN credit_entries e ON e.account = c.account AND e.mode = c.mode AND e.subscription = c.subscription \
-         AND e.charge = c.number WHERE c.account = t.account AND c.mode = t.mode AND c.invoice = t.subject \
-         AND e.returned_at IS NULL)) LIMIT 1",
-        TimerKind::VoidCredit.as_str(),
-        TimerKind::ResolveCharge.as_str()
+        "SELECT subject FROM timers WHERE account = $1 AND mode = $2 AND due_at <= $4 AND retry_at IS NULL \
+         AND ((kind = '{}' AND subject = $3) OR (kind = '{}' AND {OF_CUSTOMER})) LIMIT 1",
+        TimerKind::ShareCredit.as_str(),
+        TimerKind::ResolveCharge.as_str(),
     );
-    let args = vals![
-        &scope.account,
-        scope.mode.as_str(),
-        subscription,
-        customer,
-        now
-    ];
-    let found: Option<(String,)> = q.one(&sql, &args).await?;
+    has_any(q, &sql, scope, customer, now).await
+}
+
+/// The same for invoices alone.
+pub async fn has_resolves_due(
+    q: &mut impl Queries,
+    scope: &Scope,
+    customer: &str,
+    now: i64,
+) -> Result<bool, StoreError> {
+    let sql = format!(
+        "SELECT subject FROM timers WHERE account = $1 AND mode = $2 AND due_at <= $4 AND retry_at IS NULL \
+         AND kind = '{}' AND {OF_CUSTOMER} LIMIT 1",
+        TimerKind::ResolveCharge.as_str(),
+    );
+    has_any(q, &sql, scope, customer, now).await
+}
+
+async fn has_any(
+    q: &mut impl Queries,
+    sql: &str,
+    scope: &Scope,
+    customer: &str,
+    now: i64,
+) -> Result<bool, StoreError> {
+    let args = vals![&scope.account, scope.mode.as_str(), customer, now];
+    let found: Option<(String,)> = q.one(sql, &args).await?;
     Ok(found.is_some())
+}
+
+/// What is due to be looked at about a customer's subscriptions and credit, the first first; without what was put back.
+pub async fn due_of_customer(
+    q: &mut impl Queries,
+    scope: &Scope,
+    customer: &str,
+    now: i64,
+) -> Result<Vec<Due>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM timers WHERE account = $1 AND mode = $2 AND due_at <= $4 AND retry_at IS NULL AND ( \
+         (kind = '{}' AND subject IN (SELECT id FROM subscriptions WHERE customer = $3 AND account = $1 AND mode = $2)) \
+         OR (kind = '{}' AND {OF_CUSTOMER}) OR (kind = '{}' AND subject = $3)) ORDER BY due_at, kind, subject",
+        TimerKind::StepSubscription.as_str(),
+        TimerKind::ResolveCharge.as_str(),
+        TimerKind::ShareCredit.as_str(),
+    );
+    let args = vals![&scope.account, scope.mode.as_str(), customer, now];
+    q.all(&sql, &args).await
+}
+
+/// When this timer is due; none where it is not set.
+pub async fn due_at(
+    q: &mut impl Queries,
+    scope: &Scope,
+    kind: TimerKind,
+    subject: &str,
+) -> Result<Option<i64>, StoreError> {
+    let sql =
+        "SELECT due_at FROM timers WHERE account = $1 AND mode = $2 AND kind = $3 AND subject = $4";
+    let args = vals![&scope.account, scope.mode.as_str(), kind.as_str(), subject];
+    let found: Option<(i64,)> = q.one(sql, &args).await?;
+    Ok(found.map(|(due_at,)| due_at))
 }
 
 /// The kinds there are, known or not, found by skipping from one to the next through the index.

@@ -1,22 +1,47 @@
-//! Prepaid credit follows its payment: what one that left the chain had paid for is looked at, at once.
+//! Prepaid credit follows its payment and what it pays for: where a top-up has more left than before, where what was taken of it
+//! left the chain, and where an invoice of a subscription is not paid any more, or not in full, all that its customer's credit
+//! pays for is looked at, at once.
 
+use std::collections::BTreeMap;
+
+use till_core::invoice::Status;
+use till_core::money::Units;
 use till_core::timer::TimerKind;
 use till_store::Write;
+use till_store::payments::PaymentRow;
 use till_store::timers::TimerRow;
 
 use super::Follower;
+use crate::settlement::facts::Tracked;
 
 pub(super) fn write(settled: &[Follower<'_>]) -> Write {
-    let mut timers = Vec::new();
-    for done in settled {
-        for payment in &done.held.payments {
-            let was_there = payment.stored().is_some_and(|was| was.gone_at.is_none());
-            let row = &payment.is;
-            if was_there && row.gone_at.is_some() && !row.credit_used.is_zero() {
-                let (scope, kind) = (&done.context.scope, TimerKind::VoidCredit);
-                timers.push(TimerRow::new(scope, kind, &row.id, done.at));
-            }
-        }
-    }
+    let timers: BTreeMap<&str, TimerRow> = settled.iter().filter_map(timer).collect();
+    let timers: Vec<TimerRow> = timers.into_values().collect();
     till_store::timers::rows(&timers)
+}
+
+fn timer<'s>(done: &Follower<'s>) -> Option<(&'s str, TimerRow)> {
+    let invoice = &done.held.invoice.is;
+    let customer = invoice.customer.as_deref()?;
+    let has_moved = match invoice.subscription {
+        None => done.held.payments.iter().any(has_moved),
+        Some(_) => needs_other_credit(done),
+    };
+    let (scope, kind) = (&done.context.scope, TimerKind::ShareCredit);
+    let timer = || TimerRow::new(scope, kind, customer, done.context.now);
+    has_moved.then(|| (customer, timer()))
+}
+
+fn has_moved(payment: &Tracked<PaymentRow>) -> bool {
+    let (was, row) = (payment.stored(), &payment.is);
+    let before = was.map_or(Units::ZERO, |was| was.position.prepaid_credit);
+    let was_there = was.is_some_and(|was| was.gone_at.is_none());
+    let is_lost = was_there && row.gone_at.is_some() && !row.credit_used.is_zero();
+    is_lost || row.position.prepaid_credit > before
+}
+
+fn needs_other_credit(done: &Follower<'_>) -> bool {
+    let (before, now) = (done.before(), done.status());
+    let is_unpaid = matches!(now, Status::AwaitingPayment | Status::PartiallyPaid);
+    before != now && (is_unpaid || (before.is_paid() && !now.is_paid()))
 }

@@ -91,6 +91,11 @@ fn show_current(row: &mut SubscriptionRow, plan: &PlanRow, passed: &[&ChargeRow]
         .iter()
         .filter(|it| it.state != ChargeState::Forgiven && it.period >= row.anchor_period);
     let last = paid.max_by_key(|paid| paid.period);
+    row.served_until = match (last, row.trial_end) {
+        (Some(paid), _) => Some(paid.period_end),
+        (None, Some(end)) if row.anchor == end => Some(end),
+        (None, _) => None,
+    };
     let bounds = match (last, row.trial_end) {
         (Some(paid), _) => (paid.period_start, paid.period_end),
         (None, Some(end)) if row.anchor == end => (row.created_at, end),
@@ -125,7 +130,7 @@ pub struct Made {
 pub fn made(made: &[ChargeRow], period_start: i64) -> Made {
     let made = || made.iter().filter(|it| it.period_start == period_start);
     let counts = |it: &&ChargeRow| {
-        let is_none = matches!(it.state, ChargeState::Withdrawn | ChargeState::Paused);
+        let is_none = it.state.may_count_again();
         it.invoice.is_some() && !is_none
     };
     let attempts = made().filter(counts).map(|it| it.attempt).max();

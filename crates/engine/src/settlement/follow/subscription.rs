@@ -142,7 +142,7 @@ impl Following {
             false => charge_state(invoice),
         };
         let is_current = row.charge == Some(charge.number);
-        let (mut renewed, mut is_undone) = (false, false);
+        let mut renewed = false;
         match (charge.state, now) {
             // Nothing is charged any more; what arrives all the same is the merchant's to refund.
             _ if row.cancelled_at.is_some() => charge.state = charge.state.after_the_end(now),
@@ -151,7 +151,9 @@ impl Following {
                 let first = charge.period.min(row.next_period);
                 let passed = self.passed_from(tx, &charge, first - 1).await?;
                 charge.state = undone(tx, (&mut row, &plan), &charge, invoice, &passed).await?;
-                is_undone = true;
+                for spare in spares(tx, &charge).await? {
+                    self.set(context, TimerKind::ResolveCharge, &spare);
+                }
             }
             _ if !is_current => {}
             // It has something again after its time: whoever looks at it gives it more.
@@ -173,7 +175,8 @@ impl Following {
                 ChargeState::Closed
                 | ChargeState::Withdrawn
                 | ChargeState::Paused
-                | ChargeState::Forgiven,
+                | ChargeState::Forgiven
+                | ChargeState::Spare,
             ) => {
                 (charge.state, row.charge_closed) = (ChargeState::Closed, true);
                 // The merchant skips this attempt: what follows it comes when it would have come.
@@ -192,7 +195,7 @@ impl Following {
             }
         }
         if row.charge != Some(charge.number) && charge.state != ChargeState::Paid {
-            self.set(context, TimerKind::ResolveCharge, &invoice.id, done.at);
+            self.set(context, TimerKind::ResolveCharge, &invoice.id);
         }
         if row.cancelled_at.is_none() {
             let late = refresh(context, done.at, &mut row, &plan)?;
@@ -204,21 +207,17 @@ impl Following {
                 let writes = outbox::writes_after(context, &invoice.id, &event)?;
                 self.writes.extend(writes);
             }
-            let timer = timer(context, done.at, &row, &plan);
-            self.timers
-                .extend(timer.map(|timer| (row.id.clone(), timer)));
-            // Credit that a skipped attempt had set aside is returned at once, and credit that lies idle is taken.
-            if is_in_the_way(&row, &charge, invoice) || row.retry_at.is_some() || is_undone {
-                self.set(context, TimerKind::StepSubscription, &row.id, done.at);
-            }
+            // Credit that a closed attempt had set aside is returned at once, and an invoice that is not to be asked for makes room.
+            self.set(context, TimerKind::StepSubscription, &row.id);
         }
         self.keep(charge);
         self.rows.insert(row.id.clone(), (row, plan));
         Ok(())
     }
 
-    fn set(&mut self, context: &Context<'_>, kind: TimerKind, subject: &str, at: i64) {
-        let timer = TimerRow::new(&context.scope, kind, subject, at);
+    /// Due at once.
+    fn set(&mut self, context: &Context<'_>, kind: TimerKind, subject: &str) {
+        let timer = TimerRow::new(&context.scope, kind, subject, context.now);
         self.timers.insert(subject.to_owned(), timer);
     }
 }
@@ -257,6 +256,14 @@ async fn undone(
     Ok(state)
 }
 
+/// The invoices of other attempts at the charge's period that were paid beside it: one of them may count now.
+async fn spares(tx: &mut Tx, charge: &ChargeRow) -> Result<Vec<String>, Fail> {
+    let (scope, id) = (&charge.scope, &charge.subscription);
+    let made = subscriptions::charges_of_period(tx, scope, id, charge.period).await?;
+    let spare = made.into_iter().filter(|it| it.state == ChargeState::Spare);
+    Ok(spare.filter_map(|it| it.invoice).collect())
+}
+
 /// An attempt that was paid once, in whatever steps that was undone, is not what the payer let close: where it was the last,
 /// there is one more in its place.
 fn not_the_last(plan: &PlanRow, attempts: u32) -> u32 {
@@ -268,18 +275,6 @@ pub async fn attempts(tx: &mut Tx, charge: &ChargeRow) -> Result<u32, Fail> {
     let (scope, id) = (&charge.scope, &charge.subscription);
     let all = subscriptions::charges_of_period(tx, scope, id, charge.period).await?;
     Ok(made(&all, charge.period_start).attempts.max(charge.attempt))
-}
-
-/// Something is being charged that is not to be, and nobody has paid it: an earlier period is owed, or none is charged at
-/// all for now. What ended meanwhile is over at once, with its credit: no attempt follows it.
-fn is_in_the_way(row: &SubscriptionRow, charge: &ChargeRow, invoice: &InvoiceRow) -> bool {
-    let is_charged = match row.charge == Some(charge.number) {
-        true => invoice.status == InvoiceStatus::AwaitingPayment || row.charge_closed,
-        false => row.charge.is_some(),
-    };
-    let is_out_of_turn = row.charge != Some(charge.number) || charge.period > row.next_period;
-    let is_stopped = row.paused_at.is_some() || row.cancel_at_period_end;
-    is_charged && (is_out_of_turn || is_stopped)
 }
 
 /// What the facts say now. Becoming past due is told whenever it is noticed.

@@ -58,13 +58,13 @@ async fn one_by_one(
             TimerKind::ExpireInvoice => return Err(Fail::broken("invoices expire together")),
             TimerKind::ExpireClaim => refunds::lapse(tx, context, &timer.subject).await?,
             TimerKind::StepSubscription => {
-                subscriptions::step(tx, context, &timer.subject).await?;
+                Box::pin(subscriptions::step(tx, context, &timer.subject)).await?;
             }
-            TimerKind::VoidCredit => {
-                subscriptions::void_credit(tx, context, &timer.subject).await?;
+            TimerKind::ShareCredit => {
+                Box::pin(subscriptions::share_credit(tx, context, &timer.subject)).await?;
             }
             TimerKind::ResolveCharge => {
-                subscriptions::resolve(tx, context, &timer.subject).await?;
+                Box::pin(subscriptions::resolve(tx, context, &timer.subject)).await?;
             }
         }
     }

@@ -149,12 +149,14 @@ pub async fn always(story: &mut Story) -> Check {
     paid_for(story, &entries).await
 }
 
-/// What is set aside is so for a period that it paid, or for the attempt under way.
+/// What is set aside is so for a period that it paid, for the attempt under way, or for an invoice that takes the rest
+/// while it waits for its turn.
 async fn kept(story: &Story) -> Check {
     let sql = "SELECT e.id FROM credit_entries e JOIN subscription_charges c ON c.account = e.account AND c.mode = e.mode \
          AND c.subscription = e.subscription AND c.number = e.charge JOIN subscriptions s ON s.account = e.account \
-         AND s.mode = e.mode AND s.id = e.subscription WHERE e.account = $1 AND e.mode = $2 AND e.returned_at IS NULL \
-         AND c.state <> 'paid' AND (s.charge IS NULL OR s.charge <> c.number)";
+         AND s.mode = e.mode AND s.id = e.subscription LEFT JOIN invoices i ON i.account = c.account AND i.mode = c.mode \
+         AND i.id = c.invoice AND i.closed_at IS NULL WHERE e.account = $1 AND e.mode = $2 AND e.returned_at IS NULL \
+         AND c.state <> 'paid' AND (s.charge IS NULL OR s.charge <> c.number) AND i.id IS NULL";
     match super::hold::ids(story, sql).await.first() {
         Some(id) => Err(format!("{id} is set aside for nothing")),
         None => Ok(()),
@@ -293,7 +295,8 @@ async fn paid_for(story: &mut Story, entries: &[Entry]) -> Check {
          FROM subscription_charges c JOIN subscriptions s ON s.account = c.account AND s.mode = c.mode AND s.id = c.subscription \
          JOIN plans p ON p.account = s.account AND p.mode = s.mode AND p.id = s.plan \
          LEFT JOIN invoices i ON i.account = c.account AND i.mode = c.mode AND i.id = c.invoice \
-         WHERE c.account = $1 AND c.mode = $2 AND c.state IN ('open', 'paid') AND s.cancelled_at IS NULL";
+         WHERE c.account = $1 AND c.mode = $2 AND s.cancelled_at IS NULL \
+         AND (c.state IN ('open', 'paid') OR (i.closed_at IS NULL AND i.status = 'partially_paid'))";
     let mut reader = story.world.engine.db.read().await.unwrap();
     let charges: Vec<ChargeRow> = reader.all(sql, &of(&story.scope())).await.unwrap();
     drop(reader);

@@ -100,7 +100,7 @@ fn subscriptions_and_credit_keep_their_invariants_on_every_seed() {
         "came back",
         "reviewed",
         "a pause that moved a period",
-        "two orders of reversals",
+        "two orders of facts",
     ]
     .into_iter()
     .filter(|name| !visited.contains(*name))

@@ -1,10 +1,12 @@
-//! The order of reversals does not matter: two customers do the same at the same times, their payments are reversed at
-//! one time in different orders, each with workers between them or without, and what becomes of their subscriptions must be
-//! the same.
+//! The order in which facts are told does not matter: two customers with several subscriptions do the same at the same times; then
+//! payments leave the chain and some come back, at one time and in different orders, each with workers between them or
+//! without; a merchant pauses, or asks for the end with the period, before or after anybody has looked; and what becomes of
+//! their subscriptions must be the same.
 
 use std::sync::Arc;
 
 use serde_json::Value;
+use till_core::subscription::When;
 use till_engine::test_mode::Simulation;
 use till_engine::workers::timers;
 use till_store::Queries as _;
@@ -16,14 +18,22 @@ use crate::world::Check;
 
 struct Twin {
     customer: String,
-    subscription: String,
+    subscriptions: Vec<String>,
 }
 
-/// Whether workers were there between two reversals of one of them.
+/// Whether workers were there between two facts about one of them.
 #[derive(Clone, Copy, Debug)]
 enum Between {
     Workers,
     Nobody,
+}
+
+/// What a merchant asks for after all that, about one of the subscriptions.
+#[derive(Clone, Copy, Debug)]
+enum Then {
+    Nothing,
+    Pause,
+    EndWithPeriod,
 }
 
 pub async fn compare(story: &mut Story) -> Check {
@@ -37,55 +47,109 @@ pub async fn compare(story: &mut Story) -> Check {
     for _ in 0..story.world.rng.between(2, 6) {
         live(story, &twins).await?;
     }
-    let is_paused = story.world.rng.percent(20);
+    let (which, is_paused) = (
+        some_subscription(story, &twins),
+        story.world.rng.percent(20),
+    );
     if is_paused {
-        each(story, &twins, |twin| Ask::Pause {
-            id: twin.subscription.clone(),
-        })
-        .await?;
+        each(story, &twins, |twin| pause(twin, which)).await?;
     }
-    reverse(story, &twins).await?;
+    tell(story, &twins).await?;
     if is_paused {
         run_due(story).await?;
-        each(story, &twins, |twin| Ask::Resume {
-            id: twin.subscription.clone(),
-        })
-        .await?;
+        each(story, &twins, |twin| resume(twin, which)).await?;
+    } else {
+        command(story, &twins).await?;
     }
     run_due(story).await?;
     same(story, &twins).await?;
     pass_time(story).await?;
     same(story, &twins).await?;
-    story.world.visit("two orders of reversals");
-    each(story, &twins, |twin| Ask::Cancel {
-        id: twin.subscription.clone(),
-        when: till_core::subscription::When::Now,
-    })
-    .await
+    story.world.visit("two orders of facts");
+    for at in 0..twins[0].subscriptions.len() {
+        each(story, &twins, |twin| Ask::Cancel {
+            id: twin.subscriptions[at].clone(),
+            when: When::Now,
+        })
+        .await?;
+    }
+    Ok(())
 }
 
+fn some_subscription(story: &mut Story, twins: &[Twin; 2]) -> usize {
+    story.world.rng.below(twins[0].subscriptions.len())
+}
+
+fn pause(twin: &Twin, which: usize) -> Ask {
+    let id = twin.subscriptions[which].clone();
+    Ask::Pause { id }
+}
+
+fn resume(twin: &Twin, which: usize) -> Ask {
+    let id = twin.subscriptions[which].clone();
+    Ask::Resume { id }
+}
+
+/// The merchant asks the same about both: about the first before anybody has looked, about the other when workers have.
+async fn command(story: &mut Story, twins: &[Twin; 2]) -> Check {
+    let which = some_subscription(story, twins);
+    let then = [Then::Nothing, Then::Pause, Then::EndWithPeriod];
+    let then = *story.world.rng.pick(&then);
+    let of = |twin: &Twin| match then {
+        Then::Nothing => None,
+        Then::Pause => Some(pause(twin, which)),
+        Then::EndWithPeriod => Some(Ask::Cancel {
+            id: twin.subscriptions[which].clone(),
+            when: When::PeriodEnd,
+        }),
+    };
+    let mut answers = Vec::new();
+    for twin in twins {
+        if let Some(asked) = of(twin) {
+            answers.push(ask(story, asked).await?.map(drop));
+        }
+        run_due(story).await?;
+    }
+    if answers.first() != answers.last() {
+        return Err(format!("twins are answered {answers:?}"));
+    }
+    if let Then::Pause = then {
+        story.world.clock.advance(3 * 24 * 3_600_000);
+        run_due(story).await?;
+        each(story, twins, |twin| resume(twin, which)).await?;
+    }
+    Ok(())
+}
+
+/// One or a few subscriptions each, with a top-up before some of them.
 async fn subscribe(story: &mut Story) -> Result<Option<[Twin; 2]>, String> {
-    let at = story.world.rng.below(story.plans.len());
-    let cents = u128::try_from(story.world.rng.between(0, 9_000)).unwrap();
-    let plan = story.plans[at].clone();
-    let with = simulation(story, None, &["included", "final"]);
     let mut twins = Vec::new();
     for _ in 0..2 {
-        let Some(customer) = id_of(ask(story, Ask::Customer).await?) else {
-            return Ok(None);
-        };
-        if cents > 0 {
-            top_up(story, &customer, cents, &with).await?;
-        }
-        let subscribe = Ask::Subscribe {
-            customer: customer.clone(),
-            plan: plan.clone(),
-        };
-        if let Some(subscription) = id_of(ask(story, subscribe).await?) {
-            twins.push(Twin {
+        match id_of(ask(story, Ask::Customer).await?) {
+            Some(customer) => twins.push(Twin {
                 customer,
-                subscription,
-            });
+                subscriptions: Vec::new(),
+            }),
+            None => return Ok(None),
+        }
+    }
+    for _ in 0..story.world.rng.between(1, 3) {
+        let at = story.world.rng.below(story.plans.len());
+        let cents = u128::try_from(story.world.rng.between(0, 9_000)).unwrap();
+        let plan = story.plans[at].clone();
+        let with = simulation(story, None, &["included", "final"]);
+        for twin in &mut twins {
+            if cents > 0 {
+                top_up(story, &twin.customer, cents, &with).await?;
+            }
+            let subscribe = Ask::Subscribe {
+                customer: twin.customer.clone(),
+                plan: plan.clone(),
+            };
+            match id_of(ask(story, subscribe).await?) {
+                Some(id) => twin.subscriptions.push(id),
+                None => return Ok(None),
+            }
         }
     }
     Ok(twins.try_into().ok())
@@ -103,10 +167,11 @@ async fn top_up(story: &mut Story, customer: &str, cents: u128, with: &Simulatio
     Ok(())
 }
 
-/// Both pay, in full or in part, or top up; then time passes.
+/// Both pay for one of their subscriptions, in full or in part, or top up; then time passes.
 async fn live(story: &mut Story, twins: &[Twin; 2]) -> Check {
     let cents = u128::try_from(story.world.rng.between(1, 5_000)).unwrap();
     let tops_up = story.world.rng.percent(30);
+    let which = some_subscription(story, twins);
     let amount = story.world.rng.percent(50).then(|| "0.50".to_owned());
     let twice = amount.is_some() && story.world.rng.percent(75);
     let rest = simulation(story, None, &["included", "final"]);
@@ -116,7 +181,7 @@ async fn live(story: &mut Story, twins: &[Twin; 2]) -> Check {
             top_up(story, &twin.customer, cents, &rest).await?;
         }
         for with in [&part, &rest].into_iter().take(1 + usize::from(twice)) {
-            let Some(invoice) = open(story, &twin.subscription).await.pop() else {
+            let Some(invoice) = open(story, &twin.subscriptions[which]).await.pop() else {
                 continue;
             };
             let with = with.clone();
@@ -126,8 +191,16 @@ async fn live(story: &mut Story, twins: &[Twin; 2]) -> Check {
     pass_time(story).await
 }
 
-/// The same payments of both, in the order in which they were made and in another.
-async fn reverse(story: &mut Story, twins: &[Twin; 2]) -> Check {
+/// What becomes of a payment that left the chain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fact {
+    Leaves(usize),
+    Returns(usize),
+}
+
+/// The same payments of both leave the chain, and the same of them come back: in the order in which they were made, and in
+/// another.
+async fn tell(story: &mut Story, twins: &[Twin; 2]) -> Check {
     let payments = [
         payments(story, &twins[0].customer).await,
         payments(story, &twins[1].customer).await,
@@ -140,24 +213,53 @@ async fn reverse(story: &mut Story, twins: &[Twin; 2]) -> Check {
         let at = story.world.rng.below(chosen.len());
         chosen.remove(at);
     }
-    let mut other = chosen.clone();
-    let by = story.world.rng.below(other.len().max(1));
-    other.rotate_left(by);
-    if story.world.rng.percent(50) {
-        other.reverse();
+    let mut facts = Vec::new();
+    for at in &chosen {
+        facts.push(Fact::Leaves(*at));
     }
-    story.has_reversed |= !chosen.is_empty();
-    for (order, payments) in [chosen, other].into_iter().zip(payments) {
+    for at in chosen {
+        if story.world.rng.percent(30) {
+            facts.push(Fact::Returns(at));
+        }
+    }
+    let other = in_another_order(story, &facts);
+    story.has_reversed |= !facts.is_empty();
+    for (order, payments) in [facts, other].into_iter().zip(payments) {
         let between = *story.world.rng.pick(&[Between::Workers, Between::Nobody]);
-        for at in order {
-            let payment = payments[at].clone();
-            ask(story, Ask::Reverse { payment }).await.map(drop)?;
+        for fact in order {
+            let asked = match fact {
+                Fact::Leaves(at) => Ask::Reverse {
+                    payment: payments[at].0.clone(),
+                },
+                Fact::Returns(at) => Ask::Return {
+                    invoice: payments[at].1.clone(),
+                    tx_hash: payments[at].2.clone(),
+                },
+            };
+            ask(story, asked).await.map(drop)?;
             if let Between::Workers = between {
                 run_due(story).await?;
             }
         }
     }
     Ok(())
+}
+
+/// The same facts, none of them before what it needs.
+fn in_another_order(story: &mut Story, facts: &[Fact]) -> Vec<Fact> {
+    let mut left = facts.to_vec();
+    let mut order = Vec::new();
+    while !left.is_empty() {
+        let at = story.world.rng.below(left.len());
+        let may_come = match left[at] {
+            Fact::Leaves(_) => true,
+            Fact::Returns(payment) => order.contains(&Fact::Leaves(payment)),
+        };
+        if may_come {
+            order.push(left.remove(at));
+        }
+    }
+    order
 }
 
 async fn run_due(story: &mut Story) -> Check {
@@ -184,11 +286,14 @@ async fn open(story: &Story, subscription: &str) -> Vec<String> {
     column(story, sql, subscription).await
 }
 
-/// Payments of the customer's invoices that are on the chain, in the order in which they were made.
-async fn payments(story: &Story, customer: &str) -> Vec<String> {
-    let sql = "SELECT p.id FROM payments p JOIN invoices i ON i.account = p.account AND i.mode = p.mode AND i.id = p.invoice \
-         WHERE p.account = $1 AND p.mode = $2 AND i.customer = $3 AND p.gone_at IS NULL ORDER BY p.id";
-    column(story, sql, customer).await
+/// Payments of the customer's invoices that are on the chain, in the order in which they were made: id, invoice, transaction.
+async fn payments(story: &Story, customer: &str) -> Vec<(String, String, String)> {
+    let sql = "SELECT p.id, p.invoice, p.tx_hash FROM payments p JOIN invoices i ON i.account = p.account AND i.mode = p.mode \
+         AND i.id = p.invoice WHERE p.account = $1 AND p.mode = $2 AND i.customer = $3 AND p.gone_at IS NULL ORDER BY p.id";
+    let [account, mode] = of(&story.scope());
+    let args = [account, mode, customer.into()];
+    let mut reader = story.world.engine.db.read().await.unwrap();
+    reader.all(sql, &args).await.unwrap()
 }
 
 async fn column(story: &Story, sql: &str, id: &str) -> Vec<String> {
@@ -199,28 +304,33 @@ async fn column(story: &Story, sql: &str, id: &str) -> Vec<String> {
 }
 
 async fn same(story: &mut Story, twins: &[Twin; 2]) -> Check {
-    let stand = [
-        stand(story, &twins[0]).await?,
-        stand(story, &twins[1]).await?,
-    ];
-    match stand[0] == stand[1] {
+    let mut stands = [Vec::new(), Vec::new()];
+    for (twin, stands) in twins.iter().zip(&mut stands) {
+        for at in 0..twin.subscriptions.len() {
+            stands.push(stand(story, twin, at).await?);
+        }
+    }
+    match stands[0] == stands[1] {
         true => Ok(()),
         false => Err(format!(
-            "the order of reversals matters: {} is {}, {} is {}",
-            twins[0].subscription, stand[0], twins[1].subscription, stand[1]
+            "the order of facts matters: {:?} are {}, {:?} are {}",
+            twins[0].subscriptions,
+            Value::from(stands[0].clone()),
+            twins[1].subscriptions,
+            Value::from(stands[1].clone()),
         )),
     }
 }
 
 /// What a subscription is to those who look at it: status, periods, what is paid, what its open invoices ask for, and credit.
-async fn stand(story: &Story, twin: &Twin) -> Result<Value, String> {
-    let (engine, scope) = (&story.world.engine, story.scope());
-    let view = till_engine::subscriptions::retrieve(engine, &scope, &twin.subscription).await;
+async fn stand(story: &Story, twin: &Twin, at: usize) -> Result<Value, String> {
+    let (engine, scope, id) = (&story.world.engine, story.scope(), &twin.subscriptions[at]);
+    let view = till_engine::subscriptions::retrieve(engine, &scope, id).await;
     let view = view.map_err(|fail| format!("{fail:?}"))?;
     let customer = till_engine::customers::retrieve(engine, &scope, &twin.customer).await;
     let credit = customer.map_err(|fail| format!("{fail:?}"))?.credit;
     let mut asks = Vec::new();
-    for invoice in open(story, &twin.subscription).await {
+    for invoice in open(story, id).await {
         let mut reader = engine.db.read().await.unwrap();
         let row = till_store::invoices::find(&mut reader, &scope, &invoice).await;
         let row = row.unwrap().unwrap();
@@ -236,6 +346,6 @@ async fn stand(story: &Story, twin: &Twin) -> Result<Value, String> {
     Ok(serde_json::json!({
         "status": view.status, "attempt": view.attempt, "start": at(&view.current_period_start),
         "end": at(&view.current_period_end), "next": next, "reason": view.cancellation_reason,
-        "asks": asks, "paid": column(story, sql, &twin.subscription).await, "credit": credit,
+        "asks": asks, "paid": column(story, sql, id).await, "credit": credit,
     }))
 }
