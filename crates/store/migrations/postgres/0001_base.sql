@@ -1003,7 +1003,7 @@ CREATE TABLE late_entries (
     digest TEXT COLLATE "C" NOT NULL,
     PRIMARY KEY (account, mode, entry)
 );
-CREATE INDEX late_entries_by_digest ON late_entries (digest, account, mode, entry);
+CREATE INDEX late_entries_by_digest ON late_entries (digest, entry);
 CREATE TRIGGER late_entries_no_update BEFORE UPDATE OR DELETE ON late_entries
 FOR EACH ROW EXECUTE FUNCTION is_append_only();
 

@@ -1011,7 +1011,7 @@ CREATE TABLE late_entries (
     digest TEXT NOT NULL,
     PRIMARY KEY (account, mode, entry)
 );
-CREATE INDEX late_entries_by_digest ON late_entries (digest, account, mode, entry);
+CREATE INDEX late_entries_by_digest ON late_entries (digest, entry);
 CREATE TRIGGER late_entries_no_update BEFORE UPDATE ON late_entries
 BEGIN SELECT RAISE(ABORT, 'the list of late entries is append-only'); END;
 CREATE TRIGGER late_entries_no_delete BEFORE DELETE ON late_entries

@@ -262,9 +262,10 @@ pub async fn late_lines(
     at_most: i64,
 ) -> Result<Vec<WholeLine>, StoreError> {
     let (entry, line) = after.map_or(("", 0), |last| (&*last.entry, last.line));
+    // That lines are numbered from nought makes SQLite look them up by their entry, and not by the account.
     let sql = format!(
-        "SELECT {WHOLE_LINE} FROM late_entries t JOIN journal j ON j.entry = t.entry AND j.account = t.account AND j.mode = t.mode \
-         WHERE t.account = $1 AND t.mode = $2 AND t.digest = $3 AND t.entry >= $4 AND (j.entry, j.line) > ($4, $5) \
+        "SELECT {WHOLE_LINE} FROM late_entries t JOIN journal j ON j.entry = t.entry \
+         WHERE j.account = $1 AND j.mode = $2 AND t.digest = $3 AND t.entry >= $4 AND j.line >= 0 AND (j.entry, j.line) > ($4, $5) \
          ORDER BY t.entry, j.line LIMIT $6"
     );
     let args = vals![
@@ -357,7 +358,7 @@ pub async fn first_unlisted(
     let put_in: Option<(i64,)> = q.one(&sql, &args).await?;
     let sql = format!(
         "SELECT u.day FROM undigested_entries u WHERE u.account = $1 AND u.mode = $2 AND NOT EXISTS \
-         (SELECT 1 FROM journal j WHERE j.entry = u.entry AND j.account = u.account AND j.mode = u.mode) \
+         (SELECT 1 FROM journal j WHERE j.entry = u.entry AND j.line = 0 AND j.account = u.account AND j.mode = u.mode) \
          AND {none_is_made} ORDER BY u.day LIMIT 1"
     );
     let removed: Option<(i64,)> = q.one(&sql, &args).await?;
