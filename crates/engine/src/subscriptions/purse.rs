@@ -25,7 +25,25 @@ pub(super) struct Purse {
     used: Vec<CreditRow>,
     returned: Vec<CreditRow>,
     /// What may be taken of each payment, where the rest is for others.
-    only: Option<Vec<(String, Units)>>,
+    only: Option<Allotted>,
+}
+
+/// What some attempts of a subscription may take of each payment.
+pub(super) struct Allotted {
+    from: Vec<(String, Units)>,
+    attempts: usize,
+}
+
+impl Allotted {
+    pub(super) fn new(from: Vec<(String, Units)>) -> Allotted {
+        Allotted { from, attempts: 1 }
+    }
+
+    /// One more attempt, and what that may take.
+    pub(super) fn add(&mut self, from: Vec<(String, Units)>) {
+        self.from.extend(from);
+        self.attempts += 1;
+    }
 }
 
 /// The top-ups that a charge of this customer could take of, and those that the one under way took of.
@@ -119,12 +137,17 @@ impl Purse {
     }
 
     /// From now on no more than this is taken, with what the charge has set aside.
-    pub(super) fn take_only(&mut self, allotted: Vec<(String, Units)>) {
+    pub(super) fn take_only(&mut self, allotted: Allotted) {
         self.only = Some(allotted);
     }
 
-    pub(super) fn is_allotted(&self) -> bool {
-        self.only.is_some()
+    /// One more attempt is made. Says whether it is the last that credit was allotted to.
+    pub(super) fn is_last_allotted(&mut self) -> bool {
+        let Some(only) = &mut self.only else {
+            return false;
+        };
+        only.attempts = only.attempts.saturating_sub(1);
+        only.attempts == 0
     }
 
     /// What was taken is there to be shared anew; who has it then is said by `replace`.
@@ -190,13 +213,13 @@ impl Purse {
         let Some(only) = &self.only else {
             return units;
         };
-        let allotted = only.iter().find(|(id, _)| id == payment);
-        let taken = self
-            .aside
-            .iter()
-            .filter(|entry| entry.is.payment == payment);
-        let taken = taken.fold(Units::ZERO, |sum, entry| sum.plus(entry.is.units));
-        let left = allotted.map_or(0, |(_, units)| units.0.saturating_sub(taken.0));
+        let sum = |sum: Units, units: Units| sum.plus(units);
+        let allotted = only.from.iter().filter(|(id, _)| id == payment);
+        let allotted = allotted.map(|(_, units)| *units).fold(Units::ZERO, sum);
+        let aside = self.aside.iter().map(|entry| &entry.is);
+        let taken = aside.chain(&self.used).filter(|it| it.payment == payment);
+        let taken = taken.map(|entry| entry.units).fold(Units::ZERO, sum);
+        let left = allotted.0.saturating_sub(taken.0);
         Units(units.0.min(left))
     }
 

@@ -20,7 +20,7 @@ use till_store::timers::TimerRow;
 
 use super::due::{ask_for_the_rest, lowered, worth};
 use super::hold::{Locked, hold_all, hold_with, lock_all, plan_of};
-use super::purse::{Purse, top_ups};
+use super::purse::{Allotted, Purse, top_ups};
 use super::step::step_with;
 use crate::base::Context;
 use crate::base::fail::Fail;
@@ -56,6 +56,14 @@ struct Claim {
 }
 
 impl Claim {
+    /// Whether it is for the next period, and nobody has paid to it.
+    fn is_unpaid_next(&self) -> bool {
+        let charge = self.charge.as_ref();
+        let is_next = charge.is_some_and(|charge| charge.period == self.row.next_period);
+        let is_charging = self.row.paused_at.is_none() && !self.row.cancel_at_period_end;
+        self.kind == Kind::Unpaid && is_next && is_charging
+    }
+
     fn need(&self) -> credit::Claim {
         let own = self.own.iter();
         let own = own.map(|entry| (entry.payment.clone(), entry.units));
@@ -86,10 +94,22 @@ pub async fn share_credit(tx: &mut Tx, context: &Context<'_>, customer: &str) ->
     for changed in shared.changed {
         Box::pin(make_up(tx, context, changed)).await?;
     }
-    for (id, allotted) in shared.hungry {
+    for (id, allotted) in in_turn(shared.hungry) {
         Box::pin(step_with(tx, context, &id, allotted)).await?;
     }
     Ok(())
+}
+
+/// Each subscription at the place of the first of its claims, with what all of them are given.
+fn in_turn(hungry: Vec<(String, Vec<(String, Units)>)>) -> Vec<(String, Allotted)> {
+    let mut turns: Vec<(String, Allotted)> = Vec::new();
+    for (id, from) in hungry {
+        match turns.iter_mut().find(|(known, _)| *known == id) {
+            Some((_, allotted)) => allotted.add(from),
+            None => turns.push((id, Allotted::new(from))),
+        }
+    }
+    turns
 }
 
 /// What sharing has changed.
@@ -123,7 +143,11 @@ async fn claims(tx: &mut Tx, context: &Context<'_>, customer: &str) -> Result<Ve
             of_row.push(claim(tx, (&row, &plan), number, of.unwrap_or_default()).await?);
         }
         let is_unmade = is_due(tx, context, (&row, &plan), &of_row).await?;
+        let is_unpaid = of_row.iter().any(|claim| claim.is_unpaid_next());
         claims.extend(of_row);
+        if is_unmade || is_unpaid {
+            claims.extend(owed(tx, (&row, &plan)).await?);
+        }
         if is_unmade {
             let asked_at = asked_at(tx, &row, row.next_period).await?;
             claims.push(Claim {
@@ -144,6 +168,33 @@ async fn claims(tx: &mut Tx, context: &Context<'_>, customer: &str) -> Result<Ve
         a.asked_at.cmp(&b.asked_at).then(by_id)
     });
     Ok(claims)
+}
+
+/// Those after the next period that were paid once and are not any more: credit pays them one after the other.
+async fn owed(tx: &mut Tx, (row, plan): (&SubscriptionRow, &PlanRow)) -> Result<Vec<Claim>, Fail> {
+    let made = subscriptions::charges_from(tx, &row.scope, &row.id, row.next_period + 1).await?;
+    let mut asked: BTreeMap<i64, (i64, bool)> = BTreeMap::new();
+    for charge in made.iter().filter(|charge| charge.period < row.reached) {
+        let is_open = charge.state == ChargeState::Open;
+        let is_passed = matches!(charge.state, ChargeState::Paid | ChargeState::Forgiven);
+        let known = asked
+            .entry(charge.period)
+            .or_insert((charge.created_at, false));
+        known.0 = known.0.min(charge.created_at);
+        known.1 |= is_open || is_passed;
+    }
+    let owed = asked.into_values().filter(|(_, is_settled)| !is_settled);
+    let claim = |(asked_at, _)| Claim {
+        row: row.clone(),
+        charge: None,
+        kind: Kind::Unmade,
+        entries: Vec::new(),
+        own: Vec::new(),
+        wanted: price(plan),
+        asked_at,
+        currency: plan.currency,
+    };
+    Ok(owed.map(claim).collect())
 }
 
 fn price(plan: &PlanRow) -> Value {

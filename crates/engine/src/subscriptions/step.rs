@@ -1,7 +1,6 @@
 //! What happens without anybody asking: renewals, further attempts, past due, the end.
 
 use till_core::event::EventType;
-use till_core::money::Units;
 use till_core::subscription::{ChargeState, Reason, Step, next};
 use till_core::time::HOUR_MS;
 use till_core::timer::TimerKind;
@@ -11,6 +10,7 @@ use till_store::timers::TimerRow;
 
 use super::charge::{Occasion, bounds, charge, earlier, waiting};
 use super::hold::{Locked, hold};
+use super::purse::Allotted;
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox;
@@ -36,7 +36,7 @@ pub(super) async fn step_with(
     tx: &mut Tx,
     context: &Context<'_>,
     id: &str,
-    allotted: Vec<(String, Units)>,
+    allotted: Allotted,
 ) -> Result<(), Fail> {
     let Some(seen) = subscriptions::find(tx, &context.scope, id).await? else {
         return Ok(());
@@ -75,8 +75,8 @@ pub(super) async fn catch_up(
                     later = Some(context.now.saturating_add(TRY_AGAIN_MS));
                     break;
                 }
-                // What it was allotted is for this attempt alone.
-                if locked.purse.is_allotted() {
+                // What it was allotted is for so many attempts and no more.
+                if locked.purse.is_last_allotted() {
                     later = Some(now);
                 }
                 Box::pin(charge(tx, context, &mut locked, Occasion::Due)).await
