@@ -17,6 +17,7 @@ mod endpoints;
 mod fakes;
 mod fewer;
 mod liars;
+mod passing_on;
 mod paying;
 mod prices;
 mod ranges;

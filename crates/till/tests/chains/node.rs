@@ -216,6 +216,18 @@ impl Node {
         hash.as_str().expect("a hash").to_owned()
     }
 
+    /// Hands in a transfer that an address makes without anybody's signature: only a test's own chain does that.
+    pub fn pass_on(&self, asset: &str, from: &str, to: &str, units: u128) {
+        let from = self.hex(from);
+        self.ask("anvil_setBalance", json!([from, "0xde0b6b3a7640000"]));
+        self.ask("anvil_impersonateAccount", json!([from]));
+        let data = format!("0xa9059cbb{:0>64}{units:064x}", &self.hex(to)[2..]);
+        let tx = json!({
+            "from": from, "to": self.contract(asset), "data": data, "gas": "0x30000", "gasPrice": "0x77359400",
+        });
+        self.ask("eth_sendTransaction", json!([tx]));
+    }
+
     /// Hands in so many transactions that have nothing to do with anybody.
     pub fn send_coins(&self, count: usize) {
         let stranger = self.ask("eth_accounts", json!([]))[7].take();
