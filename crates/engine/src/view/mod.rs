@@ -17,6 +17,8 @@ mod settings;
 mod streamed;
 mod subscription;
 mod team;
+mod team_audit;
+mod team_own;
 
 pub use asset::AssetView;
 pub use customer::CustomerView;
@@ -42,6 +44,11 @@ pub use settings::{SettingsView, WebhookSecretView};
 pub use streamed::{InvoiceEventView, StreamedInvoice, stream_event};
 pub use subscription::SubscriptionView;
 pub use team::{InviteOfferView, OfferedOrganization, OrganizationView, SessionView, UserView};
+pub use team_audit::{AuditActorView, AuditEventView, AuditTargetView};
+pub use team_own::{
+    CeremonyView, ConfirmationView, MemberNoticeView, NewOrganizationView, PasskeyView,
+    TestKeysView, TotpSetupView,
+};
 
 use till_core::asset::Registry;
 use till_core::money::{Units, show};

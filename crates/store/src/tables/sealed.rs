@@ -11,15 +11,28 @@ pub enum SealedColumn {
     ClaimTokens,
     /// Answers under idempotency keys.
     Answers,
+    UserEmails,
+    TotpSeeds,
+    /// Seeds that are not confirmed yet.
+    TotpOffers,
+    CsrfTokens,
+    InviteEmails,
+    LinkMails,
 }
 
 impl SealedColumn {
-    pub const ALL: [SealedColumn; 5] = [
+    pub const ALL: [SealedColumn; 11] = [
         SealedColumn::WebhookSecrets,
         SealedColumn::NoticeEmails,
         SealedColumn::CustomerEmails,
         SealedColumn::ClaimTokens,
         SealedColumn::Answers,
+        SealedColumn::UserEmails,
+        SealedColumn::TotpSeeds,
+        SealedColumn::TotpOffers,
+        SealedColumn::CsrfTokens,
+        SealedColumn::InviteEmails,
+        SealedColumn::LinkMails,
     ];
 
     pub fn table(self) -> &'static str {
@@ -29,15 +42,45 @@ impl SealedColumn {
             SealedColumn::CustomerEmails => "customers",
             SealedColumn::ClaimTokens => "refunds",
             SealedColumn::Answers => "idempotency_keys",
+            SealedColumn::UserEmails | SealedColumn::TotpSeeds | SealedColumn::TotpOffers => {
+                "users"
+            }
+            SealedColumn::CsrfTokens => "sessions",
+            SealedColumn::InviteEmails => "invites",
+            SealedColumn::LinkMails => "link_mails",
         }
     }
 
     fn name(self) -> &'static str {
         match self {
             SealedColumn::WebhookSecrets => "secret",
-            SealedColumn::NoticeEmails | SealedColumn::CustomerEmails => "email",
+            SealedColumn::NoticeEmails
+            | SealedColumn::CustomerEmails
+            | SealedColumn::UserEmails
+            | SealedColumn::InviteEmails => "email",
             SealedColumn::ClaimTokens => "token_sealed",
             SealedColumn::Answers => "response",
+            SealedColumn::TotpSeeds => "totp_seed",
+            SealedColumn::TotpOffers => "totp_offer",
+            SealedColumn::CsrfTokens => "csrf",
+            SealedColumn::LinkMails => "content",
+        }
+    }
+
+    /// Whether its rows belong to no account and mode: those of people who sign in.
+    pub fn is_personal(self) -> bool {
+        match self {
+            SealedColumn::WebhookSecrets
+            | SealedColumn::NoticeEmails
+            | SealedColumn::CustomerEmails
+            | SealedColumn::ClaimTokens
+            | SealedColumn::Answers => false,
+            SealedColumn::UserEmails
+            | SealedColumn::TotpSeeds
+            | SealedColumn::TotpOffers
+            | SealedColumn::CsrfTokens
+            | SealedColumn::InviteEmails
+            | SealedColumn::LinkMails => true,
         }
     }
 
@@ -45,9 +88,9 @@ impl SealedColumn {
     fn key(self) -> &'static [&'static str] {
         match self {
             SealedColumn::WebhookSecrets => &["account", "mode", "serial"],
-            SealedColumn::NoticeEmails => &["id"],
             SealedColumn::CustomerEmails | SealedColumn::ClaimTokens => &["account", "mode", "id"],
             SealedColumn::Answers => &["account", "mode", "credential", "key"],
+            _ => &["id"],
         }
     }
 
@@ -56,8 +99,8 @@ impl SealedColumn {
         match self {
             SealedColumn::WebhookSecrets => "''",
             SealedColumn::NoticeEmails => "invoice",
-            SealedColumn::CustomerEmails | SealedColumn::ClaimTokens => "id",
             SealedColumn::Answers => "key",
+            _ => "id",
         }
     }
 
@@ -120,8 +163,12 @@ pub async fn page(
         args.extend(after.key(sealed_column));
         from = format!("{} AND ", sealed_column.compared(">", 2));
     }
+    let owner = match sealed_column.is_personal() {
+        true => "'' AS account, '' AS mode",
+        false => "account, mode",
+    };
     let sql = format!(
-        "SELECT account, mode, {} AS subject, {} AS credential, {column} AS sealed, {} FROM {} \
+        "SELECT {owner}, {} AS subject, {} AS credential, {column} AS sealed, {} FROM {} \
          WHERE {from}{column} IS NOT NULL AND length({column}) > 0 ORDER BY {} LIMIT $1",
         sealed_column.subject(),
         sealed_column.credential(),
@@ -146,7 +193,7 @@ pub async fn counts_by_key(
     q.all(&sql, &[]).await
 }
 
-/// Puts another in its place, unless somebody else has. `tag` is for e-mail addresses of payers.
+/// Puts another in its place, unless somebody else has. `tag` is for e-mail addresses that are found by one.
 pub async fn replace(
     tx: &mut Tx,
     sealed_column: SealedColumn,
