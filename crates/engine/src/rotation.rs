@@ -8,6 +8,7 @@ use till_store::{StoreError, Tx};
 
 use crate::base::Engine;
 use crate::base::fail::Fail;
+use crate::team::{emails, link_mails, sessions, totp};
 use crate::{customers, digests, mail, merchants, once, refunds};
 
 /// So many rows are read together, and at most so many written in one unit of work.
@@ -116,8 +117,13 @@ async fn rewrite(
                 continue;
             }
         };
-        let tag = (column == SealedColumn::NoticeEmails)
-            .then(|| engine.vault.tag(&purpose, &plain).into());
+        let tag = match column {
+            SealedColumn::NoticeEmails => Some(engine.vault.tag(&purpose, &plain).into()),
+            SealedColumn::UserEmails | SealedColumn::InviteEmails => {
+                Some(emails::tag_of(engine, &plain))
+            }
+            _ => None,
+        };
         anew.push((*row, engine.vault.seal(&engine.ids, &purpose, &plain)?, tag));
     }
     let anew = &anew;
@@ -138,6 +144,9 @@ async fn rewrite(
 
 /// As those who encrypted it said it.
 fn purpose(column: SealedColumn, row: &SealedRow) -> Result<String, Fail> {
+    if let Some(purpose) = unscoped_purpose(column, &row.subject) {
+        return Ok(purpose);
+    }
     let unreadable = |what: &str| Fail::broken(StoreError::Other(format!("{column:?}: {what}")));
     let scope = || {
         let mode = Mode::parse(&row.mode).ok_or_else(|| unreadable("a mode"))?;
@@ -153,6 +162,18 @@ fn purpose(column: SealedColumn, row: &SealedRow) -> Result<String, Fail> {
             let credential = credential.ok_or_else(|| unreadable("a credential"))?;
             once::purpose(&scope()?, credential, &row.subject)
         }
-        SealedColumn::LedgerKeys => digests::key::purpose(&row.subject),
+        other => return Err(unreadable(other.table())),
     })
+}
+
+/// The same for what belongs to no account: of people who sign in, and of the installation.
+fn unscoped_purpose(column: SealedColumn, id: &str) -> Option<String> {
+    match column {
+        SealedColumn::UserEmails | SealedColumn::InviteEmails => Some(emails::purpose(id)),
+        SealedColumn::TotpSeeds | SealedColumn::TotpOffers => Some(totp::purpose(id)),
+        SealedColumn::CsrfTokens => Some(sessions::csrf_purpose(id)),
+        SealedColumn::LinkMails => Some(link_mails::purpose(id)),
+        SealedColumn::LedgerKeys => Some(digests::key::purpose(id)),
+        _ => None,
+    }
 }

@@ -31,6 +31,24 @@ pub fn session<'h>(config: &DashboardConfig, headers: &'h HeaderMap) -> Option<&
     value(headers, session_name(config))
 }
 
+fn browser_name(config: &DashboardConfig) -> &'static str {
+    match config.is_https() {
+        true => "__Host-till_browser",
+        false => "till_browser",
+    }
+}
+
+/// The token by which a browser is known that asked for a link.
+pub fn browser<'h>(config: &DashboardConfig, headers: &'h HeaderMap) -> Option<&'h str> {
+    value(headers, browser_name(config))
+}
+
+/// Answers with it; it lasts as long as any link does that is bound to it.
+pub fn with_browser(config: &DashboardConfig, response: Response, token: &Token) -> Response {
+    let name = browser_name(config);
+    set(response, cookie(config, name, &token.0, "; Max-Age=3600"))
+}
+
 fn cookie(config: &DashboardConfig, name: &str, value: &str, rest: &str) -> Option<HeaderValue> {
     // Safari drops secure cookies of http://localhost.
     let secure = match config.is_https() {

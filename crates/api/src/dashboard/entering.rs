@@ -6,6 +6,7 @@ use axum::extract::{FromRequest, Request};
 use http::header::USER_AGENT;
 use http::request::Parts;
 use till_core::actor::Origin;
+use till_engine::team::attempts;
 use till_http::answer::RequestId;
 use till_http::body::{self, READ_TIME_LIMIT};
 use till_http::idempotency;
@@ -21,12 +22,20 @@ const USER_AGENT_CHARS_MAX: usize = 500;
 /// A POST for which nobody needs to be signed in.
 pub struct Entering<B = NoBody> {
     pub body: B,
-    pub client: Client,
     pub origin: Origin,
     /// The token of the session that came with it, for the few that look at one.
     pub session: Option<String>,
     /// `Till-CSRF`, for the same.
     pub csrf: Option<String>,
+    /// The token of the browser that asked for a link.
+    pub browser: Option<String>,
+}
+
+impl<B> Entering<B> {
+    /// What limits count by.
+    pub fn client_key(&self) -> String {
+        attempts::client_of(&self.origin)
+    }
 }
 
 /// Where a request came from, for sessions and the audit log.
@@ -62,10 +71,10 @@ impl<B: Body> FromRequest<Arc<Api>> for Entering<B> {
         let bytes = body::read(&parts.headers, content, READ_TIME_LIMIT).await?;
         Ok(Entering {
             body: B::read(bytes.as_deref())?,
-            client: Client::of(api, &parts)?,
             origin: origin_of(api, &parts)?,
             session: cookies::session(config, &parts.headers).map(str::to_owned),
             csrf: header(&parts, "till-csrf"),
+            browser: cookies::browser(config, &parts.headers).map(str::to_owned),
         })
     }
 }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use http::StatusCode;
+use till_core::error::{Code, Refusal};
 use till_engine::Engine;
-use till_engine::team::invites;
 use till_engine::team::sessions::{self, Signed};
 use till_engine::team::tokens::Token;
+use till_engine::team::{attempts, invites};
 use till_engine::view::{InviteOfferView, SessionView};
 use till_http::{answer, read};
 use utoipa_axum::router::OpenApiRouter;
@@ -39,7 +40,10 @@ body! {
     responses((status = 200, description = "The offer", body = InviteOfferView), Refusals),
 )]
 async fn open(State(api): State<Arc<Api>>, posted: Entering<TokenRequest>) -> Answered {
-    shown(&invites::open(&api.engine, &posted.body.token).await?)
+    let (engine, client) = (&api.engine, &posted.client_key());
+    attempts::check_client(engine, client).await?;
+    let opened = invites::open(engine, &posted.body.token).await;
+    shown(&attempts::count_wrong(engine, client, opened).await?)
 }
 
 /// Accept an invitation
@@ -56,12 +60,17 @@ async fn accept(State(api): State<Arc<Api>>, posted: Entering<TokenRequest>) -> 
         Some(token) => {
             let signed = sessions::signed_in(engine, token).await?;
             check_csrf(&signed, posted.csrf.as_deref())?;
+            if signed.is_pending() {
+                return Err(Refusal::of(Code::SecondFactorRequired).into());
+            }
             Some(signed)
         }
         None => None,
     };
-    let accept = invites::accept(engine, &posted.body.token, signed, &posted.origin);
-    let (signed, token) = accept.await?;
+    let client = &posted.client_key();
+    attempts::check_client(engine, client).await?;
+    let accepted = invites::accept(engine, &posted.body.token, signed, &posted.origin).await;
+    let (signed, token) = attempts::count_wrong(engine, client, accepted).await?;
     session_answer(engine, &signed, token.as_ref())
 }
 

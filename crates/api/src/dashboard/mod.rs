@@ -1,11 +1,18 @@
 //! The dashboard's own endpoints, for people who are signed in: cookies in place of keys.
 
+mod confirmations;
 mod cookies;
+mod credential;
 mod entering;
 mod invites;
+mod organizations;
 mod origin;
+mod passkeys;
 mod sessions;
+mod sign_in;
 mod signed;
+mod totp;
+mod user;
 
 use std::sync::Arc;
 
@@ -16,5 +23,11 @@ use crate::handler::Api;
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::new()
         .merge(sessions::routes())
+        .merge(sign_in::routes())
+        .merge(user::routes())
+        .merge(totp::routes())
+        .merge(organizations::routes())
         .merge(invites::routes())
+        .merge(passkeys::routes())
+        .merge(confirmations::routes())
 }

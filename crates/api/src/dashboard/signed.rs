@@ -39,6 +39,7 @@ pub struct Caller {
     pub signed: Signed,
     pub asked: Asked,
     access: Access,
+    begins_with_passkey: bool,
 }
 
 impl Caller {
@@ -78,6 +79,7 @@ async fn authenticate(api: &Api, parts: &Parts) -> Result<Caller, Failure> {
         signed,
         asked,
         access,
+        begins_with_passkey: access::begins_with_passkey(route),
     };
     check_rights(&caller)?;
     check_live(api, &caller)?;
@@ -216,7 +218,9 @@ fn check_live(api: &Api, caller: &Caller) -> Result<(), Refusal> {
             return Err(Refusal::of(Code::ApplicationNotApproved));
         }
     }
-    let needs_passkey = caller.asked.mode == Some(Mode::Live) || caller.must_confirm();
+    let needs_passkey = caller.asked.mode == Some(Mode::Live)
+        || caller.must_confirm()
+        || caller.begins_with_passkey;
     match needs_passkey && caller.signed.passkeys == 0 {
         true => Err(Refusal::of(Code::PasskeyRequired)),
         false => Ok(()),

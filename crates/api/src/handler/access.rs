@@ -370,3 +370,29 @@ pub fn of(method: &Method, route: &str) -> Option<Access> {
     let is_it = |(of, path, _): &&(Method, &str, Access)| of == method && *path == route;
     TABLE.iter().find(is_it).map(|(.., access)| *access)
 }
+
+/// The same by the path of a request; a fixed route goes before one with an id in it.
+pub fn of_path(method: &Method, path: &str) -> Option<Access> {
+    let is_it = |route: &str| {
+        let (parts, given): (Vec<_>, Vec<_>) =
+            (route.split('/').collect(), path.split('/').collect());
+        let fits = |(part, given): (&&str, &&str)| {
+            part == given || (part.starts_with('{') && !given.is_empty())
+        };
+        parts.len() == given.len() && parts.iter().zip(&given).all(fits)
+    };
+    of(method, path).or_else(|| {
+        let mut fitting = TABLE
+            .iter()
+            .filter(|(of, route, _)| of == method && is_it(route));
+        fitting.next().map(|(.., access)| *access)
+    })
+}
+
+/// Whether an endpoint begins a ceremony with the user's passkeys, which takes one.
+pub fn begins_with_passkey(route: &str) -> bool {
+    matches!(
+        route,
+        "/v1/dashboard/confirmations" | "/v1/dashboard/sign_in/second_factor/begin"
+    )
+}

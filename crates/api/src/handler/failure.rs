@@ -1,13 +1,23 @@
 //! How a handler ends without an answer.
 
 use axum::response::{IntoResponse, Response};
-use till_core::error::Refusal;
+use till_core::error::{Code, Refusal};
 use till_engine::Fail;
 use till_http::answer::{self, Broken};
 
 /// Whatever went wrong below, in HTTP's terms.
 #[derive(Clone, Debug)]
 pub struct Failure(answer::Failure);
+
+impl Failure {
+    /// Whether the caller is told this code.
+    pub fn is(&self, code: Code) -> bool {
+        match &self.0 {
+            answer::Failure::Refused(refusal) => refusal.code == code,
+            answer::Failure::Broken(_) => false,
+        }
+    }
+}
 
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Failure {

@@ -5,12 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use scoped_futures::ScopedFutureExt as _;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 use till_core::role::Role;
 use till_engine::team::emails::Email;
 use till_engine::team::invites::{self, NewInvite};
 use till_store::Tx;
 
-use crate::harness::{Call, Reply, Till, text};
+use crate::authenticator::Authenticator;
+use crate::harness::{Call, Reply, Till, data, id, text};
 
 pub const ORIGIN: &str = "http://localhost:4242";
 
@@ -19,9 +21,13 @@ pub struct Browser {
     address: SocketAddr,
     /// `name=value` of the session's cookie.
     pub cookie: Option<String>,
+    /// The same of the cookie by which it is known that asked for a link.
+    pub known_as: Option<String>,
     pub csrf: Option<String>,
     pub account: Option<String>,
     pub mode: Option<&'static str>,
+    /// The passkeys that are registered from here.
+    pub authenticator: Authenticator,
 }
 
 fn fresh_key() -> String {
@@ -34,9 +40,11 @@ impl Browser {
         Browser {
             address: till.server.address,
             cookie: None,
+            known_as: None,
             csrf: None,
             account: None,
             mode: None,
+            authenticator: Authenticator::new(),
         }
     }
 
@@ -65,8 +73,16 @@ impl Browser {
         if method == "POST" {
             call = call.header("origin", ORIGIN).once(&fresh_key());
         }
+        let cookies: Vec<&str> = [&self.cookie, &self.known_as]
+            .into_iter()
+            .filter_map(|cookie| cookie.as_deref())
+            .collect();
+        let cookies = cookies.join("; ");
         let sent = [
-            ("cookie", self.cookie.as_deref()),
+            (
+                "cookie",
+                Some(&*cookies).filter(|cookies| !cookies.is_empty()),
+            ),
             (
                 "till-csrf",
                 self.csrf.as_deref().filter(|_| method == "POST"),
@@ -95,14 +111,76 @@ impl Browser {
         self.call("POST", path).send().await
     }
 
+    /// A POST with these bytes; without a body where there are none.
+    fn post_bytes(&self, path: &str, body: &[u8]) -> Call {
+        let call = self.call("POST", path);
+        match body.is_empty() {
+            true => call,
+            false => call.bytes(body),
+        }
+    }
+
+    /// Registers a passkey, confirming that with an earlier one if there is one.
+    pub async fn register_passkey(&mut self) -> Value {
+        let has_one = data(&self.get("passkeys").await.ok(200)).len() > 0;
+        let begun = match has_one {
+            true => self.confirmed("passkeys/begin", Value::Null).await.ok(200),
+            false => self.act("passkeys/begin").await.ok(200),
+        };
+        let credential = self.authenticator.create(&begun["options"]);
+        let body = json!({ "ceremony": begun["id"], "credential": credential, "name": "Laptop" });
+        self.post("passkeys", body).await.ok(201)
+    }
+
+    /// A passkey's yes to a POST of this path and body (null for none), by the id for `Till-Confirmation`.
+    pub async fn confirm(&mut self, path: &str, body: &Value) -> String {
+        let path = match path.starts_with("/v1") {
+            true => path.to_owned(),
+            false => format!("/v1/dashboard/{path}"),
+        };
+        let hash = hex::encode(Sha256::digest(bytes_of(body)));
+        let asked = json!({ "path": path, "body_sha256": hash });
+        let begun = self.post("confirmations", asked).await.ok(201);
+        let id = id(&begun);
+        let credential = self.authenticator.get(&begun["options"]);
+        let body = json!({ "credential": credential });
+        let reply = self.post(&format!("confirmations/{id}"), body).await;
+        assert_eq!(reply.ok(200)["status"], "confirmed");
+        self.take_cookie(&reply);
+        id
+    }
+
+    /// Sends a POST (null for no body) together with a passkey's yes to it.
+    pub async fn confirmed(&mut self, path: &str, body: Value) -> Reply {
+        let id = self.confirm(path, &body).await;
+        let call = self.post_bytes(path, &bytes_of(&body));
+        call.header("till-confirmation", &id).send().await
+    }
+
+    /// Takes over the cookie that an answer sets, if it does.
+    pub fn take_cookie(&mut self, reply: &Reply) {
+        if let Some(cookie) = reply.header("set-cookie") {
+            let pair = cookie.split(';').next().map(str::to_owned);
+            match cookie.starts_with("till_browser=") {
+                true => self.known_as = pair,
+                false => self.cookie = pair,
+            }
+        }
+    }
+
     /// Takes over the session that an answer gives: its cookie and its CSRF token.
     pub fn take_session(&mut self, reply: &Reply) -> Value {
         let session = reply.ok(200);
-        if let Some(cookie) = reply.header("set-cookie") {
-            self.cookie = cookie.split(';').next().map(str::to_owned);
-        }
+        self.take_cookie(reply);
         self.csrf = Some(text(&session["csrf_token"]));
         session
+    }
+}
+
+fn bytes_of(body: &Value) -> Vec<u8> {
+    match body {
+        Value::Null => Vec::new(),
+        body => body.to_string().into_bytes(),
     }
 }
 

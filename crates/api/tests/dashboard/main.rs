@@ -8,7 +8,18 @@
 )]
 mod harness;
 
+mod authenticator;
 mod browser;
 
+mod confirmations;
 mod ground_rules;
+mod links;
+mod organizations;
+mod passkeys;
+mod retention;
+mod rotation;
+mod second_factor;
 mod sessions;
+mod sign_in;
+mod totp;
+mod user;

@@ -29,6 +29,8 @@ on_every_engine! {
         assert_eq!(session["organizations"][0]["role"], "owner");
         assert_eq!(session["user_agent"], "Browser/1");
         assert_eq!(browser.get("session").await.ok(200)["id"], session["id"]);
+        let sign_ins = data(&browser.get("sign_ins").await.ok(200));
+        assert_eq!((&sign_ins[0]["action"], &sign_ins[0]["details"]["method"], &sign_ins[0]["session"]), (&json!("sign_in.succeeded"), &json!("invite"), &session["id"]));
         let again = Browser::new(&till);
         again.post("invites/accept", json!({ "token": &token })).await.refused(401, "invite_invalid", None);
         again.post("invites/open", json!({ "token": "none" })).await.refused(401, "invite_invalid", None);

@@ -5,6 +5,7 @@ mod free_text;
 mod html;
 pub mod locale;
 pub mod render;
+pub mod team;
 mod words;
 
 pub use locale::Locale;

@@ -68,37 +68,42 @@ pub async fn create_account(
     modes: Modes,
     destinations: &[(Family, Mode, String)],
 ) -> Result<NewAccount, Fail> {
-    engine
-        .db
-        .write(move |tx| {
-            async move {
-                let now = engine.clock.now_ms();
-                let account = engine.ids.make(IdKind::Account);
-                till_store::accounts::insert_account(tx, &account, name, now).await?;
-                let application = engine.ids.make(IdKind::Application);
-                let status = match modes {
-                    Modes::TestOnly => "draft",
-                    Modes::TestAndLive => "approved",
-                };
-                till_store::applications::insert(tx, &application, &account, status).await?;
-                let test = set_up_mode(engine, tx, &Scope::new(&account, Mode::Test), destinations)
-                    .await?;
-                let live = match modes {
-                    Modes::TestOnly => None,
-                    Modes::TestAndLive => Some(
-                        set_up_mode(engine, tx, &Scope::new(&account, Mode::Live), destinations)
-                            .await?,
-                    ),
-                };
-                Ok(NewAccount {
-                    id: account,
-                    test,
-                    live,
-                })
-            }
-            .scope_boxed()
-        })
-        .await
+    let created = engine.db.write(move |tx| {
+        async move { create_in(tx, engine, name, modes, destinations).await }.scope_boxed()
+    });
+    created.await
+}
+
+/// The same, as part of a unit of work.
+pub async fn create_in(
+    tx: &mut Tx,
+    engine: &Engine,
+    name: &str,
+    modes: Modes,
+    destinations: &[(Family, Mode, String)],
+) -> Result<NewAccount, Fail> {
+    let now = engine.clock.now_ms();
+    let account = engine.ids.make(IdKind::Account);
+    till_store::accounts::insert_account(tx, &account, name, now).await?;
+    let application = engine.ids.make(IdKind::Application);
+    let status = match modes {
+        Modes::TestOnly => "draft",
+        Modes::TestAndLive => "approved",
+    };
+    till_store::applications::insert(tx, &application, &account, status).await?;
+    let test = set_up_mode(engine, tx, &Scope::new(&account, Mode::Test), destinations).await?;
+    let live = match modes {
+        Modes::TestOnly => None,
+        Modes::TestAndLive => {
+            let scope = Scope::new(&account, Mode::Live);
+            Some(set_up_mode(engine, tx, &scope, destinations).await?)
+        }
+    };
+    Ok(NewAccount {
+        id: account,
+        test,
+        live,
+    })
 }
 
 async fn set_up_mode(

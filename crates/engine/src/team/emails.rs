@@ -29,8 +29,7 @@ impl Email {
 
     /// What finds it.
     pub fn tag(&self, engine: &Engine) -> Vec<u8> {
-        let lower = self.0.to_ascii_lowercase();
-        engine.vault.tag(TAG, lower.as_bytes()).into()
+        tag_of(engine, self.0.as_bytes())
     }
 
     /// The same by every key that may have made it.
@@ -46,6 +45,11 @@ impl Email {
             .vault
             .seal(&engine.ids, &purpose, self.0.as_bytes())?)
     }
+}
+
+/// What finds an address, by the key that encrypts now.
+pub fn tag_of(engine: &Engine, email: &[u8]) -> Vec<u8> {
+    engine.vault.tag(TAG, &email.to_ascii_lowercase()).into()
 }
 
 /// What the address of a user or an invitation is encrypted for.

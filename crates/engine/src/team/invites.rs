@@ -16,7 +16,7 @@ use till_store::users::UserRow;
 use super::emails::{self, Email};
 use super::sessions::{self, Issued, Signed};
 use super::tokens::{self, Token};
-use super::users;
+use super::{entry, users};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::view::{InviteOfferView, OfferedOrganization};
@@ -110,6 +110,9 @@ pub async fn accept(
                 (None, Some(signed)) => signed.session.clone(),
                 (None, None) => return Err(Fail::broken("nobody is signed in")),
             };
+            if issued.is_some() {
+                entry::succeeded(tx, engine, &session, origin).await?;
+            }
             let signed = sessions::load(engine, tx, session).await?;
             Ok((signed, issued.map(|issued| issued.token)))
         }

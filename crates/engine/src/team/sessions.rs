@@ -1,7 +1,8 @@
 //! Sessions: a cookie's token, whose it is, and how long it is good.
 
 use scoped_futures::ScopedFutureExt as _;
-use till_core::actor::Origin;
+use serde_json::json;
+use till_core::actor::{Action, Origin};
 use till_core::error::{Code, Refusal};
 use till_core::id::IdKind;
 use till_core::page::{Page, Paged};
@@ -11,6 +12,7 @@ use till_store::sessions::SessionRow;
 use till_store::users::UserRow;
 use till_store::{Queries, Tx};
 
+use super::own_log::{self, Of};
 use super::tokens::{self, Token};
 use super::unit::TeamContext;
 use super::{organizations, users};
@@ -216,8 +218,23 @@ pub async fn list(
 
 /// Ends the session that asks.
 pub async fn end(tx: &mut Tx, context: &TeamContext<'_>, session: &str) -> Result<(), Fail> {
-    till_store::sessions::end(tx, session, context.now).await?;
+    if till_store::sessions::end(tx, session, context.now).await? {
+        record(tx, context, Action::SessionEnded, session).await?;
+    }
     Ok(())
+}
+
+async fn record(
+    tx: &mut Tx,
+    context: &TeamContext<'_>,
+    action: Action,
+    session: &str,
+) -> Result<(), Fail> {
+    let of = Of {
+        user: &context.asked.user,
+        origin: &context.asked.origin,
+    };
+    own_log::record(tx, context.engine, of, action, session, &json!({})).await
 }
 
 /// Ends one of the user's sessions; one that is over already is shown as it is.
@@ -226,7 +243,9 @@ pub async fn revoke(tx: &mut Tx, context: &TeamContext<'_>, id: &str) -> Result<
     let found = till_store::sessions::find(tx, id).await?;
     let own = found.filter(|session| *session.user_id == *context.asked.user);
     let session = own.ok_or_else(|| Refusal::of(Code::ResourceMissing).param("id"))?;
-    till_store::sessions::end(tx, id, context.now).await?;
+    if till_store::sessions::end(tx, id, context.now).await? {
+        record(tx, context, Action::SessionRevoked, id).await?;
+    }
     let is_current = *session.id == *context.asked.session;
     let signed = load(engine, tx, session).await?;
     let mut shown = view(engine, &signed, is_current)?;
@@ -237,7 +256,11 @@ pub async fn revoke(tx: &mut Tx, context: &TeamContext<'_>, id: &str) -> Result<
 /// Ends all of the user's sessions but the one that asks.
 pub async fn revoke_others(tx: &mut Tx, context: &TeamContext<'_>) -> Result<u64, Fail> {
     let (user, kept) = (&context.asked.user, &context.asked.session);
-    Ok(till_store::sessions::end_all_but(tx, user, kept, context.now).await?)
+    let count = till_store::sessions::end_all_but(tx, user, kept, context.now).await?;
+    if count > 0 {
+        record(tx, context, Action::SessionRevoked, user).await?;
+    }
+    Ok(count)
 }
 
 /// A session as its own user sees it; `current` is the one that asks.

@@ -90,6 +90,14 @@ impl TeamContext<'_> {
         self.needs_confirmation.store(true, Ordering::Relaxed);
     }
 
+    /// Uses the passkey's yes up now, where one is needed: for work that takes away the passkey that gave it.
+    pub async fn spend_confirmation(&self, tx: &mut Tx) -> Result<(), Fail> {
+        match self.needs_confirmation.swap(false, Ordering::Relaxed) {
+            true => confirmations::spend(tx, self).await,
+            false => Ok(()),
+        }
+    }
+
     /// Refuses unless the caller's role has the permission, for what the body or the target decides.
     pub fn require(&self, permission: Permission) -> Result<(), Refusal> {
         let is_granted = |role| permission.is_granted(role, self.asked.mode);

@@ -5,9 +5,16 @@ use till_store::Tx;
 use till_store::users::UserRow;
 
 use super::emails::{self, Email};
-use crate::base::Engine;
+use super::unit::TeamContext;
 use crate::base::fail::Fail;
+use crate::base::{Change, Engine};
 use crate::view::UserView;
+
+/// Somebody who is there: whose id a session or a membership has.
+pub async fn find(q: &mut impl till_store::Queries, id: &str) -> Result<UserRow, Fail> {
+    let user = till_store::users::find(q, id).await?;
+    user.ok_or_else(|| Fail::broken("a user is missing"))
+}
 
 /// Whoever has this address.
 pub async fn by_email(
@@ -37,6 +44,32 @@ pub async fn create(tx: &mut Tx, engine: &Engine, email: &Email) -> Result<UserR
     };
     till_store::users::insert(tx, &user).await?;
     Ok(user)
+}
+
+/// A user as they are by now.
+pub async fn shown(
+    q: &mut impl till_store::Queries,
+    engine: &Engine,
+    id: &str,
+) -> Result<UserView, Fail> {
+    let passkeys = till_store::passkeys::count_of(q, id).await?;
+    view(engine, &find(q, id).await?, passkeys)
+}
+
+/// Changes the name and the language of whoever asks.
+pub async fn update(
+    tx: &mut Tx,
+    context: &TeamContext<'_>,
+    name: &Change<String>,
+    locale: &Change<String>,
+) -> Result<UserView, Fail> {
+    let user = till_store::users::find_for_update(tx, &context.asked.user).await?;
+    let mut user = user.ok_or_else(|| Fail::broken("a user is missing"))?;
+    name.apply(&mut user.name);
+    locale.apply(&mut user.locale);
+    let (name, locale) = (user.name.as_deref(), user.locale.as_deref());
+    till_store::users::set_profile(tx, &user.id, name, locale).await?;
+    shown(tx, context.engine, &user.id).await
 }
 
 pub fn view(engine: &Engine, user: &UserRow, passkeys: i64) -> Result<UserView, Fail> {

@@ -18,6 +18,8 @@ mod settings;
 mod streamed;
 mod subscription;
 mod team;
+mod team_audit;
+mod team_own;
 mod tokens;
 
 pub use asset::AssetView;
@@ -43,4 +45,9 @@ pub use settings::{SettingsView, WebhookSecretView};
 pub use streamed::{InvoiceEventView, StreamedInvoice, stream_event};
 pub use subscription::SubscriptionView;
 pub use team::{InviteOfferView, OfferedOrganization, OrganizationView, SessionView, UserView};
+pub use team_audit::{AuditActorView, AuditEventView, AuditTargetView};
+pub use team_own::{
+    CeremonyView, ConfirmationView, MemberNoticeView, NewOrganizationView, PasskeyView,
+    TestKeysView, TotpSetupView,
+};
 pub use tokens::{TokenAmount, tokens};

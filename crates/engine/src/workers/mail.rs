@@ -29,6 +29,7 @@ use crate::base::{Engine, Merchant};
 use crate::mail::render::{self, ReceiptData, ReceiptPayment, RefundData, ReminderData, Rendered};
 use crate::mail::{Locale, address};
 use crate::smtp::{Mail, Mailer};
+use crate::workers::team_mail;
 
 /// How many are claimed, and sent beside each other.
 const CLAIM_MAX: i64 = 16;
@@ -77,12 +78,13 @@ struct Batch {
 }
 
 async fn send_batch(engine: &Engine, mailer: &Mailer) -> Result<Batch, Fail> {
+    let to_members = team_mail::send_batch(engine, mailer).await?;
     let claimed = claim_due(engine).await?;
     let mut under_way: FuturesUnordered<_> = claimed
         .iter()
         .map(|notice| send_one(engine, mailer, notice))
         .collect();
-    let mut tried = 0;
+    let mut tried = to_members;
     while let Some(done) = under_way.next().await {
         match done {
             Ok(Attempt::NothingToTell) => {}
@@ -95,7 +97,7 @@ async fn send_batch(engine: &Engine, mailer: &Mailer) -> Result<Batch, Fail> {
         }
     }
     Ok(Batch {
-        claimed: claimed.len(),
+        claimed: claimed.len() + to_members,
         tried,
     })
 }

@@ -9,6 +9,7 @@ pub mod pulse;
 pub mod retention;
 pub mod sums;
 pub mod sweeper;
+pub mod team_mail;
 pub mod timers;
 pub mod webhooks;
 

@@ -8,6 +8,7 @@ use till_core::asset::Mode;
 use till_core::id::{self, IdKind};
 use till_core::scope::Scope;
 use till_core::time::DAY_MS;
+use till_store::retention::EntryTable;
 use till_store::{StoreError, Tx, retention};
 
 use crate::base::Engine;
@@ -18,6 +19,8 @@ const AT_ONCE: i64 = 500;
 const PAUSE: Duration = Duration::from_millis(50);
 /// A rolled webhook secret signs for a day; kept somewhat longer for whoever asks what happened.
 const SECRETS_D: i64 = 30;
+/// Sessions that are over are kept as long, for the same.
+const SESSIONS_D: i64 = 30;
 
 /// One walk through everything.
 pub async fn forget(engine: &Engine) -> Result<(), Fail> {
@@ -38,7 +41,15 @@ pub async fn forget(engine: &Engine) -> Result<(), Fail> {
     let oldest = id::make(IdKind::Event, before(kept.events_d), 0, 0);
     events(engine, &oldest).await?;
     leases(engine, before(kept.events_d)).await?;
-    until_few(engine, ExpiredRows::Secrets(before(SECRETS_D))).await
+    until_few(engine, ExpiredRows::Secrets(before(SECRETS_D))).await?;
+    for table in EntryTable::ALL {
+        let days = match table {
+            EntryTable::Sessions => SESSIONS_D,
+            _ => 1,
+        };
+        until_few(engine, ExpiredRows::Entry(table, before(days))).await?;
+    }
+    Ok(())
 }
 
 /// Rows past their retention, with the age or the owner that they are found by.
@@ -48,6 +59,8 @@ enum ExpiredRows<'w> {
     LinkOpenings,
     Deliveries(&'w Scope, &'w str),
     Secrets(i64),
+    /// Of signing in: links, ceremonies, confirmations, attempts, sessions.
+    Entry(EntryTable, i64),
 }
 
 impl ExpiredRows<'_> {
@@ -57,6 +70,7 @@ impl ExpiredRows<'_> {
             ExpiredRows::LinkOpenings => "link_openings",
             ExpiredRows::Deliveries(..) => "deliveries",
             ExpiredRows::Secrets(_) => "webhook_secrets",
+            ExpiredRows::Entry(table, _) => table.name(),
         }
     }
 
@@ -70,6 +84,7 @@ impl ExpiredRows<'_> {
                 retention::deliveries(tx, scope, before, AT_ONCE).await
             }
             ExpiredRows::Secrets(before) => retention::secrets(tx, before, AT_ONCE).await,
+            ExpiredRows::Entry(table, before) => retention::entry(tx, table, before, AT_ONCE).await,
         }
     }
 }

@@ -4,5 +4,6 @@ mod reminders;
 mod rules;
 mod sending;
 mod smtp;
+mod team;
 mod transport;
 mod world;

@@ -48,3 +48,19 @@ pub async fn list(
     q.all(&sql, &vals![&scope.account, scope.mode.as_str(), limit])
         .await
 }
+
+/// A user's own sign-ins and failures to, the newest first, beginning after the id `before` if there is one.
+pub async fn sign_ins(
+    q: &mut impl Queries,
+    user: &str,
+    before: Option<&str>,
+    at_most: i64,
+) -> Result<Vec<AuditRow>, StoreError> {
+    let sql = format!(
+        "{} WHERE user_id = $1 AND account IS NULL AND id < $2 AND action LIKE 'sign_in.%' \
+         ORDER BY id DESC LIMIT $3",
+        select::<AuditRow>()
+    );
+    q.all(&sql, &vals![user, before.unwrap_or("~"), at_most])
+        .await
+}

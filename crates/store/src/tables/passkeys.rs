@@ -1,7 +1,7 @@
 //! Passkeys of users.
 
 use crate::sql::{select, table};
-use crate::{Queries, StoreError, Tx, Write, vals};
+use crate::{Queries, StoreError, Tx, Write, touched, vals};
 
 table! {
     #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,4 +35,56 @@ pub async fn count_of(q: &mut impl Queries, user: &str) -> Result<i64, StoreErro
     let sql = "SELECT COUNT(*) FROM passkeys WHERE user_id = $1";
     let counted: Option<(i64,)> = q.one(sql, &vals![user]).await?;
     Ok(counted.map_or(0, |(count,)| count))
+}
+
+pub async fn find(
+    q: &mut impl Queries,
+    user: &str,
+    id: &str,
+) -> Result<Option<PasskeyRow>, StoreError> {
+    let sql = format!("{} WHERE user_id = $1 AND id = $2", select::<PasskeyRow>());
+    q.one(&sql, &vals![user, id]).await
+}
+
+/// Whosever it is, held until the unit of work ends: its counter is compared and raised by one at a time.
+pub async fn by_credential_for_update(
+    tx: &mut Tx,
+    credential: &[u8],
+) -> Result<Option<PasskeyRow>, StoreError> {
+    let sql = format!(
+        "{} WHERE credential_id = $1{}",
+        select::<PasskeyRow>(),
+        tx.for_update()
+    );
+    tx.one(&sql, &vals![credential]).await
+}
+
+pub async fn set_name(tx: &mut Tx, id: &str, name: &str) -> Result<(), StoreError> {
+    let sql = "UPDATE passkeys SET name = $2 WHERE id = $1";
+    touched(tx.run(sql, &vals![id, name]).await?, 1, "passkeys")
+}
+
+/// Writes down what a passkey said of itself when it was used.
+pub async fn set_used(
+    tx: &mut Tx,
+    id: &str,
+    credential: &str,
+    backed_up: bool,
+    now: i64,
+) -> Result<(), StoreError> {
+    let sql =
+        "UPDATE passkeys SET credential = $2, backed_up = $3, last_used_at = $4 WHERE id = $1";
+    let args = vals![id, credential, backed_up, now];
+    touched(tx.run(sql, &args).await?, 1, "passkeys")
+}
+
+pub async fn remove(tx: &mut Tx, id: &str) -> Result<(), StoreError> {
+    let sql = "DELETE FROM passkeys WHERE id = $1";
+    touched(tx.run(sql, &vals![id]).await?, 1, "passkeys")
+}
+
+/// Removes all of a user's; how many there were.
+pub async fn remove_all(tx: &mut Tx, user: &str) -> Result<u64, StoreError> {
+    let sql = "DELETE FROM passkeys WHERE user_id = $1";
+    tx.run(sql, &vals![user]).await
 }

@@ -110,3 +110,56 @@ pub async fn link_openings(tx: &mut Tx, at_most: i64) -> Result<u64, StoreError>
          AND l.mode = o.mode AND l.family = 'bip122' AND l.invoice = o.invoice AND l.freed = 0) LIMIT $1)";
     tx.run(sql, &vals![at_most]).await
 }
+
+/// What signing in leaves behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryTable {
+    Links,
+    Ceremonies,
+    Confirmations,
+    Attempts,
+    LinkMails,
+    Sessions,
+}
+
+impl EntryTable {
+    pub const ALL: [EntryTable; 6] = [
+        EntryTable::Links,
+        EntryTable::Ceremonies,
+        EntryTable::Confirmations,
+        EntryTable::Attempts,
+        EntryTable::LinkMails,
+        EntryTable::Sessions,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            EntryTable::Links => "sign_in_links",
+            EntryTable::Ceremonies => "ceremonies",
+            EntryTable::Confirmations => "confirmations",
+            EntryTable::Attempts => "attempts",
+            EntryTable::LinkMails => "link_mails",
+            EntryTable::Sessions => "sessions",
+        }
+    }
+}
+
+/// Rows of signing in that were over before then.
+pub async fn entry(
+    tx: &mut Tx,
+    table: EntryTable,
+    before: i64,
+    at_most: i64,
+) -> Result<u64, StoreError> {
+    let (key, over) = match table {
+        EntryTable::Links => ("token_hash", "expires_at"),
+        EntryTable::Attempts => ("id", "at"),
+        EntryTable::Sessions => ("id", "COALESCE(ended_at, expires_at)"),
+        _ => ("id", "expires_at"),
+    };
+    let name = table.name();
+    let sql = format!(
+        "DELETE FROM {name} WHERE {key} IN (SELECT {key} FROM {name} WHERE {over} < $1 LIMIT $2)"
+    );
+    tx.run(&sql, &vals![before, at_most]).await
+}

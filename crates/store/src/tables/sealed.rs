@@ -11,17 +11,30 @@ pub enum SealedColumn {
     ClaimTokens,
     /// Answers under idempotency keys.
     Answers,
-    /// What signs digests of the journal. It is the installation's: it has no account and no mode.
+    UserEmails,
+    TotpSeeds,
+    /// Seeds that are not confirmed yet.
+    TotpOffers,
+    CsrfTokens,
+    InviteEmails,
+    LinkMails,
+    /// What signs digests of the journal: the installation's.
     LedgerKeys,
 }
 
 impl SealedColumn {
-    pub const ALL: [SealedColumn; 6] = [
+    pub const ALL: [SealedColumn; 12] = [
         SealedColumn::WebhookSecrets,
         SealedColumn::NoticeEmails,
         SealedColumn::CustomerEmails,
         SealedColumn::ClaimTokens,
         SealedColumn::Answers,
+        SealedColumn::UserEmails,
+        SealedColumn::TotpSeeds,
+        SealedColumn::TotpOffers,
+        SealedColumn::CsrfTokens,
+        SealedColumn::InviteEmails,
+        SealedColumn::LinkMails,
         SealedColumn::LedgerKeys,
     ];
 
@@ -32,6 +45,12 @@ impl SealedColumn {
             SealedColumn::CustomerEmails => "customers",
             SealedColumn::ClaimTokens => "refunds",
             SealedColumn::Answers => "idempotency_keys",
+            SealedColumn::UserEmails | SealedColumn::TotpSeeds | SealedColumn::TotpOffers => {
+                "users"
+            }
+            SealedColumn::CsrfTokens => "sessions",
+            SealedColumn::InviteEmails => "invites",
+            SealedColumn::LinkMails => "link_mails",
             SealedColumn::LedgerKeys => "ledger_keys",
         }
     }
@@ -39,9 +58,34 @@ impl SealedColumn {
     fn name(self) -> &'static str {
         match self {
             SealedColumn::WebhookSecrets | SealedColumn::LedgerKeys => "secret",
-            SealedColumn::NoticeEmails | SealedColumn::CustomerEmails => "email",
+            SealedColumn::NoticeEmails
+            | SealedColumn::CustomerEmails
+            | SealedColumn::UserEmails
+            | SealedColumn::InviteEmails => "email",
             SealedColumn::ClaimTokens => "token_sealed",
             SealedColumn::Answers => "response",
+            SealedColumn::TotpSeeds => "totp_seed",
+            SealedColumn::TotpOffers => "totp_offer",
+            SealedColumn::CsrfTokens => "csrf",
+            SealedColumn::LinkMails => "content",
+        }
+    }
+
+    /// Whether its rows belong to no account and mode: those of people who sign in, and of the installation.
+    pub fn has_no_scope(self) -> bool {
+        match self {
+            SealedColumn::WebhookSecrets
+            | SealedColumn::NoticeEmails
+            | SealedColumn::CustomerEmails
+            | SealedColumn::ClaimTokens
+            | SealedColumn::Answers => false,
+            SealedColumn::UserEmails
+            | SealedColumn::TotpSeeds
+            | SealedColumn::TotpOffers
+            | SealedColumn::CsrfTokens
+            | SealedColumn::InviteEmails
+            | SealedColumn::LinkMails
+            | SealedColumn::LedgerKeys => true,
         }
     }
 
@@ -49,9 +93,9 @@ impl SealedColumn {
     fn key(self) -> &'static [&'static str] {
         match self {
             SealedColumn::WebhookSecrets => &["account", "mode", "serial"],
-            SealedColumn::NoticeEmails | SealedColumn::LedgerKeys => &["id"],
             SealedColumn::CustomerEmails | SealedColumn::ClaimTokens => &["account", "mode", "id"],
             SealedColumn::Answers => &["account", "mode", "credential", "key"],
+            _ => &["id"],
         }
     }
 
@@ -60,18 +104,8 @@ impl SealedColumn {
         match self {
             SealedColumn::WebhookSecrets => "''",
             SealedColumn::NoticeEmails => "invoice",
-            SealedColumn::CustomerEmails | SealedColumn::ClaimTokens | SealedColumn::LedgerKeys => {
-                "id"
-            }
             SealedColumn::Answers => "key",
-        }
-    }
-
-    /// Whose it is.
-    fn scope(self) -> &'static str {
-        match self {
-            SealedColumn::LedgerKeys => "'' AS account, '' AS mode",
-            _ => "account, mode",
+            _ => "id",
         }
     }
 
@@ -134,10 +168,13 @@ pub async fn page(
         args.extend(after.key(sealed_column));
         from = format!("{} AND ", sealed_column.compared(">", 2));
     }
+    let owner = match sealed_column.has_no_scope() {
+        true => "'' AS account, '' AS mode",
+        false => "account, mode",
+    };
     let sql = format!(
-        "SELECT {}, {} AS subject, {} AS credential, {column} AS sealed, {} FROM {} \
+        "SELECT {owner}, {} AS subject, {} AS credential, {column} AS sealed, {} FROM {} \
          WHERE {from}{column} IS NOT NULL AND length({column}) > 0 ORDER BY {} LIMIT $1",
-        sealed_column.scope(),
         sealed_column.subject(),
         sealed_column.credential(),
         parts.join(", "),
@@ -161,7 +198,7 @@ pub async fn counts_by_key(
     q.all(&sql, &[]).await
 }
 
-/// Puts another in its place, unless somebody else has. `tag` is for e-mail addresses of payers.
+/// Puts another in its place, unless somebody else has. `tag` is for e-mail addresses that are found by one.
 pub async fn replace(
     tx: &mut Tx,
     sealed_column: SealedColumn,

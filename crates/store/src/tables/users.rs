@@ -78,3 +78,37 @@ pub async fn operators(q: &mut impl Queries) -> Result<Vec<String>, StoreError> 
     let found: Vec<(String,)> = q.all(sql, &[]).await?;
     Ok(found.into_iter().map(|(id,)| id).collect())
 }
+
+/// Keeps a seed of authenticator codes until it is confirmed.
+pub async fn offer_totp(
+    tx: &mut Tx,
+    id: &str,
+    seed: Vec<u8>,
+    until: i64,
+) -> Result<(), StoreError> {
+    let sql = "UPDATE users SET totp_offer = $2, totp_offer_until = $3 WHERE id = $1";
+    touched(tx.run(sql, &vals![id, seed, until]).await?, 1, "users")
+}
+
+/// Switches authenticator codes on; the step whose code did it is used.
+pub async fn enable_totp(
+    tx: &mut Tx,
+    id: &str,
+    seed: Vec<u8>,
+    step: i64,
+) -> Result<(), StoreError> {
+    let sql = "UPDATE users SET totp_seed = $2, totp_step = $3, totp_offer = NULL, totp_offer_until = NULL WHERE id = $1";
+    touched(tx.run(sql, &vals![id, seed, step]).await?, 1, "users")
+}
+
+/// Takes the code of a step. False when a code of it or of a later one was taken before.
+pub async fn use_totp_step(tx: &mut Tx, id: &str, step: i64) -> Result<bool, StoreError> {
+    let sql = "UPDATE users SET totp_step = $2 WHERE id = $1 AND totp_step < $2";
+    Ok(tx.run(sql, &vals![id, step]).await? == 1)
+}
+
+/// Switches authenticator codes off. Which steps were used is kept.
+pub async fn disable_totp(tx: &mut Tx, id: &str) -> Result<(), StoreError> {
+    let sql = "UPDATE users SET totp_seed = NULL, totp_offer = NULL, totp_offer_until = NULL WHERE id = $1";
+    touched(tx.run(sql, &vals![id]).await?, 1, "users")
+}

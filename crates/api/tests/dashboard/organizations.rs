@@ -1,0 +1,37 @@
+//! New organisations, for those who may make them.
+
+use serde_json::json;
+use till_core::role::Role;
+use till_engine::{DashboardConfig, Signup};
+
+use crate::browser::{Browser, invite, owner};
+use crate::harness::{Setup, text};
+
+on_every_engine! {
+    async fn an_operator_makes_an_organization_and_owns_it(world: World) {
+        let till = world.till().await;
+        let token = invite(&till, "op@example.com", Role::Viewer, true).await;
+        let mut operator = Browser::new(&till);
+        let reply = operator.post("invites/accept", json!({ "token": token })).await;
+        operator.take_session(&reply);
+        operator.post("organizations", json!({ "name": "" })).await.refused(400, "parameter_invalid", "name");
+        let made = operator.post("organizations", json!({ "name": "Second" })).await.ok(201);
+        assert_eq!((&made["organization"]["name"], &made["organization"]["role"], &made["organization"]["live"]), (&json!("Second"), &json!("owner"), &json!(false)));
+        let key = text(&made["test"]["secret_key"]);
+        till.call("GET", "/v1/invoices").key(&key).send().await.ok(200);
+        let session = operator.get("session").await.ok(200);
+        assert_eq!(session["organizations"].as_array().unwrap().len(), 2);
+    }
+
+    async fn others_do_where_sign_up_is_open(world: World) {
+        let till = world.till().await;
+        let owner = owner(&till).await;
+        owner.post("organizations", json!({ "name": "Second" })).await.refused(403, "permission_denied", None);
+        let dashboard = DashboardConfig { signup: Signup::Open, ..DashboardConfig::default() };
+        let open = world.beside(&till, Setup { dashboard, ..Setup::default() }).await;
+        let mut there = Browser::new(&open);
+        there.cookie = owner.cookie.clone();
+        there.csrf = owner.csrf.clone();
+        there.post("organizations", json!({ "name": "Second" })).await.ok(201);
+    }
+}

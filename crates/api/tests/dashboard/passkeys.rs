@@ -1,0 +1,135 @@
+//! Passkeys: registered, listed, named and removed by their own user.
+
+use serde_json::{Value, json};
+use till_core::role::Role;
+
+use crate::authenticator::Authenticator;
+use crate::browser::{Browser, member, owner};
+use crate::harness::{data, id};
+
+const MINUTE_S: i64 = 60;
+
+async fn begun(browser: &Browser) -> Value {
+    browser.act("passkeys/begin").await.ok(200)
+}
+
+fn answer(begun: &Value, credential: Value) -> Value {
+    json!({ "ceremony": begun["id"], "credential": credential, "name": "Laptop" })
+}
+
+on_every_engine! {
+    async fn a_passkey_is_registered_listed_renamed_and_removed(world: World) {
+        let till = world.till().await;
+        let mut owner = owner(&till).await;
+        let begun = begun(&owner).await;
+        let options = &begun["options"];
+        assert_eq!(begun["object"], "ceremony");
+        assert_eq!(options["rp"]["id"], "localhost");
+        assert_eq!(options["attestation"], "none");
+        assert_eq!(options["authenticatorSelection"]["residentKey"], "required");
+        assert_eq!(options["authenticatorSelection"]["userVerification"], "required");
+        assert_eq!(options["user"]["name"], "owner@example.com");
+        let credential = owner.authenticator.create(options);
+        let passkey = owner.post("passkeys", answer(&begun, credential)).await.ok(201);
+        assert_eq!((&passkey["object"], &passkey["name"], &passkey["backed_up"]), (&json!("passkey"), &json!("Laptop"), &json!(true)));
+        assert_eq!(passkey["last_used_at"], Value::Null);
+        let path = format!("passkeys/{}", id(&passkey));
+        let renamed = owner.post(&path, json!({ "name": "Phone" })).await.ok(200);
+        assert_eq!(renamed["name"], "Phone");
+        owner.post(&path, json!({ "name": "" })).await.refused(400, "parameter_invalid", "name");
+        let stranger = member(&till, "b@example.com", Role::Viewer).await;
+        stranger.post(&path, json!({ "name": "Mine" })).await.refused(404, "resource_missing", "id");
+        stranger.act(&format!("{path}/remove")).await.refused(404, "resource_missing", "id");
+        assert_eq!(owner.get("session").await.ok(200)["second_factors"], json!(["passkey"]));
+        owner.act(&format!("{path}/remove")).await.refused(403, "step_up_required", None);
+        owner.act("passkeys/begin").await.refused(403, "step_up_required", None);
+        let removed = owner.confirmed(&format!("{path}/remove"), Value::Null).await.ok(200);
+        assert_eq!(removed["id"], passkey["id"]);
+        assert_eq!(data(&owner.get("passkeys").await.ok(200)).len(), 0);
+        owner.act("passkeys/begin").await.ok(200);
+    }
+
+    async fn a_ceremony_is_answered_once_in_time_by_its_own_session(world: World) {
+        let till = world.till().await;
+        let (owner, stranger) = (owner(&till).await, member(&till, "b@example.com", Role::Viewer).await);
+        let mut device = Authenticator::new();
+        let first = begun(&owner).await;
+        let body = answer(&first, device.create(&first["options"]));
+        stranger.post("passkeys", body.clone()).await.refused(401, "ceremony_expired", None);
+        let key = "register-once";
+        let register = || owner.call("POST", "passkeys").once(key).json(&body);
+        let passkey = register().send().await.ok(201);
+        assert_eq!(register().send().await.ok(201), passkey);
+        owner.post("passkeys", body.clone()).await.refused(401, "ceremony_expired", None);
+        owner.post("passkeys", json!({ "ceremony": "cer_0", "credential": {}, "name": "x" })).await.refused(401, "ceremony_expired", None);
+        owner.post("passkeys", json!({ "ceremony": "cer_0", "credential": "x", "name": "x" })).await.refused(400, "parameter_invalid", "credential");
+        let late = begun(&stranger).await;
+        let body = answer(&late, device.create(&late["options"]));
+        world.clock.advance_s(5 * MINUTE_S);
+        stranger.post("passkeys", body).await.refused(401, "ceremony_expired", None);
+    }
+
+    async fn a_failed_answer_uses_the_ceremony_up(world: World) {
+        let till = world.till().await;
+        let owner = owner(&till).await;
+        let mut elsewhere = Authenticator::new();
+        elsewhere.origin = "https://evil.example".to_owned();
+        let mut careless = Authenticator::new();
+        careless.verifies = false;
+        for mut device in [elsewhere, careless] {
+            let begun = begun(&owner).await;
+            let body = answer(&begun, device.create(&begun["options"]));
+            owner.post("passkeys", body).await.refused(401, "passkey_failed", None);
+            let body = answer(&begun, Authenticator::new().create(&begun["options"]));
+            owner.post("passkeys", body).await.refused(401, "ceremony_expired", None);
+        }
+        let (first, second) = (begun(&owner).await, begun(&owner).await);
+        let body = answer(&first, Authenticator::new().create(&second["options"]));
+        owner.post("passkeys", body).await.refused(401, "passkey_failed", None);
+        let begun = begun(&owner).await;
+        let broken = json!({ "ceremony": begun["id"], "credential": { "id": 1.5 }, "name": "x" });
+        owner.post("passkeys", broken).await.refused(401, "passkey_failed", None);
+    }
+
+    async fn a_credential_is_registered_once_whoever_has_it(world: World) {
+        let till = world.till().await;
+        let mut owner = owner(&till).await;
+        owner.register_passkey().await;
+        let stranger = member(&till, "b@example.com", Role::Viewer).await;
+        let begun = begun(&stranger).await;
+        let body = answer(&begun, owner.authenticator.create_again(&begun["options"]));
+        stranger.post("passkeys", body).await.refused(409, "passkey_already_registered", None);
+    }
+
+    async fn one_ceremony_makes_one_passkey_under_concurrency(world: World) {
+        let till = world.till().await;
+        let owner = owner(&till).await;
+        let begun = begun(&owner).await;
+        let (one, two) = (Authenticator::new().create(&begun["options"]), Authenticator::new().create(&begun["options"]));
+        let (one, two) = tokio::join!(owner.post("passkeys", answer(&begun, one)), owner.post("passkeys", answer(&begun, two)));
+        let mut statuses = [one.status, two.status];
+        statuses.sort_unstable();
+        assert_eq!(statuses, [201, 401]);
+        assert_eq!(data(&owner.get("passkeys").await.ok(200)).len(), 1);
+    }
+
+    async fn many_failures_lock_the_client_out_for_a_while(world: World) {
+        let till = world.till().await;
+        let owner = owner(&till).await;
+        for _ in 0..20 {
+            let begun = begun(&owner).await;
+            let broken = json!({ "ceremony": begun["id"], "credential": {}, "name": "x" });
+            owner.post("passkeys", broken).await.refused(401, "passkey_failed", None);
+        }
+        let begun = begun(&owner).await;
+        let body = answer(&begun, Authenticator::new().create(&begun["options"]));
+        let reply = owner.post("passkeys", body).await;
+        reply.refused(429, "too_many_attempts", None);
+        let wait: i64 = reply.header("retry-after").unwrap().parse().unwrap();
+        assert!((1..=15 * MINUTE_S).contains(&wait), "{wait}");
+        world.clock.advance_s(15 * MINUTE_S);
+        let begun = crate::passkeys::begun(&owner).await;
+        let body = answer(&begun, Authenticator::new().create(&begun["options"]));
+        owner.post("passkeys", body).await.ok(201);
+    }
+}
