@@ -21,8 +21,9 @@ pub use stored::{Metadata, RefundDetail};
 pub use tables::{
     accounts, applications, audit, bindings, books, confirmations, credits, customers, deliveries,
     destinations, events, idempotency, installation, invites, invoices, journal, keys, leases,
-    links, lists, members, networks, notices, passkeys, payments, plans, refunds, retention,
-    reviews, screenings, sealed, sessions, subscriptions, sums, timers, transfers, users,
+    link_mails, links, lists, member_notices, members, networks, notices, passkeys, payments,
+    plans, queues, refunds, retention, reviews, screenings, sealed, sessions, sign_in_links,
+    subscriptions, sums, timers, transfers, users,
 };
 
 /// A statement's arguments, each turned into a [`Val`].

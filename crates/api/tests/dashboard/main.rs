@@ -9,6 +9,11 @@
 mod harness;
 
 mod browser;
+mod confirmed;
 
+mod applications;
 mod ground_rules;
+mod inviting;
+mod members;
+mod operator;
 mod sessions;

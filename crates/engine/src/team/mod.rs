@@ -1,8 +1,16 @@
 //! Organisations and the people in them: who is signed in, who may do what, invitations.
 
+pub mod applications;
+pub mod command_line;
 pub mod confirmations;
 pub mod emails;
 pub mod invites;
+pub mod inviting;
+pub mod link_mails;
+pub mod links;
+pub mod members;
+pub mod notices;
+pub mod operator;
 pub mod organizations;
 pub mod sessions;
 pub mod tokens;

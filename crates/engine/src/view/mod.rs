@@ -7,6 +7,7 @@ mod derivation;
 mod event;
 mod invoice;
 mod link;
+mod network_health;
 mod notice;
 mod page_config;
 mod payer;
@@ -17,6 +18,7 @@ mod settings;
 mod streamed;
 mod subscription;
 mod team;
+mod team_live;
 
 pub use asset::AssetView;
 pub use customer::CustomerView;
@@ -27,6 +29,9 @@ pub use invoice::{
     FiatAmount, InvoiceView, PaymentOptionView, PendingOptionView, ReviewView, TokenAmount,
 };
 pub use link::{LinkView, PayerLinkView};
+pub use network_health::{
+    EndpointView, MailTestView, NetworkHealthView, OperatedNetworkView, QueueView, QueuesView,
+};
 pub use notice::NoticeView;
 pub use page_config::PageConfig;
 pub use payer::{
@@ -41,7 +46,14 @@ pub use refund::{
 pub use settings::{SettingsView, WebhookSecretView};
 pub use streamed::{InvoiceEventView, StreamedInvoice, stream_event};
 pub use subscription::SubscriptionView;
-pub use team::{InviteOfferView, OfferedOrganization, OrganizationView, SessionView, UserView};
+pub use team::{
+    InviteOfferView, InviteView, MemberKeys, MemberView, OfferedOrganization, OrganizationView,
+    PersonView, SessionView, UserView,
+};
+pub use team_live::{
+    ApplicationView, DecidedBy, NewOrganizationView, OperatedOrganizationView,
+    ReviewedApplicationView,
+};
 
 use till_core::asset::Registry;
 use till_core::money::{Units, show};

@@ -36,3 +36,9 @@ pub async fn count_of(q: &mut impl Queries, user: &str) -> Result<i64, StoreErro
     let counted: Option<(i64,)> = q.one(sql, &vals![user]).await?;
     Ok(counted.map_or(0, |(count,)| count))
 }
+
+/// Removes all of a user's; how many there were.
+pub async fn remove_all(tx: &mut Tx, user: &str) -> Result<u64, StoreError> {
+    let sql = "DELETE FROM passkeys WHERE user_id = $1";
+    tx.run(sql, &vals![user]).await
+}

@@ -78,3 +78,9 @@ pub async fn operators(q: &mut impl Queries) -> Result<Vec<String>, StoreError> 
     let found: Vec<(String,)> = q.all(sql, &[]).await?;
     Ok(found.into_iter().map(|(id,)| id).collect())
 }
+
+/// Switches authenticator codes off. Which steps were used is kept.
+pub async fn disable_totp(tx: &mut Tx, id: &str) -> Result<(), StoreError> {
+    let sql = "UPDATE users SET totp_seed = NULL, totp_offer = NULL, totp_offer_until = NULL WHERE id = $1";
+    touched(tx.run(sql, &vals![id]).await?, 1, "users")
+}
