@@ -6,6 +6,7 @@ mod endings;
 mod keys;
 mod live;
 mod outage;
+mod people;
 mod tls;
 mod told;
 
