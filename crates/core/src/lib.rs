@@ -3,11 +3,13 @@
 //! Pure by rule: no I/O, no clock, no randomness. Time, ids and prices are arguments; answers are data.
 
 pub mod actor;
+pub mod application;
 pub mod asset;
 pub mod attribution;
 pub mod binding;
 pub mod calendar;
 pub mod chain;
+pub mod country;
 pub mod credit;
 pub mod digest;
 pub mod email;
@@ -19,6 +21,7 @@ pub mod invoice;
 pub mod ledger;
 pub mod limits;
 pub mod link;
+pub mod member;
 pub mod money;
 pub mod page;
 pub mod page_link;

@@ -45,6 +45,14 @@ pub fn check_return_url(text: &str, loopback: Loopback) -> Result<(), LinkRefuse
     }
 }
 
+/// Judges the address of a merchant's own site.
+pub fn check_website(text: &str) -> Result<(), LinkRefused> {
+    match followed(text)?.scheme() {
+        "https" => Ok(()),
+        _ => Err(UrlRefused::Scheme.into()),
+    }
+}
+
 /// Judges where payers ask for help: a page, or a mailbox.
 pub fn check_support_url(text: &str) -> Result<(), LinkRefused> {
     if let Some(mailbox) = text.strip_prefix("mailto:") {
@@ -55,10 +63,7 @@ pub fn check_support_url(text: &str) -> Result<(), LinkRefused> {
             _ => Err(LinkRefused::Mailbox),
         };
     }
-    match followed(text)?.scheme() {
-        "https" => Ok(()),
-        _ => Err(UrlRefused::Scheme.into()),
-    }
+    check_website(text)
 }
 
 fn followed(text: &str) -> Result<Url, LinkRefused> {

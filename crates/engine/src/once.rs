@@ -182,6 +182,24 @@ pub async fn forget(tx: &mut Tx, context: &Context<'_>, once: &Once) -> Result<(
     Ok(())
 }
 
+/// The answer that is bound to a key, for requests whose effect no unit of work can hold.
+pub async fn answer_of(
+    engine: &Engine,
+    scope: &Scope,
+    once: &Once,
+) -> Result<Option<Answer>, Fail> {
+    let mut reader = engine.db.read().await?;
+    let holder = KeyHolder {
+        engine,
+        scope,
+        real_now: engine.clock.now_ms(),
+    };
+    match kept_by(&mut reader, &holder, once).await? {
+        Kept::Answer(answer) => Ok(Some(answer)),
+        Kept::Expired | Kept::Nothing => Ok(None),
+    }
+}
+
 /// The refusal of a key that is bound to another request.
 pub async fn reused(engine: &Engine, scope: &Scope, once: &Once) -> Result<Option<Refusal>, Fail> {
     let mut reader = engine.db.read().await?;

@@ -22,9 +22,9 @@ pub use tables::{
     accounts, applications, attempts, audit, bindings, books, ceremonies, confirmations, credits,
     customers, deliveries, destinations, digests, events, idempotency, installation, invites,
     invoices, journal, keys, leases, ledger_keys, link_mails, links, lists, member_notices,
-    members, networks, notices, passkeys, payments, payout_looks, plans, refunds, retention,
-    reviews, screenings, sealed, sessions, sign_in_links, subscriptions, sums, timers, transfers,
-    users,
+    members, networks, notices, passkeys, payments, payout_looks, plans, queues, refunds,
+    retention, reviews, screenings, sealed, sessions, sign_in_links, subscriptions, sums, timers,
+    transfers, users,
 };
 
 /// A statement's arguments, each turned into a [`Val`].

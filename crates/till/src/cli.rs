@@ -8,6 +8,7 @@ mod invocation;
 mod key;
 mod key_file;
 mod network;
+mod people;
 mod review;
 mod screening;
 mod server;
@@ -27,6 +28,7 @@ use self::invocation::Invocation;
 use self::key::KeyCommand;
 use self::key_file::KeyFileCommand;
 use self::network::NetworkCommand;
+use self::people::{LiveCommand, OperatorCommand, UserCommand};
 use self::review::ReviewCommand;
 use self::screening::ScreeningCommand;
 use self::settings::{Settings, given};
@@ -42,7 +44,7 @@ use crate::progress;
     version,
     disable_help_subcommand = true,
     // So many commands fit a screen only without air between them, and without a heading of their own.
-    help_template = "{about-with-newline}{usage-heading} {usage}   Example: till demo\n{subcommands}\nOptions (and more commands: completions, digest, journal, man, openapi):\n{options}"
+    help_template = "{about-with-newline}{usage-heading} {usage}   Example: till demo\n{subcommands}\nOptions (and more commands: completions, digest, journal, live, man, openapi,\n         operator, user):\n{options}"
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -68,6 +70,27 @@ enum Command {
     /// Make, list, disable and enable accounts
     #[command(subcommand, after_help = "Example: till account create --name Acme")]
     Account(AccountCommand),
+    /// Say who may take real payments
+    #[command(
+        subcommand,
+        hide = true,
+        after_help = "Example: till live enable --account acct_…"
+    )]
+    Live(LiveCommand),
+    /// Make and remove operators
+    #[command(
+        subcommand,
+        hide = true,
+        after_help = "Example: till operator create --email ada@example.com"
+    )]
+    Operator(OperatorCommand),
+    /// Let users in who are locked out
+    #[command(
+        subcommand,
+        hide = true,
+        after_help = "Example: till user link --email ada@example.com"
+    )]
+    User(UserCommand),
     /// Make, replace and list API keys
     #[command(subcommand, after_help = "Example: till key list --account acct_…")]
     Key(KeyCommand),
@@ -194,6 +217,9 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Demo(demo) => demo.run(&invocation),
         Command::Serve(serve) => serve.run(&invocation),
         Command::Account(command) => command.run(&invocation),
+        Command::Live(command) => command.run(&invocation),
+        Command::Operator(command) => command.run(&invocation),
+        Command::User(command) => command.run(&invocation),
         Command::Key(command) => command.run(&invocation),
         Command::KeyFile(command) => command.run(&invocation),
         Command::Review(command) => command.run(&invocation),
@@ -265,7 +291,7 @@ mod tests {
     #[test]
     fn every_help_fits_one_screen_and_shows_an_example() {
         let paths = paths(&Cli::command(), &[]);
-        assert_eq!(paths.len(), 46, "{paths:?}");
+        assert_eq!(paths.len(), 54, "{paths:?}");
         for mut path in paths {
             path.push("--help".to_owned());
             let help = Cli::try_parse_from(&path).unwrap_err().to_string();

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use till_core::asset::{Family, Mode, Registry};
+use url::Url;
 
 use crate::config::{Config, UnknownVariable};
 use crate::handles;
@@ -19,6 +20,7 @@ pub struct Warning {
 pub fn collect(config: &Config) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = proxies(config).into_iter().collect();
     warnings.extend(live_mode(config));
+    warnings.extend(dashboard(config));
     warnings.extend(unwatched(config));
     warnings.extend(config.unknown_variables.iter().map(variable));
     warnings.extend(files(config));
@@ -93,6 +95,35 @@ fn live_mode(config: &Config) -> Vec<Warning> {
     lines
         .map(|line| Warning {
             about: "live mode",
+            line: line.to_owned(),
+        })
+        .collect()
+}
+
+/// Less than this is too short for an owner to see a mail and stop the change.
+const CHANGE_DELAY_SHORT_S: u32 = 3_600;
+
+fn dashboard(config: &Config) -> Vec<Warning> {
+    if !config.dashboard.enabled {
+        return Vec::new();
+    }
+    let url = config.urls(config.server.listen).dashboard;
+    let host = Url::parse(&url).ok();
+    let is_local = host.is_some_and(|url| url.host_str() == Some("localhost"));
+    let plain = !url.starts_with("https://") && !is_local;
+    let plain = plain.then_some(
+        "dashboard.url is plain http under a name other than localhost, where browsers keep no session and no passkey: \
+         nobody can sign in; set an https address, or reach it as localhost through a forwarded port",
+    );
+    let short = config.dashboard.change_delay_s < CHANGE_DELAY_SHORT_S;
+    let short = short.then_some(
+        "dashboard.change_delay_s is below 3600: whoever steals an owner's session and passkey has live payments sent elsewhere \
+         before anybody reads the notice; 86400 is a day",
+    );
+    let lines = [plain, short].into_iter().flatten();
+    lines
+        .map(|line| Warning {
+            about: "dashboard",
             line: line.to_owned(),
         })
         .collect()
@@ -249,6 +280,21 @@ mod tests {
         assert_eq!(lines(both), 2);
         let fine = "[server]\nlive_mode = true\npublic_url = \"https://pay.example\"\n";
         assert_eq!(lines(fine), 0);
+    }
+
+    #[test]
+    fn a_dashboard_that_nobody_can_sign_in_to_and_a_short_delay_are_worth_a_line() {
+        let lines = |file: &str| {
+            let config = Config::load(Some(file), std::iter::empty(), &Flags::default()).unwrap();
+            dashboard(&config).len()
+        };
+        assert_eq!(lines(""), 0);
+        let plain = "[server]\npublic_url = \"http://pay.example\"\n";
+        assert_eq!(lines(plain), 1);
+        assert_eq!(lines(&format!("{plain}[dashboard]\nenabled = false\n")), 0);
+        assert_eq!(lines("[server]\npublic_url = \"https://pay.example\"\n"), 0);
+        assert_eq!(lines("[dashboard]\nchange_delay_s = 3599\n"), 1);
+        assert_eq!(lines("[dashboard]\nchange_delay_s = 3600\n"), 0);
     }
 
     #[test]

@@ -127,7 +127,11 @@ fn a_database_that_cannot_be_opened_is_one_line_that_says_why() {
 fn an_account_is_made_on_a_fresh_database_with_its_keys_shown_once() {
     let place = Place::new();
     let account = place.account(&[]);
-    assert_eq!(fields(&account), ["account", "live", "test"]);
+    assert_eq!(
+        fields(&account),
+        ["account", "dashboard_link", "live", "test"]
+    );
+    assert_eq!(account["dashboard_link"], Value::Null);
     assert_eq!(fields(&account["test"]), KEYS);
     assert_eq!(account["live"], Value::Null);
     assert!(text(&account, "/account").starts_with("acct_"));
@@ -276,6 +280,7 @@ fn the_demo_prints_one_object_and_serves_what_it_printed() {
     let urls = [
         "base_url",
         "checkout_url",
+        "dashboard_url",
         "docs_url",
         "health_url",
         "openapi_url",

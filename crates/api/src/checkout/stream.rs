@@ -148,7 +148,7 @@ struct Following {
     after: i64,
     state: StreamState,
     subscription: Subscription,
-    keys: watch::Receiver<(i64, i64)>,
+    keys: watch::Receiver<(i64, i64, i64)>,
     stopping: till_engine::base::Stopping,
     _permit: StreamPermit,
 }

@@ -1,10 +1,15 @@
 //! The dashboard's own endpoints, for people who are signed in: cookies in place of keys.
 
+mod applications;
 mod confirmations;
 mod cookies;
 mod credential;
 mod entering;
 mod invites;
+mod inviting;
+mod members;
+mod operating;
+mod operator;
 mod organizations;
 mod origin;
 mod passkeys;
@@ -30,4 +35,9 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
         .merge(invites::routes())
         .merge(passkeys::routes())
         .merge(confirmations::routes())
+        .merge(members::routes())
+        .merge(inviting::routes())
+        .merge(applications::routes())
+        .merge(operator::routes())
+        .merge(operating::routes())
 }

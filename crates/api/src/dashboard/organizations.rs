@@ -1,30 +1,31 @@
-//! New organisations.
+//! Organisations: a new one, and the one that a request is about.
 
 use std::sync::Arc;
 
 use axum::extract::State;
 use scoped_futures::ScopedFutureExt as _;
-use till_engine::team::founding;
-use till_engine::view::NewOrganizationView;
-use till_http::read;
+use till_core::error::{Code, Refusal};
+use till_engine::team::{founding, organizations};
+use till_engine::view::{NewOrganizationView, OrganizationView};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::signed::SignedPosted;
+use super::signed::{SignedGot, SignedPosted};
 use crate::handler::request::body;
-use crate::handler::{Answered, Api, IdempotencyKey, Refusals, text};
-
-const NAME_CHARS_MAX: usize = 100;
+use crate::handler::words::organization;
+use crate::handler::{Answered, Api, IdempotencyKey, Refusals, shown, text};
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
-    OpenApiRouter::new().routes(routes!(create))
+    OpenApiRouter::new()
+        .routes(routes!(create))
+        .routes(routes!(retrieve, rename))
 }
 
 body! {
     /// What the organisation is called.
     pub struct CreateOrganization {
         #[schema(min_length = 1, max_length = 100)]
-        name: String = read::shown_text(1..=NAME_CHARS_MAX),
+        name: String = organization,
     }
 }
 
@@ -44,4 +45,39 @@ async fn create(State(api): State<Arc<Api>>, posted: SignedPosted<CreateOrganiza
         async move { text(&founding::found(tx, context, name).await?) }.scope_boxed()
     });
     create.await
+}
+
+/// Retrieve the organization
+#[utoipa::path(
+    get, path = "/v1/dashboard/organization", tag = "Dashboard", operation_id = "retrieveOrganization",
+    responses((status = 200, description = "The organization", body = OrganizationView), Refusals),
+    security(("session" = []))
+)]
+async fn retrieve(got: SignedGot) -> Answered {
+    let membership = got.caller.membership();
+    let membership = membership.ok_or_else(|| Refusal::of(Code::ResourceMissing))?;
+    shown(&organizations::view(membership))
+}
+
+body! {
+    /// What the organization is called from now on.
+    pub struct RenameOrganization {
+        #[schema(min_length = 1, max_length = 100)]
+        name: String = organization,
+    }
+}
+
+/// Rename the organization
+#[utoipa::path(
+    post, path = "/v1/dashboard/organization", tag = "Dashboard", operation_id = "renameOrganization",
+    params(IdempotencyKey), request_body = RenameOrganization,
+    responses((status = 200, description = "The organization", body = OrganizationView), Refusals),
+    security(("session" = []))
+)]
+async fn rename(State(api): State<Arc<Api>>, posted: SignedPosted<RenameOrganization>) -> Answered {
+    let name = &*posted.body.name;
+    let rename = posted.perform(&api, |tx, context| {
+        async move { text(&organizations::rename(tx, context, name).await?) }.scope_boxed()
+    });
+    rename.await
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Request};
+use axum::response::Response;
 use http::Method;
 use http::request::Parts;
 use scoped_futures::{ScopedBoxFuture, ScopedFutureExt as _};
@@ -13,8 +14,8 @@ use till_core::asset::Mode;
 use till_core::error::{Code, Refusal};
 use till_core::role::{Permission, Role};
 use till_core::scope::Credential;
-use till_engine::once::{Once, in_use, reused};
-use till_engine::team::organizations;
+use till_engine::once::{Once, answer_of, in_use, reused};
+use till_engine::team::organizations::{self, MembershipRow};
 use till_engine::team::sessions::{self, Signed};
 use till_engine::team::unit::{Asked, Confirmation, Needs, TeamContext, key_scope, user_key};
 use till_engine::{Answer, Fail, Tx};
@@ -43,17 +44,33 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Whether a passkey must say yes, whatever the request turns out to be about.
-    fn must_confirm(&self) -> bool {
-        let confirm = match self.access {
+    /// The organisation that the request is about; asked for only where the route has one.
+    pub fn account(&self) -> Result<&str, Failure> {
+        let account = self.asked.account.as_deref();
+        account.ok_or_else(|| Broken::new("a request without an organisation").into())
+    }
+
+    /// The caller's place in it.
+    pub fn membership(&self) -> Option<&MembershipRow> {
+        let account = self.asked.account.as_deref()?;
+        let mut all = self.signed.organizations.iter();
+        all.find(|of| of.account == account)
+    }
+
+    fn confirm(&self) -> Confirm {
+        match self.access {
             Access::Own(confirm) | Access::Operator(confirm) => confirm,
             Access::Organization { confirm, .. } => confirm,
             _ => Confirm::No,
-        };
-        match confirm {
+        }
+    }
+
+    /// Whether a passkey must say yes, whatever the request turns out to be about.
+    fn must_confirm(&self) -> bool {
+        match self.confirm() {
             Confirm::No | Confirm::ByContent => false,
             Confirm::IfPasskey => self.signed.passkeys > 0,
-            Confirm::Always => true,
+            Confirm::Always | Confirm::ToGoLive => true,
             Confirm::InLiveMode => self.asked.mode == Some(Mode::Live),
         }
     }
@@ -200,27 +217,21 @@ fn check_rights(caller: &Caller) -> Result<(), Refusal> {
 }
 
 fn role_of(caller: &Caller) -> Option<Role> {
-    let account = caller.asked.account.as_deref()?;
-    let mut all = caller.signed.organizations.iter();
-    let of = all.find(|of| of.account == account)?;
-    Role::parse(&of.role)
+    caller.membership().and_then(|of| Role::parse(&of.role))
 }
 
 fn check_live(api: &Api, caller: &Caller) -> Result<(), Refusal> {
-    if caller.asked.mode == Some(Mode::Live) {
-        if !api.engine.config.live_mode {
-            return Err(Refusal::of(Code::LivemodeDisabled));
-        }
-        let account = caller.asked.account.as_deref();
-        let mut all = caller.signed.organizations.iter();
-        let of = all.find(|of| Some(&*of.account) == account);
-        if !of.is_some_and(organizations::is_live) {
+    let is_live = caller.asked.mode == Some(Mode::Live);
+    let is_about_live = is_live || caller.confirm() == Confirm::ToGoLive;
+    if is_about_live && !api.engine.config.live_mode {
+        return Err(Refusal::of(Code::LivemodeDisabled));
+    }
+    if is_live {
+        if !caller.membership().is_some_and(organizations::is_live) {
             return Err(Refusal::of(Code::ApplicationNotApproved));
         }
     }
-    let needs_passkey = caller.asked.mode == Some(Mode::Live)
-        || caller.must_confirm()
-        || caller.begins_with_passkey;
+    let needs_passkey = is_live || caller.must_confirm() || caller.begins_with_passkey;
     match needs_passkey && caller.signed.passkeys == 0 {
         true => Err(Refusal::of(Code::PasskeyRequired)),
         false => Ok(()),
@@ -324,6 +335,13 @@ impl<B: Body> FromRequest<Arc<Api>> for SignedPosted<B> {
 }
 
 impl<B> SignedPosted<B> {
+    /// What was answered before under the same idempotency key.
+    pub async fn kept(&self, api: &Api) -> Result<Option<Response>, Failure> {
+        let scope = key_scope(&self.caller.asked);
+        let kept = answer_of(&api.engine, &scope, &self.once).await?;
+        Ok(kept.map(answered))
+    }
+
     /// Does what was asked, in one unit of work; the answer, 200, is what `work` gives back.
     pub async fn perform<'w, W>(&self, api: &Api, work: W) -> Answered
     where

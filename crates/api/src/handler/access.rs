@@ -43,6 +43,8 @@ pub enum Confirm {
     /// If the user has a passkey.
     IfPasskey,
     Always,
+    /// Always, and only on a server that takes live mode at all.
+    ToGoLive,
     InLiveMode,
     /// The handler decides by body and target.
     ByContent,
@@ -78,7 +80,7 @@ const POST: Method = Method::POST;
 /// Every endpoint that takes a session, by its method and route.
 pub const TABLE: &[(Method, &str, Access)] = {
     use Access::{AnySession, Operator, Own, Pending, Public, Resource};
-    use Confirm::{Always, ByContent, IfPasskey, InLiveMode, No};
+    use Confirm::{Always, ByContent, IfPasskey, InLiveMode, No, ToGoLive};
     use Need::AnyRole;
     use Permission::{
         ApplicationWrite, AuditRead, ChangesCancel, KeysRead, KeysWrite, MembersWrite,
@@ -175,7 +177,7 @@ pub const TABLE: &[(Method, &str, Access)] = {
         (
             POST,
             "/v1/dashboard/application/submit",
-            confirmed(Need::Permission(ApplicationWrite), Always),
+            confirmed(Need::Permission(ApplicationWrite), ToGoLive),
         ),
         (
             POST,

@@ -1,7 +1,12 @@
 //! The words that stand for something in requests and answers, listed for the document by those who know them.
 
-use till_core::{calendar, invoice, link, payment, plan, refund, subscription, time, webhook};
+use till_core::limits::DISPLAY_NAME_CHARS_MAX;
+use till_core::text::organization_name;
+use till_core::{
+    application, calendar, invoice, link, payment, plan, refund, role, subscription, time, webhook,
+};
 use till_engine::invoices;
+use till_engine::team::emails::Email;
 use till_http::fields::{JsonType, Typed};
 use till_http::json::Json;
 use till_http::query;
@@ -82,6 +87,8 @@ words!(SubscriptionStatus of subscription::Status, Some("Where a subscription st
 words!(Decision of invoices::Decision, None::<String>);
 words!(RefundStatus of refund::RefundStatus, Some("Where a refund stands."));
 words!(RefundReason of refund::RefundReason, Some("Why a refund is made."));
+words!(MemberRole of role::Role, Some("What a member is in an organization."));
+words!(ApplicationStatus of application::ApplicationStatus, Some("Where an application for live mode stands."));
 
 pub struct PlanStatus;
 described!(PlanStatus of plan::PlanStatus, Some("Whether a plan takes new subscriptions."));
@@ -103,4 +110,31 @@ impl Moment {
         let moment = time::parse(&text).map(Moment);
         moment.ok_or_else(|| read::invalid(at, format!("`{at}` must be an RFC 3339 date-time.")))
     }
+}
+
+/// The address of a person, in the form in which it is kept.
+#[derive(Clone, Debug)]
+pub struct EmailAddress(pub Email);
+
+impl Typed for EmailAddress {
+    const JSON: JsonType = JsonType::Text;
+}
+
+impl EmailAddress {
+    pub fn read(at: &str, value: Json) -> Read<EmailAddress> {
+        let text = read::text(at, value)?;
+        let email = Email::parse(&text).map(EmailAddress);
+        email.map_err(|refusal| refusal.param(at))
+    }
+}
+
+/// Reads what an organisation is to be called.
+pub fn organization(at: &str, value: Json) -> Read<String> {
+    let text = read::text(at, value)?;
+    let name = organization_name(&text).map(str::to_owned);
+    name.ok_or_else(|| {
+        let message =
+            format!("`{at}` must be 1 to {DISPLAY_NAME_CHARS_MAX} characters on one line.");
+        read::invalid(at, message)
+    })
 }

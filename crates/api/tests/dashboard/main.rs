@@ -10,10 +10,15 @@ mod harness;
 
 mod authenticator;
 mod browser;
+mod confirmed;
 
+mod applications;
 mod confirmations;
 mod ground_rules;
+mod inviting;
 mod links;
+mod members;
+mod operator;
 mod organizations;
 mod passkeys;
 mod retention;

@@ -52,7 +52,7 @@ impl Effects {
 pub struct Hub {
     watched: Mutex<HashMap<String, Watched>>,
     /// How many keys of any kind had stopped working when this was looked at last.
-    keys: watch::Sender<(i64, i64)>,
+    keys: watch::Sender<(i64, i64, i64)>,
 }
 
 #[derive(Debug)]
@@ -102,11 +102,11 @@ impl Hub {
     }
 
     /// Changes when some key may have stopped working.
-    pub fn keys(&self) -> watch::Receiver<(i64, i64)> {
+    pub fn keys(&self) -> watch::Receiver<(i64, i64, i64)> {
         self.keys.subscribe()
     }
 
-    pub(crate) fn note_keys(&self, ended: (i64, i64)) {
+    pub(crate) fn note_keys(&self, ended: (i64, i64, i64)) {
         self.keys.send_if_modified(|known| {
             let is_news = *known != ended;
             *known = ended;

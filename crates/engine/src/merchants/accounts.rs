@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use till_core::actor::{Action, Actor};
+use till_core::application::ApplicationStatus;
 use till_core::asset::{DEFAULT_TEST_ASSETS, Family, Mode, Registry};
 use till_core::error::{Code, Refusal};
 use till_core::id::{self, IdKind};
@@ -87,8 +88,8 @@ pub async fn create_in(
     till_store::accounts::insert_account(tx, &account, name, now).await?;
     let application = engine.ids.make(IdKind::Application);
     let status = match modes {
-        Modes::TestOnly => "draft",
-        Modes::TestAndLive => "approved",
+        Modes::TestOnly => ApplicationStatus::Draft,
+        Modes::TestAndLive => ApplicationStatus::Approved,
     };
     till_store::applications::insert(tx, &application, &account, status).await?;
     let test = set_up_mode(engine, tx, &Scope::new(&account, Mode::Test), destinations).await?;
@@ -104,6 +105,17 @@ pub async fn create_in(
         test,
         live,
     })
+}
+
+/// Live mode of an account whose application was approved: without a destination, without keys, and with a webhook
+/// secret that nobody has seen. What is there already stays as it is.
+pub async fn set_up_live(tx: &mut Tx, engine: &Engine, account: &str) -> Result<(), Fail> {
+    let scope = Scope::new(account, Mode::Live);
+    if till_store::accounts::merchant(tx, &scope).await?.is_some() {
+        return Ok(());
+    }
+    till_store::accounts::insert_merchant(tx, &scope, None, &BTreeMap::new()).await?;
+    secrets::add(tx, engine, &scope).await.map(drop)
 }
 
 async fn set_up_mode(
@@ -253,11 +265,11 @@ fn admit(engine: &Engine, found: Option<&KeyRow>) -> Result<Caller, Fail> {
     if mode.is_live() && !engine.config.live_mode {
         return Err(Refusal::of(Code::LivemodeDisabled).into());
     }
-    if key
-        .destinations
-        .as_deref()
-        .is_none_or(|destinations| destinations == "{}")
-    {
+    let approved = ApplicationStatus::Approved.as_str();
+    let is_approved = key.application_status.as_deref() == Some(approved);
+    let destinations = key.destinations.as_deref();
+    let has_none = destinations.is_none_or(|destinations| destinations == "{}");
+    if has_none || (mode.is_live() && !is_approved) {
         return Err(crate::base::not_configured().into());
     }
     let kind = match key.kind.as_str() {

@@ -14,6 +14,7 @@ use till_store::members::MemberRow;
 use till_store::users::UserRow;
 
 use super::emails::{self, Email};
+use super::notices::{self, To};
 use super::sessions::{self, Issued, Signed};
 use super::tokens::{self, Token};
 use super::{entry, users};
@@ -22,7 +23,7 @@ use crate::base::fail::Fail;
 use crate::view::{InviteOfferView, OfferedOrganization};
 
 const LIFE_MS: i64 = 7 * 24 * 3_600_000;
-const MEMBERS_MAX: usize = 100;
+pub const MEMBERS_MAX: usize = 100;
 
 /// An invitation to be made.
 #[derive(Clone, Debug)]
@@ -66,6 +67,11 @@ pub async fn create(
 /// The address to open; the token stands in its fragment, which no server and no log sees.
 pub fn link(engine: &Engine, token: &Token) -> String {
     format!("{}/link#invite={}", engine.config.dashboard.url, token.0)
+}
+
+pub fn too_many_members() -> Refusal {
+    let message = format!("An organization has at most {MEMBERS_MAX} members.");
+    Refusal::new(Code::ParameterInvalid, message)
 }
 
 fn invalid() -> Refusal {
@@ -129,7 +135,12 @@ async fn accept_in(
     origin: &Origin,
 ) -> Result<Option<Issued>, Fail> {
     let now = engine.clock.now_ms();
-    let invite = till_store::invites::by_token_for_update(tx, &tokens::hash(token)).await?;
+    let hash = tokens::hash(token);
+    // Members first, as everybody who changes them does: whoever ends invitations holds them already.
+    let found = till_store::invites::by_token(tx, &hash).await?;
+    let found = found.ok_or_else(invalid)?;
+    till_store::members::all_for_update(tx, &found.account).await?;
+    let invite = till_store::invites::by_token_for_update(tx, &hash).await?;
     let invite = invite
         .filter(|invite| invite.is_open(now))
         .ok_or_else(invalid)?;
@@ -163,8 +174,7 @@ async fn join(
         return Err(Refusal::of(Code::AlreadyMember).into());
     }
     if members.len() >= MEMBERS_MAX {
-        let message = format!("An organization has at most {MEMBERS_MAX} members.");
-        return Err(Refusal::new(Code::ParameterInvalid, message).into());
+        return Err(too_many_members().into());
     }
     let member = MemberRow {
         account: invite.account.clone(),
@@ -193,5 +203,7 @@ async fn join(
         request_id: origin.request.clone(),
         details: json!({"role": invite.role.as_str(), "invite": &invite.id}).to_string(),
     };
-    Ok(till_store::audit::insert(tx, &[joined]).await?)
+    till_store::audit::insert(tx, &[joined]).await?;
+    let to = To::Managers(&invite.account);
+    notices::tell(tx, engine, to, "member.joined", &user.id).await
 }

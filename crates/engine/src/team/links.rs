@@ -55,8 +55,8 @@ impl LinkKind {
 
 /// A link that was made, with its token in it, and until when it works.
 #[derive(Clone, Debug)]
-pub struct MadeLink {
-    pub address: String,
+pub struct NewLink {
+    pub link: String,
     pub expires_at: i64,
 }
 
@@ -67,7 +67,7 @@ async fn create(
     kind: LinkKind,
     (user, email): (Option<&str>, &Email),
     browser: Option<&str>,
-) -> Result<MadeLink, Fail> {
+) -> Result<NewLink, Fail> {
     let (now, token) = (engine.clock.now_ms(), Token::new(engine));
     till_store::sign_in_links::end_older(tx, kind.as_str(), &email.tags(engine), now).await?;
     let link = SignInLinkRow {
@@ -85,8 +85,8 @@ async fn create(
         ended_at: None,
     };
     till_store::sign_in_links::insert(tx, &link).await?;
-    Ok(MadeLink {
-        address: kind.address(engine, &token),
+    Ok(NewLink {
+        link: kind.address(engine, &token),
         expires_at: link.expires_at,
     })
 }
@@ -96,7 +96,7 @@ pub async fn create_cli_link(
     tx: &mut Tx,
     engine: &Engine,
     user: &UserRow,
-) -> Result<MadeLink, Fail> {
+) -> Result<NewLink, Fail> {
     let email = Email::parse(&emails::open(engine, &user.id, &user.email)?)?;
     create(tx, engine, LinkKind::Cli, (Some(&user.id), &email), None).await
 }
@@ -147,7 +147,7 @@ async fn mail_sign_in(tx: &mut Tx, engine: &Engine, asking: Asking<'_>) -> Resul
     };
     let locale = user.as_ref().and_then(|user| user.locale.as_deref());
     let to = (asking.email, locale);
-    link_mails::queue(tx, engine, kind, to, &link.address, link.expires_at).await
+    link_mails::queue(tx, engine, kind, to, &link.link, link.expires_at).await
 }
 
 /// Mails a link to sign up with; to an address that somebody has, one to sign in.
@@ -185,15 +185,7 @@ async fn mail_sign_up(tx: &mut Tx, engine: &Engine, asking: Asking<'_>) -> Resul
     let (kind, of) = (LinkKind::SignUp, (None, asking.email));
     let link = create(tx, engine, kind, of, Some(asking.browser)).await?;
     let to = (asking.email, None);
-    link_mails::queue(
-        tx,
-        engine,
-        kind.as_str(),
-        to,
-        &link.address,
-        link.expires_at,
-    )
-    .await
+    link_mails::queue(tx, engine, kind.as_str(), to, &link.link, link.expires_at).await
 }
 
 /// Uses a link up, in the browser that asked for it. None where it is no link of these kinds, was used or is too old.

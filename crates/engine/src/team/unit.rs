@@ -43,6 +43,17 @@ pub enum Needs {
     Operator,
 }
 
+impl Needs {
+    /// Whether the request may change who belongs to the organisation. Then all members are held from the start: two
+    /// who each hold their own row and ask for the other's would wait for each other.
+    fn may_change_members(self) -> bool {
+        matches!(
+            self,
+            Needs::Membership | Needs::Permission(Permission::MembersWrite)
+        )
+    }
+}
+
 /// The passkey's yes that a request carries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confirmation {
@@ -109,10 +120,22 @@ impl TeamContext<'_> {
 
     /// An entry of the audit log, by the caller, in the log of this organisation.
     pub fn audit(&self, action: Action, target: &str, details: &serde_json::Value) -> AuditRow {
+        let account = self.asked.account.as_deref();
+        self.audit_of(account, action, target, details)
+    }
+
+    /// The same in the log of an organisation that the request names otherwise, as operators do.
+    pub fn audit_of(
+        &self,
+        account: Option<&str>,
+        action: Action,
+        target: &str,
+        details: &serde_json::Value,
+    ) -> AuditRow {
         let origin = &self.asked.origin;
         AuditRow {
             id: self.engine.ids.make(IdKind::AuditEvent),
-            account: self.asked.account.as_ref().map(ToString::to_string),
+            account: account.map(str::to_owned),
             mode: self.asked.mode,
             user_id: None,
             created_at: self.now,
@@ -216,9 +239,7 @@ async fn load<'e>(
         return Err(Refusal::of(Code::SessionExpired).into());
     }
     let role = match &asked.account {
-        Some(account) => till_store::members::find_for_share(tx, account, &asked.user)
-            .await?
-            .map(|member| member.role),
+        Some(account) => role_in(tx, asked, account).await?,
         None => None,
     };
     let context = TeamContext {
@@ -231,6 +252,19 @@ async fn load<'e>(
     };
     admit(tx, &context).await?;
     Ok(context)
+}
+
+/// What the caller is in the organisation, which nobody changes before the unit of work ends.
+async fn role_in(tx: &mut Tx, asked: &Asked, account: &str) -> Result<Option<Role>, Fail> {
+    let member = match asked.needs.may_change_members() {
+        true => {
+            let all = till_store::members::all_for_update(tx, account).await?;
+            all.into_iter()
+                .find(|member| *member.user_id == *asked.user)
+        }
+        false => till_store::members::find_for_share(tx, account, &asked.user).await?,
+    };
+    Ok(member.map(|member| member.role))
 }
 
 /// Whether the caller still is what the request needs.

@@ -8,6 +8,7 @@ mod digest;
 mod event;
 mod invoice;
 mod link;
+mod network_health;
 mod notice;
 mod page_config;
 mod payer;
@@ -19,6 +20,7 @@ mod streamed;
 mod subscription;
 mod team;
 mod team_audit;
+mod team_live;
 mod team_own;
 mod tokens;
 
@@ -30,6 +32,9 @@ pub use digest::{DigestView, LedgerKeyView, LedgerKeysView};
 pub use event::{event_body, event_object};
 pub use invoice::{FiatAmount, InvoiceView, PaymentOptionView, PendingOptionView, ReviewView};
 pub use link::{LinkView, PayerLinkView};
+pub use network_health::{
+    EndpointView, MailTestView, NetworkHealthView, OperatedNetworkView, QueueView, QueuesView,
+};
 pub use notice::NoticeView;
 pub use page_config::PageConfig;
 pub use payer::{
@@ -44,8 +49,15 @@ pub use refund::{
 pub use settings::{SettingsView, WebhookSecretView};
 pub use streamed::{InvoiceEventView, StreamedInvoice, stream_event};
 pub use subscription::SubscriptionView;
-pub use team::{InviteOfferView, OfferedOrganization, OrganizationView, SessionView, UserView};
+pub use team::{
+    InviteOfferView, InviteView, MemberKeys, MemberView, OfferedOrganization, OrganizationView,
+    PersonView, SessionView, UserView,
+};
 pub use team_audit::{AuditActorView, AuditEventView, AuditTargetView};
+pub use team_live::{
+    ApplicationView, DecidedBy, InvitedOrganizationView, OperatedOrganizationView,
+    ReviewedApplicationView,
+};
 pub use team_own::{
     CeremonyView, ConfirmationView, MemberNoticeView, NewOrganizationView, PasskeyView,
     TestKeysView, TotpSetupView,

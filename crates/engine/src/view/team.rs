@@ -97,3 +97,64 @@ pub struct InviteOfferView {
 pub struct OfferedOrganization {
     pub name: String,
 }
+
+/// Somebody, by name.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Person)]
+pub struct PersonView {
+    pub id: String,
+    pub email: String,
+}
+
+/// A person in an organisation.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Member)]
+pub struct MemberView {
+    /// The user's id.
+    pub id: String,
+    #[schema(example = "member", pattern = "^member$")]
+    pub object: &'static str,
+    pub email: String,
+    #[schema(required)]
+    pub name: Option<String>,
+    pub role: String,
+    /// How many there are.
+    pub passkeys: i64,
+    pub totp_enabled: bool,
+    #[schema(format = DateTime)]
+    pub joined_at: String,
+    #[schema(required, format = DateTime)]
+    pub last_active_at: Option<String>,
+    /// Secret keys that the member made and that work.
+    pub keys: MemberKeys,
+}
+
+/// How many keys there are in each mode.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+pub struct MemberKeys {
+    pub test: i64,
+    pub live: i64,
+}
+
+/// An invitation into an organisation.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Invite)]
+pub struct InviteView {
+    pub id: String,
+    #[schema(example = "invite", pattern = "^invite$")]
+    pub object: &'static str,
+    pub email: String,
+    pub role: &'static str,
+    /// `open`, `accepted`, `withdrawn` or `expired`.
+    pub status: &'static str,
+    /// Null for one from the command line or the operator.
+    #[schema(required)]
+    pub invited_by: Option<PersonView>,
+    #[schema(format = DateTime)]
+    pub created_at: String,
+    #[schema(format = DateTime)]
+    pub expires_at: String,
+    /// What the invited person opens; only in the answer to the inviter, and only where no mail is sent.
+    #[schema(required)]
+    pub link: Option<String>,
+}

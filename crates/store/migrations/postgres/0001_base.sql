@@ -29,7 +29,9 @@ CREATE TABLE installation (
     -- As much as a request writes, for the same proof; compressed it would be nothing.
     filler BYTEA,
     -- The name of the key that encrypts here: every server must have it.
-    key_name TEXT COLLATE "C"
+    key_name TEXT COLLATE "C",
+    -- The host of the dashboard that the passkeys here belong to.
+    passkey_host TEXT COLLATE "C"
 );
 ALTER TABLE installation ALTER COLUMN filler SET STORAGE EXTERNAL;
 INSERT INTO installation (id, pulse_at) VALUES (1, 0);

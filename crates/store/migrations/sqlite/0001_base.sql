@@ -23,7 +23,9 @@ CREATE TABLE installation (
     -- As much as a request writes, for the same proof.
     filler BLOB,
     -- The name of the key that encrypts here: every server must have it.
-    key_name TEXT
+    key_name TEXT,
+    -- The host of the dashboard that the passkeys here belong to.
+    passkey_host TEXT
 );
 INSERT INTO installation (id, pulse_at) VALUES (1, 0);
 

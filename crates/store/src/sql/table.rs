@@ -5,6 +5,7 @@ use sqlx::postgres::PgRow;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, ValueRef as _};
 use till_core::actor::{Action, Actor};
+use till_core::application::ApplicationStatus;
 use till_core::asset::{Family, Mode};
 use till_core::calendar;
 use till_core::event::EventType;
@@ -217,6 +218,7 @@ named! {
     Action: as_str, parse;
     Actor: show, parse;
     AmountType: as_str, parse;
+    ApplicationStatus: as_str, parse;
     AttributedBy: as_str, parse;
     Currency: code, parse;
     Decision: as_str, parse;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use till_core::page::Page;
 use till_core::scope::Scope;
 
 use crate::sql::{Field as _, LookUp, PerKey, select, table};
@@ -80,10 +81,116 @@ pub async fn all(q: &mut impl Queries) -> Result<Vec<AccountRow>, StoreError> {
     q.all(sql, &[]).await
 }
 
-/// A disabled account's keys are refused; what was disabled first keeps its time.
-pub async fn set_disabled(tx: &mut Tx, id: &str, at: Option<i64>) -> Result<(), StoreError> {
-    let sql = "UPDATE accounts SET disabled_at = CASE WHEN $2 IS NULL THEN NULL ELSE COALESCE(disabled_at, $2) END WHERE id = $1";
-    touched(tx.run(sql, &vals![id, at]).await?, 1, "accounts")
+/// A disabled account's keys are refused. Since when, and why; none where it is enabled.
+pub async fn set_disabled(
+    tx: &mut Tx,
+    id: &str,
+    at: Option<i64>,
+    reason: Option<&str>,
+) -> Result<(), StoreError> {
+    let sql = "UPDATE accounts SET disabled_at = $2, disabled_reason = $3 WHERE id = $1";
+    touched(tx.run(sql, &vals![id, at, reason]).await?, 1, "accounts")
+}
+
+pub async fn rename(tx: &mut Tx, id: &str, name: &str) -> Result<(), StoreError> {
+    let sql = "UPDATE accounts SET name = $2 WHERE id = $1";
+    touched(tx.run(sql, &vals![id, name]).await?, 1, "accounts")
+}
+
+/// An account as the operator sees it.
+#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub struct OrganizationRow {
+    pub id: String,
+    pub name: String,
+    pub created_at: i64,
+    pub disabled_at: Option<i64>,
+    pub disabled_reason: Option<String>,
+    pub application_status: Option<String>,
+    pub members: i64,
+    /// When its newest invoice was made, in each mode's own time.
+    pub last_test_invoice: Option<i64>,
+    pub last_live_invoice: Option<i64>,
+}
+
+fn select_organizations() -> String {
+    let newest = |mode: &str| {
+        format!(
+            "(SELECT i.created_at FROM invoices i WHERE i.account = a.id AND i.mode = '{mode}' \
+             ORDER BY i.id DESC LIMIT 1)"
+        )
+    };
+    format!(
+        "SELECT a.id, a.name, a.created_at, a.disabled_at, a.disabled_reason, p.status AS application_status, \
+         (SELECT COUNT(*) FROM members m WHERE m.account = a.id) AS members, \
+         {} AS last_test_invoice, {} AS last_live_invoice \
+         FROM accounts a LEFT JOIN applications p ON p.account = a.id",
+        newest("test"),
+        newest("live")
+    )
+}
+
+pub async fn organization(
+    q: &mut impl Queries,
+    id: &str,
+) -> Result<Option<OrganizationRow>, StoreError> {
+    let sql = select_organizations() + " WHERE a.id = $1";
+    q.one(&sql, &vals![id]).await
+}
+
+/// The same; its row is held until the unit of work ends.
+pub async fn organization_for_update(
+    tx: &mut Tx,
+    id: &str,
+) -> Result<Option<OrganizationRow>, StoreError> {
+    let sql = format!("SELECT id FROM accounts WHERE id = $1{}", tx.for_update());
+    let held: Option<(String,)> = tx.one(&sql, &vals![id]).await?;
+    match held {
+        Some(_) => organization(tx, id).await,
+        None => Ok(None),
+    }
+}
+
+/// Which accounts an operator asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OrganizationFilter {
+    /// A part of the name, in any case of letters.
+    pub name: Option<String>,
+    pub disabled: Option<bool>,
+}
+
+/// Every account that fits, the newest first.
+pub async fn organizations(
+    q: &mut impl Queries,
+    filter: &OrganizationFilter,
+    page: &Page,
+) -> Result<Vec<OrganizationRow>, StoreError> {
+    let mut sql = select_organizations() + " WHERE a.id <> ''";
+    let mut args: Vec<Val> = vals![i64::from(page.limit)].into();
+    if let Some(name) = &filter.name {
+        let plain: String = name
+            .chars()
+            .flat_map(|c| match matches!(c, '%' | '_' | '!') {
+                true => vec!['!', c],
+                false => vec![c],
+            })
+            .collect();
+        args.push(Val::from(&format!("%{}%", plain.to_lowercase())));
+        sql.push_str(&format!(
+            " AND LOWER(a.name) LIKE ${} ESCAPE '!'",
+            args.len()
+        ));
+    }
+    match filter.disabled {
+        Some(true) => sql.push_str(" AND a.disabled_at IS NOT NULL"),
+        Some(false) => sql.push_str(" AND a.disabled_at IS NULL"),
+        None => {}
+    }
+    if let Some(before) = &page.before {
+        args.push(Val::from(before));
+        sql.push_str(&format!(" AND a.id < ${}", args.len()));
+    }
+    sql.push_str(" ORDER BY a.id DESC LIMIT $1");
+    q.all(&sql, &args).await
 }
 
 pub async fn insert_merchant(

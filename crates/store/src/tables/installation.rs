@@ -84,3 +84,19 @@ pub async fn set_key_name(tx: &mut Tx, name: &str) -> Result<(), StoreError> {
     let sql = "UPDATE installation SET key_name = $1 WHERE id = 1";
     touched(tx.run(sql, &vals![name]).await?, 1, "installation")
 }
+
+/// The host that the passkeys here belong to; nothing where there is none, or no server has said.
+pub async fn passkey_host(q: &mut impl Queries) -> Result<Option<String>, StoreError> {
+    let sql =
+        "SELECT passkey_host FROM installation WHERE id = 1 AND EXISTS (SELECT 1 FROM passkeys)";
+    let found: Option<(Option<String>,)> = q.one(sql, &[]).await?;
+    Ok(found.and_then(|(host,)| host))
+}
+
+/// A server says under which host passkeys are registered from now on. The first that has some stays: they work nowhere
+/// else.
+pub async fn note_passkey_host(tx: &mut Tx, host: &str) -> Result<(), StoreError> {
+    let sql = "UPDATE installation SET passkey_host = $1 \
+         WHERE id = 1 AND (passkey_host IS NULL OR NOT EXISTS (SELECT 1 FROM passkeys))";
+    tx.run(sql, &vals![host]).await.map(drop)
+}

@@ -1,5 +1,6 @@
 //! Invitations into an organisation. Only the hashes of their tokens are here.
 
+use till_core::page::Page;
 use till_core::role::Role;
 
 use crate::sql::{select, table};
@@ -73,4 +74,66 @@ pub async fn end_older(
     let mut args: Vec<Val> = vals![account, now].into();
     args.extend(tags.iter().map(|tag| Val::from(&tag[..])));
     tx.run(&sql, &args).await.map(drop)
+}
+
+/// One of an organisation's, held until the unit of work ends.
+pub async fn find_for_update(
+    tx: &mut Tx,
+    account: &str,
+    id: &str,
+) -> Result<Option<InviteRow>, StoreError> {
+    let sql = format!(
+        "{} WHERE account = $1 AND id = $2{}",
+        select::<InviteRow>(),
+        tx.for_update()
+    );
+    tx.one(&sql, &vals![account, id]).await
+}
+
+pub async fn set_withdrawn(tx: &mut Tx, id: &str, now: i64) -> Result<(), StoreError> {
+    let sql = "UPDATE invites SET withdrawn_at = $2 \
+         WHERE id = $1 AND accepted_at IS NULL AND withdrawn_at IS NULL";
+    touched(tx.run(sql, &vals![id, now]).await?, 1, "invites")
+}
+
+/// All of an organisation, the newest first.
+pub async fn list(
+    q: &mut impl Queries,
+    account: &str,
+    page: &Page,
+) -> Result<Vec<InviteRow>, StoreError> {
+    let mut sql = format!("{} WHERE account = $1", select::<InviteRow>());
+    let mut args: Vec<Val> = vals![account, i64::from(page.limit)].into();
+    if let Some(before) = &page.before {
+        args.push(Val::from(before));
+        sql.push_str(" AND id < $3");
+    }
+    sql.push_str(" ORDER BY id DESC LIMIT $2");
+    q.all(&sql, &args).await
+}
+
+pub async fn count_open(q: &mut impl Queries, account: &str, now: i64) -> Result<i64, StoreError> {
+    let sql = "SELECT COUNT(*) FROM invites WHERE account = $1 AND accepted_at IS NULL \
+         AND withdrawn_at IS NULL AND expires_at > $2";
+    let counted: Option<(i64,)> = q.one(sql, &vals![account, now]).await?;
+    Ok(counted.map_or(0, |(count,)| count))
+}
+
+/// Ends the open invitations that a member made, except to roles that the member may still give.
+pub async fn end_by(
+    tx: &mut Tx,
+    account: &str,
+    inviter: &str,
+    kept: &[Role],
+    now: i64,
+) -> Result<u64, StoreError> {
+    let mut args: Vec<Val> = vals![account, inviter, now].into();
+    let mut sql = "UPDATE invites SET withdrawn_at = $3 WHERE account = $1 AND invited_by = $2 \
+         AND accepted_at IS NULL AND withdrawn_at IS NULL"
+        .to_owned();
+    for role in kept {
+        args.push(Val::from(role.as_str()));
+        sql.push_str(&format!(" AND role <> ${}", args.len()));
+    }
+    tx.run(&sql, &args).await
 }

@@ -14,16 +14,20 @@ pub struct KeyRow {
     pub creator_permitted: i64,
     pub rolled_at: Option<i64>,
     pub disabled_at: Option<i64>,
+    /// Of the account's application for live mode.
+    pub application_status: Option<String>,
     /// None when the account was never set up in the key's mode.
     pub destinations: Option<String>,
     pub publishable_key: Option<String>,
 }
 
 pub async fn key_by_hash(q: &mut impl Queries, hash: &[u8]) -> Result<Option<KeyRow>, StoreError> {
-    let sql = "SELECT k.id, k.account, k.mode, k.kind, k.creator_permitted, k.rolled_at, a.disabled_at, m.destinations, \
+    let sql = "SELECT k.id, k.account, k.mode, k.kind, k.creator_permitted, k.rolled_at, a.disabled_at, \
+         l.status AS application_status, m.destinations, \
          (SELECT p.public_key FROM api_keys p WHERE p.account = k.account AND p.mode = k.mode AND p.kind = 'publishable' \
          AND p.rolled_at IS NULL ORDER BY p.id DESC LIMIT 1) AS publishable_key FROM api_keys k JOIN accounts a ON a.id = k.account \
-         LEFT JOIN merchants m ON m.account = k.account AND m.mode = k.mode WHERE k.hash = $1";
+         LEFT JOIN merchants m ON m.account = k.account AND m.mode = k.mode \
+         LEFT JOIN applications l ON l.account = k.account WHERE k.hash = $1";
     q.one(sql, &vals![hash]).await
 }
 
@@ -114,10 +118,12 @@ pub async fn keys_of(q: &mut impl Queries, account: &str) -> Result<Vec<ListedKe
     q.all(sql, &vals![account]).await
 }
 
-/// Changes whenever a key stops working: it was rolled, whoever made it lost the right to, or its account was disabled.
-pub async fn ended(q: &mut impl Queries) -> Result<(i64, i64), StoreError> {
+/// Changes whenever a key stops working: it was rolled, whoever made it lost the right to, its account was disabled, or
+/// live mode was taken from it.
+pub async fn ended(q: &mut impl Queries) -> Result<(i64, i64, i64), StoreError> {
     let sql = "SELECT (SELECT COUNT(*) FROM api_keys WHERE rolled_at IS NOT NULL OR creator_permitted = 0), \
-         (SELECT COUNT(*) FROM accounts WHERE disabled_at IS NOT NULL)";
-    let counted: Option<(i64, i64)> = q.one(sql, &[]).await?;
+         (SELECT COUNT(*) FROM accounts WHERE disabled_at IS NOT NULL), \
+         (SELECT COUNT(*) FROM applications WHERE status = 'rejected')";
+    let counted: Option<(i64, i64, i64)> = q.one(sql, &[]).await?;
     Ok(counted.unwrap_or_default())
 }

@@ -1,9 +1,10 @@
 //! Who belongs to which organisation, and as what.
 
+use till_core::page::Page;
 use till_core::role::Role;
 
 use crate::sql::{select, table};
-use crate::{Queries, StoreError, Tx, Write, touched, vals};
+use crate::{Queries, StoreError, Tx, Val, Write, touched, vals};
 
 table! {
     #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +58,15 @@ pub async fn find_for_share(
     tx.one(&sql, &vals![account, user]).await
 }
 
+/// All members of an organisation.
+pub async fn all(q: &mut impl Queries, account: &str) -> Result<Vec<MemberRow>, StoreError> {
+    let sql = format!(
+        "{} WHERE account = $1 ORDER BY user_id",
+        select::<MemberRow>()
+    );
+    q.all(&sql, &vals![account]).await
+}
+
 /// All members of an organisation, the first first, held until the unit of work ends: whoever changes members holds
 /// them all, so that no two changes can be made on the same sight of them.
 pub async fn all_for_update(tx: &mut Tx, account: &str) -> Result<Vec<MemberRow>, StoreError> {
@@ -102,4 +112,65 @@ pub async fn remove(tx: &mut Tx, account: &str, user: &str) -> Result<(), StoreE
 pub async fn set_active(tx: &mut Tx, user: &str, now: i64) -> Result<(), StoreError> {
     let sql = "UPDATE members SET last_active_at = $2 WHERE user_id = $1";
     tx.run(sql, &vals![user, now]).await.map(drop)
+}
+
+/// A member, with what other tables know of the person.
+#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub struct PersonRow {
+    pub user_id: String,
+    /// Encrypted.
+    pub email: Vec<u8>,
+    pub name: Option<String>,
+    pub role: String,
+    pub joined_at: i64,
+    pub last_active_at: Option<i64>,
+    pub passkeys: i64,
+    /// 1 where authenticator codes are switched on.
+    pub totp: i64,
+    /// Secret keys that the person made and that work.
+    pub test_keys: i64,
+    pub live_keys: i64,
+}
+
+fn select_people() -> String {
+    let keys = |mode: &str| {
+        format!(
+            "(SELECT COUNT(*) FROM api_keys k WHERE k.account = m.account AND k.mode = '{mode}' \
+             AND k.kind = 'secret' AND k.created_by = m.user_id AND k.rolled_at IS NULL)"
+        )
+    };
+    format!(
+        "SELECT m.user_id, u.email, u.name, m.role, m.joined_at, m.last_active_at, \
+         (SELECT COUNT(*) FROM passkeys p WHERE p.user_id = m.user_id) AS passkeys, \
+         (SELECT COUNT(*) FROM users t WHERE t.id = m.user_id AND t.totp_seed IS NOT NULL) AS totp, \
+         {} AS test_keys, {} AS live_keys \
+         FROM members m JOIN users u ON u.id = m.user_id WHERE m.account = $1",
+        keys("test"),
+        keys("live")
+    )
+}
+
+pub async fn person(
+    q: &mut impl Queries,
+    account: &str,
+    user: &str,
+) -> Result<Option<PersonRow>, StoreError> {
+    let sql = select_people() + " AND m.user_id = $2";
+    q.one(&sql, &vals![account, user]).await
+}
+
+/// The members of an organisation, the newest user first.
+pub async fn people(
+    q: &mut impl Queries,
+    account: &str,
+    page: &Page,
+) -> Result<Vec<PersonRow>, StoreError> {
+    let mut sql = select_people();
+    let mut args: Vec<Val> = vals![account, i64::from(page.limit)].into();
+    if let Some(before) = &page.before {
+        args.push(Val::from(before));
+        sql.push_str(" AND m.user_id < $3");
+    }
+    sql.push_str(" ORDER BY m.user_id DESC LIMIT $2");
+    q.all(&sql, &args).await
 }

@@ -35,6 +35,7 @@ pub mod payout_looks;
 pub mod plans;
 #[cfg(test)]
 mod query_plans;
+pub mod queues;
 pub mod refunds;
 pub mod retention;
 pub mod reviews;

@@ -3,7 +3,7 @@
 use clap::Subcommand;
 
 use super::invocation::Invocation;
-use crate::commands::{account, accounts, destination, webhook};
+use crate::commands::{account, accounts, destination, people, webhook};
 use crate::failure::Failure;
 
 #[derive(Debug, Subcommand)]
@@ -20,6 +20,9 @@ pub enum AccountCommand {
     /// List all accounts
     #[command(after_help = "Example: till account list --json")]
     List(accounts::List),
+    /// Invite somebody to an account's dashboard, and print the link
+    #[command(after_help = "Example: till account invite --account acct_… --email ada@example.com")]
+    Invite(people::Invite),
     /// Refuse an account's keys; observing and crediting go on
     #[command(after_help = "Example: till account disable --account acct_…")]
     Disable(accounts::AccountArg),
@@ -63,6 +66,9 @@ impl AccountCommand {
             }
             AccountCommand::List(list) => {
                 invocation.run_once(async |config| accounts::list(&config, &list).await)
+            }
+            AccountCommand::Invite(invite) => {
+                invocation.run_once(async |config| people::invite(&config, &invite).await)
             }
             AccountCommand::Disable(account) => {
                 invocation.run_once(async |config| accounts::disable(&config, &account).await)

@@ -4,10 +4,17 @@ use clap::Args;
 use serde::Serialize;
 use till_chains::{AddressError, parse_destination};
 use till_core::asset::{Family, Mode};
-use till_core::limits::{DISPLAY_NAME_CHARS_MAX, chars};
+use till_core::limits::DISPLAY_NAME_CHARS_MAX;
+use till_core::role::Role;
+use till_core::text::organization_name;
+use till_core::time;
 use till_engine::merchants::accounts::{ModeKeys, Modes, NewAccount, create_account};
 use till_engine::merchants::names;
+use till_engine::team::command_line;
+use till_engine::team::emails::Email;
+use till_engine::team::links::NewLink;
 
+use crate::commands::people;
 use crate::compose::{self, Purpose};
 use crate::config::Config;
 use crate::failure::Failure;
@@ -24,6 +31,12 @@ pub struct Create {
     /// Where payments go, per family
     #[arg(long, value_name = "FAMILY=ADDRESS", value_parser = destination)]
     destination: Vec<Destination>,
+    /// Invite its owner to the dashboard
+    #[arg(long, value_name = "EMAIL", value_parser = people::email)]
+    owner: Option<Email>,
+    /// Make the owner an operator of this server, too
+    #[arg(long, requires = "owner")]
+    operator: bool,
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
@@ -51,6 +64,8 @@ struct Shown<'a> {
     account: &'a str,
     test: ShownKeys<'a>,
     live: Option<ShownKeys<'a>>,
+    /// The owner's invitation.
+    dashboard_link: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -80,16 +95,25 @@ pub async fn create(config: &Config, create: &Create) -> Result<(), Failure> {
     let urls = config.urls(config.server.listen);
     let engine = compose::engine(config, &urls, Purpose::Command).await?;
     let account = create_account(&engine, name, modes, &destinations).await?;
+    let link = match &create.owner {
+        Some(owner) => {
+            let (role, operator) = (Role::Owner, create.operator);
+            let invited = command_line::invite(&engine, &account.id, owner, role, operator);
+            invited.await?.map(|invited| invited.link)
+        }
+        None => None,
+    };
     engine.db.clone().close().await;
-    show(&account, create.json)
+    show(&account, link.as_ref(), create.json)
 }
 
-fn show(account: &NewAccount, json: bool) -> Result<(), Failure> {
+fn show(account: &NewAccount, link: Option<&NewLink>, json: bool) -> Result<(), Failure> {
     if json {
         return output::print_json(&Shown {
             account: &account.id,
             test: ShownKeys::of(&account.test),
             live: account.live.as_ref().map(ShownKeys::of),
+            dashboard_link: link.map(|link| &*link.link),
         });
     }
     let mut text = format!(
@@ -110,16 +134,19 @@ fn show(account: &NewAccount, json: bool) -> Result<(), Failure> {
             ]));
         }
     }
+    if let Some(NewLink { link, expires_at }) = link {
+        let until = time::show(*expires_at);
+        text.push_str(&format!("\nDashboard, until {until}\n  {link}\n"));
+    }
     output::print(&text)
 }
 
 fn name(text: &str) -> Result<&str, Failure> {
-    let name = text.trim();
-    if !(1..=DISPLAY_NAME_CHARS_MAX).contains(&chars(name)) {
-        return Err(Failure::Usage(format!(
-            "--name must have 1 to {DISPLAY_NAME_CHARS_MAX} characters"
-        )));
-    }
+    let name = organization_name(text).ok_or_else(|| {
+        Failure::Usage(format!(
+            "--name must have 1 to {DISPLAY_NAME_CHARS_MAX} characters on one line"
+        ))
+    })?;
     match names::check(name) {
         Ok(()) => Ok(name),
         Err(error) => Err(Failure::Usage(format!("--name {error}"))),

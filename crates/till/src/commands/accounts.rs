@@ -5,14 +5,14 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 use till_core::time;
-use till_engine::base::clock::Clock as _;
+use till_engine::team::operator;
 use till_store::accounts::{self, AccountRow};
 
+use crate::compose;
 use crate::config::Config;
 use crate::database;
 use crate::failure::Failure;
 use crate::output;
-use crate::system::SystemClock;
 
 /// How long servers may believe a key that they looked up.
 const SERVERS_FORGET_TIME: Duration = Duration::from_millis(50);
@@ -28,7 +28,7 @@ pub struct List {
 pub struct AccountArg {
     /// The account's id
     #[arg(long, value_name = "ID")]
-    account: String,
+    pub account: String,
 }
 
 #[derive(Serialize)]
@@ -77,29 +77,30 @@ fn line(row: &AccountRow) -> String {
 
 /// Its keys stop working at once. What was promised to payers goes on: observing, crediting, webhooks.
 pub async fn disable(config: &Config, which: &AccountArg) -> Result<(), Failure> {
-    let now = SystemClock::start().now_ms();
-    set(config, &which.account, Some(now)).await?;
-    tokio::time::sleep(SERVERS_FORGET_TIME).await;
+    set(config, &which.account, true).await?;
+    servers_notice().await;
     output::print(&format!("{} is disabled\n", which.account))
 }
 
 pub async fn enable(config: &Config, which: &AccountArg) -> Result<(), Failure> {
-    set(config, &which.account, None).await?;
+    set(config, &which.account, false).await?;
     output::print(&format!("{} is enabled\n", which.account))
 }
 
-async fn set(config: &Config, account: &str, at: Option<i64>) -> Result<(), Failure> {
-    let db = database::open_existing(&config.database).await?;
-    let done = async {
-        let mut tx = db.begin().await?;
-        if !accounts::account_exists(&mut tx, account).await? {
-            let account: String = account.chars().take(64).collect();
-            return Err(Failure::new(format!("there is no account {account:?}")));
-        }
-        accounts::set_disabled(&mut tx, account, at).await?;
-        Ok(tx.commit().await?)
-    };
-    let done = done.await;
-    db.close().await;
-    done
+/// Until every server has forgotten what it believed of a key.
+pub async fn servers_notice() {
+    tokio::time::sleep(SERVERS_FORGET_TIME).await;
+}
+
+/// What is typed is cut to the length of any real id.
+pub fn no_account(typed: &str) -> Failure {
+    let account: String = typed.chars().take(64).collect();
+    Failure::new(format!("there is no account {account:?}"))
+}
+
+async fn set(config: &Config, account: &str, disable: bool) -> Result<(), Failure> {
+    let engine = compose::engine_on_existing(config).await?;
+    let done = operator::set_disabled_at_command_line(&engine, account, disable).await;
+    engine.db.clone().close().await;
+    done?.map(drop).ok_or_else(|| no_account(account))
 }

@@ -61,6 +61,11 @@ pub async fn run(config: &Config) -> Result<(), Failure> {
             verdict => report.add("clock", verdict)?,
         }
     }
+    if let Some(db) = &db
+        && let Some(line) = other_host(config, db).await
+    {
+        report.warn("dashboard", &line)?;
+    }
     for (name, verdict) in key_files(config, db.as_ref()).await {
         report.add(&name, verdict)?;
     }
@@ -243,6 +248,21 @@ fn late(times: Option<&Times>, now: i64) -> String {
         }
         _ => String::new(),
     }
+}
+
+/// Passkeys work under the host alone that they were registered for.
+async fn other_host(config: &Config, db: &Db) -> Option<String> {
+    let mut reader = db.read().await.ok()?;
+    let registered = till_store::installation::passkey_host(&mut reader).await;
+    let registered = registered.ok().flatten()?;
+    let url = Url::parse(&config.urls(config.server.listen).dashboard).ok()?;
+    let host = url.host_str().unwrap_or_default();
+    (host != registered).then(|| {
+        format!(
+            "passkeys were registered for {registered}, and the dashboard is now at {host}, where none of them works; \
+             set dashboard.url back, or have everybody register a new one (till user link)"
+        )
+    })
 }
 
 /// Nothing where the database runs by our own clock.

@@ -25,6 +25,8 @@ struct Shown<'a> {
     base_url: &'a str,
     /// Where payers' pages are.
     checkout_url: &'a str,
+    /// Where the merchant's own pages are; they sign themselves in.
+    dashboard_url: &'a str,
     docs_url: &'a str,
     openapi_url: String,
     health_url: String,
@@ -87,6 +89,7 @@ async fn show(
     let shown = Shown {
         base_url: &urls.public,
         checkout_url: &urls.checkout,
+        dashboard_url: &urls.dashboard,
         docs_url: &urls.docs,
         openapi_url: format!("{}/openapi.json", urls.public),
         health_url: format!("{}/healthz", urls.public),
@@ -105,6 +108,7 @@ async fn show(
         ("Secret key", shown.secret_key),
         ("Publishable key", shown.publishable_key),
         ("Webhook secret", shown.webhook_secret),
+        ("Dashboard", shown.dashboard_url),
         ("Documentation", &urls.docs),
         ("A checkout to try", &checkout),
     ];

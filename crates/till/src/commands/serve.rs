@@ -1,5 +1,8 @@
 //! `till serve`
 
+use till_engine::Engine;
+use till_store::installation;
+
 use crate::compose::{self, Purpose};
 use crate::config::Config;
 use crate::failure::Failure;
@@ -37,6 +40,7 @@ async fn prepare(config: &Config, only: &[Part], again: Again) -> Result<Server,
         .map_or(config.server.listen, |(_, bound)| *bound);
     let urls = config.urls(bound);
     let engine = compose::engine(config, &urls, Purpose::Business).await?;
+    note_passkey_host(&engine).await?;
     Ok(Server {
         engine,
         listener,
@@ -46,4 +50,15 @@ async fn prepare(config: &Config, only: &[Part], again: Again) -> Result<Server,
         again: Some(again),
         tls,
     })
+}
+
+/// For `till check`, which warns when the host has changed.
+async fn note_passkey_host(engine: &Engine) -> Result<(), Failure> {
+    let dashboard = &engine.config.dashboard;
+    if dashboard.is_enabled {
+        let mut tx = engine.db.begin().await?;
+        installation::note_passkey_host(&mut tx, &dashboard.host()).await?;
+        tx.commit().await?;
+    }
+    Ok(())
 }

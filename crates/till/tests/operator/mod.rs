@@ -8,6 +8,7 @@ mod failover;
 mod keys;
 mod live;
 mod outage;
+mod people;
 mod tls;
 mod told;
 
