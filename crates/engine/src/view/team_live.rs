@@ -133,7 +133,7 @@ pub struct OperatedOrganizationView {
 
 /// An organisation that an operator made, and the invitation to its owner.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(as = NewOrganization)]
+#[schema(as = InvitedOrganization)]
 pub struct InvitedOrganizationView {
     pub organization: OrganizationView,
     pub invite: InviteView,
