@@ -62,7 +62,13 @@ pub struct Origin {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     ApiKeyCreated,
+    ApiKeyRevoked,
     ApiKeyRolled,
+    ApiKeyTakenOver,
+    ChangeCancelled,
+    ChangeEffective,
+    ChangeRequested,
+    DepositDismissed,
     DestinationAdded,
     MemberJoined,
     RefundCancelled,
@@ -75,9 +81,15 @@ pub enum Action {
 }
 
 impl Action {
-    pub const ALL: [Action; 11] = [
+    pub const ALL: [Action; 17] = [
         Action::ApiKeyCreated,
+        Action::ApiKeyRevoked,
         Action::ApiKeyRolled,
+        Action::ApiKeyTakenOver,
+        Action::ChangeCancelled,
+        Action::ChangeEffective,
+        Action::ChangeRequested,
+        Action::DepositDismissed,
         Action::DestinationAdded,
         Action::MemberJoined,
         Action::RefundCancelled,
@@ -92,7 +104,13 @@ impl Action {
     pub fn as_str(self) -> &'static str {
         match self {
             Action::ApiKeyCreated => "api_key.created",
+            Action::ApiKeyRevoked => "api_key.revoked",
             Action::ApiKeyRolled => "api_key.rolled",
+            Action::ApiKeyTakenOver => "api_key.taken_over",
+            Action::ChangeCancelled => "change.cancelled",
+            Action::ChangeEffective => "change.effective",
+            Action::ChangeRequested => "change.requested",
+            Action::DepositDismissed => "deposit.dismissed",
             Action::DestinationAdded => "destination.added",
             Action::MemberJoined => "member.joined",
             Action::RefundCancelled => "refund.cancelled",

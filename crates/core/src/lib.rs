@@ -8,6 +8,7 @@ pub mod attribution;
 pub mod binding;
 pub mod calendar;
 pub mod chain;
+pub mod change;
 pub mod credit;
 pub mod email;
 pub mod error;

@@ -19,10 +19,11 @@ pub use sql::{
 };
 pub use stored::{Metadata, RefundDetail};
 pub use tables::{
-    accounts, applications, audit, bindings, books, confirmations, credits, customers, deliveries,
-    destinations, events, idempotency, installation, invites, invoices, journal, keys, leases,
-    links, lists, members, networks, notices, passkeys, payments, plans, refunds, retention,
-    reviews, screenings, sealed, sessions, subscriptions, sums, timers, transfers, users,
+    accounts, applications, audit, bindings, books, changes, confirmations, credits, customers,
+    deliveries, destinations, dismissals, events, home, idempotency, installation, invites,
+    invoices, journal, keys, leases, links, lists, member_notices, members, networks, notices,
+    passkeys, payments, plans, refunds, retention, reviews, screenings, sealed, sessions,
+    subscriptions, sums, timers, transfers, users,
 };
 
 /// A statement's arguments, each turned into a [`Val`].

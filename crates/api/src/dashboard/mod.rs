@@ -1,9 +1,10 @@
 //! The dashboard's own endpoints, for people who are signed in: cookies in place of keys.
 
-mod cookies;
+mod api_keys;
+mod changes;
 mod entering;
+mod home;
 mod invites;
-mod origin;
 mod sessions;
 mod signed;
 
@@ -11,10 +12,13 @@ use std::sync::Arc;
 
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::handler::Api;
+use crate::handler::{Api, cookies};
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::new()
         .merge(sessions::routes())
         .merge(invites::routes())
+        .merge(api_keys::routes())
+        .merge(changes::routes())
+        .merge(home::routes())
 }

@@ -3,14 +3,17 @@
 pub mod access;
 pub mod answers;
 pub mod callers;
-mod client;
+pub mod client;
+pub mod cookies;
 pub mod errors;
 pub mod failure;
 pub mod got;
+pub mod origin;
 pub mod pager;
 pub mod pages;
 pub mod posted;
 pub mod request;
+pub mod session;
 pub mod state;
 pub mod words;
 
@@ -22,4 +25,5 @@ pub use failure::Failure;
 pub use got::{Got, KeyParam};
 pub use pager::{Listing, PageParams};
 pub use posted::{IdempotencyKey, Posted};
+pub use session::ModeHeaders;
 pub use state::{Api, HeldKey};

@@ -1,7 +1,11 @@
 //! The words that stand for something in requests and answers, listed for the document by those who know them.
 
-use till_core::{calendar, invoice, link, payment, plan, refund, subscription, time, webhook};
+use till_core::{
+    calendar, change, invoice, link, payment, plan, refund, subscription, time, webhook,
+};
 use till_engine::invoices;
+use till_engine::merchants::accounts;
+use till_engine::team::deposits;
 use till_http::fields::{JsonType, Typed};
 use till_http::json::Json;
 use till_http::query;
@@ -81,6 +85,10 @@ words!(IntervalUnit of calendar::Unit, Some("What periods are counted in."));
 words!(SubscriptionStatus of subscription::Status, Some("Where a subscription stands."));
 words!(Decision of invoices::Decision, None::<String>);
 words!(RefundStatus of refund::RefundStatus, Some("Where a refund stands."));
+words!(KeyKind of accounts::KeyKind, Some("Whether a key is secret."));
+words!(ChangeKind of change::ChangeKind, Some("What is changed."));
+words!(ChangeStatus of change::ChangeStatus, Some("Where a change stands."));
+words!(DepositStatus of deposits::DepositStatus, Some("Whether somebody has to look at a deposit."));
 words!(RefundReason of refund::RefundReason, Some("Why a refund is made."));
 
 pub struct PlanStatus;

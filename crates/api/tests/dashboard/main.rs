@@ -9,6 +9,12 @@
 mod harness;
 
 mod browser;
+mod passkeys;
 
+mod api_keys;
+mod changes;
 mod ground_rules;
+mod home;
+mod resources;
+mod rights;
 mod sessions;

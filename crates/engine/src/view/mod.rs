@@ -17,6 +17,9 @@ mod settings;
 mod streamed;
 mod subscription;
 mod team;
+mod team_changes;
+mod team_home;
+mod team_keys;
 
 pub use asset::AssetView;
 pub use customer::CustomerView;
@@ -42,6 +45,12 @@ pub use settings::{SettingsView, WebhookSecretView};
 pub use streamed::{InvoiceEventView, StreamedInvoice, stream_event};
 pub use subscription::SubscriptionView;
 pub use team::{InviteOfferView, OfferedOrganization, OrganizationView, SessionView, UserView};
+pub use team_changes::{ChangeView, DestinationNetwork, DestinationView, PersonView};
+pub use team_home::{
+    AuditActorView, AuditEventView, AuditTargetView, DepositView, HomeView, NeedView,
+    NetworkHealthView, SetupStepView, VolumeView,
+};
+pub use team_keys::{ApiKeyView, KeyCreatorView};
 
 use till_core::asset::Registry;
 use till_core::money::{Units, show};

@@ -7,6 +7,7 @@ use sqlx::{Row as _, ValueRef as _};
 use till_core::actor::{Action, Actor};
 use till_core::asset::{Family, Mode};
 use till_core::calendar;
+use till_core::change::{ChangeKind, ChangeStatus};
 use till_core::event::EventType;
 use till_core::invoice::{Decision, Status, Via};
 use till_core::ledger::Group;
@@ -218,6 +219,8 @@ named! {
     Actor: show, parse;
     AmountType: as_str, parse;
     AttributedBy: as_str, parse;
+    ChangeKind: as_str, parse;
+    ChangeStatus: as_str, parse;
     Currency: code, parse;
     Decision: as_str, parse;
     DeliveryStatus: as_str, parse;

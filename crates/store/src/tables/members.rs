@@ -68,6 +68,13 @@ pub async fn all_for_update(tx: &mut Tx, account: &str) -> Result<Vec<MemberRow>
     tx.all(&sql, &vals![account]).await
 }
 
+/// Who manages an organisation: the ids of its owners and admins.
+pub async fn managers(q: &mut impl Queries, account: &str) -> Result<Vec<String>, StoreError> {
+    let sql = "SELECT user_id FROM members WHERE account = $1 AND role IN ('owner', 'admin') ORDER BY user_id";
+    let found: Vec<(String,)> = q.all(sql, &vals![account]).await?;
+    Ok(found.into_iter().map(|(user,)| user).collect())
+}
+
 /// The organisations a user is in, the first joined first.
 pub async fn of_user(q: &mut impl Queries, user: &str) -> Result<Vec<MembershipRow>, StoreError> {
     let sql = "SELECT m.account, a.name, m.role, p.status AS application_status, a.disabled_at, a.created_at \

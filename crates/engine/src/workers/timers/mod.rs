@@ -21,6 +21,7 @@ use crate::base::fail::Fail;
 use crate::base::{Context, Effects, Engine};
 use crate::refunds;
 use crate::subscriptions;
+use crate::team;
 use expire::{Locked, expire};
 
 const AT_ONCE: usize = 200;
@@ -218,6 +219,9 @@ async fn one_by_one(
             }
             TimerKind::ResolveCharge => {
                 subscriptions::resolve(tx, context, &timer.subject).await?;
+            }
+            TimerKind::ApplyChange => {
+                team::changes::take_effect(tx, context, &timer.subject).await?;
             }
         }
     }
