@@ -14,6 +14,7 @@ use till_core::error::{Code, Refusal};
 use till_core::scope::Scope;
 use till_engine::Fail;
 use till_engine::checkout::stream::{StreamItem, Subscription, events_after, follow};
+use till_engine::merchants::accounts::{Caller, Creator, KeyKind};
 use till_engine::team::sessions;
 use till_engine::view::InvoiceEventView;
 use till_http::query::integer;
@@ -240,7 +241,7 @@ impl Following {
 
     async fn is_allowed(&self) -> bool {
         let found = match &self.proof {
-            Proof::Key(key) => self.api.caller(key).await.map(drop),
+            Proof::Key(key) => self.api.caller(key).await.and_then(check_reader),
             Proof::Session(signed) => self.check_session(signed).await,
         };
         !matches!(found, Err(Fail::Refused(_)))
@@ -262,10 +263,19 @@ impl Following {
     /// A key that was rolled meanwhile closes the streams it opened. That nobody can tell is no refusal.
     async fn still_allowed(&self) -> bool {
         let found = match &self.proof {
-            Proof::Key(key) => self.api.caller_lately(key).await.map(drop),
+            Proof::Key(key) => self.api.caller_lately(key).await.and_then(check_reader),
             Proof::Session(signed) => self.check_session(signed).await,
         };
         !matches!(found, Err(Fail::Refused(_)))
+    }
+}
+
+/// Every role may read; whoever is no member any more may not, nor may the secret keys they made.
+fn check_reader(caller: Arc<Caller>) -> Result<(), Fail> {
+    let has_left = |creator: &Creator| creator.role.is_none();
+    match caller.kind == KeyKind::Secret && caller.creator.as_ref().is_some_and(has_left) {
+        true => Err(Refusal::of(Code::ApiKeyPermissionDenied).into()),
+        false => Ok(()),
     }
 }
 

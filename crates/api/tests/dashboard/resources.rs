@@ -46,6 +46,15 @@ fn refusal(fail: Fail) -> Code {
     }
 }
 
+/// A secret key that this member made while they could.
+async fn leaving_key(till: &Till, browser: &Browser) -> String {
+    set_role(till, browser, Some(Role::Developer)).await;
+    let made = browser
+        .post("api_keys", json!({ "kind": "secret", "name": "x" }))
+        .await;
+    text(&made.ok(201)["key"])
+}
+
 /// An invoice of live mode, with a payment of it that waits for a decision about its amount.
 async fn held_in_live(till: &Till, n: u8) -> Value {
     let live_post = |path: &str, body: Value| till.posting(path, body).key(till.live_key()).send();
@@ -251,9 +260,11 @@ on_every_engine! {
         let leaving = member(&till, "l@example.com", Role::Viewer).await.in_mode("test");
         let invoice = id(&till.invoice().await);
         let path = format!("/v1/invoices/{invoice}/events");
+        let key = leaving_key(&till, &leaving).await;
+        let by_key = till.call("GET", &path).key(&key);
         let mut streams = Vec::new();
-        for by in [&browser, &leaving] {
-            let mut socket = by.call("GET", &path).open().await;
+        for call in [browser.call("GET", &path), leaving.call("GET", &path), by_key] {
+            let mut socket = call.open().await;
             let mut first = [0; 12];
             socket.read_exact(&mut first).await.unwrap();
             assert_eq!(&first, b"HTTP/1.1 200");

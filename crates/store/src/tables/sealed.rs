@@ -6,6 +6,8 @@ use crate::{Queries, StoreError, Tx, Val, vals};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SealedColumn {
     WebhookSecrets,
+    /// Those that wait to take effect.
+    ChangeSecrets,
     NoticeEmails,
     CustomerEmails,
     ClaimTokens,
@@ -14,8 +16,9 @@ pub enum SealedColumn {
 }
 
 impl SealedColumn {
-    pub const ALL: [SealedColumn; 5] = [
+    pub const ALL: [SealedColumn; 6] = [
         SealedColumn::WebhookSecrets,
+        SealedColumn::ChangeSecrets,
         SealedColumn::NoticeEmails,
         SealedColumn::CustomerEmails,
         SealedColumn::ClaimTokens,
@@ -25,6 +28,7 @@ impl SealedColumn {
     pub fn table(self) -> &'static str {
         match self {
             SealedColumn::WebhookSecrets => "webhook_secrets",
+            SealedColumn::ChangeSecrets => "changes",
             SealedColumn::NoticeEmails => "notices",
             SealedColumn::CustomerEmails => "customers",
             SealedColumn::ClaimTokens => "refunds",
@@ -34,7 +38,7 @@ impl SealedColumn {
 
     fn name(self) -> &'static str {
         match self {
-            SealedColumn::WebhookSecrets => "secret",
+            SealedColumn::WebhookSecrets | SealedColumn::ChangeSecrets => "secret",
             SealedColumn::NoticeEmails | SealedColumn::CustomerEmails => "email",
             SealedColumn::ClaimTokens => "token_sealed",
             SealedColumn::Answers => "response",
@@ -45,7 +49,7 @@ impl SealedColumn {
     fn key(self) -> &'static [&'static str] {
         match self {
             SealedColumn::WebhookSecrets => &["account", "mode", "serial"],
-            SealedColumn::NoticeEmails => &["id"],
+            SealedColumn::NoticeEmails | SealedColumn::ChangeSecrets => &["id"],
             SealedColumn::CustomerEmails | SealedColumn::ClaimTokens => &["account", "mode", "id"],
             SealedColumn::Answers => &["account", "mode", "credential", "key"],
         }
@@ -54,7 +58,7 @@ impl SealedColumn {
     /// What it was encrypted for, besides its account and mode.
     fn subject(self) -> &'static str {
         match self {
-            SealedColumn::WebhookSecrets => "''",
+            SealedColumn::WebhookSecrets | SealedColumn::ChangeSecrets => "''",
             SealedColumn::NoticeEmails => "invoice",
             SealedColumn::CustomerEmails | SealedColumn::ClaimTokens => "id",
             SealedColumn::Answers => "key",
