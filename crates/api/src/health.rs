@@ -20,7 +20,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::handler::errors::ErrorEnvelope;
-use crate::handler::{Answered, Api, shown};
+use crate::handler::{Answered, Api, Failure, shown};
 
 /// Whoever asks whether a server is ready does not wait for as long as a payer would.
 const READY_TIME: Duration = Duration::from_secs(3);
@@ -64,10 +64,13 @@ async fn healthz() -> Response {
     responses((status = 200, description = "The service can take traffic", body = Readiness), (status = 503, description = "It cannot", body = ErrorEnvelope))
 )]
 async fn readyz(State(api): State<Arc<Api>>) -> Answered {
-    ready(&api.engine, &api.stopping).await
+    let mut ready = ready(&api.engine, &api.stopping).await?;
+    let networks = ready.networks.into_iter();
+    ready.networks = networks.map(NetworkStatus::without_providers).collect();
+    shown(&ready)
 }
 
-async fn ready(engine: &Engine, stopping: &Stopping) -> Answered {
+async fn ready(engine: &Engine, stopping: &Stopping) -> Result<Readiness, Failure> {
     if *stopping.borrow() || engine.readiness.is_leaving() {
         return Err(Refusal::new(Code::ServiceUnavailable, "The server is shutting down").into());
     }
@@ -91,7 +94,7 @@ async fn ready(engine: &Engine, stopping: &Stopping) -> Answered {
         return Err(silent().into());
     };
     match asked {
-        Ok(Some(networks)) => shown(&Readiness {
+        Ok(Some(networks)) => Ok(Readiness {
             status: "ready",
             networks,
         }),
@@ -134,7 +137,7 @@ pub fn operator_routes(operator: Operator) -> Router {
 }
 
 async fn operator_readyz(State(operator): State<Arc<Operator>>) -> Answered {
-    ready(&operator.engine, &operator.stopping).await
+    shown(&ready(&operator.engine, &operator.stopping).await?)
 }
 
 /// In Prometheus' text form.

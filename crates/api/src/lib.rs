@@ -8,6 +8,7 @@ mod checkout;
 mod dashboard;
 mod health;
 mod v1;
+mod well_known;
 
 mod document;
 

@@ -2,6 +2,7 @@
 
 pub mod address;
 pub mod bitcoin;
+pub mod block_hash;
 pub mod derive;
 pub mod error;
 pub mod evm;
@@ -19,6 +20,7 @@ pub mod tron;
 pub mod tx_hash;
 pub mod watched;
 
+pub use block_hash::BlockHash;
 pub use derive::{DepositAddresses, Derivation, derive, parse_address, parse_destination, salt};
 pub use error::AddressError;
 pub use examples::{example_destination, example_destination_of, test_screening};

@@ -10,7 +10,7 @@ use crate::rpc::{Endpoint, RpcClient, RpcError};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moved {
     pub asset: &'static Asset,
-    pub sender: String,
+    pub senders: Vec<String>,
     pub recipient: String,
     pub units: Units,
 }
@@ -33,7 +33,7 @@ pub async fn look_up(
     let transfers = evm::client::transfers(rpc, endpoint, network, &hash).await?;
     let moved = |transfer: evm::decode::Transfer| Moved {
         asset: transfer.asset,
-        sender: transfer.sender,
+        senders: transfer.senders,
         recipient: transfer.recipient,
         units: transfer.units,
     };

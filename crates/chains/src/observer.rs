@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use till_core::asset::{Depth, Network, Registry};
 
+use crate::block_hash::BlockHash;
 use crate::evm::balances::{balance_in, balances};
 use crate::evm::client::{self, BlockRef, LogRange, Proven};
 use crate::evm::crowded;
@@ -203,8 +204,9 @@ impl Observer {
         &self,
         rpc: &RpcClient,
         endpoint: &Endpoint,
-        block: [u8; 32],
+        block: BlockHash,
     ) -> Result<Vec<Log>, RpcError> {
+        let block = word(&block)?;
         let within = LogRange::Block(block);
         match client::logs(rpc, endpoint, self.contracts(), within).await {
             Err(error) if crowded::is_too_many(&error) => {
@@ -270,9 +272,9 @@ impl Observer {
         &self,
         rpc: &RpcClient,
         endpoint: &Endpoint,
-        block: &[u8; 32],
+        block: &BlockHash,
     ) -> Result<Receipts, RpcError> {
-        client::block_receipts(rpc, endpoint, self.network(), block).await
+        client::block_receipts(rpc, endpoint, self.network(), &word(block)?).await
     }
 
     /// The same, held against the header of the block.
@@ -291,7 +293,7 @@ impl Observer {
     }
 
     /// What the receipts of a block say, as its logs would.
-    pub fn logs_of(&self, block: [u8; 32], receipts: &Receipts) -> Result<Vec<Log>, RpcError> {
+    pub fn logs_of(&self, block: BlockHash, receipts: &Receipts) -> Result<Vec<Log>, RpcError> {
         crowded::logs_of(self.network(), block, receipts)
     }
 
@@ -311,9 +313,9 @@ impl Observer {
         rpc: &RpcClient,
         endpoint: &Endpoint,
         (contract, address): (&[u8; 20], &[u8; 20]),
-        block: &[u8; 32],
+        block: &BlockHash,
     ) -> Result<u128, RpcError> {
-        balance_in(rpc, endpoint, contract, address, block).await
+        balance_in(rpc, endpoint, contract, address, &word(block)?).await
     }
 
     /// What lies on these addresses, in their order and the registry's. What is not there is not among it.
@@ -375,16 +377,10 @@ fn below(head: i64, depth: &Depth) -> Option<i64> {
     }
 }
 
-/// A hash as it is kept, and shown to people.
-pub fn hash_text(hash: &[u8; 32]) -> String {
-    format!("0x{}", hex::encode(hash))
-}
-
-/// And back.
-pub fn hash_bytes(hash: &str) -> Option<[u8; 32]> {
-    let mut bytes = [0; 32];
-    hex::decode_to_slice(hash.trim_start_matches("0x"), &mut bytes).ok()?;
-    Some(bytes)
+/// Blocks of both families are named by 32 bytes: nobody else's can be asked for.
+fn word(block: &BlockHash) -> Result<[u8; 32], RpcError> {
+    let other = || RpcError::NotAnAnswer("a block's hash is not 32 bytes long".to_owned());
+    block.word().ok_or_else(other)
 }
 
 #[cfg(test)]

@@ -114,7 +114,7 @@ fn the_same_event_of_another_contract_moved_nothing() {
 fn a_transfer_inside_another_call_is_found_and_its_sender_is_the_logs() {
     let inner = read(evm(), recorded!("evm_receipt_inner"));
     assert_eq!(moved(evm(), &inner), [to(0, SHOP, 9_000_000)]);
-    assert_eq!(inner.transfers[0].sender, MULTICALL3);
+    assert_eq!(inner.transfers[0].senders, [MULTICALL3]);
     let inner = read(tron(), recorded!("tron_receipt_inner"));
     assert_eq!(moved(tron(), &inner), [to(0, SHOP, 9_000_000)]);
 }

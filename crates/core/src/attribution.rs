@@ -45,6 +45,12 @@ pub struct Binding<'a> {
     pub replaced_at: Option<i64>,
 }
 
+/// By when an amount must have been given up so that another invoice may be given it now. One given up later is still led
+/// to its invoice by a block whose clock is behind ours.
+pub fn given_up_by(now: i64) -> i64 {
+    now.saturating_sub(CLOCK_SLACK_MS)
+}
+
 /// How well a binding fits a transfer, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fit {

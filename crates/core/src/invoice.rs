@@ -210,6 +210,20 @@ pub struct Summary {
     pub remaining: Option<(String, Units)>,
     pub overpaid: Option<(String, Units)>,
     pub review: Option<Review>,
+    /// What each option asks for, where money that was sent back of a payment that is gone is owed with the price.
+    pub asked: Vec<(String, Units)>,
+}
+
+impl Summary {
+    /// What the payer has to send in all when paying by this option.
+    pub fn asked_by(&self, option: &PayOption) -> Units {
+        asked_in(&self.asked, &option.asset).unwrap_or(option.due)
+    }
+}
+
+fn asked_in(asked: &[(String, Units)], asset: &str) -> Option<Units> {
+    let found = asked.iter().find(|(known, _)| known == asset);
+    found.map(|(_, units)| *units)
 }
 
 /// Why and since when an invoice waits for a decision.
@@ -264,6 +278,8 @@ pub struct Assessment {
     pub remaining: Option<(String, Units)>,
     /// The excess; only while overpaid.
     pub overpaid: Option<(String, Units)>,
+    /// See [`Summary::asked`].
+    pub asked: Vec<(String, Units)>,
     /// Why it waits for a decision; only while under review.
     pub hold: Option<Hold>,
     /// What was credited pays the price, whatever else is held.
@@ -275,6 +291,11 @@ pub struct Assessment {
 }
 
 impl Assessment {
+    /// What the payer has to send in all when paying in this asset; none where it is not offered.
+    pub fn asked_in(&self, terms: &Terms, asset: &str) -> Option<Units> {
+        asked_in(&self.asked, asset).or_else(|| terms.due(asset))
+    }
+
     pub fn part(&self, payment: &str) -> Option<&Part> {
         self.parts.iter().find(|part| part.payment == payment)
     }

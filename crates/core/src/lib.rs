@@ -10,6 +10,7 @@ pub mod calendar;
 pub mod chain;
 pub mod change;
 pub mod credit;
+pub mod digest;
 pub mod email;
 pub mod error;
 pub mod event;

@@ -1,7 +1,9 @@
 //! Refunds: what may be refunded, where a refund stands, and what its payer may still do.
 
+mod payout;
 mod status;
 
+pub use payout::{FollowedPayout, PayoutAnswer, PayoutStep, follow_payout};
 pub use status::{Cover, Facts, ReviewReason, source_doubt, status};
 
 use crate::asset::{Asset, Registry};

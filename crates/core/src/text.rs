@@ -14,6 +14,28 @@ pub fn is_deceptive(c: char) -> bool {
         )
 }
 
+/// Whether a text holds characters that nobody sees, and that let two texts look the same. Joiners are part of how some scripts and
+/// pictures are written, so they may stand where neither neighbour is ASCII.
+pub fn has_invisible(text: &str) -> bool {
+    let chars: Vec<char> = text.chars().collect();
+    let joins = |place: usize| {
+        let before = place.checked_sub(1).and_then(|it| chars.get(it));
+        let after = chars.get(place + 1);
+        before
+            .zip(after)
+            .is_some_and(|(a, b)| !a.is_ascii() && !b.is_ascii())
+    };
+    let is_invisible = |(place, c): (usize, &char)| match c {
+        '\u{200c}' | '\u{200d}' => !joins(place),
+        '\u{00ad}' | '\u{034f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' => true,
+        '\u{180b}'..='\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{206f}' | '\u{2800}' => true,
+        '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' => true,
+        '\u{e0000}'..='\u{e007f}' => true,
+        _ => false,
+    };
+    chars.iter().enumerate().any(is_invisible)
+}
+
 /// Whether a text of several lines may be shown to a payer.
 pub fn may_be_shown(text: &str) -> bool {
     !text

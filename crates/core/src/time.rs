@@ -44,9 +44,37 @@ pub fn parse_or_date(text: &str) -> Option<i64> {
     }
 }
 
+/// The UTC day of an instant, counted from 1970.
+pub fn day_of(ms: i64) -> i64 {
+    ms.div_euclid(DAY_MS)
+}
+
+/// `2026-11-15`
+pub fn show_day(day: i64) -> String {
+    let mut text = show(day.saturating_mul(DAY_MS));
+    text.truncate("2026-11-15".len());
+    text
+}
+
+/// Reads `2026-11-15`.
+pub fn parse_day(text: &str) -> Option<i64> {
+    let ms = (text.len() == "2026-11-15".len()).then(|| parse_or_date(text))?;
+    ms.map(day_of)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn days_round_trip_through_text() {
+        let day = day_of(1_794_712_419_123);
+        assert_eq!(show_day(day), "2026-11-15");
+        assert_eq!(parse_day("2026-11-15"), Some(day));
+        for bad in ["", "2026-11-31", "15.11.2026", "2026-11-15T00:00:00Z"] {
+            assert_eq!(parse_day(bad), None, "{bad}");
+        }
+    }
 
     #[test]
     fn instants_round_trip_through_text() {

@@ -27,6 +27,7 @@ pub mod invoices;
 pub mod merchants;
 
 pub mod customers;
+pub mod digests;
 pub mod links;
 pub mod refunds;
 pub mod team;

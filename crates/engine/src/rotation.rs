@@ -8,7 +8,7 @@ use till_store::{StoreError, Tx};
 
 use crate::base::Engine;
 use crate::base::fail::Fail;
-use crate::{customers, mail, merchants, once, refunds};
+use crate::{customers, digests, mail, merchants, once, refunds};
 
 /// So many rows are read together, and at most so many written in one unit of work.
 const ROWS: i64 = 200;
@@ -139,19 +139,22 @@ async fn rewrite(
 /// As those who encrypted it said it.
 fn purpose(column: SealedColumn, row: &SealedRow) -> Result<String, Fail> {
     let unreadable = |what: &str| Fail::broken(StoreError::Other(format!("{column:?}: {what}")));
-    let mode = Mode::parse(&row.mode).ok_or_else(|| unreadable("a mode"))?;
-    let scope = Scope::new(&row.account, mode);
+    let scope = || {
+        let mode = Mode::parse(&row.mode).ok_or_else(|| unreadable("a mode"))?;
+        Ok::<_, Fail>(Scope::new(&row.account, mode))
+    };
     Ok(match column {
         SealedColumn::WebhookSecrets | SealedColumn::ChangeSecrets => {
-            merchants::secrets::purpose(&scope)
+            merchants::secrets::purpose(&scope()?)
         }
-        SealedColumn::NoticeEmails => mail::address::purpose(&scope, &row.subject),
-        SealedColumn::CustomerEmails => customers::purpose(&scope, &row.subject),
-        SealedColumn::ClaimTokens => refunds::token_purpose(&scope, &row.subject),
+        SealedColumn::NoticeEmails => mail::address::purpose(&scope()?, &row.subject),
+        SealedColumn::CustomerEmails => customers::purpose(&scope()?, &row.subject),
+        SealedColumn::ClaimTokens => refunds::token_purpose(&scope()?, &row.subject),
         SealedColumn::Answers => {
             let credential = Credential::parse(&row.credential);
             let credential = credential.ok_or_else(|| unreadable("a credential"))?;
-            once::purpose(&scope, credential, &row.subject)
+            once::purpose(&scope()?, credential, &row.subject)
         }
+        SealedColumn::LedgerKeys => digests::key::purpose(&row.subject),
     })
 }

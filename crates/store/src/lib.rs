@@ -15,15 +15,15 @@ pub mod testing;
 
 pub use sql::{
     Db, DbConfig, Dialect, Filter, Page, Queries, Reader, Record, Retryable, Row, Schema,
-    StoreError, Tx, Unwritable, Val, Write, check_file, copy_file, merged,
+    StoreError, Tx, Unwritable, Val, Write, check_file, copy_file, merged, server_urls,
 };
 pub use stored::{Metadata, RefundDetail};
 pub use tables::{
     accounts, applications, audit, bindings, books, changes, confirmations, credits, customers,
-    deliveries, destinations, dismissals, events, home, idempotency, installation, invites,
-    invoices, journal, keys, leases, links, lists, member_notices, members, networks, notices,
-    passkeys, payments, plans, refunds, retention, reviews, screenings, sealed, sessions,
-    subscriptions, sums, timers, transfers, users,
+    deliveries, destinations, digests, dismissals, events, home, idempotency, installation,
+    invites, invoices, journal, keys, leases, ledger_keys, links, lists, member_notices, members,
+    networks, notices, passkeys, payments, payout_looks, plans, refunds, retention, reviews,
+    screenings, sealed, sessions, subscriptions, sums, timers, transfers, users,
 };
 
 /// A statement's arguments, each turned into a [`Val`].

@@ -1,15 +1,16 @@
 //! Workers take the first few of however many wait, and PostgreSQL reads little more than these for it, although it
 //! knows nothing of the tables yet: it was told of no row when it planned.
 
-use till_core::asset::Mode;
+use till_core::asset::{Family, Mode};
 use till_core::event::EventType;
 use till_core::scope::Scope;
 use till_core::timer::TimerKind;
 use till_store::deliveries::{DeliveryRow, Message};
+use till_store::destinations::DestinationRow;
 use till_store::events::EventRow;
 use till_store::testing::migrated;
 use till_store::timers::TimerRow;
-use till_store::{Dialect, Queries, Tx, deliveries, events, timers};
+use till_store::{Dialect, Queries, Tx, deliveries, destinations, events, timers};
 
 const MANY: usize = 2_000;
 const FEW: i64 = 64;
@@ -89,6 +90,34 @@ async fn timers_due_at_one_moment_are_found_without_reading_them_all() {
     assert_eq!(found.unwrap().len(), usize::try_from(FEW).unwrap());
     let read = rows_read(&mut tx, "timers").await;
     assert!(read <= READ_MAX, "{read} rows were read");
+    drop(tx);
+    test.remove().await;
+}
+
+#[tokio::test]
+async fn the_destinations_of_few_accounts_are_read_without_those_of_all() {
+    let Some(test) = migrated(Dialect::Postgres).await else {
+        return;
+    };
+    let of = |number: usize| DestinationRow {
+        scope: Scope::new(&format!("acct_{number}"), Mode::Test),
+        family: Family::Evm,
+        destination: format!("0x{number}"),
+        account_key: None,
+    };
+    let all: Vec<DestinationRow> = (0..MANY).map(of).collect();
+    let mut tx = test.db.begin().await.unwrap();
+    destinations::insert(&mut tx, &all).await.unwrap();
+    let before = rows_read(&mut tx, "destinations").await;
+    let few = ["acct_7", "acct_99"];
+    let found = destinations::of_accounts(&mut tx, &few, (Family::Evm, Mode::Test)).await;
+    let found = found.unwrap();
+    assert_eq!(
+        (found.len(), &found["acct_99"]),
+        (2, &vec!["0x99".to_owned()])
+    );
+    let read = rows_read(&mut tx, "destinations").await - before;
+    assert!(read <= READ_MAX, "{read} rows read");
     drop(tx);
     test.remove().await;
 }

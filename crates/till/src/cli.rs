@@ -2,6 +2,7 @@
 //! file of its own here, with its arguments.
 
 mod account;
+mod books;
 mod checkout;
 mod invocation;
 mod key;
@@ -41,7 +42,7 @@ use crate::progress;
     version,
     disable_help_subcommand = true,
     // So many commands fit a screen only without air between them, and without a heading of their own.
-    help_template = "{about-with-newline}{usage-heading} {usage}   Example: till demo\n{subcommands}\nOptions (and more commands: completions, man, openapi):\n{options}"
+    help_template = "{about-with-newline}{usage-heading} {usage}   Example: till demo\n{subcommands}\nOptions (and more commands: completions, digest, journal, man, openapi):\n{options}"
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -113,6 +114,21 @@ enum Command {
     /// Put a copy back, and say what the chains will be asked again
     #[command(after_help = "Example: till restore --from till-backup.db")]
     Restore(restore::Restore),
+    /// List signed digests of the journal, and hold the journal against them
+    #[command(
+        subcommand,
+        hide = true,
+        after_help = "Example: till digest verify --account acct_… --mode live"
+    )]
+    Digest(books::DigestCommand),
+    /// Print the journal of some days
+    #[command(
+        subcommand,
+        hide = true,
+        after_help = "Example: till journal export --account acct_… --mode live \\\n           \
+                      --from 2026-01-01 --to 2026-12-31"
+    )]
+    Journal(books::JournalCommand),
     /// Print the OpenAPI 3.1 document
     #[command(hide = true, after_help = "Example: till openapi > openapi.json")]
     Openapi,
@@ -184,6 +200,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Checkout(command) => command.run(&invocation),
         Command::Screening(command) => command.run(&invocation),
         Command::Network(command) => command.run(&invocation),
+        Command::Digest(command) => command.run(&invocation),
+        Command::Journal(command) => command.run(&invocation),
         Command::Migrate => invocation.run_once(async |config| {
             progress::during("bringing the schema up to date", migrate::run(&config)).await
         }),
@@ -247,7 +265,7 @@ mod tests {
     #[test]
     fn every_help_fits_one_screen_and_shows_an_example() {
         let paths = paths(&Cli::command(), &[]);
-        assert_eq!(paths.len(), 39, "{paths:?}");
+        assert_eq!(paths.len(), 46, "{paths:?}");
         for mut path in paths {
             path.push("--help".to_owned());
             let help = Cli::try_parse_from(&path).unwrap_err().to_string();

@@ -99,6 +99,9 @@ async fn whole_engine(
     if !needs_none {
         check_keys(&engine).await?;
         agree_on_key(&engine, &config.key_files(), made).await?;
+        if if_missing == IfMissing::Make {
+            till_engine::digests::key::ensure(&engine).await?;
+        }
     }
     let engine = engine.with_mailer(mailer).with_nodes(nodes);
     let engine = engine.with_lists(Some(lists)).with_watching(watching);

@@ -114,9 +114,33 @@ async fn open(config: &Database, patience: Patience) -> Result<Db, Failure> {
         Err(error) => Err(Failure::new(format!(
             "the database {} cannot be opened: {}",
             name(config),
-            explain(config, &error).await
+            match till_store::server_urls(&config.url).as_slice() {
+                [_] => explain(config, &error).await,
+                urls => explain_each(&settings, urls).await,
+            }
         ))),
     }
+}
+
+/// What is wrong with each of several servers.
+async fn explain_each(settings: &DbConfig, urls: &[String]) -> String {
+    let mut told = Vec::new();
+    for url in urls {
+        let alone = DbConfig {
+            url: url.clone(),
+            ..settings.clone()
+        };
+        let why = match Db::open(&alone).await {
+            Ok(db) => {
+                db.close().await;
+                "it can be opened now; try again".to_owned()
+            }
+            Err(StoreError::Unavailable) => explain_server(url).await,
+            Err(error) => error.to_string(),
+        };
+        told.push(format!("{}: {why}", place(url)));
+    }
+    told.join("; ")
 }
 
 /// Where the database is, without a word that could be a password.
@@ -124,13 +148,23 @@ pub fn name(config: &Database) -> String {
     if let Some(path) = config.sqlite_path() {
         return path.display().to_string();
     }
-    match Url::parse(&config.url) {
+    if config.url.starts_with("sqlite:") {
+        return "in memory".to_owned();
+    }
+    let names: Vec<String> = till_store::server_urls(&config.url)
+        .iter()
+        .map(|url| place(url))
+        .collect();
+    names.join(", ")
+}
+
+fn place(url: &str) -> String {
+    match Url::parse(url) {
         Ok(url) if url.has_host() => {
             let host = url.host_str().unwrap_or_default();
             let port = url.port().unwrap_or(POSTGRES_PORT);
             format!("{host}:{port}{}", url.path())
         }
-        _ if config.url.starts_with("sqlite:") => "in memory".to_owned(),
         _ => "postgres".to_owned(),
     }
 }
@@ -171,6 +205,9 @@ async fn explain_server(url: &str) -> String {
     let Ok(url) = Url::parse(url) else {
         return "its address is malformed".to_owned();
     };
+    if let Some(problem) = unreadable_file(&url) {
+        return problem;
+    }
     let Some(host) = url.host_str().filter(|host| !host.is_empty()) else {
         return "no server answers at its socket".to_owned();
     };
@@ -178,6 +215,16 @@ async fn explain_server(url: &str) -> String {
         Ok(_) => "it answers, but does not let us in".to_owned(),
         Err(problem) => problem,
     }
+}
+
+/// Of the files that the URL names for TLS, the first that cannot be read.
+fn unreadable_file(url: &Url) -> Option<String> {
+    url.query_pairs().find_map(|(name, path)| {
+        let is_file = matches!(&*name, "sslrootcert" | "sslcert" | "sslkey");
+        let error = std::fs::read(&*path).err().filter(|_| is_file)?;
+        let mend = remedy(&error);
+        Some(format!("{name} {path} cannot be read: {error}{mend}"))
+    })
 }
 
 /// Whether anything listens there.
@@ -216,6 +263,8 @@ mod tests {
         };
         let postgres = named("postgres://till:hunter2@db.example.com/till?password=hunter2");
         assert_eq!(postgres, "db.example.com:5432/till");
+        let several = named("postgres://till:hunter2@one,two:5433/till");
+        assert_eq!(several, "one:5432/till, two:5433/till");
         assert_eq!(named("sqlite:data/till.db"), "data/till.db");
         assert_eq!(named("sqlite::memory:"), "in memory");
     }

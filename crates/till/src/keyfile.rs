@@ -70,6 +70,11 @@ pub fn is_exposed(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o077 != 0)
 }
 
+/// Whether any user of the machine may read the file.
+pub fn is_everybodys(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o004 != 0)
+}
+
 /// Processes that start at once must agree on one key: each writes its own aside, and the first to give
 /// its file the name wins. Nobody ever sees a half-written one.
 pub fn make(path: &Path, entropy: &dyn Entropy) -> io::Result<()> {

@@ -22,6 +22,7 @@ pub fn collect(config: &Config) -> Vec<Warning> {
     warnings.extend(unwatched(config));
     warnings.extend(config.unknown_variables.iter().map(variable));
     warnings.extend(files(config));
+    warnings.extend(tls_key(config));
     warnings.extend(disk(config));
     warnings.extend(handles(config, handles::limit()));
     warnings
@@ -170,6 +171,18 @@ fn files(config: &Config) -> Vec<Warning> {
             ),
         })
         .collect()
+}
+
+/// A group may be meant to read it, as those who renew certificates often arrange; everybody is not.
+fn tls_key(config: &Config) -> Option<Warning> {
+    let path = config.server.tls_key.as_deref()?;
+    keyfile::is_everybodys(path).then(|| Warning {
+        about: "TLS key",
+        line: format!(
+            "{} can be read by everybody on this machine, who could pose as this server; make it chmod 640 or 600",
+            path.display()
+        ),
+    })
 }
 
 /// With less than this a day's work may not fit, and nothing is written when it is full.

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use futures::{FutureExt as _, StreamExt as _, stream};
-use till_chains::observer::hash_bytes;
+use till_chains::BlockHash;
 use till_core::asset::Registry;
 use till_core::chain::Block;
 use till_core::money::Units;
@@ -24,8 +24,8 @@ pub type Homes = HashMap<String, Vec<String>>;
 /// One recipient's gain of one token in one block.
 #[derive(Clone, Copy)]
 struct Gain<'h> {
-    block: [u8; 32],
-    parent: [u8; 32],
+    block: BlockHash,
+    parent: BlockHash,
     contract: [u8; 20],
     recipient: [u8; 20],
     /// Where what it receives may go; anywhere for what is no deposit address.
@@ -40,9 +40,9 @@ struct Came {
     strayed: i128,
 }
 
-/// Notes what arrived, where as many endpoints as must agree say the same. Fewer say nothing: it is asked again before
-/// the block counts as final. TRON's nodes know balances of now alone. Answers with the first block about which they
-/// contradict each other.
+/// Sets `arrived` on the transfers for which a quorum of endpoints agrees on it. The others are asked about again before
+/// their block counts as final. TRON is left out: its nodes know current balances only. Returns the first block about
+/// which endpoints contradict each other.
 pub async fn note(
     pool: Pool<'_>,
     blocks: &[Block],
@@ -119,8 +119,8 @@ fn gain(
     let contract = Registry::builtin().asset(asset)?.contract.as_deref()?;
     let block = blocks.iter().find(|block| block.height == height)?;
     Some(Gain {
-        block: hash_bytes(&block.hash)?,
-        parent: hash_bytes(&block.parent)?,
+        block: BlockHash::parse(&block.hash)?,
+        parent: BlockHash::parse(&block.parent)?,
         contract: bytes(contract)?,
         recipient: bytes(recipient)?,
         homes: None,

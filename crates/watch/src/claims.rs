@@ -1,14 +1,14 @@
-//! What a transaction moved to us is a claim of whoever says so: place, asset, sender, recipient and units in one block. It
+//! What a transaction moved to us is a claim of whoever says so: place, asset, senders, recipient and units in one block. It
 //! is a fact when as many say the very same as must agree.
 
 use std::collections::{BTreeMap, HashSet};
 
 use futures::FutureExt as _;
-use till_chains::observer::{Header, Receipt, Receipts, Transfer, hash_text};
-use till_chains::tx_hash_of;
+use till_chains::observer::{Header, Receipt, Receipts, Transfer};
+use till_chains::{BlockHash, tx_hash_of};
 use till_core::money::Units;
 
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, TransactionInBlock};
 use crate::heads::grouped;
 use crate::latecomers::ask_in_turn;
 use crate::pool::{EndpointTrouble, Pool};
@@ -20,7 +20,7 @@ use crate::update::Seen;
 pub struct Claim {
     pub place: i64,
     pub asset: String,
-    pub sender: Option<String>,
+    pub senders: Vec<String>,
     pub recipient: String,
     pub units: u128,
 }
@@ -30,7 +30,7 @@ impl Claim {
         Claim {
             place: i64::from(transfer.place),
             asset: transfer.asset.code.clone(),
-            sender: Some(transfer.sender.clone()),
+            senders: transfer.senders.clone(),
             recipient: transfer.recipient.clone(),
             units: transfer.units.0,
         }
@@ -45,7 +45,7 @@ impl Claim {
             arrived: None,
             strayed: false,
             registers: None,
-            sender: self.sender.clone(),
+            senders: self.senders.clone(),
             recipient: self.recipient.clone(),
             height: Some(height),
         }
@@ -60,7 +60,7 @@ pub type ClaimsByTransaction = BTreeMap<[u8; 32], Vec<Claim>>;
 #[derive(Clone, Copy)]
 pub struct Question<'q> {
     pub height: i64,
-    pub block: [u8; 32],
+    pub block: BlockHash,
     pub transactions: &'q [[u8; 32]],
     /// Our addresses among the recipients.
     pub ours: &'q HashSet<String>,
@@ -270,11 +270,11 @@ fn judge(
 }
 
 impl Pool<'_> {
-    /// Whether it was disputed for so long that nobody can merely be slow. The first time it is told to operators.
-    fn is_old_dispute(&self, dispute: ([u8; 32], [u8; 32]), height: i64) -> bool {
+    /// Whether endpoints have disagreed for longer than an honest one can lag. The first call for a dispute logs an error.
+    fn is_old_dispute(&self, dispute: TransactionInBlock, height: i64) -> bool {
         let standing = self.net.disputes.is_old(dispute, self.now_us());
         if standing.is_none() {
-            let (network, transaction) = (&*self.network().id, hash_text(&dispute.1));
+            let (network, transaction) = (&*self.network().id, BlockHash::from(dispute.1).text());
             tracing::error!(
                 network,
                 height,
@@ -327,7 +327,7 @@ mod tests {
         Claim {
             place,
             asset: USDC.to_owned(),
-            sender: Some("payer".to_owned()),
+            senders: vec!["payer".to_owned()],
             recipient: "shop".to_owned(),
             units,
         }
@@ -338,12 +338,12 @@ mod tests {
             asset: Registry::builtin().asset(USDC).unwrap(),
             log_index: 9,
             place: 3,
-            sender: "payer".to_owned(),
+            senders: vec!["payer".to_owned()],
             recipient: "shop".to_owned(),
             units: Units(units),
         };
         Receipt {
-            block_hash: [1; 32],
+            block_hash: [1; 32].into(),
             height: 5,
             transfers: vec![transfer],
             is_whole: true,
@@ -360,7 +360,7 @@ mod tests {
         let (paid, invented) = ([2; 32], [3; 32]);
         let question = Question {
             height: 5,
-            block: [1; 32],
+            block: [1; 32].into(),
             transactions: &[paid, invented],
             ours: &HashSet::from(["shop".to_owned()]),
             header: None,
@@ -403,7 +403,7 @@ mod tests {
             let invented = [100 + rounds; 32];
             let question = Question {
                 height: 5,
-                block: [rounds; 32],
+                block: [rounds; 32].into(),
                 transactions: &[paid, invented],
                 ours: &ours,
                 header: None,

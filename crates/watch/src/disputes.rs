@@ -54,15 +54,20 @@ impl Disputes {
 
 #[cfg(test)]
 mod tests {
+    use till_chains::BlockHash;
+
     use super::*;
 
     #[test]
     fn a_dispute_is_old_when_nobody_can_merely_be_slow_and_begins_anew_once_settled() {
-        let (disputes, about) = (Disputes::default(), ([1; 32], [2; 32]));
+        let (disputes, about) = (Disputes::default(), (BlockHash::from([1; 32]), [2; 32]));
         assert_eq!(disputes.is_old(about, 7), None);
         assert_eq!(disputes.is_old(about, 6 + SLOW_US), Some(false));
         assert_eq!(disputes.is_old(about, 7 + SLOW_US), Some(true));
-        assert_eq!(disputes.is_old(([1; 32], [3; 32]), 7 + SLOW_US), None);
+        assert_eq!(
+            disputes.is_old((BlockHash::from([1; 32]), [3; 32]), 7 + SLOW_US),
+            None
+        );
         disputes.settled(&about);
         assert_eq!(disputes.is_old(about, 7 + SLOW_US), None);
     }

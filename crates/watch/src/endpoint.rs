@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use till_chains::BlockHash;
 use till_chains::rpc::{self, RpcError};
 
 const SECOND_US: u64 = 1_000_000;
@@ -39,7 +40,7 @@ const UNSHARED_MAX: usize = 100;
 const CALLS_PAUSED_US: u64 = 60 * SECOND_US;
 
 /// A block and a transaction in it.
-pub(crate) type TransactionInBlock = ([u8; 32], [u8; 32]);
+pub(crate) type TransactionInBlock = (BlockHash, [u8; 32]);
 
 pub struct Endpoint {
     pub address: rpc::Endpoint,
@@ -57,8 +58,9 @@ struct State {
     head: Option<i64>,
     deprioritised_until: u64,
     late_until: u64,
-    /// Until when what it says of the contents of blocks is not read, and how often that was so.
+    /// Until when the contents of blocks are not read from this endpoint.
     contents_doubted_until: u64,
+    /// How often that has happened.
     contents_doubts: u32,
     contents_doubt: String,
     /// Until when no contract is called through it; none while it answers such calls.
@@ -298,7 +300,7 @@ impl Endpoint {
         true
     }
 
-    /// Returns whether this is news.
+    /// Excludes an endpoint that is not what it is configured as. Returns whether this is news.
     pub fn mark_wrong(&self, now_us: u64, what: &str) -> bool {
         let mut state = self.state();
         state.excluded_until = now_us + WRONG_US;
@@ -438,7 +440,7 @@ mod tests {
     #[test]
     fn who_claims_something_new_each_time_is_told_from_who_is_merely_first() {
         let (first, liar) = (endpoint(), endpoint());
-        let about = |second: u64| ([1; 32], [u8::try_from(second).unwrap(); 32]);
+        let about = |second: u64| ([1; 32].into(), [u8::try_from(second).unwrap(); 32]);
         for second in 0..20 {
             let now_us = second * SECOND_US;
             assert!(!first.mark_unshared(about(second), now_us));

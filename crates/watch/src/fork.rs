@@ -1,7 +1,6 @@
 //! Two chains: the one we know, and the one that enough endpoints have now.
 
 use futures::FutureExt as _;
-use till_chains::observer::hash_text;
 use till_core::chain::Block;
 
 use crate::endpoint_tips::EndpointTips;
@@ -9,7 +8,7 @@ use crate::heads::{Head, held_at};
 use crate::latecomers::{GRACE, answers_in_time};
 use crate::pool::Pool;
 
-/// How far below the first block that was ever read others may be replaced before anything is final.
+/// How many blocks below the first one ever read a reorg may replace while nothing is final.
 const UNSEEN: i64 = 64;
 
 /// The chain that we know.
@@ -47,7 +46,7 @@ pub async fn last_shared(
     let mut at = highest.min(head.block.height);
     while at >= lowest {
         let held = held_at(pool, said, window, at, head.need).await?;
-        if ours.at(at)?.hash == hash_text(&held.block.hash) {
+        if ours.at(at)?.hash == held.block.hash.text() {
             break;
         }
         at -= 1;
@@ -66,7 +65,7 @@ pub async fn last_shared(
     })
 }
 
-/// Who has another block where ours is final, against all the others, is not believed.
+/// Excludes endpoints that have another block than ours at our last final height.
 pub async fn blame_dissenters(
     pool: Pool<'_>,
     ours: KnownChain<'_>,
@@ -83,8 +82,7 @@ pub async fn blame_dissenters(
     let asked = ahead.map(|it| {
         async move {
             let there = pool.header(it.source, ours.height).await;
-            let differs =
-                there.is_ok_and(|it| it.is_some_and(|it| hash_text(&it.hash) != ours.hash));
+            let differs = there.is_ok_and(|it| it.is_some_and(|it| it.hash.text() != ours.hash));
             if differs {
                 let what = "another block at a height that is final";
                 pool.lied(it.source, what);

@@ -2,7 +2,8 @@
 //! ahead, is read by nobody.
 
 use futures::FutureExt as _;
-use till_chains::observer::{Header, hash_text};
+use till_chains::BlockHash;
+use till_chains::observer::Header;
 use till_core::chain::Block;
 
 use crate::endpoint::Endpoint;
@@ -126,14 +127,14 @@ pub(crate) async fn held_at<'s>(
     });
     let have_it = |told: &[Option<Option<(&'s Endpoint, Header)>>]| {
         let hashes = told.iter().flatten().flatten();
-        let hashes: Vec<[u8; 32]> = hashes.map(|(_, it)| it.hash).collect();
-        let same = |hash: &[u8; 32]| hashes.iter().filter(|other| *other == hash).count();
+        let hashes: Vec<BlockHash> = hashes.map(|(_, it)| it.hash).collect();
+        let same = |hash: &BlockHash| hashes.iter().filter(|other| *other == hash).count();
         hashes.iter().any(|hash| same(hash) >= need)
     };
     let told = answers_in_time(asked.collect(), || GRACE, have_it).await;
     let told = told.into_iter().flatten();
     let ours = window.iter().find(|block| block.height == height);
-    let is_ours = |block: &Header| ours.is_some_and(|ours| ours.hash == hash_text(&block.hash));
+    let is_ours = |block: &Header| ours.is_some_and(|ours| ours.hash == block.hash.text());
     let groups = grouped(told.flatten(), |header: &Header| header.hash);
     let groups = groups.into_iter().rev();
     let (block, holders) = groups.max_by_key(|(it, holders)| (holders.len(), is_ours(it)))?;

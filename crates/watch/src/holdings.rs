@@ -16,7 +16,7 @@ use crate::pool::{Pool, is_refusal};
 const GAS_MIN: u64 = 21_000;
 const GAS_MAX: u64 = 1_000_000_000;
 
-/// How long an endpoint is left in peace that wants to be asked less, each time it says so.
+/// How long to wait before each retry of an endpoint that limits our rate.
 const PAUSES: [Duration; 3] = [
     Duration::from_secs(1),
     Duration::from_secs(2),

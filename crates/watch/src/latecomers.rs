@@ -45,7 +45,7 @@ pub(crate) async fn answers_in_time<T>(
     answers
 }
 
-/// What those give who have something to give, once so many have: whoever is late then is left out.
+/// The answers that arrived by the time `enough` endpoints had one, and a grace time after that.
 pub async fn first_answers<T>(asked: Vec<BoxFuture<'_, Option<T>>>, enough: usize) -> Vec<T> {
     let is_enough =
         |answers: &[Option<Option<T>>]| answers.iter().flatten().flatten().count() >= enough;

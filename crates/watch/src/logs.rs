@@ -274,9 +274,9 @@ async fn named(
     }
 }
 
-/// The logs of the first of these blocks, from receipts that their heads name: an endpoint that leaves out the same log each
-/// time it is asked for logs is found out by that. The other blocks are taken off. None where it cannot be had, or, without
-/// patience, not now.
+/// The logs of these blocks, from receipts that match the receipts root of each header: an endpoint cannot leave a log out.
+/// Blocks beyond what is proven at once are removed from `headers`. None where an endpoint has no such receipts; without
+/// patience, also where it has none right now.
 pub async fn proven(
     pool: Pool<'_>,
     source: &Endpoint,

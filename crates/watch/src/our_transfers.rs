@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use futures::FutureExt as _;
+use till_chains::BlockHash;
 use till_chains::observer::{Header, Log};
 use till_core::asset::Registry;
 
@@ -66,15 +67,15 @@ pub fn retain_ours(pool: Pool<'_>, given: &mut [EndpointLogs<'_>], ours: &HashSe
     }
 }
 
-/// What the transactions of these logs moved to us, as far as it is proven or so many endpoints agree. The headers are those
-/// that are agreed on already.
+/// The transfers to us in the transactions of these logs, as far as they are proven or `need` endpoints agree on them. The
+/// headers are agreed on already.
 pub async fn agreed<'s>(
     pool: Pool<'s>,
     given: &[EndpointLogs<'s>],
     ours: &HashSet<String>,
     (headers, need): (&[Header], usize),
 ) -> Result<Matched, EndpointTrouble> {
-    let mut by_block: BTreeMap<(i64, [u8; 32]), BTreeSet<[u8; 32]>> = BTreeMap::new();
+    let mut by_block: BTreeMap<(i64, BlockHash), BTreeSet<[u8; 32]>> = BTreeMap::new();
     for log in given.iter().flat_map(|(_, logs)| logs) {
         let block = (log.height, log.block_hash);
         by_block.entry(block).or_default().insert(log.tx_hash);
@@ -170,7 +171,7 @@ pub fn claim_of(pool: Pool<'_>, log: &Log) -> Claim {
     Claim {
         place: NOWHERE,
         asset: asset.map_or(contract, |asset| asset.code.clone()),
-        sender: moved.map(|it| show(&it.sender)),
+        senders: moved.iter().map(|it| show(&it.sender)).collect(),
         recipient: moved.map_or(String::new(), |it| show(&it.recipient)),
         units: moved.map_or(0, |it| it.units),
     }

@@ -2,7 +2,8 @@
 
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _, TryStreamExt as _, stream};
-use till_chains::observer::{Header, Observer, Receipt, Receipts, hash_text};
+use till_chains::BlockHash;
+use till_chains::observer::{Header, Observer, Receipt, Receipts};
 use till_chains::rpc::{RpcClient, RpcError};
 use till_core::asset::Network;
 use till_core::chain::Block;
@@ -189,7 +190,8 @@ impl<'e> Pool<'e> {
         }
     }
 
-    /// The chain may have changed while it was read. Others are read for a while: one that never fits would hold up all.
+    /// Deprioritises an endpoint whose blocks did not fit together. The chain may have changed between two answers; an
+    /// endpoint that never fits would hold up everything.
     pub fn unsettled(&self, source: &Endpoint) -> EndpointTrouble {
         let network = &*self.network().id;
         tracing::debug!(network, endpoint = %source.address, "the chain changed while it was read");
@@ -201,7 +203,7 @@ impl<'e> Pool<'e> {
     pub(crate) async fn receipts(
         &self,
         source: &Endpoint,
-        block: &[u8; 32],
+        block: &BlockHash,
         transactions: &[[u8; 32]],
     ) -> Result<Receipts, EndpointTrouble> {
         if transactions.len() > RECEIPTS_MANY {
@@ -247,8 +249,8 @@ pub(crate) fn is_refusal(error: &RpcError) -> bool {
 pub fn block_of(header: &Header) -> Block {
     Block {
         height: header.height,
-        hash: hash_text(&header.hash),
-        parent: hash_text(&header.parent),
+        hash: header.hash.text(),
+        parent: header.parent.text(),
         time: header.time,
     }
 }

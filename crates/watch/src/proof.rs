@@ -2,6 +2,7 @@
 //! them. Nobody needs to agree with whoever sent them, and whoever says otherwise is wrong.
 
 use futures::FutureExt as _;
+use till_chains::BlockHash;
 use till_chains::observer::{BlockContents, Header, Receipts};
 use till_chains::rpc::RpcError;
 
@@ -11,7 +12,7 @@ use crate::quorum::{QuorumAnswer, ask_quorum};
 /// All receipts of one block. None where its header is not agreed on, or nobody gives receipts that it names.
 pub(crate) async fn prove_block(
     pool: Pool<'_>,
-    (height, block): (i64, [u8; 32]),
+    (height, block): (i64, BlockHash),
     agreed: Option<&Header>,
 ) -> Option<Receipts> {
     if !pool.observer().proves_contents() {

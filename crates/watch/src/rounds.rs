@@ -27,7 +27,7 @@ type Question<'e> = BoxFuture<'e, (usize, Option<EndpointTips<'e>>)>;
 /// The questions that are under way, one for each endpoint at most.
 pub struct Rounds<'e> {
     pool: Pool<'e>,
-    /// Behind a lock that nobody waits for: whoever holds these rounds may be shared between threads.
+    /// Locked only so that rounds can be shared between threads; nothing ever waits for the lock.
     under_way: Mutex<FuturesUnordered<Question<'e>>>,
     /// By place in the operator's order.
     is_asked: Vec<bool>,

@@ -1,7 +1,7 @@
 //! How far a network is settled: what as many endpoints as must agree say, of blocks that are ours.
 
 use futures::FutureExt as _;
-use till_chains::observer::{Header, hash_text};
+use till_chains::observer::Header;
 use till_core::chain::Block;
 
 use crate::endpoint::{Endpoint, Progress};
@@ -46,7 +46,7 @@ pub fn going_on<'s>(
     Some((going, heights.into_iter().min()?))
 }
 
-/// The blocks that are ours once a step is taken, by height.
+/// Our blocks by height, once `new` has replaced those of `window` from its first height on.
 pub struct Chain<'b> {
     pub window: &'b [Block],
     pub new: &'b [Block],
@@ -79,11 +79,11 @@ async fn covered(
     let top = chain.top()?;
     if told.height <= top.height {
         let block = chain.at(told.height)?;
-        return (block.hash == hash_text(&told.hash)).then_some(told.height);
+        return (block.hash == told.hash.text()).then_some(told.height);
     }
     // It is further than we are: what does it have where we are?
     let there = pool.header(source, top.height).await.ok()??;
-    (hash_text(&there.hash) == top.hash).then_some(top.height)
+    (there.hash.text() == top.hash).then_some(top.height)
 }
 
 /// Safe and final, as far as enough endpoints agree.

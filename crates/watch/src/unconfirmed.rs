@@ -87,7 +87,7 @@ mod tests {
             arrived: None,
             strayed: false,
             registers: None,
-            sender: None,
+            senders: Vec::new(),
             recipient: String::new(),
             height: Some(height),
         }

@@ -58,11 +58,13 @@ pub struct Seen {
     pub units: Units,
     /// What came with it, by the word of as many endpoints as must agree; none where they have not said.
     pub arrived: Option<Units>,
-    /// What arrived left the address again in the same block, and went to nobody whose it is.
+    /// The amount left the deposit address in the same block, and not to a destination of its merchant.
     pub strayed: bool,
-    /// What registers on the chain say of the sender.
+    /// What registers on the chain say of the senders.
     pub registers: Option<String>,
-    pub sender: Option<String>,
+    /// Whose it was before: one where an account sends, many where a transaction spends what several had. Empty while
+    /// nobody is known.
+    pub senders: Vec<String>,
     pub recipient: String,
     /// None while it waits for a block.
     pub height: Option<i64>,

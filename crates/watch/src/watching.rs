@@ -61,7 +61,7 @@ impl WatchedSet {
 }
 
 impl Watching {
-    /// None where nothing that is configured can be watched.
+    /// None where no configured network can be watched.
     pub fn new(
         networks: BTreeMap<String, WatchSettings>,
         expiry_wait_ms: i64,

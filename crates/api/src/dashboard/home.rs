@@ -5,8 +5,9 @@ use std::sync::Arc;
 use axum::extract::State;
 use scoped_futures::ScopedFutureExt as _;
 use till_core::time;
+use till_engine::digests;
 use till_engine::team::{audit_log, deposits, home};
-use till_engine::view::{AuditEventView, DepositView, HomeView};
+use till_engine::view::{AuditEventView, DepositView, DigestView, HomeView};
 use till_http::query::{self, integer};
 use till_http::read::{self, Read};
 use utoipa_axum::router::OpenApiRouter;
@@ -26,6 +27,7 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(list_deposits))
         .routes(routes!(dismiss))
         .routes(routes!(list_audit_events))
+        .routes(routes!(list_digests))
 }
 
 const DAYS_MAX: i64 = 90;
@@ -158,4 +160,16 @@ async fn list_audit_events(
     let account = got.caller.asked.account.as_deref().unwrap_or_default();
     let found = audit_log::list(&api.engine, account, &filter, &pager.page).await?;
     pager.shown(found)
+}
+
+/// List the signed digests of the journal, newest first
+#[utoipa::path(
+    get, path = "/v1/dashboard/ledger_digests", tag = "Dashboard", operation_id = "listLedgerDigests",
+    params(ModeHeaders, PageParams),
+    responses((status = 200, description = "A page of digests", body = List<DigestView>), Refusals),
+    security(("session" = []))
+)]
+async fn list_digests(State(api): State<Arc<Api>>, got: SignedGot<Listing>) -> Answered {
+    let (pager, scope) = (got.pager(&api, "ledger_digests")?, got.scope()?);
+    pager.shown(digests::list(&api.engine, &scope, &pager.page).await?)
 }

@@ -15,7 +15,7 @@ use crate::handler::errors::ErrorEnvelope;
 use crate::handler::words::{
     DeliveryStatus, InvoiceStatus, PaymentStatus, PlanStatus, RefundStatus, SubscriptionStatus,
 };
-use crate::{checkout, dashboard, health, v1};
+use crate::{checkout, dashboard, health, v1, well_known};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -53,6 +53,7 @@ pub fn endpoints() -> OpenApiRouter<Arc<Api>> {
         .merge(checkout::routes())
         .merge(v1::test_helpers::routes())
         .merge(dashboard::routes())
+        .merge(well_known::routes())
         .merge(health::routes())
 }
 

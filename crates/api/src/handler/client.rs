@@ -22,14 +22,18 @@ pub struct Client(pub IpAddr);
 
 impl Client {
     pub fn of(api: &Api, parts: &Parts) -> Result<Client, Failure> {
-        let peer = parts
-            .extensions
-            .get::<ConnectInfo<SocketAddr>>()
-            .ok_or_else(|| Broken::new("a request without a peer"))?;
-        let proxies = &api.config.trusted_proxies;
-        let client = client_addr(peer.0.ip(), &parts.headers, proxies);
-        Ok(Client(limit_key(client)))
+        Ok(Client(limit_key(address(api, parts)?)))
     }
+}
+
+/// The whole address that a request came from, as far as it may be believed.
+pub fn address(api: &Api, parts: &Parts) -> Result<IpAddr, Failure> {
+    let peer = parts
+        .extensions
+        .get::<ConnectInfo<SocketAddr>>()
+        .ok_or_else(|| Broken::new("a request without a peer"))?;
+    let proxies = &api.config.trusted_proxies;
+    Ok(client_addr(peer.0.ip(), &parts.headers, proxies))
 }
 
 impl FromRequestParts<Arc<Api>> for Client {
@@ -46,7 +50,7 @@ pub fn origin_of(api: &Api, parts: &Parts) -> Result<Origin, Failure> {
     let agent = agent.and_then(|agent| agent.to_str().ok());
     let request = parts.extensions.get::<RequestId>();
     Ok(Origin {
-        ip: Some(Client::of(api, parts)?.0.to_string()),
+        ip: Some(address(api, parts)?.to_string()),
         user_agent: agent.map(|agent| agent.chars().take(USER_AGENT_CHARS_MAX).collect()),
         session: None,
         request: request.map(|id| id.as_str().to_owned()),

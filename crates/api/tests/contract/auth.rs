@@ -35,6 +35,7 @@ const HELPERS: &[(&str, &str)] = &[
 const OPEN: &[(&str, &str)] = &[
     ("GET", "/healthz"),
     ("GET", "/readyz"),
+    ("GET", "/.well-known/till-ledger.json"),
     ("GET", "/openapi.json"),
     ("GET", "/docs"),
     ("GET", "/nowhere"),

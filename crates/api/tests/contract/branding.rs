@@ -154,8 +154,12 @@ on_every_engine! {
     async fn a_name_may_have_a_long_word_and_no_address(world: World) {
         let evm = till_chains::example_destination(Family::Evm).to_owned();
         let till = world.till_with(Setup { destinations: Some(vec![(Family::Evm, Mode::Test, evm)]), ..Setup::default() }).await;
-        for name in ["Rindfleischetikettierungsladen", "Café 24/7", "Pay & Go", "4711", "D:/shop"] {
+        for name in ["Rindfleischetikettierungsladen", "Café 24/7", "Pay & Go", "4711", "D:/shop", "Booking.com"] {
             assert_eq!(till.set(json!({ "display_name": name })).await["display_name"], name);
+        }
+        for name in ["www.evil.com", "evil.com/pay", "help@evil.com", "Pay\u{200b}Pal", "Pay\u{202e}laP"] {
+            let asked = till.post("/v1/merchant/settings", json!({ "display_name": name })).await;
+            asked.refused(400, "parameter_invalid", "display_name");
         }
     }
 }

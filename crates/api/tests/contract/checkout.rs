@@ -239,7 +239,8 @@ on_every_engine! {
         bind(&till, &second, BASE, WALLET).await.refused(409, "invoice_not_awaiting_payment", None);
         let first = till.simulate(&id(&invoice), json!({ "asset": BASE, "sender": WALLET })).await;
         assert_eq!(first["status"], "paid");
-        // A paid invoice's amount is free again.
+        // A paid invoice's amount is free again, once no block can name it any more.
+        till.advance(120).await;
         let third = till.invoice().await;
         assert_eq!(bind(&till, &third, BASE, WALLET).await.ok(200)["amount"], "25.00");
     }

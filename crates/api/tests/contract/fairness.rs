@@ -137,6 +137,18 @@ on_every_engine! {
         assert_eq!(status(&till, &second).await, "expired");
     }
 
+    async fn a_link_whose_orders_all_have_wallets_is_shown_as_reserved(world: World) {
+        let till = till(&world).await;
+        let made = link(&till, fixed_with("quantity_limit", json!(2))).await;
+        for wallet in [WALLET, "0x2222222222222222222222222222222222222222"] {
+            let opened = order(&till, &made, "192.0.2.1").await.ok(201);
+            assert_eq!(status_of(&till, &made).await, "active");
+            bind(&till, &opened, BASE, wallet).await.ok(200);
+        }
+        assert_eq!(status_of(&till, &made).await, "fully_reserved");
+        order(&till, &made, "192.0.2.2").await.refused(409, "payment_link_fully_reserved", None);
+    }
+
     async fn whoever_comes_at_once_takes_a_place_each_and_no_unit_is_sold_twice(world: World) {
         let till = till(&world).await;
         let made = link(&till, fixed_with("quantity_limit", json!(4))).await;

@@ -213,6 +213,37 @@ on_every_engine! {
         assert_eq!(status_of(&till, &made).await, "fully_reserved");
     }
 
+    async fn a_part_paid_order_that_gave_its_unit_away_takes_nothing_more(world: World) {
+        let till = world.till().await;
+        let made = link(&till, fixed_with("quantity_limit", json!(1))).await;
+        let order = async || {
+            let order = id(&pay_from(&till, &made, json!({})).await);
+            let pick = format!("/v1/checkout/invoices/{order}/payment_option");
+            till.post(&pick, json!({ "asset": BASE })).await.ok(200);
+            order
+        };
+        let units = async || {
+            let link = till.get(&format!("/v1/payment_links/{}", id(&made))).await.ok(200);
+            link["quantity_used"].as_i64().unwrap()
+        };
+        let (half, rest) = (json!({ "asset": BASE, "amount": "0.50" }), json!({ "asset": BASE }));
+        let first = order().await;
+        till.simulate(&first, half.clone()).await;
+        till.advance(3_600 + 86_400 - 60).await;
+        assert_eq!(status_of(&till, &made).await, "fully_reserved");
+        till.advance(120).await;
+        assert_eq!(status_of(&till, &made).await, "active");
+        let second = order().await;
+        till.simulate(&second, rest.clone()).await;
+        assert_eq!(units().await, 1);
+        // The rest comes all the same: it is refundable, the merchant is told, and nothing is sold twice.
+        assert_eq!(till.simulate(&first, rest.clone()).await["status"], "partially_paid");
+        assert_eq!(units().await, 1);
+        let statuses: Vec<Value> = till.payments_of(&first).await.iter().map(|it| it["status"].clone()).collect();
+        assert_eq!(statuses, ["refundable", "credited"]);
+        assert_eq!(till.event_types(&first).await.last().unwrap(), "invoice.late_payment");
+    }
+
     async fn the_payers_amount_is_held_against_the_link(world: World) {
         let till = world.till().await;
         let made = link(&till, chosen(json!("1.00"), json!("10"))).await;
@@ -351,10 +382,20 @@ on_every_engine! {
         let key = &till.account.test.publishable_key;
         let payers = till.call("GET", &format!("/v1/checkout/invoices/{}", id(&invoice))).key(key).send().await.ok(200);
         assert_eq!((&payers["payment_options"], &payers["status"]), (&json!([]), &json!("partially_paid")));
-        // What comes nevertheless still counts, and the unit with it.
+        // What comes nevertheless is the payer's: the unit may be somebody else's by now.
         till.simulate(&id(&invoice), json!({ "asset": asset, "amount": own["amount_remaining"]["amount"] })).await;
-        assert_eq!(till.retrieve(&id(&invoice)).await["status"], "paid_late");
-        assert_eq!(status_of(&till, &made).await, "sold_out");
+        assert_eq!(till.retrieve(&id(&invoice)).await["status"], "partially_paid");
+        assert_eq!(status_of(&till, &made).await, "active");
+    }
+
+    async fn an_order_at_a_link_without_a_limit_takes_the_rest_for_good(world: World) {
+        let till = world.till().await;
+        let made = link(&till, fixed()).await;
+        let invoice = id(&pay_from(&till, &made, json!({})).await);
+        till.post(&format!("/v1/checkout/invoices/{invoice}/payment_option"), json!({ "asset": BASE })).await.ok(200);
+        till.simulate(&invoice, json!({ "asset": BASE, "amount": "1" })).await;
+        till.advance(2 * 86_400).await;
+        assert_eq!(till.simulate(&invoice, json!({ "asset": BASE, "amount": "4" })).await["status"], "paid_late");
     }
 
     async fn a_link_is_never_oversold(world: World) {

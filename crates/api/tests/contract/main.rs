@@ -17,6 +17,7 @@ mod credit;
 mod credit_once;
 mod customers;
 mod described_requests;
+mod digests;
 mod errors;
 mod fairness;
 mod idempotency;

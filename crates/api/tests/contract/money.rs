@@ -11,7 +11,7 @@ use till_engine::intake::{Observation, Sighting, take_in};
 use till_engine::invoices::{Decision, Resolve, Via, held_payments, resolve_review};
 use till_store::Queries as _;
 
-use crate::harness::{BASE, BTC, NILE, Till, id, text, until};
+use crate::harness::{BASE, BTC, NILE, Till, address, id, text, until};
 use crate::reviews::{decide, listed};
 use crate::statuses::{balances, books, observe, tokens, transfer};
 
@@ -210,12 +210,39 @@ on_every_engine! {
         observe(&till, &till.scope(), &[send(1, 1), send(2, 9_999)]).await;
         assert_eq!(till.event_types(&id(&invoice)).await, ["invoice.created"]);
         let mut speck = send(3, 1);
-        speck.sender = Some(listed(Family::Evm, "sanctions").to_owned());
+        speck.senders = vec![listed(Family::Evm, "sanctions").to_owned()];
         observe(&till, &till.scope(), &[speck]).await;
         assert_eq!(till.retrieve(&id(&invoice)).await["status"], "awaiting_payment");
         assert_eq!(statuses(&till, &id(&invoice)).await, ["held", "refundable", "refundable"]);
         observe(&till, &till.scope(), &[send(4, 10_000)]).await;
         assert_eq!(till.event_types(&id(&invoice)).await, ["invoice.created", "invoice.wrong_asset"]);
+    }
+
+    async fn one_listed_sender_of_many_is_enough_to_hold(world: World) {
+        let till = world.till().await;
+        let invoice = till.invoice().await;
+        let clean = |digit: &str| format!("0x{}", digit.repeat(40));
+        let of_many = |n: i64, senders: Vec<String>, invoice: &Value| Observation {
+            senders,
+            ..transfer(invoice, BASE, 25_000_000, &format!("0x{n:064x}"), 0, Level::Final, now(invoice))
+        };
+        let senders = vec![clean("1"), clean("2"), listed(Family::Evm, "sanctions").to_owned(), clean("3")];
+        observe(&till, &till.scope(), &[of_many(1, senders.clone(), &invoice)]).await;
+        assert_eq!(till.retrieve(&id(&invoice)).await["review"]["hold"], "sanctions");
+        let payment = till.payments_of(&id(&invoice)).await.remove(0);
+        assert_eq!((&payment["status"], &payment["from"]), (&json!("held"), &json!(clean("1"))));
+        let mut reader = till.engine().db.read().await.unwrap();
+        let sql = "SELECT address FROM screenings WHERE subject = $1 ORDER BY address";
+        let screened: Vec<(String,)> = reader.all(sql, &[id(&payment).into()]).await.unwrap();
+        drop(reader);
+        assert_eq!(screened.len(), 4, "each of them is on record: {screened:?}");
+        // Nobody of many is listed: paid. One of them is a deposit address of ours: the merchant empties it.
+        let other = till.invoice().await;
+        observe(&till, &till.scope(), &[of_many(2, senders[..2].to_vec(), &other)]).await;
+        assert_eq!(till.retrieve(&id(&other)).await["status"], "paid");
+        let third = till.invoice().await;
+        let swept = vec![clean("1"), address(&other, BASE)];
+        assert_eq!(observe(&till, &till.scope(), &[of_many(3, swept, &third)]).await, [None]);
     }
 
     async fn every_sender_is_screened_also_of_what_does_not_count(world: World) {
@@ -227,7 +254,7 @@ on_every_engine! {
             cancel(&till, &id(&cancelled)).await;
             let expired = till.invoice().await;
             let mut token = transfer(&wrong, EURC, 7_000_000, &format!("0x{}", decision.repeat(10)), 0, Level::Final, now(&wrong));
-            token.sender = Some(sender.to_owned());
+            token.senders = vec![sender.to_owned()];
             observe(&till, &till.scope(), &[token]).await;
             till.simulate(&id(&cancelled), json!({ "sender": sender })).await;
             till.advance(3_601).await;
@@ -328,7 +355,7 @@ on_every_engine! { postgres
         let invoice = till.invoice().await;
         till.simulate(&id(&invoice), json!({ "sender": sender })).await;
         let mut second = transfer(&invoice, BASE, 25_000_000, &format!("0x{}", "ab".repeat(32)), 0, Level::Final, now(&invoice));
-        second.sender = Some(sender.to_owned());
+        second.senders = vec![sender.to_owned()];
         let decided = std::sync::Mutex::new(None);
         let (decided, second, invoice_id) = (&decided, &second, &id(&invoice));
         let (caller, scope) = (&till, till.scope());

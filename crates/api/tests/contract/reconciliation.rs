@@ -84,7 +84,7 @@ fn moved(number: u8, place: i64, recipient: &str, units: u128) -> TransferRow {
         arrived: None,
         whole: false,
         registers: None,
-        sender: None,
+        senders: Vec::new(),
         recipient: recipient.to_owned(),
         simulated: false,
         first_seen_at: 0,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::claims::{PAYER, claim};
-use crate::harness::{BTC, Mood, Node, Setup, Till, World, id, text};
+use crate::harness::{BASE, BTC, Mood, Node, Setup, Till, World, id, text, until};
 use crate::refunds::{act, received, refund, reverse, shown, tx};
 
 const USDC: &str = "036cbd53842c5426634e7929541ec2318f3dcf7e";
@@ -60,11 +60,93 @@ fn by(kind: &str, number: u8) -> Vec<(String, String, Value)> {
     vec![(kind.to_owned(), "20.00".to_owned(), json!(tx(number)))]
 }
 
+/// What the merchant's and the payer's view ask for.
+async fn asked(till: &Till, invoice: &str) -> [String; 2] {
+    let payers = till.get(&format!("/v1/checkout/invoices/{invoice}")).await;
+    let views = [till.retrieve(invoice).await, payers.ok(200)];
+    views.map(|view| {
+        let options = view["payment_options"].as_array().unwrap();
+        let of_base = options.iter().find(|option| option["asset"] == BASE);
+        text(&of_base.unwrap()["amount_due"])
+    })
+}
+
 async fn mark(till: &Till, refund: &Value, number: u8) -> crate::harness::Reply {
     act(till, refund, "mark_sent", json!({ "tx_hash": tx(number) })).await
 }
 
+/// The refunds of this account that reconciliation flags as not paid, by transaction.
+async fn unpaid(till: &Till) -> Vec<Value> {
+    let report = till.get("/v1/reconciliation").await.ok(200);
+    let all = report["discrepancies"].as_array().unwrap().iter();
+    let found = all.filter(|one| one["kind"] == "refund_not_paid");
+    found.map(|one| one["tx_hash"].clone()).collect()
+}
+
 on_every_engine! {
+    async fn a_payout_that_was_recorded_while_it_waited_for_a_block_is_followed(world: World) {
+        const HOUR_S: i64 = 3_600;
+        let node = Node::start(84_532, Mood::Answers).await;
+        let till = observed_by(&world, &node).await;
+        world.clock.stop();
+        let look = async |seconds: i64| {
+            world.clock.advance_s(seconds);
+            till_engine::workers::payouts::look_at_due(till.engine()).await.unwrap();
+            let mut reader = till.engine().db.read().await.unwrap();
+            let sql = "SELECT refund FROM payout_looks ORDER BY refund";
+            let left: Vec<(String,)> = till_store::Queries::all(&mut reader, sql, &[]).await.unwrap();
+            left.len()
+        };
+        let mut made = Vec::new();
+        for number in 0x31..=0x34 {
+            let (_, refund) = ready(&till).await;
+            assert_eq!(mark(&till, &refund, number).await.ok(200)["status"], "sent");
+            made.push(refund);
+        }
+        assert_eq!(look(61).await, 4, "no block has any of them");
+        assert_eq!(unpaid(&till).await, Vec::<Value>::new());
+        // One pays as it should, one too little, one leaves the chain again, and one is never mined.
+        node.knows(&tx(0x31), &[(USDC, SHOP, &payer(), 20_000_000)]);
+        node.knows(&tx(0x32), &[(USDC, SHOP, &payer(), 19_000_000)]);
+        node.knows(&tx(0x33), &[(USDC, SHOP, &payer(), 20_000_000)]);
+        until("the payout of too little", || async { (look(61).await == 3).then_some(()) }).await;
+        assert_eq!(unpaid(&till).await, [json!(tx(0x32))]);
+        node.forgets(&tx(0x33));
+        assert_eq!(look(HOUR_S / 2).await, 3);
+        node.set_broken(true);
+        assert_eq!(look(4 * 24 * HOUR_S).await, 3, "nodes that are down say nothing about anybody");
+        node.set_broken(false);
+        until("the end of all", || async { (look(2 * HOUR_S).await == 0).then_some(()) }).await;
+        let mut flagged = unpaid(&till).await;
+        flagged.sort_by_key(text);
+        assert_eq!(flagged, [json!(tx(0x32)), json!(tx(0x33)), json!(tx(0x34))]);
+        for refund in made {
+            assert_eq!(shown(&till, &refund).await["status"], "sent");
+        }
+    }
+
+    async fn what_was_sent_back_of_a_payment_that_is_gone_is_asked_for_and_taken(world: World) {
+        let till = world.till().await;
+        for by_wallet in [false, true] {
+            let invoice = received(&till, "45").await;
+            let made = refund(&till, &invoice, json!({})).await.ok(201);
+            claim(&till, &made, "eip155:84532", PAYER).await.ok(200);
+            mark(&till, &made, 0x20 + u8::from(by_wallet)).await.ok(200);
+            reverse_all(&till, &invoice).await;
+            assert_eq!(till.retrieve(&invoice).await["status"], "awaiting_payment");
+            assert_eq!(asked(&till, &invoice).await, ["45.00", "45.00"]);
+            let sender = "0x1111111111111111111111111111111111111111";
+            let mut payment = json!({ "asset": BASE });
+            if by_wallet {
+                let path = format!("/v1/checkout/invoices/{invoice}/wallet_binding");
+                let told = till.post(&path, json!({ "asset": BASE, "sender": sender })).await.ok(200);
+                assert_eq!(told["amount"], "45.00");
+                payment["sender"] = json!(sender);
+            }
+            assert_eq!(till.simulate(&invoice, payment).await["status"], "paid");
+        }
+    }
+
     async fn a_payout_before_a_reversal_is_recorded_where_the_chain_cannot_be_asked(world: World) {
         let till = world.till().await;
         let (invoice, made) = ready(&till).await;

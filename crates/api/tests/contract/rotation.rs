@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use till_core::webhook::verify;
 use till_engine::EngineLimits;
 use till_engine::base::vault::Vault;
+use till_engine::digests;
 use till_engine::rotation::{self, Pass};
 use till_store::sealed::{self, SealedColumn};
 
@@ -62,6 +63,7 @@ impl Kept {
             session: text(&seen["session_token"]),
         };
         kept.leave_address(till).await;
+        digests::key::ensure(till.engine()).await.unwrap();
         kept
     }
 

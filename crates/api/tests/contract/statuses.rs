@@ -61,7 +61,7 @@ pub fn transfer(
         units: Units(units),
         arrived: None,
         registers: None,
-        sender: None,
+        senders: Vec::new(),
         recipient: address(invoice, BASE),
         sighting: Sighting::InBlock {
             level,

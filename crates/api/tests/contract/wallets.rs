@@ -42,7 +42,7 @@ fn sent(binding: &Value, tx: u8, time: i64) -> Observation {
         units: Units(text(&binding["amount_base_units"]).parse().unwrap()),
         arrived: None,
         registers: None,
-        sender: Some(text(&binding["sender"])),
+        senders: vec![text(&binding["sender"])],
         recipient: text(&binding["destination"]),
         sighting: Sighting::InBlock {
             level: Level::Final,
@@ -100,6 +100,7 @@ on_every_engine! {
         let first = till.invoice().await;
         let told = bound(&till, &first).await;
         till.simulate(&id(&first), json!({ "asset": BASE })).await;
+        till.advance(121).await;
         let second = till.invoice().await;
         assert_eq!(bound(&till, &second).await["amount"], told["amount"]);
         reverse(&till, &first).await;
@@ -146,11 +147,34 @@ on_every_engine! {
         assert_eq!(till.payments_of(&id(&invoice)).await.len(), 1);
     }
 
+    async fn an_amount_that_was_just_given_up_still_leads_to_its_invoice_and_is_given_to_no_other(world: World) {
+        let till = world.till().await;
+        let other = till.another_account().await;
+        let first = till.invoice().await;
+        bound(&till, &first).await;
+        till.post(&format!("/v1/invoices/{}/cancel", id(&first)), json!({})).await.ok(200);
+        let second = till.invoice().await;
+        let told = bound(&till, &second).await;
+        assert_eq!(told["amount"], "25.000001");
+        // The same destination in another account's time.
+        let theirs = other.invoice().await;
+        assert_eq!(bound(&other, &theirs).await["amount"], "25.000002");
+        // Sent now, in a block whose clock is a minute and a half behind.
+        let now = till.engine().clock.now_ms();
+        crate::statuses::observe(&till, &till.scope(), &[sent(&told, 0xc1, now - 90_000)]).await;
+        assert_eq!(till.retrieve(&id(&second)).await["status"], "paid");
+        assert!(till.payments_of(&id(&first)).await.is_empty());
+        till.advance(120).await;
+        let third = till.invoice().await;
+        assert_eq!(bound(&till, &third).await["amount"], "25.00");
+    }
+
     async fn a_binding_that_was_replaced_stays_ended(world: World) {
         let till = world.till().await;
         let first = till.invoice().await;
         let told = bound(&till, &first).await;
         till.simulate(&id(&first), json!({ "asset": BASE })).await;
+        till.advance(121).await;
         let second = till.invoice().await;
         bound(&till, &second).await;
         // It asks again, for another amount: the first one is the second invoice's.

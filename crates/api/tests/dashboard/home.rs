@@ -47,7 +47,7 @@ async fn stray(till: &Till, recipient: &str, count: u8) {
             arrived: None,
             whole: false,
             registers: None,
-            sender: None,
+            senders: Vec::new(),
             recipient: recipient.to_owned(),
             simulated: false,
             // Some at one moment.
@@ -200,6 +200,21 @@ on_every_engine! {
         let stranger = till.another_account().await;
         let stranger = member(&stranger, "x@example.com", Role::Admin).await;
         assert!(data(&stranger.get(&format!("audit_events?actor={user}")).await.ok(200)).is_empty());
+    }
+}
+
+on_every_engine! {
+    async fn signed_days_of_the_journal_are_listed(world: World) {
+        let till = world.till().await;
+        let browser = owner(&till).await.in_mode("test");
+        assert!(data(&browser.get("ledger_digests").await.ok(200)).is_empty());
+        let invoice = id(&till.invoice().await);
+        till.simulate(&invoice, json!({})).await;
+        world.clock.advance_s(86_400);
+        till_engine::workers::digests::make_due(till.engine()).await.unwrap();
+        let browser = member(&till, "later@example.com", Role::Admin).await.in_mode("test");
+        let digests = data(&browser.get("ledger_digests").await.ok(200));
+        assert_eq!((digests.len(), &digests[0]["object"]), (1, &json!("ledger_digest")));
     }
 }
 

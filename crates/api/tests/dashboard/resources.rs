@@ -74,7 +74,7 @@ async fn held_in_live(till: &Till, n: u8) -> Value {
         units: Units(25_000_000),
         arrived: None,
         registers: None,
-        sender: None,
+        senders: Vec::new(),
         recipient: address(&invoice, LIVE_USDC),
         sighting: Sighting::InBlock {
             level: Level::Final,

@@ -8,12 +8,13 @@ use till_core::asset::{Family, Network};
 use super::bloom::Bloom;
 use super::decode::TRANSFER;
 use super::words::{DecodeError, bytes, height, time_ms};
+use crate::block_hash::BlockHash;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     pub height: i64,
-    pub hash: [u8; 32],
-    pub parent: [u8; 32],
+    pub hash: BlockHash,
+    pub parent: BlockHash,
     /// In milliseconds.
     pub time: i64,
     /// None where the network's nodes do not fill it.
@@ -71,8 +72,8 @@ pub fn header(network: &Network, result: &str) -> Result<Option<Header>, DecodeE
     };
     Ok(Some(Header {
         height: height(&raw.number)?,
-        hash: bytes(&raw.hash)?,
-        parent: bytes(&raw.parent_hash)?,
+        hash: bytes::<32>(&raw.hash)?.into(),
+        parent: bytes::<32>(&raw.parent_hash)?.into(),
         time: time_ms(&raw.timestamp)?,
         bloom,
         receipts_root,

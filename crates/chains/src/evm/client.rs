@@ -11,6 +11,7 @@ use super::decode::{self, Receipt, Transfer};
 use super::logs::{self, Contracts, Log};
 use super::receipts_root::receipts_root;
 use super::words::{self, DecodeError};
+use crate::block_hash::BlockHash;
 use crate::rpc::{Endpoint, RpcClient, RpcError};
 
 /// The logs of a busy network's tokens, or all receipts of a large block. More is asked for in smaller parts.
@@ -41,7 +42,7 @@ pub async fn header(
     let header = read(blocks::header(network, result.get()))?;
     let is_it = |header: &Header| match which {
         BlockRef::At(height) => header.height == *height,
-        BlockRef::Hash(hash) => header.hash == *hash,
+        BlockRef::Hash(hash) => header.hash == BlockHash::from(*hash),
         BlockRef::Tag(_) => true,
     };
     match header {
@@ -134,7 +135,7 @@ pub async fn proven_receipts(
     let (true, Some((named, order))) = (names_receipts(network), named) else {
         return Ok(Proven::Unknown);
     };
-    let params = json!([shown(&header.hash)]);
+    let params = json!([header.hash.text()]);
     let result = large(rpc, endpoint, "eth_getBlockReceipts", &params).await?;
     let Some(root) = read(receipts_root(result.get()))? else {
         return Ok(Proven::Unknown);

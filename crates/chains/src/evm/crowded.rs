@@ -8,6 +8,7 @@ use till_core::asset::Network;
 use super::client::{self, LogRange};
 use super::decode::{Receipt, Transfer};
 use super::logs::{Contracts, Log, Moved};
+use crate::block_hash::BlockHash;
 use crate::raw::raw;
 use crate::rpc::{Endpoint, RpcClient, RpcError};
 
@@ -54,13 +55,13 @@ async fn from_receipts(
 ) -> Result<Vec<Log>, RpcError> {
     let network = contracts.network();
     let receipts = client::block_receipts(rpc, endpoint, network, &block).await?;
-    logs_of(network, block, &receipts)
+    logs_of(network, block.into(), &receipts)
 }
 
 /// What the receipts of a block say, as its logs would.
 pub(crate) fn logs_of(
     network: &Network,
-    block: [u8; 32],
+    block: BlockHash,
     receipts: &BTreeMap<[u8; 32], Receipt>,
 ) -> Result<Vec<Log>, RpcError> {
     let mut logs = Vec::new();
@@ -73,7 +74,8 @@ pub(crate) fn logs_of(
         let log = |transfer: &Transfer| {
             let address = |text: &str| raw(network.family, text);
             let units = transfer.units.0;
-            let (sender, recipient) = (address(&transfer.sender)?, address(&transfer.recipient)?);
+            let sender = address(transfer.senders.first()?)?;
+            let recipient = address(&transfer.recipient)?;
             Some(Log {
                 height,
                 block_hash: block,

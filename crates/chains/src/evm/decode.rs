@@ -13,6 +13,7 @@ use till_core::money::Units;
 
 use super::bloom::Bloom;
 use super::words::{any_bytes, bytes, height, quantity};
+use crate::block_hash::BlockHash;
 
 pub use super::words::DecodeError;
 
@@ -23,7 +24,7 @@ pub(super) const TRANSFER: [u8; 32] =
 /// What a transaction that is in a block did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
-    pub block_hash: [u8; 32],
+    pub block_hash: BlockHash,
     pub height: i64,
     /// In the order of its logs; none when it failed.
     pub transfers: Vec<Transfer>,
@@ -40,7 +41,8 @@ pub struct Transfer {
     pub log_index: u64,
     /// Among the logs of its own transaction: the same wherever the transaction is mined.
     pub place: u32,
-    pub sender: String,
+    /// Whose it was before. A log names one; a transaction of another family may spend what many had.
+    pub senders: Vec<String>,
     pub recipient: String,
     pub units: Units,
 }
@@ -103,7 +105,7 @@ pub fn block_receipts(
 /// to is believed: success and logs, each at its place; not the block that a receipt names, nor the numbers of logs.
 pub fn proven_receipts(
     network: &Network,
-    (block_hash, height): ([u8; 32], i64),
+    (block_hash, height): (BlockHash, i64),
     result: &str,
 ) -> Result<Vec<([u8; 32], Receipt)>, DecodeError> {
     let raw: Vec<RawReceipt> = serde_json::from_str(result).map_err(|_| DecodeError::Shape)?;
@@ -166,7 +168,7 @@ fn read(
     let (Some(block_hash), Some(block_number)) = (&raw.block_hash, &raw.block_number) else {
         return Ok(None);
     };
-    let (block_hash, height) = (bytes::<32>(block_hash)?, height(block_number)?);
+    let (block_hash, height) = (bytes::<32>(block_hash)?.into(), height(block_number)?);
     let succeeded = succeeded(raw)?;
     let mut transfers = BTreeMap::new();
     let mut bloom = Bloom::default();
@@ -244,7 +246,7 @@ fn transfer(
         asset,
         log_index,
         place: 0,
-        sender: display(&sender),
+        senders: vec![display(&sender)],
         recipient: display(&recipient),
         units: Units(units),
     }))

@@ -9,6 +9,7 @@ use till_core::asset::{Network, Registry};
 
 use super::decode::{TRANSFER, address, amount, contract};
 use super::words::{DecodeError, any_bytes, bytes, height, quantity};
+use crate::block_hash::BlockHash;
 use crate::raw::raw;
 
 /// The contracts of a network's assets, those that are only recognised among them.
@@ -52,7 +53,7 @@ impl Contracts {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Log {
     pub height: i64,
-    pub block_hash: [u8; 32],
+    pub block_hash: BlockHash,
     pub tx_hash: [u8; 32],
     pub contract: [u8; 20],
     /// None for one that only looks like a transfer, or that moves nothing.
@@ -117,7 +118,7 @@ fn read(contracts: &Contracts, log: &RawLog<'_>) -> Result<Log, DecodeError> {
     let value = <[u8; 32]>::try_from(data);
     Ok(Log {
         height,
-        block_hash: bytes(&log.block_hash)?,
+        block_hash: bytes::<32>(&log.block_hash)?.into(),
         tx_hash: bytes(&log.transaction_hash)?,
         contract,
         moved: match (rest.len(), value) {

@@ -108,7 +108,7 @@ fn sane(network: &Network, receipt: &Receipt) {
         assert!(places.insert(transfer.place), "a place twice");
         assert_eq!(transfer.asset.network, network.id);
         assert!((1..UNITS_END).contains(&transfer.units.0));
-        for address in [&transfer.sender, &transfer.recipient] {
+        for address in [&transfer.senders[0], &transfer.recipient] {
             let shown = parse_address(network, address);
             assert!(shown.is_ok_and(|shown| shown == *address) || is_zero(network, address));
         }

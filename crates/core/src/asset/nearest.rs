@@ -1,6 +1,6 @@
 //! What somebody may have meant by a code that is no asset's.
 
-use super::{Asset, Mode, Registry};
+use super::registry::{Asset, Mode, Registry};
 
 /// Texts longer than this stand for nothing anybody meant.
 const CHARS_MAX: usize = 80;
@@ -19,7 +19,7 @@ impl Registry {
             Some((symbol, network)) => (symbol, Some(network)),
             None => (wanted.as_str(), None),
         };
-        let of_mode = self.assets.iter();
+        let of_mode = self.assets().iter();
         let of_mode = of_mode.filter(|asset| asset.offered && asset.mode == mode);
         let slips = |asset: &Asset| distance(&asset.symbol.to_lowercase(), symbol);
         let mut near: Vec<(usize, &Asset)> = of_mode

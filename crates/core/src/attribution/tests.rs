@@ -162,6 +162,26 @@ fn a_wallet_told_the_same_again_pays_the_same_invoice() {
     assert_eq!(by_binding(&all, NOW + 9_000, NOW + 9_000), None);
 }
 
+/// Bindings of one amount as wallets are given them: each once the one before has been given up for long enough.
+fn given() -> impl Strategy<Value = Vec<Binding<'static>>> {
+    const INVOICES: [&str; 5] = ["inv_a", "inv_b", "inv_c", "inv_d", "inv_e"];
+    let step = (0..400_000_i64, 1..400_000_i64, 0..900_000_i64);
+    prop::collection::vec(step, 1..6).prop_map(|steps| {
+        let mut at = NOW;
+        let mut given = Vec::new();
+        for ((pause, open, rest), invoice) in steps.into_iter().zip(INVOICES) {
+            at += pause;
+            let closed_at = at + open;
+            let told = binding(at, closed_at + rest, Some(closed_at));
+            given.push(Binding { invoice, ..told });
+            while given_up_by(at) < closed_at {
+                at += 1_000;
+            }
+        }
+        given
+    })
+}
+
 /// Leases of one address as the pool makes them: each after the one before is free.
 fn pool() -> impl Strategy<Value = Vec<Lease>> {
     let step = (0..400_000_i64, 0..400_000_i64, 0..400_000_i64);
@@ -225,6 +245,16 @@ proptest! {
             prop_assert!(bindings[index].created_at <= NOW + seen);
             prop_assert!(bindings[index].created_at - CLOCK_SLACK_MS <= NOW + at);
         }
+    }
+
+    #[test]
+    fn what_a_wallet_was_given_leads_to_nobody_else_by_a_slow_clock(
+        given in given(), pick in 0..6_usize, part in 0..1_000_i64, behind in 0..=CLOCK_SLACK_MS,
+    ) {
+        let index = pick % given.len();
+        let Binding { created_at, closed_at, .. } = given[index];
+        let seen = created_at + (closed_at.unwrap() - 1 - created_at) * part / 1_000;
+        prop_assert_eq!(by_binding(&given, seen - behind, seen), Some(index));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The catalogue: one row per public code. Summaries and remedies are shown to callers and on the
 //! documentation pages; text between backticks is set as code there.
 
-use super::{ErrorType, Section};
+use super::kinds::{ErrorType, Section};
 
 struct Entry {
     wire: &'static str,

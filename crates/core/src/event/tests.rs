@@ -89,6 +89,7 @@ fn check_left(
         received: vec![],
         remaining: None,
         overpaid: None,
+        asked: vec![],
         hold: None,
         is_covered: false,
         is_covered_with_disputed: false,

@@ -46,6 +46,7 @@ pub fn assess(facts: &Facts<'_>, now: i64) -> Assessment {
             .then(|| remaining(terms, &weighed, &sums, now))
             .flatten(),
         overpaid: overpaid.filter(|_| status == Status::Overpaid),
+        asked: asked(terms, &sums.owed_of_gone),
         hold: sums.hold,
         is_covered: is_enough(terms, &sums.credited),
         is_covered_with_disputed: is_enough(terms, &(&sums.credited + &sums.disputed)),
@@ -72,6 +73,8 @@ struct Sums {
     in_time: BigRational,
     coming: BigRational,
     owed: BigRational,
+    /// What of it was sent back of payments that are gone.
+    owed_of_gone: BigRational,
     /// What would count if blocks that were final had not been taken back.
     disputed: BigRational,
     /// Something that is no dust was credited, is on its way, has risen since it was first seen, or is held.
@@ -113,6 +116,9 @@ fn add_up(terms: &Terms, weighed: &[Weighed<'_>]) -> Sums {
             _ => {}
         }
         sums.owed += &it.withdrawn_sent;
+        if payment.is_gone() {
+            sums.owed_of_gone += &it.withdrawn_sent;
+        }
     }
     // What was sent back of a payment that went away since is owed with the price. What was merely promised is not.
     sums.credited -= &sums.owed;
@@ -344,6 +350,21 @@ fn remaining(
     let due = BigInt::from(terms.due(asset)?.0);
     let missing = ((BigRational::one() - expected) * due).ceil();
     Some((asset.clone(), floor(&missing)))
+}
+
+/// What each option asks for when it pays what is owed, too; nothing where that is the price alone.
+fn asked(terms: &Terms, owed: &BigRational) -> Vec<(String, Units)> {
+    if owed.is_zero() {
+        return Vec::new();
+    }
+    let whole = BigRational::one() + owed;
+    let options = terms.options.iter();
+    options
+        .map(|option| {
+            let asked = (&whole * BigInt::from(option.due.0)).ceil();
+            (option.asset.clone(), floor(&asked))
+        })
+        .collect()
 }
 
 /// The excess in the asset that holds most of it, measured by what the invoice asked for.

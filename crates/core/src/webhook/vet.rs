@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use thiserror::Error;
 use url::{Host, Url};
 
-use super::is_public;
+use super::address::is_public;
 
 pub const URL_LENGTH_MAX: usize = 2048;
 

@@ -11,6 +11,7 @@ use till_core::asset::{Family, Network};
 use till_core::invoice::Deposit;
 use till_core::scope::Scope;
 
+use super::pool::{derive, grow, left};
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine};
 
@@ -47,7 +48,7 @@ pub async fn take(
             }
         }
     }
-    super::derive(context, network, &numbers).map(Some)
+    derive(context, network, &numbers).map(Some)
 }
 
 pub fn give_back(engine: &Engine, scope: &Scope, family: Family, deposit: &Deposit) {
@@ -69,12 +70,12 @@ async fn fetch(
         .write(move |tx| {
             async move {
                 let pool = till_store::leases::lock_pool(tx, &context.scope, family).await?;
-                let plenty = super::left(context, family, &pool) / PLENTY;
+                let plenty = left(context, family, &pool) / PLENTY;
                 if plenty < missing {
                     return Ok(None);
                 }
                 let wanted = plenty.min(missing + AHEAD);
-                let numbers = super::grow(tx, context, family, &pool, wanted).await?;
+                let numbers = grow(tx, context, family, &pool, wanted).await?;
                 Ok::<_, Fail>(Some(numbers.collect()))
             }
             .scope_boxed()

@@ -2,20 +2,20 @@
 //! first; elsewhere numbers that were never used, so that an address is another's only when the whole pool has been used.
 
 pub mod ahead;
+mod pool;
 pub mod restored;
 
-use std::ops::Range;
 use std::sync::PoisonError;
 
-use till_chains::{AddressError, DepositAddresses, Derivation};
+use till_chains::{DepositAddresses, Derivation};
 use till_core::asset::{Family, Network, Registry};
 use till_core::error::{Code, Refusal};
 use till_core::invoice::Deposit;
 use till_store::Tx;
-use till_store::leases::PoolRow;
 
 use crate::base::Context;
 use crate::base::fail::Fail;
+use pool::{derive, grow, left};
 
 /// Whether the network's addresses can be derived for this merchant at all. Many invoices of one unit of work
 /// ask the same, and finding out means parsing keys and hashing: the context remembers.
@@ -85,58 +85,6 @@ pub async fn allocate_picked(
     Ok(allocate(tx, context, network, 1).await?.pop())
 }
 
-/// Up to `wanted` numbers that were never used; the caller holds the pool.
-pub async fn grow(
-    tx: &mut Tx,
-    context: &Context<'_>,
-    family: Family,
-    pool: &PoolRow,
-    wanted: i64,
-) -> Result<Range<i64>, Fail> {
-    let end = pool.next_number + wanted.min(left(context, family, pool));
-    if end > pool.next_number {
-        till_store::leases::grow_pool(tx, &context.scope, family, end).await?;
-    }
-    Ok(pool.next_number..end)
-}
-
-/// How many numbers the pool may still grow by.
-pub fn left(context: &Context<'_>, family: Family, pool: &PoolRow) -> i64 {
-    let config = &context.engine.config;
-    let mut end = config.pool_max;
-    if family == Family::Bitcoin {
-        // Wallets restore by looking only so far beyond the last address that was paid.
-        end = end.min(pool.last_paid_number + 1 + config.bitcoin_gap_limit);
-    }
-    (end - pool.next_number).max(0)
-}
-
-/// The addresses with these numbers.
-pub fn derive(
-    context: &Context<'_>,
-    network: &Network,
-    numbers: &[i64],
-) -> Result<Vec<Deposit>, Fail> {
-    let destination = context
-        .merchant
-        .destination(network.family)
-        .ok_or_else(|| {
-            Fail::broken("an address was asked for on a chain without a payout address")
-        })?;
-    let account = &context.scope.account;
-    let addresses = DepositAddresses::new(network, account, destination).map_err(broken)?;
-    let deposit = |number: &i64| {
-        let number = u64::try_from(*number).map_err(Fail::broken)?;
-        Ok(Deposit {
-            address: addresses.address(number).map_err(broken)?,
-            number,
-            destination: destination.to_owned(),
-            held_until: None,
-        })
-    };
-    numbers.iter().map(deposit).collect()
-}
-
 /// How anyone can compute the address again, for the payer's page.
 pub fn derivation(account: &str, network: &str, deposit: &Deposit) -> Option<Derivation> {
     let network = Registry::builtin().network(network)?;
@@ -147,8 +95,4 @@ pub fn exhausted(network: &str) -> Refusal {
     let message =
         format!("No deposit address is free on {network}: all are leased or cooling down");
     Refusal::new(Code::DepositAddressesExhausted, message)
-}
-
-fn broken(error: AddressError) -> Fail {
-    Fail::broken(format!("a deposit address could not be derived: {error}"))
 }

@@ -28,7 +28,7 @@ pub struct Part {
 pub struct Reading<T>(JoinHandle<Result<T, Fail>>);
 
 impl<T: Send + 'static> Reading<T> {
-    fn begin(read: impl Future<Output = Result<T, Fail>> + Send + 'static) -> Reading<T> {
+    pub fn begin(read: impl Future<Output = Result<T, Fail>> + Send + 'static) -> Reading<T> {
         Reading(tokio::spawn(read))
     }
 

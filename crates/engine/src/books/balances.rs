@@ -7,12 +7,12 @@ use serde::Serialize;
 use till_core::ledger::Group;
 use till_core::reconciliation::Totals;
 use till_core::scope::Scope;
-use till_core::time::{self, DAY_MS};
+use till_core::time::{self, DAY_MS, day_of};
 use till_store::Reader;
-use till_store::sums::day_of;
 use utoipa::ToSchema;
 
-use super::{BooksQuery, BooksRequest, moved, shown};
+use super::amounts::{moved, shown};
+use super::query::{BooksQuery, BooksRequest};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 

@@ -32,7 +32,7 @@ pub(super) fn discrepancy(one: &DiscrepancyView) -> String {
     let text = |cell: &Option<String>| cell.clone().unwrap_or_default();
     let cells = [
         "discrepancies".to_owned(),
-        one.asset.clone(),
+        text(&one.asset),
         one.kind.to_owned(),
         one.amount.clone(),
         one.severity.to_owned(),

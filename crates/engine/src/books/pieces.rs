@@ -5,8 +5,10 @@ use std::sync::Arc;
 use till_core::scope::Scope;
 use till_core::time;
 
+use super::csv;
+use super::query::BooksRequest;
+use super::report::Walk;
 use super::views::DiscrepancyView;
-use super::{BooksRequest, Walk, csv};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 

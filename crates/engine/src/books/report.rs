@@ -17,8 +17,10 @@ use till_store::books::{BookInvoice, BookLine, BookPayment, BookRefund, BookTips
 use till_store::transfers::TransferRow;
 
 use super::ahead::{Ahead, Part, Reading};
+use super::amounts::{shown, wide};
+use super::query::{BooksQuery, BooksRequest};
 use super::views::{AssetView, Assets, DiscrepancyView};
-use super::{BooksQuery, BooksRequest, sent, shown, wide};
+use super::{sent, signed};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 
@@ -29,6 +31,7 @@ enum Stage {
     Invoices(Ahead),
     Orphans(Reading<Vec<Orphan>>),
     Unattributed { after: Option<Box<TransferRow>> },
+    Digests,
     Done,
 }
 
@@ -38,6 +41,8 @@ pub struct Walk {
     query: BooksQuery,
     assets: Assets,
     stage: Stage,
+    /// Days whose journal is not what was signed.
+    misfits: Reading<Vec<DiscrepancyView>>,
 }
 
 /// By invoice and asset.
@@ -58,6 +63,7 @@ impl Walk {
             query,
             assets: Assets::new(),
             stage: Stage::Invoices(ahead),
+            misfits: Reading::begin(signed::misfits(Arc::clone(engine), scope.clone(), between)),
         })
     }
 
@@ -80,9 +86,13 @@ impl Walk {
             Stage::Invoices(ahead) => self.invoices(ahead).await?,
             Stage::Orphans(orphans) => self.orphans(orphans).await?,
             Stage::Unattributed { after } => self.unattributed(after.as_deref()).await?,
+            Stage::Digests => self.misfits.end().await?,
             Stage::Done => return Ok(None),
         };
-        let asked = |one: &DiscrepancyView| self.query.is_about(&one.asset);
+        let asked = |one: &DiscrepancyView| {
+            let asset = one.asset.as_deref();
+            asset.is_none_or(|asset| self.query.is_about(asset))
+        };
         Ok(Some(found.into_iter().filter(asked).collect()))
     }
 
@@ -200,11 +210,12 @@ impl Walk {
             let sums = self.assets.entry(transfer.asset.clone()).or_default();
             sums.unattributed += wide(transfer.brought());
         }
-        if let Some(last) = found.last() {
-            self.stage = Stage::Unattributed {
+        self.stage = match found.last() {
+            None => Stage::Digests,
+            Some(last) => Stage::Unattributed {
                 after: Some(Box::new(last.clone())),
-            };
-        }
+            },
+        };
         Ok(found.iter().map(nobodys).collect())
     }
 }
@@ -323,7 +334,7 @@ fn add_line<'r>(
 fn nothings(line: &Orphan) -> DiscrepancyView {
     let amount = line.amount.parse().unwrap_or_default();
     DiscrepancyView {
-        asset: line.asset.clone(),
+        asset: Some(line.asset.clone()),
         kind: "unknown_payment",
         amount: shown(&line.asset, amount),
         severity: Severity::Flagged.as_str(),
@@ -341,7 +352,7 @@ fn nothings(line: &Orphan) -> DiscrepancyView {
 fn nobodys(transfer: &TransferRow) -> DiscrepancyView {
     let why = transfer.unattributed.as_deref().unwrap_or("unknown");
     DiscrepancyView {
-        asset: transfer.asset.clone(),
+        asset: Some(transfer.asset.clone()),
         kind: "unattributed",
         amount: shown(&transfer.asset, wide(transfer.brought())),
         severity: Severity::Flagged.as_str(),

@@ -6,8 +6,8 @@ use till_core::refund::{RefundStatus, paid_as};
 use till_store::books::BookRefund;
 use till_store::transfers::TransferRow;
 
+use super::amounts::{shown, wide};
 use super::views::DiscrepancyView;
-use super::{shown, wide};
 
 /// The transaction that a refund was sent by, by its network and hash.
 pub(super) fn transaction(refund: &BookRefund) -> Option<(&str, &str)> {
@@ -35,7 +35,7 @@ pub(super) fn unpaid(refund: &BookRefund, observed: &[TransferRow]) -> Option<Di
         .fold(Units::ZERO, |sum, row| sum.plus(row.units));
     let missing = due.0.checked_sub(paid.0).filter(|missing| *missing > 0)?;
     Some(DiscrepancyView {
-        asset: asset.code.clone(),
+        asset: Some(asset.code.clone()),
         kind: "refund_not_paid",
         amount: shown(&asset.code, wide(Units(missing))),
         severity: Severity::Flagged.as_str(),
@@ -64,7 +64,7 @@ pub(super) fn unexpected(refund: &BookRefund) -> Option<DiscrepancyView> {
         (None, None) => return None,
     };
     Some(DiscrepancyView {
-        asset: refund.asset.clone(),
+        asset: Some(refund.asset.clone()),
         kind,
         amount: shown(&refund.asset, wide(refund.units)),
         severity: Severity::Flagged.as_str(),
@@ -81,7 +81,7 @@ pub(super) fn elsewhere(refund: &BookRefund) -> Option<DiscrepancyView> {
     let (network, tx_hash) = transaction(refund)?;
     let (asset, _) = paid_as(&refund.asset, refund.units, network)?;
     (asset.code != refund.asset).then(|| DiscrepancyView {
-        asset: refund.asset.clone(),
+        asset: Some(refund.asset.clone()),
         kind: "sent_in_another_asset",
         amount: shown(&refund.asset, wide(refund.units)),
         severity: Severity::Explained.as_str(),

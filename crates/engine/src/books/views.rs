@@ -7,7 +7,7 @@ use till_core::ledger::Group;
 use till_core::reconciliation::{Difference, Totals, Views};
 use utoipa::ToSchema;
 
-use super::shown;
+use super::amounts::shown;
 
 /// Three views of a period, and what they disagree about.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -47,9 +47,11 @@ pub struct Figure {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Discrepancy)]
 pub struct DiscrepancyView {
-    pub asset: String,
+    /// Null for `digest_mismatch`, which is about a day and not about an asset.
+    #[schema(required)]
+    pub asset: Option<String>,
     /// `refunded_beyond_received`, `chain`, `ledger_chain`, `invoice_chain`, `refund_not_paid`, `sent_in_review`,
-    /// `sent_after_cancel`, `unknown_payment` or `unattributed`, which are flagged; `pending`, `reversed`, `held`, `dust`, `excess_not_shown`,
+    /// `sent_after_cancel`, `unknown_payment`, `unattributed` or `digest_mismatch`, which are flagged; `pending`, `reversed`, `held`, `dust`, `excess_not_shown`,
     /// `excess_is_credit` or `sent_in_another_asset`, which explain;
     /// `refunded_and_reversed`, which is flagged until its invoice is paid.
     pub kind: &'static str,
@@ -71,7 +73,7 @@ impl DiscrepancyView {
     /// What the views of one invoice disagree about.
     pub(super) fn of(invoice: &str, asset: &str, one: &Difference) -> DiscrepancyView {
         DiscrepancyView {
-            asset: asset.to_owned(),
+            asset: Some(asset.to_owned()),
             kind: one.kind,
             amount: shown(asset, one.amount),
             severity: one.severity.as_str(),

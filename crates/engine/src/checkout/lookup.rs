@@ -171,7 +171,7 @@ fn reason(moved: &Moved, options: &[PayOption], bindings: &[BindingRow]) -> &'st
     for binding in bindings {
         let fits = binding.asset == moved.asset.code
             && binding.destination == moved.recipient
-            && binding.sender == moved.sender
+            && moved.senders == [binding.sender.as_str()]
             && binding.units == moved.units;
         if fits {
             return "not_observed_yet";

@@ -1,6 +1,7 @@
 //! Wallet payments: a payer's own wallet sends straight to the merchant's destination, and is told apart from
 //! others by who sends and exactly how much.
 
+mod new_binding;
 mod payer;
 
 use std::collections::BTreeSet;
@@ -20,6 +21,8 @@ use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::invoices::find_locked;
 use crate::settlement::wallets;
+
+pub use new_binding::NewBinding;
 
 /// What a connected wallet must send.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -60,16 +63,6 @@ impl BindingView {
             expires_at: time::show(row.expires_at),
         }
     }
-}
-
-/// A request to bind a wallet, its values unjudged.
-#[derive(Clone, Copy, Debug)]
-pub struct NewBinding<'r> {
-    pub invoice: &'r str,
-    pub asset: &'r str,
-    pub sender: &'r str,
-    /// The wallet's signature that it is the payer's.
-    pub proof: Option<&'r str>,
 }
 
 /// Binds a wallet to the invoice; the same wallet again gets the same binding.

@@ -114,7 +114,7 @@ fn apply(settling: &mut Settling<'_>, round: &[News<'_>]) -> Result<Vec<Taken>, 
                 taken.push(Taken::Nobody(Reason::NoLease));
                 continue;
             }
-            (row.asset, row.sender) = (observation.asset.clone(), observation.sender.clone());
+            (row.asset, row.senders) = (observation.asset.clone(), observation.senders.clone());
         }
         update(row, observation, now);
         taken.push(Taken::Payment(row.id.clone()));
@@ -175,7 +175,7 @@ fn is_undone(known: &PaymentRow, observation: &Observation) -> bool {
     let is_elsewhere = known.block_hash.as_ref() != Some(hash);
     let is_other = *level < known.credit_at
         || known.units != observation.brought()
-        || known.sender != observation.sender;
+        || known.senders != observation.senders;
     known.status.is_posted() && (is_less || is_named || (is_elsewhere && is_other))
 }
 
@@ -205,7 +205,7 @@ fn first_sighting(
         block_number: None,
         block_hash: None,
         block_time: None,
-        sender: observation.sender.clone(),
+        senders: observation.senders.clone(),
         recipient: observation.recipient.clone(),
         attributed_by: found.by.name(),
         simulated: observation.source == Source::Simulation,
@@ -279,9 +279,9 @@ fn update(row: &mut PaymentRow, observation: &Observation, now: i64) {
         // It was announced, and nobody had it: it comes now.
         row.first_seen_at = now;
     }
-    if row.sender != observation.sender {
+    if row.senders != observation.senders {
         // Who was judged is not who sent it.
-        (row.sender, row.verdict) = (observation.sender.clone(), None);
+        (row.senders, row.verdict) = (observation.senders.clone(), None);
     }
     (row.units, row.short) = (observation.brought(), observation.arrived.is_some());
     row.registers.clone_from(&observation.registers);

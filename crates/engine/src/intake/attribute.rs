@@ -78,16 +78,20 @@ pub(super) struct Known {
     first_seen: HashMap<TransferKey, i64>,
 }
 
-/// Network and transaction; sender, recipient, asset and units.
-type TransferKey = ((String, String), (Option<String>, String, String, Units));
+/// Network and transaction; senders, recipient, asset and units.
+type TransferKey = ((String, String), (Vec<String>, String, String, Units));
 
 /// Destination, sender, asset, units.
 type BindingKey = (String, String, String, Units);
 
+/// None for what several sent: a wallet is one of them.
 fn binding_key(observation: &Observation) -> Option<BindingKey> {
+    let [sender] = &observation.senders[..] else {
+        return None;
+    };
     Some((
         observation.recipient.clone(),
-        observation.sender.clone()?,
+        sender.clone(),
         observation.asset.clone(),
         observation.units,
     ))
@@ -95,9 +99,9 @@ fn binding_key(observation: &Observation) -> Option<BindingKey> {
 
 impl Known {
     pub(super) async fn read(tx: &mut Tx, observations: &[&Observation]) -> Result<Known, Fail> {
-        let senders = observations.iter().filter_map(|it| it.sender.as_deref());
+        let senders = observations.iter().flat_map(|it| &it.senders);
         let mut addresses: Vec<&str> = observations.iter().map(|it| &*it.recipient).collect();
-        addresses.extend(senders);
+        addresses.extend(senders.map(String::as_str));
         addresses.sort_unstable();
         addresses.dedup();
         let mut leases: HashMap<String, Vec<LeaseRow>> = HashMap::new();
@@ -128,7 +132,7 @@ impl Known {
         let mut first_seen: HashMap<TransferKey, i64> = HashMap::new();
         for fact in till_store::transfers::of_transactions(tx, &transactions).await? {
             let transaction = (fact.network, fact.tx_hash);
-            let moved = (fact.sender, fact.recipient, fact.asset, fact.units);
+            let moved = (fact.senders, fact.recipient, fact.asset, fact.units);
             let seen = first_seen.entry((transaction, moved));
             let seen = seen.or_insert(fact.first_seen_at);
             *seen = fact.first_seen_at.min(*seen);
@@ -144,7 +148,7 @@ impl Known {
     fn first_seen_at(&self, context: &Context<'_>, observation: &Observation) -> i64 {
         let transaction = (observation.network.clone(), observation.tx_hash.clone());
         let moved = (
-            observation.sender.clone(),
+            observation.senders.clone(),
             observation.recipient.clone(),
             observation.asset.clone(),
             observation.units,
@@ -187,7 +191,7 @@ impl Known {
             .network(&observation.network)
             .ok_or(Reason::NoLease)?;
         let is_ours = |address: &String| !self.leases_of(address, network.family).is_empty();
-        if observation.sender.as_ref().is_some_and(is_ours) {
+        if observation.senders.iter().any(is_ours) {
             return Err(Reason::Sweep);
         }
         let mut leases = self.leases_of(&observation.recipient, network.family);

@@ -69,7 +69,7 @@ fn gone(row: &PaymentRow) -> Observation {
         units: row.units,
         arrived: row.short.then_some(row.units),
         registers: row.registers.clone(),
-        sender: row.sender.clone(),
+        senders: row.senders.clone(),
         recipient: row.recipient.clone(),
         sighting: Sighting::Removed,
         source: match row.simulated {

@@ -210,7 +210,7 @@ fn facts(engine: &Engine, observations: &[Observation], taken: &[Taken]) -> Vec<
             arrived: observation.arrived,
             whole: false,
             registers: observation.registers.clone(),
-            sender: observation.sender.clone(),
+            senders: observation.senders.clone(),
             recipient: observation.recipient.clone(),
             simulated: observation.source == Source::Simulation,
             first_seen_at: now,

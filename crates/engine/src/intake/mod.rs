@@ -31,9 +31,10 @@ pub struct Observation {
     pub units: Units,
     /// What arrived, where that is less, or went elsewhere at once.
     pub arrived: Option<Units>,
-    /// What registers on the chain say of the sender.
+    /// What registers on the chain say of the senders.
     pub registers: Option<String>,
-    pub sender: Option<String>,
+    /// Whose it was before; empty where nobody is known.
+    pub senders: Vec<String>,
     pub recipient: String,
     pub sighting: Sighting,
     pub source: Source,
@@ -91,7 +92,7 @@ fn is_rerouted(row: &PaymentRow, observation: &Observation) -> bool {
 fn is_sent_alike(row: &PaymentRow, observation: &Observation) -> bool {
     // Of a payment that brought less than its log says it is known what it brought.
     let is_as_much = row.units == observation.units || (row.short && row.units < observation.units);
-    (&row.sender, &row.asset) == (&observation.sender, &observation.asset) && is_as_much
+    (&row.senders, &row.asset) == (&observation.senders, &observation.asset) && is_as_much
 }
 
 /// Which of the payments to the same recipient at its place an observation is about.

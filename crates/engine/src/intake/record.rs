@@ -230,11 +230,11 @@ async fn news(
 
 /// Who was named is named in another block, too, whoever can be asked about it now, and at another place of its transaction.
 fn keep_registers(fact: &mut TransferRow, known: &[TransferRow]) {
-    let of_sender = |row: &&TransferRow| {
-        let is = (&row.tx_hash, &row.sender, &row.asset);
-        is == (&fact.tx_hash, &fact.sender, &fact.asset)
+    let of_senders = |row: &&TransferRow| {
+        let is = (&row.tx_hash, &row.senders, &row.asset);
+        is == (&fact.tx_hash, &fact.senders, &fact.asset)
     };
-    let kept = known.iter().filter(of_sender);
+    let kept = known.iter().filter(of_senders);
     let kept: Vec<&str> = kept.filter_map(|row| row.registers.as_deref()).collect();
     if !kept.is_empty() {
         let said = kept.into_iter().chain(fact.registers.as_deref());
@@ -246,7 +246,7 @@ fn keep_registers(fact: &mut TransferRow, known: &[TransferRow]) {
 }
 
 /// A transfer that stays where it is, with what was not known of it before: what arrived with it, and what registers say
-/// of its sender if they had said nothing. None where nothing more is known.
+/// of its senders if they had said nothing. None where nothing more is known.
 fn better_known(fact: &TransferRow, seen: &Seen) -> Option<TransferRow> {
     let mut better = fact.clone();
     if seen.arrived.is_some() {
@@ -308,7 +308,7 @@ fn fact_of(network: &str, seen: &Seen, block: Option<&Block>, now: i64) -> Trans
         arrived: None,
         whole: false,
         registers: seen.registers.clone(),
-        sender: seen.sender.clone(),
+        senders: seen.senders.clone(),
         recipient: seen.recipient.clone(),
         simulated: false,
         first_seen_at: now,
@@ -449,7 +449,7 @@ pub(super) fn observe(network: Option<&NetworkRow>, fact: &TransferRow) -> Obser
         units: fact.units,
         arrived: fact.arrived,
         registers: fact.registers.clone(),
-        sender: fact.sender.clone(),
+        senders: fact.senders.clone(),
         recipient: fact.recipient.clone(),
         sighting,
         source: match fact.simulated {

@@ -157,7 +157,9 @@ pub(super) async fn has_room(
     link: &str,
 ) -> Result<bool, Fail> {
     let open = till_store::links::open_at(q, scope, Some(link)).await?;
-    Ok(!choices(&open, 0).is_empty())
+    let choices = choices(&open, 0);
+    let bound = till_store::bindings::bound_among(q, scope, &choices).await?;
+    Ok(choices.iter().any(|invoice| !bound.contains(*invoice)))
 }
 
 fn choices(open: &[OpeningRow], own: i64) -> Vec<&str> {
@@ -186,11 +188,8 @@ async fn make_room(
             continue;
         };
         // Its payer was told what to send, and may be sending it.
-        let scope = &context.scope;
-        if !till_store::bindings::of_invoice(tx, scope, invoice)
-            .await?
-            .is_empty()
-        {
+        let bound = till_store::bindings::bound_among(tx, &context.scope, &[invoice]).await?;
+        if !bound.is_empty() {
             continue;
         }
         held.invoice.is.select_by = Some(held.moment(context));

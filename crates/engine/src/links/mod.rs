@@ -297,7 +297,7 @@ pub async fn create_invoice(
         return_url: link.return_url.clone(),
         metadata: link.metadata.entries()?,
     };
-    let row = create::create_link_invoice(tx, context, &request, &link.id).await?;
+    let row = create::create_link_invoice(tx, context, &request, &link).await?;
     if let Some(client) = &client {
         client.opened(tx, context, &link.id, &row.id).await?;
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use till_core::screening::{Checked, Finding};
 
-use super::ListConfig;
+use super::config::ListConfig;
 use super::parsed::normalised;
 
 /// One list with all of its addresses.
@@ -68,7 +68,7 @@ impl LoadedLists {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Format, ListSource};
+    use super::super::config::{Format, ListSource};
     use super::*;
 
     fn config() -> ListConfig {

@@ -8,9 +8,10 @@ use bytes::{Buf as _, Bytes};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::mpsc;
 
+use super::config::{Format, ListConfig, ListSource};
 use super::parsed::ListError;
-use super::{Format, ListConfig, ListSource, plain, sdn};
-use crate::outbound::Fetcher;
+use super::{plain, sdn};
+use crate::outbound::{Fetcher, UNWANTED};
 
 /// Ten times the Treasury's list.
 const BYTES_MAX: u64 = 1024 * 1024 * 1024;
@@ -42,8 +43,8 @@ pub async fn read(list: &ListConfig, fetcher: &Fetcher) -> Result<Content, ListE
             let (fetched, parsed) = tokio::join!(fetching, parsing);
             match (fetched, parsed) {
                 // Whoever gave the list up does not wait for the rest of it.
-                (_, Err(error @ (ListError::Malformed(_) | ListError::TooMany))) => Err(error),
-                // A download that broke off may look like a shorter list.
+                (Err(fetched), Err(error)) if fetched == UNWANTED => Err(error),
+                // What never came looks like a malformed list, and what broke off may look like a shorter one.
                 (Err(error), _) => Err(ListError::Fetch(error)),
                 (Ok(()), parsed) => parsed,
             }

@@ -5,6 +5,7 @@ pub mod assets;
 pub mod deliveries;
 pub mod destinations;
 pub mod exposed;
+pub mod names;
 pub mod operator;
 pub mod secrets;
 pub mod settings;

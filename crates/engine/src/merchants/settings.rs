@@ -2,20 +2,19 @@
 
 use serde_json::json;
 use till_core::actor::Action;
-use till_core::asset::{Network, Registry};
 use till_core::error::{Code, Refusal};
 use till_core::limits::{DISPLAY_NAME_CHARS_MAX, UNDERPAY_TOLERANCE_BPS_MAX, chars};
 use till_core::money;
 use till_core::page_link::{self, Loopback};
 use till_core::role::Permission;
 use till_core::scope::Scope;
-use till_core::text::is_deceptive;
 use till_core::webhook::{UrlPolicy, vet_url};
 use till_store::Tx;
 
 use crate::audit;
 use crate::base::fail::Fail;
 use crate::base::{Change, Context, Engine, Merchant};
+use crate::merchants::names;
 use crate::offers;
 use crate::view::SettingsView;
 
@@ -85,16 +84,8 @@ pub fn check(change: &SettingsChange, policy: UrlPolicy) -> Result<(), Refusal> 
                 format!("display_name must have 1 to {DISPLAY_NAME_CHARS_MAX} characters");
             return Err(invalid("display_name", message));
         }
-        if name.chars().any(is_deceptive) {
-            let message =
-                "display_name must not contain control or direction characters".to_owned();
-            return Err(invalid("display_name", message));
-        }
-        if name.contains("://") || name.contains('@') || has_address(name) {
-            let message =
-                "display_name must not contain a link, an e-mail address or a payment address";
-            return Err(invalid("display_name", message.to_owned()));
-        }
+        names::check(name)
+            .map_err(|error| invalid("display_name", format!("display_name {error}")))?;
     }
     if let Change::Set(url) = &change.webhook_url {
         vet_url(url, policy).map_err(url_forbidden)?;
@@ -137,18 +128,6 @@ fn check_page(change: &SettingsChange) -> Result<(), Refusal> {
         return Err(invalid("accent", message));
     }
     Ok(())
-}
-
-/// Whether a word of a text could be taken for an address to pay to.
-fn has_address(text: &str) -> bool {
-    const CHARS_MIN: usize = 26;
-    let words = text.split(|c: char| !c.is_ascii_alphanumeric());
-    let mut long = words.filter(|word| word.len() >= CHARS_MIN);
-    let networks = Registry::builtin().networks();
-    long.any(|word| {
-        let is_of = |network: &Network| till_chains::parse_address(network, word).is_ok();
-        word.contains(|c: char| c.is_ascii_digit()) || networks.iter().any(is_of)
-    })
 }
 
 pub async fn retrieve(engine: &Engine, scope: &Scope) -> Result<SettingsView, Fail> {

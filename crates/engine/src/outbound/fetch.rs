@@ -17,16 +17,19 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use url::Url;
 
-use super::USER_AGENT_VALUE;
 use super::connect::ConnectError;
 use super::gate::Gate;
 use super::resolve::{Resolve, SystemResolver};
+use super::user_agent::USER_AGENT_VALUE;
 
 const CONNECT_TIME: Duration = Duration::from_secs(30);
 /// Between two pieces of an answer.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 /// The Treasury's address leads on twice.
 const REDIRECTS_MAX: usize = 5;
+
+/// How a download ends whose reader has given it up.
+pub const UNWANTED: &str = "nobody wanted the rest";
 
 pub struct Fetcher {
     first: Client<Gate>,
@@ -79,7 +82,7 @@ impl Fetcher {
                 return Err("the answer is too long".to_owned());
             }
             if pieces.send(piece).await.is_err() {
-                return Err("nobody wanted the rest".to_owned());
+                return Err(UNWANTED.to_owned());
             }
         }
         Ok(())

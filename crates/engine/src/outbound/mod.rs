@@ -9,6 +9,7 @@ mod connect;
 mod fetch;
 mod gate;
 mod resolve;
+mod user_agent;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -24,17 +25,16 @@ use tokio::time::timeout;
 
 use answer::Answer;
 use gate::Gate;
+use user_agent::USER_AGENT_VALUE;
 
 pub use answer::Outcome;
-pub use fetch::Fetcher;
+pub use fetch::{Fetcher, UNWANTED};
 pub use resolve::{Addresses, Resolve, SystemResolver};
 pub use till_net::TlsError as SenderError;
 
 /// Setting a URL waits for DNS, but not as long as a delivery may.
 const CHECK_DEADLINE: Duration = Duration::from_secs(3);
 
-const USER_AGENT_VALUE: HeaderValue =
-    HeaderValue::from_static(concat!("Till/", env!("CARGO_PKG_VERSION")));
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 pub struct SenderConfig {

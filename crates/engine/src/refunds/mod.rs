@@ -3,11 +3,15 @@
 
 mod claims;
 mod create;
+mod followed;
 mod sent;
+mod shown;
 
 pub use claims::{Claim, ClaimRequest, ask, claim, find_claim, show_claim};
 pub use create::{NewRefund, create};
-pub use sent::{PayoutSeen, is_tx_hash, look_before_sent, mark_sent};
+pub use followed::look_again;
+pub use sent::{is_tx_hash, look_before_sent, mark_sent};
+pub use shown::PayoutSeen;
 pub use till_store::refunds::RefundFilter;
 
 use serde_json::json;

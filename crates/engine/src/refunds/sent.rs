@@ -2,17 +2,16 @@
 
 use scoped_futures::ScopedFutureExt as _;
 use serde_json::json;
-use till_chains::lookup::can_look_up;
 use till_core::actor::Action;
-use till_core::asset::{Network, Registry};
 use till_core::error::{Code, Refusal};
-use till_core::money::Units;
 use till_core::refund::{RefundStatus, ReviewReason, paid_as};
 use till_core::scope::Scope;
 use till_core::screening::Finding;
 use till_store::Tx;
 use till_store::refunds::RefundRow;
 
+use super::followed::follow;
+use super::shown::{PayoutSeen, ask_chain, payout};
 use super::{change, find, find_locked, render, settle};
 use crate::audit;
 use crate::base::fail::Fail;
@@ -24,19 +23,6 @@ use crate::view::RefundView;
 /// Whether a text can be the hash of a transaction, on whichever network.
 pub fn is_tx_hash(text: &str) -> bool {
     till_chains::normalise_tx_hash(text).is_some()
-}
-
-/// What is known of a payout that a merchant says was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PayoutSeen {
-    /// The transaction paid the refund's address at least the refund's amount of its token.
-    Shown,
-    /// The chain has the transaction, and it paid something else.
-    Otherwise,
-    /// It is not known, or not to as many nodes as must agree.
-    NotShown,
-    /// The network is not observed here.
-    Unobserved,
 }
 
 /// What has to be asked outside before a refund is marked sent: the lists about the address of one that is ready, and the
@@ -56,9 +42,10 @@ pub async fn look_before_sent(
             // What is ready needs no proof: only what speaks against the payout is of interest.
             Ok(match ask_chain(engine, &row, tx_hash).await? {
                 PayoutSeen::Otherwise => PayoutSeen::Otherwise,
-                PayoutSeen::Shown | PayoutSeen::NotShown | PayoutSeen::Unobserved => {
-                    PayoutSeen::NotShown
-                }
+                PayoutSeen::Shown
+                | PayoutSeen::NotShown
+                | PayoutSeen::Unknown
+                | PayoutSeen::Unobserved => PayoutSeen::NotShown,
             })
         }
         RefundStatus::InReview | RefundStatus::Cancelled if row.ready_at.is_some() => {
@@ -66,51 +53,6 @@ pub async fn look_before_sent(
         }
         _ => Ok(PayoutSeen::NotShown),
     }
-}
-
-/// Whether the chain shows the payout: by what was observed, or by what as many nodes of the network say as must agree.
-async fn ask_chain(engine: &Engine, row: &RefundRow, tx_hash: &str) -> Result<PayoutSeen, Fail> {
-    let (network, address) = payout(row)?;
-    let form = till_chains::normalise_tx_hash(tx_hash);
-    let hash = form.and_then(|form| form.on(network.family));
-    let form = hash.as_deref().and_then(till_chains::normalise_tx_hash);
-    let due = paid_as(&row.asset, row.units, &network.id);
-    let (Some(hash), Some(form), Some((asset, due))) = (hash, form, due) else {
-        return Ok(PayoutSeen::NotShown);
-    };
-    let mut reader = engine.db.read().await?;
-    let transaction = [(&*network.id, &*hash)];
-    let observed = till_store::transfers::of_transactions(&mut reader, &transaction).await?;
-    drop(reader);
-    let pays = |to: &str, code: &str| to == address && code == asset.code;
-    let paid = observed
-        .iter()
-        .filter(|moved| !moved.gone && pays(&moved.recipient, &moved.asset))
-        .fold(Units::ZERO, |sum, moved| sum.plus(moved.units));
-    if paid >= due {
-        return Ok(PayoutSeen::Shown);
-    }
-    let nodes = engine.nodes.as_ref().filter(|nodes| nodes.know(network));
-    let Some(nodes) = nodes else {
-        return Ok(match observed.is_empty() {
-            true => PayoutSeen::Unobserved,
-            false => PayoutSeen::NotShown,
-        });
-    };
-    if !can_look_up(network, &form) {
-        return Ok(PayoutSeen::NotShown);
-    }
-    let Some(Some(moved)) = nodes.agree_on(network, &form).await else {
-        return Ok(PayoutSeen::NotShown);
-    };
-    let paid = moved
-        .iter()
-        .filter(|moved| pays(&moved.recipient, &moved.asset.code))
-        .fold(Units::ZERO, |sum, moved| sum.plus(moved.units));
-    Ok(match paid >= due {
-        true => PayoutSeen::Shown,
-        false => PayoutSeen::Otherwise,
-    })
 }
 
 /// Only what is ready can be marked sent, or was when it was paid out, which the chain has to show.
@@ -158,6 +100,7 @@ pub async fn mark_sent(
         Err(Fail::Store(error, _)) if error.violates("refunds_sent_once") => Err(Fail::Again),
         done => {
             let row = done?;
+            follow(tx, context, &row).await?;
             let details = json!({"tx_hash": &row.tx_hash});
             audit::record(tx, context, Action::RefundSent, id, details).await?;
             render(context.engine, &row)
@@ -275,11 +218,4 @@ async fn screen_locked(
         settle(tx, context, held, id).await?;
     }
     Ok(found)
-}
-
-fn payout(row: &RefundRow) -> Result<(&'static Network, String), Fail> {
-    let network = row.payout_network.as_deref();
-    let network = network.and_then(|id| Registry::builtin().network(id));
-    let payout = network.zip(row.payout_address.clone());
-    payout.ok_or_else(|| Fail::broken("a refund is ready without an address"))
 }

@@ -93,6 +93,24 @@ pub fn gravest(mut answers: Answers, new: Answers) -> Answers {
     answers
 }
 
+/// What registers say of all senders of a transfer: one that is named is enough, and all are cleared only where each is.
+pub fn of_senders<'a>(each: impl Iterator<Item = &'a Answers>) -> Answers {
+    let grave = |finding: Finding| match finding {
+        Finding::Clear => 0,
+        Finding::Unavailable => 1,
+        Finding::Match => 2,
+    };
+    let mut all = Answers::new();
+    for (name, finding) in each.flatten() {
+        match all.iter_mut().find(|(known, _)| known == name) {
+            None => all.push((*name, *finding)),
+            Some((_, known)) if grave(*known) < grave(*finding) => *known = *finding,
+            Some(_) => {}
+        }
+    }
+    all
+}
+
 /// Asks the issuer of an asset and the network's oracle about an address, where the network has an endpoint. Waits
 /// for nodes, so never inside a unit of work.
 pub async fn ask(engine: &Engine, screened: Screened<'_>, asset: &Asset) -> Answers {
@@ -230,6 +248,28 @@ pub fn kept(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_named_sender_is_enough_and_all_are_cleared_only_where_each_is() {
+        use Finding::{Clear, Match, Unavailable};
+        for (each, all) in [
+            (vec![Clear, Clear], Clear),
+            (vec![Clear, Unavailable], Unavailable),
+            (vec![Unavailable, Match, Clear], Match),
+            (vec![Clear, Match], Match),
+        ] {
+            let answers: Vec<Answers> = each
+                .iter()
+                .map(|it| vec![(registers::ISSUER, *it)])
+                .collect();
+            assert_eq!(
+                of_senders(answers.iter()),
+                [(registers::ISSUER, all)],
+                "{each:?}"
+            );
+        }
+        assert!(of_senders(std::iter::empty()).is_empty());
+    }
 
     #[test]
     fn what_registers_said_is_read_as_it_was_written() {

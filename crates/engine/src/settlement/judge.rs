@@ -21,11 +21,11 @@ pub(super) fn pass_verdicts(
 ) -> Vec<ScreeningRow> {
     let payments = held.facts();
     let limit = manual_review_minor(context, held.invoice.is.currency);
-    let screened: HashMap<&str, ScreeningRow> = held
+    let screened: HashMap<&str, Vec<ScreeningRow>> = held
         .payments
         .iter()
         .filter(|payment| !is_settled(payment.is.verdict))
-        .filter_map(|payment| Some((payment.is.id.as_str(), screen(context, &payment.is)?)))
+        .map(|payment| (payment.is.id.as_str(), screen(context, &payment.is)))
         .collect();
     let short: Vec<&str> = held
         .payments
@@ -33,7 +33,10 @@ pub(super) fn pass_verdicts(
         .filter(|payment| payment.is.short)
         .map(|payment| &*payment.is.id)
         .collect();
-    let listed = |payment: &Payment| screening::hold_of(&screened.get(&*payment.id)?.screening);
+    let listed = |payment: &Payment| {
+        let mut each = screened.get(&*payment.id)?.iter();
+        each.find_map(|of_sender| screening::hold_of(&of_sender.screening))
+    };
     let risk = |payment: &Payment| {
         let is_short = short.contains(&&*payment.id);
         listed(payment).or(is_short.then_some(Hold::ManualReview))
@@ -48,6 +51,7 @@ pub(super) fn pass_verdicts(
     let kept = verdicts
         .iter()
         .filter_map(|(payment, _)| screened.remove(&**payment))
+        .flatten()
         .collect();
     held.give(&verdicts);
     kept
@@ -67,13 +71,18 @@ fn manual_review_minor(context: &Context<'_>, currency: Currency) -> Option<u64>
     u64::try_from(scaled).ok()
 }
 
-/// The sender of every payment is held against the lists, with what registers on the chain said when it was seen. One that
+/// Every sender of every payment is held against the lists, with what registers on the chain said when it was seen. One that
 /// they say nothing of is not held for it.
-fn screen(context: &Context<'_>, payment: &PaymentRow) -> Option<ScreeningRow> {
-    let address = payment.sender.as_deref()?;
-    let network = Registry::builtin().network(&payment.network)?;
-    let screened = Screened { network, address };
+fn screen(context: &Context<'_>, payment: &PaymentRow) -> Vec<ScreeningRow> {
+    let Some(network) = Registry::builtin().network(&payment.network) else {
+        return Vec::new();
+    };
     let answers = payment.registers.as_deref().map(screening::read);
-    let screening = screening::screen(context, screened, &answers.unwrap_or_default());
-    Some(screening::kept(context, &payment.id, screened, &screening))
+    let answers = answers.unwrap_or_default();
+    let of_sender = |address: &String| {
+        let screened = Screened { network, address };
+        let screening = screening::screen(context, screened, &answers);
+        screening::kept(context, &payment.id, screened, &screening)
+    };
+    payment.senders.iter().map(of_sender).collect()
 }

@@ -238,6 +238,7 @@ fn apply(at: i64, row: &mut InvoiceRow, after: &Assessment) {
         remaining: after.remaining.clone(),
         overpaid: after.overpaid.clone(),
         review,
+        asked: after.asked.clone(),
     };
     row.status = after.status;
     let kept_if = |holds: bool, since: Option<i64>| holds.then(|| since.unwrap_or(at));

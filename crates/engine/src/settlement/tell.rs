@@ -64,7 +64,12 @@ pub(super) fn events_of(
             // Seen and settled in one step: the event still shows the invoice as it was when it was seen.
             let mut seen = before.clone();
             seen.status = Status::Detected;
-            (seen.closed_at, seen.summary) = (None, Summary::default());
+            let asked = std::mem::take(&mut seen.summary.asked);
+            seen.closed_at = None;
+            seen.summary = Summary {
+                asked,
+                ..Summary::default()
+            };
             push(announcement.event, &render(context, &seen)?, None);
             continue;
         }

@@ -1,17 +1,18 @@
 //! The exact amounts that wallets are told to send for an invoice.
 
 use till_core::asset::{Asset, Registry};
+use till_core::attribution::given_up_by;
 use till_core::binding::exact_amount;
 use till_core::error::{Code, Refusal};
 use till_store::Tx;
-use till_store::bindings::BindingRow;
+use till_store::bindings::{Asked, BindingRow};
 
 use super::facts::Held;
 use crate::base::Context;
 use crate::base::fail::Fail;
 
-/// Tells a wallet what to send: what it was told last, unless another invoice has that amount now, or the amount
-/// due, or a little more. None when every such amount is taken.
+/// Tells a wallet what to send: what it was told last, unless another invoice has that amount now or had it a moment ago,
+/// or the amount due, or a little more. None when every such amount is taken.
 pub async fn tell(
     tx: &mut Tx,
     context: &Context<'_>,
@@ -21,15 +22,23 @@ pub async fn tell(
     last: Option<&BindingRow>,
 ) -> Result<Option<BindingRow>, Fail> {
     let due = held
-        .terms()
-        .due(&asset.code)
+        .assess(held.moment(context))
+        .asked_in(&held.terms(), &asset.code)
         .ok_or_else(|| Fail::broken("a wallet was bound to what is not offered"))?;
     let destination = context
         .merchant
         .destination(asset.family)
         .ok_or_else(|| Refusal::of(Code::FeatureUnavailable))?
         .to_owned();
-    let taken = till_store::bindings::open_amounts(tx, &destination, sender, &asset.code).await?;
+    let asked = Asked {
+        scope: &context.scope,
+        invoice: held.id(),
+        destination: &destination,
+        sender,
+        asset: &asset.code,
+        given_up_after: given_up_by(context.real_now),
+    };
+    let taken = till_store::bindings::taken_amounts(tx, &asked).await?;
     let again = last
         .filter(|last| last.destination == destination && !taken.contains(&last.units))
         .map(|last| (last.units, last.suffix));

@@ -150,7 +150,7 @@ struct First {
     late_at: i64,
 }
 
-/// All of these.
+/// All periods that were paid once and are not any more.
 struct Owed {
     /// The first that is still asked for.
     first: Option<First>,

@@ -76,7 +76,8 @@ pub(super) async fn waiting(tx: &mut Tx, made: &[ChargeRow]) -> Result<Vec<Strin
     Ok(waiting.map(|invoice| invoice.id).collect())
 }
 
-/// Charges the next period, by its first attempt or a further one. What an earlier attempt had set aside is drawn again.
+/// Charges the next period: the first attempt, or a retry. Credit that an earlier attempt reserved is released and drawn
+/// again.
 pub(super) async fn charge(
     tx: &mut Tx,
     context: &Context<'_>,
@@ -194,7 +195,7 @@ struct Until {
     expires_at: i64,
     /// What is paid in part is waited for as long as there could be attempts.
     takes_until: i64,
-    /// From here on the subscription is past due.
+    /// When the subscription becomes past due.
     late_at: i64,
 }
 

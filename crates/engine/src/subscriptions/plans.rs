@@ -1,4 +1,4 @@
-//! Plans: made once, archived at most.
+//! Plans. A plan never changes after it was created; it can only be archived.
 
 use till_core::calendar::{Unit, Zone};
 use till_core::error::{Code, Refusal};

@@ -170,7 +170,7 @@ impl Purse {
             .collect()
     }
 
-    /// Sets aside what was found, for a charge that exists.
+    /// Reserves prepaid credit for a charge that is written already.
     pub(super) fn set_aside(
         &mut self,
         context: &Context<'_>,

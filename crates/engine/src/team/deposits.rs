@@ -187,7 +187,7 @@ fn view(scope: &Scope, id: String, transfer: &TransferRow, dismissed: &Dismissal
         },
         tx_hash: transfer.tx_hash.clone(),
         index: transfer.place,
-        from: transfer.sender.clone(),
+        from: transfer.senders.first().cloned(),
         to: transfer.recipient.clone(),
         block_time: transfer.block_time.map(time::show),
         first_seen_at: time::show(transfer.first_seen_at),

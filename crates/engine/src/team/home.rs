@@ -110,10 +110,7 @@ async fn volumes(q: &mut impl Queries, scope: &Scope, from: i64) -> Result<Vec<V
     }
     let view = |((day, asset), (units, payments)): ((i64, String), (Units, u64))| VolumeView {
         amount: shown(&asset, units),
-        day: time::show(day.saturating_mul(DAY_MS))
-            .chars()
-            .take(10)
-            .collect(),
+        day: time::show_day(day),
         asset,
         payments,
     };

@@ -54,7 +54,10 @@ pub async fn simulate_payment(
     .await?;
     let (units, recipient) = match (&bound, &option.deposit) {
         (Some(binding), _) => (binding.units, binding.destination.clone()),
-        (None, Some(deposit)) => (sent.unwrap_or(option.due), deposit.address.clone()),
+        (None, Some(deposit)) => {
+            let asked = held.invoice.is.summary.asked_by(option);
+            (sent.unwrap_or(asked), deposit.address.clone())
+        }
         (None, None) => return Err(not_takeable("asset", &option.asset).into()),
     };
     if context.engine.config.demo {
@@ -73,7 +76,7 @@ pub async fn simulate_payment(
         units,
         arrived: None,
         registers: None,
-        sender: sender.clone(),
+        senders: sender.iter().cloned().collect(),
         recipient: recipient.clone(),
         sighting: match level {
             Level::Pending => Sighting::Pending,
@@ -351,7 +354,7 @@ fn seen_again(payment: &PaymentRow, sighting: Sighting) -> Observation {
         units: payment.units,
         arrived: payment.short.then_some(payment.units),
         registers: payment.registers.clone(),
-        sender: payment.sender.clone(),
+        senders: payment.senders.clone(),
         recipient: payment.recipient.clone(),
         sighting,
         source: Source::Simulation,

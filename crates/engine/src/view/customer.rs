@@ -8,7 +8,7 @@ use till_store::StoreError;
 use till_store::customers::CustomerRow;
 use utoipa::ToSchema;
 
-use super::TokenAmount;
+use super::tokens::TokenAmount;
 
 /// Who subscribes.
 #[derive(Clone, Debug, Serialize, ToSchema)]

@@ -12,7 +12,7 @@ use till_store::StoreError;
 use till_store::invoices::InvoiceRow;
 use utoipa::ToSchema;
 
-use super::tokens;
+use super::tokens::{TokenAmount, tokens};
 
 /// A price in a fiat currency.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -35,17 +35,6 @@ impl FiatAmount {
     }
 }
 
-/// An amount of one asset.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct TokenAmount {
-    /// Whole tokens as a decimal string.
-    #[schema(example = "25.00")]
-    pub amount: String,
-    /// Asset code.
-    #[schema(example = "USDC@eip155:84532")]
-    pub asset: String,
-}
-
 /// One way to pay an invoice, with its address.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = PaymentOption)]
@@ -59,7 +48,8 @@ pub struct PaymentOptionView {
     pub network: &'static str,
     #[schema(example = "Base Sepolia")]
     pub network_name: &'static str,
-    /// Whole tokens to send.
+    /// Whole tokens to send. Where a refund was sent of a payment that a reorganisation took away since, that is owed with the
+    /// price and is part of it.
     #[schema(example = "25.00")]
     pub amount_due: String,
     /// The deposit address: this invoice's alone, and the merchant's alone to empty. Null once the invoice is closed and the
@@ -81,13 +71,17 @@ pub struct PendingOptionView {
 }
 
 impl PendingOptionView {
-    pub(super) fn of(option: &PayOption, asset: &'static Asset) -> PendingOptionView {
+    pub(super) fn of(
+        row: &InvoiceRow,
+        option: &PayOption,
+        asset: &'static Asset,
+    ) -> PendingOptionView {
         PendingOptionView {
             asset: Cow::Borrowed(&asset.code),
             symbol: Cow::Borrowed(&asset.symbol),
             network: Cow::Borrowed(&asset.network),
             network_name: Cow::Borrowed(&asset.network_name),
-            amount_due: show(option.due, option.decimals),
+            amount_due: show(row.summary.asked_by(option), option.decimals),
         }
     }
 }
@@ -210,11 +204,11 @@ impl<'a> InvoiceView<'a> {
                     symbol: &asset.symbol,
                     network: &asset.network,
                     network_name: &asset.network_name,
-                    amount_due: show(option.due, option.decimals),
+                    amount_due: show(row.summary.asked_by(option), option.decimals),
                     address: (is_asked && deposit.is_held(now)).then(|| deposit.address.clone()),
                 }),
                 None if !is_asked => {}
-                None => pending_options.push(PendingOptionView::of(option, asset)),
+                None => pending_options.push(PendingOptionView::of(row, option, asset)),
             }
         }
         Ok(InvoiceView {

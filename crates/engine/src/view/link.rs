@@ -10,7 +10,7 @@ use till_store::StoreError;
 use till_store::links::LinkRow;
 use utoipa::ToSchema;
 
-use super::MerchantName;
+use super::payer::MerchantName;
 use crate::base::Merchant;
 
 /// A reusable URL that makes one invoice per payer.

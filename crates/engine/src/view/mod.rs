@@ -4,6 +4,7 @@ mod asset;
 mod customer;
 mod delivery;
 mod derivation;
+mod digest;
 mod event;
 mod invoice;
 mod link;
@@ -20,15 +21,15 @@ mod team;
 mod team_changes;
 mod team_home;
 mod team_keys;
+mod tokens;
 
 pub use asset::AssetView;
 pub use customer::CustomerView;
 pub use delivery::DeliveryView;
 pub use derivation::AddressDerivation;
+pub use digest::{DigestView, LedgerKeyView, LedgerKeysView};
 pub use event::{event_body, event_object};
-pub use invoice::{
-    FiatAmount, InvoiceView, PaymentOptionView, PendingOptionView, ReviewView, TokenAmount,
-};
+pub use invoice::{FiatAmount, InvoiceView, PaymentOptionView, PendingOptionView, ReviewView};
 pub use link::{LinkView, PayerLinkView};
 pub use notice::NoticeView;
 pub use page_config::PageConfig;
@@ -51,17 +52,4 @@ pub use team_home::{
     NetworkHealthView, SetupStepView, VolumeView,
 };
 pub use team_keys::{ApiKeyView, KeyCreatorView};
-
-use till_core::asset::Registry;
-use till_core::money::{Units, show};
-
-/// Whole tokens of an asset; an asset the registry has lost shows its base units.
-pub fn tokens((asset, units): &(String, Units)) -> TokenAmount {
-    let decimals = Registry::builtin()
-        .asset(asset)
-        .map_or(0, |asset| asset.decimals);
-    TokenAmount {
-        amount: show(*units, decimals),
-        asset: asset.clone(),
-    }
-}
+pub use tokens::{TokenAmount, tokens};

@@ -14,8 +14,9 @@ use till_store::invoices::InvoiceRow;
 use till_store::payments::PaymentRow;
 use utoipa::ToSchema;
 
-use super::invoice::{asset_of, checkout_url, select_by};
-use super::{AddressDerivation, FiatAmount, PendingOptionView, TokenAmount, tokens};
+use super::derivation::AddressDerivation;
+use super::invoice::{FiatAmount, PendingOptionView, asset_of, checkout_url, select_by};
+use super::tokens::{TokenAmount, tokens};
 use crate::addresses;
 use crate::base::Merchant;
 
@@ -184,7 +185,7 @@ impl CheckoutInvoiceView {
             let asset = asset_of(row, option)?;
             match &option.deposit {
                 Some(deposit) => payment_options.push(payment_option(row, option, asset, deposit)),
-                None => pending_options.push(PendingOptionView::of(option, asset)),
+                None => pending_options.push(PendingOptionView::of(row, option, asset)),
             }
         }
         Ok(CheckoutInvoiceView {
@@ -248,7 +249,7 @@ fn payment_option(
         symbol: Cow::Borrowed(&asset.symbol),
         network: Cow::Borrowed(&asset.network),
         network_name: Cow::Borrowed(&asset.network_name),
-        amount_due: show(option.due, option.decimals),
+        amount_due: show(row.summary.asked_by(option), option.decimals),
         address: deposit.address.clone(),
         address_derivation: derivation.map(AddressDerivation),
     }

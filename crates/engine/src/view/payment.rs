@@ -36,7 +36,7 @@ pub struct PaymentView {
     pub block_hash: Option<String>,
     #[schema(required, format = DateTime)]
     pub block_time: Option<String>,
-    /// The sender, where the network tells one.
+    /// The sender, where the network tells one; the first of them where a transaction spends what several had.
     #[schema(required)]
     pub from: Option<String>,
     pub to: String,
@@ -67,7 +67,7 @@ impl PaymentView {
             block_number: row.block_number,
             block_hash: row.block_hash.clone(),
             block_time: row.block_time.map(time::show),
-            from: row.sender.clone(),
+            from: row.senders.first().cloned(),
             to: row.recipient.clone(),
             attributed_by: row.attributed_by.as_str().to_owned(),
             first_seen_at: time::show(row.first_seen_at),

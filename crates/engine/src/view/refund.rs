@@ -10,7 +10,7 @@ use till_store::refunds::RefundRow;
 use utoipa::ToSchema;
 
 use super::payer::MerchantName;
-use super::tokens;
+use super::tokens::tokens;
 use crate::base::Merchant;
 
 /// Money to be sent back to a payer, by the merchant's own wallet.

@@ -9,12 +9,11 @@ use till_store::StoreError;
 use till_store::events::StreamedEvent;
 use utoipa::ToSchema;
 
-use super::event_object;
-use super::payer::unread;
-use super::{
-    AddressDerivation, FiatAmount, MerchantName, PayerOptionView, PayerPaymentView,
-    PendingOptionView, TokenAmount,
-};
+use super::derivation::AddressDerivation;
+use super::event::event_object;
+use super::invoice::{FiatAmount, PendingOptionView};
+use super::payer::{MerchantName, PayerOptionView, PayerPaymentView, unread};
+use super::tokens::TokenAmount;
 use crate::addresses;
 use crate::base::Merchant;
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use futures::{FutureExt as _, StreamExt as _, stream};
-use till_chains::observer::hash_bytes;
+use till_chains::BlockHash;
 use till_core::chain::Block;
 use till_store::transfers::TransferRow;
 use till_watch::{
@@ -94,15 +94,15 @@ fn below(chain: &Chain<'_>, before: Option<i64>, height: i64) -> Option<Tip> {
     rises.then(|| Tip::of(below))
 }
 
-/// Whether too few endpoints said what came with it, or who sent it.
+/// Whether a transfer still lacks an agreed answer: what the registers say of its sender, or how much arrived.
 fn is_open(watch: NetworkWatch<'_>, seen: &Seen) -> bool {
-    let asks_registers = screening::is_asked_on_chains(watch.engine) && seen.sender.is_some();
+    let asks_registers = screening::is_asked_on_chains(watch.engine) && !seen.senders.is_empty();
     (asks_registers && screening::is_unanswered(seen.registers.as_deref()))
         || (amount_arrived::is_asked(watch.pool, &seen.asset) && seen.arrived.is_none())
 }
 
 /// Height and hash.
-type At = (i64, [u8; 32]);
+type At = (i64, BlockHash);
 
 /// The transfers in these blocks that were written in an earlier round, by block.
 async fn known(
@@ -126,7 +126,7 @@ async fn known(
         };
         // What is in a block that this step replaces is not there any more.
         let is_replaced = chain.at(height).is_some_and(|block| block.hash != *hash);
-        if let Some(block) = hash_bytes(hash)
+        if let Some(block) = BlockHash::parse(hash)
             && !is_replaced
             && !just_now.contains(&(&*row.tx_hash, row.place))
         {
@@ -144,7 +144,7 @@ async fn ask(
 ) -> Option<Vec<(String, i64)>> {
     let mut by_transaction: HashMap<[u8; 32], Vec<&TransferRow>> = HashMap::new();
     for row in rows {
-        let transaction = hash_bytes(&row.tx_hash)?;
+        let transaction = BlockHash::parse(&row.tx_hash)?.word()?;
         by_transaction.entry(transaction).or_default().push(row);
     }
     let transactions: BTreeSet<[u8; 32]> = by_transaction.keys().copied().collect();
@@ -186,7 +186,7 @@ pub(super) fn claim_of(row: &TransferRow) -> Claim {
     Claim {
         place: row.place,
         asset: row.asset.clone(),
-        sender: row.sender.clone(),
+        senders: row.senders.clone(),
         recipient: row.recipient.clone(),
         units: row.units.0,
     }
@@ -201,7 +201,7 @@ fn seen_again(row: &TransferRow) -> Seen {
         arrived: row.came(),
         strayed: row.has_strayed(),
         registers: row.registers.clone(),
-        sender: row.sender.clone(),
+        senders: row.senders.clone(),
         recipient: row.recipient.clone(),
         height: row.height,
     }

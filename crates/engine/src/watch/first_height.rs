@@ -4,8 +4,8 @@ use till_core::attribution::CLOCK_SLACK_MS;
 use till_store::networks::NetworkRow;
 use till_watch::{Head, height_at};
 
-use super::Trouble;
 use super::network_watch::NetworkWatch;
+use super::trouble::Trouble;
 
 /// What the operator says, or else the head, or the block before the oldest open lease if that is earlier.
 pub(super) async fn first_height(

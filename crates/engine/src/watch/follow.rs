@@ -1,6 +1,5 @@
 //! One leader's way along its network: read on, from where both sides agree, and take it to the door.
 
-use till_chains::observer::hash_text;
 use till_core::chain::Block;
 use till_store::networks::NetworkRow;
 use till_watch::{
@@ -11,10 +10,11 @@ use till_watch::{
 use super::confirm::confirmed;
 use super::first_height::first_height;
 use super::gather::{Gathered, Upon, gather};
+use super::measure;
 use super::network_watch::NetworkWatch;
 use super::second_reading::SecondReading;
+use super::trouble::Trouble;
 use super::unconfirmed::unconfirmed_transfers;
-use super::{Trouble, measure};
 use crate::base::fail::Fail;
 use crate::intake::chain::{Advanced, Step, advance};
 
@@ -337,7 +337,7 @@ impl<'e> Follower<'e> {
         };
         if height <= cursor.height {
             let ours = self.at(height);
-            let is_ours = ours.is_some_and(|ours| ours.hash == hash_text(&head.block.hash));
+            let is_ours = ours.is_some_and(|ours| ours.hash == head.block.hash.text());
             return match is_ours {
                 true => Ok(ChainUpdate::default()),
                 false => self.read_from_fork(head, said).await,

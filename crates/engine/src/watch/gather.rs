@@ -1,13 +1,14 @@
 //! The next blocks of a network, from as many endpoints as must agree, with what in them concerns us.
 
-use till_chains::observer::{Header, hash_text};
+use till_chains::observer::Header;
 use till_core::chain::Block;
 use till_watch::our_transfers::{self, Matched};
 use till_watch::{ChainUpdate, Head, Span, amount_arrived, block_of, headers, read_all};
 
 use super::network_watch::NetworkWatch;
 use super::our_addresses::{homes, of_ours};
-use super::{Trouble, senders};
+use super::senders;
+use super::trouble::Trouble;
 use crate::base::fail::Fail;
 
 /// What the blocks from a height on are read upon.
@@ -22,7 +23,7 @@ pub(super) enum Upon<'b> {
 #[derive(Debug)]
 pub(super) enum Gathered {
     Read(ChainUpdate),
-    /// The first block is a child of another: the chain was changed below it.
+    /// The first block's parent is not our last block: a reorg.
     Elsewhere,
 }
 
@@ -37,7 +38,7 @@ pub(super) async fn gather(
     let (mut headers, mut held) = headers::agreed(watch.pool, head, head.next(from)).await?;
     let is_child = |first: &Header| match upon {
         Upon::Nothing => true,
-        Upon::Parent(parent) => hash_text(&first.parent) == parent,
+        Upon::Parent(parent) => first.parent.text() == parent,
     };
     if headers.first().is_some_and(|first| !is_child(first)) {
         return Ok(Gathered::Elsewhere);

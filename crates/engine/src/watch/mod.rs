@@ -15,6 +15,7 @@ mod second_look;
 mod second_reading;
 mod senders;
 mod status;
+mod trouble;
 mod unconfirmed;
 mod watched_addresses;
 
@@ -22,11 +23,10 @@ pub use status::{EndpointSetAside, NetworkStatus, statuses};
 
 use std::sync::Arc;
 
-use till_watch::{EndpointTrouble, identify_all};
+use till_watch::identify_all;
 use tokio::task::JoinHandle;
 
 use crate::base::Engine;
-use crate::base::fail::Fail;
 use crate::base::supervise::supervise;
 use crate::base::wake::Stopping;
 
@@ -64,32 +64,5 @@ pub async fn identify(engine: &Engine, network: &str) {
     let place = networks.and_then(|all| all.iter().position(|it| it.network.id == network));
     if let Some(watch) = place.and_then(|place| network_watch::NetworkWatch::of(engine, place)) {
         identify_all(watch.pool).await;
-    }
-}
-
-/// Why a network's next step is not taken now.
-#[derive(Debug)]
-enum Trouble {
-    /// An endpoint's doing, which was noted with it: others are asked, or the same one later.
-    Endpoint,
-    Failed(Fail),
-}
-
-impl From<EndpointTrouble> for Trouble {
-    fn from(_: EndpointTrouble) -> Trouble {
-        Trouble::Endpoint
-    }
-}
-
-impl From<Fail> for Trouble {
-    fn from(fail: Fail) -> Trouble {
-        Trouble::Failed(fail)
-    }
-}
-
-impl From<till_store::StoreError> for Trouble {
-    #[track_caller]
-    fn from(error: till_store::StoreError) -> Trouble {
-        Trouble::Failed(error.into())
     }
 }

@@ -1,13 +1,15 @@
 //! Which of the logs concern us: found by the watched set, and by the database in full.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
+use till_store::leases::LeaseRow;
 use till_watch::amount_arrived::Homes;
 use till_watch::our_transfers::{candidates, recipients, retain_ours};
 use till_watch::{EndpointLogs, Seen};
 
 use super::network_watch::NetworkWatch;
-use super::{Trouble, watched_addresses};
+use super::trouble::Trouble;
+use super::watched_addresses;
 use crate::base::fail::Fail;
 
 /// Those of the logs that name one of our addresses, and which addresses those are.
@@ -38,7 +40,8 @@ async fn registered(
     Ok(ours)
 }
 
-/// Where what these transfers brought to deposit addresses may go on to: every destination that their merchants ever had.
+/// By deposit address among the recipients, every destination that its merchant ever had: where the funds may be
+/// forwarded to.
 pub(super) async fn homes(watch: NetworkWatch<'_>, seen: &[Seen]) -> Result<Homes, Fail> {
     if seen.is_empty() {
         return Ok(Homes::new());
@@ -48,13 +51,13 @@ pub(super) async fn homes(watch: NetworkWatch<'_>, seen: &[Seen]) -> Result<Home
     let recipients: Vec<&str> = recipients.into_iter().collect();
     let mut reader = watch.engine.db.read().await?;
     let leases = till_store::leases::of_addresses(&mut reader, &recipients).await?;
+    let accounts: BTreeSet<&str> = leases.iter().map(|it| &*it.scope.account).collect();
+    let accounts: Vec<&str> = accounts.into_iter().collect();
     let of_family = (network.family, network.mode);
-    let all = till_store::destinations::numbered(&mut reader, of_family.0, of_family.1).await?;
-    let mut homes = Homes::new();
-    for lease in leases {
-        let own = all.iter().filter(|it| *it.account == *lease.scope.account);
-        let own = own.map(|it| it.destination.clone()).collect();
-        homes.insert(lease.address, own);
-    }
-    Ok(homes)
+    let had = till_store::destinations::of_accounts(&mut reader, &accounts, of_family).await?;
+    let home = |lease: LeaseRow| {
+        let own = had.get(&*lease.scope.account).cloned();
+        (lease.address, own.unwrap_or_default())
+    };
+    Ok(leases.iter().cloned().map(home).collect())
 }

@@ -10,13 +10,13 @@ use till_watch::{
     read_logs,
 };
 
-use super::Trouble;
 use super::confirm::claim_of;
 use super::follow::Follower;
 use super::gather::{disagreement, more};
 use super::network_watch::NetworkWatch;
 use super::our_addresses::of_ours;
 use super::second_reading::{SecondReading, headers_of};
+use super::trouble::Trouble;
 use crate::base::fail::Fail;
 use crate::intake::chain::{Advanced, advance};
 
@@ -296,10 +296,10 @@ fn is_at_place_of(row: &TransferRow, seen: &Seen) -> bool {
 }
 
 fn is_known_as(row: &TransferRow, seen: &Seen) -> bool {
-    let told = (&seen.asset, &seen.sender, &seen.recipient, seen.units);
+    let told = (&seen.asset, &seen.senders, &seen.recipient, seen.units);
     is_at_place_of(row, seen)
         && row.height == seen.height
-        && (&row.asset, &row.sender, &row.recipient, row.units) == told
+        && (&row.asset, &row.senders, &row.recipient, row.units) == told
 }
 
 /// What is known to be in a block at the places of these.

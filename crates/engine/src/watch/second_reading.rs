@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use till_chains::observer::{Header, Log, hash_text};
+use till_chains::observer::{Header, Log};
 use till_core::chain::Block;
 use till_watch::{Endpoint, Span, read_logs};
 use tokio::time::timeout;
 
-use super::Trouble;
 use super::network_watch::NetworkWatch;
+use super::trouble::Trouble;
 
 /// How long a round waits for it.
 const READING_TIME: Duration = Duration::from_millis(500);
@@ -83,7 +83,7 @@ pub(super) async fn headers_of(
         return Ok(None);
     };
     let headers = watch.headers(source, (first.height, last.height)).await?;
-    let is_it = |(it, block): (&Header, &Block)| block.hash == hash_text(&it.hash);
+    let is_it = |(it, block): (&Header, &Block)| block.hash == it.hash.text();
     let are_they = headers.len() == blocks.len() && headers.iter().zip(blocks).all(is_it);
     Ok(are_they.then_some(headers))
 }

@@ -1,7 +1,7 @@
-//! Who sent a transfer, held against the registers on its chain: the issuer's own blacklist and the sanctions oracle. What
+//! Who sent a transfer, each of them, held against the registers on its chain: the issuer's own blacklist and the sanctions oracle. What
 //! they say is kept with the transfer, for whoever judges it; a register that does not answer says nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures::{FutureExt as _, StreamExt as _, stream};
 use till_chains::registers;
@@ -10,7 +10,7 @@ use till_core::screening::Finding;
 use till_watch::{QuorumAnswer, Seen, names};
 
 use super::network_watch::NetworkWatch;
-use crate::screening::{Answers, is_asked_on_chains, is_open, over, written};
+use crate::screening::{Answers, is_asked_on_chains, is_open, of_senders, over, written};
 
 /// Senders at the same time.
 const AT_ONCE: usize = 16;
@@ -21,30 +21,35 @@ pub(super) async fn note(watch: NetworkWatch<'_>, seen: &mut [Seen]) -> Option<i
     if !is_asked_on_chains(watch.engine) {
         return None;
     }
-    let mut senders: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
-    for (index, it) in seen.iter().enumerate() {
-        if let Some(sender) = &it.sender
-            && is_open(it.registers.as_deref())
-        {
-            let of_sender = senders.entry((sender.clone(), it.asset.clone()));
-            of_sender.or_default().push(index);
+    let is_asked = |it: &&Seen| is_open(it.registers.as_deref());
+    let of_seen = |it: &Seen| {
+        let asset = it.asset.clone();
+        let each = it.senders.clone().into_iter();
+        each.map(move |sender| (sender, asset.clone()))
+    };
+    let senders: BTreeSet<(String, String)> =
+        seen.iter().filter(is_asked).flat_map(of_seen).collect();
+    let asked = senders.into_iter().map(|(sender, asset)| {
+        async move {
+            let said = ask(watch, &sender, &asset).await;
+            ((sender, asset), said)
         }
-    }
-    let asked = senders.into_iter().map(|((sender, asset), of)| {
-        async move { (of, ask(watch, &sender, &asset).await) }.boxed()
+        .boxed()
     });
     let asked: Vec<_> = asked.collect();
-    let answers: Vec<(Vec<usize>, RegisterAnswers)> =
+    let answers: BTreeMap<(String, String), RegisterAnswers> =
         stream::iter(asked).buffered(AT_ONCE).collect().await;
     let mut open: Option<i64> = None;
-    for (of, asked) in answers {
-        for index in of {
-            let it = &mut seen[index];
-            let kept = it.registers.take();
-            it.registers = written(&over(kept.as_deref(), &asked.answers));
-            if asked.is_contradicted {
-                open = open.into_iter().chain(it.height).min();
-            }
+    for it in seen {
+        let own: Vec<&RegisterAnswers> = of_seen(it).filter_map(|it| answers.get(&it)).collect();
+        if own.is_empty() || !is_asked(&&*it) {
+            continue;
+        }
+        let said = of_senders(own.iter().map(|it| &it.answers));
+        let kept = it.registers.take();
+        it.registers = written(&over(kept.as_deref(), &said));
+        if own.iter().any(|it| it.is_contradicted) {
+            open = open.into_iter().chain(it.height).min();
         }
     }
     open

@@ -31,20 +31,44 @@ pub struct NetworkStatus {
     pub final_height: Option<i64>,
     /// How many seconds ago the last block that was read was made.
     pub lag_s: Option<i64>,
-    /// And the last one that is final.
+    /// How many seconds ago the last final block was made.
     pub final_lag_s: Option<i64>,
 }
 
 /// An endpoint that is not asked for a while, or not believed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct EndpointSetAside {
-    /// Its address without what may be secret: path, query and credentials.
+    /// Which one it is in the operator's order, from 1.
+    #[serde(skip)]
+    place: usize,
+    /// On the operator's listener its address, without what may be secret: path, query and credentials. Elsewhere its number in the
+    /// operator's order, such as `endpoint 2`.
     pub endpoint: String,
     /// `failing` while it does not answer; `wrong` when it serves another chain, or one without the contracts;
     /// `contradicted` after an answer that was proven false or outvoted; `doubted` while only its blocks count, and what
     /// it says of their contents does not.
     pub state: &'static str,
     pub reason: String,
+}
+
+impl NetworkStatus {
+    /// For those who are not the operator: which providers a server asks, and in their own words why they fail, is nobody else's business.
+    pub fn without_providers(mut self) -> NetworkStatus {
+        if self.state == "unreachable" {
+            self.reason = Some("no endpoint answers".to_owned());
+        }
+        for one in &mut self.endpoints_set_aside {
+            one.endpoint = format!("endpoint {}", one.place);
+            let reason = match one.state {
+                "failing" => "it does not answer as it should",
+                "wrong" => "it is not what it is configured as",
+                "contradicted" => "others or the chain itself contradict it",
+                _ => "what it says of blocks' contents is contradicted",
+            };
+            one.reason = reason.to_owned();
+        }
+        self
+    }
 }
 
 /// Every network that this server is configured to watch.
@@ -104,16 +128,18 @@ fn set_aside(net: &WatchedNetwork, now_us: u64) -> Vec<EndpointSetAside> {
         Some(Exclusion::Lied(why)) => Some(("contradicted", why)),
         None => it.contents_doubt(now_us).map(|why| ("doubted", why)),
     };
-    let of_endpoint = |it: &Endpoint| {
+    let of_endpoint = |(place, it): (usize, &Endpoint)| {
         let (state, reason) = state(it)?;
         let endpoint = it.address.to_string();
         Some(EndpointSetAside {
+            place: place + 1,
             endpoint,
             state,
             reason,
         })
     };
-    net.endpoints.iter().filter_map(of_endpoint).collect()
+    let numbered = net.endpoints.iter().enumerate();
+    numbered.filter_map(of_endpoint).collect()
 }
 
 /// Why a network that is watched does not go on, as far as this server knows.

@@ -6,9 +6,9 @@ use till_core::attribution::CLOCK_SLACK_MS;
 use till_store::leases::LeaseRow;
 use till_watch::{Head, Seen, Span, Unconfirmed, headers};
 
-use super::Trouble;
 use super::gather::transfers;
 use super::network_watch::NetworkWatch;
+use super::trouble::Trouble;
 
 /// The transfers to us in the next blocks of those who answer, as waiting for a block.
 pub(super) async fn unconfirmed_transfers(

@@ -1,8 +1,10 @@
 //! Workers: reconcilers that look at what is committed, do the next step, and can be killed at any instant.
 
+pub mod digests;
 pub mod key_uses;
 pub mod lists;
 pub mod mail;
+pub mod payouts;
 pub mod prices;
 pub mod pulse;
 pub mod retention;
@@ -33,6 +35,8 @@ pub fn start(
     const LISTS: Duration = Duration::from_secs(60);
     const FORGET: Duration = Duration::from_secs(3_600);
     const FOLD: Duration = Duration::from_secs(10);
+    const DIGEST: Duration = Duration::from_secs(60);
+    const PAYOUTS: Duration = Duration::from_secs(15);
     let mut workers = vec![
         deliver(engine, sender, stopping),
         send_mail(engine, stopping),
@@ -41,7 +45,9 @@ pub fn start(
         every(engine, stopping, SWEEP, Work::Sweep),
         every(engine, stopping, LISTS, Work::Lists),
         every(engine, stopping, FOLD, Work::Fold),
+        every(engine, stopping, DIGEST, Work::Digest),
         every(engine, stopping, FORGET, Work::Forget),
+        every(engine, stopping, PAYOUTS, Work::Payouts),
     ];
     workers.extend(watch::start(engine, stopping));
     workers
@@ -119,7 +125,9 @@ enum Work {
     Lists,
     FollowLists,
     Fold,
+    Digest,
     Forget,
+    Payouts,
     Streams,
     Pulse,
     Prices,
@@ -135,7 +143,9 @@ impl Work {
             Work::Lists => "lists",
             Work::FollowLists => "follow_lists",
             Work::Fold => "fold",
+            Work::Digest => "digest",
             Work::Forget => "forget",
+            Work::Payouts => "payouts",
             Work::Streams => "streams",
             Work::Pulse => "pulse",
             Work::Prices => "prices",
@@ -153,7 +163,9 @@ async fn periodic(engine: Arc<Engine>, mut stopping: Stopping, period: Duration,
             Work::Lists => lists::refresh_due(&engine).await,
             Work::FollowLists => lists::follow(&engine).await,
             Work::Fold => sums::fold(&engine).await,
+            Work::Digest => digests::make_due(&engine).await,
             Work::Forget => retention::forget(&engine).await,
+            Work::Payouts => payouts::look_at_due(&engine).await,
             Work::Streams => stream::poll(&engine).await,
             Work::Pulse => pulse::beat(&engine).await,
             Work::Prices => prices::observe(&engine).await,

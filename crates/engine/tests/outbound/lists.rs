@@ -78,6 +78,18 @@ async fn an_answer_that_breaks_off_is_no_shorter_list() {
 }
 
 #[tokio::test]
+async fn a_list_that_cannot_be_fetched_is_not_said_to_be_malformed() {
+    for format in [Format::Plain, Format::OfacSdnAdvanced] {
+        let error = fetch("http://127.0.0.1:1/list".to_owned(), format).await;
+        let error = error.unwrap_err();
+        assert!(error.starts_with("it cannot be fetched: "), "{error}");
+        let missing = "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
+        let error = answered(missing.to_owned(), format).await.unwrap_err();
+        assert!(error.contains("answered with status 404"), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_no_list_is_refused() {
     for (answer, words) in [
         (

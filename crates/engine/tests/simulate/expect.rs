@@ -23,6 +23,8 @@ pub struct Terms {
     pub tolerance_bps: u64,
     pub expires_at: i64,
     pub select_by: Option<i64>,
+    /// It holds one of the units of a link, of which there are only so many.
+    pub has_unit: bool,
 }
 
 impl Terms {
@@ -64,8 +66,14 @@ impl Terms {
         own.any(|offer| offer.family == "bip122") && at > self.expires_at + VOLATILE_REST_MS
     }
 
-    pub fn is_over(&self, status: &str, now: i64) -> bool {
-        is_closed(status) || (status == "partially_paid" && now >= self.closes_at())
+    /// What was given up takes nothing more, for its unit may be another's. What was on its way before is waited for.
+    fn is_given_up(&self, seen: &Seen) -> bool {
+        self.has_unit && seen.arrived_at() > self.closes_at()
+    }
+
+    fn is_over(&self, status: &str, sighted: bool, now: i64) -> bool {
+        let waits = self.has_unit && sighted;
+        is_closed(status) || (status == "partially_paid" && now >= self.closes_at() && !waits)
     }
 }
 
@@ -253,8 +261,9 @@ fn standing(terms: &Terms, payments: &[Seen], cancelled_at: Option<i64>) -> Vec<
         };
         let kept_open = counted.iter().any(keeps_open);
         let in_time = seen.arrived_at() < terms.deadline();
-        let is_over =
-            terms.is_stale(seen) || cancelled_at.is_some_and(|it| seen.arrived_at() >= it);
+        let is_over = terms.is_stale(seen)
+            || terms.is_given_up(seen)
+            || cancelled_at.is_some_and(|it| seen.arrived_at() >= it);
         if !wrong(seen) && !is_over && (in_time || kept_open || seen.part.turn.is_some()) {
             counted.push(at);
         }
@@ -438,7 +447,7 @@ pub fn expect(terms: &Terms, payments: &[Seen], cancelled_at: Option<i64>, now: 
     if out.status != "overpaid" {
         out.overpaid = None;
     }
-    out.over = terms.is_over(out.status, now);
+    out.over = terms.is_over(out.status, sighted, now);
     out.parts = parts;
     out
 }

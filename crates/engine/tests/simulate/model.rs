@@ -78,6 +78,15 @@ pub struct Binding {
     pub replaced_at: Option<i64>,
 }
 
+impl Binding {
+    /// Whether another invoice must not be given the same: it is open, or was so recently that a block whose clock is behind
+    /// ours may still name it. An invoice may have again what it gave up itself.
+    pub fn is_taken(&self, by: &str, now: i64) -> bool {
+        let is_recent = self.closed_at.is_some_and(|at| now - at < SLACK_MS);
+        self.open || (is_recent && self.invoice != by)
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Lease {
     pub family: &'static str,
@@ -238,7 +247,7 @@ impl Model {
             let now = real_now + merchant.offset_ms;
             let mut at_place = merchant.seen.iter_mut().filter(|((at, _), _)| at == id);
             let other = at_place.find(|(_, known)| {
-                !known.is_gone() && !known.is_brought_by(seen.units.0, seen.sender.as_ref())
+                !known.is_gone() && !known.is_brought_by(seen.units.0, seen.senders.first())
             });
             if let Some((_, known)) = other {
                 known.go(now);
@@ -256,7 +265,7 @@ impl Model {
             at_place.map(move |(key, known)| (m, key, known))
         });
         let found = at_place.find(|(_, _, known)| {
-            !known.is_gone() || known.is_brought_by(seen.units.0, seen.sender.as_ref())
+            !known.is_gone() || known.is_brought_by(seen.units.0, seen.senders.first())
         });
         found.map(|(m, key, _)| (m, key.clone()))
     }
@@ -285,7 +294,7 @@ impl Model {
             leases.any(|lease| lease.address == *address)
         };
         // Nobody pays by emptying an address.
-        if seen.units.0 == 0 || seen.sender.as_ref().is_some_and(is_ours) {
+        if seen.units.0 == 0 || seen.senders.first().is_some_and(is_ours) {
             return None;
         }
         let found = (0..self.merchants.len()).find_map(|m| {
@@ -311,7 +320,7 @@ impl Model {
             invoice: invoice.clone(),
             asset: seen.asset.clone(),
             network: seen.network.clone(),
-            sender: seen.sender.clone(),
+            sender: seen.senders.first().cloned(),
             recipient: seen.recipient.clone(),
             units: seen.units.0,
             suffix,
@@ -370,13 +379,18 @@ impl Model {
             if last.open || closed.iter().any(|it| later(&it)) {
                 continue;
             }
+            let real_now = now - self.merchants[m].offset_ms;
             let rivals = |it: &&Binding| {
                 let of = (&last.asset, &last.sender, &last.destination);
-                it.open && (&it.asset, &it.sender, &it.destination) == of
+                (&it.asset, &it.sender, &it.destination) == of
             };
             let amounts = |of: &dyn Fn(&Merchant) -> usize| -> Vec<u128> {
                 let everybody = self.merchants.iter();
-                let bindings = everybody.flat_map(|it| it.bindings[..of(it)].iter().filter(rivals));
+                let bindings = everybody.flat_map(|it| {
+                    let now = real_now + it.offset_ms;
+                    let known = it.bindings[..of(it)].iter().filter(rivals);
+                    known.filter(move |known| known.is_taken(invoice, now))
+                });
                 bindings.map(|it| it.units).collect()
             };
             let taken = amounts(&|it| it.bindings.len());
@@ -560,7 +574,7 @@ impl Merchant {
     ) -> Option<(u8, Option<&Binding>)> {
         let at = self.made_at(seen, real_now, first_seen_at);
         let alike = |binding: &&Binding| {
-            Some(&binding.sender) == seen.sender.as_ref()
+            Some(&binding.sender) == seen.senders.first()
                 && binding.asset == seen.asset
                 && binding.destination == seen.recipient
                 && binding.units == seen.units.0
@@ -733,8 +747,10 @@ impl Merchant {
             // Whatever happened to its timer before: an invoice that waits has one, also for the rest.
             match invoice.now.status {
                 "awaiting_payment" => invoice.timer = Some(invoice.terms.deadline()),
+                // One that waits for what is on its way is looked at when that arrives or goes.
                 "partially_paid" if !invoice.now.over => {
-                    invoice.timer = Some(invoice.terms.looks_at(now));
+                    let looks_at = Some(invoice.terms.looks_at(now));
+                    invoice.timer = looks_at.filter(|at| *at > now).or(invoice.timer);
                 }
                 _ => {}
             }

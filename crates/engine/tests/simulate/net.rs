@@ -82,7 +82,7 @@ impl Net {
             units: Units(fact.units),
             arrived: None,
             registers: None,
-            sender: fact.sender.clone(),
+            senders: fact.sender.iter().cloned().collect(),
             recipient: fact.recipient.clone(),
             sighting,
             source: Source::Chain,
@@ -165,7 +165,7 @@ impl Net {
             let fact = Fact {
                 asset: seen.asset.clone(),
                 units: seen.units.0,
-                sender: seen.sender.clone(),
+                sender: seen.senders.first().cloned(),
                 recipient: seen.recipient.clone(),
                 first_seen_at,
                 block,

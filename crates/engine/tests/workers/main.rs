@@ -1,6 +1,7 @@
 //! Workers: timers, the test clock, what is put aside, and the order of webhooks, with several servers on one database.
 
 mod clock;
+mod digests;
 mod exposed;
 mod flooded;
 mod isolation;

@@ -31,7 +31,7 @@ async fn paying(world: &World, invoices: &[String]) -> Step {
             arrived: None,
             strayed: false,
             registers: None,
-            sender: None,
+            senders: Vec::new(),
             recipient: row.options[0].deposit.as_ref().unwrap().address.clone(),
             height: Some(1),
         });

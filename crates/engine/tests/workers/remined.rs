@@ -33,7 +33,7 @@ pub async fn transfer(world: &World, invoice: &str, asset: &str, height: i64) ->
         arrived: None,
         strayed: false,
         registers: None,
-        sender: None,
+        senders: Vec::new(),
         recipient: row.options[0].deposit.as_ref().unwrap().address.clone(),
         height: Some(height),
     }
@@ -235,7 +235,7 @@ both_engines! {
             let seen = Seen {
                 place,
                 registers: Some(format!("issuer_blacklist={says}")),
-                sender: Some("0x1111111111111111111111111111111111111111".into()),
+                senders: vec!["0x1111111111111111111111111111111111111111".into()],
                 ..transfer(&world, invoice, USDC, 2).await
             };
             mined(&world, branch, vec![seen], branch == "c2").await;

@@ -43,7 +43,7 @@ async fn routes(world: &World, branch: &str, order: &[&Payee], is_final: bool) {
             arrived: None,
             strayed: false,
             registers: None,
-            sender: None,
+            senders: Vec::new(),
             recipient: row.options[0].deposit.as_ref().unwrap().address.clone(),
             height: Some(2),
         });

@@ -58,7 +58,7 @@ async fn binding(world: &World, scope: &Scope, (invoice, wallet): (&str, &str)) 
         arrived: None,
         strayed: false,
         registers: None,
-        sender: Some(wallet.into()),
+        senders: vec![wallet.into()],
         recipient: binding.destination,
         height: Some(2),
     }
@@ -75,19 +75,19 @@ fn bundle(of: &[&Bound]) -> Vec<Seen> {
 }
 
 /// The invoice's status, and what stands of its own: places, senders and units.
-async fn stands(world: &World, of: &Bound) -> (&'static str, Vec<(i64, Option<String>, Units)>) {
+async fn stands(world: &World, of: &Bound) -> (&'static str, Vec<(i64, Vec<String>, Units)>) {
     let mut reader = world.db.read().await.unwrap();
     let found = till_store::payments::of_invoice(&mut reader, &of.scope, &of.invoice).await;
     let found = found.unwrap();
     drop(reader);
     let standing = found.into_iter().filter(|row| row.gone_at.is_none());
-    let standing = standing.map(|row| (row.place, row.sender, row.units));
+    let standing = standing.map(|row| (row.place, row.senders, row.units));
     let status = world.row(&of.scope, &of.invoice).await.status.as_str();
     (status, standing.collect())
 }
 
 async fn has_its_own(world: &World, of: &Bound, place: i64) {
-    let own = vec![(place, of.sent.sender.clone(), of.sent.units)];
+    let own = vec![(place, of.sent.senders.clone(), of.sent.units)];
     assert_eq!(stands(world, of).await, ("paid", own));
 }
 
@@ -114,16 +114,16 @@ async fn is_screened_anew(db: till_store::Db, credit_at: Level) {
     let invoice = world.invoice().await;
     let from = async |sender: &str| {
         let sent = transfer(&world, &invoice, USDC, 2).await;
-        let sender = Some(sender.to_owned());
-        vec![Seen { sender, ..sent }]
+        let senders = vec![sender.to_owned()];
+        vec![Seen { senders, ..sent }]
     };
     mined(&world, "clean", from(WALLETS[0]).await, false).await;
     mined(&world, "listed", from(LISTED).await, true).await;
     let [payment] = &payments(&world, &invoice).await[..] else {
         panic!("one payment")
     };
-    let shown = (payment.sender.as_deref(), payment.status.as_str());
-    assert_eq!(shown, (Some(LISTED), "held"));
+    let shown = (payment.senders.as_slice(), payment.status.as_str());
+    assert_eq!(shown, (&[LISTED.to_owned()][..], "held"));
     assert_eq!(world.status(&invoice).await, "under_review");
 }
 
@@ -140,7 +140,7 @@ both_engines! {
         let (world, one, _) = two_bound(db, true).await;
         mined(&world, "ours", bundle(&[&one]), false).await;
         let stranger = Seen {
-            sender: Some("0x9999999999999999999999999999999999999999".into()),
+            senders: vec!["0x9999999999999999999999999999999999999999".into()],
             units: Units(5_000_000),
             ..one.sent.clone()
         };
@@ -153,14 +153,14 @@ both_engines! {
         let (world, one, two) = two_bound(db, true).await;
         let unbound = world.invoices(&world.scope, 1).await.remove(0);
         let third = Seen {
-            sender: Some("0x3333333333333333333333333333333333333333".into()),
+            senders: vec!["0x3333333333333333333333333333333333333333".into()],
             place: 1,
             units: Units(25_000_000),
             ..one.sent.clone()
         };
         mined(&world, "before", vec![one.sent.clone(), third.clone()], false).await;
         world.clock.advance(1_000);
-        let late = binding(&world, &world.scope, (&unbound, third.sender.as_deref().unwrap())).await;
+        let late = binding(&world, &world.scope, (&unbound, &third.senders[0])).await;
         assert_eq!(late.units, third.units, "the very amount");
         let moved = Seen { place: 0, ..third };
         mined(&world, "after", vec![moved, Seen { place: 1, ..one.sent.clone() }], true).await;

@@ -48,7 +48,7 @@ fn step(epoch: i64, blocks: Vec<Block>, addresses: &[String], is_final: bool) ->
             arrived: None,
             strayed: false,
             registers: None,
-            sender: None,
+            senders: Vec::new(),
             recipient: address.clone(),
             height: Some(block.height),
         })

@@ -60,7 +60,7 @@ both_engines! {
             units: Units(25_000_000),
             arrived: None, strayed: false,
             registers: None,
-            sender: None,
+            senders: Vec::new(),
             recipient: row.options[0].deposit.as_ref().unwrap().address.clone(),
             height: Some(2),
         };

@@ -84,6 +84,13 @@ impl World {
         engine(&self.db, &self.clock, number)
     }
 
+    /// Another server on the same database, with key files of its own.
+    pub fn with_keys(&self, number: u64, keys: &[[u8; 32]]) -> Arc<Engine> {
+        let mut engine = bare(&self.db, &self.clock, number, BTreeMap::new());
+        engine.vault = Vault::new(keys).unwrap();
+        Arc::new(engine)
+    }
+
     pub async fn invoice(&self) -> String {
         self.invoices(&self.scope, 1).await.remove(0)
     }

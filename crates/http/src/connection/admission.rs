@@ -40,8 +40,8 @@ struct Open {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     Anything,
-    /// For health alone, once.
-    Health,
+    /// For health alone, once; this is why.
+    Health(Refused),
 }
 
 /// A counted connection, given back when dropped.
@@ -91,16 +91,17 @@ impl Admission {
             return Ok(ticket(Use::Anything));
         }
         let asking = open.health.get(&client).copied().unwrap_or(0);
+        let refused = match has_too_many {
+            true => Refused::Client,
+            false => Refused::Everybody,
+        };
         let may_ask = is_proxy || asking < HEALTH_CONNECTIONS_PER_CLIENT;
         if may_ask && open.health_total < HEALTH_CONNECTIONS {
             *open.health.entry(client).or_default() += 1;
             open.health_total += 1;
-            return Ok(ticket(Use::Health));
+            return Ok(ticket(Use::Health(refused)));
         }
-        Err(match has_too_many {
-            true => Refused::Client,
-            false => Refused::Everybody,
-        })
+        Err(refused)
     }
 
     fn leave(&self, client: IpAddr, what_for: Use) {
@@ -108,7 +109,7 @@ impl Admission {
         let open = &mut *open;
         let (by_client, total) = match what_for {
             Use::Anything => (&mut open.whole, &mut open.whole_total),
-            Use::Health => (&mut open.health, &mut open.health_total),
+            Use::Health(_) => (&mut open.health, &mut open.health_total),
         };
         *total -= 1;
         if what_for == Use::Anything {
@@ -179,6 +180,7 @@ mod tests {
         let admission = admission(100, 10);
         let greedy = admitted(&admission, from(1));
         assert_eq!(whole(&greedy), 10);
+        assert_eq!(greedy[10].what_for, Use::Health(Refused::Client));
         assert_eq!(admission.admit(from(1)).err(), Some(Refused::Client));
         assert_eq!(whole(&admitted(&admission, from(2))), 10);
         drop(greedy);
@@ -193,7 +195,7 @@ mod tests {
             tickets.collect::<Vec<_>>()
         });
         let asking = admission.admit(from(3)).unwrap();
-        assert_eq!(asking.what_for, Use::Health);
+        assert_eq!(asking.what_for, Use::Health(Refused::Everybody));
         drop(asking);
         assert_eq!(
             admitted(&admission, from(3)).len(),

@@ -138,7 +138,7 @@ pub(super) async fn run<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
             let request = request.map(Body::new);
             let response = match what_for {
                 Use::Anything => edge.answer(router, request).await,
-                Use::Health => edge.answer_health(router, request).await,
+                Use::Health(why) => edge.answer_health(router, request, why).await,
             };
             Ok::<_, Infallible>(response.map(|body| counted(body, under_way)))
         })

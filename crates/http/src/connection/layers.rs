@@ -26,6 +26,7 @@ use till_core::error::{Code, Refusal};
 use till_core::limits::{HEADER_BYTES_MAX, HEADERS_MAX};
 use tower_service::Service;
 
+use super::admission::Refused;
 use super::client_addr::{Shown, client_addr};
 use crate::message::answer::{self, Failure, REQUEST_ID, RequestId};
 use crate::message::scrub::{has_secret_key, loggable_path, secret_key};
@@ -145,13 +146,13 @@ impl Edge {
     }
 
     /// On a connection that there was no room for: how the server is, and nothing else.
-    pub async fn answer_health(&self, router: Router, request: Request) -> Response {
+    pub async fn answer_health(&self, router: Router, request: Request, why: Refused) -> Response {
         let is_health = self.health_paths.contains(&request.uri().path());
         let mut response = match is_health {
             true => self.answer(router, request).await,
             false => {
                 let id = RequestId::new((self.ids)());
-                let refused = answer::error(&too_many(), &self.docs_url, &id);
+                let refused = answer::error(&too_many(why), &self.docs_url, &id);
                 let mut response = finish(refused, request.uri().path(), &id);
                 open_to_any_origin(response.headers_mut());
                 response
@@ -316,11 +317,18 @@ fn refuse_host(request: &Request) -> Option<Refusal> {
     (!is_fine).then(|| Refusal::new(Code::ParameterInvalid, message).param("Host"))
 }
 
-pub(super) fn too_many() -> Refusal {
-    Refusal::new(
-        Code::ServiceUnavailable,
-        "The server has too many connections open. Retry shortly.",
-    )
+/// Of one client, or of all together.
+pub(super) fn too_many(refused: Refused) -> Refusal {
+    match refused {
+        Refused::Client => {
+            let message = "Too many connections are open from this address. Close some.";
+            Refusal::new(Code::RateLimited, message).retry_after(1)
+        }
+        Refused::Everybody => {
+            let message = "The server has too many connections open. Retry shortly.";
+            Refusal::new(Code::ServiceUnavailable, message)
+        }
+    }
 }
 
 pub(super) fn head_too_large() -> Refusal {

@@ -169,7 +169,7 @@ impl Times {
     }
 
     fn of_use(mut self, what_for: Use) -> Times {
-        if what_for == Use::Health {
+        if matches!(what_for, Use::Health(_)) {
             self.idle_time = self.idle_time.min(HEALTH_TIME);
             self.wire.head_time = self.wire.head_time.min(HEALTH_TIME);
         }
@@ -257,7 +257,7 @@ impl Connection {
                 let request = http::Request::from_parts(head, body);
                 let response = match what_for {
                     Use::Anything => edge.answer(router, request).await,
-                    Use::Health => edge.answer_health(router, request).await,
+                    Use::Health(why) => edge.answer_health(router, request, why).await,
                 };
                 if unread.drop_rest().await {
                     done.0.answers_early();
@@ -387,19 +387,11 @@ fn reword(edge: &Arc<Edge>) -> Reword {
 
 /// One client too many is told so at once instead of being left to wait in the backlog.
 fn turn_away(socket: TcpStream, edge: &Edge, refused: Refused) {
-    let refusal = match refused {
-        Refused::Client => too_many_of_one(),
-        Refused::Everybody => too_many(),
-    };
+    let refusal = too_many(refused);
     // As much as the socket takes without waiting, which for a new one is all of it.
     if let Ok(mut socket) = socket.into_std() {
         let _ = io::Write::write(&mut socket, &raw_answer(edge, &refusal, b""));
     }
-}
-
-fn too_many_of_one() -> Refusal {
-    let message = "Too many connections are open from this address. Close some.";
-    Refusal::new(Code::RateLimited, message).retry_after(1)
 }
 
 /// An answer outside any exchange of hyper's. `date` is a whole header line or nothing. Where the request was going is

@@ -151,6 +151,9 @@ async fn a_server_without_room_still_says_how_it_is() {
 async fn one_clients_connections_are_counted() {
     let server = start(with_room_for(100, 2)).await;
     let mut held = vec![server.held().await, server.held().await];
+    let said = get_path(&server, "/v1/ok").await;
+    check_error(&said, 429, "rate_limited");
+    assert!(said.contains("retry-after: 1\r\n"), "{said}");
     // What is kept back for health is taken, too; then there is nothing more for this client.
     for _ in 0..8 {
         held.push(TcpStream::connect(server.addr).await.unwrap());

@@ -12,7 +12,7 @@
 -- begins like the primary key looks just as good to a planner without statistics, and reads every row of the account.
 --
 --   installation, accounts · addresses · payment links · invoices, payments · reviews, screening · refunds · audit log
---   customers, subscriptions · journal · events, webhooks, mail · timers, idempotency keys · chains
+--   customers, subscriptions · journal, signed books · events, webhooks, mail · timers, idempotency keys · chains
 
 CREATE FUNCTION is_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -292,7 +292,8 @@ CREATE TABLE payments (
     units TEXT COLLATE "C" NOT NULL,
     -- The part of the units that only tells this payment from others of the same amount.
     suffix TEXT COLLATE "C" NOT NULL DEFAULT '0',
-    sender TEXT COLLATE "C",
+    -- A list: a transaction may spend what many had.
+    senders TEXT COLLATE "C" NOT NULL,
     recipient TEXT COLLATE "C" NOT NULL,
     simulated BIGINT NOT NULL,
     block_number BIGINT,
@@ -309,7 +310,7 @@ CREATE TABLE payments (
     first_level TEXT COLLATE "C" NOT NULL,
     credit_at TEXT COLLATE "C" NOT NULL,
 
-    -- What screening or a person decided, what on-chain registers said of the sender, and whether less arrived than the
+    -- What screening or a person decided, what on-chain registers said of the senders, and whether less arrived than the
     -- transfer's log says, which a person must look at.
     verdict TEXT COLLATE "C",
     registers TEXT COLLATE "C",
@@ -380,6 +381,8 @@ CREATE TABLE screenings (
 CREATE INDEX screenings_by_subject ON screenings (subject, account, mode, at);
 CREATE TRIGGER screenings_no_update BEFORE UPDATE OR DELETE ON screenings
 FOR EACH ROW EXECUTE FUNCTION is_append_only();
+CREATE TRIGGER screenings_no_truncate BEFORE TRUNCATE ON screenings
+FOR EACH STATEMENT EXECUTE FUNCTION is_append_only();
 
 -- The operator's lists of addresses. A new edition is written beside the old one and takes its place at once.
 CREATE TABLE screening_lists (
@@ -441,7 +444,7 @@ CREATE TABLE refunds (
     tx_hash TEXT COLLATE "C",
     -- Why it was in review when the merchant recorded that it had been paid out before.
     sent_despite TEXT COLLATE "C",
-    -- The chain showed, when it was recorded as sent, that the transaction paid something else.
+    -- The chain showed that the transaction paid something else, or had none of it for days.
     paid_otherwise BIGINT NOT NULL DEFAULT 0,
     -- How many rows of refund_steps it has.
     steps BIGINT NOT NULL,
@@ -474,6 +477,22 @@ CREATE TABLE refund_steps (
 );
 CREATE TRIGGER refund_steps_no_update BEFORE UPDATE OR DELETE ON refund_steps
 FOR EACH ROW EXECUTE FUNCTION is_append_only();
+CREATE TRIGGER refund_steps_no_truncate BEFORE TRUNCATE ON refund_steps
+FOR EACH STATEMENT EXECUTE FUNCTION is_append_only();
+
+-- Payouts that were recorded as sent and whose blocks are not final yet: when the chain is asked about them next.
+CREATE TABLE payout_looks (
+    account TEXT COLLATE "C" NOT NULL,
+    mode TEXT COLLATE "C" NOT NULL,
+    refund TEXT COLLATE "C" NOT NULL,
+    recorded_at BIGINT NOT NULL,
+    -- Since when every answer has shown it.
+    shown_at BIGINT,
+    look_at BIGINT NOT NULL,
+    PRIMARY KEY (account, mode, refund),
+    FOREIGN KEY (account, mode, refund) REFERENCES refunds (account, mode, id)
+);
+CREATE INDEX payout_looks_due ON payout_looks (look_at);
 
 -- Audit log -----------------------------------------------------------------------------------------------------------
 
@@ -504,6 +523,8 @@ CREATE INDEX audit_events_account ON audit_events (account, id);
 CREATE INDEX audit_events_user ON audit_events (user_id, id) WHERE account IS NULL;
 CREATE TRIGGER audit_events_no_update BEFORE UPDATE OR DELETE ON audit_events
 FOR EACH ROW EXECUTE FUNCTION is_append_only();
+CREATE TRIGGER audit_events_no_truncate BEFORE TRUNCATE ON audit_events
+FOR EACH STATEMENT EXECUTE FUNCTION is_append_only();
 
 -- The dashboard -------------------------------------------------------------------------------------------------------
 
@@ -912,6 +933,8 @@ BEGIN
 END $$;
 CREATE TRIGGER journal_no_update BEFORE UPDATE OR DELETE ON journal
 FOR EACH ROW EXECUTE FUNCTION journal_is_append_only();
+CREATE TRIGGER journal_no_truncate BEFORE TRUNCATE ON journal
+FOR EACH STATEMENT EXECUTE FUNCTION journal_is_append_only();
 
 -- Sums of the journal by day, so that balances need not add up history. Whoever posts adds a row; a worker folds the
 -- rows of one day, asset and pair of groups into one.
@@ -934,6 +957,77 @@ CREATE INDEX journal_sums_unfolded ON journal_sums (account, mode, day) WHERE en
 CREATE TABLE journal_folding (id BIGINT PRIMARY KEY);
 INSERT INTO journal_folding (id) VALUES (1);
 
+-- Signed books --------------------------------------------------------------------------------------------------------
+
+-- Keys that sign digests. The newest signs; the public halves of all stay.
+CREATE TABLE ledger_keys (
+    -- The beginning of the public key's hash.
+    id TEXT COLLATE "C" PRIMARY KEY,
+    -- In hexadecimal digits.
+    public_key TEXT COLLATE "C" NOT NULL,
+    -- The seed, encrypted; empty once no key file opens it any more.
+    secret BYTEA NOT NULL,
+    -- Real time.
+    created_at BIGINT NOT NULL
+);
+
+-- A hash of some entries and of the digest before, signed: commonly the entries of one day. Only grows.
+CREATE TABLE ledger_digests (
+    account TEXT COLLATE "C" NOT NULL,
+    mode TEXT COLLATE "C" NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    -- Days since 1970.
+    day BIGINT NOT NULL,
+    entries BIGINT NOT NULL,
+    first_entry TEXT COLLATE "C" NOT NULL,
+    last_entry TEXT COLLATE "C" NOT NULL,
+    root TEXT COLLATE "C" NOT NULL,
+    previous TEXT COLLATE "C" NOT NULL,
+    key_id TEXT COLLATE "C" NOT NULL,
+    signature TEXT COLLATE "C" NOT NULL,
+    -- Real time.
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (account, mode, id)
+);
+CREATE UNIQUE INDEX ledger_digests_by_day ON ledger_digests (account, mode, day);
+CREATE TRIGGER ledger_digests_no_update BEFORE UPDATE OR DELETE ON ledger_digests
+FOR EACH ROW EXECUTE FUNCTION is_append_only();
+
+-- Entries that no digest has yet. Whoever posts adds a row; whoever makes a digest takes it away.
+CREATE TABLE undigested_entries (
+    account TEXT COLLATE "C" NOT NULL,
+    mode TEXT COLLATE "C" NOT NULL,
+    -- Days since 1970 by the time of the entry.
+    day BIGINT NOT NULL,
+    entry TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (account, mode, day, entry)
+);
+CREATE INDEX undigested_entries_by_day ON undigested_entries (day, account, mode);
+
+-- Entries that came when their day had a digest: the next one has them. Only grows.
+CREATE TABLE late_entries (
+    account TEXT COLLATE "C" NOT NULL,
+    mode TEXT COLLATE "C" NOT NULL,
+    entry TEXT COLLATE "C" NOT NULL,
+    digest TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (account, mode, entry)
+);
+CREATE INDEX late_entries_by_digest ON late_entries (digest, account, mode, entry);
+CREATE TRIGGER late_entries_no_update BEFORE UPDATE OR DELETE ON late_entries
+FOR EACH ROW EXECUTE FUNCTION is_append_only();
+
+-- The digest that is being made, one for each account and mode; locked by whoever goes on with it.
+CREATE TABLE digest_drafts (
+    account TEXT COLLATE "C" NOT NULL,
+    mode TEXT COLLATE "C" NOT NULL,
+    -- None while none is being made.
+    digest TEXT COLLATE "C",
+    day BIGINT,
+    -- Whether it has all its entries.
+    closed BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (account, mode)
+);
+
 -- Events, webhooks, mail ----------------------------------------------------------------------------------------------
 
 CREATE TABLE events (
@@ -946,7 +1040,7 @@ CREATE TABLE events (
     -- Its number on the subject's live stream, if it is told there.
     stream_seq BIGINT,
     created_at BIGINT NOT NULL,
-    -- The webhook's body, byte for byte as every attempt sends it.
+    -- The webhook's body. An attempt leaves out the addresses in it that are not the invoice's any more.
     body TEXT COLLATE "C" NOT NULL,
     -- The payments as the payer saw them at that moment, for the live stream.
     payments TEXT COLLATE "C"
@@ -1097,7 +1191,8 @@ CREATE TABLE transfers (
     -- The asset's code; for an unknown token, its contract.
     asset TEXT COLLATE "C" NOT NULL,
     units TEXT COLLATE "C" NOT NULL,
-    sender TEXT COLLATE "C",
+    -- A list: a transaction may spend what many had.
+    senders TEXT COLLATE "C" NOT NULL,
     recipient TEXT COLLATE "C" NOT NULL,
     simulated BIGINT NOT NULL,
     -- In real time.
@@ -1114,7 +1209,7 @@ CREATE TABLE transfers (
     -- Whether enough endpoints said that all of it arrived; how much did, where that is less.
     whole BIGINT NOT NULL DEFAULT 0,
     arrived TEXT COLLATE "C",
-    -- What on-chain registers (an issuer's blacklist, the sanctions oracle) said of the sender when it was seen.
+    -- What on-chain registers (an issuer's blacklist, the sanctions oracle) said of the senders when it was seen.
     registers TEXT COLLATE "C",
     PRIMARY KEY (network, tx_hash, place)
 );

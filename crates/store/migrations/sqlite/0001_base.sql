@@ -11,7 +11,7 @@
 -- begins like the primary key looks just as good to a planner without statistics, and reads every row of the account.
 --
 --   installation, accounts · addresses · payment links · invoices, payments · reviews, screening · refunds · audit log
---   customers, subscriptions · journal · events, webhooks, mail · timers, idempotency keys · chains
+--   customers, subscriptions · journal, signed books · events, webhooks, mail · timers, idempotency keys · chains
 
 -- Installation --------------------------------------------------------------------------------------------------------
 
@@ -285,7 +285,8 @@ CREATE TABLE payments (
     units TEXT NOT NULL,
     -- The part of the units that only tells this payment from others of the same amount.
     suffix TEXT NOT NULL DEFAULT '0',
-    sender TEXT,
+    -- A list: a transaction may spend what many had.
+    senders TEXT NOT NULL,
     recipient TEXT NOT NULL,
     simulated INTEGER NOT NULL,
     block_number INTEGER,
@@ -302,7 +303,7 @@ CREATE TABLE payments (
     first_level TEXT NOT NULL,
     credit_at TEXT NOT NULL,
 
-    -- What screening or a person decided, what on-chain registers said of the sender, and whether less arrived than the
+    -- What screening or a person decided, what on-chain registers said of the senders, and whether less arrived than the
     -- transfer's log says, which a person must look at.
     verdict TEXT,
     registers TEXT,
@@ -375,6 +376,9 @@ CREATE TRIGGER screenings_no_update BEFORE UPDATE ON screenings
 BEGIN SELECT RAISE(ABORT, 'screenings are append-only'); END;
 CREATE TRIGGER screenings_no_delete BEFORE DELETE ON screenings
 BEGIN SELECT RAISE(ABORT, 'screenings are append-only'); END;
+CREATE TRIGGER screenings_no_replace BEFORE INSERT ON screenings
+WHEN EXISTS (SELECT 1 FROM screenings WHERE rowid = NEW.rowid)
+BEGIN SELECT RAISE(ABORT, 'screenings are append-only'); END;
 
 -- The operator's lists of addresses. A new edition is written beside the old one and takes its place at once.
 CREATE TABLE screening_lists (
@@ -436,7 +440,7 @@ CREATE TABLE refunds (
     tx_hash TEXT,
     -- Why it was in review when the merchant recorded that it had been paid out before.
     sent_despite TEXT,
-    -- The chain showed, when it was recorded as sent, that the transaction paid something else.
+    -- The chain showed that the transaction paid something else, or had none of it for days.
     paid_otherwise INTEGER NOT NULL DEFAULT 0,
     -- How many rows of refund_steps it has.
     steps INTEGER NOT NULL,
@@ -471,6 +475,25 @@ CREATE TRIGGER refund_steps_no_update BEFORE UPDATE ON refund_steps
 BEGIN SELECT RAISE(ABORT, 'a refund''s history is append-only'); END;
 CREATE TRIGGER refund_steps_no_delete BEFORE DELETE ON refund_steps
 BEGIN SELECT RAISE(ABORT, 'a refund''s history is append-only'); END;
+CREATE TRIGGER refund_steps_no_replace BEFORE INSERT ON refund_steps
+WHEN EXISTS (SELECT 1 FROM refund_steps WHERE rowid = NEW.rowid)
+    OR EXISTS (SELECT 1 FROM refund_steps
+        WHERE account = NEW.account AND mode = NEW.mode AND refund = NEW.refund AND step = NEW.step)
+BEGIN SELECT RAISE(ABORT, 'a refund''s history is append-only'); END;
+
+-- Payouts that were recorded as sent and whose blocks are not final yet: when the chain is asked about them next.
+CREATE TABLE payout_looks (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    refund TEXT NOT NULL,
+    recorded_at INTEGER NOT NULL,
+    -- Since when every answer has shown it.
+    shown_at INTEGER,
+    look_at INTEGER NOT NULL,
+    PRIMARY KEY (account, mode, refund),
+    FOREIGN KEY (account, mode, refund) REFERENCES refunds (account, mode, id)
+);
+CREATE INDEX payout_looks_due ON payout_looks (look_at);
 
 -- Audit log -----------------------------------------------------------------------------------------------------------
 
@@ -502,6 +525,10 @@ CREATE INDEX audit_events_user ON audit_events (user_id, id) WHERE account IS NU
 CREATE TRIGGER audit_events_no_update BEFORE UPDATE ON audit_events
 BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
 CREATE TRIGGER audit_events_no_delete BEFORE DELETE ON audit_events
+BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+CREATE TRIGGER audit_events_no_replace BEFORE INSERT ON audit_events
+WHEN EXISTS (SELECT 1 FROM audit_events WHERE rowid = NEW.rowid)
+    OR EXISTS (SELECT 1 FROM audit_events WHERE account = NEW.account AND mode = NEW.mode AND id = NEW.id)
 BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
 
 -- The dashboard -------------------------------------------------------------------------------------------------------
@@ -909,6 +936,11 @@ CREATE TRIGGER journal_no_update BEFORE UPDATE ON journal
 BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
 CREATE TRIGGER journal_no_delete BEFORE DELETE ON journal
 BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+CREATE TRIGGER journal_no_replace BEFORE INSERT ON journal
+WHEN EXISTS (SELECT 1 FROM journal WHERE rowid = NEW.rowid)
+    OR EXISTS (SELECT 1 FROM journal WHERE entry = NEW.entry AND line = NEW.line)
+    OR EXISTS (SELECT 1 FROM journal WHERE subject = NEW.subject AND step = NEW.step AND line = NEW.line)
+BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
 
 -- Sums of the journal by day, so that balances need not add up history. Whoever posts adds a row; a worker folds the
 -- rows of one day, asset and pair of groups into one.
@@ -931,6 +963,81 @@ CREATE INDEX journal_sums_unfolded ON journal_sums (account, mode, day) WHERE en
 CREATE TABLE journal_folding (id INTEGER PRIMARY KEY);
 INSERT INTO journal_folding (id) VALUES (1);
 
+-- Signed books --------------------------------------------------------------------------------------------------------
+
+-- Keys that sign digests. The newest signs; the public halves of all stay.
+CREATE TABLE ledger_keys (
+    -- The beginning of the public key's hash.
+    id TEXT PRIMARY KEY,
+    -- In hexadecimal digits.
+    public_key TEXT NOT NULL,
+    -- The seed, encrypted; empty once no key file opens it any more.
+    secret BLOB NOT NULL,
+    -- Real time.
+    created_at INTEGER NOT NULL
+);
+
+-- A hash of some entries and of the digest before, signed: commonly the entries of one day. Only grows.
+CREATE TABLE ledger_digests (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    id TEXT NOT NULL,
+    -- Days since 1970.
+    day INTEGER NOT NULL,
+    entries INTEGER NOT NULL,
+    first_entry TEXT NOT NULL,
+    last_entry TEXT NOT NULL,
+    root TEXT NOT NULL,
+    previous TEXT NOT NULL,
+    key_id TEXT NOT NULL,
+    signature TEXT NOT NULL,
+    -- Real time.
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (account, mode, id)
+);
+CREATE UNIQUE INDEX ledger_digests_by_day ON ledger_digests (account, mode, day);
+CREATE TRIGGER ledger_digests_no_update BEFORE UPDATE ON ledger_digests
+BEGIN SELECT RAISE(ABORT, 'the list of digests is append-only'); END;
+CREATE TRIGGER ledger_digests_no_delete BEFORE DELETE ON ledger_digests
+BEGIN SELECT RAISE(ABORT, 'the list of digests is append-only'); END;
+
+-- Entries that no digest has yet. Whoever posts adds a row; whoever makes a digest takes it away.
+CREATE TABLE undigested_entries (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    -- Days since 1970 by the time of the entry.
+    day INTEGER NOT NULL,
+    entry TEXT NOT NULL,
+    PRIMARY KEY (account, mode, day, entry)
+) WITHOUT ROWID;
+CREATE INDEX undigested_entries_by_day ON undigested_entries (day, account, mode);
+
+-- Entries that came when their day had a digest: the next one has them. Only grows.
+CREATE TABLE late_entries (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    entry TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    PRIMARY KEY (account, mode, entry)
+);
+CREATE INDEX late_entries_by_digest ON late_entries (digest, account, mode, entry);
+CREATE TRIGGER late_entries_no_update BEFORE UPDATE ON late_entries
+BEGIN SELECT RAISE(ABORT, 'the list of late entries is append-only'); END;
+CREATE TRIGGER late_entries_no_delete BEFORE DELETE ON late_entries
+BEGIN SELECT RAISE(ABORT, 'the list of late entries is append-only'); END;
+
+-- The digest that is being made, one for each account and mode; locked by whoever goes on with it.
+CREATE TABLE digest_drafts (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    -- None while none is being made.
+    digest TEXT,
+    day INTEGER,
+    -- Whether it has all its entries.
+    closed INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (account, mode)
+);
+
 -- Events, webhooks, mail ----------------------------------------------------------------------------------------------
 
 CREATE TABLE events (
@@ -943,7 +1050,7 @@ CREATE TABLE events (
     -- Its number on the subject's live stream, if it is told there.
     stream_seq INTEGER,
     created_at INTEGER NOT NULL,
-    -- The webhook's body, byte for byte as every attempt sends it.
+    -- The webhook's body. An attempt leaves out the addresses in it that are not the invoice's any more.
     body TEXT NOT NULL,
     -- The payments as the payer saw them at that moment, for the live stream.
     payments TEXT
@@ -1095,7 +1202,8 @@ CREATE TABLE transfers (
     -- The asset's code; for an unknown token, its contract.
     asset TEXT NOT NULL,
     units TEXT NOT NULL,
-    sender TEXT,
+    -- A list: a transaction may spend what many had.
+    senders TEXT NOT NULL,
     recipient TEXT NOT NULL,
     simulated INTEGER NOT NULL,
     -- In real time.
@@ -1112,7 +1220,7 @@ CREATE TABLE transfers (
     -- Whether enough endpoints said that all of it arrived; how much did, where that is less.
     whole INTEGER NOT NULL DEFAULT 0,
     arrived TEXT,
-    -- What on-chain registers (an issuer's blacklist, the sanctions oracle) said of the sender when it was seen.
+    -- What on-chain registers (an issuer's blacklist, the sanctions oracle) said of the senders when it was seen.
     registers TEXT,
     PRIMARY KEY (network, tx_hash, place)
 );

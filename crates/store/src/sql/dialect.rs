@@ -122,7 +122,9 @@ impl Db {
     /// How many units of work may write at a time; none where there is one writer, which units share.
     pub fn writers(&self) -> Option<u32> {
         match &self.0.backend {
-            Backend::Postgres { writers, .. } => Some(writers.pool.options().get_max_connections()),
+            Backend::Postgres { writers, .. } => {
+                Some(writers.pool().options().get_max_connections())
+            }
             Backend::Sqlite { .. } | Backend::Memory { .. } => None,
         }
     }
@@ -138,13 +140,13 @@ impl Db {
             Backend::Postgres { writers, readers } => vec![
                 (
                     "readers",
-                    readers.pool.size(),
-                    idle(readers.pool.num_idle()),
+                    readers.pool().size(),
+                    idle(readers.pool().num_idle()),
                 ),
                 (
                     "writers",
-                    writers.pool.size(),
-                    idle(writers.pool.num_idle()),
+                    writers.pool().size(),
+                    idle(writers.pool().num_idle()),
                 ),
             ],
         }
@@ -219,7 +221,7 @@ impl Db {
             Backend::Postgres { readers, .. } => ReaderConnection::Postgres {
                 connections: readers.clone(),
                 held: None,
-                stale_left: readers.pool.options().get_max_connections(),
+                stale_left: readers.pool().options().get_max_connections(),
             },
         }))
     }
@@ -269,7 +271,31 @@ impl Db {
     fn note(&self, why: Option<Unwritable>) {
         if why.is_some() {
             *lock(&self.0.unwritable) = why;
+            self.seek_server();
         }
+    }
+
+    /// Has another of several servers looked for, as this one takes nothing in or does not answer.
+    fn seek_server(&self) {
+        if let Some(server) = self.server() {
+            server.seek();
+        }
+    }
+
+    /// Work that shows whether the database is there: where another server could do it, this one has only so much time.
+    pub(crate) async fn unless_silent<T>(
+        &self,
+        work: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        if !self.server().is_some_and(Connections::has_choice) {
+            return work.await;
+        }
+        let done = tokio::time::timeout(self.0.patience, work).await;
+        let done = done.unwrap_or(Err(StoreError::Unavailable));
+        if matches!(done, Err(StoreError::Unavailable)) {
+            self.seek_server();
+        }
+        done
     }
 
     /// As much as a request writes has been written.
@@ -404,8 +430,8 @@ impl Db {
             }
             Backend::Memory { writer } => group::close(writer).await,
             Backend::Postgres { writers, readers } => {
-                writers.pool.close().await;
-                readers.pool.close().await;
+                writers.pool().close().await;
+                readers.pool().close().await;
             }
         }
     }

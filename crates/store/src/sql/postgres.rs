@@ -1,15 +1,18 @@
 //! PostgreSQL's connections: to the server itself, or through a pooler that gives every transaction another session.
 
-use std::str::FromStr as _;
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
+use std::time::Duration;
 
+use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions, Postgres};
 use sqlx::{
     AssertSqlSafe, ConnectOptions as _, Executor as _, SqlSafeStr as _, Transaction, raw_sql,
 };
+use tokio::time::{sleep, timeout};
 
 use super::config::{DbConfig, STATEMENTS_CACHED_MAX};
 use super::error::connection_lost;
+use super::servers::{Named, Pool, Servers, Unfit, Wanted, Way, get};
 use crate::StoreError;
 
 /// What holds for every unit of work and every read.
@@ -59,57 +62,109 @@ impl Sessions {
 /// Connections of one kind.
 #[derive(Clone)]
 pub(crate) struct Connections {
-    pub pool: PgPool,
+    pool: Pool,
     pub sessions: Sessions,
     /// What begins a transaction in a session that is not ours.
     begin: Arc<str>,
+    /// Where there are several servers, or one that has to be of a kind.
+    servers: Option<Arc<Servers>>,
 }
 
 /// Those who write and those who read, apart, so that neither can starve the other.
 pub(crate) async fn open(config: &DbConfig) -> Result<(Connections, Connections), StoreError> {
-    let options = PgConnectOptions::from_str(&config.url)?
-        .application_name("till")
-        .disable_statement_logging();
+    let named = Named::parse(&config.url)?;
+    let place = match named.is_choice() {
+        true => named.find().await.map_err(unfit)?,
+        false => 0,
+    };
+    let wanted = named.wanted;
     let pool = |connections_max: u32| {
-        PgPoolOptions::new()
+        let options = PgPoolOptions::new()
             .max_connections(connections_max.max(1))
             .acquire_timeout(config.patience)
-            .test_before_acquire(false)
+            .test_before_acquire(false);
+        match wanted {
+            Wanted::Any => options,
+            Wanted::Primary | Wanted::Writable => {
+                options.after_connect(|conn, _| Box::pin(refuse_standby(conn)))
+            }
+        }
     };
-    let own = options
-        .clone()
-        .statement_cache_capacity(STATEMENTS_CACHED_MAX)
-        .options(SETTINGS.into_iter().chain([MARK]));
+    let options = named.all.get(place).cloned().unwrap_or_default();
     let direct = match config.pooled {
         true => None,
-        false => direct(pool(config.writers_max), &own).await?,
+        false => direct(pool(config.writers_max), &own(options.clone())).await?,
     };
-    let (writers, reading, sessions) = match direct {
-        Some(writers) => {
-            let reading = own.options([("default_transaction_read_only", "on")]);
-            (writers, reading, Sessions::Own)
-        }
+    let (writers, sessions) = match direct {
+        Some(writers) => (writers, Sessions::Own),
         None => {
             tracing::info!("PostgreSQL is reached through a pooler; nothing is kept in sessions");
-            // Poolers refuse what they cannot set for each session anew.
-            let shared = options.statement_cache_capacity(0).extra_float_digits(None);
-            let writers = pool(config.writers_max)
-                .connect_with(shared.clone())
-                .await
-                .map_err(not_opened)?;
-            (writers, shared, Sessions::Shared)
+            let connected = pool(config.writers_max).connect_with(shared(options.clone()));
+            (connected.await.map_err(not_opened)?, Sessions::Shared)
         }
     };
+    let readers = pool(config.readers_max).connect_lazy_with(way(&options, sessions).reading);
+    let (writers, readers) = (
+        Arc::new(RwLock::new(writers)),
+        Arc::new(RwLock::new(readers)),
+    );
+    let servers = named.is_choice().then(|| {
+        let ways: Vec<Way> = named.all.iter().map(|it| way(it, sessions)).collect();
+        let pools = (Arc::clone(&writers), Arc::clone(&readers));
+        Servers::new(named, ways, pools, place)
+    });
     let connections = |pool, access| Connections {
         pool,
         sessions,
         begin: begin_with(access).into(),
+        servers: servers.clone(),
     };
-    let readers = pool(config.readers_max).connect_lazy_with(reading);
     Ok((
         connections(writers, "READ WRITE"),
         connections(readers, "READ ONLY"),
     ))
+}
+
+fn own(options: PgConnectOptions) -> PgConnectOptions {
+    options
+        .statement_cache_capacity(STATEMENTS_CACHED_MAX)
+        .options(SETTINGS.into_iter().chain([MARK]))
+}
+
+/// Poolers refuse what they cannot set for each session anew.
+fn shared(options: PgConnectOptions) -> PgConnectOptions {
+    options.statement_cache_capacity(0).extra_float_digits(None)
+}
+
+fn way(options: &PgConnectOptions, sessions: Sessions) -> Way {
+    match sessions {
+        Sessions::Own => Way {
+            writing: own(options.clone()),
+            reading: own(options.clone()).options([("default_transaction_read_only", "on")]),
+        },
+        Sessions::Shared => Way {
+            writing: shared(options.clone()),
+            reading: shared(options.clone()),
+        },
+    }
+}
+
+/// A primary that came back as a standby answers everything, late.
+async fn refuse_standby(conn: &mut PgConnection) -> Result<(), sqlx::Error> {
+    let row = conn
+        .fetch_one(raw_sql("SELECT pg_is_in_recovery()"))
+        .await?;
+    match sqlx::Row::try_get(&row, 0)? {
+        true => Err(sqlx::Error::Protocol("it is a standby now".into())),
+        false => Ok(()),
+    }
+}
+
+fn unfit(why: Unfit) -> StoreError {
+    match why {
+        Unfit::Failed(error) => not_opened(error),
+        Unfit::Takes(why) => StoreError::Unwritable(why),
+    }
 }
 
 /// Nothing where the settings are refused, or do not arrive: between us and the server is a pooler.
@@ -135,12 +190,15 @@ async fn direct(
 
 /// That TLS was not agreed on is for the operator to mend, and not for time.
 fn not_opened(error: sqlx::Error) -> StoreError {
-    match error {
-        sqlx::Error::Tls(error) => StoreError::Other(format!(
-            "TLS is not agreed on with it: {error}; correct sslmode and sslrootcert in database.url, or turn TLS on in PostgreSQL"
-        )),
-        error => error.into(),
-    }
+    let tls: &dyn std::fmt::Display = match &error {
+        sqlx::Error::Tls(error) => error,
+        // A certificate that is not trusted, or is not this host's.
+        sqlx::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => error,
+        _ => return error.into(),
+    };
+    StoreError::Other(format!(
+        "TLS is not agreed on with it: {tls}; correct sslmode and sslrootcert in database.url, or turn TLS on in PostgreSQL"
+    ))
 }
 
 fn refuses_settings(error: &sqlx::Error) -> bool {
@@ -160,12 +218,76 @@ fn begin_with(access: &str) -> String {
     sql
 }
 
+/// Who waits longer than this for a connection to one of several servers has the others asked.
+const NOTICE_TIME: Duration = Duration::from_secs(1);
+
 impl Connections {
+    pub(crate) fn pool(&self) -> PgPool {
+        get(&self.pool)
+    }
+
+    pub(crate) fn has_choice(&self) -> bool {
+        self.servers.is_some()
+    }
+
+    /// Has other servers asked, where there are several and this one does not do what it must.
+    pub(crate) fn seek(&self) {
+        if let Some(servers) = &self.servers {
+            servers.seek();
+        }
+    }
+
+    /// Whether a connection is of no use any more, so that another may be tried.
+    pub(crate) fn is_lost(&self, error: &sqlx::Error) -> bool {
+        let is_lost = connection_lost(error);
+        if is_lost {
+            self.seek();
+        }
+        is_lost
+    }
+
+    pub(crate) async fn acquire(&self) -> Result<PoolConnection<Postgres>, StoreError> {
+        let Some(servers) = &self.servers else {
+            return Ok(self.pool().acquire().await?);
+        };
+        let patience = self.pool().options().get_acquire_timeout();
+        let acquired = timeout(patience, self.acquire_from(servers)).await;
+        Ok(acquired.unwrap_or(Err(sqlx::Error::PoolTimedOut))?)
+    }
+
+    /// Goes on until there is one, or the database is closed.
+    async fn acquire_from(
+        &self,
+        servers: &Arc<Servers>,
+    ) -> Result<PoolConnection<Postgres>, sqlx::Error> {
+        loop {
+            let mut finds = servers.finds();
+            let acquiring = async {
+                let acquired = self.pool().acquire().await;
+                if acquired.is_err() && !self.pool().is_closed() {
+                    servers.seek();
+                    std::future::pending::<()>().await;
+                }
+                acquired
+            };
+            let noticing = async {
+                sleep(NOTICE_TIME).await;
+                servers.seek();
+                std::future::pending::<()>().await;
+            };
+            tokio::select! {
+                acquired = acquiring => return acquired,
+                () = noticing => {}
+                _ = finds.changed() => {}
+            }
+        }
+    }
+
     /// Passes over connections that died in the pool: nothing has been done yet, so another will do.
     pub(crate) async fn begin(&self) -> Result<Transaction<'static, Postgres>, StoreError> {
-        let mut stale_left = self.pool.options().get_max_connections();
+        let mut stale_left = self.pool().options().get_max_connections();
         loop {
-            let conn = self.pool.acquire().await?;
+            let conn = self.acquire().await?;
             let begin = match self.sessions {
                 Sessions::Own => None,
                 Sessions::Shared => Some(AssertSqlSafe(Arc::clone(&self.begin)).into_sql_str()),
@@ -174,7 +296,7 @@ impl Connections {
             // pool with the transaction open.
             let begun = tokio::spawn(Transaction::begin(conn, begin)).await;
             match begun.map_err(|_| StoreError::Unavailable)? {
-                Err(error) if connection_lost(&error) && stale_left > 0 => stale_left -= 1,
+                Err(error) if self.is_lost(&error) && stale_left > 0 => stale_left -= 1,
                 done => return Ok(done?),
             }
         }
@@ -182,6 +304,6 @@ impl Connections {
 
     /// A connection outside of the pool, for what takes longer than a unit of work.
     pub(crate) async fn connect_apart(&self) -> Result<PgConnection, StoreError> {
-        Ok(self.pool.connect_options().connect().await?)
+        Ok(self.pool().connect_options().connect().await?)
     }
 }

@@ -9,7 +9,6 @@ use tokio::sync::Mutex;
 
 use super::look_up::LookUp;
 use crate::sql::conn::{Conn, Queries};
-use crate::sql::error::connection_lost;
 use crate::sql::group::{self, Slot};
 use crate::sql::postgres::{Connections, Sessions};
 use crate::{Row, StoreError, Val};
@@ -59,7 +58,9 @@ macro_rules! read_on {
                 let mut tx = connections.begin().await?;
                 let $conn = Conn::Postgres(&mut tx, Sessions::Shared);
                 match $query.await {
-                    Err(error) if connection_lost(&error) && *stale_left > 0 => *stale_left -= 1,
+                    Err(error) if connections.is_lost(&error) && *stale_left > 0 => {
+                        *stale_left -= 1
+                    }
                     done => {
                         // It has answered: what becomes of the transaction is no part of it.
                         tx.commit().await.ok();
@@ -74,11 +75,11 @@ macro_rules! read_on {
             } => loop {
                 let conn = match held {
                     Some(conn) => conn,
-                    None => held.insert(connections.pool.acquire().await?),
+                    None => held.insert(connections.acquire().await?),
                 };
                 let $conn = Conn::Postgres(conn, Sessions::Own);
                 match $query.await {
-                    Err(error) if connection_lost(&error) && *stale_left > 0 => {
+                    Err(error) if connections.is_lost(&error) && *stale_left > 0 => {
                         *stale_left -= 1;
                         if let Some(mut conn) = held.take() {
                             conn.close_on_drop();

@@ -266,12 +266,12 @@ pub(crate) async fn write_postgres(
     let Some(together) = write::combined(writes)? else {
         return Ok(());
     };
-    let mut stale_left = connections.pool.options().get_max_connections();
+    let mut stale_left = connections.pool().options().get_max_connections();
     loop {
         let tables = writes.iter().map(|write| write.rows.as_slice());
         let done = match connections.sessions {
             Sessions::Own => {
-                let mut conn = connections.pool.acquire().await?;
+                let mut conn = connections.acquire().await?;
                 let alone = Conn::Postgres(&mut conn, Sessions::Own);
                 let done = alone.run_together(together.clone(), tables).await;
                 if done.as_ref().is_err_and(connection_lost) {
@@ -289,7 +289,7 @@ pub(crate) async fn write_postgres(
             }
         };
         match done {
-            Err(error) if connection_lost(&error) && stale_left > 0 => stale_left -= 1,
+            Err(error) if connections.is_lost(&error) && stale_left > 0 => stale_left -= 1,
             done => return done.map(drop).map_err(StoreError::from),
         }
     }

@@ -1,5 +1,5 @@
-//! Lists of asset codes (`merchants.default_assets`, `payment_links.assets`) and `merchants.destinations`: plain JSON
-//! of texts, without a form of their own.
+//! Lists of asset codes (`merchants.default_assets`, `payment_links.assets`), of senders (`payments.senders`,
+//! `transfers.senders`) and `merchants.destinations`: plain JSON of texts, without a form of their own.
 
 use std::collections::BTreeMap;
 

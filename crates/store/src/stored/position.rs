@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use till_core::ledger::Position;
 use till_core::money::Units;
 
-use super::stored;
+use super::json_column::stored;
 
 #[derive(Serialize, Deserialize)]
 struct StoredPosition {

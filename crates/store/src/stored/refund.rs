@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::stored;
+use super::json_column::stored;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefundDetail {

@@ -4,7 +4,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use till_core::screening::{Checked, Finding, Screening};
 
-use super::stored;
+use super::json_column::stored;
 
 #[derive(Serialize, Deserialize)]
 struct StoredScreening {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use till_core::money::Units;
 
-use super::stored;
+use super::json_column::stored;
 
 /// A payment's id and what a refund takes of it.
 pub type Sources = Vec<(String, Units)>;

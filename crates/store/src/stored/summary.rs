@@ -19,6 +19,8 @@ struct StoredSummary {
     /// The hold and since when.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     review: Option<(String, i64)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    asked: Vec<(String, Units)>,
 }
 
 impl TryFrom<StoredSummary> for Summary {
@@ -37,6 +39,7 @@ impl TryFrom<StoredSummary> for Summary {
             remaining: stored.remaining,
             overpaid: stored.overpaid,
             review,
+            asked: stored.asked,
         })
     }
 }
@@ -49,6 +52,7 @@ impl From<&Summary> for StoredSummary {
             remaining: summary.remaining.clone(),
             overpaid: summary.overpaid.clone(),
             review: review.map(|review| (review.hold.as_str().to_owned(), review.opened_at)),
+            asked: summary.asked.clone(),
         }
     }
 }
@@ -88,13 +92,18 @@ mod tests {
                 hold: Hold::Sanctions,
                 opened_at: 1_794_712_419_123,
             }),
+            asked: Vec::new(),
         };
         let bare = Summary {
             received: vec![amount(7)],
             ..Summary::default()
         };
+        let owes = Summary {
+            asked: vec![amount(20)],
+            ..Summary::default()
+        };
         let golden = include_str!("../../golden/invoices.summary.jsonl");
-        for (form, value) in golden.lines().zip([full, bare]) {
+        for (form, value) in golden.lines().zip([full, bare, owes]) {
             let read: StoredSummary = serde_json::from_str(form).unwrap();
             assert_eq!(Summary::try_from(read).as_ref(), Ok(&value), "{form}");
             let written = serde_json::to_string(&StoredSummary::from(&value)).unwrap();

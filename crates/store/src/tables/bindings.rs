@@ -67,18 +67,60 @@ pub async fn of_invoice(
         .await
 }
 
-/// Amounts this wallet owes this destination, whoever's invoices they are for: a transfer shows no invoice.
-pub async fn open_amounts(
+/// Those of these invoices that a wallet was ever bound to.
+pub async fn bound_among(
     q: &mut impl Queries,
-    destination: &str,
-    sender: &str,
-    asset: &str,
+    scope: &Scope,
+    invoices: &[&str],
+) -> Result<HashSet<String>, StoreError> {
+    let keys: Vec<Vec<Val>> = invoices
+        .iter()
+        .map(|invoice| vals![&*scope.account, scope.mode.as_str(), *invoice].into())
+        .collect();
+    let by_invoice = LookUp {
+        table: "wallet_bindings",
+        columns: &["invoice"],
+        key: &["account", "mode", "invoice"],
+        rows: PerKey::One,
+    };
+    let found: Vec<(String,)> = q.look_up(&by_invoice, &keys).await?;
+    Ok(found.into_iter().map(|(invoice,)| invoice).collect())
+}
+
+/// A binding that is asked for, and at what moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    pub scope: &'a Scope,
+    pub invoice: &'a str,
+    pub destination: &'a str,
+    pub sender: &'a str,
+    pub asset: &'a str,
+    /// Real time: amounts that others gave up after it may still lead to their invoices. Each account's own clock is added.
+    pub given_up_after: i64,
+}
+
+/// Amounts that a transfer of this wallet to this destination may lead to an invoice by, whoever's it is: a transfer shows
+/// no invoice. What the asking invoice gave up itself is its own.
+pub async fn taken_amounts(
+    q: &mut impl Queries,
+    asked: &Asked<'_>,
 ) -> Result<HashSet<Units>, StoreError> {
-    let sql = "SELECT units FROM wallet_bindings WHERE destination = $1 AND sender = $2 AND asset = $3 AND open = 1";
-    let rows: Vec<(String,)> = q.all(sql, &vals![destination, sender, asset]).await?;
+    let sql = "SELECT b.units FROM wallet_bindings b JOIN merchants m ON m.account = b.account AND m.mode = b.mode \
+         WHERE b.destination = $1 AND b.sender = $2 AND b.asset = $3 AND (b.open = 1 \
+         OR (b.closed_at > $4 + m.clock_offset_ms AND NOT (b.account = $5 AND b.mode = $6 AND b.invoice = $7)))";
+    let args = vals![
+        asked.destination,
+        asked.sender,
+        asked.asset,
+        asked.given_up_after,
+        &*asked.scope.account,
+        asked.scope.mode.as_str(),
+        asked.invoice
+    ];
+    let rows: Vec<(String,)> = q.all(sql, &args).await?;
     let read = |(units,): (String,)| {
         let units = units.parse().map(Units);
-        units.map_err(|error| StoreError::corrupt("wallet_bindings", "units", sender, error))
+        units.map_err(|error| StoreError::corrupt("wallet_bindings", "units", asked.sender, error))
     };
     rows.into_iter().map(read).collect()
 }

@@ -1,6 +1,6 @@
 //! Every destination that merchants registered, now or before.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use till_core::asset::{Family, Mode};
 
@@ -68,6 +68,28 @@ pub async fn registered(
     };
     let found: Vec<(String,)> = q.look_up(&by_address, &keys).await?;
     Ok(found.into_iter().map(|(address,)| address).collect())
+}
+
+/// Every destination of a family that these accounts ever had in a mode, by account.
+pub async fn of_accounts(
+    q: &mut impl Queries,
+    accounts: &[&str],
+    (family, mode): (Family, Mode),
+) -> Result<HashMap<String, Vec<String>>, StoreError> {
+    let key = |account: &&str| vals![*account, mode.as_str(), family.namespace()].into();
+    let keys: Vec<Vec<Val>> = accounts.iter().map(key).collect();
+    let by_account = LookUp {
+        table: "destinations",
+        columns: &["account", "destination"],
+        key: &["account", "mode", "family"],
+        rows: PerKey::Many,
+    };
+    let found: Vec<(String, String)> = q.look_up(&by_account, &keys).await?;
+    let mut of_accounts: HashMap<String, Vec<String>> = HashMap::new();
+    for (account, destination) in found {
+        of_accounts.entry(account).or_default().push(destination);
+    }
+    Ok(of_accounts)
 }
 
 /// A destination, and how many numbers of deposit addresses its account may have used with it.

@@ -4,7 +4,7 @@ use till_core::event::EventType;
 use till_core::scope::Scope;
 
 use crate::sql::table;
-use crate::{Queries, StoreError, Tx, Write, vals};
+use crate::{Queries, StoreError, Write, vals};
 
 table! {
     #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,8 +16,7 @@ table! {
         /// Its place on the subject's live stream, if it is told there.
         stream_seq: Option<i64>,
         created_at: i64,
-        /// The webhook's body, byte for byte as every attempt sends it. Replayed when an address in it is not the invoice's any
-        /// more, it loses that.
+        /// The webhook's body. An attempt leaves out the addresses in it that are not the invoice's any more.
         body: String,
         /// The payments as the payer saw them at that moment, for the live stream.
         payments: Option<String>,
@@ -26,23 +25,6 @@ table! {
 
 pub fn rows(events: &[EventRow]) -> Write {
     Write::records(events)
-}
-
-pub async fn body(
-    q: &mut impl Queries,
-    scope: &Scope,
-    id: &str,
-) -> Result<Option<String>, StoreError> {
-    let sql = "SELECT body FROM events WHERE account = $1 AND mode = $2 AND id = $3";
-    let args = vals![&scope.account, scope.mode.as_str(), id];
-    let found: Option<(String,)> = q.one(sql, &args).await?;
-    Ok(found.map(|(body,)| body))
-}
-
-pub async fn set_body(tx: &mut Tx, scope: &Scope, id: &str, body: &str) -> Result<(), StoreError> {
-    let sql = "UPDATE events SET body = $4 WHERE account = $1 AND mode = $2 AND id = $3";
-    let args = vals![&scope.account, scope.mode.as_str(), id, body];
-    tx.run(sql, &args).await.map(drop)
 }
 
 #[derive(Clone, Debug, sqlx::FromRow)]

@@ -22,7 +22,7 @@ pub enum Amount {
 /// page that is half empty.
 pub async fn try_writing(db: &Db, now: i64, amount: Amount) -> Result<(), StoreError> {
     let written = db.write(move |tx: &mut Tx| pulse(tx, now, amount).scope_boxed());
-    match written.await {
+    match db.unless_silent(written).await {
         Ok(()) => {
             if amount != Amount::Little {
                 db.is_writable();

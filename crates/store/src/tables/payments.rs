@@ -27,7 +27,8 @@ table! {
         block_number: Option<i64>,
         block_hash: Option<String>,
         block_time: Option<i64>,
-        sender: Option<String>,
+        /// Whose it was before; empty where nobody is known.
+        senders: Vec<String>,
         recipient: String,
         attributed_by: AttributedBy,
         simulated: bool,
@@ -57,7 +58,7 @@ table! {
         short: bool,
         /// Its block was final and was replaced, and no operator has looked yet.
         disputed: bool,
-        /// What registers on the chain said of its sender when it was seen.
+        /// What registers on the chain said of its senders when it was seen.
         registers: Option<String>,
     }
 }
@@ -73,7 +74,7 @@ const CHANGING: &[&str] = &[
     "short",
     "disputed",
     "registers",
-    "sender",
+    "senders",
     "block_number",
     "block_hash",
     "block_time",

@@ -19,7 +19,7 @@ use crate::subscriptions::SubscriptionFilter;
 use crate::testing::migrated;
 use crate::{
     Dialect, Page, Queries, Reader, Row, StoreError, Val, bindings, books, credits, customers,
-    deliveries, invoices, leases, links, notices, payments, plans, refunds, subscriptions,
+    deliveries, digests, invoices, leases, links, notices, payments, plans, refunds, subscriptions,
     transfers,
 };
 
@@ -249,6 +249,8 @@ async fn every_list_has_its_index(dialect: Dialect) {
         check(&q.plan(), "customers", &[]);
         plans::list(q, scope, page).await.unwrap();
         check(&q.plan(), "plans", &[]);
+        digests::list(q, scope, page).await.unwrap();
+        check(&q.plan(), "digests", &[]);
     }
     // Whose turn it is: what was told of its subject before, and never the whole queue.
     deliveries::candidates(q, scope, 2, 64, "").await.unwrap();

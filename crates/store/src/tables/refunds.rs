@@ -10,7 +10,7 @@ use till_core::screening::Screening;
 
 use crate::sql::listing::newest_first;
 use crate::sql::{Filter, LookUp, PerKey, select, table};
-use crate::{Queries, StoreError, Val, Write, vals};
+use crate::{Queries, StoreError, Tx, Val, Write, vals};
 
 table! {
     #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ table! {
         tx_hash: Option<String>,
         /// Why it was in review when the merchant recorded that it had been paid out before.
         sent_despite: Option<ReviewReason>,
-        /// The chain showed, when it was recorded as sent, that the transaction paid something else.
+        /// The chain showed that the transaction paid something else, or had none of it for days.
         paid_otherwise: bool,
         /// How many steps its history has.
         steps: i64,
@@ -183,6 +183,13 @@ pub async fn of_invoices(
     let mut found: Vec<RefundRow> = q.look_up(&by_invoice, &keys).await?;
     found.sort_by(|a, b| a.id.cmp(&b.id));
     Ok(found)
+}
+
+/// The chain has shown that the transaction did not pay the refund. Whoever writes this holds the refund's invoice.
+pub async fn set_paid_otherwise(tx: &mut Tx, scope: &Scope, id: &str) -> Result<(), StoreError> {
+    let sql = "UPDATE refunds SET paid_otherwise = $4 WHERE account = $1 AND mode = $2 AND id = $3";
+    let args = vals![&scope.account, scope.mode.as_str(), id, true];
+    tx.run(sql, &args).await.map(drop)
 }
 
 /// Whether another refund names this transaction on this network.

@@ -13,16 +13,19 @@ pub enum SealedColumn {
     ClaimTokens,
     /// Answers under idempotency keys.
     Answers,
+    /// What signs digests of the journal. It is the installation's: it has no account and no mode.
+    LedgerKeys,
 }
 
 impl SealedColumn {
-    pub const ALL: [SealedColumn; 6] = [
+    pub const ALL: [SealedColumn; 7] = [
         SealedColumn::WebhookSecrets,
         SealedColumn::ChangeSecrets,
         SealedColumn::NoticeEmails,
         SealedColumn::CustomerEmails,
         SealedColumn::ClaimTokens,
         SealedColumn::Answers,
+        SealedColumn::LedgerKeys,
     ];
 
     pub fn table(self) -> &'static str {
@@ -33,12 +36,15 @@ impl SealedColumn {
             SealedColumn::CustomerEmails => "customers",
             SealedColumn::ClaimTokens => "refunds",
             SealedColumn::Answers => "idempotency_keys",
+            SealedColumn::LedgerKeys => "ledger_keys",
         }
     }
 
     fn name(self) -> &'static str {
         match self {
-            SealedColumn::WebhookSecrets | SealedColumn::ChangeSecrets => "secret",
+            SealedColumn::WebhookSecrets
+            | SealedColumn::ChangeSecrets
+            | SealedColumn::LedgerKeys => "secret",
             SealedColumn::NoticeEmails | SealedColumn::CustomerEmails => "email",
             SealedColumn::ClaimTokens => "token_sealed",
             SealedColumn::Answers => "response",
@@ -49,7 +55,9 @@ impl SealedColumn {
     fn key(self) -> &'static [&'static str] {
         match self {
             SealedColumn::WebhookSecrets => &["account", "mode", "serial"],
-            SealedColumn::NoticeEmails | SealedColumn::ChangeSecrets => &["id"],
+            SealedColumn::NoticeEmails | SealedColumn::ChangeSecrets | SealedColumn::LedgerKeys => {
+                &["id"]
+            }
             SealedColumn::CustomerEmails | SealedColumn::ClaimTokens => &["account", "mode", "id"],
             SealedColumn::Answers => &["account", "mode", "credential", "key"],
         }
@@ -60,8 +68,18 @@ impl SealedColumn {
         match self {
             SealedColumn::WebhookSecrets | SealedColumn::ChangeSecrets => "''",
             SealedColumn::NoticeEmails => "invoice",
-            SealedColumn::CustomerEmails | SealedColumn::ClaimTokens => "id",
+            SealedColumn::CustomerEmails | SealedColumn::ClaimTokens | SealedColumn::LedgerKeys => {
+                "id"
+            }
             SealedColumn::Answers => "key",
+        }
+    }
+
+    /// Whose it is.
+    fn scope(self) -> &'static str {
+        match self {
+            SealedColumn::LedgerKeys => "'' AS account, '' AS mode",
+            _ => "account, mode",
         }
     }
 
@@ -125,8 +143,9 @@ pub async fn page(
         from = format!("{} AND ", sealed_column.compared(">", 2));
     }
     let sql = format!(
-        "SELECT account, mode, {} AS subject, {} AS credential, {column} AS sealed, {} FROM {} \
+        "SELECT {}, {} AS subject, {} AS credential, {column} AS sealed, {} FROM {} \
          WHERE {from}{column} IS NOT NULL AND length({column}) > 0 ORDER BY {} LIMIT $1",
+        sealed_column.scope(),
         sealed_column.subject(),
         sealed_column.credential(),
         parts.join(", "),

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use till_core::ledger::Group;
 use till_core::money::Units;
 use till_core::scope::Scope;
-use till_core::time::DAY_MS;
+use till_core::time::day_of;
 
+use super::digests;
 use super::journal::{self, NewEntry};
 use crate::sql::{Conflict, LookUp, PerKey, select, table};
 use crate::{Queries, StoreError, Tx, Val, Write, vals};
@@ -31,10 +32,6 @@ const KEY: &[&str] = &[
     "account", "mode", "day", "asset", "debit", "credit", "entry",
 ];
 const KEY_TEXT: &str = "account, mode, day, asset, debit, credit, entry";
-
-pub fn day_of(at: i64) -> i64 {
-    at.div_euclid(DAY_MS)
-}
 
 /// Account, mode, day, asset and the groups that are debited and credited.
 type Kind = (
@@ -68,9 +65,13 @@ fn add<K: Ord>(sums: &mut BTreeMap<K, SumRow>, key: K, row: SumRow) -> bool {
     total.is_some()
 }
 
-/// Entries of the journal, and what they add to the sums: neither is written without the other.
-pub fn posted(entries: &[NewEntry]) -> Result<[Write; 2], StoreError> {
-    Ok([journal::rows(entries), rows(entries)?])
+/// Entries of the journal, what they add to the sums, and that no digest has them yet: none is written without the others.
+pub fn posted(entries: &[NewEntry]) -> Result<[Write; 3], StoreError> {
+    Ok([
+        journal::rows(entries),
+        rows(entries)?,
+        digests::undigested(entries),
+    ])
 }
 
 fn rows(entries: &[NewEntry]) -> Result<Write, StoreError> {

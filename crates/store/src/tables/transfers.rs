@@ -16,7 +16,8 @@ table! {
         /// The asset's code; for a token that nobody knows, its contract.
         asset: String,
         units: Units,
-        sender: Option<String>,
+        /// Whose it was before; empty where nobody is known.
+        senders: Vec<String>,
         recipient: String,
         simulated: bool,
         /// In real time.
@@ -33,7 +34,7 @@ table! {
         unattributed as "reason": Option<String>,
         /// What came with it where that is less than it says, by the word of as many endpoints as must agree.
         arrived: Option<Units>,
-        /// What registers on the chain said of the sender when it was seen.
+        /// What registers on the chain said of the senders when it was seen.
         registers: Option<String>,
         /// As many endpoints as must agree said that nothing is missing of what came with it.
         whole: bool,
@@ -47,7 +48,7 @@ const FACTS: &[&str] = &[
     "arrived",
     "whole",
     "registers",
-    "sender",
+    "senders",
     "recipient",
     "height",
     "block_hash",
@@ -62,7 +63,7 @@ const FACTS_AND_MEANING: &[&str] = &[
     "arrived",
     "whole",
     "registers",
-    "sender",
+    "senders",
     "recipient",
     "height",
     "block_hash",

@@ -18,7 +18,7 @@ const PAYMENT: [&str; 3] = [
     "account, mode, id, invoice, tx_hash, first_seen_at, credited_at",
     "account, mode, 'pay_' || {id}, 'inv_' || {id}, '0x' || {id}, first_seen_at - {back}, credited_at - {back}",
     "status, level, first_level, credit_at, verdict, asset, network, units, place, block_number, block_hash, \
-     block_time, sender, recipient, attributed_by, simulated, gone_at, credit_turn, position, entries, suffix, \
+     block_time, senders, recipient, attributed_by, simulated, gone_at, credit_turn, position, entries, suffix, \
      refunds_due, refunds_sent",
 ];
 const INVOICE: [&str; 3] = [
@@ -35,7 +35,7 @@ const JOURNAL: [&str; 3] = [
 const TRANSFER: [&str; 3] = [
     "tx_hash, payment",
     "'0x' || {id}, 'pay_' || {id}",
-    "network, place, asset, units, sender, recipient, simulated, first_seen_at, height, block_hash, block_time, gone, \
+    "network, place, asset, units, senders, recipient, simulated, first_seen_at, height, block_hash, block_time, gone, \
      reason",
 ];
 

@@ -102,7 +102,7 @@ fn step(epoch: i64, height: i64, count: i64, time: i64) -> Step {
                 arrived: None,
                 strayed: false,
                 registers: None,
-                sender: Some(SENDER.to_owned()),
+                senders: vec![SENDER.to_owned()],
                 recipient: format!("0x00000000000000{number:026}"),
                 height: Some(height),
             })
@@ -130,14 +130,14 @@ async fn paid_postgres(url: &str) -> Res<i64> {
 /// What is written when a transfer pays an invoice: the fact, the payment, its journal entry, the invoice, its address's
 /// lease, two events (seen and paid) and their deliveries. `$1` is the copy's 26 digits, `$2` the account.
 const WRITES: [&str; 4] = [
-    "INSERT INTO transfers (network, tx_hash, place, asset, units, sender, recipient, simulated, first_seen_at, height, \
+    "INSERT INTO transfers (network, tx_hash, place, asset, units, senders, recipient, simulated, first_seen_at, height, \
      block_hash, block_time, gone, payment) VALUES ('eip155:84532', '0x' || $1, 0, 'USDC@eip155:84532', '25000000', \
-     '0x00000000000000000000000000000000000000Aa', '0x00000000000000' || $1, 0, 1, 1, '0xb', 1, 0, 'pay_' || $1)",
+     '[\"0x00000000000000000000000000000000000000Aa\"]', '0x00000000000000' || $1, 0, 1, 1, '0xb', 1, 0, 'pay_' || $1)",
     "INSERT INTO payments (account, mode, id, invoice, status, level, first_level, credit_at, verdict, asset, network, units, \
-     tx_hash, place, block_number, block_hash, block_time, sender, recipient, attributed_by, simulated, first_seen_at, \
+     tx_hash, place, block_number, block_hash, block_time, senders, recipient, attributed_by, simulated, first_seen_at, \
      credited_at, credit_turn, position, entries, suffix, refunds_due, refunds_sent) VALUES ($2, 'test', 'pay_' || $1, \
      'inv_' || $1, 'credited', 'final', 'final', 'final', 'passed', 'USDC@eip155:84532', 'eip155:84532', '25000000', \
-     '0x' || $1, 0, 1, '0xb', 1, '0x00000000000000000000000000000000000000Aa', '0x00000000000000' || $1, \
+     '0x' || $1, 0, 1, '0xb', 1, '[\"0x00000000000000000000000000000000000000Aa\"]', '0x00000000000000' || $1, \
      'deposit_address', 0, 1, 1, 1, '{\"settled\":\"25000000\"}', 1, '0', '0', '0')",
     "INSERT INTO journal (entry, line, account, mode, kind, invoice, subject, step, asset, debit, credit, amount, created_at) \
      VALUES ('jrn_' || $1, 0, $2, 'test', 'receipt', 'inv_' || $1, 'pay_' || $1, 1, 'USDC@eip155:84532', 'received', \

@@ -19,6 +19,16 @@ pub enum KeyFileCommand {
                       Example: till key-file rotate"
     )]
     Rotate,
+    /// Show the key files, and the public keys that sign digests
+    #[command(after_help = "Example: till key-file show --json")]
+    Show(key_file::Show),
+    /// Make a new key that signs digests; earlier public keys stay
+    #[command(
+        name = "renew-ledger-key",
+        after_help = "For a key that may have been seen by others, or that no key file opens.\n\n\
+                      Example: till key-file renew-ledger-key"
+    )]
+    RenewLedgerKey,
 }
 
 impl KeyFileCommand {
@@ -27,6 +37,12 @@ impl KeyFileCommand {
             KeyFileCommand::Create(create) => key_file::create(&create),
             KeyFileCommand::Rotate => {
                 invocation.run_once(async |config| key_file::rotate(&config).await)
+            }
+            KeyFileCommand::Show(show) => {
+                invocation.run_once(async |config| key_file::show(&config, &show).await)
+            }
+            KeyFileCommand::RenewLedgerKey => {
+                invocation.run_once(async |config| key_file::renew_ledger_key(&config).await)
             }
         }
     }

@@ -5,8 +5,8 @@ use serde::Serialize;
 use till_chains::{AddressError, parse_destination};
 use till_core::asset::{Family, Mode};
 use till_core::limits::{DISPLAY_NAME_CHARS_MAX, chars};
-use till_core::text::is_deceptive;
 use till_engine::merchants::accounts::{ModeKeys, Modes, NewAccount, create_account};
+use till_engine::merchants::names;
 
 use crate::compose::{self, Purpose};
 use crate::config::Config;
@@ -115,13 +115,14 @@ fn show(account: &NewAccount, json: bool) -> Result<(), Failure> {
 
 fn name(text: &str) -> Result<&str, Failure> {
     let name = text.trim();
-    let fits = (1..=DISPLAY_NAME_CHARS_MAX).contains(&chars(name));
-    if fits && !name.chars().any(is_deceptive) {
-        Ok(name)
-    } else {
-        Err(Failure::Usage(format!(
-            "--name must have 1 to {DISPLAY_NAME_CHARS_MAX} characters on one line"
-        )))
+    if !(1..=DISPLAY_NAME_CHARS_MAX).contains(&chars(name)) {
+        return Err(Failure::Usage(format!(
+            "--name must have 1 to {DISPLAY_NAME_CHARS_MAX} characters"
+        )));
+    }
+    match names::check(name) {
+        Ok(()) => Ok(name),
+        Err(error) => Err(Failure::Usage(format!("--name {error}"))),
     }
 }
 
@@ -232,6 +233,9 @@ mod tests {
             "  ",
             "a\nb",
             "a\u{202e}b",
+            "a\u{200b}b",
+            "www.evil.com",
+            "evil.com/pay",
             &"x".repeat(DISPLAY_NAME_CHARS_MAX + 1),
         ] {
             assert!(name(bad).is_err(), "{bad:?}");

@@ -15,7 +15,7 @@ use till_store::Db;
 use till_store::networks::{NetworkRow, Times};
 use url::Url;
 
-use crate::commands::checklist;
+use crate::commands::checklist::{self, Found};
 use crate::commands::screening::{self, ListStatus};
 use crate::compose;
 use crate::config::Config;
@@ -72,20 +72,18 @@ pub async fn run(config: &Config) -> Result<(), Failure> {
         Some(db) => watched(db).await,
         None => Vec::new(),
     };
-    checklist::print(config, db.as_ref()).await?;
+    let mut found = Found::default();
     if let Some(db) = db {
+        found.has_webhook = checklist::has_live_webhook(&db).await;
         db.close().await;
     }
     for (name, verdict) in screening_lists(config, &in_use).await {
+        found.lists_failed |= verdict.is_err();
         report.add(&name, verdict)?;
     }
-    match tls::files(config) {
-        Ok(None) => {}
-        Ok(Some(files)) => {
-            let opened = files.open().map(|_| String::new());
-            report.add("TLS", opened.map_err(|failure| failure.to_string()))?;
-        }
-        Err(failure) => report.add("TLS", Err(failure.to_string()))?,
+    if let Some(verdict) = tls_files(config) {
+        found.tls_failed = verdict.is_err();
+        report.add("TLS", verdict)?;
     }
     for path in &config.webhooks.trusted_certificates {
         let name = format!("trusted certificates {}", path.display());
@@ -98,6 +96,9 @@ pub async fn run(config: &Config) -> Result<(), Failure> {
                 Failure::new(format!("configuration: networks.{id:?}.rpc: {error}"))
             })?;
             let verdict = chain(&rpc, network, &endpoint, address).await;
+            if verdict.is_ok() {
+                found.networks.push(network.id.clone());
+            }
             report.add(&format!("{id} at {endpoint}"), verdict)?;
         }
         match networks.iter().find(|(known, _)| known == id) {
@@ -110,8 +111,11 @@ pub async fn run(config: &Config) -> Result<(), Failure> {
         let place = Url::parse(smtp_url).map(|url| till_net::place(&url));
         let place = place.unwrap_or_else(|_| "a malformed address".to_owned());
         let name = format!("mail at {place}");
-        report.add(&name, mail(config).await)?;
+        let verdict = mail(config).await;
+        found.mail_failed = verdict.is_err();
+        report.add(&name, verdict)?;
     }
+    checklist::print(config, &found)?;
     report.end()
 }
 
@@ -150,6 +154,16 @@ impl Report {
             ))),
         }
     }
+}
+
+/// Nothing where a proxy speaks TLS, or nobody does.
+fn tls_files(config: &Config) -> Option<Verdict> {
+    let opened = match tls::files(config) {
+        Ok(None) => return None,
+        Ok(Some(files)) => files.open().map(|_| String::new()),
+        Err(failure) => Err(failure),
+    };
+    Some(opened.map_err(|failure| failure.to_string()))
 }
 
 async fn database(config: &Config) -> (Verdict, Option<Db>) {

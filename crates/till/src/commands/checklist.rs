@@ -11,14 +11,24 @@ use crate::output;
 /// An item, and what is missing of it.
 type Item = (&'static str, Option<&'static str>);
 
+/// What the checks before it found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    pub has_webhook: bool,
+    /// The networks of which an endpoint answered as it should.
+    pub networks: Vec<String>,
+    /// What is set and failed, so that it is not ticked off.
+    pub tls_failed: bool,
+    pub mail_failed: bool,
+    pub lists_failed: bool,
+}
+
+const FAILED: &str = "it is set and fails, see above";
+
 /// In the order of the README. None of them fails anything: a server in test mode needs none.
-pub async fn print(config: &Config, db: Option<&Db>) -> Result<(), Failure> {
-    let has_webhook = match db {
-        Some(db) => has_live_webhook(db).await,
-        None => false,
-    };
+pub fn print(config: &Config, found: &Found) -> Result<(), Failure> {
     let mut text = "For real money (README, \"Running it for real\"):\n".to_owned();
-    for (name, missing) in items(config, has_webhook) {
+    for (name, missing) in items(config, found) {
         text.push_str(&match missing {
             None => format!("[x] {name}\n"),
             Some(missing) => format!("[ ] {name} — {missing}\n"),
@@ -27,8 +37,11 @@ pub async fn print(config: &Config, db: Option<&Db>) -> Result<(), Failure> {
     output::print(&text)
 }
 
-fn items(config: &Config, has_webhook: bool) -> [Item; 7] {
+fn items(config: &Config, found: &Found) -> [Item; 7] {
     let missing = |is_there: bool, what: &'static str| (!is_there).then_some(what);
+    let failed = |is_so: bool| is_so.then_some(FAILED);
+    let live = live_networks(config);
+    let watches = live.iter().any(|id| found.networks.contains(id));
     let is_https = config
         .urls(config.server.listen)
         .public
@@ -43,19 +56,21 @@ fn items(config: &Config, has_webhook: bool) -> [Item; 7] {
             missing(
                 is_https,
                 "set server.tls_certificate and server.tls_key, or a proxy's address as server.public_url",
-            ),
+            )
+            .or(failed(found.tls_failed)),
         ),
         (
             "a watched network",
             missing(
-                watches_live(config),
+                !live.is_empty(),
                 "give a live network endpoints: networks.<caip2>.rpc",
-            ),
+            )
+            .or(failed(!watches)),
         ),
         (
             "a webhook in live mode",
             missing(
-                has_webhook,
+                found.has_webhook,
                 "till account set-webhook --account ID --mode live --url URL",
             ),
         ),
@@ -64,14 +79,16 @@ fn items(config: &Config, has_webhook: bool) -> [Item; 7] {
             missing(
                 config.mail.smtp_url.is_some() && config.mail.from.is_some(),
                 "set mail.smtp_url and mail.from, or payers get no receipts",
-            ),
+            )
+            .or(failed(found.mail_failed)),
         ),
         (
             "screening lists",
             missing(
                 !config.screening.lists.is_empty(),
                 "set screening.lists, or every refund claim goes to review",
-            ),
+            )
+            .or(failed(found.lists_failed)),
         ),
         (
             "metrics and alerts",
@@ -83,15 +100,18 @@ fn items(config: &Config, has_webhook: bool) -> [Item; 7] {
     ]
 }
 
-fn watches_live(config: &Config) -> bool {
+/// Those with endpoints.
+fn live_networks(config: &Config) -> Vec<String> {
     let registry = Registry::builtin();
-    config.networks.iter().any(|(id, settings)| {
-        let network = registry.network(id);
-        !settings.rpc.is_empty() && network.is_some_and(|it| it.mode == Mode::Live)
-    })
+    let with_endpoints = config.networks.iter().filter(|(_, it)| !it.rpc.is_empty());
+    with_endpoints
+        .filter_map(|(id, _)| registry.network(id))
+        .filter(|network| network.mode == Mode::Live)
+        .map(|network| network.id.clone())
+        .collect()
 }
 
-async fn has_live_webhook(db: &Db) -> bool {
+pub async fn has_live_webhook(db: &Db) -> bool {
     let found = async {
         let mut reader = db.read().await?;
         for account in accounts::all(&mut reader).await? {
@@ -111,9 +131,9 @@ mod tests {
     use super::*;
     use crate::config::Flags;
 
-    fn open(file: &str, has_webhook: bool) -> Vec<&'static str> {
+    fn open(file: &str, found: &Found) -> Vec<&'static str> {
         let config = Config::load(Some(file), std::iter::empty(), &Flags::default()).unwrap();
-        let items = items(&config, has_webhook).into_iter();
+        let items = items(&config, found).into_iter();
         items
             .filter(|(_, missing)| missing.is_some())
             .map(|(name, _)| name)
@@ -122,15 +142,33 @@ mod tests {
 
     #[test]
     fn each_item_is_ticked_off_by_what_it_names() {
-        assert_eq!(open("", false).len(), 7);
+        assert_eq!(open("", &Found::default()).len(), 7);
         let all = "[server]\nlive_mode = true\npublic_url = \"https://pay.example\"\n\
             [networks.\"eip155:8453\"]\nrpc = [\"https://base.example\"]\n\
             [mail]\nsmtp_url = \"smtps://mail.example\"\nfrom = \"till@shop.example\"\n\
             [screening]\nlists = [{name = \"a\", source = \"a.txt\", format = \"plain\"}]\n\
             [metrics]\nlisten = \"127.0.0.1:9090\"\n";
-        assert_eq!(open(all, true), Vec::<&str>::new());
-        assert_eq!(open(all, false), ["a webhook in live mode"]);
+        let fine = Found {
+            has_webhook: true,
+            networks: vec!["eip155:8453".to_owned()],
+            ..Found::default()
+        };
+        assert_eq!(open(all, &fine), Vec::<&str>::new());
+        let without = Found {
+            has_webhook: false,
+            ..fine.clone()
+        };
+        assert_eq!(open(all, &without), ["a webhook in live mode"]);
         let test_network = all.replace("eip155:8453", "eip155:84532");
-        assert_eq!(open(&test_network, true), ["a watched network"]);
+        assert_eq!(open(&test_network, &fine), ["a watched network"]);
+        let failing = Found {
+            has_webhook: true,
+            networks: Vec::new(),
+            tls_failed: true,
+            mail_failed: true,
+            lists_failed: true,
+        };
+        let failed = ["https", "a watched network", "mail", "screening lists"];
+        assert_eq!(open(all, &failing), failed, "what fails is not ticked off");
     }
 }

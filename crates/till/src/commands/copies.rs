@@ -35,7 +35,11 @@ pub fn refuse_postgres(config: &Config) -> Result<(), Failure> {
 }
 
 fn without_password(url: &str) -> String {
-    let Ok(mut url) = Url::parse(url) else {
+    let servers = till_store::server_urls(url);
+    let parsed: Result<Vec<Url>, _> = servers.iter().map(|it| Url::parse(it)).collect();
+    let hosts = parsed.as_deref().unwrap_or_default().iter().map(host);
+    let hosts = hosts.collect::<Vec<_>>().join(",");
+    let Some(mut url) = parsed.unwrap_or_default().into_iter().next() else {
         return "DATABASE_URL".to_owned();
     };
     let kept: Vec<(String, String)> = url
@@ -49,7 +53,23 @@ fn without_password(url: &str) -> String {
     }
     // It fails only where there is no host, and then there is no password either.
     url.set_password(None).ok();
-    url.to_string().replace('\'', "%27")
+    let before = match url.username() {
+        "" => "//",
+        _ => "@",
+    };
+    let first = format!("{before}{}", host(&url));
+    let all = format!("{before}{hosts}");
+    url.to_string()
+        .replacen(&first, &all, 1)
+        .replace('\'', "%27")
+}
+
+fn host(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    match url.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    }
 }
 
 /// Whether a copy is whole: what it was when it was made, where that is known, and sound in itself. Says whether it was known.
@@ -170,4 +190,26 @@ pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_is_written_for_postgresqls_tools_with_all_its_servers_and_no_password() {
+        for (url, shown) in [
+            (
+                "postgres://till:hunter2@till/till?password=hunter2&sslmode=require",
+                "postgres://till@till/till?sslmode=require",
+            ),
+            (
+                "postgres://till:hunter2@one:5433,two/till?target_session_attrs=primary",
+                "postgres://till@one:5433,two/till?target_session_attrs=primary",
+            ),
+            ("postgres://one/till", "postgres://one/till"),
+        ] {
+            assert_eq!(without_password(url), shown);
+        }
+    }
 }

@@ -11,6 +11,8 @@ pub mod copies;
 pub mod demo;
 mod deposit_networks;
 pub mod destination;
+pub mod digest;
+pub mod journal;
 pub mod key;
 pub mod key_file;
 pub mod migrate;

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
+use super::error::ConfigError;
+use super::flags::Flags;
 use super::origin::{GivenValue, Origin};
-use super::sections::settings;
+use super::sections::{Network, settings};
 use super::setting::{Kind, Setting};
-use super::{ConfigError, Flags, Network, UnknownVariable};
 
 /// Variables are upper case, but these ids are not: what the environment calls them in capitals.
 const MIXED_CASE_NETWORKS: &[&str] = &[
@@ -18,6 +19,14 @@ const MIXED_CASE_NETWORKS: &[&str] = &[
 /// Ours, but not settings: what the tests and the logging read.
 const OTHER_VARIABLES: &[&str] = &["TILL_TEST_", "TILL_REQUIRE_"];
 const LOG_VARIABLE: &str = "TILL_LOG";
+
+/// A variable that begins like ours. Its value is nobody's business.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownVariable {
+    pub name: String,
+    /// The one it may be a misspelling of.
+    pub meant: Option<String>,
+}
 
 /// The winning value of every setting that somebody gave, by its dotted name.
 #[derive(Default, Clone)]

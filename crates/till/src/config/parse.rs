@@ -7,7 +7,7 @@ use ipnet::IpNet;
 use url::Url;
 
 use super::prices::is_price;
-use super::{ClientAddress, CreditAt, LogFormat, LogLevel, Signup};
+use super::values::{ClientAddress, CreditAt, LogFormat, LogLevel, Signup};
 
 pub(super) fn listen(text: &str) -> Result<SocketAddr, &'static str> {
     text.parse()
@@ -20,7 +20,12 @@ pub(super) fn database_url(text: &str) -> Result<String, &'static str> {
         !path.is_empty() && !path.starts_with('?')
     });
     let postgres = text.starts_with("postgres://") || text.starts_with("postgresql://");
-    if sqlite || (postgres && Url::parse(text).is_ok()) {
+    let each_parses = || {
+        till_store::server_urls(text)
+            .iter()
+            .all(|it| Url::parse(it).is_ok())
+    };
+    if sqlite || (postgres && each_parses()) {
         Ok(text.to_owned())
     } else {
         Err("must be sqlite:PATH, sqlite::memory: or postgres://…")

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 use url::Url;
 
+use super::error::ConfigError;
 use super::origin::GivenValue;
 use super::settings::{Settings, wrong};
-use super::{ConfigError, FixedPrices, PricePlace, PriceSource};
+use super::values::{FixedPrices, PricePlace, PriceSource};
 
 /// Without a price nothing in Bitcoin could be tried out; real money never sees this one.
 const TEST_PRICE_DEFAULT: (&str, &str) = ("BTC/USD", "50000");

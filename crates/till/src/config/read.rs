@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 
 use url::Url;
 
+use super::error::ConfigError;
 use super::layers::Layers;
+use super::model::Config;
 use super::origin::{GivenValue, Origin};
-use super::settings::{Settings, wrong};
-use super::{
-    Addresses, Config, ConfigError, Dashboard, Database, Invoices, Limits, Log, Mail, Metrics,
-    Network, Prices, Retention, Screening, Secrets, Server, Subscriptions, Wallets, Webhooks,
+use super::sections::{
+    Addresses, Dashboard, Database, Invoices, Limits, Log, Mail, Metrics, Network, Prices,
+    Retention, Screening, Secrets, Server, Subscriptions, Wallets, Webhooks,
 };
+use super::settings::{Settings, wrong};
 
 pub(super) fn config(layers: Layers) -> Result<Config, ConfigError> {
     let mut settings = Settings(layers.settings);

@@ -5,11 +5,15 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use toml::Value;
 
+use super::error::ConfigError;
+use super::flags::Flags;
 use super::layers;
+use super::model::Config;
 use super::origin::{GivenValue, Origin};
+use super::read;
+use super::sections::Network;
 use super::sections::{SECTIONS, settings};
 use super::setting::{DefaultValue, Kind, Setting};
-use super::{Config, ConfigError, Flags, Network, read};
 
 /// Shown instead of a value that may hold a password or a key.
 const HIDDEN: &str = "(set, not shown)";

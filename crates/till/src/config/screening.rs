@@ -3,9 +3,10 @@
 use toml::{Table, Value};
 use url::Url;
 
+use super::error::ConfigError;
 use super::origin::GivenValue;
 use super::settings::{Settings, wrong};
-use super::{ConfigError, ScreeningList};
+use super::values::ScreeningList;
 
 const NAME_CHARS_MAX: usize = 40;
 /// What the program itself calls what it finds.

@@ -11,7 +11,7 @@ use super::parse::{
     proxy, sender, signup, smtp_url, web_url,
 };
 use super::setting::{Setting, section};
-use super::{
+use super::values::{
     ClientAddress, CreditAt, FixedPrices, LogFormat, LogLevel, PriceSource, ScreeningList, Signup,
 };
 
@@ -68,7 +68,7 @@ section! {
 section! {
     #[derive(Clone, PartialEq, Eq)]
     pub struct Database in "database" {
-        /// `sqlite:PATH`, `sqlite::memory:` or `postgres://…`.
+        /// `sqlite:PATH`, `sqlite::memory:` or `postgres://…`, which may name several servers.
         url: String = [secret] text("sqlite:till.db", database_url),
         /// Connections for reading.
         readers: u32 = number(8, 1..=1_000),

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use toml::Value;
 
-use super::ConfigError;
+use super::error::ConfigError;
 use super::origin::{GivenValue, Origin};
 
 /// Each reader takes its value out, so that what nobody read can be noticed.

@@ -2,6 +2,9 @@
 
 mod refused;
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
 use super::*;
 
 fn load(file: &str, env: &[(&str, &str)], flags: &Flags) -> Result<Config, ConfigError> {

@@ -1,8 +1,10 @@
 //! What an operator sees of the real program, and what others do not.
 
 mod asked;
+mod books;
 mod copies;
 mod endings;
+mod failover;
 mod keys;
 mod live;
 mod outage;

@@ -1,6 +1,7 @@
 //! TLS by files.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
 use axum::body::Bytes;
@@ -204,4 +205,20 @@ fn tls_files_that_cannot_be_used_are_one_line_at_the_start_and_by_check() {
     write_certificate(&place);
     let checked = place.till(&check).ok().stdout;
     assert!(checked.contains("ok TLS"), "{checked}");
+}
+
+#[test]
+fn a_key_that_everybody_may_read_is_warned_about() {
+    let place = Place::new();
+    write_certificate(&place);
+    let check = [&["check"], &FILES[..]].concat();
+    let checked = |mode: u32| {
+        let mode = fs::Permissions::from_mode(mode);
+        fs::set_permissions(place.path("tls.key"), mode).unwrap();
+        place.till(&check).ok().stdout
+    };
+    let warned = checked(0o644);
+    let line = warned.lines().find(|it| it.starts_with("warn TLS key"));
+    assert!(line.is_some_and(|it| it.contains("chmod")), "{warned}");
+    assert!(!checked(0o640).contains("warn TLS key"));
 }

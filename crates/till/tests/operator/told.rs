@@ -9,6 +9,30 @@ use serde_json::{Value, json};
 use crate::common::{Client, Place, Server, comes_true, text, until};
 
 #[test]
+fn which_providers_are_asked_is_told_to_the_operator_alone() {
+    let place = Place::new();
+    let server = place.serve(&[
+        "--set",
+        "networks.\"eip155:84532\".rpc=http://127.0.0.1:1/secret",
+        "--set",
+        "metrics.listen=127.0.0.1:0",
+    ]);
+    let operator = server.operator();
+    let network = |client: &Client| client.get("/readyz").unwrap().json()["networks"][0].clone();
+    until("the endpoint is set aside", || {
+        network(&operator)["endpoints_set_aside"][0]["endpoint"] == "http://127.0.0.1:1"
+    });
+    let public = network(&server.client(""));
+    let set_aside = json!({
+        "endpoint": "endpoint 1", "state": "failing", "reason": "it does not answer as it should",
+    });
+    assert_eq!(public["endpoints_set_aside"], json!([set_aside]));
+    assert_eq!(public["reason"], "no endpoint answers");
+    assert!(!public.to_string().contains("127.0.0.1"), "{public}");
+    server.stop();
+}
+
+#[test]
 fn a_log_that_nobody_reads_holds_nothing_up_and_its_lost_lines_are_counted() {
     let place = Place::new();
     let port = free_port();

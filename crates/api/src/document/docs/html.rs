@@ -1,7 +1,8 @@
 //! The few HTML pieces the pages are made of. Every piece takes plain text and escapes it; text
 //! between backticks becomes code.
 
-use super::ROOT;
+/// Where the server mounts the pages.
+const ROOT: &str = "/docs";
 
 const PAGES: &[(&str, &str)] = &[
     ("", "Overview"),

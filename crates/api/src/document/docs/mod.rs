@@ -22,9 +22,6 @@ use till_core::limits::{
 
 use html::{h2, link, list, p, page, prose, sample};
 
-/// Where the server mounts the pages.
-const ROOT: &str = "/docs";
-
 /// Served as `/docs/style.css`.
 pub const STYLE_CSS: &str = include_str!("style.css");
 

@@ -77,6 +77,11 @@ impl Node {
             .insert(hash.to_owned(), receipt);
     }
 
+    /// The block that had it is gone.
+    pub fn forgets(&self, hash: &str) {
+        self.receipts.lock().unwrap().remove(hash);
+    }
+
     /// From now on every register on its chain names this address.
     pub fn names(&self, address: &str) {
         let digits = address.trim_start_matches("0x").to_lowercase();

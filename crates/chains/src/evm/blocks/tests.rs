@@ -36,7 +36,10 @@ fn read(block: &Value) -> Result<Option<Header>, DecodeError> {
 fn a_head_is_read_from_a_block() {
     let header = read(&block()).unwrap().unwrap();
     assert_eq!(header.height, 0x1d4_c2af);
-    assert_eq!((header.hash, header.parent), ([0xaa; 32], [0xbb; 32]));
+    assert_eq!(
+        (header.hash, header.parent),
+        ([0xaa; 32].into(), [0xbb; 32].into())
+    );
     assert_eq!(header.time, 0x68d2_f1ac * 1_000);
     assert_eq!(header.bloom, Some(Bloom::default()));
     assert_eq!(read(&Value::Null), Ok(None));

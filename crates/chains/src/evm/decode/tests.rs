@@ -91,7 +91,7 @@ fn a_transfer_is_read_from_its_log() {
     };
     assert_eq!(transfer.asset.code, "USDC@eip155:84532");
     assert_eq!(transfer.recipient, SHOP);
-    assert_eq!(transfer.sender.to_lowercase(), PAYER);
+    assert_eq!(transfer.senders[0].to_lowercase(), PAYER);
     assert_eq!(transfer.units, Units(25_000_000));
     assert_eq!(transfer.log_index, 3);
 }
@@ -238,7 +238,7 @@ fn the_sender_is_the_logs_and_not_the_transactions() {
     receipt["from"] = json!("0x0000000071727de22e5e9d8baf0edac6f37da032");
     receipt["to"] = json!("0xca11bde05977b3631167028862be2a173976ca11");
     let transfers = decode(&receipt).unwrap().unwrap();
-    assert_eq!(transfers[0].sender.to_lowercase(), PAYER);
+    assert_eq!(transfers[0].senders[0].to_lowercase(), PAYER);
 }
 
 // D13.
@@ -338,7 +338,7 @@ fn tron_answers_alike_and_shows_its_own_addresses() {
         assert_eq!(transfers[0].asset.code, "USDT@tron:3448148188");
         let shop = bytes(&SHOP.to_lowercase()).unwrap();
         assert_eq!(transfers[0].recipient, crate::tron::address::display(&shop));
-        assert!(transfers[0].sender.starts_with('T'));
+        assert!(transfers[0].senders[0].starts_with('T'));
     }
     // The prefix is TRON's alone.
     assert!(decode(&changed("address", json!(format!("0x41{}", &USDC[2..])))).is_err());

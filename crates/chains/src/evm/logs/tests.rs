@@ -52,7 +52,10 @@ fn a_transfer_is_read_from_its_log() {
     let logs = read_all(&json!([log()])).unwrap();
     let [log] = &*logs else { panic!("one log") };
     assert_eq!(log.height, 0x1d4_c2af);
-    assert_eq!((log.block_hash, log.tx_hash), ([0xbb; 32], [0xcc; 32]));
+    assert_eq!(
+        (log.block_hash, log.tx_hash),
+        ([0xbb; 32].into(), [0xcc; 32])
+    );
     let moved = log.moved.unwrap();
     assert_eq!(moved.units, 25_000_000);
     assert_eq!(hex::encode(moved.sender), PAYER[2..]);

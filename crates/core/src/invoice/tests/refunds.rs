@@ -347,6 +347,32 @@ fn a_refunded_payment_that_is_replaced_stands_in_the_books_once() {
     );
 }
 
+#[test]
+fn what_was_sent_back_of_a_payment_that_is_gone_is_asked_for_with_the_price() {
+    let mut payments = vec![cents("p", 4_500, 10)];
+    let before = seen(&payments, 20);
+    keep(&mut payments, &before);
+    let mut excess = refund(&mut payments, 20_000_000, 20).unwrap();
+    let promised = vec![gone(&payments[0], 30)];
+    assert!(seen(&promised, 30).asked.is_empty(), "nothing was sent yet");
+    send(&mut payments, &mut excess);
+    assert!(seen(&payments, 25).asked.is_empty(), "the payment is there");
+    payments[0] = gone(&payments[0], 30);
+    let after = seen(&payments, 30);
+    assert_eq!(after.status, Status::AwaitingPayment);
+    let asked = |asset: &str| (asset.to_owned(), Units(45_000_000));
+    assert_eq!(after.asked, [asked(A), asked(B)]);
+    payments.push(cents("q", 2_500, 40));
+    let part = seen(&payments, 40);
+    assert_eq!(
+        (part.status, remaining(&part)),
+        (Status::PartiallyPaid, Some(20_000_000))
+    );
+    payments[1] = cents("q", 4_500, 40);
+    let paid = seen(&payments, 40);
+    assert_eq!((paid.status, paid.overpaid), (Status::Paid, None));
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Pay(u128),
@@ -426,6 +452,15 @@ proptest! {
                 prop_assert!(settled(&after) + given >= 25_000_000, "{:?} keeps {}", after.status, settled(&after));
             } else if was_paid {
                 prop_assert!(matches!(step, Step::Gone(_) | Step::Send(_)), "{step:?} made a paid invoice {:?}", after.status);
+            }
+            let asked = match after.status {
+                Status::AwaitingPayment => after.asked_in(&terms(), A),
+                _ => remaining(&after).map(Units),
+            };
+            if let Some(asked) = asked {
+                let mut more = payments.clone();
+                more.push(pay("more", A, asked.0, Level::Final, now));
+                prop_assert!(seen(&more, now).status.is_paid(), "{asked:?} was asked for, and does not pay");
             }
             let promised = |part: &Part| part.position.refunds_due.plus(part.position.refunds_sent).0;
             prop_assert_eq!(after.parts.iter().map(promised).sum::<u128>(), refunded);

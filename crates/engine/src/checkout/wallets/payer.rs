@@ -4,7 +4,7 @@ use till_core::asset::{Network, Registry};
 use till_core::error::{Code, Refusal};
 use till_store::Tx;
 
-use super::NewBinding;
+use super::new_binding::NewBinding;
 use crate::base::Context;
 use crate::base::fail::Fail;
 

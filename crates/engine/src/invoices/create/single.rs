@@ -6,6 +6,7 @@ use till_core::link::Unit;
 use till_store::Tx;
 use till_store::invoices::InvoiceRow;
 use till_store::leases::LeaseRow;
+use till_store::links::LinkRow;
 
 use super::deposits;
 use super::rows::{created, expiry, leases_of, options_with, row_of};
@@ -19,7 +20,7 @@ pub async fn create_link_invoice(
     tx: &mut Tx,
     context: &Context<'_>,
     request: &NewInvoice,
-    link: &str,
+    link: &LinkRow,
 ) -> Result<InvoiceRow, Fail> {
     let engine = context.engine;
     let quote = quote(context, request)?;
@@ -27,8 +28,11 @@ pub async fn create_link_invoice(
     let mut row = row_of(context, request, &quote, &id, quote.options.clone());
     let select_by = context.now.saturating_add(engine.config.select_ms);
     row.select_by = Some(select_by.min(row.expires_at));
-    row.payment_link = Some(link.to_owned());
+    row.payment_link = Some(link.id.clone());
     row.link_unit = Some(Unit::Reserved);
+    // Once it gives its unit to others it takes nothing more: one unit is never sold twice.
+    let is_limited = link.quantity_limit.is_some();
+    row.takes_until = is_limited.then(|| row.terms().closes_at());
     write_one(tx, context, row, &[]).await
 }
 

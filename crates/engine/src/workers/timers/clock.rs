@@ -8,7 +8,7 @@ use till_store::timers::Due;
 use till_store::{StoreError, Tx};
 
 use super::expire::Locked;
-use super::{fire, fires_with_others, in_order, put_back};
+use super::fire::{fire, fires_with_others, in_order, put_back};
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine, not_configured};
 

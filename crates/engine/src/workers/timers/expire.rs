@@ -6,7 +6,7 @@ use till_core::scope::Scope;
 use till_store::Tx;
 use till_store::timers::Due;
 
-use super::Fired;
+use super::fired::Fired;
 use super::unread::put_off;
 use crate::base::Context;
 use crate::base::fail::Fail;

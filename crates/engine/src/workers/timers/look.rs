@@ -9,7 +9,7 @@ use till_core::timer::TimerKind;
 use till_store::invoices::WaitingInvoice;
 use till_store::timers::TimerRow;
 
-use super::reach_goal;
+use super::clock::reach_goal;
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::intake;

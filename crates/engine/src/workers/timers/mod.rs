@@ -2,6 +2,8 @@
 
 mod clock;
 mod expire;
+mod fire;
+mod fired;
 mod look;
 mod unread;
 
@@ -12,17 +14,13 @@ use std::collections::{HashMap, HashSet};
 
 use scoped_futures::ScopedFutureExt as _;
 use till_core::scope::Scope;
-use till_core::time::{HOUR_MS, SECOND_MS};
-use till_core::timer::TimerKind;
 use till_store::timers::Due;
 use till_store::{StoreError, Tx};
 
 use crate::base::fail::Fail;
 use crate::base::{Context, Effects, Engine};
-use crate::refunds;
-use crate::subscriptions;
-use crate::team;
-use expire::{Locked, expire};
+use expire::Locked;
+use fire::{fire, fires_with_others, in_order, put_back};
 
 const AT_ONCE: usize = 200;
 
@@ -58,11 +56,6 @@ impl Done {
     }
 }
 
-/// Expiry makes nothing else fall due; other kinds are fired one by one.
-fn fires_with_others(timer: &Due) -> bool {
-    timer.kind == TimerKind::ExpireInvoice.as_str()
-}
-
 async fn due_now(engine: &Engine) -> Result<Vec<Due>, Fail> {
     let now = engine.clock.now_ms();
     let at_once = i64::try_from(AT_ONCE).map_err(Fail::broken)?;
@@ -79,14 +72,6 @@ async fn due_now(engine: &Engine) -> Result<Vec<Due>, Fail> {
     in_order(&mut due);
     due.dedup();
     Ok(due)
-}
-
-fn in_order(due: &mut [Due]) {
-    fn key(timer: &Due) -> (i64, [&str; 4]) {
-        let names = [&timer.account, &timer.mode, &timer.kind, &timer.subject];
-        (timer.due_at, names.map(String::as_str))
-    }
-    due.sort_by(|a, b| key(a).cmp(&key(b)));
 }
 
 /// Fires these in one unit of work. If that fails, then in ever smaller ones, until the one that fails is found.
@@ -174,79 +159,4 @@ async fn fire_together(engine: &Engine, timers: &[Due]) -> Result<usize, Fail> {
 fn scope_of(timer: &Due) -> Result<Scope, Fail> {
     let unreadable = || Fail::broken(format!("a timer of mode {}", timer.mode));
     timer.scope().ok_or_else(unreadable)
-}
-
-/// What became of timers that were handed over together.
-struct Fired {
-    /// How many of them, from the first, were looked at.
-    seen: usize,
-    /// How many of these were still there to be fired.
-    taken: usize,
-}
-
-/// Timers of one kind, each in its account's context.
-async fn fire(tx: &mut Tx, due: Vec<(&Context<'_>, &Due)>, locked: Locked) -> Result<Fired, Fail> {
-    let Some((_, first)) = due.first() else {
-        return Ok(Fired { seen: 0, taken: 0 });
-    };
-    match TimerKind::parse(&first.kind) {
-        Some(TimerKind::ExpireInvoice) => expire(tx, due, locked).await,
-        Some(kind) => one_by_one(tx, kind, &due).await,
-        None => Err(Fail::broken(format!("a timer of kind {}", first.kind))),
-    }
-}
-
-async fn one_by_one(
-    tx: &mut Tx,
-    kind: TimerKind,
-    due: &[(&Context<'_>, &Due)],
-) -> Result<Fired, Fail> {
-    let mut taken = 0;
-    for (context, timer) in due {
-        let ours = till_store::timers::take(tx, &[(*timer).clone()]).await?;
-        if ours.is_empty() {
-            continue;
-        }
-        taken += 1;
-        match kind {
-            TimerKind::ExpireInvoice => return Err(Fail::broken("invoices expire together")),
-            TimerKind::ExpireClaim => refunds::lapse(tx, context, &timer.subject).await?,
-            TimerKind::StepSubscription => {
-                subscriptions::step(tx, context, &timer.subject).await?;
-            }
-            TimerKind::VoidCredit => {
-                subscriptions::void_credit(tx, context, &timer.subject).await?;
-            }
-            TimerKind::ResolveCharge => {
-                subscriptions::resolve(tx, context, &timer.subject).await?;
-            }
-            TimerKind::ApplyChange => {
-                team::changes::take_effect(tx, context, &timer.subject).await?;
-            }
-        }
-    }
-    let seen = due.len();
-    Ok(Fired { seen, taken })
-}
-
-/// One that failed is told of and tried again later, ever less often.
-async fn put_back(engine: &Engine, timer: &Due, fail: &Fail) -> Result<(), Fail> {
-    const DELAY_MS_MIN: i64 = 5 * SECOND_MS;
-    const DELAY_MS_MAX: i64 = HOUR_MS;
-    let doublings = u32::try_from(timer.attempts.clamp(0, 20)).unwrap_or(20);
-    let delay_ms = (DELAY_MS_MIN << doublings).min(DELAY_MS_MAX);
-    let retry_at = engine.clock.now_ms() + delay_ms;
-    tracing::error!(
-        account = %timer.account, mode = %timer.mode, kind = %timer.kind, subject = %timer.subject,
-        failures = timer.attempts + 1, delay_ms, ?fail, "a timer failed and will be retried"
-    );
-    metrics::counter!("till_timer_failures_total", "kind" => timer.kind.clone()).increment(1);
-    engine
-        .db
-        .write(move |tx| {
-            async move { Ok::<_, Fail>(till_store::timers::put_back(tx, timer, retry_at).await?) }
-                .scope_boxed()
-        })
-        .await
-        .map(drop)
 }

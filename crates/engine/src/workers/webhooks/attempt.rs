@@ -11,8 +11,8 @@ use till_core::webhook::{
 };
 use till_store::deliveries::{Attempted, Claimed};
 
-use super::Deliver;
 use super::claim::Endpoint;
+use super::deliver::Deliver;
 use super::slots::SendSlot;
 use crate::base::Engine;
 use crate::base::fail::Fail;

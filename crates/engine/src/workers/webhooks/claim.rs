@@ -6,6 +6,7 @@ use till_core::scope::Scope;
 use till_core::time::SECOND_MS;
 use till_store::deliveries::{Attempted, Claimed, DeliveryRow, Message};
 
+use super::addresses;
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::merchants::secrets;
@@ -35,6 +36,7 @@ pub(super) async fn claim(
             async move {
                 let now = engine.clock.now_ms();
                 let merchant = till_store::accounts::merchant(tx, scope).await?;
+                let clock_offset_ms = merchant.as_ref().map_or(0, |it| it.clock_offset_ms);
                 let url = merchant.and_then(|merchant| merchant.webhook_url);
                 let span = (now, now + CLAIM_MS);
                 let claimed = till_store::deliveries::claim(tx, scope, span, CLAIM_MAX).await?;
@@ -68,6 +70,8 @@ pub(super) async fn claim(
                     till_store::deliveries::record(tx, scope, &gone).await?;
                     return Ok(None);
                 };
+                let account_now = now.saturating_add(clock_offset_ms);
+                addresses::take_out_lost(tx, scope, account_now, &mut ready).await?;
                 let secrets = secrets::current(tx, engine, scope).await?;
                 Ok::<_, Fail>(Some((Endpoint { url, secrets }, ready)))
             }

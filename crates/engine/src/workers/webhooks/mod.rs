@@ -1,19 +1,19 @@
 //! Sends what is due, endpoint by endpoint. Each endpoint has its own task and its own slots, so one that
 //! hangs holds up nobody else. What is told of one invoice is told in the order in which it happened.
 
+mod addresses;
 mod attempt;
 mod claim;
+mod deliver;
 mod ready;
 mod slots;
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
 use till_core::asset::Mode;
@@ -24,32 +24,16 @@ use tokio::task::JoinSet;
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::base::wake::Stopping;
-use crate::outbound::{Outcome, Sender};
 
 use attempt::{attempt, record};
 use claim::{Hold, claim, renew};
+pub use deliver::Deliver;
 use ready::Ready;
 use slots::SendSlots;
 
 /// With fewer than this left to send, the next are claimed.
 const READY_MIN: usize = 32;
 const PERIOD: Duration = Duration::from_secs(1);
-
-/// What takes a webhook to where it goes. The simulator's receiver is one too.
-pub trait Deliver: Send + Sync + 'static {
-    fn post(
-        &self,
-        url: &str,
-        headers: &[(&'static str, String)],
-        body: Bytes,
-    ) -> impl Future<Output = Outcome> + Send;
-}
-
-impl Deliver for Sender {
-    async fn post(&self, url: &str, headers: &[(&'static str, String)], body: Bytes) -> Outcome {
-        Sender::post(self, url, headers, body).await
-    }
-}
 
 /// Sends everything due now whose turn it is, to one endpoint after the other.
 pub async fn run_due(engine: &Engine, sender: &impl Deliver) -> Result<(), Fail> {

@@ -167,6 +167,7 @@ fn terms(view: &Value, request: &Request, tolerance_bps: u64) -> Result<(Terms, 
             .and_then(till_core::time::parse)
             .unwrap_or(0),
         select_by: None,
+        has_unit: false,
     };
     Ok((terms, decimals))
 }

@@ -104,9 +104,15 @@ pub fn bound(
         .terms
         .offers;
     let due = offers.iter().find(|it| it.asset == told.asset).unwrap().due;
-    let everybody = world.model.merchants.iter().flat_map(|it| &it.bindings);
+    let merchants = &world.model.merchants;
+    let real_now = told.created_at - merchants[m].offset_ms;
+    let everybody = merchants.iter().flat_map(|it| {
+        let (now, by) = (real_now + it.offset_ms, &told.invoice);
+        let own = it.bindings.iter();
+        own.filter(move |known| known.is_taken(by, now))
+    });
     let taken: Vec<u128> = everybody
-        .filter(|it| it.open && it.asset == told.asset && it.sender == told.sender)
+        .filter(|it| it.asset == told.asset && it.sender == told.sender)
         .map(|it| it.units)
         .collect();
     let cent = 10u128.pow(asset.decimals.saturating_sub(2));

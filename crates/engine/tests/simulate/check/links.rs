@@ -129,6 +129,7 @@ pub fn invoice_made(
             tolerance_bps: merchant.tolerance_bps,
             expires_at: now + life_ms,
             select_by,
+            has_unit: link.limit.is_some(),
         },
         currency_decimals: decimals,
         cancelled_at: None,

@@ -17,7 +17,7 @@ use till_core::scope::Scope;
 use till_store::payments::PaymentRow;
 use till_store::{Queries as _, Record, Val};
 
-use crate::expect::{Seen, expect};
+use crate::expect::{Expected, Seen, expect};
 use crate::model::{Merchant, Model};
 use crate::steps::Touched;
 use crate::world::{Check, World};
@@ -48,12 +48,17 @@ pub fn and(scope: &Scope, more: impl Into<Val>) -> [Val; 3] {
 
 /// The status that the facts give at a moment.
 pub fn status_at(merchant: &Merchant, id: &str, now: i64) -> &'static str {
+    expected_at(merchant, id, now).status
+}
+
+/// All that they give.
+pub fn expected_at(merchant: &Merchant, id: &str, now: i64) -> Expected {
     let Some(invoice) = merchant.invoices.get(id) else {
-        return "";
+        return Expected::default();
     };
     let ids = merchant.payments_of(id);
     let facts: Vec<Seen> = ids.iter().map(|id| merchant.seen[id].clone()).collect();
-    expect(&invoice.terms, &facts, invoice.cancelled_at, now).status
+    expect(&invoice.terms, &facts, invoice.cancelled_at, now)
 }
 
 /// Invoices whose timers are gone from the table, but not yet from the model.

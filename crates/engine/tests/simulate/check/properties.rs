@@ -54,7 +54,7 @@ const NEVER: [(&str, &str); 8] = [
     ),
     (
         "a sweep that pays",
-        "SELECT id FROM payments WHERE sender IN (SELECT address FROM leases)",
+        "SELECT p.id FROM payments p JOIN leases l ON p.senders LIKE '%' || l.address || '%'",
     ),
     (
         "two payments of one transfer",

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use till_core::money::Units;
 use till_core::scope::Scope;
 use till_engine::books::{self, BooksRequest, Walk};
+use till_engine::digests::{Checks, check_open_days};
 use till_store::refunds::RefundRow;
 use till_store::{Queries as _, Val};
 
@@ -511,7 +512,25 @@ pub async fn books(story: &mut Story) -> Check {
     for (_, kind) in expected.into_keys() {
         story.world.visit(kind);
     }
+    digests(story).await?;
     balances(story, &asked).await
+}
+
+/// Every entry has a digest or is noted to have none, and every digest fits.
+async fn digests(story: &Story) -> Check {
+    let (engine, scope) = (&story.world.engine, &story.scope());
+    let days = (i64::MIN, i64::MAX);
+    let open = check_open_days(engine, scope, days).await;
+    let mut found = open.map_err(|fail| format!("{fail:?}"))?;
+    let checks = Checks::begin(engine, scope, days).await;
+    let mut checks = checks.map_err(|fail| format!("{fail:?}"))?;
+    while let Some(checked) = checks.next().await.map_err(|fail| format!("{fail:?}"))? {
+        found = found.or(checked.misfit.is_some().then_some(checked));
+    }
+    match found {
+        None => Ok(()),
+        Some(checked) => Err(format!("a digest does not fit: {checked:?}")),
+    }
 }
 
 fn show(units: u128) -> String {

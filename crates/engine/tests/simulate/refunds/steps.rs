@@ -18,7 +18,7 @@ use till_engine::invoices::{Resolve, Via, held_payments, resolve_review};
 use till_engine::once::Once;
 use till_engine::refunds::{self, ClaimRequest, NewRefund, PayoutSeen};
 use till_engine::test_mode::{self, Simulation};
-use till_engine::workers::{sums, timers};
+use till_engine::workers::{digests, sums, timers};
 use till_engine::{Answer, Engine, Fail};
 use till_store::transfers::TransferRow;
 
@@ -297,7 +297,7 @@ async fn pay_out(story: &mut Story) -> Check {
         place: 0,
         asset: ASSET.to_owned(),
         units: Units(ready.units),
-        sender: None,
+        senders: Vec::new(),
         recipient: ready.address,
         simulated: false,
         first_seen_at: story.world.real_now(),
@@ -408,7 +408,7 @@ async fn cancel(story: &mut Story) -> Check {
     Ok(())
 }
 
-/// Timers fire, and what was posted is folded; both may be cut off.
+/// Timers fire, what was posted is folded, and days that are over get their digests; each may be cut off.
 async fn pass_time(story: &mut Story) -> Check {
     let days = story.world.rng.between(0, 12);
     story.world.clock.advance(days * 86_400_000 + 1);
@@ -417,7 +417,8 @@ async fn pass_time(story: &mut Story) -> Check {
     let doom = story.world.doom();
     let work = async {
         timers::run_due(&engine).await?;
-        sums::fold(&engine).await
+        sums::fold(&engine).await?;
+        digests::make_due(&engine).await
     };
     match story.world.mortal(doom, work).await {
         Some(done) => done.map_err(|fail| format!("{fail:?}")),

@@ -213,7 +213,7 @@ fn seen(transfer: &Transfer) -> Seen {
         arrived: None,
         strayed: false,
         registers: None,
-        sender: transfer.sender.clone(),
+        senders: transfer.sender.iter().cloned().collect(),
         recipient: transfer.recipient.clone(),
         height: match transfer.at {
             Whereabouts::Block(height) => Some(height),

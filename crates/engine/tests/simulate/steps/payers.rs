@@ -233,9 +233,9 @@ pub async fn pick(world: &mut World, m: usize) -> Check {
     let done = ask(world, m, asked).await;
     let now = done.at.business;
     let merchant = &world.model.merchants[m];
-    let status = check::status_at(merchant, &invoice, now);
+    let stands = check::expected_at(merchant, &invoice, now);
     let terms = &merchant.invoices[&invoice].terms;
-    let closed = terms.is_over(status, now) || status == "under_review";
+    let closed = stands.over || stands.status == "under_review";
     let expected = if closed || terms.has_no_rate(&offer.asset, now) {
         Err("invoice_not_awaiting_payment")
     } else if offer.address.is_empty()

@@ -293,7 +293,7 @@ pub async fn simulate_payment(world: &mut World, m: usize) -> Check {
             units: Units(units),
             arrived: None,
             registers: None,
-            sender: row.sender.clone(),
+            senders: row.senders.clone(),
             recipient: row.recipient.clone(),
             sighting: match (level, &row.block_hash, row.block_number) {
                 (Level::Pending, _, _) => Sighting::Pending,
