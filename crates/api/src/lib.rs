@@ -15,6 +15,7 @@ mod document;
 mod server;
 
 pub use document::openapi::openapi_json;
+pub use handler::access;
 pub use handler::pages::{Files, Pages};
 pub use handler::state::{Api, ApiConfig, HEARTBEAT};
 pub use health::Operator;

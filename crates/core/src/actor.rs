@@ -62,12 +62,18 @@ pub struct Origin {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     ApiKeyCreated,
+    ApiKeyRevoked,
     ApiKeyRolled,
+    ApiKeyTakenOver,
     ApplicationApproved,
     ApplicationRejected,
     ApplicationSubmitted,
     ApplicationUpdated,
     ApplicationWithdrawn,
+    ChangeCancelled,
+    ChangeEffective,
+    ChangeRequested,
+    DepositDismissed,
     DestinationAdded,
     InviteCreated,
     InviteWithdrawn,
@@ -98,14 +104,20 @@ pub enum Action {
 }
 
 impl Action {
-    pub const ALL: [Action; 34] = [
+    pub const ALL: [Action; 40] = [
         Action::ApiKeyCreated,
+        Action::ApiKeyRevoked,
         Action::ApiKeyRolled,
+        Action::ApiKeyTakenOver,
         Action::ApplicationApproved,
         Action::ApplicationRejected,
         Action::ApplicationSubmitted,
         Action::ApplicationUpdated,
         Action::ApplicationWithdrawn,
+        Action::ChangeCancelled,
+        Action::ChangeEffective,
+        Action::ChangeRequested,
+        Action::DepositDismissed,
         Action::DestinationAdded,
         Action::InviteCreated,
         Action::InviteWithdrawn,
@@ -138,12 +150,18 @@ impl Action {
     pub fn as_str(self) -> &'static str {
         match self {
             Action::ApiKeyCreated => "api_key.created",
+            Action::ApiKeyRevoked => "api_key.revoked",
             Action::ApiKeyRolled => "api_key.rolled",
+            Action::ApiKeyTakenOver => "api_key.taken_over",
             Action::ApplicationApproved => "application.approved",
             Action::ApplicationRejected => "application.rejected",
             Action::ApplicationSubmitted => "application.submitted",
             Action::ApplicationUpdated => "application.updated",
             Action::ApplicationWithdrawn => "application.withdrawn",
+            Action::ChangeCancelled => "change.cancelled",
+            Action::ChangeEffective => "change.effective",
+            Action::ChangeRequested => "change.requested",
+            Action::DepositDismissed => "deposit.dismissed",
             Action::DestinationAdded => "destination.added",
             Action::InviteCreated => "invite.created",
             Action::InviteWithdrawn => "invite.withdrawn",

@@ -109,6 +109,22 @@ pub fn make(kind: IdKind, ms: i64, step: u16, random: u64) -> String {
     text
 }
 
+/// When an id was made, in milliseconds; nothing where the text is no id.
+pub fn time_of(text: &str) -> Option<i64> {
+    let (_, body) = text.rsplit_once('_')?;
+    let digit = |byte: u8| ALPHABET.iter().position(|of| *of == byte);
+    // 26 digits are 130 bits: the first ten hold two bits of nothing and the 48 bits of the time.
+    let first = body
+        .as_bytes()
+        .get(..10)
+        .filter(|_| body.len() == BODY_CHARS)?;
+    let mut value: i64 = 0;
+    for byte in first {
+        value = value.checked_mul(32)? + i64::try_from(digit(*byte)?).ok()?;
+    }
+    Some(value)
+}
+
 /// Whether the text has the form of an id of this kind; a cheap filter before a look-up.
 pub fn is(kind: IdKind, text: &str) -> bool {
     text.strip_prefix(kind.prefix())
@@ -136,6 +152,15 @@ pub fn token(random: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_id_tells_when_it_was_made() {
+        let made = make(IdKind::User, 1_700_000_000_123, 7, u64::MAX);
+        assert_eq!(time_of(&made), Some(1_700_000_000_123));
+        for text in ["", "usr_", "usr_x", "usr_uuuuuuuuuuuuuuuuuuuuuuuuuu"] {
+            assert_eq!(time_of(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn ids_sort_as_they_were_made() {

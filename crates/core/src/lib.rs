@@ -9,6 +9,7 @@ pub mod attribution;
 pub mod binding;
 pub mod calendar;
 pub mod chain;
+pub mod change;
 pub mod country;
 pub mod credit;
 pub mod digest;

@@ -13,15 +13,18 @@ pub enum TimerKind {
     ShareCredit,
     /// The invoice of an attempt that is not the one under way has changed.
     ResolveCharge,
+    /// A change of a destination or of a webhook's URL or secret has waited long enough.
+    ApplyChange,
 }
 
 impl TimerKind {
-    pub const ALL: [TimerKind; 5] = [
+    pub const ALL: [TimerKind; 6] = [
         TimerKind::ExpireInvoice,
         TimerKind::ExpireClaim,
         TimerKind::StepSubscription,
         TimerKind::ShareCredit,
         TimerKind::ResolveCharge,
+        TimerKind::ApplyChange,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -31,6 +34,7 @@ impl TimerKind {
             TimerKind::StepSubscription => "step_subscription",
             TimerKind::ShareCredit => "share_credit",
             TimerKind::ResolveCharge => "resolve_charge",
+            TimerKind::ApplyChange => "apply_change",
         }
     }
 

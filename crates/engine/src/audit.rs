@@ -18,20 +18,37 @@ pub async fn record(
     target: &str,
     details: Value,
 ) -> Result<(), Fail> {
-    let (engine, scope) = (context.engine, &context.scope);
-    record_by(tx, engine, (scope, &context.actor), action, target, details).await
+    let (engine, by) = (context.engine, (&context.scope, context.actor()));
+    let mut event = event_by(engine, by, action, target, &details);
+    let origin = &context.asker.origin;
+    event.ip.clone_from(&origin.ip);
+    event.user_agent.clone_from(&origin.user_agent);
+    event.session_id.clone_from(&origin.session);
+    event.request_id.clone_from(&origin.request);
+    Ok(insert(tx, &[event]).await?)
 }
 
 /// The same for changes that are made without a context, at the command line.
 pub async fn record_by(
     tx: &mut Tx,
     engine: &Engine,
-    (scope, actor): (&Scope, &Actor),
+    by: (&Scope, &Actor),
     action: Action,
     target: &str,
     details: Value,
 ) -> Result<(), Fail> {
-    let event = AuditRow {
+    let event = event_by(engine, by, action, target, &details);
+    Ok(insert(tx, &[event]).await?)
+}
+
+fn event_by(
+    engine: &Engine,
+    (scope, actor): (&Scope, &Actor),
+    action: Action,
+    target: &str,
+    details: &Value,
+) -> AuditRow {
+    AuditRow {
         id: engine.ids.make(IdKind::AuditEvent),
         account: Some(scope.account.to_string()),
         mode: Some(scope.mode),
@@ -45,6 +62,5 @@ pub async fn record_by(
         session_id: None,
         request_id: None,
         details: details.to_string(),
-    };
-    Ok(insert(tx, &[event]).await?)
+    }
 }

@@ -3,7 +3,6 @@
 use bytes::Bytes;
 use scoped_futures::{ScopedBoxFuture, ScopedFutureExt as _};
 use sha2::{Digest as _, Sha256};
-use till_core::actor::Actor;
 use till_core::error::{Code, Refusal};
 use till_core::limits::IDEMPOTENCY_RETENTION_DAYS;
 use till_core::scope::{Credential, Scope};
@@ -12,7 +11,7 @@ use till_store::idempotency::{self, KeptAnswer, KeyOf, NewAnswer};
 use till_store::{Queries, StoreError, Tx, Write};
 
 use crate::base::fail::Fail;
-use crate::base::{Answer, Context, Engine};
+use crate::base::{Answer, Asker, Context, Engine};
 use crate::view::event_object;
 
 const TABLE: &str = "idempotency_keys";
@@ -21,7 +20,7 @@ const TABLE: &str = "idempotency_keys";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Once {
     /// Who asks.
-    pub actor: Actor,
+    pub asker: Asker,
     pub credential: Credential,
     pub key: String,
     pub fingerprint: [u8; 32],
@@ -29,7 +28,7 @@ pub struct Once {
 
 impl Once {
     pub fn new(
-        actor: Actor,
+        asker: impl Into<Asker>,
         credential: Credential,
         key: String,
         method: &str,
@@ -43,7 +42,7 @@ impl Once {
         }
         hash.update(body);
         Once {
-            actor,
+            asker: asker.into(),
             credential,
             key,
             fingerprint: hash.finalize().into(),
@@ -78,7 +77,7 @@ impl Engine {
             + Sync,
     {
         let work = &work;
-        self.unit_by(&once.actor, scope, move |tx, context| {
+        self.unit_by(&once.asker, scope, move |tx, context| {
             async move {
                 let key = KeyHolder::of(context);
                 if let Some(kept) = claim(tx, &key, once).await? {

@@ -153,7 +153,9 @@ fn purpose(column: SealedColumn, row: &SealedRow) -> Result<String, Fail> {
         Ok::<_, Fail>(Scope::new(&row.account, mode))
     };
     Ok(match column {
-        SealedColumn::WebhookSecrets => merchants::secrets::purpose(&scope()?),
+        SealedColumn::WebhookSecrets | SealedColumn::ChangeSecrets => {
+            merchants::secrets::purpose(&scope()?)
+        }
         SealedColumn::NoticeEmails => mail::address::purpose(&scope()?, &row.subject),
         SealedColumn::CustomerEmails => customers::purpose(&scope()?, &row.subject),
         SealedColumn::ClaimTokens => refunds::token_purpose(&scope()?, &row.subject),

@@ -19,12 +19,12 @@ pub use sql::{
 };
 pub use stored::{Metadata, RefundDetail};
 pub use tables::{
-    accounts, applications, attempts, audit, bindings, books, ceremonies, confirmations, credits,
-    customers, deliveries, destinations, digests, events, idempotency, installation, invites,
-    invoices, journal, keys, leases, ledger_keys, link_mails, links, lists, member_notices,
-    members, networks, notices, passkeys, payments, payout_looks, plans, queues, refunds,
-    retention, reviews, screenings, sealed, sessions, sign_in_links, subscriptions, sums, timers,
-    transfers, users,
+    accounts, applications, attempts, audit, bindings, books, ceremonies, changes, confirmations,
+    credits, customers, deliveries, destinations, digests, dismissals, events, home, idempotency,
+    installation, invites, invoices, journal, keys, leases, ledger_keys, link_mails, links, lists,
+    member_notices, members, networks, notices, passkeys, payments, payout_looks, plans, queues,
+    refunds, retention, reviews, screenings, sealed, sessions, sign_in_links, subscriptions, sums,
+    timers, transfers, users,
 };
 
 /// A statement's arguments, each turned into a [`Val`].

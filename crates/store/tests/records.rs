@@ -579,7 +579,7 @@ both_engines! {
     async fn a_rolled_key_is_known_as_rolled_and_exposed_once(db: Db) {
         with_merchant(&db).await;
         let scope = scope();
-        let new = |id: &'static str, hash: &'static [u8]| NewKey { id, kind: "secret", hash, hint: "…", public_key: None };
+        let new = |id: &'static str, hash: &'static [u8]| NewKey { id, kind: "secret", hash, hint: "…", public_key: None, name: None, created_by: None };
         let mut tx = db.begin().await.unwrap();
         keys::insert_key(&mut tx, &scope, &new("key_a", b"a"), 1).await.unwrap();
         assert_eq!(keys::roll_keys(&mut tx, &scope, "secret", 2).await.unwrap(), 1);

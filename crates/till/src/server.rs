@@ -189,6 +189,7 @@ pub async fn run(
         }
         Some((listener, _)) => {
             tasks.push(workers::start_streams(&engine, &stopping));
+            tasks.push(workers::start_key_uses(&engine, &stopping));
             tasks.push(workers::start_following(&engine, &stopping));
             let certificates = tls.as_ref().map(|tls| Arc::clone(&tls.certificates));
             tasks.extend(tls.map(|tls| tokio::spawn(tls.follow(stopping.clone()))));

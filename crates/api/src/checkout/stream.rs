@@ -14,6 +14,8 @@ use till_core::error::{Code, Refusal};
 use till_core::scope::Scope;
 use till_engine::Fail;
 use till_engine::checkout::stream::{StreamItem, Subscription, events_after, follow};
+use till_engine::merchants::accounts::{Caller, Creator, KeyKind};
+use till_engine::team::sessions;
 use till_engine::view::InvoiceEventView;
 use till_http::query::integer;
 use till_http::server::LongLived;
@@ -23,11 +25,15 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::stream_limit::StreamPermit;
+use crate::handler::callers::Proof;
 use crate::handler::request::params;
+use crate::handler::session;
 use crate::handler::{Answered, Api, Client, Got, Id, Payer, Refusals};
 
 /// Between two looks at a database that does not answer.
 const OUTAGE_PAUSE: Duration = Duration::from_secs(2);
+/// A stream that is read by session ends within ten seconds of the end of its right to be read.
+const SESSION_CHECK: Duration = Duration::from_secs(5);
 const RETRY_MS_MIN: u16 = 1_000;
 const RETRY_SPREAD_MS: u16 = 4_000;
 
@@ -86,7 +92,7 @@ async fn events(
         keys: api.engine.hub.keys(),
         stopping: api.stopping.clone(),
         api,
-        key: got.key,
+        proof: got.proof,
         invoice: id,
         after,
         state: StreamState::Begin,
@@ -143,7 +149,7 @@ enum Woken {
 struct Following {
     api: Arc<Api>,
     scope: Scope,
-    key: String,
+    proof: Proof,
     invoice: String,
     after: i64,
     state: StreamState,
@@ -172,10 +178,11 @@ impl Following {
             {
                 return Some((Ok(Bytes::from(text)), self));
             }
+            let pause = self.pause();
             let woken = tokio::select! {
                 () = self.subscription.changed() => Woken::Changed,
                 Ok(()) = self.keys.changed() => Woken::KeysEnded,
-                () = tokio::time::sleep(self.api.config.heartbeat) => Woken::Quiet,
+                () = tokio::time::sleep(pause) => Woken::Quiet,
                 _ = self.stopping.wait_for(|stop| *stop) => Woken::Stopping,
             };
             match woken {
@@ -233,14 +240,42 @@ impl Following {
     }
 
     async fn is_allowed(&self) -> bool {
-        let found = self.api.caller(&self.key).await;
+        let found = match &self.proof {
+            Proof::Key(key) => self.api.caller(key).await.and_then(check_reader),
+            Proof::Session(signed) => self.check_session(signed).await,
+        };
         !matches!(found, Err(Fail::Refused(_)))
+    }
+
+    async fn check_session(&self, signed: &session::Caller) -> Result<(), Fail> {
+        sessions::check_reader(&self.api.engine, &signed.asked.session, &self.scope).await
+    }
+
+    /// How long nothing happens before a heartbeat.
+    fn pause(&self) -> Duration {
+        let heartbeat = self.api.config.heartbeat;
+        match &self.proof {
+            Proof::Key(_) => heartbeat,
+            Proof::Session(_) => heartbeat.min(SESSION_CHECK),
+        }
     }
 
     /// A key that was rolled meanwhile closes the streams it opened. That nobody can tell is no refusal.
     async fn still_allowed(&self) -> bool {
-        let found = self.api.caller_lately(&self.key).await;
+        let found = match &self.proof {
+            Proof::Key(key) => self.api.caller_lately(key).await.and_then(check_reader),
+            Proof::Session(signed) => self.check_session(signed).await,
+        };
         !matches!(found, Err(Fail::Refused(_)))
+    }
+}
+
+/// Every role may read; whoever is no member any more may not, nor may the secret keys they made.
+fn check_reader(caller: Arc<Caller>) -> Result<(), Fail> {
+    let has_left = |creator: &Creator| creator.role.is_none();
+    match caller.kind == KeyKind::Secret && caller.creator.as_ref().is_some_and(has_left) {
+        true => Err(Refusal::of(Code::ApiKeyPermissionDenied).into()),
+        false => Ok(()),
     }
 }
 

@@ -3,21 +3,16 @@
 use std::sync::Arc;
 
 use axum::extract::{FromRequest, Request};
-use http::header::USER_AGENT;
-use http::request::Parts;
 use till_core::actor::Origin;
 use till_engine::team::attempts;
-use till_http::answer::RequestId;
 use till_http::body::{self, READ_TIME_LIMIT};
 use till_http::idempotency;
 use till_http::query::Query;
 
-use super::{cookies, origin};
+use super::cookies;
+use crate::handler::client::{header, origin_of};
 use crate::handler::request::{Body, NoBody};
-use crate::handler::{Api, Client, Failure, client};
-
-/// As much of a browser's name as is kept.
-const USER_AGENT_CHARS_MAX: usize = 500;
+use crate::handler::{Api, Client, Failure, origin};
 
 /// A POST for which nobody needs to be signed in.
 pub struct Entering<B = NoBody> {
@@ -36,27 +31,6 @@ impl<B> Entering<B> {
     pub fn client_key(&self) -> String {
         attempts::client_of(&self.origin)
     }
-}
-
-/// Where a request came from, for sessions and the audit log.
-pub fn origin_of(api: &Api, parts: &Parts) -> Result<Origin, Failure> {
-    let agent = parts.headers.get(USER_AGENT);
-    let agent = agent.and_then(|agent| agent.to_str().ok());
-    let request = parts.extensions.get::<RequestId>();
-    Ok(Origin {
-        ip: Some(client::address(api, parts)?.to_string()),
-        user_agent: agent.map(|agent| agent.chars().take(USER_AGENT_CHARS_MAX).collect()),
-        session: None,
-        request: request.map(|id| id.as_str().to_owned()),
-    })
-}
-
-/// A header's text, if it is there once.
-pub fn header(parts: &Parts, name: &str) -> Option<String> {
-    let mut all = parts.headers.get_all(name).iter();
-    let first = all.next()?;
-    let text = first.to_str().ok()?.to_owned();
-    all.next().is_none().then_some(text)
 }
 
 impl<B: Body> FromRequest<Arc<Api>> for Entering<B> {

@@ -1,17 +1,18 @@
 //! The dashboard's own endpoints, for people who are signed in: cookies in place of keys.
 
+mod api_keys;
 mod applications;
+mod changes;
 mod confirmations;
-mod cookies;
 mod credential;
 mod entering;
+mod home;
 mod invites;
 mod inviting;
 mod members;
 mod operating;
 mod operator;
 mod organizations;
-mod origin;
 mod passkeys;
 mod sessions;
 mod sign_in;
@@ -23,7 +24,7 @@ use std::sync::Arc;
 
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::handler::Api;
+use crate::handler::{Api, cookies};
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::new()
@@ -40,4 +41,7 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
         .merge(applications::routes())
         .merge(operator::routes())
         .merge(operating::routes())
+        .merge(api_keys::routes())
+        .merge(changes::routes())
+        .merge(home::routes())
 }

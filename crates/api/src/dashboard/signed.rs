@@ -1,242 +1,29 @@
-//! Requests of people who are signed in. Which mistake is told first is decided here, in one order for all of them.
+//! Requests of people who are signed in.
 
 use std::sync::Arc;
 
-use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Request};
+use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::Response;
-use http::Method;
 use http::request::Parts;
 use scoped_futures::{ScopedBoxFuture, ScopedFutureExt as _};
 use sha2::{Digest as _, Sha256};
-use subtle::ConstantTimeEq as _;
 use till_core::actor::Actor;
 use till_core::asset::Mode;
-use till_core::error::{Code, Refusal};
-use till_core::role::{Permission, Role};
-use till_core::scope::Credential;
+use till_core::error::Refusal;
+use till_core::scope::{Credential, Scope};
 use till_engine::once::{Once, answer_of, in_use, reused};
-use till_engine::team::organizations::{self, MembershipRow};
-use till_engine::team::sessions::{self, Signed};
-use till_engine::team::unit::{Asked, Confirmation, Needs, TeamContext, key_scope, user_key};
+use till_engine::team::unit::{Asked, TeamContext, key_scope, user_key};
 use till_engine::{Answer, Fail, Tx};
-use till_http::answer::Broken;
 use till_http::body::{self, READ_TIME_LIMIT};
 use till_http::idempotency::{self, InFlightGuard};
 use till_http::query::Query;
 
-use super::entering::{header, origin_of};
-use super::{cookies, origin};
-use crate::handler::access::{self, Access, Confirm, Need};
 use crate::handler::answers::answered;
 use crate::handler::pager::{Listing, Pager};
 use crate::handler::request::{Body, NoBody, NoParams, Params};
+use crate::handler::session::authenticate;
+pub use crate::handler::session::{Caller, check_csrf};
 use crate::handler::{Answered, Api, Failure, HeldKey};
-
-const MODE: &str = "Till-Mode";
-const ACCOUNT: &str = "Till-Account";
-
-/// Who is signed in, and on whose behalf a request is made.
-pub struct Caller {
-    pub signed: Signed,
-    pub asked: Asked,
-    access: Access,
-    begins_with_passkey: bool,
-}
-
-impl Caller {
-    /// The organisation that the request is about; asked for only where the route has one.
-    pub fn account(&self) -> Result<&str, Failure> {
-        let account = self.asked.account.as_deref();
-        account.ok_or_else(|| Broken::new("a request without an organisation").into())
-    }
-
-    /// The caller's place in it.
-    pub fn membership(&self) -> Option<&MembershipRow> {
-        let account = self.asked.account.as_deref()?;
-        let mut all = self.signed.organizations.iter();
-        all.find(|of| of.account == account)
-    }
-
-    fn confirm(&self) -> Confirm {
-        match self.access {
-            Access::Own(confirm) | Access::Operator(confirm) => confirm,
-            Access::Organization { confirm, .. } => confirm,
-            _ => Confirm::No,
-        }
-    }
-
-    /// Whether a passkey must say yes, whatever the request turns out to be about.
-    fn must_confirm(&self) -> bool {
-        match self.confirm() {
-            Confirm::No | Confirm::ByContent => false,
-            Confirm::IfPasskey => self.signed.passkeys > 0,
-            Confirm::Always | Confirm::ToGoLive => true,
-            Confirm::InLiveMode => self.asked.mode == Some(Mode::Live),
-        }
-    }
-}
-
-/// Everything that is looked at before the idempotency key and the body.
-async fn authenticate(api: &Api, parts: &Parts) -> Result<Caller, Failure> {
-    let config = &api.engine.config.dashboard;
-    origin::check(config, parts)?;
-    let route = parts.extensions.get::<MatchedPath>();
-    let route = route.map_or(parts.uri.path(), MatchedPath::as_str);
-    let access = access::of(&parts.method, route)
-        .ok_or_else(|| Broken::new(format!("{route} is not in the table of rights")))?;
-    let token = cookies::session(config, &parts.headers);
-    let token = token.ok_or_else(|| Refusal::of(Code::SessionMissing))?;
-    let signed = sessions::signed_in(&api.engine, token).await?;
-    if parts.method == Method::POST {
-        check_csrf(&signed, header(parts, "till-csrf").as_deref())?;
-    }
-    check_state(&signed, access)?;
-    let asked = asked(api, parts, &signed, access)?;
-    let caller = Caller {
-        signed,
-        asked,
-        access,
-        begins_with_passkey: access::begins_with_passkey(route),
-    };
-    check_rights(&caller)?;
-    check_live(api, &caller)?;
-    sessions::touch(&api.engine, &caller.signed).await?;
-    Ok(caller)
-}
-
-pub fn check_csrf(signed: &Signed, sent: Option<&str>) -> Result<(), Refusal> {
-    let sent = sent.unwrap_or_default().as_bytes();
-    match bool::from(sent.ct_eq(signed.csrf.as_bytes())) {
-        true => Ok(()),
-        false => Err(Refusal::of(Code::CsrfFailed)),
-    }
-}
-
-/// A session that awaits its second factor can do little else.
-fn check_state(signed: &Signed, access: Access) -> Result<(), Refusal> {
-    match (access, signed.is_pending()) {
-        (Access::Pending, false) => Err(Refusal::of(Code::MfaNotPending)),
-        (Access::Pending | Access::AnySession, _) | (_, false) => Ok(()),
-        (_, true) => Err(Refusal::of(Code::SecondFactorRequired)),
-    }
-}
-
-fn asked(api: &Api, parts: &Parts, signed: &Signed, access: Access) -> Result<Asked, Failure> {
-    let (mut account, mut mode) = (None, None);
-    let mut needs = Needs::Session;
-    match access {
-        Access::Organization {
-            needs: need,
-            has_mode,
-            ..
-        } => {
-            if has_mode {
-                mode = Some(read_mode(parts)?);
-            }
-            account = Some(read_account(parts, signed)?);
-            needs = match need {
-                Need::AnyRole | Need::ByContent => Needs::Membership,
-                Need::Permission(permission) => Needs::Permission(permission),
-            };
-        }
-        Access::Operator(_) => needs = Needs::Operator,
-        _ => {}
-    }
-    let mut origin = origin_of(api, parts)?;
-    origin.session = Some(signed.session.id.clone());
-    Ok(Asked {
-        user: signed.user.id.as_str().into(),
-        session: signed.session.id.as_str().into(),
-        account,
-        mode,
-        needs,
-        origin,
-        confirmation: Confirmation {
-            id: header(parts, "till-confirmation"),
-            path: parts.uri.path().to_owned(),
-            body_hash: Sha256::digest([]).into(),
-        },
-    })
-}
-
-/// `Till-Mode`, where it is asked for.
-pub fn read_mode(parts: &Parts) -> Result<Mode, Refusal> {
-    if !parts.headers.contains_key(MODE) {
-        let message = "Say with `Till-Mode` whether this is about `test` or `live`.";
-        return Err(Refusal::new(Code::ParameterMissing, message).param(MODE));
-    }
-    let mode = header(parts, MODE);
-    mode.and_then(|mode| Mode::parse(&mode)).ok_or_else(|| {
-        let message = "`Till-Mode` is `test` or `live`.";
-        Refusal::new(Code::ParameterInvalid, message).param(MODE)
-    })
-}
-
-/// Which organisation is meant: the one that is named, or the only one there is.
-pub fn read_account(parts: &Parts, signed: &Signed) -> Result<Arc<str>, Refusal> {
-    let missing = || Refusal::of(Code::ResourceMissing).param(ACCOUNT);
-    let all = &signed.organizations;
-    let membership = match parts.headers.contains_key(ACCOUNT) {
-        true => {
-            let named = header(parts, ACCOUNT);
-            let mut named = all
-                .iter()
-                .filter(|of| named.as_deref() == Some(&*of.account));
-            named.next().ok_or_else(missing)?
-        }
-        false => match all.as_slice() {
-            [] => return Err(Refusal::of(Code::NoOrganization)),
-            [only] => only,
-            _ => {
-                let message = "Say with `Till-Account` which of your organizations this is about.";
-                return Err(Refusal::new(Code::ParameterMissing, message).param(ACCOUNT));
-            }
-        },
-    };
-    match membership.disabled_at {
-        Some(_) => Err(Refusal::of(Code::AccountDisabled)),
-        None => Ok(membership.account.as_str().into()),
-    }
-}
-
-/// What the caller may, as of now; the unit of work asks again.
-fn check_rights(caller: &Caller) -> Result<(), Refusal> {
-    let is_granted = |permission: Permission| {
-        let role = role_of(caller);
-        role.is_some_and(|role| permission.is_granted(role, caller.asked.mode))
-    };
-    let fits = match caller.asked.needs {
-        Needs::Session | Needs::Membership => true,
-        Needs::Permission(permission) => is_granted(permission),
-        Needs::Operator => caller.signed.user.is_operator,
-    };
-    match fits {
-        true => Ok(()),
-        false => Err(Refusal::of(Code::PermissionDenied)),
-    }
-}
-
-fn role_of(caller: &Caller) -> Option<Role> {
-    caller.membership().and_then(|of| Role::parse(&of.role))
-}
-
-fn check_live(api: &Api, caller: &Caller) -> Result<(), Refusal> {
-    let is_live = caller.asked.mode == Some(Mode::Live);
-    let is_about_live = is_live || caller.confirm() == Confirm::ToGoLive;
-    if is_about_live && !api.engine.config.live_mode {
-        return Err(Refusal::of(Code::LivemodeDisabled));
-    }
-    if is_live {
-        if !caller.membership().is_some_and(organizations::is_live) {
-            return Err(Refusal::of(Code::ApplicationNotApproved));
-        }
-    }
-    let needs_passkey = is_live || caller.must_confirm() || caller.begins_with_passkey;
-    match needs_passkey && caller.signed.passkeys == 0 {
-        true => Err(Refusal::of(Code::PasskeyRequired)),
-        false => Ok(()),
-    }
-}
 
 /// A GET by session.
 pub struct SignedGot<Q = NoParams> {
@@ -259,6 +46,12 @@ impl<Q: Params> FromRequestParts<Arc<Api>> for SignedGot<Q> {
             caller,
             query: Q::read(&mut query)?,
         })
+    }
+}
+
+impl<Q> SignedGot<Q> {
+    pub fn scope(&self) -> Result<Scope, Failure> {
+        self.caller.scope()
     }
 }
 

@@ -10,6 +10,7 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::handler::Api;
+use crate::handler::access::{self, Access};
 use crate::handler::errors::ErrorEnvelope;
 use crate::handler::words::{
     DeliveryStatus, InvoiceStatus, PaymentStatus, PlanStatus, RefundStatus, SubscriptionStatus,
@@ -82,7 +83,11 @@ fn complete(document: &mut Value) {
             "type": "http", "scheme": "bearer",
             "description": "A publishable key (`till_test_pk_…` or `till_live_pk_…`), for checkout endpoints."
         },
-        "publishable_key_query": { "type": "apiKey", "in": "query", "name": "key" }
+        "publishable_key_query": { "type": "apiKey", "in": "query", "name": "key" },
+        "session": {
+            "type": "apiKey", "in": "cookie", "name": "__Host-till_session",
+            "description": "A person who is signed in at the dashboard (`till_session` on http://localhost). A POST repeats the session's `csrf_token` in `Till-CSRF`; resources and what has a mode take `Till-Mode`, and `Till-Account` where the user is in several organizations."
+        }
     });
     let schemas = &mut components["schemas"];
     let codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
@@ -113,7 +118,25 @@ fn complete(document: &mut Value) {
         &json!({}),
         &[],
     );
+    add_sessions(document);
     document["webhooks"] = webhooks();
+}
+
+/// The API's resources take a session in the place of a key, and say which permission that needs.
+fn add_sessions(document: &mut Value) {
+    for (method, route, access) in access::TABLE {
+        let Access::Resource(permission) = access else {
+            continue;
+        };
+        let method = method.as_str().to_ascii_lowercase();
+        let Some(operation) = document["paths"][*route].get_mut(&method) else {
+            continue;
+        };
+        if let Some(security) = operation["security"].as_array_mut() {
+            security.push(json!({ "session": [] }));
+        }
+        operation["x-permission"] = json!(permission.as_str());
+    }
 }
 
 fn refer(schemas: &mut Value, schema: &str, field: &str, to: &str) {
@@ -247,6 +270,21 @@ mod tests {
             }
         }
         assert!(seen > 20);
+    }
+
+    #[test]
+    fn every_resource_takes_a_session_and_says_what_it_needs() {
+        let document: Value = serde_json::from_str(openapi_json()).unwrap();
+        for (method, route, access) in access::TABLE {
+            if let Access::Resource(permission) = access {
+                let operation = &document["paths"][*route][method.as_str().to_ascii_lowercase()];
+                assert_eq!(
+                    operation["x-permission"],
+                    permission.as_str(),
+                    "{method} {route}"
+                );
+            }
+        }
     }
 
     #[test]

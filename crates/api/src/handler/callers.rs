@@ -9,13 +9,16 @@ use http::Method;
 use http::request::Parts;
 use till_core::asset::Mode;
 use till_core::error::{Code, Refusal};
-use till_engine::merchants::accounts::{Caller, KeyKind};
+use till_engine::base::asker::{Means, Member};
+use till_engine::merchants::accounts::{self, Caller, KeyKind};
 use till_http::credentials::{KeyMode, KeyShape, Presented, presented};
 use till_http::layers::AccountOf;
 use till_http::query::peek;
 
+use super::access::Access;
 use super::client::Client;
 use super::failure::Failure;
+use super::session;
 use super::state::Api;
 
 /// Which keys an endpoint takes, and how often.
@@ -100,18 +103,94 @@ impl<R: Rights> Rights for Counted<R> {
     }
 }
 
-/// The key that was presented, and whose it is.
+/// Whoever calls, and what they showed for it.
+pub struct Authenticated {
+    pub caller: Arc<Caller>,
+    pub proof: Proof,
+}
+
+/// What a caller showed.
+pub enum Proof {
+    Key(String),
+    Session(Box<session::Caller>),
+}
+
+/// Whether a request is one by session: it names a mode, shows no key, and its endpoint is a resource's.
+fn is_by_session(parts: &Parts, shown: &Presented) -> Result<bool, Refusal> {
+    let takes_session = matches!(session::access_of(parts), Some(Access::Resource(_)));
+    if !takes_session || !parts.headers.contains_key(session::MODE) {
+        return Ok(false);
+    }
+    match shown {
+        Presented::None => Ok(true),
+        _ => {
+            let message = "`Till-Mode` is for requests by session: a key has its mode already.";
+            Err(Refusal::new(Code::ParameterInvalid, message).param(session::MODE))
+        }
+    }
+}
+
+async fn by_session(api: &Api, parts: &Parts) -> Result<Authenticated, Failure> {
+    let signed = session::authenticate(api, parts).await?;
+    let scope = signed.scope()?;
+    let caller = accounts::caller_by_session(&api.engine, &scope, &signed.asked.session).await?;
+    Ok(Authenticated {
+        caller: Arc::new(caller),
+        proof: Proof::Session(Box::new(signed)),
+    })
+}
+
+/// What a secret key may do is what whoever made it may do now.
+fn check_creator(parts: &Parts, caller: &Caller) -> Result<(), Refusal> {
+    let Some(member) = creator_of(parts, caller) else {
+        return Ok(());
+    };
+    let role = caller.creator.as_ref().and_then(|creator| creator.role);
+    let is_allowed = match member.needs {
+        Some(permission) => return member.check(role, permission, caller.scope.mode),
+        None => role.is_some(),
+    };
+    match is_allowed {
+        true => Ok(()),
+        false => Err(Refusal::of(Code::ApiKeyPermissionDenied)),
+    }
+}
+
+/// The member whom a request with a secret key rests on.
+pub(super) fn creator_of(parts: &Parts, caller: &Caller) -> Option<Member> {
+    let creator = caller.creator.as_ref();
+    let creator = creator.filter(|_| caller.kind == KeyKind::Secret)?;
+    Some(Member {
+        user: Arc::clone(&creator.user),
+        needs: match session::access_of(parts) {
+            Some(Access::Resource(permission)) => Some(permission),
+            _ => None,
+        },
+        by: Means::Key,
+    })
+}
+
+/// Who calls: whoever's the key is that was presented, or whoever is signed in.
 pub(super) async fn authenticate<R: Rights>(
     api: &Api,
     parts: &Parts,
-) -> Result<(String, Arc<Caller>), Failure> {
+) -> Result<Authenticated, Failure> {
     // A publishable key in the query of what is the merchant's alone is a key, and told what it lacks. A payer's
     // POST must have it in the header, where no log and no history keeps it.
     let query_key = match R::KEY_IN_QUERY && parts.method == Method::POST {
         false => peek(parts.uri.query(), "key"),
         true => None,
     };
-    let key = match presented(&parts.headers, query_key)? {
+    let shown = presented(&parts.headers, query_key)?;
+    if is_by_session(parts, &shown)? {
+        let found = Box::pin(by_session(api, parts)).await?;
+        if let Some(account) = parts.extensions.get::<AccountOf>() {
+            account.set(&found.caller.scope.account);
+        }
+        R::admit(api, &found.caller)?;
+        return Ok(found);
+    }
+    let key = match shown {
         Presented::None => return Err(Refusal::of(Code::ApiKeyMissing).into()),
         Presented::Bearer(key) | Presented::Basic(key) | Presented::Query(key) => key,
     };
@@ -125,7 +204,11 @@ pub(super) async fn authenticate<R: Rights>(
         account.set(&caller.scope.account);
     }
     R::admit(api, &caller)?;
-    Ok((key, caller))
+    check_creator(parts, &caller)?;
+    let now = api.engine.clock.now_ms();
+    api.engine.key_uses.note(&caller.key_id, now);
+    let proof = Proof::Key(key);
+    Ok(Authenticated { caller, proof })
 }
 
 /// Counts the call, where calls are counted. An endpoint is known by its route.

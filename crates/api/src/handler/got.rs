@@ -10,7 +10,7 @@ use till_engine::merchants::accounts::Caller;
 use till_http::query::Query;
 use utoipa::IntoParams;
 
-use super::callers::{Rights, authenticate, count};
+use super::callers::{Authenticated, Proof, Rights, authenticate, count};
 use super::failure::Failure;
 use super::request::{NoParams, Params};
 use super::state::Api;
@@ -27,8 +27,8 @@ pub struct KeyParam {
 /// A GET: who asks, and with which parameters.
 pub struct Got<R, Q = NoParams> {
     pub caller: Arc<Caller>,
-    /// As it was presented, for what outlives the request.
-    pub key: String,
+    /// What was shown, for what outlives the request.
+    pub proof: Proof,
     pub query: Q,
     rights: PhantomData<R>,
 }
@@ -48,7 +48,7 @@ impl<R: Rights, Q: Params> FromRequestParts<Arc<Api>> for Got<R, Q> {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Got<R, Q>, Failure> {
-        let (key, caller) = authenticate::<R>(api, parts).await?;
+        let Authenticated { caller, proof } = authenticate::<R>(api, parts).await?;
         count::<R>(api, parts, &caller)?;
         let mut known = Vec::new();
         Q::names(&mut known);
@@ -58,7 +58,7 @@ impl<R: Rights, Q: Params> FromRequestParts<Arc<Api>> for Got<R, Q> {
         let mut query = Query::of(parts.uri.query(), &known)?;
         Ok(Got {
             caller,
-            key,
+            proof,
             query: Q::read(&mut query)?,
             rights: PhantomData,
         })

@@ -4,9 +4,13 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use axum::extract::{FromRequest, Request};
+use http::request::Parts;
 use scoped_futures::{ScopedBoxFuture, ScopedFutureExt as _};
+use sha2::{Digest as _, Sha256};
 use till_core::actor::Actor;
 use till_core::scope::{Credential, Scope};
+use till_engine::base::Asker;
+use till_engine::invoices::Via;
 use till_engine::merchants::accounts::{Caller, KeyKind};
 use till_engine::once::{Once, in_use, reused};
 use till_engine::{Answer, Context, Fail, Tx};
@@ -16,7 +20,8 @@ use till_http::query::Query;
 use utoipa::IntoParams;
 
 use super::answers::{Answered, answered};
-use super::callers::{Rights, authenticate, count};
+use super::callers::{Authenticated, Proof, Rights, authenticate, count, creator_of};
+use super::client::origin_of;
 use super::failure::Failure;
 use super::request::{Body, NoBody};
 use super::state::{Api, HeldKey};
@@ -48,11 +53,11 @@ impl<R: Rights, B: Body> FromRequest<Arc<Api>> for Posted<R, B> {
 
     async fn from_request(request: Request, api: &Arc<Api>) -> Result<Posted<R, B>, Failure> {
         let (parts, content) = request.into_parts();
-        let (_, caller) = authenticate::<R>(api, &parts).await?;
+        let Authenticated { caller, proof } = authenticate::<R>(api, &parts).await?;
         let key = idempotency::key(&parts.headers)?;
-        let (credential, actor) = match caller.kind {
-            KeyKind::Secret => (Credential::Merchant, Actor::key(&caller.key_id)),
-            KeyKind::Publishable => (Credential::Payer, Actor::Payer),
+        let credential = match caller.kind {
+            KeyKind::Secret => Credential::Merchant,
+            KeyKind::Publishable => Credential::Payer,
         };
         let held = api
             .in_flight
@@ -62,7 +67,7 @@ impl<R: Rights, B: Body> FromRequest<Arc<Api>> for Posted<R, B> {
         let bytes = body::read(&parts.headers, content, READ_TIME_LIMIT).await?;
         let raw = bytes.as_deref().unwrap_or_default();
         let once = Once::new(
-            actor,
+            asker(api, &parts, &caller, proof, raw)?,
             credential,
             key,
             parts.method.as_str(),
@@ -85,6 +90,27 @@ impl<R: Rights, B: Body> FromRequest<Arc<Api>> for Posted<R, B> {
     }
 }
 
+/// Who asks, in the engine's terms.
+fn asker(
+    api: &Api,
+    parts: &Parts,
+    caller: &Caller,
+    proof: Proof,
+    raw: &[u8],
+) -> Result<Asker, Failure> {
+    if caller.kind == KeyKind::Publishable {
+        return Ok(Actor::Payer.into());
+    }
+    match proof {
+        Proof::Key(_) => Ok(Asker {
+            actor: Actor::key(&caller.key_id),
+            origin: origin_of(api, parts)?,
+            member: creator_of(parts, caller),
+        }),
+        Proof::Session(signed) => Ok(signed.asked.asker(Sha256::digest(raw).into())),
+    }
+}
+
 async fn read<B: Body>(api: &Api, caller: &Caller, bytes: Option<&[u8]>) -> Result<B, Failure> {
     let body = B::read(bytes)?;
     body.check(api, caller).await?;
@@ -103,6 +129,14 @@ async fn first(api: &Api, caller: &Caller, once: &Once, wrong: Failure) -> Failu
 impl<R, B> Posted<R, B> {
     pub fn scope(&self) -> &Scope {
         &self.caller.scope
+    }
+
+    /// How a decision is made: by a person on the dashboard, or with a key.
+    pub fn via(&self) -> Via {
+        match self.once.asker.actor {
+            Actor::Member(_) => Via::Dashboard,
+            _ => Via::Api,
+        }
     }
 
     /// Does what was asked, in one unit of work; the answer, 200, is what `work` gives back.

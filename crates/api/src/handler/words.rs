@@ -3,9 +3,12 @@
 use till_core::limits::DISPLAY_NAME_CHARS_MAX;
 use till_core::text::organization_name;
 use till_core::{
-    application, calendar, invoice, link, payment, plan, refund, role, subscription, time, webhook,
+    application, calendar, change, invoice, link, payment, plan, refund, role, subscription, time,
+    webhook,
 };
 use till_engine::invoices;
+use till_engine::merchants::accounts;
+use till_engine::team::deposits;
 use till_engine::team::emails::Email;
 use till_http::fields::{JsonType, Typed};
 use till_http::json::Json;
@@ -86,6 +89,10 @@ words!(IntervalUnit of calendar::Unit, Some("What periods are counted in."));
 words!(SubscriptionStatus of subscription::Status, Some("Where a subscription stands."));
 words!(Decision of invoices::Decision, None::<String>);
 words!(RefundStatus of refund::RefundStatus, Some("Where a refund stands."));
+words!(KeyKind of accounts::KeyKind, Some("Whether a key is secret."));
+words!(ChangeKind of change::ChangeKind, Some("What is changed."));
+words!(ChangeStatus of change::ChangeStatus, Some("Where a change stands."));
+words!(DepositStatus of deposits::DepositStatus, Some("Whether somebody has to look at a deposit."));
 words!(RefundReason of refund::RefundReason, Some("Why a refund is made."));
 words!(MemberRole of role::Role, Some("What a member is in an organization."));
 words!(ApplicationStatus of application::ApplicationStatus, Some("Where an application for live mode stands."));

@@ -12,7 +12,7 @@ use till_core::limits::{
 use till_engine::invoices::create::CreateInvoice;
 use till_engine::invoices::quote::NewInvoice;
 use till_engine::invoices::wanted::Wanted;
-use till_engine::invoices::{self, Resolve, Via};
+use till_engine::invoices::{self, Resolve};
 use till_engine::settlement;
 use till_engine::view::InvoiceView;
 use till_http::query;
@@ -178,7 +178,7 @@ async fn resolve_review(
     let asked = &Resolve {
         decision: posted.body.decision.0,
         reason: &posted.body.reason,
-        via: Via::Api,
+        via: posted.via(),
         payments: &held,
     };
     let id = &id;

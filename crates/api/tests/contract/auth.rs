@@ -200,7 +200,7 @@ on_every_engine! {
         let secret = keys.iter().find(|key| key.kind == "secret" && key.mode == "test").unwrap();
         let (scope, secret) = (&scope, secret.id.as_str());
         let lost: Result<(), StoreError> = till.engine().db.write(|tx| {
-            async move { till_store::keys::set_creator_permitted(tx, scope, secret, false).await }.scope_boxed()
+            async move { till_store::keys::set_creator(tx, scope, secret, "usr_who_left").await }.scope_boxed()
         }).await;
         lost.unwrap();
         let refused = until("the refusal", || async {

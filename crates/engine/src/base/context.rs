@@ -5,9 +5,12 @@ use std::sync::Mutex;
 
 use till_core::actor::Actor;
 use till_core::asset::Mode;
+use till_core::error::Refusal;
+use till_core::role::{Permission, Role};
 use till_core::scope::Scope;
 use till_store::Queries;
 
+use super::asker::Asker;
 use super::engine::Engine;
 use super::fail::Fail;
 use super::merchant::Merchant;
@@ -17,7 +20,9 @@ pub struct Context<'e> {
     pub engine: &'e Engine,
     pub scope: Scope,
     /// Who acts. Where one unit of work serves several callers at once it is the system.
-    pub actor: Actor,
+    pub asker: Asker,
+    /// The role of the member whom it rests on, as of this unit of work.
+    pub role: Option<Role>,
     /// Business time of this account and mode.
     pub now: i64,
     /// Whether `now` was chosen: what fell due on a test clock happens at its own time.
@@ -35,11 +40,11 @@ impl<'e> Context<'e> {
         engine: &'e Engine,
         q: &mut impl Queries,
         scope: &Scope,
-        actor: &Actor,
+        asker: &Asker,
         effects: &'e Effects,
     ) -> Result<Context<'e>, Fail> {
         let merchant = Merchant::load(q, scope).await?;
-        Ok(Context::of(engine, merchant, actor, effects))
+        Ok(Context::of(engine, merchant, asker.clone(), effects))
     }
 
     /// Those of many accounts at once, for what the system does. An account that is not there has none.
@@ -51,7 +56,7 @@ impl<'e> Context<'e> {
     ) -> Result<HashMap<Scope, Context<'e>>, Fail> {
         let rows = till_store::accounts::merchants(q, scopes).await?;
         let contexts = rows.into_iter().map(|row| {
-            let context = Context::of(engine, Merchant { row }, &Actor::System, effects);
+            let context = Context::of(engine, Merchant { row }, Actor::System.into(), effects);
             (context.scope.clone(), context)
         });
         Ok(contexts.collect())
@@ -60,14 +65,15 @@ impl<'e> Context<'e> {
     fn of(
         engine: &'e Engine,
         merchant: Merchant,
-        actor: &Actor,
+        asker: Asker,
         effects: &'e Effects,
     ) -> Context<'e> {
         let real_now = engine.clock.now_ms();
         Context {
             engine,
             scope: merchant.row.scope.clone(),
-            actor: actor.clone(),
+            asker,
+            role: None,
             now: merchant.now(real_now),
             is_chosen: false,
             real_now,
@@ -91,13 +97,27 @@ impl<'e> Context<'e> {
         Context {
             engine: self.engine,
             scope: self.scope.clone(),
-            actor: self.actor.clone(),
+            asker: self.asker.clone(),
+            role: self.role,
             now,
             is_chosen: true,
             real_now: self.real_now,
             merchant: self.merchant.clone(),
             receives: Mutex::default(),
             effects: self.effects,
+        }
+    }
+
+    pub fn actor(&self) -> &Actor {
+        &self.asker.actor
+    }
+
+    /// Refuses where the request rests on a member whose role lacks the permission, for what the body or the target
+    /// decides.
+    pub fn require(&self, permission: Permission) -> Result<(), Refusal> {
+        match &self.asker.member {
+            None => Ok(()),
+            Some(member) => member.check(self.role, permission, self.scope.mode),
         }
     }
 

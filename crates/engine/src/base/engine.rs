@@ -9,6 +9,7 @@ use till_store::Db;
 
 use super::clock::{Clock, Entropy, Ids, Jumps};
 use super::feeds::Feeds;
+use super::key_uses::KeyUses;
 use super::numbers::Numbers;
 use super::prices::Prices;
 use super::readiness::Readiness;
@@ -168,6 +169,7 @@ pub struct Engine {
     pub numbers: Numbers,
     pub nudges: Nudges,
     pub unit_limiter: UnitLimiter,
+    pub key_uses: KeyUses,
     pub readiness: Readiness,
     pub jumps: Jumps,
     /// None when this server sends no mail.
@@ -203,6 +205,7 @@ impl Engine {
             hub: Hub::default(),
             numbers: Numbers::default(),
             nudges: Nudges::default(),
+            key_uses: KeyUses::default(),
             readiness: Readiness::default(),
             jumps: Jumps::default(),
             mailer: None,

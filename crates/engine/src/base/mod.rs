@@ -1,12 +1,14 @@
 //! What every room stands on, and that knows none of the things Till is about.
 
 mod answer;
+pub mod asker;
 mod change;
 pub mod clock;
 mod context;
 mod engine;
 pub mod fail;
 pub mod feeds;
+pub mod key_uses;
 mod merchant;
 pub mod numbers;
 pub mod prices;
@@ -18,6 +20,7 @@ pub mod vault;
 pub mod wake;
 
 pub use answer::Answer;
+pub use asker::Asker;
 pub use change::Change;
 pub use context::Context;
 pub use engine::{DashboardConfig, Engine, EngineConfig, EngineLimits, Retention, Signup};

@@ -5,6 +5,7 @@ use till_core::actor::Actor;
 use till_core::scope::Scope;
 use till_store::Tx;
 
+use super::asker::Asker;
 use super::context::Context;
 use super::engine::Engine;
 use super::fail::Fail;
@@ -19,11 +20,12 @@ impl Engine {
             + Send
             + Sync,
     {
-        self.unit_by(&Actor::System, scope, work).await
+        self.unit_by(&Actor::System.into(), scope, work).await
     }
 
-    /// Runs a unit of work for one account and mode, and tells workers and streams once it is committed.
-    pub async fn unit_by<'w, T, F>(&self, actor: &Actor, scope: &Scope, work: F) -> Result<T, Fail>
+    /// Runs a unit of work for one account and mode, and tells workers and streams once it is committed. Where it rests
+    /// on a member, it begins with what they are allowed then.
+    pub async fn unit_by<'w, T, F>(&self, asker: &Asker, scope: &Scope, work: F) -> Result<T, Fail>
     where
         T: Send,
         F: for<'t> Fn(&'t mut Tx, &'t Context<'t>) -> ScopedBoxFuture<'w, 't, Result<T, Fail>>
@@ -38,7 +40,9 @@ impl Engine {
             .write(move |tx: &mut Tx| {
                 async move {
                     effects_ref.clear();
-                    let context = Context::load(self, tx, scope, actor, effects_ref).await?;
+                    let role = asker.admit(tx, scope).await?;
+                    let mut context = Context::load(self, tx, scope, asker, effects_ref).await?;
+                    context.role = role;
                     work_ref(tx, &context).await
                 }
                 .scope_boxed()

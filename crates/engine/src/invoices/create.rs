@@ -14,8 +14,10 @@ use till_core::error::Refusal;
 use till_core::id::IdKind;
 use till_core::invoice::Deposit;
 use till_core::scope::Scope;
+use till_store::Tx;
 use till_store::idempotency::{BoundKey, KeyOf};
 
+use crate::base::asker::Member;
 use crate::base::fail::Fail;
 use crate::base::{Answer, Context, Effects, Engine};
 use crate::invoices::quote::{NewInvoice, Quote, quote};
@@ -162,24 +164,44 @@ async fn load_contexts<'e>(
     effects: &'e Effects,
 ) -> Result<HashMap<Scope, Result<Context<'e>, Fail>>, Fail> {
     let mut reader = engine.db.read().await?;
-    let mut contexts = HashMap::new();
+    let (mut contexts, by) = (HashMap::new(), Actor::System.into());
     for request in requests {
         if contexts.contains_key(&request.scope) {
             continue;
         }
-        let context =
-            match Context::load(engine, &mut reader, &request.scope, &Actor::System, effects).await
-            {
-                Err(Fail::Refused(refusal)) => Err(Fail::Refused(refusal)),
-                Err(fail) => return Err(fail),
-                Ok(context) => Ok(context),
-            };
+        let context = Context::load(engine, &mut reader, &request.scope, &by, effects).await;
+        let context = match context {
+            Err(Fail::Refused(refusal)) => Err(Fail::Refused(refusal)),
+            Err(fail) => return Err(fail),
+            Ok(context) => Ok(context),
+        };
         contexts.insert(request.scope.clone(), context);
     }
     Ok(contexts)
 }
 
 type Answered = (usize, Result<Answer, Fail>);
+
+/// Asks the rights of every member whom a draft rests on, each once. One who lost them fails the whole group: whoever
+/// then goes alone is refused alone.
+async fn check_members(
+    tx: &mut Tx,
+    requests: &[CreateInvoice],
+    drafts: &[Draft<'_>],
+) -> Result<(), Fail> {
+    let mut asked: Vec<(&Scope, &Member)> = Vec::new();
+    for draft in drafts {
+        let request = &requests[draft.index];
+        let Some(member) = &request.once.asker.member else {
+            continue;
+        };
+        if !asked.contains(&(&request.scope, member)) {
+            request.once.asker.admit(tx, &request.scope).await?;
+            asked.push((&request.scope, member));
+        }
+    }
+    Ok(())
+}
 
 /// Writes the drafts, in one trip when nothing must be looked at meanwhile. Gives an answer for each, by the
 /// index of its request.
@@ -189,7 +211,9 @@ async fn write(
     drafts: &[Draft<'_>],
     effects: &Effects,
 ) -> Result<Vec<Answered>, Fail> {
-    if drafts.iter().all(|draft| draft.scarce.is_empty()) {
+    let rests_on_member = |draft: &Draft<'_>| requests[draft.index].once.asker.member.is_some();
+    let is_plain = |draft: &Draft<'_>| draft.scarce.is_empty() && !rests_on_member(draft);
+    if drafts.iter().all(is_plain) {
         let ready: Vec<Ready<'_>> = drafts.iter().map(Ready::from).collect();
         let batch = rows::assemble(engine, requests, &ready)?;
         let written = engine.db.write_rows(&batch.writes).await;
@@ -201,6 +225,7 @@ async fn write(
         .write(move |tx| {
             async move {
                 effects.clear();
+                check_members(tx, requests, drafts).await?;
                 let (ready, refused) = deposits::allocate(tx, drafts).await?;
                 let batch = rows::assemble(engine, requests, &ready)?;
                 tx.write_all(&batch.writes).await.map_err(once::key_error)?;

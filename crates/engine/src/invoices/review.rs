@@ -9,6 +9,7 @@ use till_core::event::EventType;
 use till_core::id::IdKind;
 use till_core::invoice::{Decision, Facts, Question, Undecidable, Via, decide};
 use till_core::payment::{PaymentStatus, Verdict};
+use till_core::role::Permission;
 use till_core::scope::Scope;
 use till_store::Tx;
 use till_store::invoices::InvoiceRow;
@@ -64,7 +65,8 @@ pub async fn resolve_by_operator(
         via: Via::Dashboard,
         payments: &payments,
     };
-    let resolved = engine.unit_by(&Actor::Operator, &scope, move |tx, context| {
+    let by = Actor::Operator.into();
+    let resolved = engine.unit_by(&by, &scope, move |tx, context| {
         resolve_review(tx, context, id, asked).scope_boxed()
     });
     resolved.await.map(Some)
@@ -91,6 +93,9 @@ pub async fn resolve_review(
     id: &str,
     asked: &Resolve<'_>,
 ) -> Result<InvoiceRow, Fail> {
+    if asked.decision == Decision::Accept {
+        context.require(Permission::ReviewsAccept)?;
+    }
     let mut held = find_locked(tx, context, id).await?;
     if asked.decision == Decision::Accept {
         check_not_frozen(tx, &held, asked.payments).await?;
@@ -129,7 +134,13 @@ pub async fn resolve_review(
         name: "review",
         json: review.to_string(),
     };
-    settlement::settle(tx, context, held, Some(extra)).await
+    let settled = settlement::settle(tx, context, held, Some(extra)).await?;
+    // Last of all, so that nobody is asked for a passkey in vain.
+    if asked.decision == Decision::Accept && context.is_live() {
+        let (asker, scope) = (&context.asker, &context.scope);
+        asker.confirm(tx, scope, context.real_now).await?;
+    }
+    Ok(settled)
 }
 
 /// What a network that is frozen has shown may yet be replaced: it is not credited before an operator has looked.
@@ -171,7 +182,7 @@ fn record(
         decision: asked.decision,
         reason: asked.reason.to_owned(),
         via: asked.via,
-        decided_by: context.actor.clone(),
+        decided_by: context.actor().clone(),
         decided_at: now,
         payments: verdicts
             .iter()

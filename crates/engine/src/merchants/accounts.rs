@@ -2,6 +2,7 @@
 
 use scoped_futures::ScopedFutureExt as _;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -10,6 +11,7 @@ use till_core::application::ApplicationStatus;
 use till_core::asset::{DEFAULT_TEST_ASSETS, Family, Mode, Registry};
 use till_core::error::{Code, Refusal};
 use till_core::id::{self, IdKind};
+use till_core::role::Role;
 use till_core::scope::Scope;
 use till_store::Tx;
 use till_store::keys::{KeyRow, NewKey};
@@ -19,6 +21,9 @@ use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::merchants::{destinations, secrets};
 
+/// What the merchants' table has where an account has none in a mode.
+const NO_DESTINATIONS: &str = "{}";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum KeyKind {
     Secret,
@@ -26,11 +31,17 @@ pub enum KeyKind {
 }
 
 impl KeyKind {
+    pub const ALL: [KeyKind; 2] = [KeyKind::Secret, KeyKind::Publishable];
+
     pub fn as_str(self) -> &'static str {
         match self {
             KeyKind::Secret => "secret",
             KeyKind::Publishable => "publishable",
         }
+    }
+
+    pub fn parse(text: &str) -> Option<KeyKind> {
+        KeyKind::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
 
     fn short(self) -> &'static str {
@@ -156,13 +167,36 @@ async fn set_up_mode(
     })
 }
 
-/// 256 random bits after a prefix that says what the key is.
 async fn add_key(
     engine: &Engine,
     tx: &mut Tx,
     scope: &Scope,
     kind: KeyKind,
 ) -> Result<String, Fail> {
+    let made = make_key(engine, tx, scope, kind, None).await?;
+    let details = json!({"kind": kind.as_str(), "hint": &made.hint});
+    let by = (scope, &Actor::Operator);
+    audit::record_by(tx, engine, by, Action::ApiKeyCreated, &made.id, details).await?;
+    Ok(made.key)
+}
+
+/// A key that was made; the key itself is shown once.
+#[derive(Clone, Debug)]
+pub struct MadeKey {
+    pub id: String,
+    pub key: String,
+    pub hint: String,
+}
+
+/// Makes a key: 256 random bits after a prefix that says what it is. `by` is its name and the member who makes it, if
+/// it is not made on the command line.
+pub async fn make_key(
+    engine: &Engine,
+    tx: &mut Tx,
+    scope: &Scope,
+    kind: KeyKind,
+    by: Option<(Option<&str>, &str)>,
+) -> Result<MadeKey, Fail> {
     let random = id::token(&engine.ids.random::<32>());
     let key = format!("till_{}_{}_{random}", scope.mode.as_str(), kind.short());
     let id = engine.ids.make(IdKind::ApiKey);
@@ -177,12 +211,11 @@ async fn add_key(
         hash: &hash_key(&key),
         hint: &hint,
         public_key: (kind == KeyKind::Publishable).then_some(key.as_str()),
+        name: by.and_then(|(name, _)| name),
+        created_by: by.map(|(_, user)| user),
     };
     till_store::keys::insert_key(tx, scope, &row, engine.clock.now_ms()).await?;
-    let details = json!({"kind": kind.as_str(), "hint": &hint});
-    let by = (scope, &Actor::Operator);
-    audit::record_by(tx, engine, by, Action::ApiKeyCreated, &id, details).await?;
-    Ok(key)
+    Ok(MadeKey { id, key, hint })
 }
 
 /// A key is random enough that its plain hash tells nothing.
@@ -240,6 +273,36 @@ pub struct Caller {
     pub key_id: String,
     pub kind: KeyKind,
     pub publishable_key: Option<String>,
+    /// The member who made the key, where one did.
+    pub creator: Option<Creator>,
+}
+
+/// Whose role decides what a secret key may do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Creator {
+    pub user: Arc<str>,
+    /// None once they are no member any more.
+    pub role: Option<Role>,
+}
+
+/// A signed-in member in the place of a key, by the id of the session.
+pub async fn caller_by_session(
+    engine: &Engine,
+    scope: &Scope,
+    session: &str,
+) -> Result<Caller, Fail> {
+    let mut reader = engine.db.read().await?;
+    let found = till_store::keys::set_up(&mut reader, scope).await?;
+    let set_up = found
+        .filter(|row| row.destinations != NO_DESTINATIONS)
+        .ok_or_else(crate::base::not_configured)?;
+    Ok(Caller {
+        scope: scope.clone(),
+        key_id: session.to_owned(),
+        kind: KeyKind::Secret,
+        publishable_key: set_up.publishable_key,
+        creator: None,
+    })
 }
 
 /// Who a key belongs to, and whether it may be used at all.
@@ -259,27 +322,25 @@ fn admit(engine: &Engine, found: Option<&KeyRow>) -> Result<Caller, Fail> {
     if key.disabled_at.is_some() {
         return Err(invalid().into());
     }
-    if key.creator_permitted == 0 {
-        return Err(Refusal::of(Code::ApiKeyPermissionDenied).into());
-    }
     if mode.is_live() && !engine.config.live_mode {
         return Err(Refusal::of(Code::LivemodeDisabled).into());
     }
     let approved = ApplicationStatus::Approved.as_str();
     let is_approved = key.application_status.as_deref() == Some(approved);
     let destinations = key.destinations.as_deref();
-    let has_none = destinations.is_none_or(|destinations| destinations == "{}");
+    let has_none = destinations.is_none_or(|destinations| destinations == NO_DESTINATIONS);
     if has_none || (mode.is_live() && !is_approved) {
         return Err(crate::base::not_configured().into());
     }
-    let kind = match key.kind.as_str() {
-        "secret" => KeyKind::Secret,
-        _ => KeyKind::Publishable,
-    };
+    let kind = KeyKind::parse(&key.kind).unwrap_or(KeyKind::Publishable);
     Ok(Caller {
         scope: Scope::new(&key.account, mode),
         key_id: key.id.clone(),
         kind,
         publishable_key: key.publishable_key.clone(),
+        creator: key.created_by.as_deref().map(|user| Creator {
+            user: user.into(),
+            role: key.creator_role.as_deref().and_then(Role::parse),
+        }),
     })
 }

@@ -15,7 +15,8 @@ use crate::view::AssetView;
 pub async fn list(engine: &Engine, scope: &Scope, page: &Page) -> Result<Paged<AssetView>, Fail> {
     let mut reader = engine.db.read().await?;
     let effects = Effects::default();
-    let context = Context::load(engine, &mut reader, scope, &Actor::System, &effects).await?;
+    let by = Actor::System.into();
+    let context = Context::load(engine, &mut reader, scope, &by, &effects).await?;
     let of_mode = Registry::builtin().assets().iter();
     let of_mode = of_mode.filter(|asset| asset.offered && asset.mode == scope.mode);
     let mut rest: Vec<_> = of_mode.collect();

@@ -88,7 +88,7 @@ pub async fn add(engine: &Engine, scope: &Scope, added: &[(Family, String)]) -> 
 }
 
 /// What is sent to an address of ours would be taken for a payment, and nobody has the keys of the examples.
-async fn check(tx: &mut Tx, scope: &Scope, family: Family, address: &str) -> Result<(), Fail> {
+pub async fn check(tx: &mut Tx, scope: &Scope, family: Family, address: &str) -> Result<(), Fail> {
     let message = if scope.mode.is_live() && address == example_destination(family) {
         "This is a documented example: whatever is sent there is lost"
     } else if !till_store::leases::ours(tx, &[address]).await?.is_empty() {

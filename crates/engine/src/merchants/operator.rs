@@ -17,7 +17,8 @@ use crate::base::fail::Fail;
 pub async fn set_webhook(engine: &Engine, scope: &Scope, url: &str) -> Result<(), Fail> {
     let policy = url_policy(engine.config.allow_private_webhooks);
     vet_url(url, policy).map_err(url_forbidden)?;
-    let set = engine.unit_by(&Actor::Operator, scope, move |tx, context| {
+    let by = Actor::Operator.into();
+    let set = engine.unit_by(&by, scope, move |tx, context| {
         async move {
             let mut row = till_store::accounts::merchant_for_update(tx, &context.scope)
                 .await?
@@ -35,7 +36,8 @@ pub async fn set_webhook(engine: &Engine, scope: &Scope, url: &str) -> Result<()
 
 /// The new secret; those before go on signing beside it for a while.
 pub async fn roll_webhook_secret(engine: &Engine, scope: &Scope) -> Result<String, Fail> {
-    let rolled = engine.unit_by(&Actor::Operator, scope, move |tx, context| {
+    let by = Actor::Operator.into();
+    let rolled = engine.unit_by(&by, scope, move |tx, context| {
         async move {
             // Two rolls at once must not both take over from the same secret.
             till_store::accounts::merchant_for_update(tx, &context.scope)

@@ -6,6 +6,7 @@ use till_core::error::{Code, Refusal};
 use till_core::limits::{DISPLAY_NAME_CHARS_MAX, UNDERPAY_TOLERANCE_BPS_MAX, chars};
 use till_core::money;
 use till_core::page_link::{self, Loopback};
+use till_core::role::Permission;
 use till_core::scope::Scope;
 use till_core::webhook::{UrlPolicy, vet_url};
 use till_store::Tx;
@@ -143,6 +144,9 @@ pub async fn update(
     if context.is_live() && change.webhook_url != Change::Keep {
         let refusal = Refusal::of(Code::LiveChangeRequiresDashboard).param("webhook_url");
         return Err(refusal.into());
+    }
+    if change.webhook_url != Change::Keep {
+        context.require(Permission::WebhooksWrite)?;
     }
     check(
         change,

@@ -1,20 +1,26 @@
 //! Organisations and the people in them: who is signed in, who may do what, invitations.
 
+pub mod api_keys;
 pub mod applications;
 pub mod attempts;
 pub mod audit_log;
 pub mod ceremonies;
+pub mod changes;
 pub mod command_line;
 pub mod confirmations;
 pub mod confirming;
+pub mod deposits;
+pub mod destinations;
 pub mod emails;
 pub mod entry;
 pub mod founding;
+pub mod home;
 pub mod invites;
 pub mod inviting;
 pub mod link_mails;
 pub mod links;
 pub mod members;
+pub mod networks;
 pub mod notices;
 pub mod operator;
 pub mod organizations;

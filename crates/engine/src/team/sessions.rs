@@ -6,6 +6,8 @@ use till_core::actor::{Action, Origin};
 use till_core::error::{Code, Refusal};
 use till_core::id::IdKind;
 use till_core::page::{Page, Paged};
+use till_core::role::{Permission, Role};
+use till_core::scope::Scope;
 use till_core::time;
 use till_store::members::MembershipRow;
 use till_store::sessions::SessionRow;
@@ -87,6 +89,27 @@ pub async fn load(
         user,
         session,
     })
+}
+
+/// Whether a session is still good, and its user may read what the account has in this mode. For what goes on after
+/// the request that began it.
+pub async fn check_reader(engine: &Engine, session: &str, scope: &Scope) -> Result<(), Fail> {
+    let mut reader = engine.db.read().await?;
+    let found = till_store::sessions::find(&mut reader, session).await?;
+    let now = engine.clock.now_ms();
+    let good = found.filter(|of| of.ended_at.is_none() && now < ends_at(engine, of));
+    let session = good.ok_or_else(|| Refusal::of(Code::SessionExpired))?;
+    let all = till_store::members::of_user(&mut reader, &session.user_id).await?;
+    let of = all.iter().find(|of| *of.account == *scope.account);
+    let of = of.ok_or_else(|| Refusal::of(Code::PermissionDenied))?;
+    if of.disabled_at.is_some() {
+        return Err(Refusal::of(Code::AccountDisabled).into());
+    }
+    let role = Role::parse(&of.role);
+    match role.is_some_and(|role| Permission::Read.is_granted(role, Some(scope.mode))) {
+        true => Ok(()),
+        false => Err(Refusal::of(Code::PermissionDenied).into()),
+    }
 }
 
 /// Writes down that a session is in use, now and then.

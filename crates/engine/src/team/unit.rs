@@ -15,8 +15,10 @@ use till_store::Tx;
 use till_store::audit::AuditRow;
 
 use super::confirmations;
+pub use crate::base::asker::Confirmation;
+use crate::base::asker::{Means, Member};
 use crate::base::fail::Fail;
-use crate::base::{Answer, Effects, Engine};
+use crate::base::{Answer, Asker, Effects, Engine};
 use crate::once::{self, KeyHolder, Once};
 
 /// A request by session: who asks, where, and what it needs.
@@ -30,6 +32,30 @@ pub struct Asked {
     pub needs: Needs,
     pub origin: Origin,
     pub confirmation: Confirmation,
+}
+
+impl Asked {
+    /// The same request for a resource of the API, whose body has this hash.
+    pub fn asker(&self, body_hash: [u8; 32]) -> Asker {
+        Asker {
+            actor: Actor::Member(Arc::clone(&self.user)),
+            origin: self.origin.clone(),
+            member: Some(Member {
+                user: Arc::clone(&self.user),
+                needs: match self.needs {
+                    Needs::Permission(permission) => Some(permission),
+                    _ => None,
+                },
+                by: Means::Session {
+                    id: Arc::clone(&self.session),
+                    confirmation: Confirmation {
+                        body_hash,
+                        ..self.confirmation.clone()
+                    },
+                },
+            }),
+        }
+    }
 }
 
 /// What the caller must be, looked at again when the change is made.
@@ -52,15 +78,6 @@ impl Needs {
             Needs::Membership | Needs::Permission(Permission::MembersWrite)
         )
     }
-}
-
-/// The passkey's yes that a request carries.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Confirmation {
-    /// `Till-Confirmation`.
-    pub id: Option<String>,
-    pub path: String,
-    pub body_hash: [u8; 32],
 }
 
 /// What a use case of a signed-in user is given.

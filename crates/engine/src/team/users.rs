@@ -25,6 +25,17 @@ pub async fn by_email(
     Ok(till_store::users::by_email(q, &email.tags(engine)).await?)
 }
 
+/// The address of the user of this id, if there is one.
+pub async fn email_of(
+    engine: &Engine,
+    q: &mut impl till_store::Queries,
+    user: &str,
+) -> Result<Option<String>, Fail> {
+    let found = till_store::users::find(q, user).await?;
+    let open = |user: &UserRow| emails::open(engine, &user.id, &user.email);
+    found.as_ref().map(open).transpose()
+}
+
 /// Makes a user of an address that nobody has.
 pub async fn create(tx: &mut Tx, engine: &Engine, email: &Email) -> Result<UserRow, Fail> {
     let id = engine.ids.make(IdKind::User);

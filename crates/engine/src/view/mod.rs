@@ -19,7 +19,9 @@ mod settings;
 mod streamed;
 mod subscription;
 mod team;
-mod team_audit;
+mod team_changes;
+mod team_home;
+mod team_keys;
 mod team_live;
 mod team_own;
 mod tokens;
@@ -53,7 +55,12 @@ pub use team::{
     InviteOfferView, InviteView, MemberKeys, MemberView, OfferedOrganization, OrganizationView,
     PersonView, SessionView, UserView,
 };
-pub use team_audit::{AuditActorView, AuditEventView, AuditTargetView};
+pub use team_changes::{ChangeView, DestinationNetwork, DestinationView};
+pub use team_home::{
+    AuditActorView, AuditEventView, AuditTargetView, DepositView, HomeView, NeedView,
+    SetupStepView, VolumeView,
+};
+pub use team_keys::{ApiKeyView, KeyCreatorView};
 pub use team_live::{
     ApplicationView, DecidedBy, InvitedOrganizationView, OperatedOrganizationView,
     ReviewedApplicationView,

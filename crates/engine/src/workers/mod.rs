@@ -1,6 +1,7 @@
 //! Workers: reconcilers that look at what is committed, do the next step, and can be killed at any instant.
 
 pub mod digests;
+pub mod key_uses;
 pub mod lists;
 pub mod mail;
 pub mod payouts;
@@ -75,6 +76,12 @@ pub fn start_prices(engine: &Arc<Engine>, stopping: &Stopping) -> tokio::task::J
     every(engine, stopping, ASK, Work::Prices)
 }
 
+/// Every process that answers requests writes down for itself when keys were used.
+pub fn start_key_uses(engine: &Arc<Engine>, stopping: &Stopping) -> tokio::task::JoinHandle<()> {
+    const WRITE: Duration = Duration::from_secs(20);
+    every(engine, stopping, WRITE, Work::KeyUses)
+}
+
 /// Every process finds out for itself whether it can write.
 pub fn start_pulse(engine: &Arc<Engine>, stopping: &Stopping) -> tokio::task::JoinHandle<()> {
     const BEAT: Duration = Duration::from_secs(5);
@@ -125,6 +132,7 @@ enum Work {
     Streams,
     Pulse,
     Prices,
+    KeyUses,
 }
 
 impl Work {
@@ -142,6 +150,7 @@ impl Work {
             Work::Streams => "streams",
             Work::Pulse => "pulse",
             Work::Prices => "prices",
+            Work::KeyUses => "key_uses",
         }
     }
 }
@@ -161,13 +170,20 @@ async fn periodic(engine: Arc<Engine>, mut stopping: Stopping, period: Duration,
             Work::Streams => stream::poll(&engine).await,
             Work::Pulse => pulse::beat(&engine).await,
             Work::Prices => prices::observe(&engine).await,
+            Work::KeyUses => key_uses::write(&engine).await,
         };
         if let Err(fail) = done {
             tracing::error!(?work, ?fail, "a worker failed and will retry");
         }
         tokio::select! {
             () = tokio::time::sleep(period) => {}
-            _ = stopping.wait_for(|stop| *stop) => return,
+            _ = stopping.wait_for(|stop| *stop) => break,
         }
+    }
+    // What is only in memory is written down before the process ends.
+    if matches!(work, Work::KeyUses)
+        && let Err(fail) = key_uses::write(&engine).await
+    {
+        tracing::error!(?fail, "the last uses of keys could not be written down");
     }
 }

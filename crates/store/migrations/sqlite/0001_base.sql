@@ -72,8 +72,6 @@ CREATE TABLE api_keys (
     hint TEXT NOT NULL,
     -- Publishable keys only; of a secret key nothing but the hash is kept.
     public_key TEXT CHECK (public_key IS NULL OR kind = 'publishable'),
-    -- 0 when the team member who made the key has lost the right to.
-    creator_permitted INTEGER NOT NULL DEFAULT 1,
     name TEXT,
     -- The member who made it; none for one from the command line, which may do everything.
     created_by TEXT,
@@ -734,6 +732,18 @@ CREATE TABLE changes (
 CREATE UNIQUE INDEX changes_pending ON changes (account, mode, kind, family) WHERE status = 'pending';
 CREATE INDEX changes_due ON changes (mode, effective_at) WHERE status = 'pending';
 CREATE INDEX changes_account ON changes (account, mode, id);
+
+-- Deposits that are nobody's payment and that a member has dismissed. Their ids are worked out from their transfers.
+CREATE TABLE deposit_dismissals (
+    account TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    id TEXT NOT NULL,
+    note TEXT NOT NULL,
+    dismissed_by TEXT NOT NULL,
+    dismissed_at INTEGER NOT NULL,
+    PRIMARY KEY (account, mode, id),
+    FOREIGN KEY (account, mode) REFERENCES merchants (account, mode)
+);
 
 -- What members and operators are told, on their page and by mail.
 CREATE TABLE member_notices (

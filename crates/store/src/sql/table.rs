@@ -8,6 +8,7 @@ use till_core::actor::{Action, Actor};
 use till_core::application::ApplicationStatus;
 use till_core::asset::{Family, Mode};
 use till_core::calendar;
+use till_core::change::{ChangeKind, ChangeStatus};
 use till_core::event::EventType;
 use till_core::invoice::{Decision, Status, Via};
 use till_core::ledger::Group;
@@ -220,6 +221,8 @@ named! {
     AmountType: as_str, parse;
     ApplicationStatus: as_str, parse;
     AttributedBy: as_str, parse;
+    ChangeKind: as_str, parse;
+    ChangeStatus: as_str, parse;
     Currency: code, parse;
     Decision: as_str, parse;
     DeliveryStatus: as_str, parse;

@@ -57,6 +57,13 @@ pub async fn account_exists(q: &mut impl Queries, id: &str) -> Result<bool, Stor
     Ok(found.is_some())
 }
 
+/// When an account was made.
+pub async fn created_at(q: &mut impl Queries, id: &str) -> Result<Option<i64>, StoreError> {
+    let sql = "SELECT created_at FROM accounts WHERE id = $1";
+    let found: Option<(i64,)> = q.one(sql, &vals![id]).await?;
+    Ok(found.map(|(at,)| at))
+}
+
 /// What the operator calls an account.
 pub async fn name(q: &mut impl Queries, id: &str) -> Result<Option<String>, StoreError> {
     let sql = "SELECT name FROM accounts WHERE id = $1";

@@ -5,7 +5,7 @@ use till_core::asset::Mode;
 use till_core::scope::Scope;
 
 use crate::sql::{select, table};
-use crate::{Queries, StoreError, Tx, Write, vals};
+use crate::{Page, Queries, StoreError, Tx, Val, Write, vals};
 
 table! {
     #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +33,50 @@ table! {
 
 pub async fn insert(tx: &mut Tx, events: &[AuditRow]) -> Result<(), StoreError> {
     tx.write_all(&[Write::records(events)]).await
+}
+
+/// Which entries are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct AuditFilter {
+    pub action: Option<String>,
+    /// As the log keeps it.
+    pub actor: Option<String>,
+    pub target: Option<String>,
+    /// The first moment, and the moment after the last.
+    pub from: Option<i64>,
+    pub to: Option<i64>,
+}
+
+/// The log of an account, both modes and what has none, the newest first.
+pub async fn page(
+    q: &mut impl Queries,
+    account: &str,
+    filter: &AuditFilter,
+    page: &Page,
+) -> Result<Vec<AuditRow>, StoreError> {
+    let mut sql = format!("{} WHERE account = $1", select::<AuditRow>());
+    let mut args = vec![Val::from(account)];
+    let texts = [
+        ("action =", &filter.action),
+        ("actor =", &filter.actor),
+        ("target =", &filter.target),
+        ("id <", &page.before),
+    ];
+    for (compared, value) in texts {
+        if let Some(value) = value {
+            args.push(Val::from(value));
+            sql.push_str(&format!(" AND {compared} ${}", args.len()));
+        }
+    }
+    for (compared, at) in [("created_at >=", filter.from), ("created_at <", filter.to)] {
+        if let Some(at) = at {
+            args.push(Val::from(at));
+            sql.push_str(&format!(" AND {compared} ${}", args.len()));
+        }
+    }
+    args.push(Val::from(i64::from(page.limit)));
+    sql.push_str(&format!(" ORDER BY id DESC LIMIT ${}", args.len()));
+    q.all(&sql, &args).await
 }
 
 /// Everything in the log of an account and mode, the newest first.

@@ -22,6 +22,24 @@ pub async fn insert(tx: &mut Tx, destinations: &[DestinationRow]) -> Result<(), 
     tx.write_all(&[Write::records(destinations)]).await
 }
 
+/// Whether this account and mode ever registered the destination.
+pub async fn is_own(
+    q: &mut impl Queries,
+    scope: &till_core::scope::Scope,
+    family: Family,
+    destination: &str,
+) -> Result<bool, StoreError> {
+    let sql = "SELECT destination FROM destinations WHERE account = $1 AND mode = $2 AND family = $3 AND destination = $4";
+    let args = vals![
+        &*scope.account,
+        scope.mode.as_str(),
+        family.namespace(),
+        destination
+    ];
+    let found: Option<(String,)> = q.one(sql, &args).await?;
+    Ok(found.is_some())
+}
+
 /// Whether anybody ever registered this address. Not scoped: it is asked about somebody else's wallet.
 pub async fn is_registered(
     q: &mut impl Queries,

@@ -116,6 +116,15 @@ pub async fn find(
     q.one(&sql, &key_of(scope, id)).await
 }
 
+/// Whether the account has an invoice in this mode.
+pub async fn any(q: &mut impl Queries, scope: &Scope) -> Result<bool, StoreError> {
+    let sql = "SELECT id FROM invoices WHERE account = $1 AND mode = $2 LIMIT 1";
+    let found: Option<(String,)> = q
+        .one(sql, &vals![&*scope.account, scope.mode.as_str()])
+        .await?;
+    Ok(found.is_some())
+}
+
 /// Those of these invoices that exist, in any order.
 pub async fn find_many(
     q: &mut impl Queries,

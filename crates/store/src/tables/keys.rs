@@ -2,7 +2,26 @@
 
 use till_core::scope::Scope;
 
-use crate::{Queries, StoreError, Tx, touched, vals};
+use crate::sql::listing::newest_first;
+use crate::sql::{select, table};
+use crate::{Page, Queries, StoreError, Tx, touched, vals};
+
+table! {
+    /// A key, as the dashboard shows it.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    scoped struct ApiKeyRow in "api_keys" by id {
+        id: String,
+        kind: String,
+        hint: String,
+        public_key: Option<String>,
+        name: Option<String>,
+        created_by: Option<String>,
+        created_at: i64,
+        last_used_at: Option<i64>,
+        rolled_at: Option<i64>,
+        exposed_at: Option<i64>,
+    }
+}
 
 /// All that deciding about a request needs to know of the key it came with.
 #[derive(Clone, Debug, sqlx::FromRow)]
@@ -11,7 +30,10 @@ pub struct KeyRow {
     pub account: String,
     pub mode: String,
     pub kind: String,
-    pub creator_permitted: i64,
+    /// The member who made it; none for one from the command line.
+    pub created_by: Option<String>,
+    /// What they are now; none once they are no member any more.
+    pub creator_role: Option<String>,
     pub rolled_at: Option<i64>,
     pub disabled_at: Option<i64>,
     /// Of the account's application for live mode.
@@ -22,13 +44,30 @@ pub struct KeyRow {
 }
 
 pub async fn key_by_hash(q: &mut impl Queries, hash: &[u8]) -> Result<Option<KeyRow>, StoreError> {
-    let sql = "SELECT k.id, k.account, k.mode, k.kind, k.creator_permitted, k.rolled_at, a.disabled_at, \
+    let sql = "SELECT k.id, k.account, k.mode, k.kind, k.created_by, t.role AS creator_role, k.rolled_at, a.disabled_at, \
          l.status AS application_status, m.destinations, \
          (SELECT p.public_key FROM api_keys p WHERE p.account = k.account AND p.mode = k.mode AND p.kind = 'publishable' \
          AND p.rolled_at IS NULL ORDER BY p.id DESC LIMIT 1) AS publishable_key FROM api_keys k JOIN accounts a ON a.id = k.account \
          LEFT JOIN merchants m ON m.account = k.account AND m.mode = k.mode \
-         LEFT JOIN applications l ON l.account = k.account WHERE k.hash = $1";
+         LEFT JOIN applications l ON l.account = k.account \
+         LEFT JOIN members t ON t.account = k.account AND t.user_id = k.created_by WHERE k.hash = $1";
     q.one(sql, &vals![hash]).await
+}
+
+/// How an account is set up in a mode, as far as a request by session needs to know.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct SetUpRow {
+    pub destinations: String,
+    pub publishable_key: Option<String>,
+}
+
+pub async fn set_up(q: &mut impl Queries, scope: &Scope) -> Result<Option<SetUpRow>, StoreError> {
+    let sql = "SELECT m.destinations, \
+         (SELECT p.public_key FROM api_keys p WHERE p.account = m.account AND p.mode = m.mode AND p.kind = 'publishable' \
+         AND p.rolled_at IS NULL ORDER BY p.id DESC LIMIT 1) AS publishable_key FROM merchants m \
+         WHERE m.account = $1 AND m.mode = $2";
+    q.one(sql, &vals![&*scope.account, scope.mode.as_str()])
+        .await
 }
 
 pub struct NewKey<'a> {
@@ -38,6 +77,9 @@ pub struct NewKey<'a> {
     pub hint: &'a str,
     /// A publishable key is no secret: links carry it, so it is kept as it is.
     pub public_key: Option<&'a str>,
+    pub name: Option<&'a str>,
+    /// The member who makes it; none for the command line.
+    pub created_by: Option<&'a str>,
 }
 
 pub async fn insert_key(
@@ -46,8 +88,8 @@ pub async fn insert_key(
     key: &NewKey<'_>,
     now: i64,
 ) -> Result<(), StoreError> {
-    let sql = "INSERT INTO api_keys (id, account, mode, kind, hash, hint, public_key, created_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    let sql = "INSERT INTO api_keys (id, account, mode, kind, hash, hint, public_key, name, created_by, created_at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
     let args = vals![
         key.id,
         &*scope.account,
@@ -56,6 +98,8 @@ pub async fn insert_key(
         key.hash,
         key.hint,
         key.public_key,
+        key.name,
+        key.created_by,
         now
     ];
     touched(tx.run(sql, &args).await?, 1, "api_keys")
@@ -71,6 +115,71 @@ pub async fn roll_keys(
     let sql = "UPDATE api_keys SET rolled_at = $4 WHERE account = $1 AND mode = $2 AND kind = $3 AND rolled_at IS NULL";
     tx.run(sql, &vals![&*scope.account, scope.mode.as_str(), kind, now])
         .await
+}
+
+pub async fn list(
+    q: &mut impl Queries,
+    scope: &Scope,
+    page: &Page,
+) -> Result<Vec<ApiKeyRow>, StoreError> {
+    newest_first(q, scope, [], page).await
+}
+
+/// A key, held until the unit of work ends.
+pub async fn find_for_update(
+    tx: &mut Tx,
+    scope: &Scope,
+    id: &str,
+) -> Result<Option<ApiKeyRow>, StoreError> {
+    let sql = format!(
+        "{} WHERE account = $1 AND mode = $2 AND id = $3{}",
+        select::<ApiKeyRow>(),
+        tx.for_update()
+    );
+    tx.one(&sql, &vals![&*scope.account, scope.mode.as_str(), id])
+        .await
+}
+
+/// What a key is called: its name, or how it begins and ends. Not scoped: it is asked of the actors of one account's log.
+pub async fn label(q: &mut impl Queries, id: &str) -> Result<Option<String>, StoreError> {
+    let sql = "SELECT COALESCE(name, hint) FROM api_keys WHERE id = $1";
+    let found: Option<(String,)> = q.one(sql, &vals![id]).await?;
+    Ok(found.map(|(label,)| label))
+}
+
+/// How many keys of an account and mode work.
+pub async fn count_active(q: &mut impl Queries, scope: &Scope) -> Result<i64, StoreError> {
+    let sql =
+        "SELECT COUNT(*) FROM api_keys WHERE account = $1 AND mode = $2 AND rolled_at IS NULL";
+    let found: Option<(i64,)> = q
+        .one(sql, &vals![&*scope.account, scope.mode.as_str()])
+        .await?;
+    Ok(found.map_or(0, |(count,)| count))
+}
+
+/// Ends one key at once; the first time counts.
+pub async fn revoke(tx: &mut Tx, scope: &Scope, id: &str, now: i64) -> Result<u64, StoreError> {
+    let sql = "UPDATE api_keys SET rolled_at = $4 WHERE account = $1 AND mode = $2 AND id = $3 AND rolled_at IS NULL";
+    let args = vals![&*scope.account, scope.mode.as_str(), id, now];
+    tx.run(sql, &args).await
+}
+
+/// Makes a member the one whose role decides what a key may do.
+pub async fn set_creator(
+    tx: &mut Tx,
+    scope: &Scope,
+    id: &str,
+    user: &str,
+) -> Result<(), StoreError> {
+    let sql = "UPDATE api_keys SET created_by = $4 WHERE account = $1 AND mode = $2 AND id = $3";
+    let args = vals![&*scope.account, scope.mode.as_str(), id, user];
+    touched(tx.run(sql, &args).await?, 1, "api_keys")
+}
+
+/// Writes down when a key was last used, unless a later use is known.
+pub async fn set_used(tx: &mut Tx, id: &str, at: i64) -> Result<(), StoreError> {
+    let sql = "UPDATE api_keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)";
+    tx.run(sql, &vals![id, at]).await.map(drop)
 }
 
 /// Since when a key counts as exposed, if it does; nothing where no key has this hash.
@@ -89,19 +198,6 @@ pub async fn mark_exposed(tx: &mut Tx, hash: &[u8], now: i64) -> Result<u64, Sto
     tx.run(sql, &vals![hash, now]).await
 }
 
-/// Whether the team member who made the key still has the right to.
-pub async fn set_creator_permitted(
-    tx: &mut Tx,
-    scope: &Scope,
-    id: &str,
-    permitted: bool,
-) -> Result<(), StoreError> {
-    let sql =
-        "UPDATE api_keys SET creator_permitted = $4 WHERE account = $1 AND mode = $2 AND id = $3";
-    let args = vals![&*scope.account, scope.mode.as_str(), id, permitted];
-    touched(tx.run(sql, &args).await?, 1, "api_keys")
-}
-
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct ListedKey {
     pub id: String,
@@ -118,10 +214,11 @@ pub async fn keys_of(q: &mut impl Queries, account: &str) -> Result<Vec<ListedKe
     q.all(sql, &vals![account]).await
 }
 
-/// Changes whenever a key stops working: it was rolled, whoever made it lost the right to, its account was disabled, or
-/// live mode was taken from it.
+/// Changes whenever a key stops working: it was rolled, whoever made it left, its account was disabled, or live mode was
+/// taken from it.
 pub async fn ended(q: &mut impl Queries) -> Result<(i64, i64, i64), StoreError> {
-    let sql = "SELECT (SELECT COUNT(*) FROM api_keys WHERE rolled_at IS NOT NULL OR creator_permitted = 0), \
+    let sql = "SELECT (SELECT COUNT(*) FROM api_keys k WHERE rolled_at IS NOT NULL OR (created_by IS NOT NULL \
+         AND NOT EXISTS (SELECT 1 FROM members m WHERE m.account = k.account AND m.user_id = k.created_by))), \
          (SELECT COUNT(*) FROM accounts WHERE disabled_at IS NOT NULL), \
          (SELECT COUNT(*) FROM applications WHERE status = 'rejected')";
     let counted: Option<(i64, i64, i64)> = q.one(sql, &[]).await?;

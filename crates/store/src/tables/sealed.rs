@@ -6,6 +6,8 @@ use crate::{Queries, StoreError, Tx, Val, vals};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SealedColumn {
     WebhookSecrets,
+    /// Those that wait to take effect.
+    ChangeSecrets,
     NoticeEmails,
     CustomerEmails,
     ClaimTokens,
@@ -23,8 +25,9 @@ pub enum SealedColumn {
 }
 
 impl SealedColumn {
-    pub const ALL: [SealedColumn; 12] = [
+    pub const ALL: [SealedColumn; 13] = [
         SealedColumn::WebhookSecrets,
+        SealedColumn::ChangeSecrets,
         SealedColumn::NoticeEmails,
         SealedColumn::CustomerEmails,
         SealedColumn::ClaimTokens,
@@ -41,6 +44,7 @@ impl SealedColumn {
     pub fn table(self) -> &'static str {
         match self {
             SealedColumn::WebhookSecrets => "webhook_secrets",
+            SealedColumn::ChangeSecrets => "changes",
             SealedColumn::NoticeEmails => "notices",
             SealedColumn::CustomerEmails => "customers",
             SealedColumn::ClaimTokens => "refunds",
@@ -57,7 +61,9 @@ impl SealedColumn {
 
     fn name(self) -> &'static str {
         match self {
-            SealedColumn::WebhookSecrets | SealedColumn::LedgerKeys => "secret",
+            SealedColumn::WebhookSecrets
+            | SealedColumn::ChangeSecrets
+            | SealedColumn::LedgerKeys => "secret",
             SealedColumn::NoticeEmails
             | SealedColumn::CustomerEmails
             | SealedColumn::UserEmails
@@ -78,6 +84,7 @@ impl SealedColumn {
             | SealedColumn::NoticeEmails
             | SealedColumn::CustomerEmails
             | SealedColumn::ClaimTokens
+            | SealedColumn::ChangeSecrets
             | SealedColumn::Answers => false,
             SealedColumn::UserEmails
             | SealedColumn::TotpSeeds
@@ -102,7 +109,7 @@ impl SealedColumn {
     /// What it was encrypted for, besides its account and mode.
     fn subject(self) -> &'static str {
         match self {
-            SealedColumn::WebhookSecrets => "''",
+            SealedColumn::WebhookSecrets | SealedColumn::ChangeSecrets => "''",
             SealedColumn::NoticeEmails => "invoice",
             SealedColumn::Answers => "key",
             _ => "id",

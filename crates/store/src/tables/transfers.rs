@@ -268,3 +268,53 @@ pub async fn unattributed(
     );
     q.all(&sql, &args).await
 }
+
+/// Which transfers are an account's and no payment: those to an address that was leased, and in these networks those to
+/// a destination, unless they are what the merchant swept there.
+fn nobodys(networks: &[&str], args: &mut Vec<Val>) -> String {
+    let mut places = Vec::with_capacity(networks.len());
+    for network in networks {
+        args.push(Val::from(*network));
+        places.push(format!("${}", args.len()));
+    }
+    let leased = "SELECT address FROM leases WHERE account = $1 AND mode = $2";
+    format!(
+        "payment IS NULL AND gone = 0 \
+         AND recipient IN ({leased} UNION SELECT destination FROM destinations WHERE account = $1 AND mode = $2) \
+         AND (reason IS NULL OR reason <> 'sweep') AND network IN ({})",
+        places.join(", ")
+    )
+}
+
+/// Those that were first seen at this moment or before, the newest first.
+pub async fn unattributed_before(
+    q: &mut impl Queries,
+    scope: &till_core::scope::Scope,
+    networks: &[&str],
+    newest: i64,
+    at_most: i64,
+) -> Result<Vec<TransferRow>, StoreError> {
+    let mut args: Vec<Val> = vals![&scope.account, scope.mode.as_str(), newest, at_most].into();
+    let sql = format!(
+        "{} WHERE {} AND first_seen_at <= $3 ORDER BY first_seen_at DESC, tx_hash, place LIMIT $4",
+        select::<TransferRow>(),
+        nobodys(networks, &mut args)
+    );
+    q.all(&sql, &args).await
+}
+
+/// Those that were first seen at this very moment.
+pub async fn unattributed_at(
+    q: &mut impl Queries,
+    scope: &till_core::scope::Scope,
+    networks: &[&str],
+    seen_at: i64,
+) -> Result<Vec<TransferRow>, StoreError> {
+    let mut args: Vec<Val> = vals![&scope.account, scope.mode.as_str(), seen_at].into();
+    let sql = format!(
+        "{} WHERE {} AND first_seen_at = $3",
+        select::<TransferRow>(),
+        nobodys(networks, &mut args)
+    );
+    q.all(&sql, &args).await
+}

@@ -110,12 +110,12 @@ pub(super) fn writes(settled: &[Follower<'_>]) -> Result<Vec<Write>, Fail> {
         writes.extend(till_store::refunds::rows(
             &new,
             done.at,
-            &done.context.actor,
+            done.context.actor(),
         ));
         writes.extend(till_store::refunds::updates(
             &mut changed,
             done.at,
-            &done.context.actor,
+            done.context.actor(),
         )?);
     }
     Ok(writes)

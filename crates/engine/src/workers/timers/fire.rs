@@ -12,6 +12,7 @@ use crate::base::fail::Fail;
 use crate::base::{Context, Engine};
 use crate::refunds;
 use crate::subscriptions;
+use crate::team;
 
 /// Expiry makes nothing else fall due; other kinds are fired one by one.
 pub(super) fn fires_with_others(timer: &Due) -> bool {
@@ -65,6 +66,9 @@ async fn one_by_one(
             }
             TimerKind::ResolveCharge => {
                 Box::pin(subscriptions::resolve(tx, context, &timer.subject)).await?;
+            }
+            TimerKind::ApplyChange => {
+                team::changes::take_effect(tx, context, &timer.subject).await?;
             }
         }
     }

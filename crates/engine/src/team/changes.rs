@@ -1,0 +1,362 @@
+//! Changes of destinations, webhook URLs and webhook secrets: asked for by a member, stopped by one who may, and in
+//! effect at their time.
+
+use serde_json::{Value, json};
+use till_core::actor::{Action, Actor};
+use till_core::asset::{Family, Mode};
+use till_core::change::{ChangeKind, ChangeStatus, can_cancel, delay_ms};
+use till_core::error::{Code, Refusal};
+use till_core::id::IdKind;
+use till_core::limits::SECRET_OVERLAP_H;
+use till_core::page::{Page, Paged};
+use till_core::role::Role;
+use till_core::scope::Scope;
+use till_core::time::{self, HOUR_MS, SECOND_MS};
+use till_core::timer::TimerKind;
+use till_core::webhook::{new_secret, vet_url};
+use till_store::accounts::MerchantRow;
+use till_store::changes::ChangeRow;
+use till_store::timers::TimerRow;
+use till_store::{Queries, Tx};
+
+use super::notices::{self, To};
+use super::unit::TeamContext;
+use super::{destinations, users};
+use crate::audit;
+use crate::base::fail::Fail;
+use crate::base::{Context, Engine, Merchant, not_configured};
+use crate::merchants::secrets;
+use crate::merchants::settings::{url_forbidden, url_policy};
+use crate::view::{ChangeView, PersonView};
+
+/// A change as it is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewChange {
+    pub asked: Asked,
+    /// In test mode, how long it waits.
+    pub delay_s: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asked {
+    Destination {
+        family: String,
+        /// None takes it away.
+        address: Option<String>,
+    },
+    /// None stops deliveries.
+    WebhookUrl(Option<String>),
+    WebhookSecret,
+}
+
+impl Asked {
+    pub fn kind(&self) -> ChangeKind {
+        match self {
+            Asked::Destination { .. } => ChangeKind::Destination,
+            Asked::WebhookUrl(_) => ChangeKind::WebhookUrl,
+            Asked::WebhookSecret => ChangeKind::WebhookSecret,
+        }
+    }
+}
+
+/// What is changed: the family of a destination, what it is now, and what it will be.
+struct Subject {
+    family: Option<Family>,
+    from: Option<String>,
+    to: Option<String>,
+}
+
+impl Subject {
+    fn family(&self) -> &'static str {
+        self.family.map_or("", Family::namespace)
+    }
+}
+
+/// Checks the values that were asked for.
+async fn subject(
+    tx: &mut Tx,
+    context: &TeamContext<'_>,
+    scope: &Scope,
+    merchant: &MerchantRow,
+    asked: &Asked,
+) -> Result<Subject, Fail> {
+    let engine = context.engine;
+    Ok(match asked {
+        Asked::Destination { family, address } => {
+            let family = destinations::family(engine, scope.mode, family)?;
+            let to = match address {
+                None => None,
+                Some(address) => Some(destinations::accept(tx, scope, family, address).await?),
+            };
+            let from = merchant.destinations.get(family.namespace()).cloned();
+            let family = Some(family);
+            Subject { family, from, to }
+        }
+        Asked::WebhookUrl(to) => {
+            if let Some(url) = to {
+                let policy = url_policy(engine.config.allow_private_webhooks);
+                vet_url(url, policy).map_err(url_forbidden)?;
+            }
+            Subject {
+                family: None,
+                from: merchant.webhook_url.clone(),
+                to: to.clone(),
+            }
+        }
+        Asked::WebhookSecret => Subject {
+            family: None,
+            from: None,
+            to: None,
+        },
+    })
+}
+
+/// Asks for a change. Where nothing makes it wait it takes effect at once.
+pub async fn request(
+    tx: &mut Tx,
+    context: &TeamContext<'_>,
+    new: &NewChange,
+) -> Result<ChangeView, Fail> {
+    let (engine, scope, kind) = (context.engine, &context.scope()?, new.asked.kind());
+    context.require(kind.needs())?;
+    // Held, so that changes of one merchant are asked for and take effect one after the other.
+    let merchant = till_store::accounts::merchant_for_update(tx, scope).await?;
+    let mut merchant = merchant.ok_or_else(not_configured)?;
+    let subject = subject(tx, context, scope, &merchant, &new.asked).await?;
+    if kind != ChangeKind::WebhookSecret && subject.from == subject.to {
+        return Err(Refusal::of(Code::NoChange).into());
+    }
+    let waiting = till_store::changes::pending(tx, scope).await?;
+    let is_same = |of: &ChangeRow| of.kind == kind && of.family == subject.family();
+    if waiting.iter().any(is_same) {
+        return Err(Refusal::of(Code::ChangePending).into());
+    }
+    let live = Scope::new(&scope.account, Mode::Live);
+    let has_live_invoice = till_store::invoices::any(tx, &live).await?;
+    let (asked_ms, server_ms) = (
+        new.delay_s.saturating_mul(SECOND_MS),
+        engine.config.dashboard.change_delay_ms,
+    );
+    let delay_ms = delay_ms(scope.mode, asked_ms, server_ms, has_live_invoice);
+    let now = Merchant {
+        row: merchant.clone(),
+    }
+    .now(context.now);
+    let secret = (kind == ChangeKind::WebhookSecret).then(|| new_secret(engine.ids.random()));
+    let seal = |secret: &String| {
+        let purpose = secrets::purpose(scope);
+        engine.vault.seal(&engine.ids, &purpose, secret.as_bytes())
+    };
+    let mut change = ChangeRow {
+        scope: scope.clone(),
+        id: engine.ids.make(IdKind::Change),
+        kind,
+        family: subject.family().to_owned(),
+        from_value: subject.from,
+        to_value: subject.to,
+        secret: secret.as_ref().map(seal).transpose()?,
+        status: ChangeStatus::Pending,
+        requested_by: context.asked.user.to_string(),
+        requested_at: now,
+        effective_at: now.saturating_add(delay_ms).min(time::LATEST_MS),
+        cancelled_by: None,
+        cancelled_at: None,
+    };
+    let action = match delay_ms {
+        0 => {
+            apply(tx, engine, &mut merchant, &change).await?;
+            change.status = ChangeStatus::Effective;
+            change.secret = None;
+            Action::ChangeEffective
+        }
+        _ => {
+            let (kind, at) = (TimerKind::ApplyChange, change.effective_at);
+            let timer = TimerRow::new(scope, kind, &change.id, at);
+            till_store::timers::set(tx, &[timer]).await?;
+            Action::ChangeRequested
+        }
+    };
+    till_store::changes::insert(tx, &change).await?;
+    context
+        .record(tx, action, &change.id, details(&change))
+        .await?;
+    tell(tx, engine, &change, action).await?;
+    let mut shown = view(engine, tx, &change).await?;
+    shown.secret = secret;
+    Ok(shown)
+}
+
+/// What the audit log says of a change. URLs are left out: they may carry tokens.
+fn details(change: &ChangeRow) -> Value {
+    match change.kind {
+        ChangeKind::Destination => json!({
+            "kind": change.kind.as_str(), "family": &change.family, "from": &change.from_value, "to": &change.to_value
+        }),
+        kind => json!({ "kind": kind.as_str() }),
+    }
+}
+
+async fn tell(
+    tx: &mut Tx,
+    engine: &Engine,
+    change: &ChangeRow,
+    action: Action,
+) -> Result<(), Fail> {
+    let to = To::Managers(&change.scope.account);
+    notices::tell(tx, engine, to, action.as_str(), &change.id).await
+}
+
+/// Makes it so. The caller holds the merchant's row.
+async fn apply(
+    tx: &mut Tx,
+    engine: &Engine,
+    merchant: &mut MerchantRow,
+    change: &ChangeRow,
+) -> Result<(), Fail> {
+    let scope = &change.scope;
+    match change.kind {
+        ChangeKind::Destination => {
+            let name = change.family.clone();
+            match &change.to_value {
+                Some(address) => merchant.destinations.insert(name, address.clone()),
+                None => merchant.destinations.remove(&name),
+            };
+            till_store::accounts::set_destinations(tx, scope, &merchant.destinations).await?;
+        }
+        ChangeKind::WebhookUrl => {
+            merchant.webhook_url.clone_from(&change.to_value);
+            till_store::accounts::update_settings(tx, merchant).await?;
+        }
+        ChangeKind::WebhookSecret => {
+            let secret = change.secret.as_ref();
+            let secret = secret.ok_or_else(|| Fail::broken("a change of a secret without one"))?;
+            let now = engine.clock.now_ms();
+            let until = now + i64::from(SECRET_OVERLAP_H) * HOUR_MS;
+            till_store::accounts::add_webhook_secret(tx, scope, secret, now, until).await?;
+        }
+    }
+    Ok(())
+}
+
+/// The time of a change has come. One that was stopped meanwhile stays so.
+pub async fn take_effect(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<(), Fail> {
+    let (engine, scope) = (context.engine, &context.scope);
+    let merchant = till_store::accounts::merchant_for_update(tx, scope).await?;
+    let mut merchant = merchant.ok_or_else(not_configured)?;
+    let found = till_store::changes::find_for_update(tx, scope, id).await?;
+    let Some(mut change) = found.filter(|of| of.status == ChangeStatus::Pending) else {
+        return Ok(());
+    };
+    apply(tx, engine, &mut merchant, &change).await?;
+    change.status = ChangeStatus::Effective;
+    change.secret = None;
+    till_store::changes::set_status(tx, &change).await?;
+    let action = Action::ChangeEffective;
+    audit::record(tx, context, action, id, details(&change)).await?;
+    tell(tx, engine, &change, action).await
+}
+
+fn missing() -> Refusal {
+    Refusal::of(Code::ResourceMissing).param("id")
+}
+
+/// Stops a change that waits.
+pub async fn cancel(tx: &mut Tx, context: &TeamContext<'_>, id: &str) -> Result<ChangeView, Fail> {
+    let (engine, scope) = (context.engine, &context.scope()?);
+    let found = till_store::changes::find_for_update(tx, scope, id).await?;
+    let mut change = found.ok_or_else(missing)?;
+    let now = Merchant::load(tx, scope).await?.now(context.now);
+    if !can_cancel(change.status, change.effective_at, now) {
+        return Err(Refusal::of(Code::ChangeNotPending).into());
+    }
+    change.cancelled_by = Some(context.asked.user.to_string());
+    end(tx, engine, &mut change, now).await?;
+    let action = Action::ChangeCancelled;
+    context.record(tx, action, id, details(&change)).await?;
+    view(engine, tx, &change).await
+}
+
+async fn end(tx: &mut Tx, engine: &Engine, change: &mut ChangeRow, now: i64) -> Result<(), Fail> {
+    change.status = ChangeStatus::Cancelled;
+    change.cancelled_at = Some(now);
+    change.secret = None;
+    till_store::changes::set_status(tx, change).await?;
+    tell(tx, engine, change, Action::ChangeCancelled).await
+}
+
+/// Stops the changes that a member asked for and may not ask for any more. `role` is what they are from now on; none
+/// for somebody who is no member any more.
+pub async fn end_of_member(
+    tx: &mut Tx,
+    engine: &Engine,
+    account: &str,
+    user: &str,
+    role: Option<Role>,
+) -> Result<(), Fail> {
+    for mode in [Mode::Test, Mode::Live] {
+        let scope = Scope::new(account, mode);
+        for mut change in till_store::changes::pending(tx, &scope).await? {
+            let may = |role: Role| change.kind.needs().is_granted(role, Some(mode));
+            if change.requested_by != user || role.is_some_and(may) {
+                continue;
+            }
+            let now = Merchant::load(tx, &scope).await?.now(engine.clock.now_ms());
+            end(tx, engine, &mut change, now).await?;
+            let (by, action) = ((&scope, &Actor::System), Action::ChangeCancelled);
+            audit::record_by(tx, engine, by, action, &change.id, details(&change)).await?;
+        }
+    }
+    Ok(())
+}
+
+pub async fn retrieve(engine: &Engine, scope: &Scope, id: &str) -> Result<ChangeView, Fail> {
+    let mut reader = engine.db.read().await?;
+    let found = till_store::changes::find(&mut reader, scope, id).await?;
+    view(engine, &mut reader, &found.ok_or_else(missing)?).await
+}
+
+pub async fn list(
+    engine: &Engine,
+    scope: &Scope,
+    filter: (Option<ChangeStatus>, Option<ChangeKind>),
+    page: &Page,
+) -> Result<Paged<ChangeView>, Fail> {
+    let mut reader = engine.db.read().await?;
+    let rows = till_store::changes::list(&mut reader, scope, filter, &page.and_one()).await?;
+    let Paged { items, next } = page.cut(rows, |row| &row.id);
+    let mut shown = Vec::with_capacity(items.len());
+    for row in &items {
+        shown.push(view(engine, &mut reader, row).await?);
+    }
+    Ok(Paged { items: shown, next })
+}
+
+async fn person(engine: &Engine, q: &mut impl Queries, id: &str) -> Result<PersonView, Fail> {
+    Ok(PersonView {
+        email: users::email_of(engine, q, id).await?,
+        id: id.to_owned(),
+    })
+}
+
+async fn view(engine: &Engine, q: &mut impl Queries, row: &ChangeRow) -> Result<ChangeView, Fail> {
+    let cancelled_by = match &row.cancelled_by {
+        Some(user) => Some(person(engine, q, user).await?),
+        None => None,
+    };
+    Ok(ChangeView {
+        id: row.id.clone(),
+        object: "change",
+        livemode: row.scope.mode.is_live(),
+        kind: row.kind.as_str(),
+        family: Some(row.family.clone()).filter(|family| !family.is_empty()),
+        from: row.from_value.clone(),
+        to: row.to_value.clone(),
+        status: row.status.as_str(),
+        requested_by: person(engine, q, &row.requested_by).await?,
+        requested_at: time::show(row.requested_at),
+        effective_at: time::show(row.effective_at),
+        cancelled_by,
+        cancelled_at: row.cancelled_at.map(time::show),
+        secret: None,
+    })
+}
