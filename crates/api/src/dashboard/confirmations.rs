@@ -17,9 +17,10 @@ use utoipa_axum::routes;
 
 use super::cookies;
 use super::credential::{CredentialJson, credential};
-use super::signed::{SignedPosted, read_account, read_mode};
+use super::signed::SignedPosted;
 use crate::handler::access::{self, Access};
 use crate::handler::request::body;
+use crate::handler::session::{read_account, read_mode};
 use crate::handler::{Answered, Api, Id, IdempotencyKey, Refusals, text};
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {

@@ -333,7 +333,7 @@ pub async fn list(
 
 async fn person(engine: &Engine, q: &mut impl Queries, id: &str) -> Result<PersonView, Fail> {
     Ok(PersonView {
-        email: users::email_of(engine, q, id).await?,
+        email: users::email_of(engine, q, id).await?.unwrap_or_default(),
         id: id.to_owned(),
     })
 }
