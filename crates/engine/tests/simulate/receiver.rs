@@ -150,7 +150,7 @@ impl Receiver {
             .bodies
             .entry(id.clone())
             .or_insert_with(|| body.clone());
-        if *first != body && !has_lost_addresses(first, &body) {
+        if *first != body && !is_same_but_addresses(first, &body) {
             inbox
                 .wrongs
                 .push(format!("{url} got {id} with two different bodies"));
@@ -185,17 +185,24 @@ impl Deliver for Receiver {
     }
 }
 
-/// Whether a body is an earlier one without addresses that its invoice has lost since, and the same otherwise.
-fn has_lost_addresses(first: &[u8], body: &[u8]) -> bool {
+/// Whether two bodies of one event are the same but for addresses that one of them leaves out: its invoice did not have them
+/// when it was sent, and may have them again.
+fn is_same_but_addresses(first: &[u8], body: &[u8]) -> bool {
     let read = |body: &[u8]| serde_json::from_slice::<serde_json::Value>(body).unwrap_or_default();
-    let (mut first, body) = (read(first), read(body));
-    let path = "/data/object/payment_options";
-    let kept = body.pointer(path).and_then(serde_json::Value::as_array);
-    let told = first.pointer_mut(path);
-    let told = told.and_then(serde_json::Value::as_array_mut);
-    for (told, kept) in told.into_iter().flatten().zip(kept.into_iter().flatten()) {
-        if kept["address"].is_null() {
-            told["address"] = serde_json::Value::Null;
+    let (mut first, mut body) = (read(first), read(body));
+    for path in [
+        "/data/object/payment_options",
+        "/data/invoice/payment_options",
+    ] {
+        let told = first.pointer_mut(path);
+        let told = told.and_then(serde_json::Value::as_array_mut);
+        let again = body.pointer_mut(path);
+        let again = again.and_then(serde_json::Value::as_array_mut);
+        for (told, again) in told.into_iter().flatten().zip(again.into_iter().flatten()) {
+            if told["address"].is_null() || again["address"].is_null() {
+                told["address"] = serde_json::Value::Null;
+                again["address"] = serde_json::Value::Null;
+            }
         }
     }
     first == body
