@@ -35,13 +35,13 @@ impl<'e> Checks<'e> {
         scope: &'e Scope,
         days: (i64, i64),
     ) -> Result<Checks<'e>, Fail> {
-        let keys = key::all(engine).await?.into_iter();
+        let public_keys = public_keys(engine).await?;
         let mut reader = engine.db.read().await?;
         Ok(Checks {
             engine,
             scope,
             days,
-            public_keys: keys.map(|key| key.public_key).collect(),
+            public_keys,
             before: store::last_before(&mut reader, scope, days.0).await?,
         })
     }
@@ -69,7 +69,14 @@ impl<'e> Checks<'e> {
             None => Err(Misfit::Chain),
             Some(covered) => {
                 let presented = presented(&digest);
-                digest::check(&presented, Some(root), &covered, &self.public_keys)
+                match digest::check(&presented, Some(root), &covered, &self.public_keys) {
+                    // It may have been renewed since this began.
+                    Err(Misfit::Key) => {
+                        let keys = public_keys(self.engine).await?;
+                        digest::check(&presented, Some(root), &covered, &keys)
+                    }
+                    fits => fits,
+                }
             }
         };
         let checked = Checked {
@@ -112,6 +119,11 @@ pub async fn check_open_days(
         entries: 0,
         misfit: Some("an entry was put in or removed by hand, or a digest was removed".into()),
     }))
+}
+
+async fn public_keys(engine: &Engine) -> Result<Vec<String>, Fail> {
+    let keys = key::all(engine).await?.into_iter();
+    Ok(keys.map(|key| key.public_key).collect())
 }
 
 fn presented(row: &DigestRow) -> Presented {

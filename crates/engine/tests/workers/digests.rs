@@ -46,6 +46,9 @@ on_both! {
     several_servers_at_once_make_one_digest:
         several_servers_at_once_make_one_digest_on_sqlite,
         several_servers_at_once_make_one_digest_on_postgres;
+    what_is_posted_while_digests_are_made_is_in_exactly_one:
+        what_is_posted_while_digests_are_made_is_in_exactly_one_on_sqlite,
+        what_is_posted_while_digests_are_made_is_in_exactly_one_on_postgres;
     a_digest_that_was_begun_is_finished_by_another_server:
         a_digest_that_was_begun_is_finished_by_another_server_on_sqlite,
         a_digest_that_was_begun_is_finished_by_another_server_on_postgres;
@@ -254,6 +257,46 @@ async fn several_servers_at_once_make_one_digest(dialect: Dialect) {
     assert_eq!(count(&world, "ledger_digests").await, 6);
     assert_eq!(count(&world, "ledger_keys").await, 1);
     fit(&checked(&world).await);
+    test.remove().await;
+}
+
+async fn what_is_posted_while_digests_are_made_is_in_exactly_one(dialect: Dialect) {
+    let Some(test) = migrated(dialect).await else {
+        return;
+    };
+    let world = World::new(test.db.clone()).await;
+    let invoices = world.invoices(&world.scope, 24).await;
+    paid(&world).await;
+    world.clock.advance(DAY_MS);
+    // Four servers whose clocks are behind post for yesterday while two others make its digest.
+    let posting = invoices.chunks(6).zip(10..).map(|(some, number)| {
+        let (server, scope) = (world.with_clock(number, NOW + 1_000), world.scope.clone());
+        let some = some.to_vec();
+        tokio::spawn(async move {
+            for invoice in &some {
+                pay(&server, &scope, invoice, &["final"]).await;
+            }
+        })
+    });
+    let making = (20..22).map(|number| {
+        let server = world.beside(number);
+        tokio::spawn(async move {
+            for _ in 0..20 {
+                make_due(&server).await.unwrap();
+                tokio::task::yield_now().await;
+            }
+        })
+    });
+    for done in join_all(posting.chain(making)).await {
+        done.unwrap();
+    }
+    fit(&checked(&world).await);
+    world.clock.advance(DAY_MS);
+    make_due(&world.engine).await.unwrap();
+    fit(&checked(&world).await);
+    let covered: u64 = days(&world).await.iter().map(|(_, entries)| entries).sum();
+    assert_eq!(covered, 25);
+    assert_eq!(count(&world, "undigested_entries").await, 0);
     test.remove().await;
 }
 
