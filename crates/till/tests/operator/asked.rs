@@ -97,6 +97,22 @@ fn check_ticks_off_the_list_of_the_readme() {
     let more = ["--set", "metrics.listen=127.0.0.1:0"];
     let checked = place.till(&[&["check"], &more[..]].concat()).ok().stdout;
     assert!(checked.contains("[x] metrics and alerts\n"), "{checked}");
+    // What is set and fails is not ticked off.
+    let mail = [
+        "--set",
+        "mail.smtp_url=smtp://127.0.0.1:1",
+        "--set",
+        "mail.from=till@shop.example",
+    ];
+    let checked = place.till(&[&["check"], &mail[..]].concat());
+    assert_eq!(checked.status, Some(1), "{}", checked.stdout);
+    let lines: Vec<&str> = checked.stdout.lines().collect();
+    let line = |start: &str| lines.iter().position(|it| it.starts_with(start));
+    assert!(
+        line("FAIL mail") < line("[ ] mail — it is set and fails"),
+        "{lines:?}"
+    );
+    assert!(line("FAIL mail").is_some(), "{lines:?}");
 }
 
 #[test]

@@ -76,6 +76,12 @@ impl Cluster {
         self.run("pg_ctl", &[&["-D", self.data(), "-w"], arguments].concat());
     }
 
+    fn ask(&self, sql: &str) {
+        let port = self.port.to_string();
+        let to = ["-h", "127.0.0.1", "-U", "postgres", "-p", &port, "-c", sql];
+        self.run("psql", &to);
+    }
+
     fn run(&self, program: &str, arguments: &[&str]) {
         let done = self.command(program, arguments).output().unwrap();
         let said = String::from_utf8_lossy(&done.stderr);
@@ -123,18 +129,19 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-#[test]
-fn of_several_database_servers_a_writable_one_is_used_and_another_after_a_failover() {
-    let folder = folder();
-    let Some(primary) = Cluster::new(folder.path()) else {
-        return;
-    };
-    // What was acknowledged is on the standby, too.
+/// A primary, and a standby that has everything that was acknowledged.
+fn pair(folder: &Path) -> Option<(Cluster, Cluster)> {
+    let primary = Cluster::new(folder)?;
     primary.start("");
     let standby = primary.standby();
     standby.start("");
     primary.control(&["stop"]);
     primary.start("-c synchronous_standby_names=*");
+    Some((primary, standby))
+}
+
+/// Has a server use the primary, lets the standby take over, and looks whether it is used instead, with everything there.
+fn takes_over(primary: &Cluster, standby: &Cluster, fail: impl FnOnce()) {
     let place = Place::new();
     // The first is not there, and the second is read-only.
     let url = format!(
@@ -148,7 +155,7 @@ fn of_several_database_servers_a_writable_one_is_used_and_another_after_a_failov
     let body = json!({ "amount": "5", "currency": "USD" });
     let made = client.post("/v1/invoices", "before", &body).unwrap();
     let made = made.expect(201);
-    primary.control(&["-m", "immediate", "stop"]);
+    fail();
     standby.control(&["promote"]);
     let mut number = 0;
     let is_used = || {
@@ -165,6 +172,26 @@ fn of_several_database_servers_a_writable_one_is_used_and_another_after_a_failov
     let found = client.get(&path).unwrap().expect(200);
     assert_eq!(found["payment_options"], made["payment_options"]);
     server.stop();
+}
+
+#[test]
+fn of_several_database_servers_a_writable_one_is_used_and_another_after_a_failover() {
+    let folder = folder();
+    if let Some((primary, standby)) = pair(folder.path()) {
+        let stop = ["-m", "immediate", "stop"];
+        takes_over(&primary, &standby, || primary.control(&stop));
+    }
+}
+
+#[test]
+fn a_database_server_that_becomes_read_only_is_left_for_another() {
+    let folder = folder();
+    if let Some((primary, standby)) = pair(folder.path()) {
+        takes_over(&primary, &standby, || {
+            primary.ask("ALTER SYSTEM SET default_transaction_read_only = on");
+            primary.ask("SELECT pg_reload_conf()");
+        });
+    }
 }
 
 #[test]
