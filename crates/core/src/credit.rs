@@ -36,6 +36,11 @@ impl Value {
         Value(&self.0 + &more.0)
     }
 
+    /// What is left of it after so much.
+    pub fn less(&self, taken: &Value) -> Value {
+        Value((&self.0 - &taken.0).max(BigRational::zero()))
+    }
+
     pub fn is_zero(&self) -> bool {
         self.0.is_zero()
     }

@@ -6,6 +6,7 @@ use till_core::asset::Registry;
 use till_core::credit::{self, Claim, Drawn, Found, Source, Value};
 use till_core::id::IdKind;
 use till_core::money::{Currency, Units};
+use till_core::payment::PaymentStatus;
 use till_core::scope::Scope;
 use till_store::credits::CreditRow;
 use till_store::payments::PaymentRow;
@@ -148,6 +149,12 @@ impl Purse {
         };
         only.attempts = only.attempts.saturating_sub(1);
         only.attempts == 0
+    }
+
+    /// Whether what was taken of a payment stays taken: used is used, though the payment is held, or was rejected, by now.
+    pub(super) fn stays_taken(&mut self, payment: &str) -> Result<bool, Fail> {
+        let payment = self.payment(payment)?;
+        Ok(payment.gone_at.is_none() && payment.status != PaymentStatus::Credited)
     }
 
     /// What was taken is there to be shared anew; who has it then is said by `replace`.

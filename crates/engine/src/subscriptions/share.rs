@@ -50,6 +50,8 @@ struct Claim {
     /// What its period was given first, returned or not.
     own: Vec<CreditRow>,
     wanted: Value,
+    /// What it has of payments that are held or rejected, and keeps.
+    fixed: Value,
     /// When the period was first asked for; the last of all where it was not yet.
     asked_at: i64,
     currency: Currency,
@@ -156,6 +158,7 @@ async fn claims(tx: &mut Tx, context: &Context<'_>, customer: &str) -> Result<Ve
                 entries: Vec::new(),
                 own: credits::first_of_period(tx, scope, &row.id, row.next_period).await?,
                 wanted: price(&plan),
+                fixed: Value::zero(),
                 asked_at: asked_at.unwrap_or(i64::MAX),
                 currency: plan.currency,
                 row,
@@ -191,6 +194,7 @@ async fn owed(tx: &mut Tx, (row, plan): (&SubscriptionRow, &PlanRow)) -> Result<
         entries: Vec::new(),
         own: Vec::new(),
         wanted: price(plan),
+        fixed: Value::zero(),
         asked_at,
         currency: plan.currency,
     };
@@ -273,6 +277,7 @@ async fn claim(
         entries,
         own,
         wanted,
+        fixed: Value::zero(),
     })
 }
 
@@ -314,7 +319,7 @@ async fn redistribute(
     tx: &mut Tx,
     context: &Context<'_>,
     customer: &str,
-    claims: Vec<Claim>,
+    mut claims: Vec<Claim>,
 ) -> Result<Shared, Fail> {
     let scope = &context.scope;
     let mut ids = top_ups(tx, scope, customer, None).await?;
@@ -326,8 +331,17 @@ async fn redistribute(
     ids.dedup();
     let held = hold_all(tx, scope, &ids).await?;
     let mut purse = Purse::open(tx, scope, held, None).await?;
-    for entry in claims.iter().flat_map(|claim| &claim.entries) {
-        purse.lay_open(entry)?;
+    for claim in &mut claims {
+        for entry in std::mem::take(&mut claim.entries) {
+            if purse.stays_taken(&entry.payment)? {
+                let fixed = worth(&[entry]);
+                claim.wanted = claim.wanted.less(&fixed);
+                claim.fixed = claim.fixed.plus(&fixed);
+            } else {
+                purse.lay_open(&entry)?;
+                claim.entries.push(entry);
+            }
+        }
     }
     let given = shared(context, &purse, &claims);
     let mut shared = Shared::default();
@@ -353,7 +367,7 @@ async fn redistribute(
             shared.changed.push(Changed {
                 charge,
                 kind: claim.kind,
-                has: found.value,
+                has: found.value.plus(&claim.fixed),
             });
         }
     }
@@ -384,10 +398,12 @@ async fn make_up(tx: &mut Tx, context: &Context<'_>, changed: Changed) -> Result
     let seen = subscriptions::find(tx, scope, &charge.subscription).await?;
     let seen = seen.ok_or_else(|| Fail::broken("the subscription of credit is missing"))?;
     let invoice = charge.invoice.as_deref();
-    let mut locked = hold_with(tx, context, &seen, invoice, Vec::new()).await?;
+    let kept = credits::of_charge(tx, scope, &seen.id, charge.number).await?;
+    let more = kept.iter().map(|entry| entry.top_up.clone()).collect();
+    let mut locked = hold_with(tx, context, &seen, invoice, more).await?;
     let is_current = locked.row.charge == Some(charge.number);
     match changed.kind {
-        Kind::PaidByCredit => locked.unpay(tx, context, charge, Vec::new()).await?,
+        Kind::PaidByCredit => locked.unpay(tx, context, charge, kept).await?,
         // Charged anew, by the same attempt: it is not the payer who did not pay.
         Kind::Unpaid if is_current && locked.is_unpaid(context) => {
             locked.withdraw(tx, context).await?;
