@@ -14,9 +14,9 @@ use till_core::error::{Code, Refusal};
 use till_core::role::{Permission, Role};
 use till_core::scope::Credential;
 use till_engine::once::{Once, in_use, reused};
-use till_engine::team::organizations;
 use till_engine::team::sessions::{self, Signed};
 use till_engine::team::unit::{Asked, Confirmation, Needs, TeamContext, key_scope, user_key};
+use till_engine::team::{founding, organizations};
 use till_engine::{Answer, Fail, Tx};
 use till_http::answer::Broken;
 use till_http::body::{self, READ_TIME_LIMIT};
@@ -39,7 +39,6 @@ pub struct Caller {
     pub signed: Signed,
     pub asked: Asked,
     access: Access,
-    begins_with_passkey: bool,
 }
 
 impl Caller {
@@ -79,9 +78,9 @@ async fn authenticate(api: &Api, parts: &Parts) -> Result<Caller, Failure> {
         signed,
         asked,
         access,
-        begins_with_passkey: access::begins_with_passkey(route),
     };
     check_rights(&caller)?;
+    check_route(api, route, &caller.signed)?;
     check_live(api, &caller)?;
     sessions::touch(&api.engine, &caller.signed).await?;
     Ok(caller)
@@ -199,6 +198,19 @@ fn check_rights(caller: &Caller) -> Result<(), Refusal> {
     }
 }
 
+/// What a few endpoints need besides: the right to make organisations, or a passkey to begin a ceremony with.
+fn check_route(api: &Api, route: &str, signed: &Signed) -> Result<(), Refusal> {
+    match route {
+        "/v1/dashboard/organizations" => founding::may_found(&api.engine, signed.user.is_operator),
+        "/v1/dashboard/confirmations" | "/v1/dashboard/sign_in/second_factor/begin"
+            if signed.passkeys == 0 =>
+        {
+            Err(Refusal::of(Code::PasskeyRequired))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn role_of(caller: &Caller) -> Option<Role> {
     let account = caller.asked.account.as_deref()?;
     let mut all = caller.signed.organizations.iter();
@@ -218,9 +230,7 @@ fn check_live(api: &Api, caller: &Caller) -> Result<(), Refusal> {
             return Err(Refusal::of(Code::ApplicationNotApproved));
         }
     }
-    let needs_passkey = caller.asked.mode == Some(Mode::Live)
-        || caller.must_confirm()
-        || caller.begins_with_passkey;
+    let needs_passkey = caller.asked.mode == Some(Mode::Live) || caller.must_confirm();
     match needs_passkey && caller.signed.passkeys == 0 {
         true => Err(Refusal::of(Code::PasskeyRequired)),
         false => Ok(()),

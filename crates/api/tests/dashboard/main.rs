@@ -4,6 +4,7 @@
 #[path = "../contract/harness/mod.rs"]
 #[expect(
     dead_code,
+    unused_imports,
     reason = "the harness of all contract tests; these need a part of it"
 )]
 mod harness;
@@ -12,6 +13,7 @@ mod authenticator;
 mod browser;
 
 mod confirmations;
+mod described;
 mod ground_rules;
 mod links;
 mod organizations;
