@@ -39,7 +39,6 @@ body! {
     security(("session" = []))
 )]
 async fn create(State(api): State<Arc<Api>>, posted: SignedPosted<CreateOrganization>) -> Answered {
-    founding::may_found(&api.engine, posted.caller.signed.user.is_operator)?;
     let name = &*posted.body.name;
     let create = posted.create(&api, |tx, context| {
         async move { text(&founding::found(tx, context, name).await?) }.scope_boxed()

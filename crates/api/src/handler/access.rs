@@ -390,11 +390,3 @@ pub fn of_path(method: &Method, path: &str) -> Option<Access> {
         fitting.next().map(|(.., access)| *access)
     })
 }
-
-/// Whether an endpoint begins a ceremony with the user's passkeys, which takes one.
-pub fn begins_with_passkey(route: &str) -> bool {
-    matches!(
-        route,
-        "/v1/dashboard/confirmations" | "/v1/dashboard/sign_in/second_factor/begin"
-    )
-}

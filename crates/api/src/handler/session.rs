@@ -11,6 +11,7 @@ use till_core::asset::Mode;
 use till_core::error::{Code, Refusal};
 use till_core::role::{Permission, Role};
 use till_core::scope::Scope;
+use till_engine::team::founding;
 use till_engine::team::organizations::{self, MembershipRow};
 use till_engine::team::sessions::{self, Signed};
 use till_engine::team::unit::{Asked, Confirmation, Needs};
@@ -44,7 +45,6 @@ pub struct Caller {
     pub signed: Signed,
     pub asked: Asked,
     access: Access,
-    begins_with_passkey: bool,
 }
 
 impl Caller {
@@ -120,10 +120,10 @@ pub async fn authenticate(api: &Api, parts: &Parts) -> Result<Caller, Failure> {
         signed,
         asked,
         access,
-        begins_with_passkey: access::begins_with_passkey(parts.uri.path()),
     };
     check_test_mode(&caller)?;
     check_rights(&caller)?;
+    check_route(api, parts.uri.path(), &caller.signed)?;
     check_live(api, &caller)?;
     sessions::touch(&api.engine, &caller.signed).await?;
     Ok(caller)
@@ -258,6 +258,19 @@ fn check_rights(caller: &Caller) -> Result<(), Refusal> {
     }
 }
 
+/// What a few endpoints need besides: the right to make organisations, or a passkey to begin a ceremony with.
+fn check_route(api: &Api, route: &str, signed: &Signed) -> Result<(), Refusal> {
+    match route {
+        "/v1/dashboard/organizations" => founding::may_found(&api.engine, signed.user.is_operator),
+        "/v1/dashboard/confirmations" | "/v1/dashboard/sign_in/second_factor/begin"
+            if signed.passkeys == 0 =>
+        {
+            Err(Refusal::of(Code::PasskeyRequired))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn role_of(caller: &Caller) -> Option<Role> {
     caller.membership().and_then(|of| Role::parse(&of.role))
 }
@@ -271,7 +284,7 @@ fn check_live(api: &Api, caller: &Caller) -> Result<(), Refusal> {
     if is_live && !caller.membership().is_some_and(organizations::is_live) {
         return Err(Refusal::of(Code::ApplicationNotApproved));
     }
-    let needs_passkey = is_live || caller.must_confirm() || caller.begins_with_passkey;
+    let needs_passkey = is_live || caller.must_confirm();
     match needs_passkey && caller.signed.passkeys == 0 {
         true => Err(Refusal::of(Code::PasskeyRequired)),
         false => Ok(()),

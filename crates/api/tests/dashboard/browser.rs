@@ -122,7 +122,7 @@ impl Browser {
 
     /// Registers a passkey, confirming that with an earlier one if there is one.
     pub async fn register_passkey(&mut self) -> Value {
-        let has_one = data(&self.get("passkeys").await.ok(200)).len() > 0;
+        let has_one = !data(&self.get("passkeys").await.ok(200)).is_empty();
         let begun = match has_one {
             true => self.confirmed("passkeys/begin", Value::Null).await.ok(200),
             false => self.act("passkeys/begin").await.ok(200),

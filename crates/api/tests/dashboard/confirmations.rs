@@ -111,6 +111,27 @@ on_every_engine! {
         owner.authenticator.counter = 0;
         let copied = json!({ "credential": owner.authenticator.get(&begun["options"]) });
         owner.post(&format!("confirmations/{}", id(&begun)), copied).await.refused(401, "passkey_failed", None);
+        let notices = data(&owner.get("notices").await.ok(200));
+        assert_eq!(notices[0]["kind"], "passkey.suspicious");
+        assert_eq!(notices.iter().filter(|one| one["kind"] == "passkey.suspicious").count(), 1);
+    }
+
+    async fn two_confirmations_of_one_session_are_answered_at_once(world: World) {
+        let till = world.till().await;
+        let mut owner = with_passkey(&till).await;
+        let first = owner.post("confirmations", asked(BEGIN)).await.ok(201);
+        let second = owner.post("confirmations", asked(BEGIN)).await.ok(201);
+        let mut answer = |begun: &Value| {
+            let body = json!({ "credential": owner.authenticator.get(&begun["options"]) });
+            (format!("confirmations/{}", id(begun)), body)
+        };
+        // Each from an authenticator of its own would count for itself; here the later answer is the higher one.
+        let (first, second) = (answer(&first), answer(&second));
+        let (one, two) = tokio::join!(owner.post(&first.0, first.1), owner.post(&second.0, second.1));
+        assert!(two.status == 200 || one.status == 200, "{} {}", one.status, two.status);
+        for reply in [&one, &two] {
+            assert!([200, 401].contains(&reply.status), "{}", reply.status);
+        }
     }
 
     async fn what_is_asked_must_make_sense(world: World) {

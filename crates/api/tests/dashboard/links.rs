@@ -99,6 +99,21 @@ on_every_engine! {
         Browser::new(&silent).post("sign_in/link", json!({ "email": "owner@example.com" })).await.refused(409, "feature_unavailable", None);
     }
 
+    async fn known_and_unknown_addresses_leave_the_same_rows(world: World) {
+        let till = world.till_with(with_mail()).await;
+        owner(&till).await;
+        let fresh = Browser::new(&till);
+        let mut counts = Vec::new();
+        for email in ["owner@example.com", "nobody@example.com"] {
+            fresh.post("sign_in/link", json!({ "email": email })).await.ok(200);
+            let mut reader = till.engine().db.read().await.unwrap();
+            let sql = "SELECT (SELECT COUNT(*) FROM sign_in_links), (SELECT COUNT(*) FROM attempts)";
+            let counted: Option<(i64, i64)> = reader.one(sql, &[]).await.unwrap();
+            counts.push(counted.unwrap());
+        }
+        assert_eq!(counts, [(1, 2), (2, 4)]);
+    }
+
     async fn links_are_limited_by_address_and_client(world: World) {
         let till = world.till_with(with_mail()).await;
         let fresh = Browser::new(&till);

@@ -4,6 +4,7 @@
 #[path = "../contract/harness/mod.rs"]
 #[expect(
     dead_code,
+    unused_imports,
     reason = "the harness of all contract tests; these need a part of it"
 )]
 mod harness;
@@ -17,6 +18,7 @@ mod api_keys;
 mod applications;
 mod changes;
 mod confirmations;
+mod described;
 mod ground_rules;
 mod home;
 mod inviting;

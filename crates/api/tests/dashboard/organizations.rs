@@ -27,6 +27,7 @@ on_every_engine! {
         let till = world.till().await;
         let owner = owner(&till).await;
         owner.post("organizations", json!({ "name": "Second" })).await.refused(403, "permission_denied", None);
+        owner.post("organizations", json!({ "name": "" })).await.refused(403, "permission_denied", None);
         let dashboard = DashboardConfig { signup: Signup::Open, ..DashboardConfig::default() };
         let open = world.beside(&till, Setup { dashboard, ..Setup::default() }).await;
         let mut there = Browser::new(&open);

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 use till_core::role::Role;
+use till_store::Queries as _;
 
 use crate::authenticator::Authenticator;
-use crate::browser::{Browser, member, owner};
+use crate::browser::{Browser, invite, member, owner};
 use crate::harness::{data, id};
 
 const MINUTE_S: i64 = 60;
@@ -111,6 +112,39 @@ on_every_engine! {
         statuses.sort_unstable();
         assert_eq!(statuses, [201, 401]);
         assert_eq!(data(&owner.get("passkeys").await.ok(200)).len(), 1);
+    }
+
+    async fn a_user_has_at_most_twenty(world: World) {
+        let till = world.till().await;
+        let mut owner = owner(&till).await;
+        let spare = begun(&owner).await;
+        for _ in 0..20 {
+            owner.register_passkey().await;
+        }
+        owner.confirmed("passkeys/begin", Value::Null).await.refused(400, "parameter_invalid", None);
+        let body = answer(&spare, Authenticator::new().create(&spare["options"]));
+        owner.post("passkeys", body).await.refused(400, "parameter_invalid", None);
+        let page = owner.get("passkeys?limit=15").await.ok(200);
+        assert_eq!(data(&page).len(), 15);
+        let next = crate::harness::text(&page["next_cursor"]);
+        assert_eq!(data(&owner.get(&format!("passkeys?limit=15&cursor={next}")).await.ok(200)).len(), 5);
+    }
+
+    async fn what_is_done_with_passkeys_is_in_the_log_of_every_organization(world: World) {
+        let till = world.till().await;
+        let mut owner = owner(&till).await;
+        let other = till.another_account().await;
+        let token = invite(&other, "owner@example.com", Role::Viewer, false).await;
+        owner.post("invites/accept", json!({ "token": token })).await.ok(200);
+        let passkey = owner.register_passkey().await;
+        let sql = "SELECT COALESCE(account, ''), COALESCE(user_id, ''), target FROM audit_events WHERE action = 'passkey.added' ORDER BY id";
+        let mut reader = till.engine().db.read().await.unwrap();
+        let rows: Vec<(String, String, String)> = reader.all(sql, &[]).await.unwrap();
+        let accounts: Vec<&str> = rows.iter().map(|row| &*row.0).collect();
+        assert_eq!(accounts, ["", &*till.account.id, &*other.account.id]);
+        let user = id(&owner.get("user").await.ok(200));
+        assert_eq!(rows.iter().map(|row| &*row.1).collect::<Vec<_>>(), [&*user, "", ""]);
+        assert!(rows.iter().all(|row| row.2 == id(&passkey)));
     }
 
     async fn many_failures_lock_the_client_out_for_a_while(world: World) {

@@ -48,6 +48,23 @@ on_every_engine! {
         assert_eq!(sign_ins[0]["actor"]["label"], "owner@example.com");
     }
 
+    async fn the_oldest_of_too_many_sessions_ends(world: World) {
+        let till = world.till().await;
+        let mut owner = owner(&till).await;
+        owner.register_passkey().await;
+        let mut last = owner.clone();
+        for _ in 0..20 {
+            let mut fresh = Browser::new(&till);
+            let begun = fresh.act("sign_in/passkey/begin").await.ok(200);
+            let body = json!({ "ceremony": begun["id"], "credential": owner.authenticator.get(&begun["options"]) });
+            let reply = fresh.post("sign_in/passkey", body).await;
+            fresh.take_session(&reply);
+            last = fresh;
+        }
+        owner.get("session").await.refused(401, "session_expired", None);
+        assert_eq!(data(&last.get("sessions?limit=100").await.ok(200)).len(), 20);
+    }
+
     async fn a_wrong_passkey_does_not_sign_in(world: World) {
         let till = world.till().await;
         let mut owner = owner(&till).await;

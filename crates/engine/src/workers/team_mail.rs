@@ -2,6 +2,7 @@
 //! a process dies in between, and none is lost.
 
 use scoped_futures::ScopedFutureExt as _;
+use till_core::time::MINUTE_MS;
 use till_core::webhook::retry_delay_ms;
 use till_store::Tx;
 use till_store::link_mails::LinkMailRow;
@@ -14,9 +15,10 @@ use crate::mail::render::Rendered;
 use crate::mail::team::{Letter, letter};
 use crate::smtp::{Mail, Mailer};
 use crate::team::{emails, link_mails};
-use crate::workers::mail::CLAIM_MS;
 
 const CLAIM_MAX: i64 = 16;
+/// Longer than all of them may take; a worker that died is taken over after it.
+const CLAIM_MS: i64 = 5 * MINUTE_MS;
 
 /// Sends some of what is due, and says how many there were.
 pub async fn send_batch(engine: &Engine, mailer: &Mailer) -> Result<usize, Fail> {
