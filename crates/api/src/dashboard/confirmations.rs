@@ -15,10 +15,10 @@ use till_http::read::{self, Read, invalid};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::cookies;
 use super::credential::{CredentialJson, credential};
 use super::signed::SignedPosted;
 use crate::handler::access::{self, Access};
+use crate::handler::cookies;
 use crate::handler::request::body;
 use crate::handler::session::{read_account, read_mode};
 use crate::handler::{Answered, Api, Id, IdempotencyKey, Refusals, text};

@@ -9,10 +9,9 @@ use till_http::body::{self, READ_TIME_LIMIT};
 use till_http::idempotency;
 use till_http::query::Query;
 
-use super::cookies;
 use crate::handler::client::{header, origin_of};
 use crate::handler::request::{Body, NoBody};
-use crate::handler::{Api, Failure, origin};
+use crate::handler::{Api, Failure, cookies, origin};
 
 /// A POST for which nobody needs to be signed in.
 pub struct Entering<B = NoBody> {

@@ -14,11 +14,10 @@ use till_http::{answer, read};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::cookies;
 use super::entering::Entering;
 use super::signed::check_csrf;
 use crate::handler::request::body;
-use crate::handler::{Answered, Api, IdempotencyKey, Refusals, shown};
+use crate::handler::{Answered, Api, IdempotencyKey, Refusals, cookies, shown};
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::new()

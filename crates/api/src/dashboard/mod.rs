@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::handler::{Api, cookies};
+use crate::handler::Api;
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::new()

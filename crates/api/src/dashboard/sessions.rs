@@ -11,10 +11,9 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::cookies;
 use super::signed::{SignedGot, SignedPosted};
 use crate::handler::{
-    Answered, Api, Id, IdempotencyKey, List, Listing, PageParams, Refusals, shown, text,
+    Answered, Api, Id, IdempotencyKey, List, Listing, PageParams, Refusals, cookies, shown, text,
 };
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {

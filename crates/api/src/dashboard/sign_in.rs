@@ -18,11 +18,11 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::cookies;
 use super::credential::{CredentialJson, credential};
 use super::entering::Entering;
 use super::invites::{TokenRequest, session_answer};
 use super::signed::SignedPosted;
+use crate::handler::cookies;
 use crate::handler::request::body;
 use crate::handler::{Answered, Api, IdempotencyKey, Refusals, shown};
 

@@ -1,12 +1,18 @@
 //! Key files that take over from one another while servers serve.
 
+use scoped_futures::ScopedFutureExt as _;
 use serde_json::{Value, json};
+use till_core::change::{ChangeKind, ChangeStatus};
+use till_core::id::IdKind;
 use till_core::webhook::verify;
 use till_engine::EngineLimits;
 use till_engine::base::vault::Vault;
 use till_engine::digests;
+use till_engine::merchants::secrets;
 use till_engine::rotation::{self, Pass};
+use till_store::changes::ChangeRow;
 use till_store::sealed::{self, SealedColumn};
+use till_store::{StoreError, Tx};
 
 use crate::harness::{Receiver, Setup, Till, World, data, id, text};
 use crate::links::{fixed, invoices_of, link};
@@ -64,6 +70,7 @@ impl Kept {
         };
         kept.leave_address(till).await;
         digests::key::ensure(till.engine()).await.unwrap();
+        leave_secret_that_waits(till, &invoice).await;
         kept
     }
 
@@ -93,6 +100,33 @@ impl Kept {
         assert!(again.is_replay());
         assert_eq!(again.ok(201), self.customer);
     }
+}
+
+/// A webhook secret that waits to take effect; `family` tells several apart.
+async fn leave_secret_that_waits(till: &Till, family: &str) {
+    let (engine, scope) = (till.engine(), till.scope());
+    let change = &ChangeRow {
+        id: engine.ids.make(IdKind::Change),
+        kind: ChangeKind::WebhookSecret,
+        family: family.to_owned(),
+        from_value: None,
+        to_value: None,
+        secret: Some(secrets::seal(engine, &scope, "whsec_waiting").unwrap()),
+        status: ChangeStatus::Pending,
+        requested_by: "usr_1".to_owned(),
+        requested_at: 0,
+        effective_at: i64::MAX,
+        cancelled_by: None,
+        cancelled_at: None,
+        scope,
+    };
+    let written: Result<(), StoreError> = engine
+        .db
+        .write(move |tx: &mut Tx| {
+            async move { till_store::changes::insert(tx, change).await }.scope_boxed()
+        })
+        .await;
+    written.unwrap();
 }
 
 /// How many values each key has encrypted, the old one first.

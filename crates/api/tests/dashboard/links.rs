@@ -156,7 +156,7 @@ on_every_engine! {
             }
             .scope_boxed()
         });
-        let link = made.await.unwrap().address;
+        let link = made.await.unwrap().link;
         let mut fresh = Browser::new(&till);
         let reply = fresh.post("sign_in/link/confirm", json!({ "token": token_of(&link, "sign_in") })).await;
         let session = fresh.take_session(&reply);

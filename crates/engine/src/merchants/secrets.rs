@@ -18,11 +18,17 @@ pub(crate) fn purpose(scope: &Scope) -> String {
     format!("webhook_secret/{}/{}", scope.account, scope.mode.as_str())
 }
 
+/// A secret as it is kept.
+pub fn seal(engine: &Engine, scope: &Scope, secret: &str) -> Result<Vec<u8>, Fail> {
+    let purpose = purpose(scope);
+    Ok(engine
+        .vault
+        .seal(&engine.ids, &purpose, secret.as_bytes())?)
+}
+
 pub async fn add(tx: &mut Tx, engine: &Engine, scope: &Scope) -> Result<String, Fail> {
     let secret = new_secret(engine.ids.random());
-    let sealed = engine
-        .vault
-        .seal(&engine.ids, &purpose(scope), secret.as_bytes())?;
+    let sealed = seal(engine, scope, &secret)?;
     let now = engine.clock.now_ms();
     let overlap_until = now + i64::from(SECRET_OVERLAP_H) * HOUR_MS;
     till_store::accounts::add_webhook_secret(tx, scope, &sealed, now, overlap_until).await?;

@@ -143,10 +143,7 @@ pub async fn request(
     }
     .now(context.now);
     let secret = (kind == ChangeKind::WebhookSecret).then(|| new_secret(engine.ids.random()));
-    let seal = |secret: &String| {
-        let purpose = secrets::purpose(scope);
-        engine.vault.seal(&engine.ids, &purpose, secret.as_bytes())
-    };
+    let sealed = secret.as_deref().map(|of| secrets::seal(engine, scope, of));
     let mut change = ChangeRow {
         scope: scope.clone(),
         id: engine.ids.make(IdKind::Change),
@@ -154,7 +151,7 @@ pub async fn request(
         family: subject.family().to_owned(),
         from_value: subject.from,
         to_value: subject.to,
-        secret: secret.as_ref().map(seal).transpose()?,
+        secret: sealed.transpose()?,
         status: ChangeStatus::Pending,
         requested_by: context.asked.user.to_string(),
         requested_at: now,

@@ -27,9 +27,10 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
                 "webhook",
             ],
             &[
-                "binding", "calendar", "credit", "email", "ledger", "pricing", "scope", "subject",
+                "binding", "calendar", "credit", "digest", "email", "ledger", "pricing", "role",
+                "scope", "subject",
             ],
-            &["page_link", "payment", "plan", "reconciliation"],
+            &["change", "page_link", "payment", "plan", "reconciliation"],
             &["chain", "invoice"],
             &["event", "link", "refund", "subscription"],
         ],
