@@ -252,12 +252,12 @@ fn without_rooms<'c>(crates: &[&'c str], ordered: &[&str]) -> Vec<&'c str> {
 /// Rooms that are listed and have no file.
 fn empty_rooms(rooms: &[&[&str]], files: &[File]) -> Vec<String> {
     let listed = rooms.iter().copied().flatten();
-    let is_empty = |room: &&&str| {
-        !files
-            .iter()
-            .any(|it| it.module.first() == Some(&(**room).to_string()))
+    let has_file = |room: &str| {
+        let mut rooms = files.iter().filter_map(|it| it.module.first());
+        rooms.any(|it| it == room)
     };
-    listed.filter(is_empty).map(ToString::to_string).collect()
+    let empty = listed.filter(|room| !has_file(room));
+    empty.map(ToString::to_string).collect()
 }
 
 #[test]
