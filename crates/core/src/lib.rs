@@ -24,6 +24,7 @@ pub mod limits;
 pub mod link;
 pub mod member;
 pub mod money;
+pub mod organization;
 pub mod page;
 pub mod page_link;
 pub mod payment;

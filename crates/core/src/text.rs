@@ -1,7 +1,5 @@
 //! Text that merchants write and payers read.
 
-use crate::limits::{DISPLAY_NAME_CHARS_MAX, chars};
-
 /// Characters that can make a text look like another one: what is not printed, and what turns the direction of
 /// reading round.
 pub fn is_deceptive(c: char) -> bool {
@@ -45,13 +43,6 @@ pub fn may_be_shown(text: &str) -> bool {
         .any(|c| is_deceptive(c) && !matches!(c, '\n' | '\t'))
 }
 
-/// What an organisation may be called: one line of text. Spaces around it do not count.
-pub fn organization_name(text: &str) -> Option<&str> {
-    let name = text.trim();
-    let fits = (1..=DISPLAY_NAME_CHARS_MAX).contains(&chars(name));
-    (fits && !name.chars().any(is_deceptive)).then_some(name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,14 +69,5 @@ mod tests {
             assert!(!may_be_shown(&format!("fdp.eciovni{c}x")), "{c:?}");
         }
         assert!(is_deceptive('\n'), "a name has one line");
-    }
-
-    #[test]
-    fn an_organisation_s_name_is_one_line() {
-        assert_eq!(organization_name(" Acme "), Some("Acme"));
-        let long = "x".repeat(DISPLAY_NAME_CHARS_MAX + 1);
-        for bad in ["", "  ", "a\nb", "a\u{202e}b", &long] {
-            assert_eq!(organization_name(bad), None, "{bad:?}");
-        }
     }
 }

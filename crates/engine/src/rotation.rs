@@ -171,7 +171,9 @@ fn purpose(column: SealedColumn, row: &SealedRow) -> Result<String, Fail> {
 /// The same for what belongs to no account: of people who sign in, and of the installation.
 fn unscoped_purpose(column: SealedColumn, id: &str) -> Option<String> {
     match column {
-        SealedColumn::UserEmails | SealedColumn::InviteEmails => Some(emails::purpose(id)),
+        SealedColumn::UserEmails | SealedColumn::InviteEmails | SealedColumn::ContactEmails => {
+            Some(emails::purpose(id))
+        }
         SealedColumn::TotpSeeds | SealedColumn::TotpOffers => Some(totp::purpose(id)),
         SealedColumn::CsrfTokens => Some(sessions::csrf_purpose(id)),
         SealedColumn::LinkMails => Some(link_mails::purpose(id)),

@@ -154,7 +154,7 @@ async fn list_organizations(
 }
 
 body! {
-    pub struct CreateOrganization {
+    pub struct CreateOperatedOrganization {
         #[schema(min_length = 1, max_length = 100)]
         name: String = organization,
         #[schema(value_type = String, format = "email")]
@@ -165,13 +165,13 @@ body! {
 /// Make an organization and invite its owner
 #[utoipa::path(
     post, path = "/v1/dashboard/operator/organizations", tag = "Dashboard", operation_id = "createOperatedOrganization",
-    params(IdempotencyKey), request_body = CreateOrganization,
+    params(IdempotencyKey), request_body = CreateOperatedOrganization,
     responses((status = 201, description = "The organization and the invitation", body = InvitedOrganizationView), Refusals),
     security(("session" = []))
 )]
 async fn create_organization(
     State(api): State<Arc<Api>>,
-    posted: SignedPosted<CreateOrganization>,
+    posted: SignedPosted<CreateOperatedOrganization>,
 ) -> Answered {
     let (name, owner) = (&*posted.body.name, &posted.body.owner_email.0);
     let create = posted.create(&api, |tx, context| {

@@ -1,7 +1,7 @@
 //! The words that stand for something in requests and answers, listed for the document by those who know them.
 
 use till_core::limits::DISPLAY_NAME_CHARS_MAX;
-use till_core::text::organization_name;
+use till_core::organization::organization_name;
 use till_core::{
     application, calendar, change, invoice, link, payment, plan, refund, role, subscription, time,
     webhook,

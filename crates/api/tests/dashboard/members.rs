@@ -187,4 +187,25 @@ on_every_engine! {
         first.post("invites", json!({ "email": "new@example.com", "role": "viewer" })).await.ok(201);
         post_confirmed(&till, &first, "invites", json!({ "email": "new@example.com", "role": "owner" })).await.ok(201);
     }
+
+    async fn what_a_member_began_ends_with_the_right_to_it(world: World) {
+        let till = in_test_mode_alone(&world.till().await).await;
+        let (first, developer) = (owner(&till).await, member(&till, "dev@example.com", Role::Developer).await);
+        let of_developer = user(&developer).await;
+        let asked = json!({ "kind": "webhook_url", "webhook_url": "https://shop.example/till", "delay_seconds": 3_600 });
+        let change = developer.in_mode("test").post("changes", asked).await.ok(201);
+        assert_eq!(change["status"], "pending");
+        let key = developer.in_mode("test").post("api_keys", json!({ "kind": "secret", "name": "mine" })).await.ok(201);
+        let call = || till.call("GET", "/v1/invoices").key(key["key"].as_str().unwrap());
+        call().send().await.ok(200);
+        let members = data(&first.get("members").await.ok(200));
+        let listed = members.iter().find(|it| it["id"] == of_developer).unwrap();
+        assert_eq!(listed["keys"], json!({ "test": 1, "live": 0 }));
+        first.post(&format!("members/{of_developer}"), json!({ "role": "support" })).await.ok(200);
+        let ended = first.in_mode("test").get(&format!("changes/{}", id(&change))).await.ok(200);
+        assert_eq!((&ended["status"], &ended["cancelled_by"]), (&json!("cancelled"), &json!(null)));
+        first.act(&format!("members/{of_developer}/remove")).await.ok(200);
+        world.clock.age_s(60);
+        call().send().await.refused(403, "api_key_permission_denied", None);
+    }
 }

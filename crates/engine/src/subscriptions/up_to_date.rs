@@ -30,7 +30,7 @@ pub(super) async fn bring_up_to_date(
         // The first alone: what it does may make the others needless, or call for something else first.
         let first = due.iter().find(|timer| free.contains(timer));
         if let Some(first) = first
-            && !till_store::timers::take(tx, &[first.clone()])
+            && !till_store::timers::take(tx, std::slice::from_ref(first))
                 .await?
                 .is_empty()
         {

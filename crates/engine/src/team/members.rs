@@ -12,7 +12,7 @@ use till_store::{Queries, Tx};
 
 use super::notices::{self, To};
 use super::unit::TeamContext;
-use super::{emails, inviting, organizations};
+use super::{changes, emails, inviting, organizations};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::view::{MemberKeys, MemberView};
@@ -130,7 +130,8 @@ async fn lose_rights(
     user: &str,
     role: Option<Role>,
 ) -> Result<(), Fail> {
-    inviting::end_beyond(tx, context, user, role).await
+    inviting::end_beyond(tx, context, user, role).await?;
+    changes::end_of_member(tx, context.engine, context.account()?, user, role).await
 }
 
 async fn part(

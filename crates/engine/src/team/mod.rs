@@ -7,7 +7,6 @@ pub mod audit_log;
 pub mod ceremonies;
 pub mod changes;
 pub mod command_line;
-pub mod confirmations;
 pub mod confirming;
 pub mod deposits;
 pub mod destinations;

@@ -14,9 +14,8 @@ use till_core::scope::Scope;
 use till_store::Tx;
 use till_store::audit::AuditRow;
 
-use super::confirmations;
 pub use crate::base::asker::Confirmation;
-use crate::base::asker::{Means, Member};
+use crate::base::asker::{self, Means, Member};
 use crate::base::fail::Fail;
 use crate::base::{Answer, Asker, Effects, Engine};
 use crate::once::{self, KeyHolder, Once};
@@ -118,10 +117,22 @@ impl TeamContext<'_> {
         self.needs_confirmation.store(true, Ordering::Relaxed);
     }
 
+    /// Uses up the confirmation that the request carries, or refuses: last of all, so that nobody is asked for a passkey in
+    /// vain.
+    async fn spend(&self, tx: &mut Tx) -> Result<(), Fail> {
+        let asked = self.asked;
+        let of = (
+            asked.account.as_deref().unwrap_or_default(),
+            asked.mode.map_or("", Mode::as_str),
+        );
+        let by = (&*asked.user, &*asked.session);
+        asker::spend(tx, by, of, &asked.confirmation, self.now).await
+    }
+
     /// Uses the passkey's yes up now, where one is needed: for work that takes away the passkey that gave it.
     pub async fn spend_confirmation(&self, tx: &mut Tx) -> Result<(), Fail> {
         match self.needs_confirmation.swap(false, Ordering::Relaxed) {
-            true => confirmations::spend(tx, self).await,
+            true => self.spend(tx).await,
             false => Ok(()),
         }
     }
@@ -216,7 +227,7 @@ impl Engine {
                 }
                 let answer = work_ref(tx, &context).await?;
                 if context.needs_confirmation.load(Ordering::Relaxed) {
-                    confirmations::spend(tx, &context).await?;
+                    context.spend(tx).await?;
                 }
                 once::fulfil(tx, &holder, once, &answer).await?;
                 Ok(answer)

@@ -19,13 +19,15 @@ pub enum SealedColumn {
     TotpOffers,
     CsrfTokens,
     InviteEmails,
+    /// Of applications for live mode.
+    ContactEmails,
     LinkMails,
     /// What signs digests of the journal: the installation's.
     LedgerKeys,
 }
 
 impl SealedColumn {
-    pub const ALL: [SealedColumn; 13] = [
+    pub const ALL: [SealedColumn; 14] = [
         SealedColumn::WebhookSecrets,
         SealedColumn::ChangeSecrets,
         SealedColumn::NoticeEmails,
@@ -37,6 +39,7 @@ impl SealedColumn {
         SealedColumn::TotpOffers,
         SealedColumn::CsrfTokens,
         SealedColumn::InviteEmails,
+        SealedColumn::ContactEmails,
         SealedColumn::LinkMails,
         SealedColumn::LedgerKeys,
     ];
@@ -54,6 +57,7 @@ impl SealedColumn {
             }
             SealedColumn::CsrfTokens => "sessions",
             SealedColumn::InviteEmails => "invites",
+            SealedColumn::ContactEmails => "applications",
             SealedColumn::LinkMails => "link_mails",
             SealedColumn::LedgerKeys => "ledger_keys",
         }
@@ -71,6 +75,7 @@ impl SealedColumn {
             SealedColumn::ClaimTokens => "token_sealed",
             SealedColumn::Answers => "response",
             SealedColumn::TotpSeeds => "totp_seed",
+            SealedColumn::ContactEmails => "contact_email",
             SealedColumn::TotpOffers => "totp_offer",
             SealedColumn::CsrfTokens => "csrf",
             SealedColumn::LinkMails => "content",
@@ -91,6 +96,7 @@ impl SealedColumn {
             | SealedColumn::TotpOffers
             | SealedColumn::CsrfTokens
             | SealedColumn::InviteEmails
+            | SealedColumn::ContactEmails
             | SealedColumn::LinkMails
             | SealedColumn::LedgerKeys => true,
         }

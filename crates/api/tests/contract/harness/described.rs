@@ -130,18 +130,13 @@ pub fn endpoints(method: &str) -> Vec<Endpoint> {
 }
 
 impl Endpoint {
-    fn takes(&self, is_it: impl Fn(&Value) -> bool) -> bool {
+    pub fn takes(&self, is_it: impl Fn(&Value) -> bool) -> bool {
         let all = self.operation["security"].as_array();
         all.is_some_and(|all| all.iter().any(is_it))
     }
 
     pub fn wants_a_key(&self) -> bool {
         self.takes(|one| one.get("session").is_none())
-    }
-
-    /// Whether a session is the only way to it.
-    pub fn wants_a_session(&self) -> bool {
-        self.takes(|one| one.get("session").is_some()) && !self.wants_a_key()
     }
 
     fn body(&self) -> Value {
