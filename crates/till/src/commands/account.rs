@@ -34,7 +34,7 @@ pub struct Create {
     /// Invite its owner to the dashboard
     #[arg(long, value_name = "EMAIL", value_parser = people::email)]
     owner: Option<Email>,
-    /// Make the owner an operator of this server, too
+    /// Make the owner an operator of the server
     #[arg(long, requires = "owner")]
     operator: bool,
     /// Print one JSON object instead of text

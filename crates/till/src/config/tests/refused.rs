@@ -11,7 +11,7 @@ fn an_unknown_key_is_named_with_what_exists_beside_it() {
     check_file_error(
         "[maill]\nfrom = 'x'",
         "configuration file: unknown setting `maill`; the sections are server, database, secrets, \
-         webhooks, limits, mail, prices, addresses, invoices, subscriptions, wallets, screening, metrics, retention, log, networks",
+         webhooks, limits, mail, prices, addresses, invoices, subscriptions, wallets, screening, dashboard, metrics, retention, log, networks",
     );
     check_file_error(
         "[networks.'eip155:1']\nurl = 'x'",
