@@ -190,8 +190,8 @@ on_every_engine! {
         assert_eq!(all[1]["target"], json!({ "type": "api_key", "id": &key["id"] }));
         assert!(all[1]["session"].is_string() && all[1]["ip"].is_string() && all[1]["request_id"].is_string());
         assert!(!all.iter().any(|event| event.to_string().contains(&text(&key["key"]))));
-        assert_eq!(list(format!("&actor={user}")).await.len(), 2, "joining, and the key");
-        assert_eq!(list("&actor=cli".to_owned()).await.len(), all.len() - 3);
+        assert_eq!(list(format!("&actor={user}")).await.len(), 3, "signing in, joining, and the key");
+        assert_eq!(list("&actor=cli".to_owned()).await.len(), all.len() - 4);
         assert_eq!(list(format!("&target={}", id(&key))).await.len(), 1);
         assert_eq!(list("&action=settings.updated".to_owned()).await.len(), 1);
         assert_eq!(list("&from=2100-01-01".to_owned()).await.len(), 0);

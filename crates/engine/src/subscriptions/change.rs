@@ -9,7 +9,7 @@ use till_store::subscriptions::{self, ChargeRow, SubscriptionRow};
 use till_store::timers::TimerRow;
 
 use super::charge::{Occasion, charge, earlier, invoice_failed};
-use super::find;
+use super::find::find;
 use super::hold::{Locked, hold, hold_with, lock_all};
 use super::step::{catch_up, end};
 use super::up_to_date::bring_up_to_date;

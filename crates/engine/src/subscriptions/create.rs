@@ -14,7 +14,7 @@ use till_store::subscriptions::{self, SubscriptionRow};
 use till_store::{Metadata, Tx};
 
 use super::charge::{Occasion, charge, invoice_failed};
-use super::find;
+use super::find::find;
 use super::hold::{Locked, hold_all, lock_all};
 use super::purse::{Purse, top_ups};
 use super::step::catch_up;

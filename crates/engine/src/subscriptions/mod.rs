@@ -4,6 +4,7 @@ mod change;
 mod charge;
 mod create;
 mod due;
+mod find;
 mod hold;
 pub mod plans;
 mod purse;
@@ -19,16 +20,14 @@ pub use resolve::resolve;
 pub use share::share_credit;
 pub use step::step;
 
-use till_core::error::Refusal;
-use till_core::id::IdKind;
+use find::find;
 use till_core::page::{Page, Paged};
 use till_core::scope::Scope;
 use till_core::subscription::Status;
-use till_store::Queries;
-use till_store::subscriptions::{SubscriptionFilter, SubscriptionRow};
+use till_store::subscriptions::SubscriptionFilter;
 
 use crate::base::Engine;
-use crate::base::fail::{Fail, missing, missing_or_in_mode};
+use crate::base::fail::Fail;
 use crate::view::SubscriptionView;
 
 pub async fn retrieve(engine: &Engine, scope: &Scope, id: &str) -> Result<SubscriptionView, Fail> {
@@ -48,25 +47,4 @@ pub async fn list(
     let rows = till_store::subscriptions::list(&mut reader, scope, filter, &page.and_one()).await?;
     page.cut(rows, |row| &row.id)
         .try_map(|row| Ok(SubscriptionView::of(&row)?))
-}
-
-async fn find(q: &mut impl Queries, scope: &Scope, id: &str) -> Result<SubscriptionRow, Fail> {
-    if till_core::id::is(IdKind::Subscription, id)
-        && let Some(row) = till_store::subscriptions::find(q, scope, id).await?
-    {
-        return Ok(row);
-    }
-    Err(missing_subscription(q, scope, id).await?.into())
-}
-
-async fn missing_subscription(
-    q: &mut impl Queries,
-    scope: &Scope,
-    id: &str,
-) -> Result<Refusal, Fail> {
-    if !till_core::id::is(IdKind::Subscription, id) {
-        return Ok(missing("subscription", id));
-    }
-    let other = till_store::subscriptions::find(q, &scope.in_other_mode(), id).await?;
-    Ok(missing_or_in_mode("subscription", id, scope, other))
 }

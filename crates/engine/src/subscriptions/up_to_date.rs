@@ -6,7 +6,9 @@ use till_store::Tx;
 use till_store::timers::Due;
 
 use super::hold::lock_all;
-use super::{resolve, share_credit, step};
+use super::resolve::resolve;
+use super::share::share_credit;
+use super::step::step;
 use crate::base::Context;
 use crate::base::fail::Fail;
 

@@ -730,11 +730,11 @@ CREATE INDEX changes_account ON changes (account, mode, id);
 
 -- Deposits that are nobody's payment and that a member has dismissed. Their ids are worked out from their transfers.
 CREATE TABLE deposit_dismissals (
-    account TEXT NOT NULL,
-    mode TEXT NOT NULL,
-    id TEXT NOT NULL,
-    note TEXT NOT NULL,
-    dismissed_by TEXT NOT NULL,
+    account TEXT COLLATE "C" NOT NULL,
+    mode TEXT COLLATE "C" NOT NULL,
+    id TEXT COLLATE "C" NOT NULL,
+    note TEXT COLLATE "C" NOT NULL,
+    dismissed_by TEXT COLLATE "C" NOT NULL,
     dismissed_at BIGINT NOT NULL,
     PRIMARY KEY (account, mode, id),
     FOREIGN KEY (account, mode) REFERENCES merchants (account, mode)

@@ -363,7 +363,6 @@ const PARENT_IMPORTS_LEFT: &[(&str, usize)] = &[
     ("crates/engine/src/invoices/mod.rs", 3),
     ("crates/engine/src/refunds/mod.rs", 13),
     ("crates/engine/src/settlement/follow/mod.rs", 8),
-    ("crates/engine/src/subscriptions/mod.rs", 1),
     ("crates/till/src/commands/digest.rs", 3),
 ];
 
