@@ -44,7 +44,7 @@ use crate::progress;
     version,
     disable_help_subcommand = true,
     // So many commands fit a screen only without air between them, and without a heading of their own.
-    help_template = "{about-with-newline}{usage-heading} {usage}   Example: till demo\n{subcommands}\nOptions (and more commands: completions, digest, journal, live, man, openapi,\n         operator, user):\n{options}"
+    help_template = "{about-with-newline}{usage-heading} {usage}   Example: till demo\n{subcommands}\nMore commands: completions, digest, journal, live, man, openapi, operator, user\n{options}"
 )]
 pub struct Cli {
     #[command(subcommand)]

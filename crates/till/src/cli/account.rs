@@ -20,7 +20,7 @@ pub enum AccountCommand {
     /// List all accounts
     #[command(after_help = "Example: till account list --json")]
     List(accounts::List),
-    /// Invite somebody to an account's dashboard, and print the link
+    /// Invite somebody to the dashboard and print the link
     #[command(after_help = "Example: till account invite --account acct_… --email ada@example.com")]
     Invite(people::Invite),
     /// Refuse an account's keys; observing and crediting go on

@@ -22,8 +22,8 @@ pub struct Invite {
     /// Whom to invite
     #[arg(long, value_parser = email)]
     email: Email,
-    /// owner, admin, developer, support or viewer
-    #[arg(long, default_value = "owner", value_parser = role)]
+    /// owner (default), admin, developer, support or viewer
+    #[arg(hide_default_value = true, long, default_value = "owner", value_parser = role)]
     role: Role,
     /// Print one JSON object instead of text
     #[arg(long)]
