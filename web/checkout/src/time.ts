@@ -15,7 +15,10 @@ export function clock(at: string, nowMs: number): string {
   const time = new Date(at)
   const isNear = Math.abs(time.getTime() - nowMs) < NEAR_MS
   const day = isNear ? {} : ({ day: 'numeric', month: 'short' } as const)
-  return new Intl.DateTimeFormat(region(), { ...latin, ...day, hour: 'numeric', minute: '2-digit' }).format(time)
+  const { hourCycle } = new Intl.DateTimeFormat(region(), { hour: 'numeric' }).resolvedOptions()
+  // Of 24 hours each is written with two digits, as timetables do: 00:46, not 0:46.
+  const hour = hourCycle === 'h23' ? '2-digit' : 'numeric'
+  return new Intl.DateTimeFormat(region(), { ...latin, ...day, hour, minute: '2-digit' }).format(time)
 }
 
 export function day(at: string): string {
