@@ -61,6 +61,9 @@ on_every_engine! {
         call().json(&json!({ "x": 1 })).send().await.refused(400, "parameter_unknown", "x");
         till.call("GET", "/v1/dashboard/session").send().await.refused(401, "session_missing", None);
         owner.call("OPTIONS", "session").send().await.refused(405, "method_not_allowed", None);
+        for (browser, status) in [(&owner, 200), (&Browser::new(&till), 401)] {
+            assert_eq!(browser.call("HEAD", "session").send().await.status, status);
+        }
         owner.get("nothing").await.refused(404, "route_not_found", None);
         let reply = owner.get("session").await;
         assert_eq!(reply.header("cache-control"), Some("no-store"));
