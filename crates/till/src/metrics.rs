@@ -357,6 +357,10 @@ fn make_labelled(config: &Config) {
     for work in ["webhooks", "timers", "mail"] {
         gauge!("till_lag_seconds", "work" => work).set(0);
     }
+    // A worker counts under its own name from its start; the server may answer before that.
+    for worker in ["webhooks", "mail", "timers"] {
+        counter!("till_worker_panics_total", "worker" => worker).increment(0);
+    }
     for answer in ["yes", "no"] {
         counter!("till_mails_total", "sent" => answer).increment(0);
         counter!("till_webhook_attempts_total", "delivered" => answer).increment(0);
