@@ -13,7 +13,7 @@ use super::{Observation, Receipt, Sighting, Source, receipt_of, told_of};
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::screening;
-use crate::settlement::{Held, Settling, Tracked};
+use crate::settlement::{LockedInvoice, Settling, Tracked};
 
 /// What became of an observation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ enum Said<'o> {
 }
 
 /// By their places: what is said of one payment after the other, in rounds that have each payment once.
-fn rounds(held: &Held, news: &[News<'_>]) -> Vec<Vec<usize>> {
+fn rounds(held: &LockedInvoice, news: &[News<'_>]) -> Vec<Vec<usize>> {
     let mut rounds: Vec<Vec<usize>> = Vec::new();
     let mut said: HashMap<Said<'_>, usize> = HashMap::with_capacity(news.len());
     let places = places(held, news);
@@ -77,7 +77,7 @@ fn rounds(held: &Held, news: &[News<'_>]) -> Vec<Vec<usize>> {
 }
 
 /// Where each transfer stands among the payments; none for those that are new.
-fn places(held: &Held, round: &[News<'_>]) -> Vec<Option<usize>> {
+fn places(held: &LockedInvoice, round: &[News<'_>]) -> Vec<Option<usize>> {
     let mut known: HashMap<Receipt<'_>, Vec<(usize, &PaymentRow)>> = HashMap::new();
     for (place, payment) in held.payments.iter().enumerate() {
         let of_receipt = known.entry(receipt_of(&payment.is)).or_default();
@@ -182,7 +182,7 @@ fn is_undone(known: &PaymentRow, observation: &Observation) -> bool {
 fn first_sighting(
     context: &Context<'_>,
     now: i64,
-    held: &Held,
+    held: &LockedInvoice,
     (found, observation): News<'_>,
 ) -> Option<PaymentRow> {
     let invoice = &held.invoice.is;

@@ -13,7 +13,7 @@ use super::displaced::with_displaced;
 use super::{Identity, Observation, Receipt, Sighting, Source, receipt_of, told_of};
 use crate::base::fail::Fail;
 use crate::base::{Context, Effects, Engine};
-use crate::settlement::{self, Held, Settling, reopen};
+use crate::settlement::{self, LockedInvoice, Settling, reopen};
 
 /// Where transfers come in.
 #[derive(Clone, Copy)]
@@ -108,7 +108,7 @@ async fn make_room(tx: &mut Tx, settled: &[Settling<'_>]) -> Result<(), Fail> {
 async fn settle_one<'c>(
     tx: &mut Tx,
     context: &'c Context<'c>,
-    mut held: Held,
+    mut held: LockedInvoice,
     news: &[News<'_>],
 ) -> Result<(Settling<'c>, Vec<Taken>), Fail> {
     // Tried first without writing anything: whatever makes a closed invoice wait again needs the database.

@@ -24,7 +24,7 @@ use till_store::{Queries, Tx};
 
 use crate::base::Context;
 use crate::base::fail::{Fail, missing, missing_or_in_mode};
-use crate::settlement::{self, Held};
+use crate::settlement::{self, LockedInvoice};
 
 /// An id of the caller's other mode is missing too, but the answer says where it is.
 pub async fn missing_invoice(
@@ -48,7 +48,11 @@ pub async fn find(q: &mut impl Queries, scope: &Scope, id: &str) -> Result<Invoi
     Err(missing_invoice(q, scope, id).await?.into())
 }
 
-pub async fn find_locked(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<Held, Fail> {
+pub async fn find_locked(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    id: &str,
+) -> Result<LockedInvoice, Fail> {
     if till_core::id::is(IdKind::Invoice, id)
         && let Some(held) = settlement::hold(tx, &context.scope, id).await?
     {

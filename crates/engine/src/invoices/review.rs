@@ -20,7 +20,7 @@ use super::find_locked;
 use crate::audit;
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine};
-use crate::settlement::{self, Extra, Held};
+use crate::settlement::{self, Extra, LockedInvoice};
 
 /// A decision as it was asked for.
 #[derive(Clone, Copy, Debug)]
@@ -144,7 +144,7 @@ pub async fn resolve_review(
 }
 
 /// What a network that is frozen has shown may yet be replaced: it is not credited before an operator has looked.
-async fn check_not_frozen(tx: &mut Tx, held: &Held, asked: &[String]) -> Result<(), Fail> {
+async fn check_not_frozen(tx: &mut Tx, held: &LockedInvoice, asked: &[String]) -> Result<(), Fail> {
     let payments = held.payments.iter().map(|payment| &payment.is);
     let is_asked = |row: &&PaymentRow| {
         let is_held = row.status == PaymentStatus::Held && asked.contains(&row.id);

@@ -15,7 +15,7 @@ use till_store::{Queries, Tx};
 use crate::addresses;
 use crate::base::Context;
 use crate::base::fail::Fail;
-use crate::settlement::{self, Held};
+use crate::settlement::{self, LockedInvoice};
 
 /// What one client may have open at a link, it may have so many times over all links of an account.
 const CLIENT_LINKS: i64 = 2;
@@ -200,7 +200,7 @@ async fn make_room(
     Err(busy(full))
 }
 
-fn is_untouched(held: &Held, context: &Context<'_>) -> bool {
+fn is_untouched(held: &LockedInvoice, context: &Context<'_>) -> bool {
     let has_address = held
         .invoice
         .is

@@ -25,7 +25,7 @@ use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::invoices::find_locked;
 use crate::settlement::follow::receipt;
-use crate::settlement::{self, Held, Tracked};
+use crate::settlement::{self, LockedInvoice, Tracked};
 use crate::view::{RefundView, TokenAmount};
 
 /// What a merchant says about a new refund.
@@ -79,7 +79,7 @@ pub async fn create(
 }
 
 /// Whether a refund takes what was paid beyond the price, and nothing of the price itself: that would be given up on purpose.
-fn is_beside_price(held: &Held, row: &RefundRow) -> bool {
+fn is_beside_price(held: &LockedInvoice, row: &RefundRow) -> bool {
     let mut of_price = row.sources.iter().filter(|(id, units)| {
         let payments = held.payments.iter().map(|payment| &payment.is);
         let mut credited = payments.filter(|it| it.status == PaymentStatus::Credited);
@@ -97,7 +97,7 @@ fn is_beside_price(held: &Held, row: &RefundRow) -> bool {
 async fn lapse_expired(
     tx: &mut Tx,
     context: &Context<'_>,
-    held: &Held,
+    held: &LockedInvoice,
     now: i64,
 ) -> Result<bool, Fail> {
     let refunds = held.refunds.iter().map(|refund| &refund.is);
@@ -112,7 +112,7 @@ async fn lapse_expired(
 }
 
 /// Which asset and how much of it, held against what was received.
-fn decide(held: &Held, request: &NewRefund) -> Result<(String, Units), Refusal> {
+fn decide(held: &LockedInvoice, request: &NewRefund) -> Result<(String, Units), Refusal> {
     let registry = Registry::builtin();
     let not_received = || Refusal::of(Code::AssetNotReceived).param("asset");
     let asked = match &request.asset {
@@ -167,7 +167,7 @@ struct Drawn {
 }
 
 /// Promises the amount out of the invoice's payments.
-fn draw(held: &mut Held, asset: String, units: Units, now: i64) -> Result<Drawn, Refusal> {
+fn draw(held: &mut LockedInvoice, asset: String, units: Units, now: i64) -> Result<Drawn, Refusal> {
     let positions: Vec<(&str, Position)> = held
         .payments
         .iter()

@@ -29,7 +29,7 @@ use till_store::{Queries, Tx};
 use crate::audit;
 use crate::base::fail::{Fail, missing, missing_or_in_mode};
 use crate::base::{Context, Engine};
-use crate::settlement::{self, Held, Tracked};
+use crate::settlement::{self, LockedInvoice, Tracked};
 use crate::view::RefundView;
 
 pub(crate) fn token_purpose(scope: &Scope, refund: &str) -> String {
@@ -64,7 +64,11 @@ async fn find(q: &mut impl Queries, scope: &Scope, id: &str) -> Result<RefundRow
 }
 
 /// A refund's invoice, locked until the unit of work ends, and the refund's place among the invoice's refunds.
-async fn find_locked(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<(Held, usize), Fail> {
+async fn find_locked(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    id: &str,
+) -> Result<(LockedInvoice, usize), Fail> {
     let invoice = find(tx, &context.scope, id).await?.invoice;
     let held = settlement::hold(tx, &context.scope, &invoice).await?;
     let mut held = held.ok_or_else(|| Fail::broken("a refund without its invoice"))?;
@@ -85,7 +89,7 @@ async fn find_locked(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<(He
 async fn settle(
     tx: &mut Tx,
     context: &Context<'_>,
-    held: Held,
+    held: LockedInvoice,
     id: &str,
 ) -> Result<RefundRow, Fail> {
     settlement::settle(tx, context, held, None).await?;
@@ -145,7 +149,7 @@ fn has_lapsed(row: &RefundRow, now: i64) -> bool {
 }
 
 /// The payments get back what the refund had been promised of them.
-fn give_back(held: &mut Held, row: &RefundRow) -> Result<(), Fail> {
+fn give_back(held: &mut LockedInvoice, row: &RefundRow) -> Result<(), Fail> {
     change(held, row, &row.sources, |payment, units| {
         payment.refunds_due = payment.refunds_due.minus(units)?;
         Some(())
@@ -158,7 +162,7 @@ fn give_back(held: &mut Held, row: &RefundRow) -> Result<(), Fail> {
 
 /// Changes what a refund has taken of each of its invoice's payments.
 fn change(
-    held: &mut Held,
+    held: &mut LockedInvoice,
     row: &RefundRow,
     taken: &[(String, Units)],
     change: impl Fn(&mut PaymentRow, Units) -> Option<()>,

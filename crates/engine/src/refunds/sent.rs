@@ -17,7 +17,7 @@ use crate::audit;
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine};
 use crate::screening::{self, Answers, Screened};
-use crate::settlement::Held;
+use crate::settlement::LockedInvoice;
 use crate::view::RefundView;
 
 /// Whether a text can be the hash of a transaction, on whichever network.
@@ -139,7 +139,7 @@ async fn its_own(
 
 /// The payments have sent what was promised of them. What a cancelled refund had given back is taken again: it is not
 /// offered a second time, and is held against the price as it is now.
-fn take_sent(held: &mut Held, at: usize, now: i64) -> Result<(), Fail> {
+fn take_sent(held: &mut LockedInvoice, at: usize, now: i64) -> Result<(), Fail> {
     let is_promised = held.refunds[at].is.counts();
     if !is_promised {
         let mut withdrawn = held.withdraw(now, &held.refunds[at].is.sources);

@@ -60,7 +60,7 @@ impl<T: Clone + PartialEq> Tracked<T> {
 
 /// An invoice, its payments and its refunds, locked until the unit of work ends.
 #[derive(Clone, Debug)]
-pub struct Held {
+pub struct LockedInvoice {
     pub invoice: Tracked<InvoiceRow>,
     pub payments: Vec<Tracked<PaymentRow>>,
     /// In the order in which they were made. Read only where something was promised and not sent: nothing that happens to
@@ -83,23 +83,33 @@ pub async fn ended(q: &mut impl Queries, rows: &[InvoiceRow]) -> Result<HashSet<
     Ok(ended.map(|it| it.id).collect())
 }
 
-pub async fn hold(tx: &mut Tx, scope: &Scope, invoice: &str) -> Result<Option<Held>, Fail> {
+pub async fn hold(
+    tx: &mut Tx,
+    scope: &Scope,
+    invoice: &str,
+) -> Result<Option<LockedInvoice>, Fail> {
     Ok(hold_many(tx, &[(scope, invoice)]).await?.pop())
 }
 
 /// Those of these invoices that exist, locked in the order of their ids.
-pub async fn hold_many(tx: &mut Tx, invoices: &[(&Scope, &str)]) -> Result<Vec<Held>, Fail> {
+pub async fn hold_many(
+    tx: &mut Tx,
+    invoices: &[(&Scope, &str)],
+) -> Result<Vec<LockedInvoice>, Fail> {
     let rows = till_store::invoices::lock_many(tx, invoices).await?;
     with_payments(tx, rows).await
 }
 
 /// The same, without those that somebody else holds at this moment.
-pub async fn hold_free(tx: &mut Tx, invoices: &[(&Scope, &str)]) -> Result<Vec<Held>, Fail> {
+pub async fn hold_free(
+    tx: &mut Tx,
+    invoices: &[(&Scope, &str)],
+) -> Result<Vec<LockedInvoice>, Fail> {
     let rows = till_store::invoices::lock_free(tx, invoices).await?;
     with_payments(tx, rows).await
 }
 
-async fn with_payments(tx: &mut Tx, rows: Vec<InvoiceRow>) -> Result<Vec<Held>, Fail> {
+async fn with_payments(tx: &mut Tx, rows: Vec<InvoiceRow>) -> Result<Vec<LockedInvoice>, Fail> {
     let found: Vec<(&Scope, &str)> = rows.iter().map(|row| (&row.scope, &*row.id)).collect();
     let mut payments: HashMap<String, Vec<Tracked<PaymentRow>>> = HashMap::new();
     for payment in till_store::payments::of_invoices(tx, &found).await? {
@@ -113,7 +123,7 @@ async fn with_payments(tx: &mut Tx, rows: Vec<InvoiceRow>) -> Result<Vec<Held>, 
             .as_ref()
             .is_some_and(|id| ended.contains(id))
     };
-    let held = |row: InvoiceRow| Held {
+    let held = |row: InvoiceRow| LockedInvoice {
         payments: payments.remove(&row.id).unwrap_or_default(),
         refunds: refunds.remove(&row.id).unwrap_or_default(),
         is_of_ended: is_ended(&row),
@@ -145,7 +155,7 @@ async fn open_refunds(
     Ok(refunds)
 }
 
-impl Held {
+impl LockedInvoice {
     /// What is so now is what the next step begins with.
     pub(super) fn next_step(&mut self) {
         self.invoice.next_step();

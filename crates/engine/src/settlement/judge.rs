@@ -9,7 +9,7 @@ use till_core::payment::{Hold, Payment, Verdict};
 use till_store::payments::PaymentRow;
 use till_store::screenings::ScreeningRow;
 
-use super::facts::Held;
+use super::facts::LockedInvoice;
 use crate::base::Context;
 use crate::screening::{self, Screened};
 
@@ -17,7 +17,7 @@ use crate::screening::{self, Screened};
 pub(super) fn pass_verdicts(
     context: &Context<'_>,
     terms: &Terms,
-    held: &mut Held,
+    held: &mut LockedInvoice,
 ) -> Vec<ScreeningRow> {
     let payments = held.facts();
     let limit = manual_review_minor(context, held.invoice.is.currency);

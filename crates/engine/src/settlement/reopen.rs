@@ -9,14 +9,18 @@ use till_core::invoice::{Deposit, PayOption};
 use till_store::Tx;
 use till_store::leases::LeaseRow;
 
-use super::facts::Held;
+use super::facts::LockedInvoice;
 use super::{judge, wallets};
 use crate::addresses;
 use crate::base::Context;
 use crate::base::fail::Fail;
 
 /// Gives an invoice that is about to wait again what it needs for that.
-pub async fn renew(tx: &mut Tx, context: &Context<'_>, held: &mut Held) -> Result<(), Fail> {
+pub async fn renew(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    held: &mut LockedInvoice,
+) -> Result<(), Fail> {
     for (network, number) in leased(&held.invoice.is.options) {
         if !take_back(tx, context, network.family, number, held.id()).await? {
             let fresh = lease_fresh(tx, context, network, held.id()).await?;
@@ -27,7 +31,7 @@ pub async fn renew(tx: &mut Tx, context: &Context<'_>, held: &mut Held) -> Resul
 }
 
 /// Whether the facts as they are now make a closed invoice wait again.
-pub(super) fn is_due(context: &Context<'_>, held: &Held) -> bool {
+pub(super) fn is_due(context: &Context<'_>, held: &LockedInvoice) -> bool {
     if held.invoice.is.closed_at.is_none() {
         return false;
     }

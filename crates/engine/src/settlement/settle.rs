@@ -14,7 +14,7 @@ use till_store::payments::PaymentRow;
 use till_store::screenings::ScreeningRow;
 use till_store::{Tx, Write};
 
-use super::facts::{Held, Tracked};
+use super::facts::{LockedInvoice, Tracked};
 use super::follow::Follower;
 use super::tell::{Extra, events_of};
 use super::{follow, judge, reopen};
@@ -25,7 +25,7 @@ use crate::outbox;
 /// An invoice whose facts change, in one step or several, until all that follows is written.
 pub struct Settling<'c> {
     pub context: &'c Context<'c>,
-    pub held: Held,
+    pub held: LockedInvoice,
     /// When it happens, in business time.
     pub at: i64,
     entries: Vec<NewEntry>,
@@ -39,7 +39,7 @@ pub struct Settling<'c> {
 }
 
 impl<'c> Settling<'c> {
-    pub fn new(context: &'c Context<'c>, held: Held) -> Settling<'c> {
+    pub fn new(context: &'c Context<'c>, held: LockedInvoice) -> Settling<'c> {
         Settling {
             context,
             at: held.moment(context),
@@ -109,7 +109,7 @@ impl<'c> Settling<'c> {
 pub async fn settle(
     tx: &mut Tx,
     context: &Context<'_>,
-    held: Held,
+    held: LockedInvoice,
     extra: Option<Extra>,
 ) -> Result<InvoiceRow, Fail> {
     let change = Change {
@@ -124,7 +124,7 @@ pub async fn settle(
 /// An invoice whose facts have changed, or whose time has.
 pub struct Change<'c> {
     pub context: &'c Context<'c>,
-    pub held: Held,
+    pub held: LockedInvoice,
     pub extra: Option<Extra>,
 }
 
@@ -167,7 +167,7 @@ pub async fn commit(
 }
 
 /// The payments as they were before this step, and which of them left on the way.
-fn stood<'h>(held: &'h Held, left: &HashSet<&str>) -> Vec<Stood<'h>> {
+fn stood<'h>(held: &'h LockedInvoice, left: &HashSet<&str>) -> Vec<Stood<'h>> {
     let known = held.payments.iter().filter_map(|it| it.was.as_ref());
     let stood = known.map(|was| Stood {
         payment: &was.id,

@@ -6,7 +6,7 @@ use till_store::events::EventRow;
 use till_store::invoices::InvoiceRow;
 use till_store::payments::PaymentRow;
 
-use super::facts::Held;
+use super::facts::LockedInvoice;
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox::{self, Told};
@@ -23,7 +23,7 @@ pub struct Extra {
 pub(super) fn events_of(
     context: &Context<'_>,
     at: i64,
-    held: &Held,
+    held: &LockedInvoice,
     left: &[PaymentRow],
     announcements: &[Announcement],
     extra: Option<&Extra>,
@@ -92,7 +92,7 @@ pub fn render(context: &Context<'_>, row: &InvoiceRow) -> Result<String, Fail> {
     serde_json::to_string(&view(context, row)?).map_err(Fail::broken)
 }
 
-fn render_held(context: &Context<'_>, held: &Held) -> Result<String, Fail> {
+fn render_held(context: &Context<'_>, held: &LockedInvoice) -> Result<String, Fail> {
     let view = view(context, &held.invoice.is)?;
     let view = match held.is_of_ended {
         true => view.of_ended(),

@@ -7,7 +7,7 @@ use till_core::error::{Code, Refusal};
 use till_store::Tx;
 use till_store::bindings::{Asked, BindingRow};
 
-use super::facts::Held;
+use super::facts::LockedInvoice;
 use crate::base::Context;
 use crate::base::fail::Fail;
 
@@ -16,7 +16,7 @@ use crate::base::fail::Fail;
 pub async fn tell(
     tx: &mut Tx,
     context: &Context<'_>,
-    held: &Held,
+    held: &LockedInvoice,
     asset: &Asset,
     sender: &str,
     last: Option<&BindingRow>,
@@ -76,7 +76,11 @@ pub async fn tell(
 
 /// The wallets of an invoice that waits again after a reversal are bound again. One for which no amount is left
 /// stays closed; asked again, it is told so.
-pub(super) async fn rebind(tx: &mut Tx, context: &Context<'_>, held: &Held) -> Result<(), Fail> {
+pub(super) async fn rebind(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    held: &LockedInvoice,
+) -> Result<(), Fail> {
     let known = till_store::bindings::of_invoice(tx, &context.scope, held.id()).await?;
     for (at, row) in known.iter().enumerate() {
         let is_same =

@@ -16,7 +16,7 @@ use till_store::{Queries, Tx};
 use super::purse::{Purse, top_ups};
 use crate::base::Context;
 use crate::base::fail::Fail;
-use crate::settlement::{self, Held};
+use crate::settlement::{self, LockedInvoice};
 
 pub(super) struct Locked {
     pub(super) row: SubscriptionRow,
@@ -24,9 +24,9 @@ pub(super) struct Locked {
     /// The attempt under way.
     pub(super) charge: Option<ChargeRow>,
     /// Its invoice, if that may still be paid.
-    pub(super) invoice: Option<Held>,
+    pub(super) invoice: Option<LockedInvoice>,
     /// The invoice of another attempt, where that was asked for.
-    pub(super) other: Option<Held>,
+    pub(super) other: Option<LockedInvoice>,
     pub(super) purse: Purse,
     /// Another attempt is under way than the one that all this is about: somebody has to look again.
     pub(super) is_stale: bool,
@@ -59,7 +59,7 @@ impl Locked {
         &mut self,
         tx: &mut Tx,
         context: &Context<'_>,
-        held: Held,
+        held: LockedInvoice,
     ) -> Result<InvoiceRow, Fail> {
         subscriptions::update(tx, &self.row).await?;
         let settled = settlement::settle(tx, context, held, None).await?;
@@ -175,7 +175,7 @@ pub(super) async fn hold_all(
     tx: &mut Tx,
     scope: &Scope,
     ids: &[String],
-) -> Result<Vec<Held>, Fail> {
+) -> Result<Vec<LockedInvoice>, Fail> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }

@@ -15,11 +15,11 @@ use till_store::{Queries, Tx};
 
 use crate::base::Context;
 use crate::base::fail::Fail;
-use crate::settlement::{Change, Held, Tracked, settle_all};
+use crate::settlement::{Change, LockedInvoice, Tracked, settle_all};
 
 #[derive(Default)]
 pub(super) struct Purse {
-    held: Vec<Held>,
+    held: Vec<LockedInvoice>,
     /// What the charge under way has set aside.
     aside: Vec<Tracked<CreditRow>>,
     /// What is new and has paid for its period, and what was returned.
@@ -90,7 +90,7 @@ impl Purse {
     pub(super) async fn open(
         tx: &mut Tx,
         scope: &Scope,
-        held: Vec<Held>,
+        held: Vec<LockedInvoice>,
         row: Option<&SubscriptionRow>,
     ) -> Result<Purse, Fail> {
         let aside = match row {

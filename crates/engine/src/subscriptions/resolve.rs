@@ -22,7 +22,7 @@ use super::step::{catch_up, resolve_later};
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox;
-use crate::settlement::Held;
+use crate::settlement::LockedInvoice;
 use crate::settlement::follow::period::{grace_end, renew, rhythm, take_up};
 use crate::settlement::follow::subscription::{attempts, charge_state, refresh, told};
 
@@ -70,7 +70,7 @@ impl Locked {
         tx: &mut Tx,
         context: &Context<'_>,
         charge: ChargeRow,
-        mut held: Held,
+        mut held: LockedInvoice,
         aside: Vec<CreditRow>,
     ) -> Result<(), Fail> {
         let (aside, paid_with): (Vec<_>, Vec<_>) = aside
@@ -139,7 +139,7 @@ impl Locked {
 
     /// Whether an attempt whose invoice was cancelled through no fault of its payer was paid to before that, by what is on the
     /// chain now and has not been promised back.
-    fn may_count_again(&self, charge: &ChargeRow, held: &Held) -> bool {
+    fn may_count_again(&self, charge: &ChargeRow, held: &LockedInvoice) -> bool {
         let Some(at) = held.invoice.is.cancelled_at else {
             return false;
         };
@@ -182,7 +182,7 @@ impl Locked {
         tx: &mut Tx,
         context: &Context<'_>,
         mut charge: ChargeRow,
-        mut held: Held,
+        mut held: LockedInvoice,
         aside: Vec<CreditRow>,
     ) -> Result<(), Fail> {
         let at = held.moment(context);
@@ -212,7 +212,7 @@ impl Locked {
         tx: &mut Tx,
         context: &Context<'_>,
         mut charge: ChargeRow,
-        mut held: Held,
+        mut held: LockedInvoice,
         passed: &[ChargeRow],
     ) -> Result<(), Fail> {
         let has_risen = self.lower_again(context, &charge, &mut held.invoice.is)?;
@@ -284,7 +284,7 @@ impl Locked {
         tx: &mut Tx,
         context: &Context<'_>,
         mut charge: ChargeRow,
-        mut held: Held,
+        mut held: LockedInvoice,
     ) -> Result<(), Fail> {
         let status = held.assess(held.moment(context)).status;
         if status == InvoiceStatus::AwaitingPayment {
@@ -334,13 +334,13 @@ impl Locked {
 }
 
 /// What a charge is by its invoice, whose time may be over though nobody has looked yet.
-fn by_now(context: &Context<'_>, held: &Held) -> ChargeState {
+fn by_now(context: &Context<'_>, held: &LockedInvoice) -> ChargeState {
     let at = held.moment(context);
     let assessed = held.assess(at);
     ChargeState::of(assessed.status, assessed.is_over.then_some(at))
 }
 
-fn is_partly(context: &Context<'_>, held: &Held) -> bool {
+fn is_partly(context: &Context<'_>, held: &LockedInvoice) -> bool {
     held.assess(held.moment(context)).status == InvoiceStatus::PartiallyPaid
 }
 
@@ -363,7 +363,7 @@ async fn forget_spare(tx: &mut Tx, mut charge: ChargeRow) -> Result<(), Fail> {
     Ok(())
 }
 
-fn has_refundable(held: &Held) -> bool {
+fn has_refundable(held: &LockedInvoice) -> bool {
     let refundable = PaymentStatus::Refundable;
     held.payments
         .iter()

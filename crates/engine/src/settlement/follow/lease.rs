@@ -14,7 +14,7 @@ use till_store::{Tx, Write};
 use super::Follower;
 use crate::base::Context;
 use crate::base::fail::Fail;
-use crate::settlement::facts::Held;
+use crate::settlement::facts::LockedInvoice;
 
 pub(super) fn writes(settled: &[Follower<'_>]) -> Result<Write, Fail> {
     let mut cooling = Vec::new();
@@ -111,7 +111,7 @@ fn addresses<'s>(done: &Follower<'s>) -> Vec<(Family, &'s Deposit)> {
 pub(in crate::settlement) fn apply(
     context: &Context<'_>,
     at: i64,
-    held: &mut Held,
+    held: &mut LockedInvoice,
     was_closed: bool,
 ) {
     let is_closed = held.invoice.is.closed_at.is_some();

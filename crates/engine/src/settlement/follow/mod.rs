@@ -13,14 +13,14 @@ pub mod timer;
 use till_core::invoice::Status;
 use till_store::Write;
 
-use super::facts::Held;
+use super::facts::LockedInvoice;
 use crate::base::Context;
 use crate::base::fail::Fail;
 
 /// A settled invoice, as its followers see it.
 pub(super) struct Follower<'s> {
     pub(super) context: &'s Context<'s>,
-    pub(super) held: &'s Held,
+    pub(super) held: &'s LockedInvoice,
     /// When it happens, in business time.
     pub(super) at: i64,
     /// Some step on the way made it wait again, whatever came after.

@@ -9,10 +9,10 @@ use till_store::refunds::RefundRow;
 use super::Follower;
 use crate::base::fail::Fail;
 use crate::screening;
-use crate::settlement::facts::Held;
+use crate::settlement::facts::LockedInvoice;
 
 /// Gives each refund the status that its facts call for. `after` is what the invoice comes to with these facts.
-pub(in crate::settlement) fn apply(at: i64, held: &mut Held, after: &Assessment) {
+pub(in crate::settlement) fn apply(at: i64, held: &mut LockedInvoice, after: &Assessment) {
     let cover = cover(held, after);
     let mut received = Received::default();
     for index in 0..held.refunds.len() {
@@ -38,7 +38,7 @@ pub(in crate::settlement) fn apply(at: i64, held: &mut Held, after: &Assessment)
 }
 
 /// A cancelled invoice asks for nothing, so nothing is missing of its price.
-fn cover(held: &Held, after: &Assessment) -> Cover {
+fn cover(held: &LockedInvoice, after: &Assessment) -> Cover {
     if after.is_covered || held.invoice.is.cancelled_at.is_some() {
         Cover::Paid
     } else if after.is_covered_with_disputed {
@@ -49,7 +49,7 @@ fn cover(held: &Held, after: &Assessment) -> Cover {
 }
 
 /// The first thing that is wrong with the payments that a refund is drawn from.
-fn sources_doubt(held: &Held, row: &RefundRow) -> Option<ReviewReason> {
+fn sources_doubt(held: &LockedInvoice, row: &RefundRow) -> Option<ReviewReason> {
     let is_source = |id: &str| row.sources.iter().any(|(of, _)| of == id);
     let payments = held.payments.iter().map(|payment| &payment.is);
     let sources = payments.filter(|payment| is_source(&payment.id));
@@ -64,7 +64,7 @@ struct Received(Vec<(String, Units)>);
 
 impl Received {
     /// Whether what this refund gives back is there, besides what was sent and what earlier ones give back.
-    fn has(&mut self, held: &Held, row: &RefundRow) -> bool {
+    fn has(&mut self, held: &LockedInvoice, row: &RefundRow) -> bool {
         if !row.counts() || row.sent_at.is_some() {
             return true;
         }
@@ -85,7 +85,7 @@ impl Received {
 }
 
 /// What was received in an asset, without what was sent back.
-fn left(held: &Held, asset: &str) -> Units {
+fn left(held: &LockedInvoice, asset: &str) -> Units {
     let of_asset = || {
         let payments = held.payments.iter().map(|payment| &payment.is);
         payments.filter(|payment| payment.asset == asset)

@@ -10,7 +10,7 @@ use super::fired::Fired;
 use super::unread::put_off;
 use crate::base::Context;
 use crate::base::fail::Fail;
-use crate::settlement::{Change, Held, hold_free, hold_many, settle_all};
+use crate::settlement::{Change, LockedInvoice, hold_free, hold_many, settle_all};
 
 /// What becomes of invoices that somebody else holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(super) async fn expire(
         Locked::Left => hold_free(tx, &ids).await?,
         Locked::Awaited => hold_many(tx, &ids).await?,
     };
-    let mut held: HashMap<String, Held> = held
+    let mut held: HashMap<String, LockedInvoice> = held
         .into_iter()
         .map(|held| (held.id().to_owned(), held))
         .collect();
@@ -68,7 +68,10 @@ fn invoice_of<'d>((context, timer): &(&'d Context<'_>, &'d Due)) -> (&'d Scope, 
 }
 
 /// When a subscription's invoice expires, its next attempt may fall due before the next of these does.
-fn until_something_follows(due: &[(&Context<'_>, &Due)], held: &HashMap<String, Held>) -> usize {
+fn until_something_follows(
+    due: &[(&Context<'_>, &Due)],
+    held: &HashMap<String, LockedInvoice>,
+) -> usize {
     let follows = |(_, timer): &(&Context<'_>, &Due)| {
         let held = held.get(&timer.subject);
         held.is_some_and(|held| held.invoice.is.subscription.is_some())
@@ -82,7 +85,7 @@ fn until_something_follows(due: &[(&Context<'_>, &Due)], held: &HashMap<String, 
 async fn without_locked(
     tx: &mut Tx,
     due: &[(&Context<'_>, &Due)],
-    held: &HashMap<String, Held>,
+    held: &HashMap<String, LockedInvoice>,
 ) -> Result<Vec<Due>, Fail> {
     let missing: Vec<(&Scope, &str)> = due
         .iter()

@@ -9,7 +9,7 @@ use till_store::timers::Due;
 
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine};
-use crate::settlement::Held;
+use crate::settlement::LockedInvoice;
 use till_watch::Watching;
 
 /// When it is looked at again.
@@ -19,7 +19,7 @@ const AGAIN_MS: i64 = 2 * SECOND_MS;
 pub(super) async fn put_off(
     tx: &mut Tx,
     due: &[(&Context<'_>, &Due)],
-    held: &HashMap<String, Held>,
+    held: &HashMap<String, LockedInvoice>,
 ) -> Result<Vec<Due>, Fail> {
     let Some((engine, watching)) = due.first().and_then(|(context, _)| watched(context.engine))
     else {
