@@ -12,7 +12,7 @@ use crate::view::event_body;
 
 /// What an event says, apart from when and to whom.
 #[derive(Clone, Copy, Debug)]
-pub struct Told<'a> {
+pub struct EventContent<'a> {
     pub event: EventType,
     /// The id of what it is about.
     pub subject: &'a str,
@@ -28,12 +28,12 @@ pub struct Told<'a> {
     pub payments: Option<&'a str>,
 }
 
-pub fn make(context: &Context<'_>, told: Told<'_>) -> EventRow {
+pub fn make(context: &Context<'_>, told: EventContent<'_>) -> EventRow {
     make_at(context, context.now, told)
 }
 
 /// The same for what happened at `at`, in business time.
-pub fn make_at(context: &Context<'_>, at: i64, told: Told<'_>) -> EventRow {
+pub fn make_at(context: &Context<'_>, at: i64, told: EventContent<'_>) -> EventRow {
     let id = context.engine.ids.make(IdKind::Event);
     let body = event_body(
         &id,

@@ -26,7 +26,7 @@ use crate::base::{Change, Context, Engine, Merchant};
 use crate::invoices::create;
 use crate::invoices::quote::{NewInvoice, check_return_url};
 use crate::offers;
-use crate::outbox::{self, Told};
+use crate::outbox::{self, EventContent};
 use crate::view::{LinkView, PayerLinkView};
 
 /// What a merchant says about a link; on creation, what is not said is empty.
@@ -181,7 +181,7 @@ async fn announce(
 ) -> Result<(), Fail> {
     let object = serde_json::to_string(&render(context, row)?).map_err(Fail::broken)?;
     let event = |event: &EventType| {
-        let told = Told {
+        let told = EventContent {
             event: *event,
             subject: &row.id,
             invoice: None,

@@ -15,7 +15,7 @@ use super::{find_locked, settle};
 use crate::audit;
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine, Merchant};
-use crate::outbox::{self, Told};
+use crate::outbox::{self, EventContent};
 use crate::screening::{self, Answers, Screened};
 use crate::view::{ClaimNetwork, ClaimView, RefundView};
 
@@ -206,7 +206,7 @@ fn is_contract(network: &Network, address: &str) -> bool {
 async fn announce(tx: &mut Tx, context: &Context<'_>, row: &RefundRow) -> Result<(), Fail> {
     let view = RefundView::of(row, &context.engine.config.checkout_url, None);
     let object = serde_json::to_string(&view).map_err(Fail::broken)?;
-    let told = Told {
+    let told = EventContent {
         event: EventType::RefundClaimed,
         // Told among the invoice's events, in their order.
         subject: &row.invoice,

@@ -9,7 +9,7 @@ use till_store::payments::PaymentRow;
 use super::facts::LockedInvoice;
 use crate::base::Context;
 use crate::base::fail::Fail;
-use crate::outbox::{self, Told};
+use crate::outbox::{self, EventContent};
 use crate::view::{InvoiceView, PaymentView, payer_payments};
 
 /// Something to announce beside what the difference says: a review's outcome.
@@ -43,7 +43,7 @@ pub(super) fn events_of(
             seq += 1;
             seq
         });
-        let told = Told {
+        let told = EventContent {
             event,
             subject: &invoice.id,
             invoice: Some(&invoice.id),

@@ -17,7 +17,7 @@ use crate::base::fail::Fail;
 use crate::base::{Answer, Context, Engine};
 use crate::invoices::quote::{NewInvoice, Quote};
 use crate::once::{self, Once};
-use crate::outbox::{self, Told};
+use crate::outbox::{self, EventContent};
 use crate::view::InvoiceView;
 
 /// A draft with all its addresses, one for each family of its options.
@@ -188,7 +188,7 @@ pub(super) fn expiry(row: &InvoiceRow) -> TimerRow {
 }
 
 pub(super) fn created(context: &Context<'_>, invoice: &str, object: &str) -> EventRow {
-    let told = Told {
+    let told = EventContent {
         event: EventType::InvoiceCreated,
         subject: invoice,
         invoice: Some(invoice),

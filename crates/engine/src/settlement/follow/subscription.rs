@@ -22,7 +22,7 @@ use super::Follower;
 use super::period::{made, renew, take_up, undo};
 use crate::base::Context;
 use crate::base::fail::Fail;
-use crate::outbox::{self, Told};
+use crate::outbox::{self, EventContent};
 use crate::settlement::facts::Tracked;
 use crate::settlement::tell::render;
 use crate::view::SubscriptionView;
@@ -327,7 +327,7 @@ pub fn told(
     let shown = invoice
         .map(|invoice| render(context, invoice))
         .transpose()?;
-    let told = Told {
+    let told = EventContent {
         event,
         subject: &row.id,
         invoice: invoice.map(|invoice| invoice.id.as_str()),
