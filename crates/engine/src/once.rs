@@ -123,8 +123,8 @@ pub async fn claim(
         return Ok(None);
     }
     match kept_by(tx, holder, once).await? {
-        Kept::Answer(answer) => Ok(Some(answer)),
-        Kept::Expired => {
+        KeyState::Answer(answer) => Ok(Some(answer)),
+        KeyState::Expired => {
             idempotency::forget(tx, &key).await?;
             let claimed = idempotency::claim(tx, &key, &once.fingerprint, real_now).await;
             match claimed.map_err(key_error)? {
@@ -133,7 +133,7 @@ pub async fn claim(
             }
         }
         // It was there a moment ago.
-        Kept::Nothing => Err(Fail::Again),
+        KeyState::Nothing => Err(Fail::Again),
     }
 }
 
@@ -154,28 +154,36 @@ pub fn in_use() -> Refusal {
 
 /// What a key stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum KeyState {
     Answer(Answer),
     /// Its answer is past its retention: whoever writes may forget it and use the key anew.
     Expired,
     Nothing,
 }
 
-pub async fn kept(q: &mut impl Queries, context: &Context<'_>, once: &Once) -> Result<Kept, Fail> {
+pub async fn key_state(
+    q: &mut impl Queries,
+    context: &Context<'_>,
+    once: &Once,
+) -> Result<KeyState, Fail> {
     kept_by(q, &KeyHolder::of(context), once).await
 }
 
-async fn kept_by(q: &mut impl Queries, holder: &KeyHolder<'_>, once: &Once) -> Result<Kept, Fail> {
+async fn kept_by(
+    q: &mut impl Queries,
+    holder: &KeyHolder<'_>,
+    once: &Once,
+) -> Result<KeyState, Fail> {
     match idempotency::kept_answer(q, &once.key_of(holder.scope)).await? {
-        None => Ok(Kept::Nothing),
-        Some(kept) if kept.created_at < oldest_kept(holder.real_now) => Ok(Kept::Expired),
-        Some(kept) => replay(holder.engine, holder.scope, once, &kept).map(Kept::Answer),
+        None => Ok(KeyState::Nothing),
+        Some(kept) if kept.created_at < oldest_kept(holder.real_now) => Ok(KeyState::Expired),
+        Some(kept) => replay(holder.engine, holder.scope, once, &kept).map(KeyState::Answer),
     }
 }
 
 /// Frees a key whose answer is past its retention.
 pub async fn forget(tx: &mut Tx, context: &Context<'_>, once: &Once) -> Result<(), Fail> {
-    if kept(tx, context, once).await? == Kept::Expired {
+    if key_state(tx, context, once).await? == KeyState::Expired {
         idempotency::forget(tx, &once.key_of(&context.scope)).await?;
     }
     Ok(())
@@ -194,8 +202,8 @@ pub async fn answer_of(
         real_now: engine.clock.now_ms(),
     };
     match kept_by(&mut reader, &holder, once).await? {
-        Kept::Answer(answer) => Ok(Some(answer)),
-        Kept::Expired | Kept::Nothing => Ok(None),
+        KeyState::Answer(answer) => Ok(Some(answer)),
+        KeyState::Expired | KeyState::Nothing => Ok(None),
     }
 }
 

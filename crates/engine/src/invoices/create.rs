@@ -22,7 +22,7 @@ use crate::base::fail::Fail;
 use crate::base::{Answer, Context, Effects, Engine};
 use crate::invoices::quote::{NewInvoice, Quote, quote};
 use crate::invoices::wanted::Wanted;
-use crate::once::{self, Kept, Once};
+use crate::once::{self, KeyState, Once};
 use rows::Ready;
 
 pub use single::{Billed, create_billed, create_link_invoice};
@@ -105,8 +105,8 @@ async fn draft<'a>(
         let key = request.once.key_of(&request.scope);
         if bound.contains(&key) {
             let mut reader = engine.db.read().await?;
-            match once::kept(&mut reader, context, &request.once).await {
-                Ok(Kept::Answer(kept)) => {
+            match once::key_state(&mut reader, context, &request.once).await {
+                Ok(KeyState::Answer(kept)) => {
                     answers[index] = Some(Ok(kept));
                     continue;
                 }
@@ -115,8 +115,8 @@ async fn draft<'a>(
                     continue;
                 }
                 Err(fail) => return Err(fail),
-                Ok(Kept::Expired) => forget(engine, request).await?,
-                Ok(Kept::Nothing) => {}
+                Ok(KeyState::Expired) => forget(engine, request).await?,
+                Ok(KeyState::Nothing) => {}
             }
         }
         if !drafted.insert(key) {
