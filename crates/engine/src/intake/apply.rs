@@ -8,7 +8,7 @@ use till_core::money::Units;
 use till_core::payment::{AttributedBy, Hold, Level, PaymentStatus, Verdict};
 use till_store::payments::PaymentRow;
 
-use super::attribute::{Found, Reason};
+use super::attribute::{Attribution, Reason};
 use super::{Observation, Receipt, Sighting, Source, receipt_of, told_of};
 use crate::base::Context;
 use crate::base::fail::Fail;
@@ -35,7 +35,7 @@ impl Taken {
 }
 
 /// What was seen, and whose it is.
-pub(super) type News<'n> = (&'n Found, &'n Observation);
+pub(super) type News<'n> = (&'n Attribution, &'n Observation);
 
 /// What came together is taken in together, so that nobody hears of a moment between two transfers of one block.
 pub(super) fn apply_all(

@@ -39,7 +39,7 @@ impl By {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct Attribution {
     pub(super) scope: Scope,
     pub(super) invoice: String,
     pub(super) by: By,
@@ -71,7 +71,7 @@ impl Reason {
 pub(super) type Contexts<'e> = HashMap<Scope, Context<'e>>;
 
 /// Everything that deciding about a batch of transfers needs, read in a few statements.
-pub(super) struct Known {
+pub(super) struct AttributionFacts {
     leases: HashMap<String, Vec<LeaseRow>>,
     bindings: HashMap<BindingKey, Vec<BindingRow>>,
     /// When those that are known were first seen, in real time: mined again, a transfer may stand at another place.
@@ -97,8 +97,11 @@ fn binding_key(observation: &Observation) -> Option<BindingKey> {
     ))
 }
 
-impl Known {
-    pub(super) async fn read(tx: &mut Tx, observations: &[&Observation]) -> Result<Known, Fail> {
+impl AttributionFacts {
+    pub(super) async fn read(
+        tx: &mut Tx,
+        observations: &[&Observation],
+    ) -> Result<AttributionFacts, Fail> {
         let senders = observations.iter().flat_map(|it| &it.senders);
         let mut addresses: Vec<&str> = observations.iter().map(|it| &*it.recipient).collect();
         addresses.extend(senders.map(String::as_str));
@@ -137,7 +140,7 @@ impl Known {
             let seen = seen.or_insert(fact.first_seen_at);
             *seen = fact.first_seen_at.min(*seen);
         }
-        Ok(Known {
+        Ok(AttributionFacts {
             leases,
             bindings,
             first_seen,
@@ -186,7 +189,7 @@ impl Known {
         &self,
         contexts: &Contexts<'_>,
         observation: &Observation,
-    ) -> Result<Found, Reason> {
+    ) -> Result<Attribution, Reason> {
         let network = Registry::builtin()
             .network(&observation.network)
             .ok_or(Reason::NoLease)?;
@@ -209,7 +212,7 @@ impl Known {
                 })
                 .collect();
             let index = by_lease(&tenures, at).ok_or(Reason::NoLease)?;
-            return Ok(Found {
+            return Ok(Attribution {
                 scope: owner,
                 invoice: leases[index].invoice.clone(),
                 by: By::DepositAddress,
@@ -225,7 +228,7 @@ impl Known {
         contexts: &Contexts<'_>,
         observation: &Observation,
         mode: Mode,
-    ) -> Result<Found, Reason> {
+    ) -> Result<Attribution, Reason> {
         let key = binding_key(observation).ok_or(Reason::NoLease)?;
         let rows = self.bindings.get(&key).into_iter().flatten();
         let mut of_accounts: HashMap<&Scope, Vec<&BindingRow>> = HashMap::new();
@@ -244,7 +247,7 @@ impl Known {
             _ => return Err(Reason::Ambiguous),
         };
         let context = contexts.get(&row.scope).ok_or(Reason::NoLease)?;
-        Ok(Found {
+        Ok(Attribution {
             scope: row.scope.clone(),
             invoice: row.invoice.clone(),
             by: By::WalletBinding { suffix: row.suffix },

@@ -8,7 +8,7 @@ use till_store::payments::PaymentRow;
 use till_store::transfers::TransferRow;
 
 use super::apply::{News, Taken, apply_all};
-use super::attribute::{Contexts, Found, Known, Reason, load_contexts};
+use super::attribute::{Attribution, AttributionFacts, Contexts, Reason, load_contexts};
 use super::displaced::with_displaced;
 use super::{Identity, Observation, Receipt, Sighting, Source, receipt_of, told_of};
 use crate::base::fail::Fail;
@@ -125,7 +125,7 @@ async fn settle_one<'c>(
 }
 
 /// Whose each transfer is that was told of, or why it is nobody's; no reason where it says nothing at all.
-type Owners = Vec<Result<Found, Option<Reason>>>;
+type Owners = Vec<Result<Attribution, Option<Reason>>>;
 
 fn identities(observations: &[Observation]) -> Vec<Identity<'_>> {
     let mut identities: Vec<Identity<'_>> =
@@ -155,7 +155,7 @@ async fn find_owners<'e>(
         payment_of(it).is_none() && it.sighting.level().is_some() && !it.brought().is_zero()
     };
     let unknown: Vec<&Observation> = said.iter().copied().filter(is_first).collect();
-    let known = Known::read(tx, &unknown).await?;
+    let known = AttributionFacts::read(tx, &unknown).await?;
     let mut firsts: HashMap<Receipt<'_>, &Observation> = HashMap::with_capacity(unknown.len());
     for first in &unknown {
         firsts.entry(first.receipt()).or_insert(first);
@@ -167,7 +167,7 @@ async fn find_owners<'e>(
     let mut owners = Owners::with_capacity(said.len());
     for observation in said.iter().copied() {
         let owner = match payment_of(observation) {
-            Some(row) => Ok(Found {
+            Some(row) => Ok(Attribution {
                 scope: row.scope.clone(),
                 invoice: row.invoice.clone(),
                 by: super::attribute::By::DepositAddress,
@@ -178,7 +178,7 @@ async fn find_owners<'e>(
                 None => Err(None),
             },
         };
-        let allowed = |found: &Found| door.only.is_none_or(|only| *only == found.scope);
+        let allowed = |found: &Attribution| door.only.is_none_or(|only| *only == found.scope);
         owners.push(match owner {
             Ok(found) if !allowed(&found) => Err(Some(Reason::NoLease)),
             owner => owner,
