@@ -7,7 +7,7 @@ use till_chains::Derivation;
 use till_core::asset::{Family, Mode};
 use till_core::payment::Level;
 use till_engine::Fail;
-use till_engine::intake::Source;
+use till_engine::intake::TransferOrigin;
 use till_engine::merchants::accounts::{Modes, NewAccount, create_account};
 
 use crate::harness::{BASE, BTC, NILE, SEPOLIA, Setup, Till, address, id, text};
@@ -266,7 +266,7 @@ on_every_engine! {
         let made = till_core::time::parse(&text(&invoice["created_at"])).unwrap() + 20 * 86_400_000;
         let tx = format!("0x{}", "c1".repeat(32));
         let mut late = transfer(&invoice, BASE, 15_000_000, &tx, 0, Level::Final, made);
-        late.source = Source::Simulation;
+        late.source = TransferOrigin::Simulation;
         observe(&till, &till.scope(), &[late]).await;
         let told = till.events(&id(&invoice)).await;
         let last = &told.last().unwrap()["data"]["object"];
@@ -304,11 +304,11 @@ on_every_engine! {
         let made = till_core::time::parse(&text(&second["created_at"])).unwrap();
         let mut seen = transfer(&second, BASE, 25_000_000, &tx("b2"), 0, Level::Final, made / 1_000 * 1_000 - 30_000);
         // On a chain of the account's own time: a real one's blocks do not follow a test clock.
-        seen.source = Source::Simulation;
+        seen.source = TransferOrigin::Simulation;
         observe(&till, &till.scope(), &[seen]).await;
         assert_eq!(till.retrieve(&id(&second)).await["status"], "paid");
         let mut seen = transfer(&second, BASE, 5_000_000, &tx("b3"), 0, Level::Final, made - 90_000);
-        seen.source = Source::Simulation;
+        seen.source = TransferOrigin::Simulation;
         observe(&till, &till.scope(), &[seen]).await;
         assert_eq!(till.retrieve(&id(&first)).await["status"], "overpaid");
     }

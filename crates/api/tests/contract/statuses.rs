@@ -6,7 +6,7 @@ use till_core::money::Units;
 use till_core::payment::Level;
 use till_engine::Fail;
 use till_engine::base::Context;
-use till_engine::intake::{Door, Observation, Sighting, Source, Taken, take_in};
+use till_engine::intake::{Door, Observation, Sighting, Taken, TransferOrigin, take_in};
 
 use crate::harness::{BASE, BTC, NILE, SEPOLIA, Setup, Till, address, id, text};
 
@@ -69,7 +69,7 @@ pub fn transfer(
             hash: "0xb".to_owned(),
             time: at,
         },
-        source: Source::Chain,
+        source: TransferOrigin::Chain,
     }
 }
 

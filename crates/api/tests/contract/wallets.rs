@@ -5,7 +5,7 @@ use till_chains::testing::Wallet;
 use till_core::asset::{Family, Registry};
 use till_core::money::Units;
 use till_core::payment::Level;
-use till_engine::intake::{Observation, Sighting, Source};
+use till_engine::intake::{Observation, Sighting, TransferOrigin};
 
 use crate::harness::{BASE, NILE, Reply, Setup, Till, address, id, text};
 
@@ -50,7 +50,7 @@ fn sent(binding: &Value, tx: u8, time: i64) -> Observation {
             hash: format!("0x{}", "fa".repeat(32)),
             time,
         },
-        source: Source::Chain,
+        source: TransferOrigin::Chain,
     }
 }
 

@@ -12,7 +12,7 @@ use till_core::role::{Permission, Role};
 use till_core::scope::Credential;
 use till_engine::base::Asker;
 use till_engine::base::asker::{Means, Member};
-use till_engine::intake::{Door, Observation, Sighting, Source, take_in};
+use till_engine::intake::{Door, Observation, Sighting, TransferOrigin, take_in};
 use till_engine::invoices::create::CreateInvoice;
 use till_engine::invoices::gather::create_all;
 use till_engine::invoices::quote::NewInvoice;
@@ -82,7 +82,7 @@ async fn held_in_live(till: &Till, n: u8) -> Value {
             hash: "0xb".to_owned(),
             time: till_core::time::parse(&text(&invoice["created_at"])).unwrap(),
         },
-        source: Source::Chain,
+        source: TransferOrigin::Chain,
     }];
     let seen = &seen[..];
     let scope = till.live_scope();

@@ -9,7 +9,7 @@ use till_core::payment::{AttributedBy, Hold, Level, PaymentStatus, Verdict};
 use till_store::payments::PaymentRow;
 
 use super::attribute::{Attribution, Reason};
-use super::{Observation, Receipt, Sighting, Source, receipt_of, told_of};
+use super::{Observation, Receipt, Sighting, TransferOrigin, receipt_of, told_of};
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::screening;
@@ -208,9 +208,10 @@ fn first_sighting(
         senders: observation.senders.clone(),
         recipient: observation.recipient.clone(),
         attributed_by: found.by.name(),
-        simulated: observation.source == Source::Simulation,
+        simulated: observation.source == TransferOrigin::Simulation,
         first_seen_at: found.first_seen_at.min(now),
-        by_sight: observation.source == Source::Chain && context.merchant.row.clock_offset_ms != 0,
+        by_sight: observation.source == TransferOrigin::Chain
+            && context.merchant.row.clock_offset_ms != 0,
         credited_at: None,
         gone_at: None,
         credit_turn: None,

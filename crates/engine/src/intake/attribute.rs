@@ -11,7 +11,7 @@ use till_store::Tx;
 use till_store::bindings::BindingRow;
 use till_store::leases::LeaseRow;
 
-use super::{Observation, Sighting, Source};
+use super::{Observation, Sighting, TransferOrigin};
 use crate::base::fail::Fail;
 use crate::base::{Context, Effects, Engine};
 
@@ -165,8 +165,8 @@ impl AttributionFacts {
     /// When a transfer was made, in an account's business time. A block's time is real: where a test clock was moved,
     /// the business time at which the transfer was first seen stands for it.
     fn made_at(&self, context: &Context<'_>, observation: &Observation) -> i64 {
-        let is_moved =
-            observation.source == Source::Chain && context.merchant.row.clock_offset_ms != 0;
+        let is_moved = observation.source == TransferOrigin::Chain
+            && context.merchant.row.clock_offset_ms != 0;
         match &observation.sighting {
             Sighting::InBlock { time, .. } if !is_moved => (*time).min(context.now),
             _ => self.first_seen_at(context, observation),

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use till_store::payments::PaymentRow;
 
-use super::{Identity, Observation, Sighting, Source, is_rerouted, receipt_of};
+use super::{Identity, Observation, Sighting, TransferOrigin, is_rerouted, receipt_of};
 
 /// What was seen, and what follows from it for those who were paid there before.
 pub(super) struct Told<'o> {
@@ -73,8 +73,8 @@ fn gone(row: &PaymentRow) -> Observation {
         recipient: row.recipient.clone(),
         sighting: Sighting::Removed,
         source: match row.simulated {
-            true => Source::Simulation,
-            false => Source::Chain,
+            true => TransferOrigin::Simulation,
+            false => TransferOrigin::Chain,
         },
     }
 }

@@ -10,7 +10,7 @@ use till_store::transfers::TransferRow;
 use super::apply::{News, Taken, apply_all};
 use super::attribute::{Attribution, AttributionFacts, Contexts, Reason, load_contexts};
 use super::displaced::with_displaced;
-use super::{Identity, Observation, Receipt, Sighting, Source, receipt_of, told_of};
+use super::{Identity, Observation, Receipt, Sighting, TransferOrigin, receipt_of, told_of};
 use crate::base::fail::Fail;
 use crate::base::{Context, Effects, Engine};
 use crate::settlement::{self, LockedInvoice, Settling, reopen};
@@ -212,7 +212,7 @@ fn facts(engine: &Engine, observations: &[Observation], taken: &[Taken]) -> Vec<
             registers: observation.registers.clone(),
             senders: observation.senders.clone(),
             recipient: observation.recipient.clone(),
-            simulated: observation.source == Source::Simulation,
+            simulated: observation.source == TransferOrigin::Simulation,
             first_seen_at: now,
             height,
             block_hash: hash,

@@ -37,7 +37,7 @@ pub struct Observation {
     pub senders: Vec<String>,
     pub recipient: String,
     pub sighting: Sighting,
-    pub source: Source,
+    pub source: TransferOrigin,
 }
 
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ pub enum Sighting {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum TransferOrigin {
     Chain,
     Simulation,
 }

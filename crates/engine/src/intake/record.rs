@@ -10,7 +10,7 @@ use till_store::transfers::TransferRow;
 use till_watch::{Seen, Tip};
 
 use super::step::Step;
-use super::{Identity, Observation, Sighting, Source};
+use super::{Identity, Observation, Sighting, TransferOrigin};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::screening::{self, Answers};
@@ -453,8 +453,8 @@ pub(super) fn observe(network: Option<&NetworkRow>, fact: &TransferRow) -> Obser
         recipient: fact.recipient.clone(),
         sighting,
         source: match fact.simulated {
-            true => Source::Simulation,
-            false => Source::Chain,
+            true => TransferOrigin::Simulation,
+            false => TransferOrigin::Chain,
         },
     }
 }

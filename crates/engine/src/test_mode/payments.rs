@@ -14,7 +14,7 @@ use till_store::payments::PaymentRow;
 
 use crate::base::Context;
 use crate::base::fail::{Fail, missing, missing_or_in_mode};
-use crate::intake::{Door, Observation, Sighting, Source, Taken, take_in};
+use crate::intake::{Door, Observation, Sighting, Taken, TransferOrigin, take_in};
 use crate::invoices::find_locked;
 
 #[derive(Clone, Debug, Default)]
@@ -87,7 +87,7 @@ pub async fn simulate_payment(
                 time: context.now,
             },
         },
-        source: Source::Simulation,
+        source: TransferOrigin::Simulation,
     };
     let mut observations: Vec<Observation> = steps.into_iter().map(observe).collect();
     let block_hash = random_hash(context, asset.family);
@@ -357,7 +357,7 @@ fn seen_again(payment: &PaymentRow, sighting: Sighting) -> Observation {
         senders: payment.senders.clone(),
         recipient: payment.recipient.clone(),
         sighting,
-        source: Source::Simulation,
+        source: TransferOrigin::Simulation,
     }
 }
 

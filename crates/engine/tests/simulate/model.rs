@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use till_core::asset::Registry;
 use till_core::payment::Level;
 use till_core::scope::Scope;
-use till_engine::intake::{Observation, Sighting, Source};
+use till_engine::intake::{Observation, Sighting, TransferOrigin};
 
 use crate::chain::TransferId;
 use crate::expect::{Expected, Part, Seen, Terms, expect, is_paid, verdicts};
@@ -538,7 +538,7 @@ impl Merchant {
 
     /// Block times are real, and a moved clock does not move them: then it counts when a transfer was first seen.
     fn is_moved(&self, seen: &Observation) -> bool {
-        seen.source == Source::Chain && self.offset_ms != 0
+        seen.source == TransferOrigin::Chain && self.offset_ms != 0
     }
 
     /// When a transfer was made, in business time.

@@ -6,7 +6,7 @@ use till_core::chain::Block;
 use till_core::money::Units;
 use till_core::payment::Level;
 use till_engine::intake::chain::{Step, Tip};
-use till_engine::intake::{Observation, Sighting, Source};
+use till_engine::intake::{Observation, Sighting, TransferOrigin};
 
 use crate::chain::TransferId;
 use crate::model::Model;
@@ -85,7 +85,7 @@ impl Net {
             senders: fact.sender.iter().cloned().collect(),
             recipient: fact.recipient.clone(),
             sighting,
-            source: Source::Chain,
+            source: TransferOrigin::Chain,
         }
     }
 

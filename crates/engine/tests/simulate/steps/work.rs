@@ -9,7 +9,7 @@ use till_core::payment::Level;
 use till_core::scope::Credential;
 use till_engine::Answer;
 use till_engine::base::clock::Clock as _;
-use till_engine::intake::{Observation, Sighting, Source};
+use till_engine::intake::{Observation, Sighting, TransferOrigin};
 use till_engine::merchants::secrets;
 use till_engine::once::Once;
 use till_engine::test_mode::{self, Simulation};
@@ -305,7 +305,7 @@ pub async fn simulate_payment(world: &mut World, m: usize) -> Check {
                 },
                 _ => return Err("a simulated payment in no block".into()),
             },
-            source: Source::Simulation,
+            source: TransferOrigin::Simulation,
         };
         // A process that died when it was done was done before another one started.
         let told = [(&seen, Some(row.id.clone()), at)];
