@@ -6,7 +6,7 @@ use till_core::money::Units;
 use till_core::payment::Level;
 use till_engine::Fail;
 use till_engine::base::Context;
-use till_engine::intake::{Door, Observation, Sighting, Taken, TransferOrigin, take_in};
+use till_engine::intake::{Door, IntakeOutcome, Observation, Sighting, TransferOrigin, take_in};
 
 use crate::harness::{BASE, BTC, NILE, SEPOLIA, Setup, Till, address, id, text};
 
@@ -90,8 +90,8 @@ pub async fn observe(
     let done = till.engine().unit(scope, |tx, context| {
         take_in(tx, door(context), seen).scope_boxed()
     });
-    let done: Result<Vec<Taken>, Fail> = done.await;
-    let payment = |taken: &Taken| taken.payment().map(str::to_owned);
+    let done: Result<Vec<IntakeOutcome>, Fail> = done.await;
+    let payment = |taken: &IntakeOutcome| taken.payment().map(str::to_owned);
     done.unwrap().iter().map(payment).collect()
 }
 

@@ -17,7 +17,7 @@ use crate::settlement::{LockedInvoice, Settling, Tracked};
 
 /// What became of an observation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum IntakeOutcome {
     /// It belongs to this payment.
     Payment(String),
     Nobody(Reason),
@@ -25,26 +25,26 @@ pub enum Taken {
     Nothing,
 }
 
-impl Taken {
+impl IntakeOutcome {
     pub fn payment(&self) -> Option<&str> {
         match self {
-            Taken::Payment(id) => Some(id),
-            Taken::Nobody(_) | Taken::Nothing => None,
+            IntakeOutcome::Payment(id) => Some(id),
+            IntakeOutcome::Nobody(_) | IntakeOutcome::Nothing => None,
         }
     }
 }
 
 /// What was seen, and whose it is.
-pub(super) type News<'n> = (&'n Attribution, &'n Observation);
+pub(super) type AttributedObservation<'n> = (&'n Attribution, &'n Observation);
 
 /// What came together is taken in together, so that nobody hears of a moment between two transfers of one block.
 pub(super) fn apply_all(
     settling: &mut Settling<'_>,
-    news: &[News<'_>],
-) -> Result<Vec<Taken>, Fail> {
-    let mut taken = vec![Taken::Nothing; news.len()];
+    news: &[AttributedObservation<'_>],
+) -> Result<Vec<IntakeOutcome>, Fail> {
+    let mut taken = vec![IntakeOutcome::Nothing; news.len()];
     for round in rounds(&settling.held, news) {
-        let seen: Vec<News<'_>> = round.iter().map(|index| news[*index]).collect();
+        let seen: Vec<AttributedObservation<'_>> = round.iter().map(|index| news[*index]).collect();
         for (index, became) in round.into_iter().zip(apply(settling, &seen)?) {
             taken[index] = became;
         }
@@ -54,18 +54,21 @@ pub(super) fn apply_all(
 
 /// Which payment something is said of: one that is known, by its place, or a new one.
 #[derive(PartialEq, Eq, Hash)]
-enum Said<'o> {
+enum PaymentRef<'o> {
     OfKnown(usize),
     OfNew(Receipt<'o>),
 }
 
 /// By their places: what is said of one payment after the other, in rounds that have each payment once.
-fn rounds(held: &LockedInvoice, news: &[News<'_>]) -> Vec<Vec<usize>> {
+fn rounds(held: &LockedInvoice, news: &[AttributedObservation<'_>]) -> Vec<Vec<usize>> {
     let mut rounds: Vec<Vec<usize>> = Vec::new();
-    let mut said: HashMap<Said<'_>, usize> = HashMap::with_capacity(news.len());
+    let mut said: HashMap<PaymentRef<'_>, usize> = HashMap::with_capacity(news.len());
     let places = places(held, news);
     for (index, (place, (_, observation))) in places.into_iter().zip(news).enumerate() {
-        let of = place.map_or_else(|| Said::OfNew(observation.receipt()), Said::OfKnown);
+        let of = place.map_or_else(
+            || PaymentRef::OfNew(observation.receipt()),
+            PaymentRef::OfKnown,
+        );
         let round = said.entry(of).or_default();
         if *round == rounds.len() {
             rounds.push(Vec::new());
@@ -77,13 +80,13 @@ fn rounds(held: &LockedInvoice, news: &[News<'_>]) -> Vec<Vec<usize>> {
 }
 
 /// Where each transfer stands among the payments; none for those that are new.
-fn places(held: &LockedInvoice, round: &[News<'_>]) -> Vec<Option<usize>> {
+fn places(held: &LockedInvoice, round: &[AttributedObservation<'_>]) -> Vec<Option<usize>> {
     let mut known: HashMap<Receipt<'_>, Vec<(usize, &PaymentRow)>> = HashMap::new();
     for (place, payment) in held.payments.iter().enumerate() {
         let of_receipt = known.entry(receipt_of(&payment.is)).or_default();
         of_receipt.push((place, &payment.is));
     }
-    let place = |(_, observation): &News<'_>| {
+    let place = |(_, observation): &AttributedObservation<'_>| {
         let rows = known.get(&observation.receipt())?;
         told_of(rows.iter().copied(), observation)
     };
@@ -91,7 +94,10 @@ fn places(held: &LockedInvoice, round: &[News<'_>]) -> Vec<Option<usize>> {
 }
 
 /// Works out what follows from a round.
-fn apply(settling: &mut Settling<'_>, round: &[News<'_>]) -> Result<Vec<Taken>, Fail> {
+fn apply(
+    settling: &mut Settling<'_>,
+    round: &[AttributedObservation<'_>],
+) -> Result<Vec<IntakeOutcome>, Fail> {
     let places = places(&settling.held, round);
     let undone = undo(settling, round, &places);
     settling.take_back(&undone)?;
@@ -101,8 +107,8 @@ fn apply(settling: &mut Settling<'_>, round: &[News<'_>]) -> Result<Vec<Taken>, 
         let Some(place) = place else {
             let row = first_sighting(context, now, held, (found, observation));
             taken.push(match &row {
-                Some(row) => Taken::Payment(row.id.clone()),
-                None => Taken::Nothing,
+                Some(row) => IntakeOutcome::Payment(row.id.clone()),
+                None => IntakeOutcome::Nothing,
             });
             is_changed |= row.is_some();
             held.payments.extend(row.map(Tracked::new));
@@ -111,13 +117,13 @@ fn apply(settling: &mut Settling<'_>, round: &[News<'_>]) -> Result<Vec<Taken>, 
         let row = &mut held.payments[place].is;
         if is_another(row, observation) {
             if !may_become(row, observation) {
-                taken.push(Taken::Nobody(Reason::NoLease));
+                taken.push(IntakeOutcome::Nobody(Reason::NoLease));
                 continue;
             }
             (row.asset, row.senders) = (observation.asset.clone(), observation.senders.clone());
         }
         update(row, observation, now);
-        taken.push(Taken::Payment(row.id.clone()));
+        taken.push(IntakeOutcome::Payment(row.id.clone()));
         is_changed = true;
     }
     if is_changed {
@@ -128,7 +134,11 @@ fn apply(settling: &mut Settling<'_>, round: &[News<'_>]) -> Result<Vec<Taken>, 
 
 /// Takes out what is not there any more as it was, and says where that stands: it is journalled as a reversal first, and
 /// then taken in as what it is now.
-fn undo(settling: &mut Settling<'_>, round: &[News<'_>], places: &[Option<usize>]) -> Vec<usize> {
+fn undo(
+    settling: &mut Settling<'_>,
+    round: &[AttributedObservation<'_>],
+    places: &[Option<usize>],
+) -> Vec<usize> {
     let (now, mut undone) = (settling.at, Vec::new());
     for (place, (_, observation)) in places.iter().zip(round) {
         let Some(place) = place else { continue };
@@ -183,7 +193,7 @@ fn first_sighting(
     context: &Context<'_>,
     now: i64,
     held: &LockedInvoice,
-    (found, observation): News<'_>,
+    (found, observation): AttributedObservation<'_>,
 ) -> Option<PaymentRow> {
     let invoice = &held.invoice.is;
     let level = observation.sighting.level()?;

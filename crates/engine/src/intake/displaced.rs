@@ -9,13 +9,13 @@ use till_store::payments::PaymentRow;
 use super::{Identity, Observation, Sighting, TransferOrigin, is_rerouted, receipt_of};
 
 /// What was seen, and what follows from it for those who were paid there before.
-pub(super) struct Told<'o> {
+pub(super) struct ObservationBatch<'o> {
     pub(super) said: Vec<Cow<'o, Observation>>,
     /// Where what was seen stands in it, in its order.
     pub(super) seen: Vec<usize>,
 }
 
-impl Told<'_> {
+impl ObservationBatch<'_> {
     pub(super) fn displaces_any(&self) -> bool {
         self.said.len() > self.seen.len()
     }
@@ -26,12 +26,12 @@ impl Told<'_> {
 pub(super) fn with_displaced<'o>(
     observations: &'o [Observation],
     payments: &[PaymentRow],
-) -> Told<'o> {
+) -> ObservationBatch<'o> {
     let mut standing: HashMap<Identity<'_>, Vec<&PaymentRow>> = HashMap::new();
     for row in payments.iter().filter(|row| row.gone_at.is_none()) {
         standing.entry(receipt_of(row).0).or_default().push(row);
     }
-    let mut told = Told {
+    let mut told = ObservationBatch {
         said: Vec::with_capacity(observations.len()),
         seen: Vec::with_capacity(observations.len()),
     };

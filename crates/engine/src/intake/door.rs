@@ -7,7 +7,7 @@ use till_store::Tx;
 use till_store::payments::PaymentRow;
 use till_store::transfers::TransferRow;
 
-use super::apply::{News, Taken, apply_all};
+use super::apply::{AttributedObservation, IntakeOutcome, apply_all};
 use super::attribute::{Attribution, AttributionFacts, Contexts, Reason, load_contexts};
 use super::displaced::with_displaced;
 use super::{Identity, Observation, Receipt, Sighting, TransferOrigin, receipt_of, told_of};
@@ -29,7 +29,7 @@ pub async fn take_in(
     tx: &mut Tx,
     door: Door<'_>,
     observations: &[Observation],
-) -> Result<Vec<Taken>, Fail> {
+) -> Result<Vec<IntakeOutcome>, Fail> {
     let payments = till_store::payments::by_identity(tx, &identities(observations)).await?;
     let told = with_displaced(observations, &payments);
     let said: Vec<&Observation> = told.said.iter().map(AsRef::as_ref).collect();
@@ -45,11 +45,11 @@ pub async fn take_in(
     let mut taken = Vec::with_capacity(said.len());
     for (index, owner) in owners.iter().enumerate() {
         taken.push(match owner {
-            Err(Some(reason)) => Taken::Nobody(*reason),
-            Err(None) => Taken::Nothing,
+            Err(Some(reason)) => IntakeOutcome::Nobody(*reason),
+            Err(None) => IntakeOutcome::Nothing,
             Ok(found) => {
                 of_invoices.entry(&found.invoice).or_default().push(index);
-                Taken::Nothing
+                IntakeOutcome::Nothing
             }
         });
     }
@@ -59,7 +59,7 @@ pub async fn take_in(
             .get(&held.invoice.is.scope)
             .ok_or_else(|| Fail::broken("an invoice without an account"))?;
         let indexes = of_invoices.remove(held.id()).unwrap_or_default();
-        let news: Vec<News<'_>> = indexes
+        let news: Vec<AttributedObservation<'_>> = indexes
             .iter()
             .filter_map(|index| {
                 let found = owners[*index].as_ref().ok()?;
@@ -80,7 +80,7 @@ pub async fn take_in(
     if told.displaces_any() {
         make_room(tx, &settled).await?;
     }
-    let taken: Vec<Taken> = told.seen.iter().map(|at| taken[*at].clone()).collect();
+    let taken: Vec<IntakeOutcome> = told.seen.iter().map(|at| taken[*at].clone()).collect();
     let (made_up, observed): (Vec<TransferRow>, Vec<TransferRow>) =
         facts(door.engine, observations, &taken)
             .into_iter()
@@ -109,8 +109,8 @@ async fn settle_one<'c>(
     tx: &mut Tx,
     context: &'c Context<'c>,
     mut held: LockedInvoice,
-    news: &[News<'_>],
-) -> Result<(Settling<'c>, Vec<Taken>), Fail> {
+    news: &[AttributedObservation<'_>],
+) -> Result<(Settling<'c>, Vec<IntakeOutcome>), Fail> {
     // Tried first without writing anything: whatever makes a closed invoice wait again needs the database.
     if held.invoice.is.closed_at.is_some() {
         let mut trial = Settling::new(context, held.clone());
@@ -188,11 +188,15 @@ async fn find_owners<'e>(
 }
 
 /// What the chain says of each transfer at last, and what it means.
-fn facts(engine: &Engine, observations: &[Observation], taken: &[Taken]) -> Vec<TransferRow> {
+fn facts(
+    engine: &Engine,
+    observations: &[Observation],
+    taken: &[IntakeOutcome],
+) -> Vec<TransferRow> {
     let now = engine.clock.now_ms();
     let mut rows: HashMap<Identity<'_>, TransferRow> = HashMap::new();
     for (observation, taken) in observations.iter().zip(taken) {
-        if *taken == Taken::Nothing {
+        if *taken == IntakeOutcome::Nothing {
             continue;
         }
         let (height, hash, time) = match &observation.sighting {
@@ -220,8 +224,8 @@ fn facts(engine: &Engine, observations: &[Observation], taken: &[Taken]) -> Vec<
             gone: matches!(observation.sighting, Sighting::Removed),
             payment: taken.payment().map(str::to_owned),
             unattributed: match taken {
-                Taken::Nobody(reason) => Some(reason.as_str().to_owned()),
-                Taken::Payment(_) | Taken::Nothing => None,
+                IntakeOutcome::Nobody(reason) => Some(reason.as_str().to_owned()),
+                IntakeOutcome::Payment(_) | IntakeOutcome::Nothing => None,
             },
         };
         rows.insert(observation.identity(), row);

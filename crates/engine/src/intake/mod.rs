@@ -10,7 +10,7 @@ mod quarantine;
 mod record;
 mod step;
 
-pub use apply::Taken;
+pub use apply::IntakeOutcome;
 pub use attribute::Reason;
 pub use door::{Door, take_in};
 pub use quarantine::retry;

@@ -14,7 +14,7 @@ use till_store::payments::PaymentRow;
 
 use crate::base::Context;
 use crate::base::fail::{Fail, missing, missing_or_in_mode};
-use crate::intake::{Door, Observation, Sighting, Taken, TransferOrigin, take_in};
+use crate::intake::{Door, IntakeOutcome, Observation, Sighting, TransferOrigin, take_in};
 use crate::invoices::find_locked;
 
 #[derive(Clone, Debug, Default)]
@@ -101,7 +101,10 @@ pub async fn simulate_payment(
         let message = "a transfer from this sender would be nobody's payment";
         return Err(invalid("sender", message).into());
     }
-    let payment = taken.last().and_then(Taken::payment).unwrap_or_default();
+    let payment = taken
+        .last()
+        .and_then(IntakeOutcome::payment)
+        .unwrap_or_default();
     let paid = till_store::payments::find(tx, &context.scope, payment).await?;
     if paid.is_some_and(|paid| paid.invoice != invoice) {
         return Err(match bound {
