@@ -5,9 +5,9 @@ use scoped_futures::ScopedFutureExt as _;
 use till_core::time::SECOND_MS;
 
 use super::door::{Door, take_in};
+pub use super::network_update::NetworkUpdate;
 use super::quarantine::{is_outage, retry, waiting};
 use super::record::{Recorded, record, thawed};
-pub use super::step::Step;
 use crate::base::fail::Fail;
 use crate::base::{Effects, Engine};
 pub use till_watch::{Seen, Tip};
@@ -43,13 +43,13 @@ pub async fn lead(engine: &Engine, network: &str, owner: &str) -> Result<Option<
 
 /// Takes a leader's step in. Where some transfer's invoice cannot be settled, the facts are kept by themselves, and every
 /// transfer is tried alone.
-pub async fn advance(engine: &Engine, step: &Step) -> Result<Advanced, Fail> {
-    let fail = match unit(engine, Work::Step(step), Then::TakeIn).await {
+pub async fn advance(engine: &Engine, step: &NetworkUpdate) -> Result<Advanced, Fail> {
+    let fail = match unit(engine, Work::Update(step), Then::TakeIn).await {
         Err(fail) if !is_outage(&fail) => fail,
         done => return done,
     };
     tracing::error!(network = %step.network, ?fail, "transfers could not be recorded together; each is tried alone");
-    let done = unit(engine, Work::Step(step), Then::PutAside(&fail)).await?;
+    let done = unit(engine, Work::Update(step), Then::PutAside(&fail)).await?;
     retry(engine).await?;
     Ok(done)
 }
@@ -64,7 +64,7 @@ pub async fn thaw(engine: &Engine, network: &str, rescan_from: Option<i64>) -> R
 
 #[derive(Clone, Copy)]
 enum Work<'w> {
-    Step(&'w Step),
+    Update(&'w NetworkUpdate),
     Thaw(&'w str, Option<i64>),
 }
 
@@ -82,7 +82,7 @@ async fn unit(engine: &Engine, work: Work<'_>, then: Then<'_>) -> Result<Advance
         async move {
             effects_ref.clear();
             let recorded = match work {
-                Work::Step(step) => record(tx, engine, step).await?,
+                Work::Update(step) => record(tx, engine, step).await?,
                 Work::Thaw(network, from) => thawed(tx, network, from).await?,
             };
             let (news, advanced) = match recorded {

@@ -6,9 +6,9 @@ mod attribute;
 pub mod chain;
 mod displaced;
 mod door;
+mod network_update;
 mod quarantine;
 mod record;
-mod step;
 
 pub use apply::IntakeOutcome;
 pub use attribute::Reason;

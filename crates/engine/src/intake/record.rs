@@ -9,7 +9,7 @@ use till_store::networks::{BlockRow, NetworkRow};
 use till_store::transfers::TransferRow;
 use till_watch::{Seen, Tip};
 
-use super::step::Step;
+use super::network_update::NetworkUpdate;
 use super::{Identity, Observation, Sighting, TransferOrigin};
 use crate::base::Engine;
 use crate::base::fail::Fail;
@@ -33,7 +33,11 @@ pub(super) enum Recorded {
 }
 
 /// Writes a leader's step, and says what it changes for transfers.
-pub(super) async fn record(tx: &mut Tx, engine: &Engine, step: &Step) -> Result<Recorded, Fail> {
+pub(super) async fn record(
+    tx: &mut Tx,
+    engine: &Engine,
+    step: &NetworkUpdate,
+) -> Result<Recorded, Fail> {
     let network = till_store::networks::lock(tx, &step.network).await?;
     let Some(mut network) = network.filter(|network| network.epoch == step.epoch) else {
         return Ok(Recorded::Fenced);
@@ -134,7 +138,11 @@ fn is_in(chain: &HashMap<i64, &Block>, fact: &TransferRow) -> bool {
 }
 
 /// What is known to be at the heights of these blocks, and in others: they are read again, and nobody had kept those.
-async fn elsewhere(tx: &mut Tx, step: &Step, blocks: &[Block]) -> Result<Vec<TransferRow>, Fail> {
+async fn elsewhere(
+    tx: &mut Tx,
+    step: &NetworkUpdate,
+    blocks: &[Block],
+) -> Result<Vec<TransferRow>, Fail> {
     let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else {
         return Ok(Vec::new());
     };
@@ -151,7 +159,7 @@ async fn elsewhere(tx: &mut Tx, step: &Step, blocks: &[Block]) -> Result<Vec<Tra
 type Placed<'s> = BTreeMap<(&'s str, i64), (&'s Seen, Option<&'s Block>)>;
 
 /// Nothing where one is said to be in a block that is not there.
-fn place<'s>(step: &'s Step, chain: &HashMap<i64, &'s Block>) -> Option<Placed<'s>> {
+fn place<'s>(step: &'s NetworkUpdate, chain: &HashMap<i64, &'s Block>) -> Option<Placed<'s>> {
     let mut placed = Placed::new();
     for seen in &step.transfers {
         let block = match seen.height {
@@ -173,7 +181,7 @@ fn place<'s>(step: &'s Step, chain: &HashMap<i64, &'s Block>) -> Option<Placed<'
 /// The transfers that are new, have moved, or whose block was replaced, as they are now.
 async fn news(
     tx: &mut Tx,
-    step: &Step,
+    step: &NetworkUpdate,
     placed: Placed<'_>,
     replaced: Vec<TransferRow>,
     now: i64,
@@ -262,7 +270,7 @@ fn better_known(fact: &TransferRow, seen: &Seen) -> Option<TransferRow> {
 /// Those that a block was wrongly said to have, unless the same step says where they are.
 async fn refuted(
     tx: &mut Tx,
-    step: &Step,
+    step: &NetworkUpdate,
     facts: &[TransferRow],
 ) -> Result<Vec<TransferRow>, Fail> {
     let known = named(tx, step, &step.refuted).await?;
@@ -274,7 +282,7 @@ async fn refuted(
 /// Those that are known of these, by transaction and place in it.
 async fn named(
     tx: &mut Tx,
-    step: &Step,
+    step: &NetworkUpdate,
     which: &[(String, i64)],
 ) -> Result<Vec<TransferRow>, Fail> {
     let identities: Vec<Identity<'_>> = which
@@ -287,7 +295,7 @@ async fn named(
 /// Those that waited in vain, unless the same step says where they are.
 async fn dropped(
     tx: &mut Tx,
-    step: &Step,
+    step: &NetworkUpdate,
     facts: &[TransferRow],
 ) -> Result<Vec<TransferRow>, Fail> {
     let known = named(tx, step, &step.dropped).await?;

@@ -16,7 +16,7 @@ use super::second_reading::SecondReading;
 use super::trouble::Trouble;
 use super::unconfirmed::unconfirmed_transfers;
 use crate::base::fail::Fail;
-use crate::intake::chain::{Advanced, Step, advance};
+use crate::intake::chain::{Advanced, NetworkUpdate, advance};
 
 /// What a leader does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -286,11 +286,11 @@ impl<'e> Follower<'e> {
     }
 
     /// What is handed over in this leader's name.
-    pub(super) fn step(&self, update: ChainUpdate) -> Step {
-        Step::of(&self.watch.network().id, self.epoch, update)
+    pub(super) fn step(&self, update: ChainUpdate) -> NetworkUpdate {
+        NetworkUpdate::of(&self.watch.network().id, self.epoch, update)
     }
 
-    fn was_read(&mut self, step: &Step, head: &Head<'_>) {
+    fn was_read(&mut self, step: &NetworkUpdate, head: &Head<'_>) {
         if let (Some(first), Some(last)) = (step.blocks.first(), step.blocks.last()) {
             let place = |reader: &&till_watch::Endpoint| self.watch.net.place_of(reader);
             self.readers.push(ReadBy {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use till_core::chain::Block;
 use till_core::money::Units;
 use till_core::payment::Level;
-use till_engine::intake::chain::{Step, Tip};
+use till_engine::intake::chain::{NetworkUpdate, Tip};
 use till_engine::intake::{Observation, Sighting, TransferOrigin};
 
 use crate::chain::TransferId;
@@ -131,7 +131,7 @@ impl Net {
     }
 
     /// The facts of a step. Answers which transfers are to be looked at again.
-    fn record(&mut self, step: &Step, real_now: i64) -> BTreeSet<TransferId> {
+    fn record(&mut self, step: &NetworkUpdate, real_now: i64) -> BTreeSet<TransferId> {
         let mut news = BTreeSet::new();
         let mut left: BTreeSet<TransferId> = BTreeSet::new();
         if let Some(first) = step.blocks.first() {
@@ -246,7 +246,7 @@ impl Model {
 
     pub fn follow(
         &mut self,
-        step: &Step,
+        step: &NetworkUpdate,
         payments: &Payments,
         real_now: i64,
     ) -> (Result<(), &'static str>, Settled) {

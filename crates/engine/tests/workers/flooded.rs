@@ -1,7 +1,7 @@
 //! A stranger sends an invoice thousands of transfers: everybody else is paid as ever.
 
 use till_core::money::Units;
-use till_engine::intake::chain::{Seen, Step, Tip, advance};
+use till_engine::intake::chain::{NetworkUpdate, Seen, Tip, advance};
 use till_store::{Queries as _, both_engines};
 
 use crate::remined::{USDC, block, is_done, payments, step, transfer};
@@ -28,7 +28,7 @@ both_engines! {
         let [flooded, other] = &world.invoices(&world.scope, 2).await[..] else { panic!("two") };
         let mut transfers = flood(&world, flooded, 2).await;
         transfers.push(transfer(&world, other, USDC, 2).await);
-        let first = Step {
+        let first = NetworkUpdate {
             blocks: vec![block(1, "a1", "a0"), block(2, "a2", "a1")],
             transfers,
             ..step(&world).await
@@ -38,7 +38,7 @@ both_engines! {
         // They stand in another block then, and nothing replaces that.
         let mut transfers = flood(&world, flooded, 3).await;
         transfers.push(transfer(&world, other, USDC, 3).await);
-        let again = Step {
+        let again = NetworkUpdate {
             blocks: vec![block(2, "b2", "a1"), block(3, "b3", "b2")],
             transfers,
             last_final: Some(Tip { height: 3, hash: "b3".into() }),

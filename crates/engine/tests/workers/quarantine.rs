@@ -2,7 +2,7 @@
 
 use till_core::chain::Block;
 use till_core::money::Units;
-use till_engine::intake::chain::{Advanced, Seen, Step, Tip, advance, lead};
+use till_engine::intake::chain::{Advanced, NetworkUpdate, Seen, Tip, advance, lead};
 use till_engine::workers::timers::look_after;
 use till_store::{Queries as _, both_engines};
 
@@ -12,7 +12,7 @@ const NETWORK: &str = "eip155:84532";
 const RETRY_MIN_MS: i64 = 10_000;
 
 /// A final block that pays these invoices in full.
-async fn paying(world: &World, invoices: &[String]) -> Step {
+async fn paying(world: &World, invoices: &[String]) -> NetworkUpdate {
     let epoch = lead(&world.engine, NETWORK, "leader").await.unwrap();
     let block = Block {
         height: 1,
@@ -40,7 +40,7 @@ async fn paying(world: &World, invoices: &[String]) -> Step {
         height: 1,
         hash: "block".into(),
     };
-    Step {
+    NetworkUpdate {
         network: NETWORK.into(),
         epoch: epoch.unwrap(),
         blocks: vec![block],
@@ -79,7 +79,7 @@ both_engines! {
         assert_eq!(statuses(&world, &invoices).await, ["paid", "awaiting_payment", "paid"]);
         assert_eq!(aside(&world).await, [1]);
         // Told once more, it is nothing new; before its time nobody tries it.
-        let again = Step { blocks: Vec::new(), ..step };
+        let again = NetworkUpdate { blocks: Vec::new(), ..step };
         assert_eq!(advance(&world.engine, &again).await.unwrap(), Advanced::Done);
         world.clock.advance(RETRY_MIN_MS - 1);
         look_after(&world.engine).await.unwrap();

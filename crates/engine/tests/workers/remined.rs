@@ -3,7 +3,7 @@
 use till_core::chain::Block;
 use till_core::money::Units;
 use till_core::payment::Level;
-use till_engine::intake::chain::{Advanced, Seen, Step, Tip, advance, lead};
+use till_engine::intake::chain::{Advanced, NetworkUpdate, Seen, Tip, advance, lead};
 use till_store::payments::PaymentRow;
 use till_store::{Queries as _, both_engines};
 
@@ -39,9 +39,9 @@ pub async fn transfer(world: &World, invoice: &str, asset: &str, height: i64) ->
     }
 }
 
-pub async fn step(world: &World) -> Step {
+pub async fn step(world: &World) -> NetworkUpdate {
     let epoch = lead(&world.engine, NETWORK, "leader").await.unwrap();
-    Step::new(NETWORK, epoch.unwrap())
+    NetworkUpdate::new(NETWORK, epoch.unwrap())
 }
 
 #[track_caller]
@@ -53,7 +53,7 @@ pub fn is_done(advanced: Result<Advanced, till_engine::Fail>) {
 pub async fn mined(world: &World, branch: &str, transfers: Vec<Seen>, is_final: bool) {
     let second = block(2, branch, "first");
     let tip = Tip::of(&second);
-    let told = Step {
+    let told = NetworkUpdate {
         blocks: vec![block(1, "first", "root"), second],
         transfers,
         safe: Some(tip.clone()),
@@ -106,7 +106,7 @@ both_engines! {
         for units in [25_000_000, 12_000_000] {
             let waiting = transfer(&world, &invoice, USDC, 2).await;
             let waiting = Seen { units: Units(units), height: None, ..waiting };
-            let told = Step { transfers: vec![waiting], ..step(&world).await };
+            let told = NetworkUpdate { transfers: vec![waiting], ..step(&world).await };
             is_done(advance(&world.engine, &told).await);
             let [payment] = &payments(&world, &invoice).await[..] else { panic!("one payment") };
             assert_eq!((payment.units, payment.status.as_str()), (Units(units), "pending"));
@@ -117,14 +117,14 @@ both_engines! {
     async fn mined_again_with_another_token_it_is_what_it_is_now_and_refundable(db: Db) {
         let world = World::new(db).await;
         let [invoice] = &world.invoices(&world.scope, 1).await[..] else { panic!("one") };
-        let first = Step {
+        let first = NetworkUpdate {
             blocks: vec![block(1, "a1", "a0"), block(2, "a2", "a1")],
             transfers: vec![transfer(&world, invoice, USDC, 2).await],
             ..step(&world).await
         };
         is_done(advance(&world.engine, &first).await);
         assert_eq!(world.status(invoice).await, "detected");
-        let again = Step {
+        let again = NetworkUpdate {
             blocks: vec![block(2, "b2", "a1"), block(3, "b3", "b2")],
             transfers: vec![transfer(&world, invoice, EURC, 3).await],
             last_final: Some(Tip { height: 3, hash: "b3".into() }),
@@ -139,14 +139,14 @@ both_engines! {
     async fn what_enough_endpoints_say_is_not_there_is_taken_back(db: Db) {
         let world = World::new(db).await;
         let [invoice] = &world.invoices(&world.scope, 1).await[..] else { panic!("one") };
-        let told = Step {
+        let told = NetworkUpdate {
             blocks: vec![block(1, "a1", "a0"), block(2, "a2", "a1")],
             transfers: vec![transfer(&world, invoice, USDC, 2).await],
             ..step(&world).await
         };
         is_done(advance(&world.engine, &told).await);
         assert_eq!(world.status(invoice).await, "detected");
-        let refuted = Step {
+        let refuted = NetworkUpdate {
             refuted: vec![("transaction".into(), 0)],
             last_final: Some(Tip { height: 2, hash: "a2".into() }),
             ..step(&world).await
@@ -154,7 +154,7 @@ both_engines! {
         is_done(advance(&world.engine, &refuted).await);
         assert_eq!(world.status(invoice).await, "awaiting_payment");
         let found = transfer(&world, invoice, USDC, 1).await;
-        let found = Step { transfers: vec![found], ..step(&world).await };
+        let found = NetworkUpdate { transfers: vec![found], ..step(&world).await };
         is_done(advance(&world.engine, &found).await);
         assert_eq!(world.status(invoice).await, "paid");
     }
@@ -162,7 +162,7 @@ both_engines! {
     async fn read_again_and_not_found_it_is_gone(db: Db) {
         let world = World::new(db).await;
         let [invoice] = &world.invoices(&world.scope, 1).await[..] else { panic!("one") };
-        let told = Step {
+        let told = NetworkUpdate {
             blocks: vec![block(1, "a1", "a0"), block(2, "a2", "a1"), block(3, "a3", "a2")],
             transfers: vec![transfer(&world, invoice, USDC, 3).await],
             ..step(&world).await
@@ -170,11 +170,11 @@ both_engines! {
         is_done(advance(&world.engine, &told).await);
         assert_eq!(world.status(invoice).await, "detected");
         till_engine::intake::chain::thaw(&world.engine, NETWORK, Some(2)).await.unwrap();
-        let again = Step { blocks: vec![block(2, "a2", "a1"), block(3, "b3", "a2")], ..step(&world).await };
+        let again = NetworkUpdate { blocks: vec![block(2, "a2", "a1"), block(3, "b3", "a2")], ..step(&world).await };
         is_done(advance(&world.engine, &again).await);
         assert_eq!(world.status(invoice).await, "awaiting_payment");
         let last_final = Some(Tip { height: 3, hash: "b3".into() });
-        is_done(advance(&world.engine, &Step { last_final, ..step(&world).await }).await);
+        is_done(advance(&world.engine, &NetworkUpdate { last_final, ..step(&world).await }).await);
         assert_eq!(world.status(invoice).await, "awaiting_payment");
         let [payment] = &payments(&world, invoice).await[..] else { panic!("one payment") };
         assert_eq!(payment.status.as_str(), "reversed");
@@ -183,7 +183,7 @@ both_engines! {
     async fn read_again_and_not_found_where_it_was_final_the_network_freezes(db: Db) {
         let world = World::new(db).await;
         let [invoice] = &world.invoices(&world.scope, 1).await[..] else { panic!("one") };
-        let told = Step {
+        let told = NetworkUpdate {
             blocks: vec![block(1, "a1", "a0"), block(2, "a2", "a1"), block(3, "a3", "a2")],
             transfers: vec![transfer(&world, invoice, USDC, 2).await],
             last_final: Some(Tip { height: 3, hash: "a3".into() }),
@@ -192,7 +192,7 @@ both_engines! {
         is_done(advance(&world.engine, &told).await);
         assert_eq!(world.status(invoice).await, "paid");
         till_engine::intake::chain::thaw(&world.engine, NETWORK, Some(1)).await.unwrap();
-        let again = Step { blocks: vec![block(1, "b1", "b0"), block(2, "b2", "b1")], ..step(&world).await };
+        let again = NetworkUpdate { blocks: vec![block(1, "b1", "b0"), block(2, "b2", "b1")], ..step(&world).await };
         assert_eq!(advance(&world.engine, &again).await.unwrap(), Advanced::Frozen);
         assert_eq!(world.status(invoice).await, "under_review");
         till_engine::intake::chain::thaw(&world.engine, NETWORK, None).await.unwrap();
@@ -245,15 +245,15 @@ both_engines! {
 
     async fn who_has_not_heard_that_it_is_to_be_read_again_leaves_no_gap(db: Db) {
         let world = World::new(db).await;
-        let first = Step {
+        let first = NetworkUpdate {
             blocks: vec![block(1, "a1", "a0"), block(2, "a2", "a1"), block(3, "a3", "a2")],
             ..step(&world).await
         };
         is_done(advance(&world.engine, &first).await);
         till_engine::intake::chain::thaw(&world.engine, NETWORK, Some(2)).await.unwrap();
-        let onward = Step { blocks: vec![block(4, "a4", "a3")], ..step(&world).await };
+        let onward = NetworkUpdate { blocks: vec![block(4, "a4", "a3")], ..step(&world).await };
         assert_eq!(advance(&world.engine, &onward).await.unwrap(), Advanced::Loose);
-        let again = Step { blocks: vec![block(2, "a2", "a1"), block(3, "a3", "a2")], ..step(&world).await };
+        let again = NetworkUpdate { blocks: vec![block(2, "a2", "a1"), block(3, "a3", "a2")], ..step(&world).await };
         is_done(advance(&world.engine, &again).await);
         till_engine::intake::chain::thaw(&world.engine, NETWORK, Some(99)).await.unwrap();
         let mut reader = world.db.read().await.unwrap();

@@ -6,7 +6,7 @@ use till_core::money::Units;
 use till_core::payment::Level;
 use till_core::scope::Scope;
 use till_engine::checkout::wallets::{self, NewBinding};
-use till_engine::intake::chain::{Seen, Step, advance};
+use till_engine::intake::chain::{NetworkUpdate, Seen, advance};
 use till_store::both_engines;
 
 use crate::remined::{USDC, is_done, mined, payments, step, transfer};
@@ -174,7 +174,7 @@ both_engines! {
         let one = bound(&world, &world.scope, WALLETS[0]).await;
         let waits = async |units: Units| {
             let waiting = Seen { units, height: None, ..one.sent.clone() };
-            let told = Step { transfers: vec![waiting], ..step(&world).await };
+            let told = NetworkUpdate { transfers: vec![waiting], ..step(&world).await };
             is_done(advance(&world.engine, &told).await);
         };
         waits(one.sent.units).await;

@@ -7,7 +7,7 @@ use scoped_futures::ScopedFutureExt as _;
 use till_core::chain::Block;
 use till_core::money::Units;
 use till_core::scope::Scope;
-use till_engine::intake::chain::{Advanced, Seen, Step, Tip, advance, lead};
+use till_engine::intake::chain::{Advanced, NetworkUpdate, Seen, Tip, advance, lead};
 use till_engine::invoices::cancel;
 use till_engine::workers::timers::run_due;
 use till_engine::{Engine, Fail};
@@ -36,7 +36,7 @@ fn block(branch: &str, fork: i64, height: i64) -> Block {
 }
 
 /// Every third transfer is in each block; the last block is safe and final once it is told so.
-fn step(epoch: i64, blocks: Vec<Block>, addresses: &[String], is_final: bool) -> Step {
+fn step(epoch: i64, blocks: Vec<Block>, addresses: &[String], is_final: bool) -> NetworkUpdate {
     let transfers = blocks.iter().flat_map(|block| {
         let mine = addresses.iter().enumerate();
         let mine = mine.filter(|(at, _)| i64::try_from(*at).unwrap() % HEIGHTS == block.height);
@@ -57,7 +57,7 @@ fn step(epoch: i64, blocks: Vec<Block>, addresses: &[String], is_final: bool) ->
         height: block.height,
         hash: block.hash.clone(),
     });
-    Step {
+    NetworkUpdate {
         network: NETWORK.into(),
         epoch,
         transfers: transfers.collect(),
@@ -82,7 +82,7 @@ async fn follow(engine: Arc<Engine>, owner: &'static str, addresses: Arc<Vec<Str
             tokio::task::yield_now().await;
             continue;
         };
-        let mut steps: Vec<Step> = (0..HEIGHTS)
+        let mut steps: Vec<NetworkUpdate> = (0..HEIGHTS)
             .map(|height| {
                 step(
                     epoch,

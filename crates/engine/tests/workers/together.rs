@@ -3,7 +3,7 @@
 use till_core::chain::Block;
 use till_core::money::Units;
 use till_core::payment::Level;
-use till_engine::intake::chain::{Seen, Step, Tip, advance};
+use till_engine::intake::chain::{NetworkUpdate, Seen, Tip, advance};
 use till_store::both_engines;
 
 use crate::remined::{USDC, block, is_done, mined, payments, step, transfer};
@@ -51,7 +51,7 @@ both_engines! {
         let world = World::crediting(db, [(NETWORK.into(), Level::Safe)].into()).await;
         let invoice = world.invoice().await;
         mined(&world, "second", vec![transfer(&world, &invoice, USDC, 2).await], false).await;
-        let again = Step {
+        let again = NetworkUpdate {
             blocks: vec![block(2, "another", "first")],
             transfers: vec![transfer(&world, &invoice, USDC, 2).await],
             ..step(&world).await
@@ -70,7 +70,7 @@ both_engines! {
         mined(&world, "second", vec![transfer(&world, &invoice, USDC, 2).await], false).await;
         assert_eq!(world.status(&invoice).await, "paid");
         let later = Block { time: NOW + LIFE_MS + 1_000, ..block(2, "another", "first") };
-        let again = Step {
+        let again = NetworkUpdate {
             safe: Some(Tip::of(&later)),
             blocks: vec![later],
             transfers: vec![transfer(&world, &invoice, USDC, 2).await],

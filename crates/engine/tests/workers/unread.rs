@@ -2,7 +2,7 @@
 
 use till_core::chain::Block;
 use till_core::money::Units;
-use till_engine::intake::chain::{Advanced, Seen, Step, Tip, advance, lead, thaw};
+use till_engine::intake::chain::{Advanced, NetworkUpdate, Seen, Tip, advance, lead, thaw};
 use till_engine::workers::timers::run_due;
 use till_store::both_engines;
 
@@ -17,7 +17,7 @@ async fn read(world: &World, epoch: i64, height: i64, time: i64, transfers: Vec<
         height,
         hash: format!("block {height}"),
     };
-    let step = Step {
+    let step = NetworkUpdate {
         network: NETWORK.into(),
         epoch,
         blocks: vec![Block {

@@ -11,7 +11,7 @@ use sqlx::postgres::PgConnection;
 use till_core::chain::Block;
 use till_core::money::Units;
 use till_engine::Engine;
-use till_engine::intake::chain::{Advanced, Seen, Step, Tip, advance, lead};
+use till_engine::intake::chain::{Advanced, NetworkUpdate, Seen, Tip, advance, lead};
 use tokio::task::JoinSet;
 
 use super::Res;
@@ -56,7 +56,7 @@ pub async fn settled(database: Option<String>, invoices: u64) -> Res<u64> {
     let epoch = lead(&engine, NETWORK, "bench").await;
     let epoch = epoch.map_err(said)?.ok_or("somebody else leads")?;
     let (count, time) = (i64::try_from(invoices)?, engine.clock.now_ms());
-    let steps: Vec<Step> = (0..(count + PER_BLOCK - 1) / PER_BLOCK)
+    let steps: Vec<NetworkUpdate> = (0..(count + PER_BLOCK - 1) / PER_BLOCK)
         .map(|height| step(epoch, height, count, time))
         .collect();
     let begun = Instant::now();
@@ -77,14 +77,14 @@ pub async fn settled(database: Option<String>, invoices: u64) -> Res<u64> {
     }
 }
 
-fn step(epoch: i64, height: i64, count: i64, time: i64) -> Step {
+fn step(epoch: i64, height: i64, count: i64, time: i64) -> NetworkUpdate {
     let first = height * PER_BLOCK + 1;
     let transfers = first..(first + PER_BLOCK).min(count + 1);
     let tip = Tip {
         height,
         hash: format!("0xb{height}"),
     };
-    Step {
+    NetworkUpdate {
         network: NETWORK.to_owned(),
         epoch,
         blocks: vec![Block {

@@ -2,7 +2,7 @@
 //! of date, left out, or a lie.
 
 use till_core::chain::Block;
-use till_engine::intake::chain::{Seen, Step, Tip};
+use till_engine::intake::chain::{NetworkUpdate, Seen, Tip};
 
 use super::ops::Op;
 use crate::chain::{Chain, Transfer, Whereabouts};
@@ -54,7 +54,7 @@ pub fn follow(world: &mut World) -> Option<Op> {
 }
 
 /// What a source says that has never heard of the blocks that replaced final ones: for it nothing happened.
-fn go_on(chain: &Chain, known: &Net, epoch: i64) -> Step {
+fn go_on(chain: &Chain, known: &Net, epoch: i64) -> NetworkUpdate {
     let (tip, hash) = match known.blocks.last() {
         Some(last) => (last.height, last.hash.clone()),
         None => (-1, String::new()),
@@ -75,7 +75,7 @@ fn go_on(chain: &Chain, known: &Net, epoch: i64) -> Step {
         height: tip + 1,
         hash: next.hash.clone(),
     });
-    Step {
+    NetworkUpdate {
         network: chain.network.clone(),
         epoch,
         blocks: vec![next],
@@ -88,7 +88,7 @@ fn go_on(chain: &Chain, known: &Net, epoch: i64) -> Step {
 }
 
 /// What a source says that has seen part of the chain, or all of it.
-fn read(rng: &mut Rng, chain: &Chain, known: &Net, epoch: i64) -> Step {
+fn read(rng: &mut Rng, chain: &Chain, known: &Net, epoch: i64) -> NetworkUpdate {
     let mut step = whole(chain, known, epoch);
     if rng.percent(15) {
         let some = rng.below(step.blocks.len() + 1);
@@ -156,12 +156,12 @@ fn first_new(chain: &Chain, known: &Net) -> i64 {
 }
 
 /// What an honest source says that has seen everything.
-pub fn whole(chain: &Chain, known: &Net, epoch: i64) -> Step {
+pub fn whole(chain: &Chain, known: &Net, epoch: i64) -> NetworkUpdate {
     let first = first_new(chain, known);
     let new = |height: i64| height >= first;
     let blocks = chain.blocks.iter().filter(|block| new(block.height));
     let settled = |height: i64| block_tip(chain, height);
-    Step {
+    NetworkUpdate {
         network: chain.network.clone(),
         epoch,
         blocks: blocks.cloned().collect(),
@@ -222,7 +222,7 @@ fn seen(transfer: &Transfer) -> Seen {
     }
 }
 
-pub fn show(step: &Step) -> String {
+pub fn show(step: &NetworkUpdate) -> String {
     let blocks: Vec<&str> = step.blocks.iter().map(|block| &*block.hash).collect();
     let transfers: Vec<String> = step
         .transfers

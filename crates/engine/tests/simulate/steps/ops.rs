@@ -28,7 +28,7 @@ pub enum Op {
     },
     /// A leader tells what it has read.
     Follow {
-        step: chain::Step,
+        step: chain::NetworkUpdate,
     },
     Thaw {
         network: String,

@@ -1,7 +1,7 @@
 //! The end: chains settle, sources tell everything, receivers are well again, time passes. Then the books
 //! must say what the chains say, and every merchant must have heard everything.
 
-use till_engine::intake::chain::Step;
+use till_engine::intake::chain::NetworkUpdate;
 
 use super::ops::{Op, perform};
 use super::{follow, work};
@@ -102,9 +102,9 @@ async fn tell_all(world: &mut World, at: usize) -> Check {
             _ if net.frozen_from.is_some() => Op::Thaw { network },
             // First the blocks, so that only what is wrong in these very blocks is refuted.
             Some(epoch) if net.blocks == chain.blocks && !refuted.is_empty() => Op::Follow {
-                step: Step {
+                step: NetworkUpdate {
                     refuted,
-                    ..Step::new(&network, epoch)
+                    ..NetworkUpdate::new(&network, epoch)
                 },
             },
             Some(epoch) => Op::Follow {

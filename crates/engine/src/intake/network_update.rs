@@ -5,7 +5,7 @@ use till_watch::{ChainUpdate, Seen, Tip};
 
 /// What a leader has read, checked for completeness.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct NetworkUpdate {
     pub network: String,
     /// The epoch in which it leads.
     pub epoch: i64,
@@ -24,10 +24,10 @@ pub struct Step {
     pub last_final: Option<Tip>,
 }
 
-impl Step {
+impl NetworkUpdate {
     /// What a leader hands over of its network.
-    pub fn of(network: &str, epoch: i64, update: ChainUpdate) -> Step {
-        Step {
+    pub fn of(network: &str, epoch: i64, update: ChainUpdate) -> NetworkUpdate {
+        NetworkUpdate {
             network: network.to_owned(),
             epoch,
             blocks: update.blocks,
@@ -40,7 +40,7 @@ impl Step {
     }
 
     /// One that says nothing.
-    pub fn new(network: &str, epoch: i64) -> Step {
-        Step::of(network, epoch, ChainUpdate::default())
+    pub fn new(network: &str, epoch: i64) -> NetworkUpdate {
+        NetworkUpdate::of(network, epoch, ChainUpdate::default())
     }
 }
