@@ -13,7 +13,7 @@ use till_core::money::Units;
 use crate::endpoint::Endpoint;
 use crate::pool::Pool;
 use crate::quorum::{QuorumAnswer, ask_quorum};
-use crate::update::Seen;
+use crate::update::SeenTransfer;
 
 /// Questions at the same time.
 const AT_ONCE: usize = 16;
@@ -47,7 +47,7 @@ pub async fn note(
     pool: Pool<'_>,
     blocks: &[Block],
     homes: &Homes,
-    seen: &mut [Seen],
+    seen: &mut [SeenTransfer],
 ) -> Option<i64> {
     if !pool.observer().knows_past_balances() {
         return None;
@@ -176,7 +176,7 @@ async fn went_on(pool: Pool<'_>, reader: &Endpoint, gain: Gain<'_>) -> Option<(i
 }
 
 /// What is missing is missing from the last ones.
-fn cut(pool: Pool<'_>, seen: &mut [Seen], of: &[usize], mut missing: u128) {
+fn cut(pool: Pool<'_>, seen: &mut [SeenTransfer], of: &[usize], mut missing: u128) {
     for index in of.iter().rev() {
         let it = &mut seen[*index];
         let less = it.units.0.min(missing);

@@ -13,7 +13,7 @@ use crate::heads::grouped;
 use crate::latecomers::ask_in_turn;
 use crate::pool::{EndpointTrouble, Pool};
 use crate::proof::prove_block;
-use crate::update::Seen;
+use crate::update::SeenTransfer;
 
 /// A transfer to us, as an endpoint tells it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,8 +36,8 @@ impl Claim {
         }
     }
 
-    pub(crate) fn seen(&self, pool: Pool<'_>, transaction: &[u8; 32], height: i64) -> Seen {
-        Seen {
+    pub(crate) fn seen(&self, pool: Pool<'_>, transaction: &[u8; 32], height: i64) -> SeenTransfer {
+        SeenTransfer {
             tx_hash: tx_hash_of(pool.network().family, transaction),
             place: self.place,
             asset: self.asset.clone(),

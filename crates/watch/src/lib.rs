@@ -48,5 +48,5 @@ pub use rounds::{Rounds, ask_all};
 pub use settings::{EndpointSettings, WatchSettings};
 pub use tips::{Chain, agreed_tips, going_on};
 pub use unconfirmed::Unconfirmed;
-pub use update::{ChainUpdate, Seen, Tip};
+pub use update::{ChainUpdate, SeenTransfer, Tip};
 pub use watching::{Known, WatchedNetwork, WatchedSet, Watching};

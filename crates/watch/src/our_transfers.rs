@@ -12,7 +12,7 @@ use crate::endpoint::Endpoint;
 use crate::latecomers::readers_in_time;
 use crate::logs::EndpointLogs;
 use crate::pool::{EndpointTrouble, Pool};
-use crate::update::Seen;
+use crate::update::SeenTransfer;
 
 /// What a log says whose receipt was not seen yet: its place in the transaction is not known.
 const NOWHERE: i64 = -1;
@@ -20,7 +20,7 @@ const NOWHERE: i64 = -1;
 /// The transfers to us among some blocks' logs, in the order of the chain.
 #[derive(Debug, Default)]
 pub struct Matched {
-    pub seen: Vec<Seen>,
+    pub seen: Vec<SeenTransfer>,
     /// The first block with a transfer about which not enough say the same. What is from there on is not among these.
     pub open: Option<i64>,
 }
@@ -112,7 +112,7 @@ pub async fn agreed<'s>(
         }
         for (transaction, verdict) in decide(pool, question, answers).await {
             let Verdict::Agreed(claims) = verdict else {
-                seen.retain(|it: &Seen| it.height < Some(height));
+                seen.retain(|it: &SeenTransfer| it.height < Some(height));
                 let open = Some(height);
                 return Ok(Matched { seen, open });
             };

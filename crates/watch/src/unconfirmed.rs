@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::update::Seen;
+use crate::update::SeenTransfer;
 
 /// No more are shown: whoever is left alone can invent as many as it likes.
 const WAITING_MAX: usize = 500;
@@ -37,7 +37,7 @@ impl Unconfirmed {
     }
 
     /// Those of these that are shown.
-    pub fn add(&mut self, seen: Vec<Seen>, up_to: i64) -> Vec<Seen> {
+    pub fn add(&mut self, seen: Vec<SeenTransfer>, up_to: i64) -> Vec<SeenTransfer> {
         self.up_to = up_to;
         let mut shown = Vec::new();
         for it in seen {
@@ -78,8 +78,8 @@ mod tests {
 
     use super::*;
 
-    fn seen(tx_hash: &str, height: i64) -> Seen {
-        Seen {
+    fn seen(tx_hash: &str, height: i64) -> SeenTransfer {
+        SeenTransfer {
             tx_hash: tx_hash.to_owned(),
             place: 0,
             asset: String::new(),

@@ -10,7 +10,7 @@ pub struct ChainUpdate {
     /// On top of a known block, by height.
     pub blocks: Vec<Block>,
     /// The transfers in these blocks or in known ones, and those that wait for a block.
-    pub transfers: Vec<Seen>,
+    pub transfers: Vec<SeenTransfer>,
     /// Transfers that waited for a block and that nobody knows of any more, by transaction and place in it. Says nothing
     /// about one that is in a block.
     pub dropped: Vec<(String, i64)>,
@@ -51,7 +51,7 @@ impl Tip {
 
 /// A transfer in a block, or waiting for one.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct SeenTransfer {
     pub tx_hash: String,
     pub place: i64,
     pub asset: String,

@@ -10,7 +10,7 @@ use super::quarantine::{is_outage, retry, waiting};
 use super::record::{Recorded, record, thawed};
 use crate::base::fail::Fail;
 use crate::base::{Effects, Engine};
-pub use till_watch::{Seen, Tip};
+pub use till_watch::{SeenTransfer, Tip};
 
 /// How long a leader that is not heard of is waited for.
 const LEASE_MS: i64 = 15 * SECOND_MS;

@@ -1,7 +1,7 @@
 //! A network as its leader has read it.
 
 use till_core::chain::Block;
-use till_watch::{ChainUpdate, Seen, Tip};
+use till_watch::{ChainUpdate, SeenTransfer, Tip};
 
 /// What a leader has read, checked for completeness.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ pub struct NetworkUpdate {
     /// On top of a known block, by height.
     pub blocks: Vec<Block>,
     /// The transfers in these blocks or in known ones, and those that wait for a block.
-    pub transfers: Vec<Seen>,
+    pub transfers: Vec<SeenTransfer>,
     /// Transfers that waited for a block and that nobody knows of any more, by transaction and place in it. Says nothing
     /// about one that is in a block.
     pub dropped: Vec<(String, i64)>,

@@ -7,7 +7,7 @@ use till_core::payment::Level;
 use till_store::Tx;
 use till_store::networks::{BlockRow, NetworkRow};
 use till_store::transfers::TransferRow;
-use till_watch::{Seen, Tip};
+use till_watch::{SeenTransfer, Tip};
 
 use super::network_update::NetworkUpdate;
 use super::{Identity, Observation, Sighting, TransferOrigin};
@@ -156,7 +156,7 @@ async fn elsewhere(
 }
 
 /// Each transfer of a step and its block; none while it waits for one.
-type Placed<'s> = BTreeMap<(&'s str, i64), (&'s Seen, Option<&'s Block>)>;
+type Placed<'s> = BTreeMap<(&'s str, i64), (&'s SeenTransfer, Option<&'s Block>)>;
 
 /// Nothing where one is said to be in a block that is not there.
 fn place<'s>(step: &'s NetworkUpdate, chain: &HashMap<i64, &'s Block>) -> Option<Placed<'s>> {
@@ -255,7 +255,7 @@ fn keep_registers(fact: &mut TransferRow, known: &[TransferRow]) {
 
 /// A transfer that stays where it is, with what was not known of it before: what arrived with it, and what registers say
 /// of its senders if they had said nothing. None where nothing more is known.
-fn better_known(fact: &TransferRow, seen: &Seen) -> Option<TransferRow> {
+fn better_known(fact: &TransferRow, seen: &SeenTransfer) -> Option<TransferRow> {
     let mut better = fact.clone();
     if seen.arrived.is_some() {
         better.set_came(seen.arrived, seen.strayed);
@@ -306,7 +306,7 @@ async fn dropped(
     Ok(known.into_iter().filter(waited).map(gone).collect())
 }
 
-fn fact_of(network: &str, seen: &Seen, block: Option<&Block>, now: i64) -> TransferRow {
+fn fact_of(network: &str, seen: &SeenTransfer, block: Option<&Block>, now: i64) -> TransferRow {
     let mut fact = TransferRow {
         network: network.to_owned(),
         tx_hash: seen.tx_hash.clone(),

@@ -8,7 +8,8 @@ use till_chains::BlockHash;
 use till_core::chain::Block;
 use till_store::transfers::TransferRow;
 use till_watch::{
-    Answers, Chain, ChainUpdate, Claim, Question, Seen, Tip, Verdict, amount_arrived, decide,
+    Answers, Chain, ChainUpdate, Claim, Question, SeenTransfer, Tip, Verdict, amount_arrived,
+    decide,
 };
 
 use super::gather::disagreement;
@@ -28,7 +29,7 @@ pub(super) struct Confirmed {
     /// Transfers that enough endpoints say are not there, by transaction and place in it.
     pub(super) refuted: Vec<(String, i64)>,
     /// What is known better now of transfers that stay: what arrived with them, and who sent them.
-    pub(super) learned: Vec<Seen>,
+    pub(super) learned: Vec<SeenTransfer>,
     /// Why it does not rise as far as it could.
     pub(super) held: Option<String>,
 }
@@ -70,7 +71,7 @@ pub(super) async fn confirmed(
         .iter()
         .map(|(height, rows, wrong)| learn(watch, chain.at(*height), rows, wrong).boxed());
     let learning: Vec<_> = learning.collect();
-    let learned: Vec<(Vec<Seen>, Option<i64>)> =
+    let learned: Vec<(Vec<SeenTransfer>, Option<i64>)> =
         stream::iter(learning).buffered(AT_ONCE).collect().await;
     // Whoever is right about what came, or who sent it, somebody lies: as with a transfer that not enough have.
     let contradicted = learned.iter().filter_map(|(_, open)| *open);
@@ -95,7 +96,7 @@ fn below(chain: &Chain<'_>, before: Option<i64>, height: i64) -> Option<Tip> {
 }
 
 /// Whether a transfer still lacks an agreed answer: what the registers say of its sender, or how much arrived.
-fn is_open(watch: NetworkWatch<'_>, seen: &Seen) -> bool {
+fn is_open(watch: NetworkWatch<'_>, seen: &SeenTransfer) -> bool {
     let asks_registers = screening::is_asked_on_chains(watch.engine) && !seen.senders.is_empty();
     (asks_registers && screening::is_unanswered(seen.registers.as_deref()))
         || (amount_arrived::is_asked(watch.pool, &seen.asset) && seen.arrived.is_none())
@@ -192,8 +193,8 @@ pub(super) fn claim_of(row: &TransferRow) -> Claim {
     }
 }
 
-fn seen_again(row: &TransferRow) -> Seen {
-    Seen {
+fn seen_again(row: &TransferRow) -> SeenTransfer {
+    SeenTransfer {
         tx_hash: row.tx_hash.clone(),
         place: row.place,
         asset: row.asset.clone(),
@@ -214,7 +215,7 @@ async fn learn(
     block: Option<&Block>,
     rows: &[TransferRow],
     wrong: &[(String, i64)],
-) -> (Vec<Seen>, Option<i64>) {
+) -> (Vec<SeenTransfer>, Option<i64>) {
     let is_open = |row: &TransferRow| !row.whole || screening::is_open(row.registers.as_deref());
     let Some(block) = block.filter(|_| rows.iter().any(is_open)) else {
         return (Vec::new(), None);
@@ -225,7 +226,7 @@ async fn learn(
         wrong.iter().any(identity)
     };
     let stays: Vec<&TransferRow> = rows.iter().filter(|row| !is_wrong(row)).collect();
-    let mut seen: Vec<Seen> = stays.iter().map(|row| seen_again(row)).collect();
+    let mut seen: Vec<SeenTransfer> = stays.iter().map(|row| seen_again(row)).collect();
     let Ok(homes) = homes(watch, &seen).await else {
         return (Vec::new(), Some(block.height));
     };
@@ -233,7 +234,7 @@ async fn learn(
     let came = amount_arrived::note(watch.pool, block_alone, &homes, &mut seen).await;
     let sent = senders::note(watch, &mut seen).await;
     let open = came.or(sent);
-    let is_news = |(seen, row): &(Seen, &TransferRow)| {
+    let is_news = |(seen, row): &(SeenTransfer, &TransferRow)| {
         let known = (row.came(), row.has_strayed(), &row.registers);
         (seen.arrived, seen.strayed, &seen.registers) != known
     };

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use till_store::leases::LeaseRow;
 use till_watch::amount_arrived::Homes;
 use till_watch::our_transfers::{candidates, recipients, retain_ours};
-use till_watch::{EndpointLogs, Seen};
+use till_watch::{EndpointLogs, SeenTransfer};
 
 use super::network_watch::NetworkWatch;
 use super::trouble::Trouble;
@@ -42,7 +42,7 @@ async fn registered(
 
 /// By deposit address among the recipients, every destination that its merchant ever had: where the funds may be
 /// forwarded to.
-pub(super) async fn homes(watch: NetworkWatch<'_>, seen: &[Seen]) -> Result<Homes, Fail> {
+pub(super) async fn homes(watch: NetworkWatch<'_>, seen: &[SeenTransfer]) -> Result<Homes, Fail> {
     if seen.is_empty() {
         return Ok(Homes::new());
     }

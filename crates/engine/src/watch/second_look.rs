@@ -6,8 +6,8 @@ use scoped_futures::ScopedFutureExt as _;
 use till_core::chain::Block;
 use till_store::transfers::TransferRow;
 use till_watch::{
-    ChainUpdate, Claim, Endpoint, EndpointLogs, Seen, Span, first_answers, our_transfers, proven,
-    read_logs,
+    ChainUpdate, Claim, Endpoint, EndpointLogs, SeenTransfer, Span, first_answers, our_transfers,
+    proven, read_logs,
 };
 
 use super::confirm::claim_of;
@@ -250,7 +250,7 @@ async fn leave_known(
 }
 
 /// Whether they were taken in.
-async fn take(follower: &Follower<'_>, mut missed: Vec<Seen>) -> Result<bool, Fail> {
+async fn take(follower: &Follower<'_>, mut missed: Vec<SeenTransfer>) -> Result<bool, Fail> {
     let network = &follower.watch.network().id;
     // What is known at the same place was told by fewer: it goes before what is there comes. What is known as it is stays:
     // a transaction that paid several is asked about as a whole.
@@ -291,11 +291,11 @@ async fn take(follower: &Follower<'_>, mut missed: Vec<Seen>) -> Result<bool, Fa
     Ok(true)
 }
 
-fn is_at_place_of(row: &TransferRow, seen: &Seen) -> bool {
+fn is_at_place_of(row: &TransferRow, seen: &SeenTransfer) -> bool {
     (&row.tx_hash, row.place) == (&seen.tx_hash, seen.place)
 }
 
-fn is_known_as(row: &TransferRow, seen: &Seen) -> bool {
+fn is_known_as(row: &TransferRow, seen: &SeenTransfer) -> bool {
     let told = (&seen.asset, &seen.senders, &seen.recipient, seen.units);
     is_at_place_of(row, seen)
         && row.height == seen.height
@@ -303,7 +303,10 @@ fn is_known_as(row: &TransferRow, seen: &Seen) -> bool {
 }
 
 /// What is known to be in a block at the places of these.
-async fn at_places(follower: &Follower<'_>, missed: &[Seen]) -> Result<Vec<TransferRow>, Fail> {
+async fn at_places(
+    follower: &Follower<'_>,
+    missed: &[SeenTransfer],
+) -> Result<Vec<TransferRow>, Fail> {
     let network = &*follower.watch.network().id;
     let identities: Vec<(&str, &str, i64)> = missed
         .iter()

@@ -7,7 +7,7 @@ use futures::{FutureExt as _, StreamExt as _, stream};
 use till_chains::registers;
 use till_core::asset::Registry;
 use till_core::screening::Finding;
-use till_watch::{QuorumAnswer, Seen, names};
+use till_watch::{QuorumAnswer, SeenTransfer, names};
 
 use super::network_watch::NetworkWatch;
 use crate::screening::{Answers, is_asked_on_chains, is_open, of_senders, over, written};
@@ -17,12 +17,12 @@ const AT_ONCE: usize = 16;
 
 /// Notes what as many endpoints as must agree say that each register says. What is known already stays. Answers with the first
 /// block with a sender about whom they contradict each other.
-pub(super) async fn note(watch: NetworkWatch<'_>, seen: &mut [Seen]) -> Option<i64> {
+pub(super) async fn note(watch: NetworkWatch<'_>, seen: &mut [SeenTransfer]) -> Option<i64> {
     if !is_asked_on_chains(watch.engine) {
         return None;
     }
-    let is_asked = |it: &&Seen| is_open(it.registers.as_deref());
-    let of_seen = |it: &Seen| {
+    let is_asked = |it: &&SeenTransfer| is_open(it.registers.as_deref());
+    let of_seen = |it: &SeenTransfer| {
         let asset = it.asset.clone();
         let each = it.senders.clone().into_iter();
         each.map(move |sender| (sender, asset.clone()))

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use till_core::attribution::CLOCK_SLACK_MS;
 use till_store::leases::LeaseRow;
-use till_watch::{Head, Seen, Span, Unconfirmed, headers};
+use till_watch::{Head, SeenTransfer, Span, Unconfirmed, headers};
 
 use super::gather::transfers;
 use super::network_watch::NetworkWatch;
@@ -17,12 +17,12 @@ pub(super) async fn unconfirmed_transfers(
     spans: &[Span],
     (from, read_at): (i64, Option<i64>),
     unconfirmed: &mut Unconfirmed,
-) -> Result<Vec<Seen>, Trouble> {
+) -> Result<Vec<SeenTransfer>, Trouble> {
     let (mut headers, _) = headers::agreed(watch.pool, head, head.next(from)).await?;
     let matched = transfers(watch, head, spans, &mut headers).await?;
     let seen = for_whom_is_sure(watch, matched.seen, read_at).await?;
     let up_to = headers.last().map_or(from - 1, |last| last.height);
-    let waits = |seen: Seen| Seen {
+    let waits = |seen: SeenTransfer| SeenTransfer {
         height: None,
         ..seen
     };
@@ -35,9 +35,9 @@ pub(super) async fn unconfirmed_transfers(
 /// on who sent how much, which is not known yet.
 async fn for_whom_is_sure(
     watch: NetworkWatch<'_>,
-    mut seen: Vec<Seen>,
+    mut seen: Vec<SeenTransfer>,
     read_at: Option<i64>,
-) -> Result<Vec<Seen>, Trouble> {
+) -> Result<Vec<SeenTransfer>, Trouble> {
     let addresses: BTreeSet<&str> = seen.iter().map(|it| &*it.recipient).collect();
     let addresses: Vec<&str> = addresses.into_iter().collect();
     if addresses.is_empty() {

@@ -1,7 +1,7 @@
 //! A stranger sends an invoice thousands of transfers: everybody else is paid as ever.
 
 use till_core::money::Units;
-use till_engine::intake::chain::{NetworkUpdate, Seen, Tip, advance};
+use till_engine::intake::chain::{NetworkUpdate, SeenTransfer, Tip, advance};
 use till_store::{Queries as _, both_engines};
 
 use crate::remined::{USDC, block, is_done, payments, step, transfer};
@@ -12,9 +12,9 @@ const CENT: u128 = 10_000;
 const DUST: u128 = 1;
 
 /// Cents and dust by turns, in one block.
-async fn flood(world: &World, invoice: &str, height: i64) -> Vec<Seen> {
+async fn flood(world: &World, invoice: &str, height: i64) -> Vec<SeenTransfer> {
     let one = transfer(world, invoice, USDC, height).await;
-    let nth = |number: usize| Seen {
+    let nth = |number: usize| SeenTransfer {
         tx_hash: format!("flood {number}"),
         units: Units(if number.is_multiple_of(2) { CENT } else { DUST }),
         ..one.clone()

@@ -2,7 +2,7 @@
 
 use till_core::chain::Block;
 use till_core::money::Units;
-use till_engine::intake::chain::{Advanced, NetworkUpdate, Seen, Tip, advance, lead};
+use till_engine::intake::chain::{Advanced, NetworkUpdate, SeenTransfer, Tip, advance, lead};
 use till_engine::workers::timers::look_after;
 use till_store::{Queries as _, both_engines};
 
@@ -23,7 +23,7 @@ async fn paying(world: &World, invoices: &[String]) -> NetworkUpdate {
     let mut transfers = Vec::new();
     for (place, invoice) in (0..).zip(invoices) {
         let row = world.row(&world.scope, invoice).await;
-        transfers.push(Seen {
+        transfers.push(SeenTransfer {
             tx_hash: "transaction".into(),
             place,
             asset: "USDC@eip155:84532".into(),

@@ -3,7 +3,7 @@
 use till_core::chain::Block;
 use till_core::money::Units;
 use till_core::payment::Level;
-use till_engine::intake::chain::{Advanced, NetworkUpdate, Seen, Tip, advance, lead};
+use till_engine::intake::chain::{Advanced, NetworkUpdate, SeenTransfer, Tip, advance, lead};
 use till_store::payments::PaymentRow;
 use till_store::{Queries as _, both_engines};
 
@@ -23,9 +23,9 @@ pub fn block(height: i64, hash: &str, parent: &str) -> Block {
 }
 
 /// A transfer of 25 in a block.
-pub async fn transfer(world: &World, invoice: &str, asset: &str, height: i64) -> Seen {
+pub async fn transfer(world: &World, invoice: &str, asset: &str, height: i64) -> SeenTransfer {
     let row = world.row(&world.scope, invoice).await;
-    Seen {
+    SeenTransfer {
         tx_hash: "transaction".into(),
         place: 0,
         asset: asset.into(),
@@ -50,7 +50,7 @@ pub fn is_done(advanced: Result<Advanced, till_engine::Fail>) {
 }
 
 /// What a transaction does in a block above the first that replaces what was there.
-pub async fn mined(world: &World, branch: &str, transfers: Vec<Seen>, is_final: bool) {
+pub async fn mined(world: &World, branch: &str, transfers: Vec<SeenTransfer>, is_final: bool) {
     let second = block(2, branch, "first");
     let tip = Tip::of(&second);
     let told = NetworkUpdate {
@@ -80,7 +80,7 @@ both_engines! {
         let invoices = world.invoices(&world.scope, 2).await;
         let mut paid = Vec::new();
         for (place, invoice) in (0..).zip(&invoices) {
-            paid.push(Seen { place, ..transfer(&world, invoice, USDC, 2).await });
+            paid.push(SeenTransfer { place, ..transfer(&world, invoice, USDC, 2).await });
         }
         mined(&world, "paid", paid, false).await;
         let addresses = [address(&world, &invoices[0]).await, address(&world, &invoices[1]).await];
@@ -105,7 +105,7 @@ both_engines! {
         let invoice = world.invoice().await;
         for units in [25_000_000, 12_000_000] {
             let waiting = transfer(&world, &invoice, USDC, 2).await;
-            let waiting = Seen { units: Units(units), height: None, ..waiting };
+            let waiting = SeenTransfer { units: Units(units), height: None, ..waiting };
             let told = NetworkUpdate { transfers: vec![waiting], ..step(&world).await };
             is_done(advance(&world.engine, &told).await);
             let [payment] = &payments(&world, &invoice).await[..] else { panic!("one payment") };
@@ -205,7 +205,7 @@ both_engines! {
         let sent = transfer(&world, invoice, USDC, 2).await;
         mined(&world, "a2", vec![sent.clone()], false).await;
         assert_eq!(world.status(invoice).await, "paid");
-        let less = Seen { arrived: Some(Units(sent.units.0 - 250_000)), ..sent.clone() };
+        let less = SeenTransfer { arrived: Some(Units(sent.units.0 - 250_000)), ..sent.clone() };
         mined(&world, "a2", vec![less], true).await;
         assert_eq!(world.status(invoice).await, "under_review");
         let [payment] = &payments(&world, invoice).await[..] else { panic!("one payment") };
@@ -215,9 +215,9 @@ both_engines! {
     async fn what_went_elsewhere_in_the_block_that_brought_it_is_held(db: Db) {
         let world = World::crediting(db, [(NETWORK.into(), Level::Included)].into()).await;
         let [known, late] = &world.invoices(&world.scope, 2).await[..] else { panic!("two") };
-        let strayed = |sent: &Seen| Seen { arrived: Some(sent.units), strayed: true, ..sent.clone() };
+        let strayed = |sent: &SeenTransfer| SeenTransfer { arrived: Some(sent.units), strayed: true, ..sent.clone() };
         let first = transfer(&world, known, USDC, 2).await;
-        let second = Seen { place: 1, ..transfer(&world, late, USDC, 2).await };
+        let second = SeenTransfer { place: 1, ..transfer(&world, late, USDC, 2).await };
         mined(&world, "a2", vec![strayed(&first), second.clone()], false).await;
         assert_eq!((world.status(known).await, world.status(late).await), ("under_review", "paid"));
         mined(&world, "a2", vec![strayed(&second)], true).await;
@@ -232,7 +232,7 @@ both_engines! {
         let world = World::new(db).await;
         let [invoice] = &world.invoices(&world.scope, 1).await[..] else { panic!("one") };
         for (place, (branch, says)) in (0..).zip([("a2", "match"), ("b2", "unavailable"), ("c2", "clear")]) {
-            let seen = Seen {
+            let seen = SeenTransfer {
                 place,
                 registers: Some(format!("issuer_blacklist={says}")),
                 senders: vec!["0x1111111111111111111111111111111111111111".into()],

@@ -4,7 +4,7 @@ use till_core::money::Units;
 use till_core::payment::Level;
 use till_core::scope::Scope;
 use till_engine::books::{BooksRequest, Walk};
-use till_engine::intake::chain::Seen;
+use till_engine::intake::chain::SeenTransfer;
 use till_store::{Queries as _, both_engines};
 
 use crate::remined::{USDC, mined};
@@ -35,7 +35,7 @@ async fn routes(world: &World, branch: &str, order: &[&Payee], is_final: bool) {
     let mut transfers = Vec::new();
     for (place, (scope, invoice)) in (0..).zip(order) {
         let row = world.row(scope, invoice).await;
-        transfers.push(Seen {
+        transfers.push(SeenTransfer {
             tx_hash: "routed".into(),
             place,
             asset: USDC.into(),

@@ -6,7 +6,7 @@ use till_core::money::Units;
 use till_core::payment::Level;
 use till_core::scope::Scope;
 use till_engine::checkout::wallets::{self, NewBinding};
-use till_engine::intake::chain::{NetworkUpdate, Seen, advance};
+use till_engine::intake::chain::{NetworkUpdate, SeenTransfer, advance};
 use till_store::both_engines;
 
 use crate::remined::{USDC, is_done, mined, payments, step, transfer};
@@ -24,7 +24,7 @@ const WALLETS: [&str; 2] = [
 struct Bound {
     scope: Scope,
     invoice: String,
-    sent: Seen,
+    sent: SeenTransfer,
 }
 
 async fn bound(world: &World, scope: &Scope, wallet: &str) -> Bound {
@@ -38,7 +38,7 @@ async fn bound(world: &World, scope: &Scope, wallet: &str) -> Bound {
 }
 
 /// What a wallet is to send for an invoice.
-async fn binding(world: &World, scope: &Scope, (invoice, wallet): (&str, &str)) -> Seen {
+async fn binding(world: &World, scope: &Scope, (invoice, wallet): (&str, &str)) -> SeenTransfer {
     let request = NewBinding {
         invoice,
         asset: USDC,
@@ -50,7 +50,7 @@ async fn binding(world: &World, scope: &Scope, (invoice, wallet): (&str, &str)) 
         wallets::bind(tx, context, request).scope_boxed()
     });
     let binding = binding.await.unwrap();
-    Seen {
+    SeenTransfer {
         tx_hash: "bundle".into(),
         place: 0,
         asset: USDC.into(),
@@ -65,9 +65,9 @@ async fn binding(world: &World, scope: &Scope, (invoice, wallet): (&str, &str)) 
 }
 
 /// What these send, one behind the other.
-fn bundle(of: &[&Bound]) -> Vec<Seen> {
+fn bundle(of: &[&Bound]) -> Vec<SeenTransfer> {
     let placed = (0..).zip(of);
-    let placed = placed.map(|(place, of)| Seen {
+    let placed = placed.map(|(place, of)| SeenTransfer {
         place,
         ..of.sent.clone()
     });
@@ -115,7 +115,7 @@ async fn is_screened_anew(db: till_store::Db, credit_at: Level) {
     let from = async |sender: &str| {
         let sent = transfer(&world, &invoice, USDC, 2).await;
         let senders = vec![sender.to_owned()];
-        vec![Seen { senders, ..sent }]
+        vec![SeenTransfer { senders, ..sent }]
     };
     mined(&world, "clean", from(WALLETS[0]).await, false).await;
     mined(&world, "listed", from(LISTED).await, true).await;
@@ -139,7 +139,7 @@ both_engines! {
     async fn what_a_stranger_sends_at_its_place_is_counted_once(db: Db) {
         let (world, one, _) = two_bound(db, true).await;
         mined(&world, "ours", bundle(&[&one]), false).await;
-        let stranger = Seen {
+        let stranger = SeenTransfer {
             senders: vec!["0x9999999999999999999999999999999999999999".into()],
             units: Units(5_000_000),
             ..one.sent.clone()
@@ -152,7 +152,7 @@ both_engines! {
     async fn what_was_seen_before_a_wallet_was_bound_is_not_its_at_another_place(db: Db) {
         let (world, one, two) = two_bound(db, true).await;
         let unbound = world.invoices(&world.scope, 1).await.remove(0);
-        let third = Seen {
+        let third = SeenTransfer {
             senders: vec!["0x3333333333333333333333333333333333333333".into()],
             place: 1,
             units: Units(25_000_000),
@@ -162,8 +162,8 @@ both_engines! {
         world.clock.advance(1_000);
         let late = binding(&world, &world.scope, (&unbound, &third.senders[0])).await;
         assert_eq!(late.units, third.units, "the very amount");
-        let moved = Seen { place: 0, ..third };
-        mined(&world, "after", vec![moved, Seen { place: 1, ..one.sent.clone() }], true).await;
+        let moved = SeenTransfer { place: 0, ..third };
+        mined(&world, "after", vec![moved, SeenTransfer { place: 1, ..one.sent.clone() }], true).await;
         has_its_own(&world, &one, 1).await;
         assert_eq!(world.row(&world.scope, &unbound).await.status.as_str(), "awaiting_payment");
         assert_eq!(stands(&world, &two).await, ("awaiting_payment", vec![]));
@@ -173,7 +173,7 @@ both_engines! {
         let world = World::crediting(db, [(NETWORK.into(), Level::Safe)].into()).await;
         let one = bound(&world, &world.scope, WALLETS[0]).await;
         let waits = async |units: Units| {
-            let waiting = Seen { units, height: None, ..one.sent.clone() };
+            let waiting = SeenTransfer { units, height: None, ..one.sent.clone() };
             let told = NetworkUpdate { transfers: vec![waiting], ..step(&world).await };
             is_done(advance(&world.engine, &told).await);
         };
@@ -181,7 +181,7 @@ both_engines! {
         assert_eq!(stands(&world, &one).await.0, "detected");
         waits(Units(one.sent.units.0 / 2)).await;
         assert_eq!(stands(&world, &one).await, ("awaiting_payment", vec![]));
-        let half = Seen { units: Units(one.sent.units.0 / 2), ..one.sent.clone() };
+        let half = SeenTransfer { units: Units(one.sent.units.0 / 2), ..one.sent.clone() };
         mined(&world, "half", vec![half], false).await;
         assert_eq!(stands(&world, &one).await, ("awaiting_payment", vec![]));
         mined(&world, "whole", bundle(&[&one]), false).await;

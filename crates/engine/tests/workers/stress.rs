@@ -7,7 +7,7 @@ use scoped_futures::ScopedFutureExt as _;
 use till_core::chain::Block;
 use till_core::money::Units;
 use till_core::scope::Scope;
-use till_engine::intake::chain::{Advanced, NetworkUpdate, Seen, Tip, advance, lead};
+use till_engine::intake::chain::{Advanced, NetworkUpdate, SeenTransfer, Tip, advance, lead};
 use till_engine::invoices::cancel;
 use till_engine::workers::timers::run_due;
 use till_engine::{Engine, Fail};
@@ -40,7 +40,7 @@ fn step(epoch: i64, blocks: Vec<Block>, addresses: &[String], is_final: bool) ->
     let transfers = blocks.iter().flat_map(|block| {
         let mine = addresses.iter().enumerate();
         let mine = mine.filter(|(at, _)| i64::try_from(*at).unwrap() % HEIGHTS == block.height);
-        mine.map(|(at, address)| Seen {
+        mine.map(|(at, address)| SeenTransfer {
             tx_hash: format!("0x{at:064x}"),
             place: 0,
             asset: ASSET.into(),

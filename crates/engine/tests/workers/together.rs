@@ -3,7 +3,7 @@
 use till_core::chain::Block;
 use till_core::money::Units;
 use till_core::payment::Level;
-use till_engine::intake::chain::{NetworkUpdate, Seen, Tip, advance};
+use till_engine::intake::chain::{NetworkUpdate, SeenTransfer, Tip, advance};
 use till_store::both_engines;
 
 use crate::remined::{USDC, block, is_done, mined, payments, step, transfer};
@@ -12,9 +12,9 @@ use crate::world::{LIFE_MS, NOW, World};
 const NETWORK: &str = "eip155:84532";
 
 /// A transfer of one transaction for an invoice of 25.
-async fn part(world: &World, invoice: &str, place: i64, units: u128) -> Seen {
+async fn part(world: &World, invoice: &str, place: i64, units: u128) -> SeenTransfer {
     let whole = transfer(world, invoice, USDC, 2).await;
-    Seen {
+    SeenTransfer {
         place,
         units: Units(units),
         ..whole

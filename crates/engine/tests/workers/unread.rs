@@ -2,7 +2,7 @@
 
 use till_core::chain::Block;
 use till_core::money::Units;
-use till_engine::intake::chain::{Advanced, NetworkUpdate, Seen, Tip, advance, lead, thaw};
+use till_engine::intake::chain::{Advanced, NetworkUpdate, SeenTransfer, Tip, advance, lead, thaw};
 use till_engine::workers::timers::run_due;
 use till_store::both_engines;
 
@@ -12,7 +12,7 @@ const NETWORK: &str = "eip155:84532";
 const WAIT_MS: i64 = 600_000;
 
 /// The next block, made at a time; the last one that was read.
-async fn read(world: &World, epoch: i64, height: i64, time: i64, transfers: Vec<Seen>) {
+async fn read(world: &World, epoch: i64, height: i64, time: i64, transfers: Vec<SeenTransfer>) {
     let tip = Tip {
         height,
         hash: format!("block {height}"),
@@ -53,7 +53,7 @@ both_engines! {
         assert_eq!(world.timers().await.len(), 2, "they are looked at again");
 
         let row = world.row(&world.scope, &paid).await;
-        let transfer = Seen {
+        let transfer = SeenTransfer {
             tx_hash: "transaction".into(),
             place: 0,
             asset: "USDC@eip155:84532".into(),

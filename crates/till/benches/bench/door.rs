@@ -11,7 +11,7 @@ use sqlx::postgres::PgConnection;
 use till_core::chain::Block;
 use till_core::money::Units;
 use till_engine::Engine;
-use till_engine::intake::chain::{Advanced, NetworkUpdate, Seen, Tip, advance, lead};
+use till_engine::intake::chain::{Advanced, NetworkUpdate, SeenTransfer, Tip, advance, lead};
 use tokio::task::JoinSet;
 
 use super::Res;
@@ -94,7 +94,7 @@ fn step(epoch: i64, height: i64, count: i64, time: i64) -> NetworkUpdate {
             time,
         }],
         transfers: transfers
-            .map(|number| Seen {
+            .map(|number| SeenTransfer {
                 tx_hash: format!("0x{number:064x}"),
                 place: 0,
                 asset: ASSET.to_owned(),

@@ -2,7 +2,7 @@
 //! of date, left out, or a lie.
 
 use till_core::chain::Block;
-use till_engine::intake::chain::{NetworkUpdate, Seen, Tip};
+use till_engine::intake::chain::{NetworkUpdate, SeenTransfer, Tip};
 
 use super::ops::Op;
 use crate::chain::{Chain, Transfer, Whereabouts};
@@ -67,7 +67,7 @@ fn go_on(chain: &Chain, known: &Net, epoch: i64) -> NetworkUpdate {
     };
     let waits = chain.transfers.iter();
     let waits = waits.filter(|it| it.at == Whereabouts::Mempool);
-    let place = |it: &Transfer| Seen {
+    let place = |it: &Transfer| SeenTransfer {
         height: Some(tip + 1),
         ..seen(it)
     };
@@ -204,8 +204,8 @@ fn tip(rng: &mut Rng, chain: &Chain, height: i64) -> Option<Tip> {
     }
 }
 
-fn seen(transfer: &Transfer) -> Seen {
-    Seen {
+fn seen(transfer: &Transfer) -> SeenTransfer {
+    SeenTransfer {
         tx_hash: transfer.id.tx.clone(),
         place: transfer.id.place,
         asset: transfer.asset.clone(),
