@@ -49,4 +49,4 @@ pub use settings::{EndpointSettings, WatchSettings};
 pub use tips::{Chain, agreed_tips, going_on};
 pub use unconfirmed::Unconfirmed;
 pub use update::{ChainUpdate, SeenTransfer, Tip};
-pub use watching::{Known, WatchedNetwork, WatchedSet, Watching};
+pub use watching::{WatchedNetwork, WatchedSet, WatchedUpTo, Watching};

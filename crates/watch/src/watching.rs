@@ -38,12 +38,12 @@ pub struct WatchedNetwork {
 /// The addresses that are looked for. Whoever adds to them holds `known`.
 #[derive(Default)]
 pub struct WatchedSet {
-    pub known: tokio::sync::Mutex<Known>,
+    pub known: tokio::sync::Mutex<WatchedUpTo>,
     pub watched: RwLock<Watched>,
 }
 
 /// Up to which number the addresses of an account and destination are in the set.
-pub type Known = HashMap<(String, String), i64>;
+pub type WatchedUpTo = HashMap<(String, String), i64>;
 
 impl WatchedSet {
     pub fn may_have(&self, addresses: &[impl AsRef<[u8]>]) -> Vec<bool> {
