@@ -10,8 +10,8 @@ use till_core::limits::{
     REVIEW_REASON_CHARS_MAX, REVIEW_REASON_CHARS_MIN,
 };
 use till_engine::invoices::create::CreateInvoice;
+use till_engine::invoices::pending_request::PendingRequest;
 use till_engine::invoices::quote::NewInvoice;
-use till_engine::invoices::wanted::Wanted;
 use till_engine::invoices::{self, Resolve};
 use till_engine::settlement;
 use till_engine::view::InvoiceView;
@@ -91,7 +91,7 @@ async fn create(State(api): State<Arc<Api>>, posted: Posted<Secret, NewInvoice>)
         scope: posted.scope().clone(),
         once: posted.once.clone(),
         request: posted.body,
-        wanted: Wanted::default(),
+        wanted: PendingRequest::default(),
     };
     Ok(answered(api.gatherer.create(create).await?))
 }

@@ -15,8 +15,8 @@ use till_engine::base::asker::{Means, Member};
 use till_engine::intake::{Door, Observation, Sighting, TransferOrigin, take_in};
 use till_engine::invoices::create::CreateInvoice;
 use till_engine::invoices::gather::create_all;
+use till_engine::invoices::pending_request::PendingRequest;
 use till_engine::invoices::quote::NewInvoice;
-use till_engine::invoices::wanted::Wanted;
 use till_engine::once::Once;
 use till_engine::{Answer, Fail};
 use tokio::io::AsyncReadExt as _;
@@ -234,7 +234,7 @@ on_every_engine! {
             scope: till.scope(),
             once: once(key, by),
             request: NewInvoice { amount: "25.00".to_owned(), currency: "USD".to_owned(), assets: None, description: None, customer_ref: None, return_url: None, metadata: Default::default() },
-            wanted: Wanted::default(),
+            wanted: PendingRequest::default(),
         };
         let mut allowed = create("allowed", Means::Key);
         allowed.once.asker = Actor::key("key_of_the_command_line").into();

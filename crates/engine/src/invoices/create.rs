@@ -20,8 +20,8 @@ use till_store::idempotency::{BoundKey, KeyOf};
 use crate::base::asker::Member;
 use crate::base::fail::Fail;
 use crate::base::{Answer, Context, Effects, Engine};
+use crate::invoices::pending_request::PendingRequest;
 use crate::invoices::quote::{NewInvoice, Quote, quote};
-use crate::invoices::wanted::Wanted;
 use crate::once::{self, KeyState, Once};
 use rows::Ready;
 
@@ -33,7 +33,7 @@ pub struct CreateInvoice {
     pub scope: Scope,
     pub once: Once,
     pub request: NewInvoice,
-    pub wanted: Wanted,
+    pub wanted: PendingRequest,
 }
 
 type Answers = Vec<Option<Result<Answer, Fail>>>;

@@ -5,11 +5,11 @@ mod cancel;
 pub mod create;
 pub mod gather;
 mod list;
+pub mod pending_request;
 pub mod quote;
 pub mod retrieve;
 mod review;
 mod together;
-pub mod wanted;
 
 pub use cancel::cancel;
 pub use list::{InvoiceFilter, PaymentFilter, list, list_payments, view};

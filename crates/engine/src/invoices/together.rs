@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use crate::base::fail::Fail;
 use crate::base::{Answer, Engine};
 use crate::invoices::create::{CreateInvoice, create_invoices};
-use crate::invoices::wanted::Held;
+use crate::invoices::pending_request::RequestGuard;
 
 /// How long writing may take. Together with the time that a request waits for it this is less than the time in which
 /// HTTP wants an answer: nothing is to be written for whoever was told that it was not.
@@ -38,12 +38,12 @@ pub(super) async fn create_group(
     // Somebody gave up meanwhile.
     let held = hold_all(requests).await.ok_or(Fail::Again)?;
     let answers = in_time(create_together(engine, requests)).await?;
-    held.into_iter().for_each(Held::answered);
+    held.into_iter().for_each(RequestGuard::answered);
     Ok(answers)
 }
 
 /// None when somebody gave up meanwhile.
-async fn hold_all(requests: &[CreateInvoice]) -> Option<Vec<Held>> {
+async fn hold_all(requests: &[CreateInvoice]) -> Option<Vec<RequestGuard>> {
     let mut held = Vec::with_capacity(requests.len());
     for request in requests {
         held.push(request.wanted.hold().await?);

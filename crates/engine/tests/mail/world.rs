@@ -13,8 +13,8 @@ use till_engine::base::vault::Vault;
 use till_engine::checkout::{notify, session};
 use till_engine::invoices::create::CreateInvoice;
 use till_engine::invoices::gather::create_all;
+use till_engine::invoices::pending_request::PendingRequest;
 use till_engine::invoices::quote::NewInvoice;
-use till_engine::invoices::wanted::Wanted;
 use till_engine::merchants::accounts::{Modes, create_account};
 use till_engine::once::Once;
 use till_engine::smtp::Mailer;
@@ -106,7 +106,7 @@ impl World {
                 return_url: None,
                 metadata: BTreeMap::from([("key".into(), "CANARY metadata".into())]),
             },
-            wanted: Wanted::default(),
+            wanted: PendingRequest::default(),
         };
         let answer = create_all(&self.engine, &[request])
             .await

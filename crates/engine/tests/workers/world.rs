@@ -13,8 +13,8 @@ use till_engine::base::prices::{FixedPrices, Prices};
 use till_engine::base::vault::Vault;
 use till_engine::invoices::create::CreateInvoice;
 use till_engine::invoices::gather::create_all;
+use till_engine::invoices::pending_request::PendingRequest;
 use till_engine::invoices::quote::NewInvoice;
-use till_engine::invoices::wanted::Wanted;
 use till_engine::merchants::accounts::{Modes, create_account};
 use till_engine::once::Once;
 use till_engine::test_mode::{Simulation, simulate_payment};
@@ -128,7 +128,7 @@ impl World {
                 return_url: None,
                 metadata: BTreeMap::new(),
             },
-            wanted: Wanted::default(),
+            wanted: PendingRequest::default(),
         }
     }
 

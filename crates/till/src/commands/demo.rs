@@ -6,8 +6,8 @@ use till_core::asset::Mode;
 use till_core::scope::{Credential, Scope};
 use till_engine::invoices::create::CreateInvoice;
 use till_engine::invoices::gather::Gatherer;
+use till_engine::invoices::pending_request::PendingRequest;
 use till_engine::invoices::quote::NewInvoice;
-use till_engine::invoices::wanted::Wanted;
 use till_engine::merchants::accounts::{Modes, NewAccount, create_account};
 use till_engine::once::Once;
 
@@ -146,7 +146,7 @@ async fn example_checkout(gatherer: &Gatherer, account: &str) -> Result<String, 
             description: Some("A demo order".to_owned()),
             ..NewInvoice::default()
         },
-        wanted: Wanted::default(),
+        wanted: PendingRequest::default(),
     };
     let answer = gatherer.create(request).await?;
     let invoice: serde_json::Value = serde_json::from_slice(&answer.body)

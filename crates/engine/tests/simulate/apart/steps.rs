@@ -15,8 +15,8 @@ use till_engine::checkout::{notify, session, stream};
 use till_engine::invoices::cancel;
 use till_engine::invoices::create::CreateInvoice;
 use till_engine::invoices::gather::create_all;
+use till_engine::invoices::pending_request::PendingRequest;
 use till_engine::invoices::quote::NewInvoice;
-use till_engine::invoices::wanted::Wanted;
 use till_engine::once::Once;
 use till_engine::test_mode::{self, Simulation};
 use till_engine::workers::{mail, timers, webhooks};
@@ -102,7 +102,7 @@ async fn invoice(story: &mut Story, process: usize) -> Check {
             return_url: None,
             metadata: BTreeMap::new(),
         },
-        wanted: Wanted::default(),
+        wanted: PendingRequest::default(),
     };
     let engine = &story.processes[process].engine;
     match create_all(engine, &[request]).await.remove(0) {

@@ -12,8 +12,8 @@ use till_core::money::{Units, show};
 use till_core::scope::{Credential, Scope};
 use till_engine::invoices::create::CreateInvoice;
 use till_engine::invoices::gather::create_all;
+use till_engine::invoices::pending_request::PendingRequest;
 use till_engine::invoices::quote::NewInvoice;
-use till_engine::invoices::wanted::Wanted;
 use till_engine::invoices::{Resolve, Via, held_payments, resolve_review};
 use till_engine::once::Once;
 use till_engine::refunds::{self, ClaimRequest, NewRefund, PayoutSeen};
@@ -107,7 +107,7 @@ async fn invoice(story: &mut Story) -> Check {
             return_url: None,
             metadata: BTreeMap::new(),
         },
-        wanted: Wanted::default(),
+        wanted: PendingRequest::default(),
     };
     let done = create_all(&story.world.engine, &[request]).await.remove(0);
     match done {

@@ -8,8 +8,8 @@ use till_core::scope::Credential;
 use till_engine::base::clock::Clock as _;
 use till_engine::invoices::create::CreateInvoice;
 use till_engine::invoices::gather::create_all;
+use till_engine::invoices::pending_request::PendingRequest;
 use till_engine::invoices::quote::NewInvoice;
-use till_engine::invoices::wanted::Wanted;
 use till_engine::once::Once;
 use till_engine::{Answer, Fail};
 
@@ -82,7 +82,7 @@ async fn send(world: &mut World, requests: Vec<Request>) -> Check {
                 request.text().as_bytes(),
             ),
             request: request.new.clone(),
-            wanted: Wanted::default(),
+            wanted: PendingRequest::default(),
         })
         .collect();
     let engine = std::sync::Arc::clone(&world.engine);

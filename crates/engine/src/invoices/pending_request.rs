@@ -14,16 +14,16 @@ enum State {
 
 /// Shared by a request and its caller.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted(Arc<Mutex<State>>);
+pub struct PendingRequest(Arc<Mutex<State>>);
 
 /// A request that is being written: its caller cannot give it up meanwhile.
-pub(super) struct Held(OwnedMutexGuard<State>);
+pub(super) struct RequestGuard(OwnedMutexGuard<State>);
 
-impl Wanted {
+impl PendingRequest {
     /// None when the caller gave up.
-    pub(super) async fn hold(&self) -> Option<Held> {
+    pub(super) async fn hold(&self) -> Option<RequestGuard> {
         let state = Arc::clone(&self.0).lock_owned().await;
-        (*state != State::GivenUp).then_some(Held(state))
+        (*state != State::GivenUp).then_some(RequestGuard(state))
     }
 
     /// Gives the request up, after what is being written for it, if anything is. False when it has its answer.
@@ -36,7 +36,7 @@ impl Wanted {
     }
 }
 
-impl Held {
+impl RequestGuard {
     pub(super) fn answered(mut self) {
         *self.0 = State::Answered;
     }
@@ -50,14 +50,14 @@ mod tests {
 
     #[tokio::test]
     async fn what_was_given_up_is_not_written() {
-        let wanted = Wanted::default();
+        let wanted = PendingRequest::default();
         assert!(wanted.give_up().await);
         assert!(wanted.hold().await.is_none());
     }
 
     #[tokio::test]
     async fn what_is_being_written_can_be_given_up_only_if_that_fails() {
-        let wanted = Wanted::default();
+        let wanted = PendingRequest::default();
         let held = wanted.hold().await.unwrap();
         let mut giving_up = Box::pin(wanted.give_up());
         assert!((&mut giving_up).now_or_never().is_none(), "it waits");
@@ -68,7 +68,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_was_written_has_its_answer() {
-        let wanted = Wanted::default();
+        let wanted = PendingRequest::default();
         wanted.hold().await.unwrap().answered();
         assert!(!wanted.give_up().await);
     }
