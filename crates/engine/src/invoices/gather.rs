@@ -10,8 +10,8 @@ use tokio::time::{sleep, timeout};
 
 use crate::base::fail::Fail;
 use crate::base::{Answer, Engine};
-use crate::invoices::aside::{Aside, WaitingRequest, answer_all, join, split};
 use crate::invoices::create::CreateInvoice;
+use crate::invoices::locked_accounts::{LockedAccounts, WaitingRequest, answer_all, join, split};
 pub use crate::invoices::together::create_all;
 use crate::invoices::together::create_group;
 
@@ -35,7 +35,7 @@ impl Gatherer {
         let (queue, waiting) = mpsc::channel(WAITING_MAX);
         let waiting = Arc::new(Mutex::new(waiting));
         let under_way = Arc::new(AtomicUsize::new(0));
-        let aside = Aside::new(engine);
+        let aside = LockedAccounts::new(engine);
         for _ in 0..lanes {
             tokio::spawn(lane(
                 Arc::clone(&aside),
@@ -70,7 +70,7 @@ impl Gatherer {
 }
 
 async fn lane(
-    aside: Arc<Aside>,
+    aside: Arc<LockedAccounts>,
     waiting: Arc<Mutex<mpsc::Receiver<WaitingRequest>>>,
     under_way: Arc<AtomicUsize>,
 ) {
@@ -87,7 +87,7 @@ async fn lane(
 
 /// Writes them together. When that fails it may be the fault of one: then each account goes on by itself, and the lane
 /// is free for the next.
-async fn write(aside: Arc<Aside>, batch: Vec<WaitingRequest>) {
+async fn write(aside: Arc<LockedAccounts>, batch: Vec<WaitingRequest>) {
     let batch = aside.without_locked(batch);
     let (requests, answers) = split(batch);
     if requests.is_empty() {

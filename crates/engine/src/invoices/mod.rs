@@ -1,10 +1,10 @@
 //! Invoices: made, read, cancelled, and reviewed.
 
-mod aside;
 mod cancel;
 pub mod create;
 pub mod gather;
 mod list;
+mod locked_accounts;
 pub mod pending_request;
 pub mod quote;
 pub mod retrieve;

@@ -21,7 +21,7 @@ pub(super) struct WaitingRequest {
     pub(super) answer: oneshot::Sender<Result<Answer, Fail>>,
 }
 
-pub(super) struct Aside {
+pub(super) struct LockedAccounts {
     pub(super) engine: Arc<Engine>,
     accounts: Mutex<HashMap<Scope, Account>>,
     places: Semaphore,
@@ -36,9 +36,9 @@ struct Account {
     tasks: usize,
 }
 
-impl Aside {
-    pub(super) fn new(engine: &Arc<Engine>) -> Arc<Aside> {
-        Arc::new(Aside {
+impl LockedAccounts {
+    pub(super) fn new(engine: &Arc<Engine>) -> Arc<LockedAccounts> {
+        Arc::new(LockedAccounts {
             engine: Arc::clone(engine),
             accounts: Mutex::default(),
             places: Semaphore::new(LOCKED_AT_ONCE),
@@ -51,7 +51,7 @@ impl Aside {
 
     /// Those that can be written together. The others, and whoever has hung up, are seen to here.
     pub(super) fn without_locked(
-        self: &Arc<Aside>,
+        self: &Arc<LockedAccounts>,
         batch: Vec<WaitingRequest>,
     ) -> Vec<WaitingRequest> {
         let (aside, together) = {
@@ -64,7 +64,7 @@ impl Aside {
     }
 
     /// Writes them account by account, beside whatever else goes on.
-    pub(super) fn take(self: &Arc<Aside>, batch: Vec<WaitingRequest>) {
+    pub(super) fn take(self: &Arc<LockedAccounts>, batch: Vec<WaitingRequest>) {
         let mut by_account: HashMap<Scope, Vec<WaitingRequest>> = HashMap::new();
         for one in batch {
             by_account
@@ -90,7 +90,7 @@ impl Aside {
 
 /// Requests of one account that are on their way by themselves.
 struct Task {
-    aside: Arc<Aside>,
+    aside: Arc<LockedAccounts>,
     scope: Scope,
 }
 
