@@ -11,9 +11,9 @@ use tokio::time::{sleep, timeout};
 use crate::base::fail::Fail;
 use crate::base::{Answer, Engine};
 use crate::invoices::create::CreateInvoice;
+pub use crate::invoices::create_batch::create_all;
+use crate::invoices::create_batch::create_group;
 use crate::invoices::locked_accounts::{LockedAccounts, WaitingRequest, answer_all, join, split};
-pub use crate::invoices::together::create_all;
-use crate::invoices::together::create_group;
 
 const BATCH_MAX: usize = 64;
 const WAITING_MAX: usize = 4_096;

@@ -11,7 +11,7 @@ use tokio::sync::{Mutex as AsyncMutex, Semaphore, oneshot};
 use crate::base::fail::Fail;
 use crate::base::{Answer, Engine};
 use crate::invoices::create::CreateInvoice;
-use crate::invoices::together::{create_alone, create_group};
+use crate::invoices::create_batch::{create_alone, create_group};
 
 /// So many accounts that are known to be locked are tried at a time: each try holds a connection while it waits.
 const LOCKED_AT_ONCE: usize = 2;

@@ -2,6 +2,7 @@
 
 mod cancel;
 pub mod create;
+mod create_batch;
 pub mod gather;
 mod list;
 mod locked_accounts;
@@ -9,7 +10,6 @@ pub mod pending_request;
 pub mod quote;
 pub mod retrieve;
 mod review;
-mod together;
 
 pub use cancel::cancel;
 pub use list::{InvoiceFilter, PaymentFilter, list, list_payments, view};
