@@ -17,12 +17,12 @@ use crate::invoices::missing_invoice;
 const BATCH_MAX: usize = 64;
 const WAITING_MAX: usize = 4_096;
 
-type Found = Option<Arc<InvoiceRow>>;
+type RetrievedInvoice = Option<Arc<InvoiceRow>>;
 
 struct WaitingLookup {
     scope: Scope,
     id: String,
-    answer: oneshot::Sender<Result<Found, Fail>>,
+    answer: oneshot::Sender<Result<RetrievedInvoice, Fail>>,
 }
 
 /// Where requests for invoices queue up. Nobody waits for company: a statement begins as soon as one is free,
@@ -65,7 +65,7 @@ impl Retrievals {
         refusal.await.map_or_else(|fail| fail, Fail::from)
     }
 
-    async fn ask(&self, scope: &Scope, id: &str) -> Result<Found, Fail> {
+    async fn ask(&self, scope: &Scope, id: &str) -> Result<RetrievedInvoice, Fail> {
         let (answer, answered) = oneshot::channel();
         let waiting = WaitingLookup {
             scope: scope.clone(),
@@ -115,7 +115,7 @@ async fn look_up(
     engine: &Engine,
     kept: &mut Option<Reader>,
     batch: &[WaitingLookup],
-) -> Vec<Result<Found, Fail>> {
+) -> Vec<Result<RetrievedInvoice, Fail>> {
     let asked: Vec<(&Scope, &str)> = batch
         .iter()
         .map(|waiting| (&waiting.scope, waiting.id.as_str()))
