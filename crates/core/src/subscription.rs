@@ -207,7 +207,7 @@ pub fn status(facts: &Facts, now: i64) -> Status {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum NextStep {
     /// The next period is charged.
     Charge,
     /// The same period is charged again.
@@ -218,14 +218,14 @@ pub enum Step {
 }
 
 /// What happens next without anybody asking, and when. A time that has passed means now.
-pub fn next(facts: &Facts, now: i64) -> Option<(i64, Step)> {
+pub fn next(facts: &Facts, now: i64) -> Option<(i64, NextStep)> {
     if facts.is_cancelled {
         return None;
     }
     if facts.cancel_at_period_end {
         // Where nothing is paid for any more, there is no period to wait for. An earlier one that is owed ends nothing.
         let end = facts.paid_until.max(facts.served_until).unwrap_or(now);
-        return Some((end, Step::End(Reason::Requested)));
+        return Some((end, NextStep::End(Reason::Requested)));
     }
     if facts.is_paused {
         return None;
@@ -234,11 +234,11 @@ pub fn next(facts: &Facts, now: i64) -> Option<(i64, Step)> {
         (Some(charge), _) => {
             let late_at = facts.late_at.filter(|at| now < *at);
             let late_at = late_at.filter(|_| facts.paid_until.is_some());
-            let look = late_at.map(|at| (at, Step::Look));
+            let look = late_at.map(|at| (at, NextStep::Look));
             let after = charge.is_closed.then(|| {
                 let step = match charge.attempt >= facts.max_attempts {
-                    true => Step::End(Reason::Unpaid),
-                    false => Step::Retry,
+                    true => NextStep::End(Reason::Unpaid),
+                    false => NextStep::Retry,
                 };
                 (charge.retry_at.unwrap_or(now).max(now), step)
             });
@@ -247,8 +247,8 @@ pub fn next(facts: &Facts, now: i64) -> Option<(i64, Step)> {
                 (look, after) => look.or(after),
             }
         }
-        (None, Some(end)) => Some((end - LEAD_MS, Step::Charge)),
-        (None, None) => Some((now, Step::Charge)),
+        (None, Some(end)) => Some((end - LEAD_MS, NextStep::Charge)),
+        (None, None) => Some((now, NextStep::Charge)),
     }
 }
 
@@ -261,7 +261,7 @@ pub enum When {
 
 /// Whether something is to be done; nothing where it is done already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum ChangeNeeded {
     Do,
     Unchanged,
 }
@@ -274,17 +274,17 @@ fn refused(status: Status, what: &str) -> Refusal {
     Refusal::new(Code::SubscriptionState, message)
 }
 
-pub fn pause(status: Status) -> Result<Asked, Refusal> {
+pub fn pause(status: Status) -> Result<ChangeNeeded, Refusal> {
     match status {
-        Status::Active | Status::PastDue => Ok(Asked::Do),
+        Status::Active | Status::PastDue => Ok(ChangeNeeded::Do),
         Status::Incomplete | Status::Paused | Status::Cancelled => Err(refused(status, "paused")),
     }
 }
 
-pub fn resume(status: Status) -> Result<Asked, Refusal> {
+pub fn resume(status: Status) -> Result<ChangeNeeded, Refusal> {
     match status {
-        Status::Paused => Ok(Asked::Do),
-        Status::Active | Status::PastDue | Status::Incomplete => Ok(Asked::Unchanged),
+        Status::Paused => Ok(ChangeNeeded::Do),
+        Status::Active | Status::PastDue | Status::Incomplete => Ok(ChangeNeeded::Unchanged),
         Status::Cancelled => Err(refused(status, "resumed")),
     }
 }
@@ -295,17 +295,19 @@ pub fn cancel(
     when: When,
     is_set: bool,
     ended: Option<Reason>,
-) -> Result<Asked, Refusal> {
+) -> Result<ChangeNeeded, Refusal> {
     let same = is_set == (when == When::PeriodEnd);
     match (status, when) {
-        (Status::Cancelled, _) if same && ended == Some(Reason::Requested) => Ok(Asked::Unchanged),
+        (Status::Cancelled, _) if same && ended == Some(Reason::Requested) => {
+            Ok(ChangeNeeded::Unchanged)
+        }
         (Status::Cancelled, _) => Err(refused(status, "cancelled again in another way")),
         (Status::Incomplete, When::PeriodEnd) => Err(refused(
             status,
             "cancelled at the end of a period that was never paid",
         )),
-        (_, When::PeriodEnd) if is_set => Ok(Asked::Unchanged),
-        _ => Ok(Asked::Do),
+        (_, When::PeriodEnd) if is_set => Ok(ChangeNeeded::Unchanged),
+        _ => Ok(ChangeNeeded::Do),
     }
 }
 

@@ -36,14 +36,14 @@ fn charged(end: i64, attempt: u32, grace_end: i64, is_closed: bool) -> Facts {
 fn what_is_paid_is_active_and_renewed_a_day_before_it_ends() {
     let facts = paid_until(30 * DAY);
     assert_eq!(status(&facts, 31 * DAY), Status::Active);
-    assert_eq!(next(&facts, 0), Some((29 * DAY, Step::Charge)));
+    assert_eq!(next(&facts, 0), Some((29 * DAY, NextStep::Charge)));
 }
 
 #[test]
 fn an_unpaid_renewal_is_past_due_when_its_grace_ends() {
     let facts = charged(30 * DAY, 1, 33 * DAY, false);
     assert_eq!(status(&facts, 33 * DAY - 1), Status::Active);
-    assert_eq!(next(&facts, 30 * DAY), Some((33 * DAY, Step::Look)));
+    assert_eq!(next(&facts, 30 * DAY), Some((33 * DAY, NextStep::Look)));
     assert_eq!(status(&facts, 33 * DAY), Status::PastDue);
     assert_eq!(next(&facts, 33 * DAY), None, "somebody may still pay it");
 }
@@ -56,19 +56,19 @@ fn a_renewal_that_could_not_be_invoiced_is_past_due_as_well() {
     };
     assert_eq!(status(&facts, 33 * DAY - 1), Status::Active);
     assert_eq!(status(&facts, 33 * DAY), Status::PastDue);
-    assert_eq!(next(&facts, 33 * DAY), Some((29 * DAY, Step::Charge)));
+    assert_eq!(next(&facts, 33 * DAY), Some((29 * DAY, NextStep::Charge)));
 }
 
 #[test]
 fn a_closed_attempt_is_followed_by_another_until_there_were_enough() {
     for attempt in 1..4 {
         let facts = charged(30 * DAY, attempt, 33 * DAY, true);
-        assert_eq!(next(&facts, 34 * DAY), Some((34 * DAY, Step::Retry)));
+        assert_eq!(next(&facts, 34 * DAY), Some((34 * DAY, NextStep::Retry)));
     }
     let facts = charged(30 * DAY, 4, 33 * DAY, true);
     assert_eq!(
         next(&facts, 34 * DAY),
-        Some((34 * DAY, Step::End(Reason::Unpaid)))
+        Some((34 * DAY, NextStep::End(Reason::Unpaid)))
     );
 }
 
@@ -83,10 +83,19 @@ fn what_follows_a_skipped_attempt_comes_at_its_time() {
         ..charged(30 * DAY, attempt, 33 * DAY, true)
     };
     assert_eq!(status(&skipped(1), 31 * DAY), Status::Active);
-    assert_eq!(next(&skipped(1), 31 * DAY), Some((33 * DAY, Step::Look)));
-    assert_eq!(next(&skipped(1), 33 * DAY), Some((35 * DAY, Step::Retry)));
-    assert_eq!(next(&skipped(1), 36 * DAY), Some((36 * DAY, Step::Retry)));
-    let last = Some((35 * DAY, Step::End(Reason::Unpaid)));
+    assert_eq!(
+        next(&skipped(1), 31 * DAY),
+        Some((33 * DAY, NextStep::Look))
+    );
+    assert_eq!(
+        next(&skipped(1), 33 * DAY),
+        Some((35 * DAY, NextStep::Retry))
+    );
+    assert_eq!(
+        next(&skipped(1), 36 * DAY),
+        Some((36 * DAY, NextStep::Retry))
+    );
+    let last = Some((35 * DAY, NextStep::End(Reason::Unpaid)));
     assert_eq!(next(&skipped(4), 33 * DAY), last);
 }
 
@@ -103,7 +112,7 @@ fn what_was_never_paid_is_incomplete_and_not_past_due() {
         charge: None,
         ..facts
     };
-    assert_eq!(next(&unpaid, DAY), Some((DAY, Step::Charge)));
+    assert_eq!(next(&unpaid, DAY), Some((DAY, NextStep::Charge)));
 }
 
 #[test]
@@ -132,16 +141,17 @@ fn nothing_is_charged_while_paused_or_after_the_end() {
         };
         assert_eq!(
             next(&ending, 0),
-            Some((30 * DAY, Step::End(Reason::Requested)))
+            Some((30 * DAY, NextStep::End(Reason::Requested)))
         );
     }
 }
 
 #[test]
 fn every_row_of_the_table_is_decided() {
-    use Asked::{Do, Unchanged};
+    use ChangeNeeded::{Do, Unchanged};
     use Status::{Active, Cancelled, Incomplete, PastDue, Paused};
-    let code = |asked: Result<Asked, Refusal>| asked.map_err(|refusal| refusal.code.as_str());
+    let code =
+        |asked: Result<ChangeNeeded, Refusal>| asked.map_err(|refusal| refusal.code.as_str());
     let conflict = Err("subscription_state");
     for (status, paused, resumed) in [
         (Active, Ok(Do), Ok(Unchanged)),
@@ -219,7 +229,7 @@ proptest! {
             cancel_at_period_end: ending,
             ..charged(end * DAY, attempt, (end + grace) * DAY, closed)
         };
-        if let Some((at, Step::Look)) = next(&facts, now * DAY) {
+        if let Some((at, NextStep::Look)) = next(&facts, now * DAY) {
             prop_assert!(at > now * DAY);
             prop_assert_eq!(next(&facts, at), None);
         }

@@ -1,7 +1,7 @@
 //! Pausing, resuming and cancelling, as merchants ask for it.
 
 use till_core::event::EventType;
-use till_core::subscription::{self, Asked, ChargeState, Reason, When};
+use till_core::subscription::{self, ChangeNeeded, ChargeState, Reason, When};
 use till_core::timer::TimerKind;
 use till_store::Tx;
 use till_store::credits::{self, CreditRow};
@@ -209,7 +209,7 @@ pub async fn resume(
     id: &str,
 ) -> Result<SubscriptionView, Fail> {
     let mut locked = found(tx, context, id).await?;
-    if subscription::resume(locked.row.status)? == Asked::Unchanged {
+    if subscription::resume(locked.row.status)? == ChangeNeeded::Unchanged {
         return Ok(SubscriptionView::of(&locked.row)?);
     }
     // What ended while nobody was charged counts for nothing: no attempt was due.
@@ -255,7 +255,7 @@ pub async fn cancel(
     let mut locked = hold_with(tx, context, &seen, None, top_ups.clone()).await?;
     let row = &locked.row;
     let (is_set, ended) = (row.cancel_at_period_end, row.cancellation_reason);
-    if subscription::cancel(row.status, when, is_set, ended)? == Asked::Unchanged {
+    if subscription::cancel(row.status, when, is_set, ended)? == ChangeNeeded::Unchanged {
         return Ok(SubscriptionView::of(row)?);
     }
     locked.row.cancel_at_period_end = when == When::PeriodEnd;

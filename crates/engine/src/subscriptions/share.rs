@@ -9,7 +9,7 @@ use till_core::asset::Registry;
 use till_core::credit::{self, Found, Value};
 use till_core::invoice::Status as InvoiceStatus;
 use till_core::money::{Currency, Units};
-use till_core::subscription::{ChargeState, Step, next};
+use till_core::subscription::{ChargeState, NextStep, next};
 use till_core::timer::TimerKind;
 use till_store::Tx;
 use till_store::credits::{self, CreditRow};
@@ -221,7 +221,7 @@ async fn is_due(
         facts.charge = None;
     }
     let is_due = |at: i64| at <= context.now;
-    let is_charge = |step: Step| matches!(step, Step::Charge | Step::Retry);
+    let is_charge = |step: NextStep| matches!(step, NextStep::Charge | NextStep::Retry);
     let due = next(&facts, context.now);
     let is_made = charges().any(|charge| charge.period == row.next_period);
     if is_made || !due.is_some_and(|(at, step)| is_due(at) && is_charge(step)) {

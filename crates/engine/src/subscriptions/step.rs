@@ -1,7 +1,7 @@
 //! What happens without anybody asking: renewals, further attempts, past due, the end.
 
 use till_core::event::EventType;
-use till_core::subscription::{ChargeState, Reason, Step, next};
+use till_core::subscription::{ChargeState, NextStep, Reason, next};
 use till_core::time::HOUR_MS;
 use till_core::timer::TimerKind;
 use till_store::Tx;
@@ -63,7 +63,7 @@ pub(super) async fn catch_up(
         outbox::record(tx, context, late.as_slice()).await?;
         let due = next(&locked.row.facts(locked.plan.max_attempts), context.now);
         let done = match due.filter(|(at, _)| *at <= context.now) {
-            Some((_, Step::Charge | Step::Retry)) => {
+            Some((_, NextStep::Charge | NextStep::Retry)) => {
                 // What left the chain may give credit back, or leave another period to be charged.
                 let (scope, now, customer) = (&context.scope, context.now, &locked.row.customer);
                 if till_store::timers::has_looks_due(tx, scope, customer, now).await? {
@@ -81,8 +81,8 @@ pub(super) async fn catch_up(
                 }
                 Box::pin(charge(tx, context, &mut locked, Occasion::Due)).await
             }
-            Some((_, Step::End(reason))) => end(tx, context, &mut locked, reason).await,
-            Some((_, Step::Look)) | None => break,
+            Some((_, NextStep::End(reason))) => end(tx, context, &mut locked, reason).await,
+            Some((_, NextStep::Look)) | None => break,
         };
         if let Err(Fail::Refused(refusal)) = done {
             tracing::warn!(subscription = %locked.row.id, why = %refusal.message, "a renewal's invoice could not be created");

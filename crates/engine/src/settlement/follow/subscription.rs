@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use till_core::event::EventType;
 use till_core::invoice::Status as InvoiceStatus;
 use till_core::scope::Scope;
-use till_core::subscription::{ChargeState, Status, Step, next, status};
+use till_core::subscription::{ChargeState, NextStep, Status, next, status};
 use till_core::timer::TimerKind;
 use till_store::events::EventRow;
 use till_store::invoices::InvoiceRow;
@@ -291,7 +291,7 @@ pub fn refresh(
         _ => None,
     };
     row.next_invoice_at = match next(&facts, at) {
-        Some((due, Step::Charge)) => Some(due.max(at)),
+        Some((due, NextStep::Charge)) => Some(due.max(at)),
         _ => None,
     };
     match (before, row.status) {
