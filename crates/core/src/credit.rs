@@ -8,7 +8,7 @@ use crate::money::{Currency, Units};
 
 /// What one payment has left to give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Source<'a> {
+pub struct CreditSource<'a> {
     pub payment: &'a str,
     pub units: Units,
     pub decimals: u32,
@@ -103,14 +103,14 @@ fn ten(exponent: u32) -> BigInt {
 
 /// What was found of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundCredit {
     pub from: Vec<(String, Units)>,
     pub value: Value,
 }
 
 /// Takes a value out of these, in their order, until there is enough or nothing is left.
-pub fn find(sources: &[Source<'_>], wanted: &Value) -> Found {
-    let mut found = Found {
+pub fn find(sources: &[CreditSource<'_>], wanted: &Value) -> FoundCredit {
+    let mut found = FoundCredit {
         from: Vec::new(),
         value: Value::zero(),
     };
@@ -135,9 +135,9 @@ pub struct Claim {
 
 /// Shares what there is among claims: each has what was its own from the beginning, as far as that is there and it needs it; of
 /// the rest the first claim is given first. What it comes to depends on nothing else.
-pub fn share(sources: &[Source<'_>], claims: &[Claim]) -> Vec<Found> {
+pub fn share(sources: &[CreditSource<'_>], claims: &[Claim]) -> Vec<FoundCredit> {
     let mut left = sources.to_vec();
-    let mut shared: Vec<Found> = claims
+    let mut shared: Vec<FoundCredit> = claims
         .iter()
         .map(|claim| take(&mut left, &claim.wanted, Some(&claim.own)))
         .collect();
@@ -156,8 +156,12 @@ pub fn share(sources: &[Source<'_>], claims: &[Claim]) -> Vec<Found> {
 }
 
 /// Takes a value out of these, or out of no more than this of them.
-fn take(left: &mut [Source<'_>], wanted: &Value, only: Option<&[(String, Units)]>) -> Found {
-    let of = |source: &Source<'_>| match only {
+fn take(
+    left: &mut [CreditSource<'_>],
+    wanted: &Value,
+    only: Option<&[(String, Units)]>,
+) -> FoundCredit {
+    let of = |source: &CreditSource<'_>| match only {
         None => source.units,
         Some(only) => {
             let own = only.iter().filter(|(payment, _)| payment == source.payment);
@@ -165,9 +169,9 @@ fn take(left: &mut [Source<'_>], wanted: &Value, only: Option<&[(String, Units)]
             Units(source.units.0.min(own.0))
         }
     };
-    let offered: Vec<Source<'_>> = left
+    let offered: Vec<CreditSource<'_>> = left
         .iter()
-        .map(|source| Source {
+        .map(|source| CreditSource {
             units: of(source),
             ..*source
         })
@@ -183,7 +187,7 @@ fn take(left: &mut [Source<'_>], wanted: &Value, only: Option<&[(String, Units)]
 }
 
 /// Takes a price out of these in the same way, and says what that leaves of it.
-pub fn draw(sources: &[Source<'_>], price_minor: u64, currency: Currency) -> Drawn {
+pub fn draw(sources: &[CreditSource<'_>], price_minor: u64, currency: Currency) -> Drawn {
     let found = find(sources, &Value::of_price(price_minor, currency));
     Drawn {
         from: found.from,
@@ -201,8 +205,8 @@ mod tests {
         Currency::parse("USD").unwrap()
     }
 
-    fn source(payment: &'static str, units: u128, decimals: u32) -> Source<'static> {
-        Source {
+    fn source(payment: &'static str, units: u128, decimals: u32) -> CreditSource<'static> {
+        CreditSource {
             payment,
             units: Units(units),
             decimals,
@@ -275,7 +279,7 @@ mod tests {
         }
     }
 
-    fn given(shared: &[Found]) -> Vec<Vec<(&str, u128)>> {
+    fn given(shared: &[FoundCredit]) -> Vec<Vec<(&str, u128)>> {
         shared
             .iter()
             .map(|found| {
@@ -313,7 +317,7 @@ mod tests {
         fn no_unit_is_taken_that_is_not_there_or_not_needed(
             price in 1u64..1_000_000_000, units in prop::collection::vec((0u128..1_000_000_000_000_000, 0u32..19), 0..6)
         ) {
-            let sources: Vec<Source<'_>> = units.iter().map(|(units, decimals)| source("p", *units, *decimals)).collect();
+            let sources: Vec<CreditSource<'_>> = units.iter().map(|(units, decimals)| source("p", *units, *decimals)).collect();
             let drawn = draw(&sources, price, usd());
             let whole = Units(u128::from(price) * 10u128.pow(16));
             let paid = whole.0 - drawn.due(whole).0;

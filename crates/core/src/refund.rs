@@ -97,7 +97,7 @@ impl RefundReason {
 
 /// What a payment has to do with refunds of its invoice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Source<'a> {
+pub struct RefundSource<'a> {
     pub asset: &'a str,
     /// What arrived for good; nothing when it is not there yet, or no longer.
     pub received: Units,
@@ -119,9 +119,9 @@ pub struct Refundable {
 
 /// A payment that was refunded and left the chain afterwards is made up for by the others: what is refunded never
 /// exceeds what is there.
-pub fn refundable(sources: &[Source<'_>], asset: &str) -> Refundable {
+pub fn refundable(sources: &[RefundSource<'_>], asset: &str) -> Refundable {
     let of_asset = || sources.iter().filter(|source| source.asset == asset);
-    let sum = |of: fn(&Source<'_>) -> Units| {
+    let sum = |of: fn(&RefundSource<'_>) -> Units| {
         of_asset().fold(Units::ZERO, |sum, source| sum.plus(of(source)))
     };
     let received = sum(|source| source.received);
@@ -140,7 +140,7 @@ pub fn refundable(sources: &[Source<'_>], asset: &str) -> Refundable {
 pub fn refund_asset(
     terms: &Terms,
     summary: &Summary,
-    sources: &[Source<'_>],
+    sources: &[RefundSource<'_>],
     asked: Option<&str>,
 ) -> Result<String, Refusal> {
     let received = |asset: &str| !refundable(sources, asset).received.is_zero();
@@ -168,7 +168,7 @@ pub fn refund_asset(
 }
 
 /// What is beyond the price in the assets beside this one, and not refunded yet.
-pub fn other_excess(sources: &[Source<'_>], asset: &str) -> Vec<(String, Units)> {
+pub fn other_excess(sources: &[RefundSource<'_>], asset: &str) -> Vec<(String, Units)> {
     let mut found: Vec<(String, Units)> = Vec::new();
     for source in sources.iter().filter(|source| source.asset != asset) {
         let excess = refundable(sources, source.asset).excess;
@@ -269,8 +269,8 @@ mod tests {
     use super::*;
     use crate::invoice::PayOption;
 
-    fn source(asset: &str, received: u128, refunded: u128, position: Position) -> Source<'_> {
-        Source {
+    fn source(asset: &str, received: u128, refunded: u128, position: Position) -> RefundSource<'_> {
+        RefundSource {
             asset,
             received: Units(received),
             refunded: Units(refunded),
@@ -423,7 +423,8 @@ mod tests {
     fn an_asset_is_refunded_only_where_it_arrived() {
         let (terms, none) = (terms(&["A", "B"]), Summary::default());
         let sources = [source("W", 5, 0, settled(5)), source("A", 5, 0, settled(5))];
-        let asset = |sources: &[Source<'_>], asked| refund_asset(&terms, &none, sources, asked);
+        let asset =
+            |sources: &[RefundSource<'_>], asked| refund_asset(&terms, &none, sources, asked);
         assert_eq!(asset(&sources, None).as_deref(), Ok("A"));
         assert_eq!(asset(&sources[..1], None).as_deref(), Ok("W"));
         assert_eq!(asset(&sources, Some("W")).as_deref(), Ok("W"));

@@ -10,8 +10,8 @@ use till_core::ledger::{Position, refund_from};
 use till_core::money::{self, Units};
 use till_core::payment::PaymentStatus;
 use till_core::refund::{
-    CLAIM_LIFE_MS, RefundReason, RefundStatus, Source, other_excess, refund_amount, refund_asset,
-    refundable,
+    CLAIM_LIFE_MS, RefundReason, RefundSource, RefundStatus, other_excess, refund_amount,
+    refund_asset, refundable,
 };
 use till_core::timer::TimerKind;
 use till_store::Tx;
@@ -119,7 +119,7 @@ fn decide(held: &LockedInvoice, request: &NewRefund) -> Result<(String, Units), 
         None => None,
         Some(code) => Some(registry.asset(code).ok_or_else(not_received)?),
     };
-    let sources: Vec<Source<'_>> = held
+    let sources: Vec<RefundSource<'_>> = held
         .payments
         .iter()
         .map(|payment| source(&payment.is))
@@ -146,8 +146,8 @@ fn free(payment: &PaymentRow) -> Position {
     payment.position.without_used(payment.credit_used)
 }
 
-fn source(payment: &PaymentRow) -> Source<'_> {
-    Source {
+fn source(payment: &PaymentRow) -> RefundSource<'_> {
+    RefundSource {
         asset: &payment.asset,
         received: match payment.status.is_posted() {
             true => payment.units,

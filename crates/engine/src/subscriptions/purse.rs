@@ -3,7 +3,7 @@
 //! set aside again has not moved.
 
 use till_core::asset::Registry;
-use till_core::credit::{self, Claim, Drawn, Found, Source, Value};
+use till_core::credit::{self, Claim, CreditSource, Drawn, FoundCredit, Value};
 use till_core::id::IdKind;
 use till_core::money::{Currency, Units};
 use till_core::payment::PaymentStatus;
@@ -202,12 +202,12 @@ impl Purse {
     }
 
     /// What there is of a value, in the currency's major units.
-    pub(super) fn find(&self, at: i64, value: &Value, currency: Currency) -> Found {
+    pub(super) fn find(&self, at: i64, value: &Value, currency: Currency) -> FoundCredit {
         credit::find(&self.sources(at, currency), value)
     }
 
     /// What each of these claims is given of what is left.
-    pub(super) fn share(&self, at: i64, claims: &[Claim], currency: Currency) -> Vec<Found> {
+    pub(super) fn share(&self, at: i64, claims: &[Claim], currency: Currency) -> Vec<FoundCredit> {
         credit::share(&self.sources(at, currency), claims)
     }
 
@@ -232,7 +232,7 @@ impl Purse {
 
     /// What the customer has left in the currency, what was seen first first: that stays so when it leaves the chain and comes
     /// back.
-    fn sources(&self, at: i64, currency: Currency) -> Vec<Source<'_>> {
+    fn sources(&self, at: i64, currency: Currency) -> Vec<CreditSource<'_>> {
         let mut left: Vec<(&PaymentRow, Units, u32)> = Vec::new();
         for held in &self.held {
             let assessed = held.assess(at);
@@ -247,7 +247,7 @@ impl Purse {
         }
         left.sort_by(|(a, ..), (b, ..)| (a.first_seen_at, &a.id).cmp(&(b.first_seen_at, &b.id)));
         left.into_iter()
-            .map(|(payment, units, decimals)| Source {
+            .map(|(payment, units, decimals)| CreditSource {
                 payment: &payment.id,
                 units: self.allowed(&payment.id, units),
                 decimals,

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use till_core::asset::Registry;
-use till_core::credit::{self, Found, Value};
+use till_core::credit::{self, FoundCredit, Value};
 use till_core::invoice::Status as InvoiceStatus;
 use till_core::money::{Currency, Units};
 use till_core::subscription::{ChargeState, NextStep, next};
@@ -376,8 +376,8 @@ async fn redistribute(
 }
 
 /// What each claim is given, in their order; each of them takes credit of its own currency.
-fn shared(context: &Context<'_>, purse: &Purse, claims: &[Claim]) -> Vec<Found> {
-    let mut found: BTreeMap<usize, Found> = BTreeMap::new();
+fn shared(context: &Context<'_>, purse: &Purse, claims: &[Claim]) -> Vec<FoundCredit> {
+    let mut found: BTreeMap<usize, FoundCredit> = BTreeMap::new();
     let mut currencies: Vec<Currency> = claims.iter().map(|claim| claim.currency).collect();
     currencies.sort_by_key(|currency| currency.code());
     currencies.dedup();
