@@ -62,7 +62,7 @@ pub struct Position {
 
 /// What was taken out of a payment since it was received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct TakenFromPayment {
     /// Promised by refunds that are not sent yet.
     pub refunds_due: Units,
     pub refunds_sent: Units,
@@ -166,7 +166,7 @@ impl Position {
 
     /// Where a payment stands that would stand here had nothing been taken out of it. No group goes below zero:
     /// what was refunded of a payment that is gone stays refunded.
-    fn less(mut self, taken: Taken) -> Position {
+    fn less(mut self, taken: TakenFromPayment) -> Position {
         let used = self.take(USED_FROM, taken.credit_used);
         let refunded = taken.refunds_due.plus(taken.refunds_sent);
         let found = self.take(REFUNDED_FROM, refunded);
@@ -181,7 +181,7 @@ impl Position {
 /// One of an invoice's payments: what was taken out of it, and where it would stand had nothing been.
 pub struct Drawn<'p> {
     pub asset: &'p str,
-    pub taken: Taken,
+    pub taken: TakenFromPayment,
     pub position: &'p mut Position,
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ledger::Taken;
+use crate::ledger::TakenFromPayment;
 use crate::money::Units;
 
 /// How settled the chain holds a transfer to be. Networks without a level in between skip it.
@@ -196,7 +196,7 @@ pub struct Payment {
     /// The how-manieth of its invoice's payments to be credited; none while it is not.
     pub credited: Option<u32>,
     /// What was taken out of it since it was received.
-    pub taken: Taken,
+    pub taken: TakenFromPayment,
 }
 
 impl Payment {

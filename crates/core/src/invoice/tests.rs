@@ -9,7 +9,7 @@ mod reviews;
 mod sums;
 
 use super::*;
-use crate::ledger::Taken;
+use crate::ledger::TakenFromPayment;
 use crate::payment::{Level, Verdict};
 
 const A: &str = "USDC@eip155:84532";
@@ -57,7 +57,7 @@ fn pay(id: &str, asset: &str, units: u128, level: Level, at: i64) -> Payment {
         verdict: Some(Verdict::Passed),
         gone_at: None,
         credited: None,
-        taken: Taken::default(),
+        taken: TakenFromPayment::default(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What of a refund counts towards the price no more (`Taken::withdrawn`).
+//! What of a refund counts towards the price no more (`TakenFromPayment::withdrawn`).
 
 use num_bigint::BigInt;
 use num_rational::BigRational;

@@ -16,11 +16,11 @@ fn position(held: u128, settled: u128, overpaid: u128, refundable: u128) -> Posi
     }
 }
 
-fn refunded(due: u128, sent: u128) -> Taken {
-    Taken {
+fn refunded(due: u128, sent: u128) -> TakenFromPayment {
+    TakenFromPayment {
         refunds_due: Units(due),
         refunds_sent: Units(sent),
-        ..Taken::default()
+        ..TakenFromPayment::default()
     }
 }
 
@@ -243,7 +243,11 @@ fn what_was_refunded_of_a_payment_that_is_gone_stays_refunded() {
 
 #[test]
 fn what_was_refunded_of_a_payment_that_is_gone_is_borne_by_its_asset_alone() {
-    let taken = [refunded(6, 4), Taken::default(), Taken::default()];
+    let taken = [
+        refunded(6, 4),
+        TakenFromPayment::default(),
+        TakenFromPayment::default(),
+    ];
     let mut positions = [
         Position::default(),
         position(0, 25, 0, 0),
@@ -299,9 +303,9 @@ fn prepaid_credit_comes_from_a_final_top_up_and_pays() {
             (Group::Settled, Group::PrepaidCredit, 25),
         ],
     );
-    let used = credit(30).less(Taken {
+    let used = credit(30).less(TakenFromPayment {
         credit_used: Units(12),
-        ..Taken::default()
+        ..TakenFromPayment::default()
     });
     check(
         credit(30),
@@ -316,16 +320,16 @@ fn prepaid_credit_comes_from_a_final_top_up_and_pays() {
         &[(Group::Settled, Group::PrepaidCredit, 12)],
     );
     // Its payment left the chain: nothing of it is anybody's credit, used or not.
-    let gone = Position::default().less(Taken {
+    let gone = Position::default().less(TakenFromPayment {
         credit_used: Units(12),
-        ..Taken::default()
+        ..TakenFromPayment::default()
     });
     assert_eq!(gone, Position::default());
     // Rejected, or given up: what paid for a period is not the payer's as well, and what was held is what is left.
-    let taken = Taken {
+    let taken = TakenFromPayment {
         credit_used: Units(12),
         refunds_sent: Units(5),
-        ..Taken::default()
+        ..TakenFromPayment::default()
     };
     let rejected = position(0, 0, 0, 30).less(taken);
     assert_eq!(

@@ -16,7 +16,7 @@ fn payment() -> Payment {
         verdict: None,
         gone_at: None,
         credited: None,
-        taken: Taken::default(),
+        taken: TakenFromPayment::default(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Payments: the facts about transfers that belong to invoices, and what follows from them.
 
-use till_core::ledger::{Position, Taken};
+use till_core::ledger::{Position, TakenFromPayment};
 use till_core::money::Units;
 use till_core::payment::{AttributedBy, Level, Payment, PaymentStatus, Verdict};
 use till_core::scope::Scope;
@@ -108,7 +108,7 @@ impl PaymentRow {
             verdict: self.verdict,
             gone_at: self.gone_at,
             credited: self.credit_turn,
-            taken: Taken {
+            taken: TakenFromPayment {
                 refunds_due: self.refunds_due,
                 refunds_sent: self.refunds_sent,
                 credit_used: self.credit_used,
