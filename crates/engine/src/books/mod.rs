@@ -1,14 +1,14 @@
 //! The books: what was posted, what arrived and what invoices show, held against each other. Reads only, some rows at
 //! a time.
 
-mod ahead;
 mod amounts;
 mod balances;
 mod csv;
 mod pieces;
+mod prefetch;
 mod query;
 mod report;
-mod sent;
+mod sent_refunds;
 mod signed;
 mod views;
 

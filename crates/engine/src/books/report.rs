@@ -16,11 +16,11 @@ use till_core::scope::Scope;
 use till_store::books::{BookInvoice, BookLine, BookPayment, BookRefund, BookTips, Books, Orphan};
 use till_store::transfers::TransferRow;
 
-use super::ahead::{Ahead, Part, Reading};
 use super::amounts::{shown, wide};
+use super::prefetch::{BooksPart, Prefetch, Reading};
 use super::query::{BooksQuery, BooksRequest};
 use super::views::{AssetView, Assets, DiscrepancyView};
-use super::{sent, signed};
+use super::{sent_refunds, signed};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 
@@ -28,7 +28,7 @@ const ROWS_AT_ONCE: i64 = 1_000;
 
 /// Where a walk has got to.
 enum Stage {
-    Invoices(Ahead),
+    Invoices(Prefetch),
     Orphans(Reading<Vec<Orphan>>),
     Unattributed { after: Option<Box<TransferRow>> },
     Digests,
@@ -56,7 +56,7 @@ impl Walk {
     ) -> Result<Walk, Fail> {
         let query = BooksQuery::of(engine, scope, asked).await?;
         let between = (query.period.from, query.period.to);
-        let ahead = Ahead::begin(engine, scope, between);
+        let ahead = Prefetch::begin(engine, scope, between);
         Ok(Walk {
             engine: Arc::clone(engine),
             scope: scope.clone(),
@@ -100,13 +100,13 @@ impl Walk {
         (self.query.period.from, self.query.period.to)
     }
 
-    async fn invoices(&mut self, mut ahead: Ahead) -> Result<Vec<DiscrepancyView>, Fail> {
+    async fn invoices(&mut self, mut ahead: Prefetch) -> Result<Vec<DiscrepancyView>, Fail> {
         let Some(part) = ahead.next().await? else {
             self.stage = Stage::Orphans(ahead.orphans);
             return Ok(Vec::new());
         };
         self.stage = Stage::Invoices(ahead);
-        let Part { books, observed } = part;
+        let BooksPart { books, observed } = part;
         let views = self.add(&books);
         let differing = views.iter().map(|(of, views)| (of, differences(views)));
         let mut differing: Vec<_> = differing.filter(|(_, found)| !found.is_empty()).collect();
@@ -118,9 +118,9 @@ impl Walk {
         }
         let of_period = |refund: &&BookRefund| find(&books, &refund.invoice).is_some();
         for refund in books.refunds.iter().filter(of_period) {
-            found.extend(sent::unpaid(refund, &observed));
-            found.extend(sent::unexpected(refund));
-            found.extend(sent::elsewhere(refund));
+            found.extend(sent_refunds::unpaid(refund, &observed));
+            found.extend(sent_refunds::unexpected(refund));
+            found.extend(sent_refunds::elsewhere(refund));
         }
         Ok(found)
     }

@@ -8,7 +8,7 @@ use till_store::books::{Books, Orphan};
 use till_store::transfers::TransferRow;
 use tokio::task::JoinHandle;
 
-use super::sent;
+use super::sent_refunds;
 use crate::base::Engine;
 use crate::base::fail::Fail;
 
@@ -18,7 +18,7 @@ const PARTS_AT_ONCE: usize = 2;
 const ORPHANS_MAX: i64 = 1_000;
 
 /// Some invoices with everything about them.
-pub struct Part {
+pub struct BooksPart {
     pub books: Books,
     /// What the transactions of refunds that were sent moved.
     pub observed: Vec<TransferRow>,
@@ -44,21 +44,21 @@ impl<T> Drop for Reading<T> {
 }
 
 /// The next parts, which are read while the one before them is added up.
-pub struct Ahead {
+pub struct Prefetch {
     engine: Arc<Engine>,
     scope: Scope,
     between: (i64, i64),
     /// Where the last of them ends; none when there are no more.
     after: Option<String>,
-    parts: VecDeque<Reading<Part>>,
+    parts: VecDeque<Reading<BooksPart>>,
     /// Lines about payments that there are not.
     pub orphans: Reading<Vec<Orphan>>,
 }
 
-impl Ahead {
-    pub fn begin(engine: &Arc<Engine>, scope: &Scope, between: (i64, i64)) -> Ahead {
+impl Prefetch {
+    pub fn begin(engine: &Arc<Engine>, scope: &Scope, between: (i64, i64)) -> Prefetch {
         let orphans = orphans(Arc::clone(engine), scope.clone(), between);
-        Ahead {
+        Prefetch {
             engine: Arc::clone(engine),
             scope: scope.clone(),
             between,
@@ -90,7 +90,7 @@ impl Ahead {
         Ok(())
     }
 
-    pub async fn next(&mut self) -> Result<Option<Part>, Fail> {
+    pub async fn next(&mut self) -> Result<Option<BooksPart>, Fail> {
         self.fill().await?;
         let Some(part) = self.parts.front_mut() else {
             return Ok(None);
@@ -107,13 +107,13 @@ async fn read(
     scope: &Scope,
     between: (i64, i64),
     ids: (&str, &str),
-) -> Result<Part, Fail> {
+) -> Result<BooksPart, Fail> {
     let mut reader = engine.db.read().await?;
     let books = till_store::books::of_period(&mut reader, scope, between, ids).await?;
-    let sent = books.refunds.iter().filter_map(sent::transaction);
+    let sent = books.refunds.iter().filter_map(sent_refunds::transaction);
     let sent: Vec<_> = sent.collect();
     let observed = till_store::transfers::of_transactions(&mut reader, &sent).await?;
-    Ok(Part { books, observed })
+    Ok(BooksPart { books, observed })
 }
 
 async fn orphans(
