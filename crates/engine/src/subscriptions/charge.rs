@@ -20,7 +20,7 @@ use crate::invoices::create::{Billed, create_billed};
 use crate::invoices::quote::NewInvoice;
 use crate::offers;
 use crate::outbox;
-use crate::settlement::follow::period::{Made, grace_end, made, renew, rhythm};
+use crate::settlement::follow::period::{PeriodAttempts, grace_end, made, renew, rhythm};
 use crate::settlement::follow::subscription::{refresh, told};
 
 /// Whether the payer is waiting for the invoice, or is to be reminded of it.
@@ -213,7 +213,7 @@ impl Until {
         row: &SubscriptionRow,
         plan: &PlanRow,
         start: i64,
-        before: Made,
+        before: PeriodAttempts,
     ) -> Until {
         let (now, attempt_ms) = (context.now, context.engine.config.attempt_ms);
         let until = match row.attempt {

@@ -117,7 +117,7 @@ pub fn take_up(row: &mut SubscriptionRow, charge: &ChargeRow, state: ChargeState
 
 /// What is known of a period from the attempts at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Made {
+pub struct PeriodAttempts {
     /// How many there were, without those that count as none.
     pub attempts: u32,
     /// From when on it is late.
@@ -127,7 +127,7 @@ pub struct Made {
 }
 
 /// `made` are all attempts at a period; those from before a pause that moved it say nothing about it.
-pub fn made(made: &[ChargeRow], period_start: i64) -> Made {
+pub fn made(made: &[ChargeRow], period_start: i64) -> PeriodAttempts {
     let made = || made.iter().filter(|it| it.period_start == period_start);
     let counts = |it: &&ChargeRow| {
         let is_none = it.state.may_count_again();
@@ -136,7 +136,7 @@ pub fn made(made: &[ChargeRow], period_start: i64) -> Made {
     let attempts = made().filter(counts).map(|it| it.attempt).max();
     let attempts = attempts.unwrap_or(0);
     let withdrawn = made().filter(|it| it.invoice.is_some() && it.attempt > attempts);
-    Made {
+    PeriodAttempts {
         attempts,
         late_at: made().map(|it| it.grace_end).min(),
         tried_at: withdrawn.map(|it| it.created_at).min(),
