@@ -19,7 +19,7 @@ use crate::update::SeenTransfer;
 const AT_ONCE: usize = 16;
 
 /// The destinations of the merchants whose deposit addresses these are. What another address sends on is its owner's business.
-pub type Homes = HashMap<String, Vec<String>>;
+pub type DestinationsByAddress = HashMap<String, Vec<String>>;
 
 /// One recipient's gain of one token in one block.
 #[derive(Clone, Copy)]
@@ -34,7 +34,7 @@ struct Gain<'h> {
 
 /// What came of a recipient's transfers in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Came {
+struct ArrivedAmounts {
     arrived: i128,
     /// What of it went elsewhere in the same block.
     strayed: i128,
@@ -46,7 +46,7 @@ struct Came {
 pub async fn note(
     pool: Pool<'_>,
     blocks: &[Block],
-    homes: &Homes,
+    homes: &DestinationsByAddress,
     seen: &mut [SeenTransfer],
 ) -> Option<i64> {
     if !pool.observer().knows_past_balances() {
@@ -82,7 +82,7 @@ pub async fn note(
             Some(async move { (of, told, arrived(pool, gain, told).await) }.boxed())
         });
     let asked: Vec<_> = asked.collect();
-    let answers: Vec<(Vec<usize>, u128, QuorumAnswer<Came>)> =
+    let answers: Vec<(Vec<usize>, u128, QuorumAnswer<ArrivedAmounts>)> =
         stream::iter(asked).buffered(AT_ONCE).collect().await;
     let mut open: Option<i64> = None;
     for (of, told, arrived) in answers {
@@ -128,18 +128,18 @@ fn gain(
 }
 
 /// What the balance gained, and what went on in the same block.
-async fn arrived<'h>(pool: Pool<'h>, gain: Gain<'h>, told: u128) -> QuorumAnswer<Came> {
+async fn arrived<'h>(pool: Pool<'h>, gain: Gain<'h>, told: u128) -> QuorumAnswer<ArrivedAmounts> {
     let answer = ask_quorum(pool, |source| {
         async move {
             let gained = gained(pool, source, gain).await?;
             if gained >= i128::try_from(told).ok()? {
                 let (arrived, strayed) = (gained, 0);
-                return Some(Came { arrived, strayed });
+                return Some(ArrivedAmounts { arrived, strayed });
             }
             // Whatever went out in the same block had arrived.
             let (home, strayed) = went_on(pool, source, gain).await?;
             let arrived = gained.checked_add(home)?.checked_add(strayed)?;
-            Some(Came { arrived, strayed })
+            Some(ArrivedAmounts { arrived, strayed })
         }
         .boxed()
     });

@@ -58,7 +58,7 @@ pub type ClaimsByTransaction = BTreeMap<[u8; 32], Vec<Claim>>;
 
 /// What is asked about: transactions of one block.
 #[derive(Clone, Copy)]
-pub struct Question<'q> {
+pub struct ClaimQuestion<'q> {
     pub height: i64,
     pub block: BlockHash,
     pub transactions: &'q [[u8; 32]],
@@ -85,9 +85,9 @@ pub enum Verdict {
 pub(crate) async fn told(
     pool: Pool<'_>,
     source: &Endpoint,
-    question: Question<'_>,
+    question: ClaimQuestion<'_>,
 ) -> Result<ClaimsByTransaction, EndpointTrouble> {
-    let Question {
+    let ClaimQuestion {
         block,
         transactions,
         ours,
@@ -116,7 +116,7 @@ pub type Answers<'s> = Vec<(&'s Endpoint, ClaimsByTransaction)>;
 /// holds is proven; where it cannot be, who is contradicted by as many as must agree is not believed for a while.
 pub async fn decide<'s>(
     pool: Pool<'s>,
-    question: Question<'_>,
+    question: ClaimQuestion<'_>,
     mut answers: Answers<'s>,
 ) -> BTreeMap<[u8; 32], Verdict> {
     let mut unheard = pool.usable();
@@ -147,7 +147,7 @@ pub async fn decide<'s>(
 }
 
 /// Whether enough were heard, and all of them say the same of every transaction.
-fn are_of_one_mind(question: Question<'_>, answers: &Answers<'_>) -> bool {
+fn are_of_one_mind(question: ClaimQuestion<'_>, answers: &Answers<'_>) -> bool {
     question.transactions.iter().all(|transaction| {
         let groups = groups(answers, transaction);
         let enough = |(_, sources): &(_, Vec<_>)| sources.len() >= question.need;
@@ -156,7 +156,7 @@ fn are_of_one_mind(question: Question<'_>, answers: &Answers<'_>) -> bool {
 }
 
 /// Whether somebody has nothing of one of the transactions.
-fn says_nothing(question: Question<'_>, answers: &Answers<'_>) -> bool {
+fn says_nothing(question: ClaimQuestion<'_>, answers: &Answers<'_>) -> bool {
     let is_empty = |told: &ClaimsByTransaction, transaction: &[u8; 32]| {
         told.get(transaction).is_some_and(Vec::is_empty)
     };
@@ -167,7 +167,7 @@ fn says_nothing(question: Question<'_>, answers: &Answers<'_>) -> bool {
 /// What a block's receipts say, which nobody can contradict. Who has nothing may be slow; who has something else is not.
 fn proven(
     pool: Pool<'_>,
-    question: Question<'_>,
+    question: ClaimQuestion<'_>,
     receipts: &Receipts,
     answers: &Answers<'_>,
 ) -> BTreeMap<[u8; 32], Verdict> {
@@ -220,7 +220,7 @@ fn is_whole(claims: &[Claim]) -> bool {
 
 fn judge(
     pool: Pool<'_>,
-    question: Question<'_>,
+    question: ClaimQuestion<'_>,
     transaction: &[u8; 32],
     mut groups: Groups<'_>,
 ) -> Verdict {
@@ -358,7 +358,7 @@ mod tests {
             panic!("four endpoints")
         };
         let (paid, invented) = ([2; 32], [3; 32]);
-        let question = Question {
+        let question = ClaimQuestion {
             height: 5,
             block: [1; 32].into(),
             transactions: &[paid, invented],
@@ -401,7 +401,7 @@ mod tests {
         while liar.may_be_asked(pool.now_us()) {
             rounds += 1;
             let invented = [100 + rounds; 32];
-            let question = Question {
+            let question = ClaimQuestion {
                 height: 5,
                 block: [rounds; 32].into(),
                 transactions: &[paid, invented],

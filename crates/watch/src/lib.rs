@@ -29,7 +29,7 @@ mod unconfirmed;
 mod update;
 mod watching;
 
-pub use claims::{Answers, Claim, Question, Verdict, decide};
+pub use claims::{Answers, Claim, ClaimQuestion, Verdict, decide};
 pub use disputes::Disputes;
 pub use endpoint::{Endpoint, Exclusion, Progress};
 pub use endpoint_tips::EndpointTips;

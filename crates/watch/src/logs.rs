@@ -231,9 +231,11 @@ async fn prove(
     contract: &[u8; 20],
 ) -> Result<(), EndpointTrouble> {
     let logs = match named(pool, source, header).await? {
-        Named::All(logs) => logs,
-        Named::Others => return Err(pool.lied(source, "receipts that its block does not have")),
-        Named::NotNow | Named::Never => return Ok(()),
+        BlockReceipts::All(logs) => logs,
+        BlockReceipts::Others => {
+            return Err(pool.lied(source, "receipts that its block does not have"));
+        }
+        BlockReceipts::NotNow | BlockReceipts::Never => return Ok(()),
     };
     match logs.iter().any(|log| log.contract == *contract) {
         true => Err(pool.lied(source, "it left out logs")),
@@ -242,7 +244,7 @@ async fn prove(
 }
 
 /// What the receipts of a block say of its logs.
-enum Named {
+enum BlockReceipts {
     /// All of them: the block's head names the root of these receipts.
     All(Vec<Log>),
     /// The block's head names others.
@@ -257,20 +259,22 @@ async fn named(
     pool: Pool<'_>,
     source: &Endpoint,
     header: &Header,
-) -> Result<Named, EndpointTrouble> {
+) -> Result<BlockReceipts, EndpointTrouble> {
     let told = pool.observer().contents(pool.rpc, &source.address, header);
     match told.await {
         Ok(BlockContents::Proven(receipts)) => {
             let logs = pool.observer().logs_of(header.hash, &receipts);
-            Ok(Named::All(logs.map_err(|it| pool.failed(source, &it))?))
+            Ok(BlockReceipts::All(
+                logs.map_err(|it| pool.failed(source, &it))?,
+            ))
         }
-        Ok(BlockContents::Others) => Ok(Named::Others),
+        Ok(BlockContents::Others) => Ok(BlockReceipts::Others),
         Err(error @ (RpcError::Unreachable(_) | RpcError::CutOff)) => {
             Err(pool.failed(source, &error))
         }
-        Ok(BlockContents::Unprovable) | Err(RpcError::TooLong(_)) => Ok(Named::Never),
-        Err(error @ RpcError::Refused { .. }) if !is_refusal(&error) => Ok(Named::Never),
-        Err(_) => Ok(Named::NotNow),
+        Ok(BlockContents::Unprovable) | Err(RpcError::TooLong(_)) => Ok(BlockReceipts::Never),
+        Err(error @ RpcError::Refused { .. }) if !is_refusal(&error) => Ok(BlockReceipts::Never),
+        Err(_) => Ok(BlockReceipts::NotNow),
     }
 }
 
@@ -292,14 +296,14 @@ pub async fn proven(
             .map(|header| named(pool, source, header).boxed());
         for told in futures::future::try_join_all(asked).await? {
             match told {
-                Named::All(told) => logs.extend(told),
-                Named::NotNow if is_patient => return Err(EndpointTrouble),
-                Named::Others => {
+                BlockReceipts::All(told) => logs.extend(told),
+                BlockReceipts::NotNow if is_patient => return Err(EndpointTrouble),
+                BlockReceipts::Others => {
                     let (network, endpoint) = (&*pool.network().id, &source.address);
                     tracing::error!(network, %endpoint, "an endpoint's receipts are not those that the block's header names, so its logs are believed unproven; add an endpoint that can check them");
                     return Ok(None);
                 }
-                Named::NotNow | Named::Never => return Ok(None),
+                BlockReceipts::NotNow | BlockReceipts::Never => return Ok(None),
             }
         }
     }

@@ -7,7 +7,7 @@ use till_chains::BlockHash;
 use till_chains::observer::{Header, Log};
 use till_core::asset::Registry;
 
-use crate::claims::{Answers, Claim, ClaimsByTransaction, Question, Verdict, decide, told};
+use crate::claims::{Answers, Claim, ClaimQuestion, ClaimsByTransaction, Verdict, decide, told};
 use crate::endpoint::Endpoint;
 use crate::latecomers::readers_in_time;
 use crate::logs::EndpointLogs;
@@ -84,7 +84,7 @@ pub async fn agreed<'s>(
     let mut seen = Vec::new();
     for ((height, block), transactions) in by_block {
         let transactions: Vec<[u8; 32]> = transactions.into_iter().collect();
-        let question = Question {
+        let question = ClaimQuestion {
             height,
             block,
             transactions: &transactions,
@@ -129,7 +129,7 @@ fn add_logs(
     pool: Pool<'_>,
     source: &Endpoint,
     logs: &[Log],
-    question: Question<'_>,
+    question: ClaimQuestion<'_>,
     mut told: ClaimsByTransaction,
 ) -> Result<ClaimsByTransaction, EndpointTrouble> {
     let mut by_transaction: BTreeMap<[u8; 32], Vec<Claim>> = BTreeMap::new();

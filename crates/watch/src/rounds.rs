@@ -22,13 +22,13 @@ pub async fn ask_all(pool: Pool<'_>) -> Vec<EndpointTips<'_>> {
 }
 
 /// An endpoint's place in the operator's order, and what it says.
-type Question<'e> = BoxFuture<'e, (usize, Option<EndpointTips<'e>>)>;
+type TipsQuestion<'e> = BoxFuture<'e, (usize, Option<EndpointTips<'e>>)>;
 
 /// The questions that are under way, one for each endpoint at most.
 pub struct Rounds<'e> {
     pool: Pool<'e>,
     /// Locked only so that rounds can be shared between threads; nothing ever waits for the lock.
-    under_way: Mutex<FuturesUnordered<Question<'e>>>,
+    under_way: Mutex<FuturesUnordered<TipsQuestion<'e>>>,
     /// By place in the operator's order.
     is_asked: Vec<bool>,
 }

@@ -8,7 +8,7 @@ use till_chains::BlockHash;
 use till_core::chain::Block;
 use till_store::transfers::TransferRow;
 use till_watch::{
-    Answers, Chain, ChainUpdate, Claim, Question, SeenTransfer, Tip, Verdict, amount_arrived,
+    Answers, Chain, ChainUpdate, Claim, ClaimQuestion, SeenTransfer, Tip, Verdict, amount_arrived,
     decide,
 };
 
@@ -151,7 +151,7 @@ async fn ask(
     let transactions: BTreeSet<[u8; 32]> = by_transaction.keys().copied().collect();
     let transactions: Vec<[u8; 32]> = transactions.into_iter().collect();
     let ours: HashSet<String> = rows.iter().map(|row| row.recipient.clone()).collect();
-    let question = Question {
+    let question = ClaimQuestion {
         height,
         block,
         transactions: &transactions,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use till_store::leases::LeaseRow;
-use till_watch::amount_arrived::Homes;
+use till_watch::amount_arrived::DestinationsByAddress;
 use till_watch::our_transfers::{candidates, recipients, retain_ours};
 use till_watch::{EndpointLogs, SeenTransfer};
 
@@ -42,9 +42,12 @@ async fn registered(
 
 /// By deposit address among the recipients, every destination that its merchant ever had: where the funds may be
 /// forwarded to.
-pub(super) async fn homes(watch: NetworkWatch<'_>, seen: &[SeenTransfer]) -> Result<Homes, Fail> {
+pub(super) async fn homes(
+    watch: NetworkWatch<'_>,
+    seen: &[SeenTransfer],
+) -> Result<DestinationsByAddress, Fail> {
     if seen.is_empty() {
-        return Ok(Homes::new());
+        return Ok(DestinationsByAddress::new());
     }
     let network = watch.network();
     let recipients: HashSet<&str> = seen.iter().map(|it| &*it.recipient).collect();
