@@ -51,12 +51,12 @@ pub struct BalanceView {
 
 /// What the journal came to before some moment, by asset.
 #[derive(Default)]
-struct Before {
+struct JournalBefore {
     at: i64,
     assets: BTreeMap<String, Totals>,
 }
 
-impl Before {
+impl JournalBefore {
     fn of(&self, asset: &str, group: Group) -> i128 {
         self.assets.get(asset).map_or(0, |totals| totals.of(group))
     }
@@ -69,9 +69,9 @@ pub async fn balances(
 ) -> Result<BalancesView, Fail> {
     let query = BooksQuery::of(engine, scope, asked).await?;
     let period = query.period;
-    let mut moments = [period.previous().from, period.from, period.to].map(|at| Before {
+    let mut moments = [period.previous().from, period.from, period.to].map(|at| JournalBefore {
         at,
-        ..Before::default()
+        ..JournalBefore::default()
     });
     let mut reader = engine.db.read().await?;
     add_days(&mut reader, scope, &mut moments).await?;
@@ -96,7 +96,7 @@ pub async fn balances(
 async fn add_days(
     reader: &mut Reader,
     scope: &Scope,
-    moments: &mut [Before; 3],
+    moments: &mut [JournalBefore; 3],
 ) -> Result<(), Fail> {
     let end = moments.iter().map(|moment| day_of(moment.at)).max();
     let mut last = None;
@@ -126,7 +126,11 @@ async fn add_days(
 }
 
 /// What was posted on the moment's own day, before it.
-async fn add_last_day(reader: &mut Reader, scope: &Scope, moment: &mut Before) -> Result<(), Fail> {
+async fn add_last_day(
+    reader: &mut Reader,
+    scope: &Scope,
+    moment: &mut JournalBefore,
+) -> Result<(), Fail> {
     let since = day_of(moment.at).saturating_mul(DAY_MS);
     let mut last = None;
     loop {
@@ -150,7 +154,7 @@ async fn add_last_day(reader: &mut Reader, scope: &Scope, moment: &mut Before) -
     }
 }
 
-fn row(asset: &str, group: Group, moments: [&Before; 3]) -> BalanceView {
+fn row(asset: &str, group: Group, moments: [&JournalBefore; 3]) -> BalanceView {
     let [earlier, opening, closing] = moments.map(|moment| moment.of(asset, group));
     BalanceView {
         asset: asset.to_owned(),

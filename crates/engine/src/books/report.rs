@@ -129,7 +129,7 @@ impl Walk {
     fn add<'r>(&mut self, books: &'r Books) -> InvoiceViews<'r> {
         let tips: HashMap<&str, Tips> = books.tips.iter().map(tips).collect();
         let mut views = InvoiceViews::with_capacity(books.invoices.len());
-        let mut undone: HashMap<&str, Vec<Undone<'_>>> = HashMap::new();
+        let mut undone: HashMap<&str, Vec<ReversedPayment<'_>>> = HashMap::new();
         for invoice in &books.invoices {
             add_invoice(&mut self.assets, &mut views, invoice);
         }
@@ -143,7 +143,7 @@ impl Walk {
             if let Some(gone_at) = payment.credited_at.and(payment.gone_at) {
                 let payment = &*payment.payment;
                 let of = undone.entry(&invoice.invoice).or_default();
-                of.push(Undone { payment, gone_at });
+                of.push(ReversedPayment { payment, gone_at });
             }
         }
         for line in &books.lines {
@@ -221,14 +221,14 @@ impl Walk {
 }
 
 /// A credited payment that left the chain.
-struct Undone<'b> {
+struct ReversedPayment<'b> {
     payment: &'b str,
     gone_at: i64,
 }
 
 /// What of a refund hangs on payments that left the chain after it was made: what it was drawn from them; or all of it, where it
 /// was sent beside a price that these had paid, in whichever asset. What was not sent waits in review.
-fn exposed(refund: &BookRefund, undone: &[Undone<'_>]) -> Units {
+fn exposed(refund: &BookRefund, undone: &[ReversedPayment<'_>]) -> Units {
     let since = || undone.iter().filter(|it| refund.created_at <= it.gone_at);
     let is_lost = |id: &String| since().any(|it| it.payment == id);
     let sources = refund.sources.iter().filter(|(id, _)| is_lost(id));

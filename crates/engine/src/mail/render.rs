@@ -51,16 +51,16 @@ pub struct RefundData<'a> {
 }
 
 /// A text that is the merchant's own, as a mail may show it.
-struct Free {
+struct FreeText {
     said: String,
     left_out: bool,
 }
 
-impl Free {
-    fn of(said: &str) -> Free {
+impl FreeText {
+    fn of(said: &str) -> FreeText {
         let line = one_line(said);
         let (shown, left_out) = without_addresses(&line);
-        Free {
+        FreeText {
             said: shown.into_owned(),
             left_out,
         }
@@ -68,14 +68,14 @@ impl Free {
 }
 
 /// Says that something is missing, where it is.
-fn note<'a>(words: &Words, texts: impl IntoIterator<Item = &'a Free>) -> Option<&'static str> {
+fn note<'a>(words: &Words, texts: impl IntoIterator<Item = &'a FreeText>) -> Option<&'static str> {
     let left_out = texts.into_iter().any(|text| text.left_out);
     left_out.then_some(words.left_out)
 }
 
 pub fn receipt(locale: Locale, data: &ReceiptData<'_>) -> Rendered {
     let words = words(locale);
-    let name = data.merchant.map(Free::of);
+    let name = data.merchant.map(FreeText::of);
     let merchant = name.as_ref().map(|name| &*name.said);
     let mut rows = vec![
         (words.invoice, data.invoice.to_owned()),
@@ -106,7 +106,7 @@ pub fn receipt(locale: Locale, data: &ReceiptData<'_>) -> Rendered {
 /// Tells that there is a refund, never how to claim it.
 pub fn refund(locale: Locale, data: &RefundData<'_>) -> Rendered {
     let words = words(locale);
-    let name = data.merchant.map(Free::of);
+    let name = data.merchant.map(FreeText::of);
     let merchant = name.as_ref().map(|name| &*name.said);
     Letter {
         locale,
@@ -141,9 +141,9 @@ pub struct ReminderData<'a> {
 /// Tells that a renewal is to be paid, never where: a mail with a link in it is somebody else's.
 pub fn reminder(locale: Locale, data: &ReminderData<'_>) -> Rendered {
     let words = words(locale);
-    let name = data.merchant.map(Free::of);
+    let name = data.merchant.map(FreeText::of);
     let merchant = name.as_ref().map(|name| &*name.said);
-    let plan = Free::of(data.plan);
+    let plan = FreeText::of(data.plan);
     Letter {
         locale,
         mode: data.mode,

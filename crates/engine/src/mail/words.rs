@@ -4,12 +4,12 @@ use super::locale::Locale;
 
 /// A sentence about the merchant, and the same for a merchant without a name. `{merchant}` is the name.
 #[derive(Clone, Copy, Debug)]
-pub struct Named {
+pub struct MerchantSentence {
     pub with: &'static str,
     pub without: &'static str,
 }
 
-impl Named {
+impl MerchantSentence {
     pub fn say(self, merchant: Option<&str>) -> String {
         match merchant {
             Some(name) => self.with.replace("{merchant}", name),
@@ -20,14 +20,14 @@ impl Named {
 
 #[derive(Debug)]
 pub struct Words {
-    pub receipt_subject: Named,
-    pub receipt_opening: Named,
-    pub refund_subject: Named,
-    pub refund_opening: Named,
+    pub receipt_subject: MerchantSentence,
+    pub receipt_opening: MerchantSentence,
+    pub refund_subject: MerchantSentence,
+    pub refund_opening: MerchantSentence,
     /// How the refund is claimed, and that this mail is not the way.
     pub refund_next: &'static str,
-    pub reminder_subject: Named,
-    pub reminder_opening: Named,
+    pub reminder_subject: MerchantSentence,
+    pub reminder_opening: MerchantSentence,
     /// Where to pay, and that this mail is not the way.
     pub reminder_next: &'static str,
     pub reminder_why: &'static str,
@@ -59,29 +59,29 @@ pub fn words(locale: Locale) -> &'static Words {
 }
 
 static EN: Words = Words {
-    receipt_subject: Named {
+    receipt_subject: MerchantSentence {
         with: "Receipt for your payment to {merchant}",
         without: "Receipt for your payment",
     },
-    receipt_opening: Named {
+    receipt_opening: MerchantSentence {
         with: "{merchant} has received your payment. Thank you.",
         without: "Your payment has been received. Thank you.",
     },
-    refund_subject: Named {
+    refund_subject: MerchantSentence {
         with: "Refund of your payment to {merchant}",
         without: "Refund of your payment",
     },
-    refund_opening: Named {
+    refund_opening: MerchantSentence {
         with: "{merchant} has created a refund for your payment.",
         without: "A refund has been created for your payment.",
     },
     refund_next: "The merchant will send you a link with which you can claim it. This message contains no link \
                   on purpose: trust only the one you receive from the merchant.",
-    reminder_subject: Named {
+    reminder_subject: MerchantSentence {
         with: "Your renewal with {merchant} is due",
         without: "Your renewal is due",
     },
-    reminder_opening: Named {
+    reminder_opening: MerchantSentence {
         with: "Your subscription with {merchant} is about to renew. An invoice for the next period is \
           ready to be paid.",
         without: "Your subscription is about to renew. An invoice for the next period is ready to be paid.",
@@ -107,29 +107,29 @@ static EN: Words = Words {
 };
 
 static ES: Words = Words {
-    receipt_subject: Named {
+    receipt_subject: MerchantSentence {
         with: "Recibo de su pago a {merchant}",
         without: "Recibo de su pago",
     },
-    receipt_opening: Named {
+    receipt_opening: MerchantSentence {
         with: "{merchant} ha recibido su pago. Gracias.",
         without: "Su pago se ha recibido. Gracias.",
     },
-    refund_subject: Named {
+    refund_subject: MerchantSentence {
         with: "Reembolso de su pago a {merchant}",
         without: "Reembolso de su pago",
     },
-    refund_opening: Named {
+    refund_opening: MerchantSentence {
         with: "{merchant} ha creado un reembolso de su pago.",
         without: "Se ha creado un reembolso de su pago.",
     },
     refund_next: "El comercio le enviará un enlace con el que podrá solicitarlo. Este mensaje no contiene \
                   ningún enlace a propósito: confíe únicamente en el que reciba del comercio.",
-    reminder_subject: Named {
+    reminder_subject: MerchantSentence {
         with: "Su renovación con {merchant} está pendiente",
         without: "Su renovación está pendiente",
     },
-    reminder_opening: Named {
+    reminder_opening: MerchantSentence {
         with: "Su suscripción con {merchant} está a punto de renovarse. La factura del próximo periodo \
           está lista para pagarse.",
         without: "Su suscripción está a punto de renovarse. La factura del próximo periodo está lista para \
@@ -156,29 +156,29 @@ static ES: Words = Words {
 };
 
 static DE: Words = Words {
-    receipt_subject: Named {
+    receipt_subject: MerchantSentence {
         with: "Beleg für Ihre Zahlung an {merchant}",
         without: "Beleg für Ihre Zahlung",
     },
-    receipt_opening: Named {
+    receipt_opening: MerchantSentence {
         with: "{merchant} hat Ihre Zahlung erhalten. Vielen Dank.",
         without: "Ihre Zahlung ist eingegangen. Vielen Dank.",
     },
-    refund_subject: Named {
+    refund_subject: MerchantSentence {
         with: "Erstattung Ihrer Zahlung an {merchant}",
         without: "Erstattung Ihrer Zahlung",
     },
-    refund_opening: Named {
+    refund_opening: MerchantSentence {
         with: "{merchant} hat eine Erstattung für Ihre Zahlung veranlasst.",
         without: "Für Ihre Zahlung wurde eine Erstattung veranlasst.",
     },
     refund_next: "Der Händler sendet Ihnen einen Link, über den Sie die Erstattung abrufen können. Diese \
                   Nachricht enthält absichtlich keinen Link: Vertrauen Sie nur dem, den Sie vom Händler erhalten.",
-    reminder_subject: Named {
+    reminder_subject: MerchantSentence {
         with: "Ihre Verlängerung bei {merchant} steht an",
         without: "Ihre Verlängerung steht an",
     },
-    reminder_opening: Named {
+    reminder_opening: MerchantSentence {
         with: "Ihr Abonnement bei {merchant} verlängert sich in Kürze. Die Rechnung für den nächsten \
           Zeitraum kann bezahlt werden.",
         without: "Ihr Abonnement verlängert sich in Kürze. Die Rechnung für den nächsten Zeitraum kann \
@@ -205,29 +205,29 @@ static DE: Words = Words {
 };
 
 static FR: Words = Words {
-    receipt_subject: Named {
+    receipt_subject: MerchantSentence {
         with: "Reçu de votre paiement à {merchant}",
         without: "Reçu de votre paiement",
     },
-    receipt_opening: Named {
+    receipt_opening: MerchantSentence {
         with: "{merchant} a reçu votre paiement. Merci.",
         without: "Votre paiement a bien été reçu. Merci.",
     },
-    refund_subject: Named {
+    refund_subject: MerchantSentence {
         with: "Remboursement de votre paiement à {merchant}",
         without: "Remboursement de votre paiement",
     },
-    refund_opening: Named {
+    refund_opening: MerchantSentence {
         with: "{merchant} a créé un remboursement pour votre paiement.",
         without: "Un remboursement a été créé pour votre paiement.",
     },
     refund_next: "Le commerçant vous enverra un lien qui vous permettra de le demander. Ce message ne contient \
                   volontairement aucun lien\u{a0}: ne faites confiance qu’à celui que vous recevrez du commerçant.",
-    reminder_subject: Named {
+    reminder_subject: MerchantSentence {
         with: "Votre renouvellement auprès de {merchant} est à régler",
         without: "Votre renouvellement est à régler",
     },
-    reminder_opening: Named {
+    reminder_opening: MerchantSentence {
         with: "Votre abonnement auprès de {merchant} va être renouvelé. La facture de la prochaine \
           période peut être réglée.",
         without: "Votre abonnement va être renouvelé. La facture de la prochaine période peut être réglée.",
@@ -253,29 +253,29 @@ static FR: Words = Words {
 };
 
 static PT: Words = Words {
-    receipt_subject: Named {
+    receipt_subject: MerchantSentence {
         with: "Recibo do seu pagamento a {merchant}",
         without: "Recibo do seu pagamento",
     },
-    receipt_opening: Named {
+    receipt_opening: MerchantSentence {
         with: "{merchant} recebeu o seu pagamento. Obrigado.",
         without: "O seu pagamento foi recebido. Obrigado.",
     },
-    refund_subject: Named {
+    refund_subject: MerchantSentence {
         with: "Reembolso do seu pagamento a {merchant}",
         without: "Reembolso do seu pagamento",
     },
-    refund_opening: Named {
+    refund_opening: MerchantSentence {
         with: "{merchant} criou um reembolso do seu pagamento.",
         without: "Foi criado um reembolso do seu pagamento.",
     },
     refund_next: "O comerciante enviará um link com o qual será possível solicitá-lo. Esta mensagem não contém \
                   nenhum link de propósito: confie apenas naquele que receber do comerciante.",
-    reminder_subject: Named {
+    reminder_subject: MerchantSentence {
         with: "A sua renovação com {merchant} está a pagamento",
         without: "A sua renovação está a pagamento",
     },
-    reminder_opening: Named {
+    reminder_opening: MerchantSentence {
         with: "A sua subscrição com {merchant} está prestes a ser renovada. A fatura do próximo período \
           pode ser paga.",
         without: "A sua subscrição está prestes a ser renovada. A fatura do próximo período pode ser paga.",

@@ -225,16 +225,16 @@ pub fn hash_key(key: &str) -> [u8; 32] {
 
 /// Another key beside those there are.
 pub async fn create_key(engine: &Engine, scope: &Scope, kind: KeyKind) -> Result<String, Fail> {
-    new_key(engine, scope, kind, Previous::Stay).await
+    new_key(engine, scope, kind, OlderKeys::Stay).await
 }
 
 /// A new key; every older one of its kind stops working at once.
 pub async fn roll_key(engine: &Engine, scope: &Scope, kind: KeyKind) -> Result<String, Fail> {
-    new_key(engine, scope, kind, Previous::End).await
+    new_key(engine, scope, kind, OlderKeys::End).await
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Previous {
+enum OlderKeys {
     Stay,
     End,
 }
@@ -243,7 +243,7 @@ async fn new_key(
     engine: &Engine,
     scope: &Scope,
     kind: KeyKind,
-    previous: Previous,
+    previous: OlderKeys,
 ) -> Result<String, Fail> {
     engine
         .db
@@ -252,7 +252,7 @@ async fn new_key(
                 if till_store::accounts::merchant(tx, scope).await?.is_none() {
                     return Err(crate::base::not_configured().into());
                 }
-                if previous == Previous::End {
+                if previous == OlderKeys::End {
                     till_store::keys::roll_keys(tx, scope, kind.as_str(), engine.clock.now_ms())
                         .await?;
                     let (by, details) = ((scope, &Actor::Operator), json!({"kind": kind.as_str()}));

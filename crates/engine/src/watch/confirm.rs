@@ -103,14 +103,14 @@ fn is_open(watch: NetworkWatch<'_>, seen: &SeenTransfer) -> bool {
 }
 
 /// Height and hash.
-type At = (i64, BlockHash);
+type BlockId = (i64, BlockHash);
 
 /// The transfers in these blocks that were written in an earlier round, by block.
 async fn known(
     watch: NetworkWatch<'_>,
     (after, up_to): (i64, i64),
     (chain, read): (&Chain<'_>, &ChainUpdate),
-) -> Result<BTreeMap<At, Vec<TransferRow>>, Fail> {
+) -> Result<BTreeMap<BlockId, Vec<TransferRow>>, Fail> {
     let network = &watch.network().id;
     let mut reader = watch.engine.db.read().await?;
     let rows = till_store::transfers::in_blocks(&mut reader, network, after, up_to).await?;
@@ -120,7 +120,7 @@ async fn known(
         .iter()
         .map(|seen| (&*seen.tx_hash, seen.place))
         .collect();
-    let mut known: BTreeMap<At, Vec<TransferRow>> = BTreeMap::new();
+    let mut known: BTreeMap<BlockId, Vec<TransferRow>> = BTreeMap::new();
     for row in rows {
         let (Some(height), Some(hash)) = (row.height, &row.block_hash) else {
             continue;
@@ -140,7 +140,7 @@ async fn known(
 /// Those of a block's transfers that enough endpoints say are not there. None while not enough say the same.
 async fn ask(
     watch: NetworkWatch<'_>,
-    (height, block): At,
+    (height, block): BlockId,
     rows: &[TransferRow],
 ) -> Option<Vec<(String, i64)>> {
     let mut by_transaction: HashMap<[u8; 32], Vec<&TransferRow>> = HashMap::new();

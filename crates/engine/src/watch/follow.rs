@@ -9,7 +9,7 @@ use till_watch::{
 
 use super::confirm::confirmed;
 use super::first_height::first_height;
-use super::gather::{Gathered, Upon, gather};
+use super::gather::{ExpectedParent, Gathered, gather};
 use super::measure;
 use super::network_watch::NetworkWatch;
 use super::second_reading::SecondReading;
@@ -333,7 +333,7 @@ impl<'e> Follower<'e> {
         let height = head.block.height;
         let Some(cursor) = self.window.last().cloned() else {
             let from = first_height(self.watch, &self.row, head).await?;
-            return self.read_from(head, from, Upon::Nothing).await;
+            return self.read_from(head, from, ExpectedParent::Nothing).await;
         };
         if height <= cursor.height {
             let ours = self.at(height);
@@ -343,7 +343,7 @@ impl<'e> Follower<'e> {
                 false => self.read_from_fork(head, said).await,
             };
         }
-        let upon = Upon::Parent(&cursor.hash);
+        let upon = ExpectedParent::Parent(&cursor.hash);
         match gather(self.watch, head, &self.spans, cursor.height + 1, upon).await? {
             Gathered::Read(read) => Ok(read),
             Gathered::Elsewhere => self.read_from_fork(head, said).await,
@@ -354,7 +354,7 @@ impl<'e> Follower<'e> {
         &self,
         head: &Head<'_>,
         from: i64,
-        upon: Upon<'_>,
+        upon: ExpectedParent<'_>,
     ) -> Result<ChainUpdate, Trouble> {
         if from > head.block.height {
             return Ok(ChainUpdate::default());
@@ -384,7 +384,10 @@ impl<'e> Follower<'e> {
         let shared = shared.await.ok_or(Trouble::Endpoint)?;
         let network = &*self.watch.network().id;
         let (from, depth) = (shared.from, shared.depth);
-        let upon = shared.parent.as_deref().map_or(Upon::Nothing, Upon::Parent);
+        let upon = shared
+            .parent
+            .as_deref()
+            .map_or(ExpectedParent::Nothing, ExpectedParent::Parent);
         let read = self.read_from(head, from, upon).await?;
         // They may have become others while they were read.
         let said = still_on_it(self.watch.pool, said).await;

@@ -13,7 +13,7 @@ use crate::base::fail::Fail;
 
 /// What the blocks from a height on are read upon.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Upon<'b> {
+pub(super) enum ExpectedParent<'b> {
     /// They are the first.
     Nothing,
     Parent(&'b str),
@@ -33,12 +33,12 @@ pub(super) async fn gather(
     head: &Head<'_>,
     spans: &[Span],
     from: i64,
-    upon: Upon<'_>,
+    upon: ExpectedParent<'_>,
 ) -> Result<Gathered, Trouble> {
     let (mut headers, mut held) = headers::agreed(watch.pool, head, head.next(from)).await?;
     let is_child = |first: &Header| match upon {
-        Upon::Nothing => true,
-        Upon::Parent(parent) => first.parent.text() == parent,
+        ExpectedParent::Nothing => true,
+        ExpectedParent::Parent(parent) => first.parent.text() == parent,
     };
     if headers.first().is_some_and(|first| !is_child(first)) {
         return Ok(Gathered::Elsewhere);

@@ -7,7 +7,7 @@ use till_core::scope::Scope;
 use till_store::timers::Due;
 use till_store::{StoreError, Tx};
 
-use super::expire::Locked;
+use super::expire::WhenLocked;
 use super::fire::{fire, fires_with_others, in_order, put_back};
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine, not_configured};
@@ -68,7 +68,12 @@ async fn step(tx: &mut Tx, context: &Context<'_>, size: i64) -> Result<ClockStep
         .iter()
         .map(|timer| context.at(timer.due_at.max(context.now)))
         .collect();
-    let fired = fire(tx, contexts.iter().zip(alike).collect(), Locked::Awaited).await?;
+    let fired = fire(
+        tx,
+        contexts.iter().zip(alike).collect(),
+        WhenLocked::Awaited,
+    )
+    .await?;
     let left = till_store::timers::due_for(tx, &context.scope, goal, 1).await?;
     let (reached, step) = match (left.is_empty(), alike[..fired.seen].last()) {
         (false, Some(last)) => (last.due_at, ClockStep::Advancing),

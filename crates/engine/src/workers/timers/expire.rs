@@ -14,7 +14,7 @@ use crate::settlement::{Change, LockedInvoice, hold_free, hold_many, settle_all}
 
 /// What becomes of invoices that somebody else holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Locked {
+pub(super) enum WhenLocked {
     /// They keep their timers, for the next look.
     Left,
     Awaited,
@@ -23,24 +23,24 @@ pub(super) enum Locked {
 pub(super) async fn expire(
     tx: &mut Tx,
     mut due: Vec<(&Context<'_>, &Due)>,
-    locked: Locked,
+    locked: WhenLocked,
 ) -> Result<Fired, Fail> {
     let ids: Vec<(&Scope, &str)> = due.iter().map(invoice_of).collect();
     let held = match locked {
-        Locked::Left => hold_free(tx, &ids).await?,
-        Locked::Awaited => hold_many(tx, &ids).await?,
+        WhenLocked::Left => hold_free(tx, &ids).await?,
+        WhenLocked::Awaited => hold_many(tx, &ids).await?,
     };
     let mut held: HashMap<String, LockedInvoice> = held
         .into_iter()
         .map(|held| (held.id().to_owned(), held))
         .collect();
-    if locked == Locked::Awaited {
+    if locked == WhenLocked::Awaited {
         due.truncate(until_something_follows(&due, &held));
     }
     // A test clock that is moved does not wait for real blocks.
     let unread = match locked {
-        Locked::Left => put_off(tx, &due, &held).await?,
-        Locked::Awaited => Vec::new(),
+        WhenLocked::Left => put_off(tx, &due, &held).await?,
+        WhenLocked::Awaited => Vec::new(),
     };
     due.retain(|(_, timer)| !unread.contains(timer));
     let ours = without_locked(tx, &due, &held).await?;

@@ -6,7 +6,7 @@ use till_core::timer::TimerKind;
 use till_store::Tx;
 use till_store::timers::Due;
 
-use super::expire::{Locked, expire};
+use super::expire::{WhenLocked, expire};
 use super::fired::Fired;
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine};
@@ -31,7 +31,7 @@ pub(super) fn in_order(due: &mut [Due]) {
 pub(super) async fn fire(
     tx: &mut Tx,
     due: Vec<(&Context<'_>, &Due)>,
-    locked: Locked,
+    locked: WhenLocked,
 ) -> Result<Fired, Fail> {
     let Some((_, first)) = due.first() else {
         return Ok(Fired { seen: 0, taken: 0 });

@@ -19,17 +19,17 @@ use till_store::{StoreError, Tx};
 
 use crate::base::fail::Fail;
 use crate::base::{Context, Effects, Engine};
-use expire::Locked;
+use expire::WhenLocked;
 use fire::{fire, fires_with_others, in_order, put_back};
 
 const AT_ONCE: usize = 200;
 
 /// Fires everything due now, on real time and on every moved test clock. Says how many it fired.
 pub async fn run_due(engine: &Engine) -> Result<usize, Fail> {
-    let mut all = Done::default();
+    let mut all = FiredCounts::default();
     loop {
         let due = due_now(engine).await?;
-        let mut done = Done::default();
+        let mut done = FiredCounts::default();
         for alike in due.chunk_by(|a, b| fires_with_others(a) && fires_with_others(b)) {
             for some in alike.chunks(AT_ONCE) {
                 done.add(&fire_apart(engine, some).await?);
@@ -44,13 +44,13 @@ pub async fn run_due(engine: &Engine) -> Result<usize, Fail> {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Done {
+struct FiredCounts {
     fired: usize,
     put_back: usize,
 }
 
-impl Done {
-    fn add(&mut self, more: &Done) {
+impl FiredCounts {
+    fn add(&mut self, more: &FiredCounts) {
         self.fired += more.fired;
         self.put_back += more.put_back;
     }
@@ -75,8 +75,8 @@ async fn due_now(engine: &Engine) -> Result<Vec<Due>, Fail> {
 }
 
 /// Fires these in one unit of work. If that fails, then in ever smaller ones, until the one that fails is found.
-async fn fire_apart(engine: &Engine, timers: &[Due]) -> Result<Done, Fail> {
-    let mut done = Done::default();
+async fn fire_apart(engine: &Engine, timers: &[Due]) -> Result<FiredCounts, Fail> {
+    let mut done = FiredCounts::default();
     let mut left = vec![timers.to_vec()];
     while let Some(timers) = left.pop() {
         let fail = match fire_together(engine, &timers).await {
@@ -147,7 +147,9 @@ async fn fire_together(engine: &Engine, timers: &[Due]) -> Result<usize, Fail> {
                     let gone = || Fail::broken(format!("{} has no merchant", scope.account));
                     due.push((contexts.get(scope).ok_or_else(gone)?, timer));
                 }
-                fire(tx, due, Locked::Left).await.map(|fired| fired.taken)
+                fire(tx, due, WhenLocked::Left)
+                    .await
+                    .map(|fired| fired.taken)
             }
             .scope_boxed()
         })

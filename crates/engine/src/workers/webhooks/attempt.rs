@@ -18,7 +18,7 @@ use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::outbound::Outcome;
 
-pub(super) struct Done {
+pub(super) struct FinishedAttempt {
     endpoint: Arc<Endpoint>,
     pub(super) delivery: Claimed,
     outcome: Outcome,
@@ -27,7 +27,7 @@ pub(super) struct Done {
     next_attempt_at: Option<i64>,
 }
 
-impl Done {
+impl FinishedAttempt {
     fn attempted(&self) -> Attempted<'_> {
         let outcome = &self.outcome;
         Attempted {
@@ -51,7 +51,7 @@ pub(super) async fn attempt(
     endpoint: Arc<Endpoint>,
     mut delivery: Claimed,
     slot: SendSlot,
-) -> Done {
+) -> FinishedAttempt {
     let attempted_at = engine.clock.now_ms();
     let secrets: Vec<&str> = endpoint.secrets.iter().map(String::as_str).collect();
     let body = Bytes::from(std::mem::take(&mut delivery.body));
@@ -77,7 +77,7 @@ pub(super) async fn attempt(
         let failed = u32::try_from(delivery.attempt).unwrap_or(u32::MAX);
         retry_delay_ms(failed, jitter).map(|delay| engine.clock.now_ms() + delay)
     };
-    Done {
+    FinishedAttempt {
         endpoint,
         delivery,
         outcome,
@@ -87,8 +87,12 @@ pub(super) async fn attempt(
     }
 }
 
-pub(super) async fn record(engine: &Engine, scope: &Scope, done: Vec<Done>) -> Result<(), Fail> {
-    let attempts: Vec<Attempted<'_>> = done.iter().map(Done::attempted).collect();
+pub(super) async fn record(
+    engine: &Engine,
+    scope: &Scope,
+    done: Vec<FinishedAttempt>,
+) -> Result<(), Fail> {
+    let attempts: Vec<Attempted<'_>> = done.iter().map(FinishedAttempt::attempted).collect();
     let attempts = attempts.as_slice();
     engine
         .db
