@@ -8,7 +8,7 @@ use crate::evm;
 use crate::rpc::{Endpoint, RpcClient, RpcError};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moved {
+pub struct FoundTransfer {
     pub asset: &'static Asset,
     pub senders: Vec<String>,
     pub recipient: String,
@@ -26,12 +26,12 @@ pub async fn look_up(
     endpoint: &Endpoint,
     network: &Network,
     hash: &TxHashForm,
-) -> Result<Option<Vec<Moved>>, RpcError> {
+) -> Result<Option<Vec<FoundTransfer>>, RpcError> {
     let Some(hash) = hash.bytes().filter(|_| can_look_up(network, hash)) else {
         return Ok(None);
     };
     let transfers = evm::client::transfers(rpc, endpoint, network, &hash).await?;
-    let moved = |transfer: evm::decode::Transfer| Moved {
+    let moved = |transfer: evm::decode::Transfer| FoundTransfer {
         asset: transfer.asset,
         senders: transfer.senders,
         recipient: transfer.recipient,

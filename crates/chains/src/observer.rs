@@ -17,7 +17,7 @@ use crate::rpc::{Endpoint, RpcClient, RpcError};
 pub use crate::evm::balances::Balance;
 pub use crate::evm::blocks::Header;
 pub use crate::evm::decode::{Receipt, Transfer};
-pub use crate::evm::logs::{Log, Moved};
+pub use crate::evm::logs::{Log, LoggedTransfer};
 
 /// The hashes of transactions and what became of them.
 pub type Receipts = BTreeMap<[u8; 32], Receipt>;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use till_chains::TxHashForm;
-use till_chains::lookup::{self, Moved};
+use till_chains::lookup::{self, FoundTransfer};
 use till_chains::registers::{self, Register};
 use till_chains::rpc::{Endpoint, RpcClient, RpcError};
 use till_core::asset::Network;
@@ -78,7 +78,7 @@ impl Nodes {
         &self,
         networks: &[&'n Network],
         hash: &TxHashForm,
-    ) -> Option<(&'n Network, Vec<Moved>)> {
+    ) -> Option<(&'n Network, Vec<FoundTransfer>)> {
         let mut asked: FuturesUnordered<_> = networks
             .iter()
             .filter(|network| lookup::can_look_up(network, hash))
@@ -114,7 +114,7 @@ impl Nodes {
         &self,
         network: &Network,
         hash: &TxHashForm,
-    ) -> Option<Option<Vec<Moved>>> {
+    ) -> Option<Option<Vec<FoundTransfer>>> {
         let of = self.networks.get(&network.id)?;
         let _turn = timeout(self.time, self.asking.acquire()).await.ok()?.ok()?;
         let ask = |node| async move {
@@ -166,7 +166,7 @@ impl Nodes {
         network: &Network,
         nodes: &[Node],
         hash: &TxHashForm,
-    ) -> Option<Vec<Moved>> {
+    ) -> Option<Vec<FoundTransfer>> {
         let share = self.share(nodes);
         for node in nodes {
             let answer = timeout(share, self.ask_node(network, node, hash)).await;
@@ -186,7 +186,7 @@ impl Nodes {
         network: &Network,
         node: &Node,
         hash: &TxHashForm,
-    ) -> Result<Option<Vec<Moved>>, RpcError> {
+    ) -> Result<Option<Vec<FoundTransfer>>, RpcError> {
         self.vouch(network, node).await?;
         lookup::look_up(&self.rpc, &node.endpoint, network, hash).await
     }

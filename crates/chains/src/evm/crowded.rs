@@ -7,7 +7,7 @@ use till_core::asset::Network;
 
 use super::client::{self, LogRange};
 use super::decode::{Receipt, Transfer};
-use super::logs::{Contracts, Log, Moved};
+use super::logs::{Contracts, Log, LoggedTransfer};
 use crate::block_hash::BlockHash;
 use crate::raw::raw;
 use crate::rpc::{Endpoint, RpcClient, RpcError};
@@ -81,7 +81,7 @@ pub(crate) fn logs_of(
                 block_hash: block,
                 tx_hash: *tx_hash,
                 contract: address(transfer.asset.contract.as_deref()?)?,
-                moved: (units > 0).then_some(Moved {
+                moved: (units > 0).then_some(LoggedTransfer {
                     sender,
                     recipient,
                     units,

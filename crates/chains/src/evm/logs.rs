@@ -57,11 +57,11 @@ pub struct Log {
     pub tx_hash: [u8; 32],
     pub contract: [u8; 20],
     /// None for one that only looks like a transfer, or that moves nothing.
-    pub moved: Option<Moved>,
+    pub moved: Option<LoggedTransfer>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Moved {
+pub struct LoggedTransfer {
     pub sender: [u8; 20],
     pub recipient: [u8; 20],
     pub units: u128,
@@ -129,8 +129,8 @@ fn read(contracts: &Contracts, log: &RawLog<'_>) -> Result<Log, DecodeError> {
 }
 
 /// An amount larger than any supply is no transfer: nobody can be waited for because of it.
-fn moved(sender: &[u8; 32], recipient: &[u8; 32], value: &[u8; 32]) -> Option<Moved> {
-    Some(Moved {
+fn moved(sender: &[u8; 32], recipient: &[u8; 32], value: &[u8; 32]) -> Option<LoggedTransfer> {
+    Some(LoggedTransfer {
         sender: address(sender)?,
         recipient: address(recipient)?,
         units: amount(value).ok().filter(|units| *units != 0)?,

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 use till_chains::TxHashForm;
-use till_chains::lookup::Moved;
+use till_chains::lookup::FoundTransfer;
 use till_core::asset::{Network, Registry};
 use till_core::invoice::PayOption;
 use till_core::money::show;
@@ -143,7 +143,7 @@ fn offered(options: &[PayOption]) -> Vec<&'static Network> {
 fn told(
     hash: &TxHashForm,
     network: &Network,
-    moved: Vec<Moved>,
+    moved: Vec<FoundTransfer>,
     options: &[PayOption],
     bindings: &[BindingRow],
 ) -> LookupView {
@@ -167,7 +167,7 @@ fn told(
     }
 }
 
-fn reason(moved: &Moved, options: &[PayOption], bindings: &[BindingRow]) -> &'static str {
+fn reason(moved: &FoundTransfer, options: &[PayOption], bindings: &[BindingRow]) -> &'static str {
     for binding in bindings {
         let fits = binding.asset == moved.asset.code
             && binding.destination == moved.recipient
