@@ -21,6 +21,6 @@ pub use handler::state::{Api, ApiConfig, HEARTBEAT};
 pub use health::Operator;
 pub use server::{OPERATOR_CONNECTIONS, serve, serve_operator};
 pub use till_http::admission::{AdmissionLimits, HEALTH_CONNECTIONS};
-pub use till_http::client_addr::Shown;
+pub use till_http::client_addr::LoggedAddress;
 pub use till_http::server::ServerLimits;
 pub use till_http::tls::{Certificates, TlsFileError};

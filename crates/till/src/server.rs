@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use futures::future::join_all;
 use metrics_exporter_prometheus::PrometheusHandle;
-use till_api::{AdmissionLimits, Api, ApiConfig, Operator, ServerLimits, Shown};
+use till_api::{AdmissionLimits, Api, ApiConfig, LoggedAddress, Operator, ServerLimits};
 use till_engine::Engine;
 use till_engine::base::Stopping;
 use till_engine::invoices::gather::Gatherer;
@@ -233,11 +233,11 @@ fn server_limits(config: &Config) -> ServerLimits {
     }
 }
 
-fn client_shown(config: &Config) -> Shown {
+fn client_shown(config: &Config) -> LoggedAddress {
     match config.log.client_address {
-        ClientAddress::Full => Shown::Full,
-        ClientAddress::Prefix => Shown::Prefix,
-        ClientAddress::None => Shown::Nothing,
+        ClientAddress::Full => LoggedAddress::Full,
+        ClientAddress::Prefix => LoggedAddress::Prefix,
+        ClientAddress::None => LoggedAddress::Nothing,
     }
 }
 

@@ -13,7 +13,7 @@ use till_engine::outbound::Sender;
 use till_engine::{Engine, Fail};
 
 use super::pages::Pages;
-use till_http::client_addr::Shown;
+use till_http::client_addr::LoggedAddress;
 use till_http::idempotency::InFlight;
 use till_http::rate_limit::RateLimiter;
 use till_http::server::ServerLimits;
@@ -28,7 +28,7 @@ pub struct ApiConfig {
     pub heartbeat: Duration,
     pub server: ServerLimits,
     /// How much of a client's address is logged.
-    pub client_shown: Shown,
+    pub client_shown: LoggedAddress,
     /// The checkout pages, as far as this program was built with them.
     pub pages: Pages,
 }

@@ -55,23 +55,23 @@ fn network(addr: IpAddr, of_the_fourth: u16) -> IpAddr {
 
 /// How much of a client's address is written into the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum LoggedAddress {
     Full,
     /// A network of its provider's: enough to see who floods, too little to find a person by.
     Prefix,
     Nothing,
 }
 
-impl Shown {
+impl LoggedAddress {
     pub fn text(self, addr: IpAddr) -> Option<String> {
         match (self, addr.to_canonical()) {
-            (Shown::Nothing, _) => None,
-            (Shown::Full, addr) => Some(addr.to_string()),
-            (Shown::Prefix, IpAddr::V4(addr)) => {
+            (LoggedAddress::Nothing, _) => None,
+            (LoggedAddress::Full, addr) => Some(addr.to_string()),
+            (LoggedAddress::Prefix, IpAddr::V4(addr)) => {
                 let [a, b, c, _] = addr.octets();
                 Some(format!("{a}.{b}.{c}.0/24"))
             }
-            (Shown::Prefix, IpAddr::V6(addr)) => {
+            (LoggedAddress::Prefix, IpAddr::V6(addr)) => {
                 let [a, b, c, ..] = addr.segments();
                 let network = Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0);
                 Some(format!("{network}/48"))
@@ -174,14 +174,14 @@ mod tests {
 
     #[test]
     fn of_a_client_the_log_has_as_much_as_was_asked_for() {
-        let shown = |how: Shown, addr: &str| how.text(addr.parse().unwrap());
-        let prefix = |addr: &str| shown(Shown::Prefix, addr).unwrap();
+        let shown = |how: LoggedAddress, addr: &str| how.text(addr.parse().unwrap());
+        let prefix = |addr: &str| shown(LoggedAddress::Prefix, addr).unwrap();
         assert_eq!(prefix("192.0.2.77"), "192.0.2.0/24");
         assert_eq!(prefix("::ffff:192.0.2.77"), "192.0.2.0/24");
         assert_eq!(prefix("2001:db8:1:2:3::4"), "2001:db8:1::/48");
-        let full = shown(Shown::Full, "192.0.2.77");
+        let full = shown(LoggedAddress::Full, "192.0.2.77");
         assert_eq!(full.as_deref(), Some("192.0.2.77"));
-        assert_eq!(shown(Shown::Nothing, "192.0.2.77"), None);
+        assert_eq!(shown(LoggedAddress::Nothing, "192.0.2.77"), None);
     }
 
     proptest! {

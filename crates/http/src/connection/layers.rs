@@ -27,7 +27,7 @@ use till_core::limits::{HEADER_BYTES_MAX, HEADERS_MAX};
 use tower_service::Service;
 
 use super::admission::Refused;
-use super::client_addr::{Shown, client_addr};
+use super::client_addr::{LoggedAddress, client_addr};
 use crate::message::answer::{self, Failure, REQUEST_ID, RequestId};
 use crate::message::scrub::{has_secret_key, loggable_path, secret_key};
 
@@ -65,7 +65,7 @@ pub struct Edge {
     /// Whose word is taken on where a request comes from.
     pub trusted_proxies: Vec<IpNet>,
     /// How much of that is logged.
-    pub client_shown: Shown,
+    pub client_shown: LoggedAddress,
 }
 
 /// Whose request it turned out to be, for the log. Travels with the request; set by whoever looked its key up.
@@ -96,7 +96,7 @@ impl Edge {
             any_origin: Arc::new(|_| false),
             exposed: None,
             trusted_proxies: Vec::new(),
-            client_shown: Shown::Prefix,
+            client_shown: LoggedAddress::Prefix,
         }
     }
 

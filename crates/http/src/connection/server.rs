@@ -240,12 +240,12 @@ impl Connection {
         let what_for = ticket.what_for;
         let phase = Arc::new(Phase::default());
         let wire = Wire::new(socket, Arc::clone(&phase), times.wire, reword(&edge));
-        let handed: Handed = Arc::default();
+        let handed: HandedBody = Arc::default();
         let (phase_seen, body_handed) = (Arc::clone(&phase), Arc::clone(&handed));
         let service = service_fn(move |mut request: http::Request<Incoming>| {
             phase.busy();
             request.extensions_mut().insert(ConnectInfo(peer));
-            let done = Done(Arc::clone(&phase));
+            let done = AnswerEnd(Arc::clone(&phase));
             let (edge, router) = (Arc::clone(&edge), router.clone());
             let handed = Arc::clone(&handed);
             let in_chunks = request.version() == http::Version::HTTP_11;
@@ -321,7 +321,7 @@ impl Connection {
 #[derive(Clone, Copy, Debug)]
 pub struct LongLived;
 
-type Handed = Arc<Mutex<Option<Body>>>;
+type HandedBody = Arc<Mutex<Option<Body>>>;
 
 /// The rest of an answer in chunks, until it ends or the client hangs up. The connection ends with it.
 async fn send_chunks(
@@ -432,9 +432,9 @@ fn is_the_clients(error: &io::Error) -> bool {
 }
 
 /// Dropped with the last byte of an answer's body.
-struct Done(Arc<Phase>);
+struct AnswerEnd(Arc<Phase>);
 
-impl Drop for Done {
+impl Drop for AnswerEnd {
     fn drop(&mut self) {
         self.0.idle();
     }
@@ -443,10 +443,10 @@ impl Drop for Done {
 enum Answer {
     Hypers {
         body: Body,
-        _done: Done,
+        _done: AnswerEnd,
     },
     /// hyper has only its head.
-    HandedOver(Done),
+    HandedOver(AnswerEnd),
 }
 
 impl http_body::Body for Answer {

@@ -29,7 +29,7 @@ impl Unread {
         if body.is_end_stream() || headers.contains_key(EXPECT) {
             return Body::new(body);
         }
-        Body::new(Lent {
+        Body::new(LentBody {
             body: Some(body),
             back: Arc::clone(&self.0),
         })
@@ -58,20 +58,20 @@ impl Unread {
     }
 }
 
-struct Lent {
+struct LentBody {
     /// Taken only on dropping.
     body: Option<Incoming>,
     back: Arc<Mutex<Option<Incoming>>>,
 }
 
-impl Drop for Lent {
+impl Drop for LentBody {
     fn drop(&mut self) {
         let body = self.body.take().filter(|body| !body.is_end_stream());
         *self.back.lock().unwrap_or_else(PoisonError::into_inner) = body;
     }
 }
 
-impl http_body::Body for Lent {
+impl http_body::Body for LentBody {
     type Data = Bytes;
     type Error = hyper::Error;
 
