@@ -7,23 +7,23 @@ use std::time::Duration;
 
 /// How often it is said, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Manner {
+enum ProgressStyle {
     Terminal,
     Lines,
 }
 
-impl Manner {
+impl ProgressStyle {
     fn every_s(self) -> u64 {
         match self {
-            Manner::Terminal => 1,
-            Manner::Lines => 10,
+            ProgressStyle::Terminal => 1,
+            ProgressStyle::Lines => 10,
         }
     }
 
     fn line(self, what: &str, seconds: u64) -> String {
         match self {
-            Manner::Terminal => format!("\r\u{1b}[Ktill: {what}: {seconds} s"),
-            Manner::Lines => format!("till: {what}: {seconds} s so far\n"),
+            ProgressStyle::Terminal => format!("\r\u{1b}[Ktill: {what}: {seconds} s"),
+            ProgressStyle::Lines => format!("till: {what}: {seconds} s so far\n"),
         }
     }
 }
@@ -31,8 +31,8 @@ impl Manner {
 /// Does the work, and says on standard error that it is not done yet.
 pub async fn during<T>(what: &str, work: impl Future<Output = T>) -> T {
     let manner = match io::stderr().is_terminal() {
-        true => Manner::Terminal,
-        false => Manner::Lines,
+        true => ProgressStyle::Terminal,
+        false => ProgressStyle::Lines,
     };
     let print = |text: &str| {
         let mut out = io::stderr().lock();
@@ -46,7 +46,7 @@ pub async fn during<T>(what: &str, work: impl Future<Output = T>) -> T {
 }
 
 async fn told<T>(
-    (manner, every): (Manner, Duration),
+    (manner, every): (ProgressStyle, Duration),
     what: &str,
     work: impl Future<Output = T>,
     print: impl Fn(&str),
@@ -57,7 +57,7 @@ async fn told<T>(
         tokio::select! {
             biased;
             done = work.as_mut() => {
-                if manner == Manner::Terminal && seconds > 0 {
+                if manner == ProgressStyle::Terminal && seconds > 0 {
                     print("\r\u{1b}[K");
                 }
                 return done;
@@ -88,7 +88,13 @@ mod tests {
             }
         };
         let soon = Duration::from_millis(1);
-        told((Manner::Lines, soon), "checking", is_told.notified(), print).await;
+        told(
+            (ProgressStyle::Lines, soon),
+            "checking",
+            is_told.notified(),
+            print,
+        )
+        .await;
         assert_eq!(
             said.take(),
             [
@@ -97,14 +103,14 @@ mod tests {
             ]
         );
         told(
-            (Manner::Terminal, soon),
+            (ProgressStyle::Terminal, soon),
             "checking",
             is_told.notified(),
             print,
         )
         .await;
         assert_eq!(said.take().len(), 3, "two seconds, and the line is cleared");
-        told((Manner::Terminal, soon), "checking", async {}, print).await;
+        told((ProgressStyle::Terminal, soon), "checking", async {}, print).await;
         assert!(said.take().is_empty());
     }
 }

@@ -13,7 +13,7 @@ use crate::logging::Log;
 use crate::tls::Tls;
 
 /// Reads the configuration anew, from where it was read at the start.
-pub type Again = Box<dyn Fn() -> Result<Config, Failure> + Send + Sync>;
+pub type ReadConfigAgain = Box<dyn Fn() -> Result<Config, Failure> + Send + Sync>;
 
 /// Goes on for as long as the server does.
 pub async fn whenever_told(
@@ -21,7 +21,7 @@ pub async fn whenever_told(
     engine: Arc<Engine>,
     log: Arc<Log>,
     started_with: Config,
-    again: Option<Again>,
+    again: Option<ReadConfigAgain>,
     tls: Option<Tls>,
 ) {
     while hangup.recv().await.is_some() {

@@ -25,7 +25,7 @@ use crate::handles;
 use crate::logging::Log;
 use crate::metrics;
 use crate::pages;
-use crate::reload::{self, Again};
+use crate::reload::{self, ReadConfigAgain};
 use crate::service_manager::ServiceManager;
 use crate::tls::Tls;
 
@@ -88,7 +88,7 @@ pub struct Server {
     pub urls: Urls,
     pub workers: bool,
     /// How the configuration is read anew; a demo has none of its own.
-    pub again: Option<Again>,
+    pub again: Option<ReadConfigAgain>,
     /// None where the public listener speaks plain HTTP.
     pub tls: Option<Tls>,
 }

@@ -11,10 +11,10 @@ use crate::failure::Failure;
 pub enum KeyCommand {
     /// Make another key beside those there are
     #[command(after_help = "Example: till key create --account acct_… --mode test --kind secret")]
-    Create(key::New),
+    Create(key::NewKey),
     /// Make a new key; all others of its mode and kind stop working at once
     #[command(after_help = "Example: till key roll --account acct_… --mode live --kind secret")]
-    Roll(key::New),
+    Roll(key::NewKey),
     /// List an account's keys by their hints
     #[command(after_help = "Example: till key list --account acct_…")]
     List(key::List),

@@ -21,7 +21,7 @@ use crate::server::{self, Server};
 
 /// What scripts read from the first line.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct ShownDemo<'a> {
     base_url: &'a str,
     /// Where payers' pages are.
     checkout_url: &'a str,
@@ -86,7 +86,7 @@ async fn show(
     json: bool,
 ) -> Result<(), Failure> {
     let keys = &account.test;
-    let shown = Shown {
+    let shown = ShownDemo {
         base_url: &urls.public,
         checkout_url: &urls.checkout,
         dashboard_url: &urls.dashboard,
@@ -121,7 +121,7 @@ async fn show(
 }
 
 /// One line, whole: it makes an invoice.
-fn first_request(shown: &Shown<'_>) -> String {
+fn first_request(shown: &ShownDemo<'_>) -> String {
     format!(
         "curl -s {}/v1/invoices -H 'Authorization: Bearer {}' -H 'Idempotency-Key: first-1' \
          -H 'Content-Type: application/json' -d '{{\"amount\":\"25.00\",\"currency\":\"USD\"}}'",

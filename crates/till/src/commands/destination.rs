@@ -60,7 +60,7 @@ pub async fn add(config: &Config, add: &Add) -> Result<(), Failure> {
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct ShownDestination {
     mode: &'static str,
     family: String,
     address: String,
@@ -73,16 +73,20 @@ pub async fn list(config: &Config, list: &List) -> Result<(), Failure> {
         let scope = Scope::new(&list.account, mode);
         let merchant = till_store::accounts::merchant(&mut engine.db.read().await?, &scope).await?;
         let destinations = merchant.map(|of| of.destinations).unwrap_or_default();
-        shown.extend(destinations.into_iter().map(|(family, address)| Shown {
-            mode: mode.as_str(),
-            family,
-            address,
-        }));
+        shown.extend(
+            destinations
+                .into_iter()
+                .map(|(family, address)| ShownDestination {
+                    mode: mode.as_str(),
+                    family,
+                    address,
+                }),
+        );
     }
     engine.db.close().await;
     if list.json {
         return output::print_json(&shown);
     }
-    let line = |of: &Shown| format!("{:4}  {:6}  {}\n", of.mode, of.family, of.address);
+    let line = |of: &ShownDestination| format!("{:4}  {:6}  {}\n", of.mode, of.family, of.address);
     output::print(&shown.iter().map(line).collect::<String>())
 }

@@ -21,7 +21,7 @@ use crate::output;
 const SERVERS_FORGET_TIME: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Args)]
-pub struct New {
+pub struct NewKey {
     /// The account's id
     #[arg(long, value_name = "ID")]
     account: String,
@@ -65,7 +65,7 @@ enum KeyKindArg {
     Publishable,
 }
 
-impl New {
+impl NewKey {
     fn scope(&self) -> Scope {
         Scope::new(&self.account, self.mode.of_assets())
     }
@@ -86,13 +86,13 @@ struct ShownKey<'a> {
     kind: &'a str,
 }
 
-pub async fn create(config: &Config, new: &New) -> Result<(), Failure> {
+pub async fn create(config: &Config, new: &NewKey) -> Result<(), Failure> {
     let engine = engine_for(config, &new.account).await?;
     let key = accounts::create_key(&engine, &new.scope(), new.kind()).await;
     finish(engine, new, key).await
 }
 
-pub async fn roll(config: &Config, new: &New) -> Result<(), Failure> {
+pub async fn roll(config: &Config, new: &NewKey) -> Result<(), Failure> {
     let engine = engine_for(config, &new.account).await?;
     let key = accounts::roll_key(&engine, &new.scope(), new.kind()).await;
     // When this command returns, the old key works nowhere.
@@ -115,7 +115,7 @@ pub async fn engine_for(config: &Config, account: &str) -> Result<Engine, Failur
     Err(Failure::new(format!("there is no account {account:?}")))
 }
 
-async fn finish(engine: Engine, new: &New, key: Result<String, Fail>) -> Result<(), Failure> {
+async fn finish(engine: Engine, new: &NewKey, key: Result<String, Fail>) -> Result<(), Failure> {
     engine.db.close().await;
     let (scope, kind) = (new.scope(), new.kind().as_str());
     let mode = scope.mode.as_str();

@@ -36,7 +36,7 @@ pub struct Thaw {
 
 /// A network that is configured or was ever watched.
 #[derive(Debug, Serialize)]
-struct Shown {
+struct ShownNetwork {
     network: String,
     name: String,
     /// `watched`, `frozen`, `new` before anything was read, or `unwatched` when it is no longer configured.
@@ -69,7 +69,7 @@ pub async fn list(config: &Config, list: &List) -> Result<(), Failure> {
     ids.sort_unstable();
     ids.dedup();
     ids.retain(|id| only.is_none_or(|only| only.id == *id));
-    let shown: Vec<Shown> = ids
+    let shown: Vec<ShownNetwork> = ids
         .into_iter()
         .map(|id| {
             let row = rows.iter().find(|row| row.id == id);
@@ -82,9 +82,9 @@ pub async fn list(config: &Config, list: &List) -> Result<(), Failure> {
     }
 }
 
-fn show(id: &str, row: Option<&NetworkRow>, endpoints: usize) -> Shown {
+fn show(id: &str, row: Option<&NetworkRow>, endpoints: usize) -> ShownNetwork {
     let name = Registry::builtin().network(id).map(|it| it.name.clone());
-    Shown {
+    ShownNetwork {
         network: id.to_owned(),
         name: name.unwrap_or_default(),
         state: match row {
@@ -104,7 +104,7 @@ fn show(id: &str, row: Option<&NetworkRow>, endpoints: usize) -> Shown {
     }
 }
 
-fn line(shown: &Shown) -> String {
+fn line(shown: &ShownNetwork) -> String {
     let number = |height: Option<i64>| height.map_or("-".to_owned(), |it| it.to_string());
     let reason = shown.frozen_reason.as_ref();
     let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));

@@ -8,13 +8,18 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::handles;
 use crate::logging::Log;
-use crate::reload::Again;
+use crate::reload::ReadConfigAgain;
 use crate::server::{self, Part, Server};
 use crate::tls;
 use crate::warnings;
 
 /// `again` reads the configuration anew, for a server that is told to.
-pub async fn run(config: &Config, only: &[Part], log: Log, again: Again) -> Result<(), Failure> {
+pub async fn run(
+    config: &Config,
+    only: &[Part],
+    log: Log,
+    again: ReadConfigAgain,
+) -> Result<(), Failure> {
     match prepare(config, only, again).await {
         Ok(server) => server::run(server, config, log, async |_| Ok(())).await,
         Err(failure) => {
@@ -24,7 +29,11 @@ pub async fn run(config: &Config, only: &[Part], log: Log, again: Again) -> Resu
     }
 }
 
-async fn prepare(config: &Config, only: &[Part], again: Again) -> Result<Server, Failure> {
+async fn prepare(
+    config: &Config,
+    only: &[Part],
+    again: ReadConfigAgain,
+) -> Result<Server, Failure> {
     handles::raise();
     warnings::log(&warnings::collect(config));
     let runs = |part| only.is_empty() || only.contains(&part);
