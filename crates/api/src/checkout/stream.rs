@@ -86,7 +86,7 @@ async fn events(
         true => after,
         false => 0,
     };
-    let following = Following {
+    let following = StreamFollower {
         _permit: StreamPermit::take(&api, client, &id)?,
         scope: got.scope().clone(),
         keys: api.engine.hub.keys(),
@@ -98,7 +98,7 @@ async fn events(
         state: StreamState::Begin,
         subscription,
     };
-    let body = Body::from_stream(stream::unfold(following, Following::next));
+    let body = Body::from_stream(stream::unfold(following, StreamFollower::next));
     let mut response = (StatusCode::OK, body).into_response();
     response.extensions_mut().insert(LongLived);
     let headers = response.headers_mut();
@@ -138,7 +138,7 @@ enum StreamState {
     End,
 }
 
-enum Woken {
+enum WakeReason {
     Changed,
     /// Some key, perhaps this stream's, works no more.
     KeysEnded,
@@ -146,7 +146,7 @@ enum Woken {
     Stopping,
 }
 
-struct Following {
+struct StreamFollower {
     api: Arc<Api>,
     scope: Scope,
     proof: Proof,
@@ -159,9 +159,9 @@ struct Following {
     _permit: StreamPermit,
 }
 
-impl Following {
+impl StreamFollower {
     /// The next bytes of the stream: what is committed, a heartbeat, or the end.
-    async fn next(mut self) -> Option<(Result<Bytes, Infallible>, Following)> {
+    async fn next(mut self) -> Option<(Result<Bytes, Infallible>, StreamFollower)> {
         if self.state == StreamState::End {
             return None;
         }
@@ -180,22 +180,22 @@ impl Following {
             }
             let pause = self.pause();
             let woken = tokio::select! {
-                () = self.subscription.changed() => Woken::Changed,
-                Ok(()) = self.keys.changed() => Woken::KeysEnded,
-                () = tokio::time::sleep(pause) => Woken::Quiet,
-                _ = self.stopping.wait_for(|stop| *stop) => Woken::Stopping,
+                () = self.subscription.changed() => WakeReason::Changed,
+                Ok(()) = self.keys.changed() => WakeReason::KeysEnded,
+                () = tokio::time::sleep(pause) => WakeReason::Quiet,
+                _ = self.stopping.wait_for(|stop| *stop) => WakeReason::Stopping,
             };
             match woken {
                 // Nothing more is told to a key that works no more.
-                Woken::Changed if Box::pin(self.is_allowed()).await => {
+                WakeReason::Changed if Box::pin(self.is_allowed()).await => {
                     self.state = StreamState::Follow
                 }
-                Woken::KeysEnded if Box::pin(self.is_allowed()).await => {}
-                Woken::Quiet if Box::pin(self.still_allowed()).await => {
+                WakeReason::KeysEnded if Box::pin(self.is_allowed()).await => {}
+                WakeReason::Quiet if Box::pin(self.still_allowed()).await => {
                     return Some((Ok(Bytes::from_static(b": heartbeat\n\n")), self));
                 }
-                Woken::Changed | Woken::KeysEnded | Woken::Quiet => return None,
-                Woken::Stopping => {
+                WakeReason::Changed | WakeReason::KeysEnded | WakeReason::Quiet => return None,
+                WakeReason::Stopping => {
                     // The client reconnects by itself, to a server that is up.
                     self.state = StreamState::End;
                     let text = format!("{}: reconnect\n\n", self.retry());

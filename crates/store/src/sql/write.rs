@@ -22,7 +22,7 @@ pub(crate) enum Conflict {
 
 /// Changes of rows that are there, by their key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Set {
+pub(crate) struct RowChanges {
     key: Vec<&'static str>,
     columns: Vec<&'static str>,
     /// Columns whose values are added to what is there.
@@ -35,7 +35,7 @@ pub(crate) struct Set {
     only: &'static str,
 }
 
-impl Set {
+impl RowChanges {
     /// Whether every row must be there.
     fn finds_all(&self) -> bool {
         self.part.is_empty() && self.only.is_empty()
@@ -43,12 +43,12 @@ impl Set {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum How {
+enum WriteKind {
     Insert {
         columns: &'static [&'static str],
         conflict: Conflict,
     },
-    Update(Set),
+    Update(RowChanges),
     /// Rows that are there go, by their key.
     Delete {
         key: &'static [&'static str],
@@ -59,7 +59,7 @@ enum How {
 #[derive(Clone, Debug)]
 pub struct Write {
     table: &'static str,
-    how: How,
+    how: WriteKind,
     pub(crate) rows: Vec<Vec<Val>>,
 }
 
@@ -71,7 +71,7 @@ impl Write {
     ) -> Write {
         Write {
             table,
-            how: How::Insert {
+            how: WriteKind::Insert {
                 columns,
                 conflict: Conflict::Fail,
             },
@@ -95,7 +95,7 @@ impl Write {
     }
 
     pub(crate) fn on_conflict(mut self, chosen: Conflict) -> Write {
-        if let How::Insert { conflict, .. } = &mut self.how {
+        if let WriteKind::Insert { conflict, .. } = &mut self.how {
             *conflict = chosen;
         }
         self
@@ -110,7 +110,7 @@ impl Write {
     ) -> Write {
         Write {
             table,
-            how: How::Update(Set {
+            how: WriteKind::Update(RowChanges {
                 key: key.to_vec(),
                 columns: columns.to_vec(),
                 adding: Vec::new(),
@@ -130,7 +130,7 @@ impl Write {
     ) -> Write {
         Write {
             table,
-            how: How::Delete { key },
+            how: WriteKind::Delete { key },
             rows,
         }
     }
@@ -148,14 +148,14 @@ impl Write {
 
     /// Rows that hold, behind the key's and the columns' values, what is added to these columns.
     pub(crate) fn adding(mut self, columns: &[&'static str]) -> Write {
-        if let How::Update(set) = &mut self.how {
+        if let WriteKind::Update(set) = &mut self.how {
             set.adding = columns.to_vec();
         }
         self
     }
 
     pub(crate) fn also(mut self, assignments: &'static str) -> Write {
-        if let How::Update(set) = &mut self.how {
+        if let WriteKind::Update(set) = &mut self.how {
             set.also = assignments;
         }
         self
@@ -163,14 +163,14 @@ impl Write {
 
     /// Rows of a part of the table, where only an index of that part has the key.
     pub(crate) fn in_part(mut self, condition: &'static str) -> Write {
-        if let How::Update(set) = &mut self.how {
+        if let WriteKind::Update(set) = &mut self.how {
             set.part = condition;
         }
         self
     }
 
     pub(crate) fn only(mut self, condition: &'static str) -> Write {
-        if let How::Update(set) = &mut self.how {
+        if let WriteKind::Update(set) = &mut self.how {
             set.only = condition;
         }
         self
@@ -187,25 +187,25 @@ impl Write {
 
     /// Whether how many rows it touches is worth a look.
     fn is_counted(&self) -> bool {
-        matches!(&self.how, How::Update(set) if set.finds_all()) && !self.rows.is_empty()
+        matches!(&self.how, WriteKind::Update(set) if set.finds_all()) && !self.rows.is_empty()
     }
 
     /// How many rows it must touch; none where that depends on what is there.
     fn expected(&self) -> Option<u64> {
         let count = self.rows.len() as u64;
         match &self.how {
-            How::Insert { conflict, .. } => (*conflict != Conflict::Ignore).then_some(count),
-            How::Update(set) => set.finds_all().then_some(count),
-            How::Delete { .. } => None,
+            WriteKind::Insert { conflict, .. } => (*conflict != Conflict::Ignore).then_some(count),
+            WriteKind::Update(set) => set.finds_all().then_some(count),
+            WriteKind::Delete { .. } => None,
         }
     }
 
     /// How wide its rows are, which must be the same for all.
     fn width(&self) -> Result<usize, StoreError> {
         let width = match &self.how {
-            How::Insert { columns, .. } => columns.len(),
-            How::Update(set) => set.key.len() + set.columns.len() + set.adding.len(),
-            How::Delete { key } => key.len(),
+            WriteKind::Insert { columns, .. } => columns.len(),
+            WriteKind::Update(set) => set.key.len() + set.columns.len() + set.adding.len(),
+            WriteKind::Delete { key } => key.len(),
         };
         match self.rows.iter().all(|row| row.len() == width) {
             true => Ok(width),
@@ -219,7 +219,7 @@ impl Write {
     /// The statement around `rows`, which reads as a table with the columns `column1` and so on.
     fn around(&self, rows: &str) -> String {
         match &self.how {
-            How::Insert { columns, conflict } => {
+            WriteKind::Insert { columns, conflict } => {
                 let columns = columns.join(", ");
                 let mut sql = format!("INSERT INTO {} ({columns}) {rows}", self.table);
                 match conflict {
@@ -234,7 +234,7 @@ impl Write {
                 }
                 sql
             }
-            How::Update(set) => {
+            WriteKind::Update(set) => {
                 let (table, keys) = (self.table, set.key.len());
                 let mut assigned: Vec<String> = (keys + 1..)
                     .zip(&set.columns)
@@ -267,7 +267,7 @@ impl Write {
                 }
                 sql
             }
-            How::Delete { key } => {
+            WriteKind::Delete { key } => {
                 let (table, key) = (self.table, key.join(", "));
                 format!("DELETE FROM {table} WHERE ({key}) IN ({rows})")
             }
@@ -314,7 +314,7 @@ pub(crate) fn chunks<'w>(write: &'w Write, returning: &str) -> Result<Vec<Chunk<
         // journal of its own to undo itself with.
         if matches!(
             &write.how,
-            How::Insert {
+            WriteKind::Insert {
                 conflict: Conflict::Fail,
                 ..
             }
