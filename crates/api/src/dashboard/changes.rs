@@ -8,7 +8,7 @@ use till_core::asset::Mode;
 use till_core::change::ChangeKind;
 use till_core::error::{Code, Refusal};
 use till_engine::merchants::settings::url_forbidden;
-use till_engine::team::changes::{self, Asked, NewChange};
+use till_engine::team::changes::{self, NewChange, SignedRequest};
 use till_engine::team::destinations;
 use till_engine::view::{ChangeView, DestinationView};
 use till_http::fields::Patch;
@@ -112,12 +112,14 @@ impl Body for RequestedChange {
             return Err(unknown(field));
         }
         let asked = match kind {
-            ChangeKind::Destination => Asked::Destination {
+            ChangeKind::Destination => SignedRequest::Destination {
                 family: request.family.ok_or_else(|| missing("family"))?,
                 address: given(request.address, "address")?,
             },
-            ChangeKind::WebhookUrl => Asked::WebhookUrl(given(request.webhook_url, "webhook_url")?),
-            ChangeKind::WebhookSecret => Asked::WebhookSecret,
+            ChangeKind::WebhookUrl => {
+                SignedRequest::WebhookUrl(given(request.webhook_url, "webhook_url")?)
+            }
+            ChangeKind::WebhookSecret => SignedRequest::WebhookSecret,
         };
         Ok(RequestedChange {
             has_delay: request.delay_seconds.is_some(),
@@ -145,7 +147,7 @@ async fn request(State(api): State<Arc<Api>>, posted: SignedPosted<RequestedChan
     }
     posted.caller.require(new.asked.kind().needs())?;
     // Asked here, because a unit of work must not wait for DNS.
-    if let Asked::WebhookUrl(Some(url)) = &new.asked {
+    if let SignedRequest::WebhookUrl(Some(url)) = &new.asked {
         api.sender.check(url).await.map_err(url_forbidden)?;
     }
     let request = posted.create(&api, |tx, context| {

@@ -12,7 +12,7 @@ use till_core::asset::Mode;
 use till_core::error::Refusal;
 use till_core::scope::{Credential, Scope};
 use till_engine::once::{Once, answer_of, in_use, reused};
-use till_engine::team::unit::{Asked, TeamContext, key_scope, user_key};
+use till_engine::team::unit::{SignedRequest, TeamContext, key_scope, user_key};
 use till_engine::{Answer, Fail, Tx};
 use till_http::body::{self, READ_TIME_LIMIT};
 use till_http::idempotency::{self, InFlightGuard};
@@ -62,7 +62,7 @@ impl<F> SignedGot<Listing<F>> {
 
     /// `list` names it in its cursors.
     pub fn pager<'a>(&self, api: &'a Api, list: &str) -> Result<Pager<'a>, Refusal> {
-        let Asked {
+        let SignedRequest {
             user,
             account,
             mode,

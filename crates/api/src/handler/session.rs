@@ -14,7 +14,7 @@ use till_core::scope::Scope;
 use till_engine::team::founding;
 use till_engine::team::organizations::{self, MembershipRow};
 use till_engine::team::sessions::{self, Signed};
-use till_engine::team::unit::{Asked, Confirmation, Needs};
+use till_engine::team::unit::{Confirmation, Needs, SignedRequest};
 use till_http::answer::Broken;
 use utoipa::IntoParams;
 
@@ -43,7 +43,7 @@ pub struct ModeHeaders {
 /// Who is signed in, and on whose behalf a request is made.
 pub struct Caller {
     pub signed: Signed,
-    pub asked: Asked,
+    pub asked: SignedRequest,
     access: Access,
 }
 
@@ -153,7 +153,12 @@ fn check_state(signed: &Signed, access: Access) -> Result<(), Refusal> {
     }
 }
 
-fn asked(api: &Api, parts: &Parts, signed: &Signed, access: Access) -> Result<Asked, Failure> {
+fn asked(
+    api: &Api,
+    parts: &Parts,
+    signed: &Signed,
+    access: Access,
+) -> Result<SignedRequest, Failure> {
     let (mut account, mut mode) = (None, None);
     let mut needs = Needs::Session;
     match access {
@@ -181,7 +186,7 @@ fn asked(api: &Api, parts: &Parts, signed: &Signed, access: Access) -> Result<As
     }
     let mut origin = origin_of(api, parts)?;
     origin.session = Some(signed.session.id.clone());
-    Ok(Asked {
+    Ok(SignedRequest {
         user: signed.user.id.as_str().into(),
         session: signed.session.id.as_str().into(),
         account,

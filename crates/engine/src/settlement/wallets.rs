@@ -5,7 +5,7 @@ use till_core::attribution::given_up_by;
 use till_core::binding::exact_amount;
 use till_core::error::{Code, Refusal};
 use till_store::Tx;
-use till_store::bindings::{Asked, BindingRow};
+use till_store::bindings::{BindingQuery, BindingRow};
 
 use super::facts::LockedInvoice;
 use crate::base::Context;
@@ -30,7 +30,7 @@ pub async fn tell(
         .destination(asset.family)
         .ok_or_else(|| Refusal::of(Code::FeatureUnavailable))?
         .to_owned();
-    let asked = Asked {
+    let asked = BindingQuery {
         scope: &context.scope,
         invoice: held.id(),
         destination: &destination,

@@ -32,13 +32,13 @@ use crate::view::{ChangeView, PersonView};
 /// A change as it is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewChange {
-    pub asked: Asked,
+    pub asked: SignedRequest,
     /// In test mode, how long it waits.
     pub delay_s: i64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum SignedRequest {
     Destination {
         family: String,
         /// None takes it away.
@@ -49,12 +49,12 @@ pub enum Asked {
     WebhookSecret,
 }
 
-impl Asked {
+impl SignedRequest {
     pub fn kind(&self) -> ChangeKind {
         match self {
-            Asked::Destination { .. } => ChangeKind::Destination,
-            Asked::WebhookUrl(_) => ChangeKind::WebhookUrl,
-            Asked::WebhookSecret => ChangeKind::WebhookSecret,
+            SignedRequest::Destination { .. } => ChangeKind::Destination,
+            SignedRequest::WebhookUrl(_) => ChangeKind::WebhookUrl,
+            SignedRequest::WebhookSecret => ChangeKind::WebhookSecret,
         }
     }
 }
@@ -78,11 +78,11 @@ async fn subject(
     context: &TeamContext<'_>,
     scope: &Scope,
     merchant: &MerchantRow,
-    asked: &Asked,
+    asked: &SignedRequest,
 ) -> Result<Subject, Fail> {
     let engine = context.engine;
     Ok(match asked {
-        Asked::Destination { family, address } => {
+        SignedRequest::Destination { family, address } => {
             let family = destinations::family(engine, scope.mode, family)?;
             let to = match address {
                 None => None,
@@ -92,7 +92,7 @@ async fn subject(
             let family = Some(family);
             Subject { family, from, to }
         }
-        Asked::WebhookUrl(to) => {
+        SignedRequest::WebhookUrl(to) => {
             if let Some(url) = to {
                 let policy = url_policy(engine.config.allow_private_webhooks);
                 vet_url(url, policy).map_err(url_forbidden)?;
@@ -103,7 +103,7 @@ async fn subject(
                 to: to.clone(),
             }
         }
-        Asked::WebhookSecret => Subject {
+        SignedRequest::WebhookSecret => Subject {
             family: None,
             from: None,
             to: None,

@@ -15,7 +15,7 @@ use super::attempts::{self, Counted};
 use super::ceremonies::{self, LIFE_MS};
 use super::sessions;
 use super::tokens::Token;
-use super::unit::{Asked, TeamContext};
+use super::unit::{SignedRequest, TeamContext};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::view::ConfirmationView;
@@ -77,7 +77,12 @@ fn view(confirmation: &ConfirmationRow, options: Option<Value>) -> ConfirmationV
 }
 
 /// Takes the one answer that a confirmation has; nothing where it is another's, was answered or is too old.
-async fn take(tx: &mut Tx, asked: &Asked, id: &str, now: i64) -> Result<ConfirmationRow, Fail> {
+async fn take(
+    tx: &mut Tx,
+    asked: &SignedRequest,
+    id: &str,
+    now: i64,
+) -> Result<ConfirmationRow, Fail> {
     if !till_store::confirmations::answer(tx, id, now).await? {
         return Err(ceremonies::expired().into());
     }
@@ -122,7 +127,7 @@ pub async fn answer(
 /// After an answer that failed: it was the only one, it counts, and a counter that went backwards is told.
 pub async fn answer_failed(
     engine: &Engine,
-    asked: &Asked,
+    asked: &SignedRequest,
     id: &str,
     credential: &Value,
 ) -> Result<(), Fail> {

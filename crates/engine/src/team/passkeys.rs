@@ -16,7 +16,7 @@ use super::ceremonies::{self, Holder, Kind};
 use super::notices::{self, To};
 use super::own_log::{self, Of};
 use super::sessions::Signed;
-use super::unit::{Asked, TeamContext};
+use super::unit::{SignedRequest, TeamContext};
 use super::{emails, users};
 use crate::base::Engine;
 use crate::base::fail::Fail;
@@ -50,7 +50,7 @@ pub async fn list(
         .map(|of| view(&of)))
 }
 
-fn holder(asked: &Asked) -> Holder<'_> {
+fn holder(asked: &SignedRequest) -> Holder<'_> {
     Holder {
         session: Some(&asked.session),
         user: Some(&asked.user),
@@ -149,7 +149,7 @@ fn is_backed_up(passkey: &Passkey) -> Result<bool, Fail> {
 /// After a registration that failed: its ceremony cannot be answered again, and the failure counts.
 pub async fn registration_failed(
     engine: &Engine,
-    asked: &Asked,
+    asked: &SignedRequest,
     ceremony: &str,
 ) -> Result<(), Fail> {
     let client = &attempts::client_of(&asked.origin);

@@ -22,7 +22,7 @@ use crate::once::{self, KeyHolder, Once};
 
 /// A request by session: who asks, where, and what it needs.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct SignedRequest {
     pub user: Arc<str>,
     pub session: Arc<str>,
     /// The organisation it is about, and the mode where one is asked for.
@@ -33,7 +33,7 @@ pub struct Asked {
     pub confirmation: Confirmation,
 }
 
-impl Asked {
+impl SignedRequest {
     /// The same request for a resource of the API, whose body has this hash.
     pub fn asker(&self, body_hash: [u8; 32]) -> Asker {
         Asker {
@@ -82,7 +82,7 @@ impl Needs {
 /// What a use case of a signed-in user is given.
 pub struct TeamContext<'e> {
     pub engine: &'e Engine,
-    pub asked: &'e Asked,
+    pub asked: &'e SignedRequest,
     /// Real time.
     pub now: i64,
     /// The caller's role in the organisation, as of this unit of work.
@@ -195,7 +195,7 @@ impl Engine {
     /// whatever the request turns out to be about.
     pub async fn once_by_user<'w, F>(
         &self,
-        asked: &Asked,
+        asked: &SignedRequest,
         confirm: bool,
         once: &Once,
         work: F,
@@ -242,7 +242,7 @@ impl Engine {
 }
 
 /// Where the idempotency keys of a request are kept; the key itself names the user and the mode.
-pub fn key_scope(asked: &Asked) -> Scope {
+pub fn key_scope(asked: &SignedRequest) -> Scope {
     Scope {
         account: Arc::clone(asked.account.as_ref().unwrap_or(&asked.user)),
         mode: Mode::Test,
@@ -250,7 +250,7 @@ pub fn key_scope(asked: &Asked) -> Scope {
 }
 
 /// The idempotency key of a signed-in user: their own, and apart by mode.
-pub fn user_key(asked: &Asked, key: &str) -> String {
+pub fn user_key(asked: &SignedRequest, key: &str) -> String {
     let mode = asked.mode.map_or("-", Mode::as_str);
     format!("{}/{mode}/{key}", asked.user)
 }
@@ -258,7 +258,7 @@ pub fn user_key(asked: &Asked, key: &str) -> String {
 async fn load<'e>(
     engine: &'e Engine,
     tx: &mut Tx,
-    asked: &'e Asked,
+    asked: &'e SignedRequest,
     effects: &'e Effects,
 ) -> Result<TeamContext<'e>, Fail> {
     let now = engine.clock.now_ms();
@@ -283,7 +283,7 @@ async fn load<'e>(
 }
 
 /// What the caller is in the organisation, which nobody changes before the unit of work ends.
-async fn role_in(tx: &mut Tx, asked: &Asked, account: &str) -> Result<Option<Role>, Fail> {
+async fn role_in(tx: &mut Tx, asked: &SignedRequest, account: &str) -> Result<Option<Role>, Fail> {
     let member = match asked.needs.may_change_members() {
         true => {
             let all = till_store::members::all_for_update(tx, account).await?;

@@ -12,7 +12,7 @@ use tokio::time::{sleep, timeout};
 
 use super::config::{DbConfig, STATEMENTS_CACHED_MAX};
 use super::error::connection_lost;
-use super::servers::{Named, Pool, Servers, Unfit, Wanted, Way, get};
+use super::servers::{Named, Pool, Servers, TargetServer, Unfit, Way, get};
 use crate::StoreError;
 
 /// What holds for every unit of work and every read.
@@ -84,8 +84,8 @@ pub(crate) async fn open(config: &DbConfig) -> Result<(Connections, Connections)
             .acquire_timeout(config.patience)
             .test_before_acquire(false);
         match wanted {
-            Wanted::Any => options,
-            Wanted::Primary | Wanted::Writable => {
+            TargetServer::Any => options,
+            TargetServer::Primary | TargetServer::Writable => {
                 options.after_connect(|conn, _| Box::pin(refuse_standby(conn)))
             }
         }

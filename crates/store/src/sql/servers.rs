@@ -24,7 +24,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 
 /// Which servers will do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum TargetServer {
     Any,
     Primary,
     /// A primary whose sessions may write.
@@ -76,16 +76,16 @@ fn without_attribute(url: &str) -> String {
 /// The servers of a URL.
 pub(crate) struct Named {
     pub all: Vec<PgConnectOptions>,
-    pub wanted: Wanted,
+    pub wanted: TargetServer,
 }
 
 impl Named {
     pub(crate) fn parse(url: &str) -> Result<Named, StoreError> {
         let urls = server_urls(url);
         let wanted = match urls.first().and_then(|first| attribute(first)) {
-            None | Some("any") => Wanted::Any,
-            Some("read-write") => Wanted::Writable,
-            Some("primary") => Wanted::Primary,
+            None | Some("any") => TargetServer::Any,
+            Some("read-write") => TargetServer::Writable,
+            Some("primary") => TargetServer::Primary,
             Some(_) => {
                 return Err(StoreError::Other(
                     "target_session_attrs must be read-write, primary or any; correct it in database.url".into(),
@@ -108,7 +108,7 @@ impl Named {
 
     /// Whether it has to be asked which server will do.
     pub(crate) fn is_choice(&self) -> bool {
-        self.all.len() > 1 || self.wanted != Wanted::Any
+        self.all.len() > 1 || self.wanted != TargetServer::Any
     }
 
     /// The place of the first that says it will do. All are asked at once, so that one that is silent holds nobody up.
@@ -128,11 +128,11 @@ impl Named {
             let is_standby: bool = row.try_get(0).map_err(Unfit::Failed)?;
             let is_read_only: bool = row.try_get(1).map_err(Unfit::Failed)?;
             match self.wanted {
-                Wanted::Primary | Wanted::Writable if is_standby => {
+                TargetServer::Primary | TargetServer::Writable if is_standby => {
                     Err(Unfit::Takes(Unwritable::Replica))
                 }
-                Wanted::Writable if is_read_only => Err(Unfit::Takes(Unwritable::ReadOnly)),
-                Wanted::Any | Wanted::Primary | Wanted::Writable => Ok(()),
+                TargetServer::Writable if is_read_only => Err(Unfit::Takes(Unwritable::ReadOnly)),
+                TargetServer::Any | TargetServer::Primary | TargetServer::Writable => Ok(()),
             }
         };
         let silent = Err(Unfit::Failed(sqlx::Error::PoolTimedOut));
@@ -282,11 +282,17 @@ mod tests {
     #[test]
     fn several_servers_must_take_writes_unless_the_url_says_otherwise() {
         let wanted = |url: &str| Named::parse(url).map(|named| named.wanted).ok();
-        assert_eq!(wanted("postgres://one/till"), Some(Wanted::Any));
-        assert_eq!(wanted("postgres://one,two/till"), Some(Wanted::Writable));
+        assert_eq!(wanted("postgres://one/till"), Some(TargetServer::Any));
+        assert_eq!(
+            wanted("postgres://one,two/till"),
+            Some(TargetServer::Writable)
+        );
         let given = |value: &str| wanted(&format!("postgres://one/till?{ATTRIBUTE}{value}"));
-        assert_eq!(given("primary"), Some(Wanted::Primary));
-        assert_eq!(given("read-write&sslmode=disable"), Some(Wanted::Writable));
+        assert_eq!(given("primary"), Some(TargetServer::Primary));
+        assert_eq!(
+            given("read-write&sslmode=disable"),
+            Some(TargetServer::Writable)
+        );
         assert_eq!(given("standby"), None);
     }
 }

@@ -89,7 +89,7 @@ pub async fn bound_among(
 
 /// A binding that is asked for, and at what moment.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct BindingQuery<'a> {
     pub scope: &'a Scope,
     pub invoice: &'a str,
     pub destination: &'a str,
@@ -103,7 +103,7 @@ pub struct Asked<'a> {
 /// no invoice. What the asking invoice gave up itself is its own.
 pub async fn taken_amounts(
     q: &mut impl Queries,
-    asked: &Asked<'_>,
+    asked: &BindingQuery<'_>,
 ) -> Result<HashSet<Units>, StoreError> {
     let sql = "SELECT b.units FROM wallet_bindings b JOIN merchants m ON m.account = b.account AND m.mode = b.mode \
          WHERE b.destination = $1 AND b.sender = $2 AND b.asset = $3 AND (b.open = 1 \

@@ -15,7 +15,7 @@ use till_store::Db;
 use till_store::networks::{NetworkRow, Times};
 use url::Url;
 
-use crate::commands::checklist::{self, Found};
+use crate::commands::checklist::{self, CheckFindings};
 use crate::commands::screening::{self, ListStatus};
 use crate::compose;
 use crate::config::Config;
@@ -77,7 +77,7 @@ pub async fn run(config: &Config) -> Result<(), Failure> {
         Some(db) => watched(db).await,
         None => Vec::new(),
     };
-    let mut found = Found::default();
+    let mut found = CheckFindings::default();
     if let Some(db) = db {
         found.has_webhook = checklist::has_live_webhook(&db).await;
         db.close().await;

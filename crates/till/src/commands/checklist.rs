@@ -13,7 +13,7 @@ type Item = (&'static str, Option<&'static str>);
 
 /// What the checks before it found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct CheckFindings {
     pub has_webhook: bool,
     /// The networks of which an endpoint answered as it should.
     pub networks: Vec<String>,
@@ -26,7 +26,7 @@ pub struct Found {
 const FAILED: &str = "it is set and fails, see above";
 
 /// In the order of the README. None of them fails anything: a server in test mode needs none.
-pub fn print(config: &Config, found: &Found) -> Result<(), Failure> {
+pub fn print(config: &Config, found: &CheckFindings) -> Result<(), Failure> {
     let mut text = "For real money (README, \"Running it for real\"):\n".to_owned();
     for (name, missing) in items(config, found) {
         text.push_str(&match missing {
@@ -37,7 +37,7 @@ pub fn print(config: &Config, found: &Found) -> Result<(), Failure> {
     output::print(&text)
 }
 
-fn items(config: &Config, found: &Found) -> [Item; 7] {
+fn items(config: &Config, found: &CheckFindings) -> [Item; 7] {
     let missing = |is_there: bool, what: &'static str| (!is_there).then_some(what);
     let failed = |is_so: bool| is_so.then_some(FAILED);
     let live = live_networks(config);
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use crate::config::Flags;
 
-    fn open(file: &str, found: &Found) -> Vec<&'static str> {
+    fn open(file: &str, found: &CheckFindings) -> Vec<&'static str> {
         let config = Config::load(Some(file), std::iter::empty(), &Flags::default()).unwrap();
         let items = items(&config, found).into_iter();
         items
@@ -142,26 +142,26 @@ mod tests {
 
     #[test]
     fn each_item_is_ticked_off_by_what_it_names() {
-        assert_eq!(open("", &Found::default()).len(), 7);
+        assert_eq!(open("", &CheckFindings::default()).len(), 7);
         let all = "[server]\nlive_mode = true\npublic_url = \"https://pay.example\"\n\
             [networks.\"eip155:8453\"]\nrpc = [\"https://base.example\"]\n\
             [mail]\nsmtp_url = \"smtps://mail.example\"\nfrom = \"till@shop.example\"\n\
             [screening]\nlists = [{name = \"a\", source = \"a.txt\", format = \"plain\"}]\n\
             [metrics]\nlisten = \"127.0.0.1:9090\"\n";
-        let fine = Found {
+        let fine = CheckFindings {
             has_webhook: true,
             networks: vec!["eip155:8453".to_owned()],
-            ..Found::default()
+            ..CheckFindings::default()
         };
         assert_eq!(open(all, &fine), Vec::<&str>::new());
-        let without = Found {
+        let without = CheckFindings {
             has_webhook: false,
             ..fine.clone()
         };
         assert_eq!(open(all, &without), ["a webhook in live mode"]);
         let test_network = all.replace("eip155:8453", "eip155:84532");
         assert_eq!(open(&test_network, &fine), ["a watched network"]);
-        let failing = Found {
+        let failing = CheckFindings {
             has_webhook: true,
             networks: Vec::new(),
             tls_failed: true,

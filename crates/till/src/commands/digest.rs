@@ -75,16 +75,16 @@ impl Days {
 
 /// A digest with what its signature is about, so that a file of them can be checked by itself.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct ShownDigest<'a> {
     account: &'a str,
     mode: &'a str,
     #[serde(flatten)]
     digest: DigestView,
 }
 
-impl Shown<'_> {
-    fn of(row: &DigestRow) -> Shown<'_> {
-        Shown {
+impl ShownDigest<'_> {
+    fn of(row: &DigestRow) -> ShownDigest<'_> {
+        ShownDigest {
             account: &row.scope.account,
             mode: row.scope.mode.as_str(),
             digest: DigestView::of(row),
@@ -105,7 +105,7 @@ pub async fn list(config: &Config, list: &List) -> Result<(), Failure> {
     engine.db.close().await;
     let found = found?;
     if list.json {
-        let shown: Vec<Shown<'_>> = found.iter().map(Shown::of).collect();
+        let shown: Vec<ShownDigest<'_>> = found.iter().map(ShownDigest::of).collect();
         return output::print_json(&shown);
     }
     let line = |row: &DigestRow| {

@@ -76,7 +76,7 @@ pub struct Show {
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct ShownKeyFiles {
     files: Vec<ShownFile>,
     ledger_keys: Vec<LedgerKeyView>,
 }
@@ -103,7 +103,7 @@ pub async fn show(config: &Config, show: &Show) -> Result<(), Failure> {
     }
 }
 
-async fn shown(config: &Config, db: &Db) -> Result<Shown, Failure> {
+async fn shown(config: &Config, db: &Db) -> Result<ShownKeyFiles, Failure> {
     let mut reader = db.read().await?;
     let newest = installation::key_name(&mut reader).await?;
     let keys = ledger_keys::all(&mut reader).await?;
@@ -119,13 +119,13 @@ async fn shown(config: &Config, db: &Db) -> Result<Shown, Failure> {
             key: named.ok(),
         }
     };
-    Ok(Shown {
+    Ok(ShownKeyFiles {
         files: config.key_files().iter().map(file).collect(),
         ledger_keys: LedgerKeysView::of(&keys).keys,
     })
 }
 
-fn text(shown: &Shown) -> String {
+fn text(shown: &ShownKeyFiles) -> String {
     let file = |of: &ShownFile| match (&of.key, of.encrypts) {
         (Some(key), true) => format!("{}  {key}  encrypts\n", of.file),
         (Some(key), false) => format!("{}  {key}\n", of.file),

@@ -23,14 +23,14 @@ struct Event<'b> {
 #[derive(Deserialize)]
 struct Data<'b> {
     #[serde(borrow)]
-    object: Told<'b>,
+    object: EventSubject<'b>,
     #[serde(borrow)]
-    invoice: Option<Told<'b>>,
+    invoice: Option<EventSubject<'b>>,
 }
 
 /// What an event tells of: an invoice, where it has ways to pay.
 #[derive(Deserialize)]
-struct Told<'b> {
+struct EventSubject<'b> {
     #[serde(borrow)]
     id: Cow<'b, str>,
     #[serde(borrow)]
