@@ -60,7 +60,7 @@ pub fn destination(text: &str) -> Result<Destination, String> {
 }
 
 #[derive(Serialize)]
-struct ShownKeys<'a> {
+struct ShownAccount<'a> {
     account: &'a str,
     test: ShownKeys<'a>,
     live: Option<ShownKeys<'a>>,
@@ -109,7 +109,7 @@ pub async fn create(config: &Config, create: &Create) -> Result<(), Failure> {
 
 fn show(account: &NewAccount, link: Option<&NewLink>, json: bool) -> Result<(), Failure> {
     if json {
-        return output::print_json(&ShownKeys {
+        return output::print_json(&ShownAccount {
             account: &account.id,
             test: ShownKeys::of(&account.test),
             live: account.live.as_ref().map(ShownKeys::of),
