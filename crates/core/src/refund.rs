@@ -1,9 +1,11 @@
 //! Refunds: what may be refunded, where a refund stands, and what its payer may still do.
 
 mod payout;
+mod refund_status;
 mod status;
 
 pub use payout::{FollowedPayout, PayoutAnswer, PayoutStep, follow_payout};
+pub use refund_status::RefundStatus;
 pub use status::{Cover, Facts, ReviewReason, source_doubt, status};
 
 use crate::asset::{Asset, Registry};
@@ -16,43 +18,6 @@ use crate::time::DAY_MS;
 
 /// How long a refund's link is open.
 pub const CLAIM_LIFE_MS: i64 = CLAIM_LIFE_DAYS as i64 * DAY_MS;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RefundStatus {
-    /// The payer has not said where to send it. Stays so when the link expires.
-    Unclaimed,
-    ReadyToSend,
-    /// Somebody has to look at it before it may be paid, see [`ReviewReason`].
-    InReview,
-    Sent,
-    Cancelled,
-}
-
-impl RefundStatus {
-    pub const ALL: [RefundStatus; 5] = [
-        RefundStatus::Unclaimed,
-        RefundStatus::ReadyToSend,
-        RefundStatus::InReview,
-        RefundStatus::Sent,
-        RefundStatus::Cancelled,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            RefundStatus::Unclaimed => "unclaimed",
-            RefundStatus::ReadyToSend => "ready_to_send",
-            RefundStatus::InReview => "in_review",
-            RefundStatus::Sent => "sent",
-            RefundStatus::Cancelled => "cancelled",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<RefundStatus> {
-        RefundStatus::ALL
-            .into_iter()
-            .find(|status| status.as_str() == text)
-    }
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RefundReason {

@@ -6,8 +6,8 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One as _, ToPrimitive as _, Zero as _};
 
+use super::model::{Assessment, Facts, Part, Purpose, Status, Terms};
 use super::weigh::{Weighed, weigh};
-use super::{Assessment, Facts, Part, Purpose, Status, Terms};
 use crate::ledger::{self, Drawn, Position};
 use crate::money::Units;
 use crate::payment::{Hold, Level, Payment, PaymentStatus, Verdict};

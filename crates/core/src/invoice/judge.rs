@@ -3,7 +3,7 @@
 use num_bigint::BigInt;
 use num_rational::BigRational;
 
-use super::Facts;
+use super::model::Facts;
 use super::weigh::{Weighed, weigh};
 use crate::payment::{Hold, Payment, Verdict};
 

@@ -1,6 +1,7 @@
 //! Deciding a review: about the payments that were held when the decision was asked for, and no others.
 
-use super::{Facts, Part, assess};
+use super::assess;
+use super::model::{Facts, Part};
 use crate::payment::{PaymentStatus, Verdict};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

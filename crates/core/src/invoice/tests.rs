@@ -9,7 +9,10 @@ mod reviews;
 mod sums;
 
 use super::*;
+use crate::ledger::Position;
 use crate::ledger::TakenFromPayment;
+use crate::money::Units;
+use crate::payment::{Hold, Payment, PaymentStatus};
 use crate::payment::{Level, Verdict};
 
 const A: &str = "USDC@eip155:84532";

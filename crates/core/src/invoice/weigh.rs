@@ -4,7 +4,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One as _, Zero as _};
 
-use super::{Facts, Standing, Terms};
+use super::model::{Facts, Standing, Terms};
 use crate::asset::Registry;
 use crate::money::Units;
 use crate::payment::Payment;

@@ -5,8 +5,8 @@ use num_rational::BigRational;
 use num_traits::Zero as _;
 
 use super::assess::floor;
+use super::model::{Assessment, Facts};
 use super::weigh::part_of_price;
-use super::{Assessment, Facts};
 use crate::money::Units;
 use crate::payment::{Payment, PaymentStatus};
 

@@ -1,7 +1,7 @@
 //! A refund's status as a pure function of its facts: what was done with it, what the lists say of the address, and whether
 //! the money that it gives back is there. Nothing here remembers a transition.
 
-use super::RefundStatus;
+use super::refund_status::RefundStatus;
 use crate::payment::{Hold, PaymentStatus, Verdict};
 
 /// Why a refund is in review. Where several reasons apply the first of these is shown, so their order matters.

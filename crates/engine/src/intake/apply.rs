@@ -9,7 +9,7 @@ use till_core::payment::{AttributedBy, Hold, Level, PaymentStatus, Verdict};
 use till_store::payments::PaymentRow;
 
 use super::attribute::{Attribution, Reason};
-use super::{Observation, Receipt, Sighting, TransferOrigin, receipt_of, told_of};
+use super::observation::{Observation, Receipt, Sighting, TransferOrigin, receipt_of, told_of};
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::screening;

@@ -11,7 +11,7 @@ use till_store::Tx;
 use till_store::bindings::BindingRow;
 use till_store::leases::LeaseRow;
 
-use super::{Observation, Sighting, TransferOrigin};
+use super::observation::{Observation, Sighting, TransferOrigin};
 use crate::base::fail::Fail;
 use crate::base::{Context, Effects, Engine};
 

@@ -6,7 +6,9 @@ use std::collections::HashMap;
 
 use till_store::payments::PaymentRow;
 
-use super::{Identity, Observation, Sighting, TransferOrigin, is_rerouted, receipt_of};
+use super::observation::{
+    Identity, Observation, Sighting, TransferOrigin, is_rerouted, receipt_of,
+};
 
 /// What was seen, and what follows from it for those who were paid there before.
 pub(super) struct ObservationBatch<'o> {

@@ -10,7 +10,9 @@ use till_store::transfers::TransferRow;
 use super::apply::{AttributedObservation, IntakeOutcome, apply_all};
 use super::attribute::{Attribution, AttributionFacts, Contexts, Reason, load_contexts};
 use super::displaced::with_displaced;
-use super::{Identity, Observation, Receipt, Sighting, TransferOrigin, receipt_of, told_of};
+use super::observation::{
+    Identity, Observation, Receipt, Sighting, TransferOrigin, receipt_of, told_of,
+};
 use crate::base::fail::Fail;
 use crate::base::{Context, Effects, Engine};
 use crate::settlement::{self, LockedInvoice, Settling, reopen};

@@ -9,8 +9,8 @@ use till_store::transfers::{QuarantineRow, TransferRow};
 use till_store::{StoreError, Tx, Write};
 
 use super::door::{Door, take_in};
+use super::observation::{Identity, Observation};
 use super::record::observe;
-use super::{Identity, Observation};
 use crate::base::fail::Fail;
 use crate::base::{Effects, Engine};
 

@@ -10,7 +10,7 @@ use till_store::transfers::TransferRow;
 use till_watch::{SeenTransfer, Tip};
 
 use super::network_update::NetworkUpdate;
-use super::{Identity, Observation, Sighting, TransferOrigin};
+use super::observation::{Identity, Observation, Sighting, TransferOrigin};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::screening::{self, Answers};

@@ -5,7 +5,7 @@ use till_core::invoice::Status;
 use till_store::Tx;
 use till_store::invoices::InvoiceRow;
 
-use super::find_locked;
+use super::find::find_locked;
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::settlement;

@@ -2,17 +2,21 @@
 //! will be is worked out before it begins, so that it does nothing but write.
 
 mod deposits;
+mod draft;
 mod rows;
 mod single;
 
+pub use draft::CreateInvoice;
+pub use single::{Billed, create_billed, create_link_invoice};
+
 use std::collections::{HashMap, HashSet};
 
+use draft::{Answered, Draft};
+use rows::Ready;
 use scoped_futures::ScopedFutureExt as _;
 use till_core::actor::Actor;
-use till_core::asset::Family;
 use till_core::error::Refusal;
 use till_core::id::IdKind;
-use till_core::invoice::Deposit;
 use till_core::scope::Scope;
 use till_store::Tx;
 use till_store::idempotency::{BoundKey, KeyOf};
@@ -20,37 +24,10 @@ use till_store::idempotency::{BoundKey, KeyOf};
 use crate::base::asker::Member;
 use crate::base::fail::Fail;
 use crate::base::{Answer, Context, Effects, Engine};
-use crate::invoices::pending_request::PendingRequest;
-use crate::invoices::quote::{NewInvoice, Quote, quote};
-use crate::once::{self, KeyState, Once};
-use rows::Ready;
-
-pub use single::{Billed, create_billed, create_link_invoice};
-
-/// One request among those created together.
-#[derive(Clone, Debug)]
-pub struct CreateInvoice {
-    pub scope: Scope,
-    pub once: Once,
-    pub request: NewInvoice,
-    pub wanted: PendingRequest,
-}
+use crate::invoices::quote::quote;
+use crate::once::{self, KeyState};
 
 type Answers = Vec<Option<Result<Answer, Fail>>>;
-
-/// An invoice that will be written.
-struct Draft<'a> {
-    /// Which of the requests it answers.
-    index: usize,
-    context: &'a Context<'a>,
-    request: &'a NewInvoice,
-    quote: Quote,
-    id: String,
-    /// One address for each family of its options that could be taken ahead.
-    deposits: Vec<(Family, Deposit)>,
-    /// The families whose addresses are allocated by the unit of work that leases them.
-    scarce: Vec<Family>,
-}
 
 /// Creates what can be created. What is refused is refused alone; a failure of ours undoes all of them.
 pub async fn create_invoices(
@@ -179,8 +156,6 @@ async fn load_contexts<'e>(
     }
     Ok(contexts)
 }
-
-type Answered = (usize, Result<Answer, Fail>);
 
 /// Asks the rights of every member whom a draft rests on, each once. One who lost them fails the whole group: whoever
 /// then goes alone is refused alone.

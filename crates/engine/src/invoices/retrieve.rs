@@ -12,7 +12,7 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 
 use crate::base::Engine;
 use crate::base::fail::Fail;
-use crate::invoices::missing_invoice;
+use crate::invoices::find::missing_invoice;
 
 const BATCH_MAX: usize = 64;
 const WAITING_MAX: usize = 4_096;

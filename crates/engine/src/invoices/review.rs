@@ -16,7 +16,7 @@ use till_store::invoices::InvoiceRow;
 use till_store::payments::PaymentRow;
 use till_store::reviews::{self, ReviewDecisionRow};
 
-use super::find_locked;
+use super::find::find_locked;
 use crate::audit;
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine};

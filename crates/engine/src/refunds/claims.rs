@@ -11,7 +11,7 @@ use till_store::refunds::RefundRow;
 use till_store::{Queries, Tx};
 
 use super::create::hash_token;
-use super::{find_locked, settle};
+use super::refund::{find_locked, settle};
 use crate::audit;
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine, Merchant};

@@ -19,7 +19,7 @@ use till_store::payments::PaymentRow;
 use till_store::refunds::RefundRow;
 use till_store::timers::TimerRow;
 
-use super::{has_lapsed, lapse, render, token_purpose};
+use super::refund::{has_lapsed, lapse, render, token_purpose};
 use crate::audit;
 use crate::base::Context;
 use crate::base::fail::Fail;

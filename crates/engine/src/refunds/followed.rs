@@ -8,8 +8,8 @@ use till_store::Tx;
 use till_store::payout_looks::PayoutLookRow;
 use till_store::refunds::RefundRow;
 
+use super::refund::{find, find_locked};
 use super::shown::{PayoutSeen, ask_chain, payout};
-use super::{find, find_locked};
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine};
 

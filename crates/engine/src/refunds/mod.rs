@@ -4,97 +4,32 @@
 mod claims;
 mod create;
 mod followed;
+mod refund;
 mod sent;
 mod shown;
 
 pub use claims::{Claim, ClaimRequest, ask, claim, find_claim, show_claim};
 pub use create::{NewRefund, create};
 pub use followed::look_again;
+pub use refund::lapse;
+pub(crate) use refund::token_purpose;
 pub use sent::{is_tx_hash, look_before_sent, mark_sent};
 pub use shown::PayoutSeen;
 pub use till_store::refunds::RefundFilter;
 
+use refund::{find, find_locked, give_back, render, settle};
 use serde_json::json;
 use till_core::actor::Action;
 use till_core::error::{Code, Refusal};
-use till_core::id::IdKind;
-use till_core::money::Units;
 use till_core::page::{Page, Paged};
 use till_core::refund::RefundStatus;
 use till_core::scope::Scope;
-use till_store::payments::PaymentRow;
-use till_store::refunds::RefundRow;
-use till_store::{Queries, Tx};
+use till_store::Tx;
 
 use crate::audit;
-use crate::base::fail::{Fail, missing, missing_or_in_mode};
+use crate::base::fail::Fail;
 use crate::base::{Context, Engine};
-use crate::settlement::{self, LockedInvoice, Tracked};
 use crate::view::RefundView;
-
-pub(crate) fn token_purpose(scope: &Scope, refund: &str) -> String {
-    format!(
-        "claim_token/{}/{}/{refund}",
-        scope.account,
-        scope.mode.as_str()
-    )
-}
-
-/// As its merchant sees it, with the token that was sealed when it was made.
-fn render(engine: &Engine, row: &RefundRow) -> Result<RefundView, Fail> {
-    let purpose = token_purpose(&row.scope, &row.id);
-    let opened = engine.vault.open(&purpose, &row.token_sealed);
-    let token = String::from_utf8(opened.map_err(Fail::broken)?).map_err(Fail::broken)?;
-    Ok(RefundView::of(
-        row,
-        &engine.config.checkout_url,
-        Some(token),
-    ))
-}
-
-async fn find(q: &mut impl Queries, scope: &Scope, id: &str) -> Result<RefundRow, Fail> {
-    if !till_core::id::is(IdKind::Refund, id) {
-        return Err(missing("refund", id).into());
-    }
-    if let Some(row) = till_store::refunds::find(q, scope, id).await? {
-        return Ok(row);
-    }
-    let found = till_store::refunds::find(q, &scope.in_other_mode(), id).await?;
-    Err(missing_or_in_mode("refund", id, scope, found).into())
-}
-
-/// A refund's invoice, locked until the unit of work ends, and the refund's place among the invoice's refunds.
-async fn find_locked(
-    tx: &mut Tx,
-    context: &Context<'_>,
-    id: &str,
-) -> Result<(LockedInvoice, usize), Fail> {
-    let invoice = find(tx, &context.scope, id).await?.invoice;
-    let held = settlement::hold(tx, &context.scope, &invoice).await?;
-    let mut held = held.ok_or_else(|| Fail::broken("a refund without its invoice"))?;
-    let refunds = &mut held.refunds;
-    let at = match refunds.binary_search_by(|refund| refund.is.id.as_str().cmp(id)) {
-        Ok(at) => at,
-        Err(at) => {
-            // Read again: whoever held the invoice before us may have changed it.
-            let row = find(tx, &context.scope, id).await?;
-            refunds.insert(at, Tracked::known(row));
-            at
-        }
-    };
-    Ok((held, at))
-}
-
-/// Writes what follows from a refund's changed facts, and answers with the refund as it is then.
-async fn settle(
-    tx: &mut Tx,
-    context: &Context<'_>,
-    held: LockedInvoice,
-    id: &str,
-) -> Result<RefundRow, Fail> {
-    settlement::settle(tx, context, held, None).await?;
-    find(tx, &context.scope, id).await
-}
 
 pub async fn retrieve(engine: &Engine, scope: &Scope, id: &str) -> Result<RefundView, Fail> {
     let mut reader = engine.db.read().await?;
@@ -129,52 +64,4 @@ pub async fn cancel(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<Refu
     let cancelled = settle(tx, context, held, id).await?;
     audit::record(tx, context, Action::RefundCancelled, id, json!({})).await?;
     render(context.engine, &cancelled)
-}
-
-/// The timer of a refund's link: one that nobody claimed stops counting.
-pub async fn lapse(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<(), Fail> {
-    let (mut held, at) = find_locked(tx, context, id).await?;
-    let (row, now) = (held.refunds[at].is.clone(), held.moment(context));
-    if !has_lapsed(&row, now) {
-        return Ok(());
-    }
-    give_back(&mut held, &row)?;
-    held.refunds[at].is.lapsed_at = Some(now);
-    settlement::settle(tx, context, held, None).await.map(drop)
-}
-
-/// Whether its link has expired, and nobody has noted it yet.
-fn has_lapsed(row: &RefundRow, now: i64) -> bool {
-    row.status == RefundStatus::Unclaimed && row.counts() && now >= row.expires_at
-}
-
-/// The payments get back what the refund had been promised of them.
-fn give_back(held: &mut LockedInvoice, row: &RefundRow) -> Result<(), Fail> {
-    change(held, row, &row.sources, |payment, units| {
-        payment.refunds_due = payment.refunds_due.minus(units)?;
-        Some(())
-    })?;
-    change(held, row, &row.withdrawn, |payment, units| {
-        payment.withdrawn = payment.withdrawn.minus(units)?;
-        Some(())
-    })
-}
-
-/// Changes what a refund has taken of each of its invoice's payments.
-fn change(
-    held: &mut LockedInvoice,
-    row: &RefundRow,
-    taken: &[(String, Units)],
-    change: impl Fn(&mut PaymentRow, Units) -> Option<()>,
-) -> Result<(), Fail> {
-    for (id, units) in taken {
-        let payment = held
-            .payments
-            .iter_mut()
-            .find(|payment| payment.is.id == *id);
-        let changed = payment.and_then(|payment| change(&mut payment.is, *units));
-        changed
-            .ok_or_else(|| Fail::broken(format!("{} does not add up with its payments", row.id)))?;
-    }
-    Ok(())
 }

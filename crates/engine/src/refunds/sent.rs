@@ -11,8 +11,8 @@ use till_store::Tx;
 use till_store::refunds::RefundRow;
 
 use super::followed::follow;
+use super::refund::{change, find, find_locked, render, settle};
 use super::shown::{PayoutSeen, ask_chain, payout};
-use super::{change, find, find_locked, render, settle};
 use crate::audit;
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine};

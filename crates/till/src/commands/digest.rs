@@ -1,10 +1,10 @@
 //! `till digest list`, `till digest verify`
 
 mod files;
+mod verification;
 
 pub use files::{Files, verify_files};
-
-use std::path::PathBuf;
+pub use verification::Verify;
 
 use clap::Args;
 use serde::Serialize;
@@ -14,8 +14,9 @@ use till_engine::Engine;
 use till_engine::digests::{self, Checks, check_open_days};
 use till_engine::view::DigestView;
 use till_store::digests::DigestRow;
+use verification::{Days, Fitting, misfit};
 
-use super::journal::{day, existing};
+use super::journal::existing;
 use super::key::Mode;
 use crate::compose;
 use crate::config::Config;
@@ -34,43 +35,6 @@ pub struct List {
     /// Print a JSON array instead of text
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct Verify {
-    /// The account's id
-    #[arg(long, value_name = "ID", required_unless_present = "journal")]
-    account: Option<String>,
-    #[arg(long, value_enum, required_unless_present = "journal")]
-    mode: Option<Mode>,
-    #[command(flatten)]
-    days: Days,
-    /// What `till journal export` printed
-    #[arg(long, value_name = "FILE", requires_all = ["digests", "public_key"])]
-    journal: Option<PathBuf>,
-    /// What `till digest list --json` printed
-    #[arg(long, value_name = "FILE", requires = "journal")]
-    digests: Option<PathBuf>,
-    /// From /.well-known/till-ledger.json; may be repeated
-    #[arg(long, value_name = "KEY", requires = "journal")]
-    public_key: Vec<String>,
-}
-
-#[derive(Debug, Args)]
-struct Days {
-    /// The first day, such as 2026-01-01 (UTC)
-    #[arg(long, value_name = "DAY", value_parser = day)]
-    from: Option<i64>,
-    /// The last day
-    #[arg(long, value_name = "DAY", value_parser = day)]
-    to: Option<i64>,
-}
-
-impl Days {
-    fn range(&self) -> (i64, i64) {
-        let first = self.from.unwrap_or(i64::MIN);
-        (first, self.to.unwrap_or(i64::MAX))
-    }
 }
 
 /// A digest with what its signature is about, so that a file of them can be checked by itself.
@@ -155,34 +119,4 @@ async fn compare(engine: &Engine, scope: &Scope, days: (i64, i64)) -> Result<(),
         return Err(misfit(checked.day, &checked.misfit.unwrap_or_default()));
     }
     output::print(&fitting.shown())
-}
-
-fn misfit(day: i64, why: &str) -> Failure {
-    Failure::new(format!("{} does not fit: {why}", time::show_day(day)))
-}
-
-/// What was found to be in order.
-#[derive(Default)]
-struct Fitting {
-    days: Option<(i64, i64)>,
-    digests: u64,
-    entries: u64,
-}
-
-impl Fitting {
-    fn add(&mut self, day: i64, entries: u64) {
-        let first = self.days.map_or(day, |(first, _)| first);
-        self.days = Some((first, day));
-        self.digests += 1;
-        self.entries += entries;
-    }
-
-    fn shown(&self) -> String {
-        let Some((first, last)) = self.days else {
-            return "there is no digest of these days\n".to_owned();
-        };
-        let (first, last) = (time::show_day(first), time::show_day(last));
-        let (digests, entries) = (self.digests, self.entries);
-        format!("all {digests} digests from {first} to {last} fit, with {entries} entries\n")
-    }
 }

@@ -197,7 +197,7 @@ impl Server {
                 checkout_per_minute: setup.checkout_per_minute,
                 streams_per_client: 100,
                 heartbeat: setup.heartbeat,
-                client_shown: till_api::Shown::Prefix,
+                client_shown: till_api::LoggedAddress::Prefix,
                 server: ServerLimits::default(),
                 pages: setup.pages.clone(),
             },

@@ -8,7 +8,7 @@ use till_core::error::Refusal;
 use till_core::invoice::Deposit;
 use till_store::Tx;
 
-use super::Draft;
+use super::draft::Draft;
 use super::rows::Ready;
 use crate::addresses::{self, ahead};
 use crate::base::fail::Fail;

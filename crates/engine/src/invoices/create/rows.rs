@@ -12,7 +12,7 @@ use till_store::leases::LeaseRow;
 use till_store::timers::TimerRow;
 use till_store::{Metadata, Write};
 
-use super::{Answered, CreateInvoice, Draft};
+use super::draft::{Answered, CreateInvoice, Draft};
 use crate::base::fail::Fail;
 use crate::base::{Answer, Context, Engine};
 use crate::invoices::quote::{NewInvoice, Quote};

@@ -2,7 +2,7 @@
 
 use till_store::Write;
 
-use super::Follower;
+use super::follower::Follower;
 
 pub(super) fn writes(settled: &[Follower<'_>]) -> Option<Write> {
     let closed: Vec<_> = settled

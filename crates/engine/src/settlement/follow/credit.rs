@@ -11,7 +11,7 @@ use till_store::Write;
 use till_store::payments::PaymentRow;
 use till_store::timers::TimerRow;
 
-use super::Follower;
+use super::follower::Follower;
 use crate::settlement::facts::Tracked;
 
 pub(super) fn write(settled: &[Follower<'_>]) -> Write {

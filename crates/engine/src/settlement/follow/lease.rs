@@ -11,7 +11,7 @@ use till_store::leases::{Cooling, PaidNumber};
 use till_store::payments::PaymentRow;
 use till_store::{Tx, Write};
 
-use super::Follower;
+use super::follower::Follower;
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::settlement::facts::LockedInvoice;

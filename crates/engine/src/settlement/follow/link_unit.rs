@@ -8,7 +8,7 @@ use till_store::Write;
 use till_store::invoices::InvoiceRow;
 use till_store::links::UnitMove;
 
-use super::Follower;
+use super::follower::Follower;
 
 /// The unit that the invoice's status calls for.
 pub(in crate::settlement) fn apply(row: &mut InvoiceRow) {

@@ -5,7 +5,7 @@ use till_core::scope::Scope;
 use till_store::notices::{self, NoticeRow};
 use till_store::{RefundDetail, Tx, Write};
 
-use super::Follower;
+use super::follower::Follower;
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::view::TokenAmount;

@@ -6,7 +6,7 @@ use till_core::refund::{Cover, Facts, RefundStatus, ReviewReason, source_doubt, 
 use till_store::Write;
 use till_store::refunds::RefundRow;
 
-use super::Follower;
+use super::follower::Follower;
 use crate::base::fail::Fail;
 use crate::screening;
 use crate::settlement::facts::LockedInvoice;

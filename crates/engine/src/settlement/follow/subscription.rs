@@ -18,7 +18,7 @@ use till_store::subscriptions::{self, ChargeRow, SubscriptionRow};
 use till_store::timers::TimerRow;
 use till_store::{Tx, Write};
 
-use super::Follower;
+use super::follower::Follower;
 use super::period::{made, renew, take_up, undo};
 use crate::base::Context;
 use crate::base::fail::Fail;

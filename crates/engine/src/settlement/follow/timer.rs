@@ -6,7 +6,7 @@ use till_core::timer::TimerKind;
 use till_store::Write;
 use till_store::timers::TimerRow;
 
-use super::Follower;
+use super::follower::Follower;
 
 pub(super) fn write(settled: &[Follower<'_>]) -> Write {
     let timers: Vec<TimerRow> = settled

@@ -10,7 +10,7 @@ use serde_json::Value;
 use till_core::digest::{self, Covered, Misfit, Presented, Sum};
 use till_core::time;
 
-use super::{Fitting, Verify, misfit};
+use super::verification::{Fitting, Verify, misfit};
 use crate::failure::{Failure, remedy};
 use crate::output;
 
