@@ -1,18 +1,17 @@
-// Writes the TypeScript types of what payers' pages ask, from the checked-in OpenAPI document:
+// Writes the TypeScript types of what the pages ask, from the checked-in OpenAPI document:
 //
 //   node scripts/api-types.mjs           writes them
 //   node scripts/api-types.mjs --check   fails when they differ from what is checked in
 //
-// Only what the pages use is taken, so that a change elsewhere in the API does not touch them. It knows the
-// part of JSON Schema that our document uses and refuses the rest.
+// It knows the part of JSON Schema that our document uses and refuses the rest.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const here = (path) => new URL(path, import.meta.url)
 const api = JSON.parse(readFileSync(here('../../openapi.json'), 'utf8'))
-const target = here('../checkout/src/api/types.ts')
+const target = here('../shared/api/types.ts')
 
-const PATHS = /^\/v1\/(checkout\/|refund_claims\/|invoices\/\{id\}\/events$)/
+const PATHS = /^\/v1\//
 
 function reachable() {
   const found = new Set()
@@ -88,6 +87,6 @@ const text = `// Written by scripts/api-types.mjs from openapi.json. Do not edit
 if (!process.argv.includes('--check')) {
   writeFileSync(target, text)
 } else if (readFileSync(target, 'utf8') !== text) {
-  console.error('web/checkout/src/api/types.ts differs from openapi.json: run make web-types')
+  console.error('web/shared/api/types.ts differs from openapi.json: run make web-types')
   process.exit(1)
 }

@@ -1,10 +1,10 @@
 // The page's own configuration: config.json beside it. On a merchant's own host it is a file that pins the
 // merchant's destinations; the payment server makes one for whoever's publishable key it is asked with.
 
-import type { PinConfig } from './chain/pins.ts'
-import { free } from './api/free.ts'
-import { list, maybe, type Reader, record, text, Unreadable } from './api/read.ts'
-import { Refused } from './api/client.ts'
+import type { PinConfig } from '#shared/chain/pins.ts'
+import { free } from '#shared/api/free.ts'
+import { list, maybe, type Reader, record, text, Unreadable } from '#shared/api/read.ts'
+import { Refused } from '#shared/api/ask.ts'
 
 export interface Config extends PinConfig {
   api: string

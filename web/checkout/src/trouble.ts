@@ -1,7 +1,7 @@
 // Refusals in the payer's words.
 
-import { Refused } from './api/client.ts'
-import { seconds } from './time.ts'
+import { Refused } from '#shared/api/ask.ts'
+import { seconds } from '#shared/time.ts'
 import { t, type Word } from './words/words.ts'
 
 const WAIT_S = 20

@@ -3,10 +3,10 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { contrast, DARK, guard, isColour, LIGHT } from '../src/accent.ts'
-import { groups } from '../src/parts/address.tsx'
-import { vectors } from './vectors.ts'
+import { groups } from '#shared/parts/address.tsx'
+import { vectors } from '#shared/tests/vectors.ts'
 
-const css = readFileSync(new URL('../src/style/tokens.css', import.meta.url), 'utf8')
+const css = readFileSync(new URL('../../shared/style/tokens.css', import.meta.url), 'utf8')
 type Rgb = readonly [number, number, number]
 const rgb = (hex: string) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)) as unknown as Rgb
 

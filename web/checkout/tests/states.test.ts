@@ -1,7 +1,7 @@
 import jsQR from 'jsqr'
 import { expect, test } from 'vitest'
 import { mark } from '../src/api/live.ts'
-import { Unreadable } from '../src/api/read.ts'
+import { Unreadable } from '#shared/api/read.ts'
 import type { Lookup } from '../src/api/asked.ts'
 import { invoice } from '../src/api/shapes.ts'
 import { shortfall, slowest, steps } from '../src/invoice/confirming.tsx'
@@ -10,10 +10,10 @@ import { apps, transferUri } from '../src/invoice/more.tsx'
 import { bitcoinCode, bitcoinUri } from '../src/invoice/pay.tsx'
 import { remainingOf } from '../src/invoice/remaining.ts'
 import { judge, often, type Way } from '../src/invoice/store.ts'
-import { qrPath } from '../src/parts/qr.tsx'
+import { qrPath } from '#shared/parts/qr.tsx'
 import { masked } from '../src/refund/recorded.tsx'
 import { readConfig } from '../src/config.ts'
-import { vectors } from './vectors.ts'
+import { vectors } from '#shared/tests/vectors.ts'
 
 /** What a camera sees of the path that is drawn: dark modules on white, four pixels each. */
 function scan(text: string): string | undefined {

@@ -1,7 +1,7 @@
 //! Texts that a merchant fills as they like, as they are put into mails: without anything like an address. Whoever broke
 //! into the server could write one there, beside words that the reader trusts.
 //!
-//! The checkout pages do the same (`web/checkout/src/api/free.ts`); `testdata/free_text.json` holds both.
+//! The checkout pages do the same (`web/shared/api/free.ts`); `testdata/free_text.json` holds both.
 
 use std::borrow::Cow;
 

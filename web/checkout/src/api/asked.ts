@@ -1,9 +1,9 @@
 // The objects that are asked for beside the invoice, each by a part of the pages that is fetched when it is needed.
 
-import { free, hash } from './free.ts'
-import { decimal, flag, instant, list, maybe, oneOf, part, type Reader, record, text } from './read.ts'
+import { free, hash } from '#shared/api/free.ts'
+import { decimal, flag, instant, list, maybe, oneOf, part, type Reader, record, text } from '#shared/api/read.ts'
 import { merchant } from './shapes.ts'
-import type * as Api from './types.ts'
+import type * as Api from '#shared/api/types.ts'
 
 export const link = part<Api.CheckoutPaymentLink>()({
   livemode: flag,

@@ -1,9 +1,9 @@
 // The parts of the API's objects that these pages use. `part` ties them to the types that are generated
 // from the OpenAPI document: a field that changes there no longer compiles here.
 
-import { free, hash } from './free.ts'
-import { decimal, flag, instant, list, maybe, oneOf, part, type Reader, record, text } from './read.ts'
-import type * as Api from './types.ts'
+import { free, hash } from '#shared/api/free.ts'
+import { decimal, flag, instant, list, maybe, oneOf, part, type Reader, record, text } from '#shared/api/read.ts'
+import type * as Api from '#shared/api/types.ts'
 
 const STATUSES = [
   'awaiting_payment',

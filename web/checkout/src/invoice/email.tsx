@@ -1,12 +1,13 @@
 // One field for who wants the receipt by e-mail.
 
 import { useState } from 'preact/hooks'
-import { post, Refused, segment } from '../api/client.ts'
+import { Refused } from '#shared/api/ask.ts'
+import { post, segment } from '../api/client.ts'
 import { type Notice, notice } from '../api/asked.ts'
 import type { Invoice } from '../api/shapes.ts'
 import { usePage } from '../page.tsx'
-import { Field, said } from '../parts/field.tsx'
-import { Note } from '../parts/state.tsx'
+import { Field, said } from '#shared/parts/field.tsx'
+import { Note } from '#shared/parts/state.tsx'
 import { trouble } from '../trouble.ts'
 import { Text } from '../words/text.tsx'
 import { locale, t } from '../words/words.ts'

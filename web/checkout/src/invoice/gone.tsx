@@ -1,6 +1,6 @@
 // A payment that was seen and left the network again. It may come back: whoever sends once more pays twice.
 
-import { Icon } from '../parts/icon.tsx'
+import { Icon } from '#shared/parts/icon.tsx'
 import { t } from '../words/words.ts'
 
 export function Gone() {

@@ -2,10 +2,10 @@
 
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import type { Invoice } from '../api/shapes.ts'
-import { recall, remember } from '../keep.ts'
-import { price } from '../money.ts'
+import { recall, remember } from '#shared/keep.ts'
+import { price } from '#shared/money.ts'
 import { Fact, Frame, shopName, usePage } from '../page.tsx'
-import { announce } from '../parts/announce.tsx'
+import { announce } from '#shared/parts/announce.tsx'
 import { useNow } from '../parts/deadline.tsx'
 import { ahead, lazy } from '../parts/lazy.tsx'
 import { Bones, Failed, Loading, Unsure } from '../parts/whole.tsx'

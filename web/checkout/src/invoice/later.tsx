@@ -2,7 +2,7 @@
 // shows how to pay, with its words.
 
 import type { Invoice } from '../api/shapes.ts'
-import { State } from '../parts/state.tsx'
+import { State } from '#shared/parts/state.tsx'
 import { Track } from '../parts/track.tsx'
 import { t } from '../words/words.ts'
 import { Confirming, said as seenSaid, slowest, steps } from './confirming.tsx'

@@ -1,11 +1,11 @@
 // Links that fill in the form of the payer's wallet, and for those who want to know more of where they send: the token's
 // contract.
 
-import { familyOf } from '../chain/networks.ts'
-import { tokens } from '../chain/tokens.ts'
-import { baseUnits, shown } from '../money.ts'
-import { Icon } from '../parts/icon.tsx'
-import { Note } from '../parts/state.tsx'
+import { familyOf } from '#shared/chain/networks.ts'
+import { tokens } from '#shared/chain/tokens.ts'
+import { baseUnits, shown } from '#shared/money.ts'
+import { Icon } from '#shared/parts/icon.tsx'
+import { Note } from '#shared/parts/state.tsx'
 import { Text } from '../words/text.tsx'
 import { t } from '../words/words.ts'
 import type { CheckedWay } from './store.ts'

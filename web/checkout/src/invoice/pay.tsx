@@ -3,14 +3,14 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Invoice } from '../api/shapes.ts'
-import { familyOf, networkName, networks } from '../chain/networks.ts'
-import { shown } from '../money.ts'
-import { Address } from '../parts/address.tsx'
+import { familyOf, networkName, networks } from '#shared/chain/networks.ts'
+import { shown } from '#shared/money.ts'
+import { Address } from '#shared/parts/address.tsx'
 import { AmountBlock } from '../parts/amount.tsx'
 import { CopyButton } from '../parts/copy.tsx'
-import { Icon } from '../parts/icon.tsx'
+import { Icon } from '#shared/parts/icon.tsx'
 import { lazy } from '../parts/lazy.tsx'
-import { Qr } from '../parts/qr.tsx'
+import { Qr } from '#shared/parts/qr.tsx'
 import { Text } from '../words/text.tsx'
 import { t } from '../words/words.ts'
 import type { CheckedWay } from './store.ts'
@@ -132,7 +132,7 @@ function To({ way, network, shop, amount }: { way: CheckedWay; network: string; 
         </div>
       )}
       <div class="to">
-        <Qr text={code} class="broad" />
+        <Qr text={code} label={t('pay.qr')} class="broad" />
         <h2 class="small">
           <Text word="pay.to" network={network} />
         </h2>
@@ -153,7 +153,7 @@ function To({ way, network, shop, amount }: { way: CheckedWay; network: string; 
           {t('pay.scan')}
           <Icon name="chevron" class="chev" />
         </summary>
-        <Qr text={code} />
+        <Qr text={code} label={t('pay.qr')} />
         <p class="small dim">{holds}</p>
       </details>
       {!isBitcoin && (

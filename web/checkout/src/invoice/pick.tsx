@@ -2,10 +2,10 @@
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { familyOf, networkName } from '../chain/networks.ts'
-import { shown } from '../money.ts'
+import { familyOf, networkName } from '#shared/chain/networks.ts'
+import { shown } from '#shared/money.ts'
 import { Tokens, tokens } from '../parts/amount.tsx'
-import { Note, State } from '../parts/state.tsx'
+import { Note, State } from '#shared/parts/state.tsx'
 import { trouble } from '../trouble.ts'
 import { Text } from '../words/text.tsx'
 import { t } from '../words/words.ts'

@@ -1,7 +1,7 @@
 // What is still to be sent after a part has arrived.
 
 import type { Invoice } from '../api/shapes.ts'
-import { add, compare, isZero, subtract } from '../money.ts'
+import { add, compare, isZero, subtract } from '#shared/money.ts'
 import { symbolOf, tokens } from '../parts/amount.tsx'
 import { t } from '../words/words.ts'
 import { type CheckedWay, isChecked, type Way } from './store.ts'

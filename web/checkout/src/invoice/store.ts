@@ -1,15 +1,16 @@
 // What the invoice page shows: an answer of the server together with the verdict on every address in it.
 // The two change in one step, so that no address is ever shown before its verdict.
 
-import { type Api, get, nowMs, post, Refused, segment, setNow } from '../api/client.ts'
+import { Refused } from '#shared/api/ask.ts'
+import { type Api, get, nowMs, post, segment, setNow } from '../api/client.ts'
 import { follow, type Live, mark, type Missed } from '../api/live.ts'
-import { Unreadable } from '../api/read.ts'
+import { Unreadable } from '#shared/api/read.ts'
 import { type Invoice, invoice as readInvoice } from '../api/shapes.ts'
-import { tokens } from '../chain/tokens.ts'
-import { isCheckable, type Verdict, verify } from '../chain/verify.ts'
+import { tokens } from '#shared/chain/tokens.ts'
+import { isCheckable, type Verdict, verify } from '#shared/chain/verify.ts'
 import type { Config } from '../config.ts'
-import { recall, remember } from '../keep.ts'
-import { baseUnits, isZero } from '../money.ts'
+import { recall, remember } from '#shared/keep.ts'
+import { baseUnits, isZero } from '#shared/money.ts'
 
 /** A way to pay. It has an address when one was leased, computed here and found to be the merchant's. */
 export interface Way {

@@ -3,7 +3,7 @@
 import type { Invoice } from '../api/shapes.ts'
 import { usePage } from '../page.tsx'
 import { CopyButton } from '../parts/copy.tsx'
-import { State } from '../parts/state.tsx'
+import { State } from '#shared/parts/state.tsx'
 import { Text } from '../words/text.tsx'
 import { t } from '../words/words.ts'
 

@@ -2,8 +2,8 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { withoutAddresses } from '../api/free.ts'
-import { shown } from '../money.ts'
+import { withoutAddresses } from '#shared/api/free.ts'
+import { shown } from '#shared/money.ts'
 import { t } from '../words/words.ts'
 import { CopyButton } from './copy.tsx'
 

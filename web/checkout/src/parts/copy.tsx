@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
+import { toClipboard } from '#shared/clipboard.ts'
 import { t } from '../words/words.ts'
-import { announce } from './announce.tsx'
-import { Icon } from './icon.tsx'
+import { announce } from '#shared/parts/announce.tsx'
+import { Icon } from '#shared/parts/icon.tsx'
 
 const SHOWN_MS = 2_000
 
@@ -32,21 +33,4 @@ export function CopyButton({ value, label = t('pay.copy'), name, class: classNam
       {isDone ? t('pay.copied') : label}
     </button>
   )
-}
-
-/** Pages without a certificate have no clipboard; selecting the text is what is left there. */
-async function toClipboard(value: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(value)
-    return true
-  } catch {
-    const field = document.createElement('textarea')
-    field.value = value
-    field.className = 'sr'
-    document.body.append(field)
-    field.select()
-    const isCopied = document.execCommand('copy')
-    field.remove()
-    return isCopied
-  }
 }

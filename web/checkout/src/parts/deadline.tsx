@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { nowMs } from '../api/client.ts'
-import { clock, left } from '../time.ts'
+import { clock } from '#shared/time.ts'
+import { left } from '../time.ts'
 import { t } from '../words/words.ts'
-import { announce } from './announce.tsx'
-import { Icon } from './icon.tsx'
+import { announce } from '#shared/parts/announce.tsx'
+import { Icon } from '#shared/parts/icon.tsx'
 
 const TICK_MS = 5_000
 const MINUTE_MS = 60_000

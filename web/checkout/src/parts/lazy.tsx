@@ -2,7 +2,7 @@
 
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { recall, remember } from '../keep.ts'
+import { recall, remember } from '#shared/keep.ts'
 import { type Group, loadWords } from '../words/words.ts'
 
 export function lazy<P extends object>(group: Group, load: () => Promise<ComponentType<P>>): ComponentType<P> {

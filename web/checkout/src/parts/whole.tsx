@@ -1,11 +1,11 @@
 // Pages without content: still loading, or failed.
 
 import { Component, type ComponentChildren } from 'preact'
-import type { Refused } from '../api/client.ts'
+import type { Refused } from '#shared/api/ask.ts'
 import { Frame, shopName, usePage } from '../page.tsx'
-import { seconds } from '../time.ts'
+import { seconds } from '#shared/time.ts'
 import { t } from '../words/words.ts'
-import { State } from './state.tsx'
+import { State } from '#shared/parts/state.tsx'
 
 /** Grey bars, which do not move. */
 export const Bones = () => (

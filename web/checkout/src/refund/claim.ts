@@ -2,7 +2,7 @@
 
 import { segment } from '../api/client.ts'
 import type { Claim } from '../api/asked.ts'
-import { networkName } from '../chain/networks.ts'
+import { networkName } from '#shared/chain/networks.ts'
 
 export const claimPath = (token: string) => `/v1/refund_claims/${segment(token)}`
 

@@ -1,9 +1,9 @@
 // After the claim: recorded, being checked, sent, or taken back.
 
 import type { Claim } from '../api/asked.ts'
-import { explorerLink } from '../chain/networks.ts'
+import { explorerLink } from '#shared/chain/networks.ts'
 import { networkOf, Tokens } from '../parts/amount.tsx'
-import { Note, State } from '../parts/state.tsx'
+import { Note, State } from '#shared/parts/state.tsx'
 import { Track } from '../parts/track.tsx'
 import { Text } from '../words/text.tsx'
 import { t } from '../words/words.ts'

@@ -2,13 +2,14 @@
 // address bar and the history as soon as it was read.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { type Api, get, Refused } from '../api/client.ts'
+import { Refused } from '#shared/api/ask.ts'
+import { type Api, get } from '../api/client.ts'
 import { type Claim, claim as readClaim } from '../api/asked.ts'
-import { networks } from '../chain/networks.ts'
+import { networks } from '#shared/chain/networks.ts'
 import { Fact, Frame, shopName, usePage } from '../page.tsx'
 import { tokens } from '../parts/amount.tsx'
 import { Failed, Loading } from '../parts/whole.tsx'
-import { day } from '../time.ts'
+import { day } from '#shared/time.ts'
 import { Text } from '../words/text.tsx'
 import { t } from '../words/words.ts'
 import { claimPath } from './claim.ts'

@@ -1,12 +1,12 @@
 // What the server wants a wallet to send, held against what this page knows by itself.
 
 import type { Binding } from '../api/asked.ts'
-import { readEvm } from '../chain/evm.ts'
-import { familyOf } from '../chain/networks.ts'
-import { type PinConfig, pinsFor } from '../chain/pins.ts'
-import { tokens } from '../chain/tokens.ts'
-import { readTron } from '../chain/tron.ts'
-import { baseUnits, compare, subtract } from '../money.ts'
+import { readEvm } from '#shared/chain/evm.ts'
+import { familyOf } from '#shared/chain/networks.ts'
+import { type PinConfig, pinsFor } from '#shared/chain/pins.ts'
+import { tokens } from '#shared/chain/tokens.ts'
+import { readTron } from '#shared/chain/tron.ts'
+import { baseUnits, compare, subtract } from '#shared/money.ts'
 
 /** The digits that tell payments apart are always worth less than this. */
 const SUFFIX_BELOW = '0.01'

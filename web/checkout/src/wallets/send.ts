@@ -2,8 +2,8 @@
 
 import coins from 'till:coins'
 import type { Binding } from '../api/asked.ts'
-import { toHex } from '../chain/bytes.ts'
-import { networks } from '../chain/networks.ts'
+import { toHex } from '#shared/chain/bytes.ts'
+import { networks } from '#shared/chain/networks.ts'
 import type { Provider, TronProvider, TronWeb, Wallet } from './discover.ts'
 
 /** Why a wallet did not do what it was asked. */

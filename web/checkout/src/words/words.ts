@@ -2,6 +2,7 @@
 // the pages, loaded when that part is shown.
 
 import { files } from 'till:words'
+import { setLocale } from '#shared/locale.ts'
 import inTheirOwn from './languages.json'
 
 export type Language = keyof typeof inTheirOwn
@@ -47,6 +48,7 @@ export async function setLanguage(to: Language): Promise<void> {
   const groups = [...wanted]
   const words = await Promise.all(groups.map((group) => fetched(to, group)))
   language = to
+  setLocale(to)
   loaded = new Map(groups.map((group, at) => [group, words[at] as Words]))
   document.documentElement.lang = to
   document.documentElement.dir = direction()

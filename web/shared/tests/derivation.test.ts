@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { AddressDerivation } from '../src/api/types.ts'
-import { deriveEvm } from '../src/chain/evm.ts'
-import { networks } from '../src/chain/networks.ts'
-import { readPayee } from '../src/chain/payee.ts'
-import { deriveTron } from '../src/chain/tron.ts'
-import { type Offer, verify } from '../src/chain/verify.ts'
+import type { AddressDerivation } from '../api/types.ts'
+import { deriveEvm } from '../chain/evm.ts'
+import { networks } from '../chain/networks.ts'
+import { readPayee } from '../chain/payee.ts'
+import { deriveTron } from '../chain/tron.ts'
+import { type Offer, verify } from '../chain/verify.ts'
 import { type Deposit, vectors } from './vectors.ts'
 
 const SYMBOLS: Record<string, string> = { eip155: 'USDC', tron: 'USDT', bip122: 'BTC', solana: 'USDC' }

@@ -1,7 +1,7 @@
 // Times of the clock, at night too: what the browser's tests see depends on when they run.
 
 import { afterEach, expect, test, vi } from 'vitest'
-import { clock } from '../src/time.ts'
+import { clock } from '../time.ts'
 
 const night = new Date(2026, 10, 18, 0, 46)
 

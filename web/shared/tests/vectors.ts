@@ -1,7 +1,7 @@
 // The golden file that Rust, Solidity and these pages all read.
 
 import { readFileSync } from 'node:fs'
-import type { AddressDerivation } from '../src/api/types.ts'
+import type { AddressDerivation } from '../api/types.ts'
 
 export interface Deposit {
   network: string

@@ -3,9 +3,9 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { HDKey } from '@scure/bip32'
 import { expect, test } from 'vitest'
-import { deriveBitcoin } from '../src/chain/bitcoin.ts'
-import { fromHex, toHex } from '../src/chain/bytes.ts'
-import { ORDER, tweaked } from '../src/chain/secp256k1.ts'
+import { deriveBitcoin } from '../chain/bitcoin.ts'
+import { fromHex, toHex } from '../chain/bytes.ts'
+import { ORDER, tweaked } from '../chain/secp256k1.ts'
 import { ripemd160 } from '@noble/hashes/legacy.js'
 import { bech32 } from '@scure/base'
 

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { hash, withoutAddresses } from '../src/api/free.ts'
+import { hash, withoutAddresses } from '../api/free.ts'
 import { vectors } from './vectors.ts'
 
 const { kept, cut } = JSON.parse(readFileSync(new URL('../../../testdata/free_text.json', import.meta.url), 'utf8')) as {

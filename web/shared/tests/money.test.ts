@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { add, baseUnits, compare, decimalPoint, isWhole, isZero, price, shown, subtract, thousandths, typed } from '../src/money.ts'
+import { add, baseUnits, compare, decimalPoint, isWhole, isZero, price, shown, subtract, thousandths, typed } from '../money.ts'
 
 test('amounts are added and compared to the last of their digits', () => {
   expect(add('48.00', '0.10')).toBe('48.10')

@@ -1,5 +1,4 @@
 import { encode } from 'uqr'
-import { t } from '../words/words.ts'
 
 /** Modules of white around the code, as its standard asks. */
 const QUIET = 4
@@ -19,11 +18,11 @@ export function qrPath(text: string): { size: number; path: string } {
 }
 
 /** Always dark on white, whatever the theme: cameras do not know about dark mode. */
-export function Qr({ text, class: className = '' }: { text: string; class?: string }) {
+export function Qr({ text, label, class: className = '' }: { text: string; label: string; class?: string }) {
   const { size, path } = qrPath(text)
   return (
     <div class={`tile ${className}`}>
-      <svg viewBox={`0 0 ${size} ${size}`} role="img" aria-label={t('pay.qr')}>
+      <svg viewBox={`0 0 ${size} ${size}`} role="img" aria-label={label}>
         <path d={path} />
       </svg>
     </div>
