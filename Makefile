@@ -59,8 +59,9 @@ setup: ## installs what building and testing need, if missing
 
 # What is there and newer than its sources is not made again: the packages, then the pages.
 WEB_PACKAGES := web/node_modules/.package-lock.json
-WEB_PAGES := web/dist/checkout/index.html
-WEB_SOURCES := $(shell find web/checkout/src web/shared -type f) web/checkout/index.html web/checkout/vite.config.ts \
+WEB_PAGES := web/dist/dashboard/index.html
+WEB_SOURCES := $(shell find web/checkout/src web/dashboard/src web/shared -type f) \
+	web/checkout/index.html web/checkout/vite.config.ts web/dashboard/index.html web/dashboard/vite.config.ts \
 	crates/core/data/networks.json openapi.json
 
 $(WEB_PACKAGES): web/package.json web/package-lock.json web/.npmrc

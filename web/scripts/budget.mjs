@@ -1,4 +1,4 @@
-// Holds the built pages against their budget. Sizes are gzip's, in bytes: what a payer's phone has to fetch.
+// Holds the built pages against their budget. Sizes are gzip's, in bytes: what a browser has to fetch.
 //
 // Before the code shows, a page fetches index.html, its script and style, the words of `pay` in one language, and what
 // computes addresses of the networks offered. Each family is measured by what its own file imports; "all offered" is
@@ -46,6 +46,13 @@ const one = (form) => {
 const [tron, bitcoin] = [one(/\/base58-/), one(/\/bitcoin-/)]
 const beforeCode = (...parts) => size('index.html') + longest('pay') + total([...begins, ...parts.flat()])
 
+// The dashboard: all of its script together, and what it begins with.
+const dashboard = new URL('../dist/dashboard/', import.meta.url)
+const weigh = (name) => gzipSync(readFileSync(new URL(name, dashboard)), { level: 9 }).length
+const scripts = readdirSync(new URL('assets/', dashboard)).filter((name) => name.endsWith('.js')).map((name) => `assets/${name}`)
+const start = readFileSync(new URL('index.html', dashboard), 'utf8')
+const allOf = (names) => names.reduce((sum, name) => sum + weigh(name), 0)
+
 let isOver = false
 for (const [what, is, most] of [
   ['script at the start', total(script), 32 * KB],
@@ -56,6 +63,8 @@ for (const [what, is, most] of [
   ['all before the code shows, TRON', beforeCode(tron), 50 * KB],
   ['all before the code shows, Bitcoin', beforeCode(bitcoin), 50 * KB],
   ['all before the code shows, all offered', beforeCode(tron, bitcoin), 50 * KB],
+  ['dashboard, script at the start', allOf(scripts.filter((name) => start.includes(name))), 40 * KB],
+  ['dashboard, script in all', allOf(scripts), 120 * KB],
 ]) {
   console.log(`${is > most ? 'OVER ' : ''}${what}: ${is} of ${most} bytes`)
   isOver ||= is > most

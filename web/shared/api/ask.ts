@@ -30,7 +30,7 @@ export class Refused extends Error {
   }
 }
 
-/** How long an answer may take before the connection counts as lost. */
+/** How long an answer may take before the connection counts as lost, unless whoever asks ends it otherwise. */
 const TIMEOUT_MS = 15_000
 /** Waits before a POST is sent again under the same key. */
 const RETRY_MS = [500, 2_000]
@@ -39,7 +39,7 @@ const RETRY_MS = [500, 2_000]
 export async function ask(url: URL, init: RequestInit): Promise<Response> {
   let response: Response
   try {
-    response = await fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })
+    response = await fetch(url, { ...init, signal: init.signal ?? AbortSignal.timeout(TIMEOUT_MS) })
   } catch {
     throw new Refused(0, 'offline', null)
   }

@@ -1,6 +1,6 @@
 // The glyphs: one path each, drawn with the pen of base.css. They never carry meaning alone.
 
-const SHAPES = {
+export const SHAPES = {
   alert: 'M10 3 2.5 16.5h15zM10 8v4M10 14.3v.1',
   check: 'm4 10.5 4 4 8-9',
   chevron: 'm5 8 5 5 5-5',
@@ -21,7 +21,7 @@ const SHAPES = {
 } as const
 
 /** What is filled besides being drawn. */
-const FILLED: Partial<Record<keyof typeof SHAPES, string>> = {
+export const FILLED: Partial<Record<keyof typeof SHAPES, string>> = {
   half: 'M10 3a7 7 0 0 1 0 14z',
   seen: 'M12.5 10a2.5 2.5 0 1 1-5 0 2.5 2.5 0 0 1 5 0z',
 }

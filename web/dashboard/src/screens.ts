@@ -1,0 +1,45 @@
+// The screens: where each is, what it needs, and how the menu calls it. Each is a file of its own that is fetched when it is
+// opened. README.md says how to add one.
+
+import type { ComponentType } from 'preact'
+import type { Permission } from './api/roles.ts'
+import { match } from './app/router.ts'
+import type { Glyph } from './parts/icon.tsx'
+import { t } from './texts/t.ts'
+
+export interface Screen {
+  /** Below the mode; parts with a colon become properties of the component. */
+  path: string
+  load: () => Promise<{ default: ComponentType<never> }>
+  needs?: Permission
+  /** For operators of the server alone. */
+  isOperators?: boolean
+  menu?: {
+    label: string
+    glyph: Glyph
+    /** What one works with, what one sets up, what is one's own. */
+    group: 'work' | 'setup' | 'own'
+    /** `g` and then this key. */
+    key?: string
+    /** Among the five at the lower edge of a phone. */
+    isTab?: boolean
+  }
+}
+
+export const screens: Screen[] = [
+  {
+    path: '/',
+    load: () => import('./screens/home/home.tsx'),
+    needs: 'read',
+    menu: { label: t.nav.home, glyph: 'home', group: 'work', key: 'h', isTab: true },
+  },
+  { path: '/welcome', load: () => import('./screens/enter/welcome.tsx') },
+]
+
+/** Whether something is there to link to. */
+export const hasScreen = (to: string) => screens.some((screen) => match(screen.path, to.split('?')[0] ?? to) !== null)
+
+/** Where an id leads, by what it begins with. */
+export const PLACES: Record<string, string> = {
+  inv_: '/invoices',
+}

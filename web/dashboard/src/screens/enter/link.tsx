@@ -1,0 +1,149 @@
+// Links from mails and from the command line: `/link#{kind}={token}`. The token leaves the address bar at once; it is used
+// by a button for invitations, and by the page itself for signing in, since mail scanners do not run pages.
+
+import { useEffect, useState } from 'preact/hooks'
+import type { InviteOffer, Session } from '#shared/api/types.ts'
+import { get, post, setPendingCsrf } from '../../api/client.ts'
+import { chooseOrganization, session, signedIn } from '../../api/session.ts'
+import { go } from '../../app/router.ts'
+import { base } from '../../app/server.ts'
+import { Action } from '../../parts/action.tsx'
+import { Bones } from '../../parts/loaded.tsx'
+import { Notice, Problem } from '../../parts/notice.tsx'
+import { Day } from '../../parts/values.tsx'
+import { t } from '../../texts/t.ts'
+import { EnterFrame } from './frame.tsx'
+
+const entering = { isEntering: true } as const
+
+type Kind = 'sign_in' | 'sign_up' | 'invite'
+
+/** What the fragment says, or null when it is no link of ours. */
+export function readLink(hash: string): { kind: Kind; token: string } | null {
+  const [, kind, token] = /^#(sign_in|sign_up|invite)=([\w-]{20,200})$/.exec(hash) ?? []
+  return kind && token ? { kind: kind as Kind, token } : null
+}
+
+/** Read once, before the address bar forgets it. */
+let opened: ReturnType<typeof readLink> = null
+
+export default function LinkPage() {
+  const [link] = useState(() => {
+    opened = readLink(location.hash) ?? opened
+    history.replaceState(null, '', location.pathname)
+    return opened
+  })
+  if (!link) {
+    return (
+      <EnterFrame title={t.enter.badLink}>
+        <p>{t.enter.badLinkText}</p>
+        <ToSignIn />
+      </EnterFrame>
+    )
+  }
+  return link.kind === 'invite' ? <Invite token={link.token} /> : <SignInLink kind={link.kind} token={link.token} />
+}
+
+const ToSignIn = () => (
+  <p>
+    <a class="btn" href={`${base}/sign-in`} target="_self">
+      {t.enter.signIn}
+    </a>
+  </p>
+)
+
+function SignInLink({ kind, token }: { kind: 'sign_in' | 'sign_up'; token: string }) {
+  const [error, setError] = useState<unknown>(null)
+  useEffect(() => {
+    const path = kind === 'sign_in' ? '/dashboard/sign_in/link/confirm' : '/dashboard/sign_up/confirm'
+    post<Session>(path, { token }, entering).then(arrived, setError)
+  }, [kind, token])
+  return (
+    <EnterFrame title={t.enter.signIn}>
+      {error === null ? (
+        <Bones />
+      ) : (
+        <>
+          <Problem error={error} />
+          <ToSignIn />
+        </>
+      )}
+    </EnterFrame>
+  )
+}
+
+function arrived(now: Session): void {
+  opened = null
+  setPendingCsrf(now.csrf_token)
+  signedIn(now)
+  go(now.state === 'active' && now.user?.passkeys === 0 ? '/welcome' : '/', { mode: null, replace: true })
+}
+
+function Invite({ token }: { token: string }) {
+  const [offer, setOffer] = useState<InviteOffer | null>(null)
+  const [error, setError] = useState<unknown>(null)
+  useEffect(() => {
+    post<InviteOffer>('/dashboard/invites/open', { token }, entering).then(setOffer, setError)
+  }, [token])
+  const accept = async () => {
+    const before = new Set(session()?.organizations.map((one) => one.id))
+    const now = await post<Session>('/dashboard/invites/accept', { token }, entering)
+    const joined = now.organizations.find((one) => !before.has(one.id))
+    if (joined) chooseOrganization(joined.id)
+    arrived(now)
+  }
+  if (error !== null) {
+    return (
+      <EnterFrame title={t.enter.invite}>
+        <Problem error={error} />
+        <ToSignIn />
+      </EnterFrame>
+    )
+  }
+  if (!offer) {
+    return (
+      <EnterFrame title={t.enter.invite}>
+        <Bones />
+      </EnterFrame>
+    )
+  }
+  const user = session()?.user
+  const isOther = user !== undefined && user.email.toLowerCase() !== offer.email.toLowerCase()
+  return (
+    <EnterFrame title={t.enter.inviteTo(offer.organization.name)} text={t.enter.inviteText(offer.email, t.roles[offer.role] ?? offer.role)}>
+      <p class="dim">
+        {t.enter.inviteUntil} <Day at={offer.expires_at} />
+      </p>
+      {isOther && <Notice tone="warn">{t.enter.inviteOther(user.email, offer.email)}</Notice>}
+      {offer.user_exists && !user ? (
+        <>
+          <Notice tone="info">{t.enter.inviteKnown(offer.email)}</Notice>
+          <KnownUser />
+        </>
+      ) : (
+        !isOther && (
+          <Action kind="primary" run={accept}>
+            {t.enter.accept}
+          </Action>
+        )
+      )}
+    </EnterFrame>
+  )
+}
+
+/** Who has an account signs in first; the invitation waits in this tab. */
+function KnownUser() {
+  const [isShown, setShown] = useState(false)
+  const again = async () => {
+    const { withPasskey } = await import('./enter.tsx')
+    await withPasskey()
+    signedIn(await get<Session>('/dashboard/session', {}, entering))
+    setShown(true)
+  }
+  if (isShown) return null
+  return (
+    <Action kind="primary" glyph="key" run={again}>
+      {t.enter.passkey}
+    </Action>
+  )
+}

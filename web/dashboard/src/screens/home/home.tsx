@@ -1,0 +1,142 @@
+// Home: what needs a person, the first steps, what came in, how the networks are.
+
+import type { Home, HomeNeed, Invoice, NetworkHealth } from '#shared/api/types.ts'
+import { get, type List } from '../../api/client.ts'
+import { useData } from '../../api/data.ts'
+import { may } from '../../api/session.ts'
+import { href } from '../../app/router.ts'
+import { Card, Head } from '../../parts/head.tsx'
+import { type Glyph, Icon } from '../../parts/icon.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import type { Tone } from '../../parts/notice.tsx'
+import { InvoiceStatus } from '../../parts/tag.tsx'
+import { Money, Time } from '../../parts/values.tsx'
+import { hasScreen } from '../../screens.ts'
+import { t } from '../../texts/t.ts'
+import { FirstSteps } from './first-steps.tsx'
+import { Received } from './received.tsx'
+
+const LATEST = 5
+
+export default function HomeScreen() {
+  const home = useData(() => get<Home>('/dashboard/home'))
+  const latest = useData(() => get<List<Invoice>>('/invoices', { limit: LATEST }))
+  return (
+    <>
+      <Head title={t.nav.home}>
+        {may('sales.write') && hasScreen('/invoices/new') && (
+          <a class="btn primary" href={href('/invoices/new')}>
+            <Icon name="plus" />
+            {t.home.newInvoice}
+          </a>
+        )}
+      </Head>
+      <Loaded of={home}>
+        {(value) => (
+          <>
+            <Needs needs={value.needs_you} />
+            <FirstSteps steps={value.setup} />
+            <Received volumes={value.volumes} now={value.now} />
+            <div class="duo">
+              <Networks networks={value.networks} />
+              <Loaded of={latest}>{(list) => <Latest invoices={list.data} />}</Loaded>
+            </div>
+          </>
+        )}
+      </Loaded>
+    </>
+  )
+}
+
+const NEEDS: Record<string, [Tone, Glyph, to: string]> = {
+  review_open: ['warn', 'eye', '/invoices?status=under_review'],
+  refund_ready_to_send: ['info', 'back', '/refunds?status=ready_to_send'],
+  refund_in_review: ['warn', 'back', '/refunds?status=in_review'],
+  webhook_failing: ['bad', 'alert', '/developers?status=failed'],
+  change_pending: ['plain', 'pin', '/destinations'],
+  unattributed_deposit: ['warn', 'pay', '/payments/unattributed'],
+  network_degraded: ['bad', 'alert', '/'],
+  key_exposed: ['bad', 'key', '/developers/keys'],
+}
+
+function Needs({ needs }: { needs: HomeNeed[] }) {
+  return (
+    <Card title={t.home.needs} beside={needs.length > 0 && <span class="count">{needs.length}</span>}>
+      {needs.length === 0 ? (
+        <p class="dim">{t.home.nothing}</p>
+      ) : (
+        <ul class="need flush">
+          {needs.map((need) => {
+            const [tone, glyph, to] = NEEDS[need.kind] ?? ['plain', 'alert', '/']
+            const said = t.home.kinds[need.kind]
+            return (
+              <li key={need.kind}>
+                <div class={`glyph ${tone}`}>
+                  <Icon name={glyph} />
+                </div>
+                <p>
+                  <b>{said ? said.title(need.count) : need.kind}</b>
+                  <span class="dim">
+                    {said?.text} {t.home.since} <Time at={need.oldest_at} />
+                  </span>
+                </p>
+                {to !== '/' && hasScreen(to) && (
+                  <a class="btn" href={href(to)}>
+                    {said?.action ?? t.common.open}
+                  </a>
+                )}
+              </li>
+            )
+          })}
+        </ul>
+      )}
+    </Card>
+  )
+}
+
+const HEALTH: Record<string, Tone> = { ok: 'ok', simulated: 'plain', behind: 'warn', halted: 'bad' }
+
+function Networks({ networks }: { networks: NetworkHealth[] }) {
+  return (
+    <Card title={t.home.networks}>
+      {networks.length === 0 ? (
+        <p class="dim">{t.home.noNetworks}</p>
+      ) : (
+        <ul class="lines flush">
+          {networks.map((network) => {
+            const isWell = network.status === 'ok' || network.status === 'simulated'
+            return (
+              <li key={network.network}>
+                <i class={`dot ${HEALTH[network.status] ?? 'warn'}`} />
+                <span>{isWell ? network.network_name : <b>{network.network_name}</b>}</span>
+                <span class={isWell ? 'dim' : ''}>{t.home.health(network.status, network.lag_seconds)}</span>
+              </li>
+            )
+          })}
+        </ul>
+      )}
+    </Card>
+  )
+}
+
+function Latest({ invoices }: { invoices: Invoice[] }) {
+  return (
+    <Card title={t.home.latest} beside={hasScreen('/invoices') && <a href={href('/invoices')}>{t.home.allInvoices}</a>}>
+      {invoices.length === 0 ? (
+        <p class="dim">{t.home.noInvoices}</p>
+      ) : (
+        <ul class="lines flush">
+          {invoices.map((invoice) => (
+            <li key={invoice.id}>
+              <InvoiceStatus status={invoice.status} />
+              <a href={href(`/invoices/${invoice.id}`)}>
+                <Money amount={invoice.amount.amount} unit={invoice.amount.currency} />
+              </a>
+              <Time at={invoice.created_at} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  )
+}

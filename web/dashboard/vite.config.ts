@@ -1,0 +1,31 @@
+import { defineConfig } from 'vite'
+import { finish, tables } from '../shared/build.ts'
+
+export default defineConfig({
+  // The server writes where the page's files are; they find each other.
+  base: './',
+  cacheDir: '../node_modules/.vite',
+  plugins: [tables(), finish('./')],
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  build: {
+    target: 'es2022',
+    outDir: '../dist/dashboard',
+    emptyOutDir: true,
+    assetsInlineLimit: 0,
+    modulePreload: false,
+    cssCodeSplit: false,
+    reportCompressedSize: false,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            // All that every screen begins with in one file; each screen is a file of its own.
+            { name: 'page', tags: ['$initial'], priority: 2 },
+            // What several screens share: lists, forms, charts.
+            { name: 'parts', test: /dashboard.src.parts|shared.(money|time|parts)/, priority: 1 },
+          ],
+        },
+      },
+    },
+  },
+})
