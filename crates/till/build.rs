@@ -15,7 +15,9 @@ fn main() {
     let root = Path::new("../../web/dist");
     println!("cargo:rerun-if-changed={}", root.display());
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo names it"));
-    embed(&root.join("checkout"), &out, "checkout");
+    for name in ["checkout", "dashboard"] {
+        embed(&root.join(name), &out, name);
+    }
 }
 
 /// Writes each file compressed, and a list of them that the program includes.

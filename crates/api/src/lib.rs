@@ -16,7 +16,7 @@ mod server;
 
 pub use document::openapi::openapi_json;
 pub use handler::access;
-pub use handler::pages::{Files, Pages};
+pub use handler::pages::{CarriedPages, Files, Pages};
 pub use handler::state::{Api, ApiConfig, HEARTBEAT};
 pub use health::Operator;
 pub use server::{OPERATOR_CONNECTIONS, serve, serve_operator};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::{MatchedPath, Request};
 use axum::middleware::{Next, from_fn};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use till_core::error::{Code, Refusal};
 use till_core::id::IdKind;
 use till_engine::Engine;
@@ -20,6 +20,7 @@ use till_http::tls::Certificates;
 use tokio::net::TcpListener;
 
 use crate::checkout;
+use crate::dashboard;
 use crate::document::openapi::endpoints;
 use crate::document::pages;
 use crate::handler::{Api, Failure};
@@ -33,15 +34,28 @@ const OPERATOR_DRAIN_TIME: Duration = Duration::from_secs(1);
 
 fn router(api: Arc<Api>) -> Router {
     let (endpoints, _) = endpoints().split_for_parts();
-    endpoints
+    let routes = endpoints
         .merge(pages::routes())
-        .merge(checkout::page_routes(api.engine.config.demo))
+        .merge(checkout::page_routes(api.engine.config.demo));
+    let routes = match api.engine.config.dashboard.is_enabled {
+        true => routes.merge(dashboard::page_routes()),
+        false => routes.layer(from_fn(without_dashboard)),
+    };
+    routes
         .fallback(|| async { Failure::from(Refusal::of(Code::RouteNotFound)) })
         .method_not_allowed_fallback(|| async {
             Failure::from(Refusal::of(Code::MethodNotAllowed))
         })
         .layer(from_fn(leave_route))
         .with_state(api)
+}
+
+/// Where the dashboard is switched off its endpoints are not there either.
+async fn without_dashboard(request: Request, next: Next) -> Response {
+    match request.uri().path().starts_with("/v1/dashboard/") {
+        true => Failure::from(Refusal::of(Code::RouteNotFound)).into_response(),
+        false => next.run(request).await,
+    }
 }
 
 /// Which route answered, for the edge to count by.

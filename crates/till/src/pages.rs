@@ -1,10 +1,19 @@
 //! The web pages that are part of this program; `build.rs` put them there.
 
-use till_api::{Files, Pages};
+use till_api::{CarriedPages, Files, Pages};
 
 const CHECKOUT: Files = include!(concat!(env!("OUT_DIR"), "/checkout.rs"));
+const DASHBOARD: Files = include!(concat!(env!("OUT_DIR"), "/dashboard.rs"));
 
 /// What payers open. Empty when it was not built before this program was.
 pub fn checkout() -> Pages {
     Pages::new(CHECKOUT)
+}
+
+/// What payers open and what merchants open.
+pub fn all() -> CarriedPages {
+    CarriedPages {
+        checkout: checkout(),
+        dashboard: Pages::new(DASHBOARD),
+    }
 }

@@ -201,7 +201,7 @@ pub async fn run(
                 streams_per_client: as_size(config.limits.streams_per_client),
                 server: server_limits(config),
                 client_shown: client_shown(config),
-                pages: pages::checkout(),
+                pages: pages::all(),
             };
             let ending = tokio::spawn(end_workers(tasks, stopping.clone()));
             let api = Api::new(Arc::clone(&engine), gatherer, sender, settings, stopping);

@@ -13,6 +13,7 @@ mod members;
 mod operating;
 mod operator;
 mod organizations;
+mod pages;
 mod passkeys;
 mod sessions;
 mod sign_in;
@@ -22,6 +23,7 @@ mod user;
 
 use std::sync::Arc;
 
+use axum::Router;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::handler::Api;
@@ -44,4 +46,9 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
         .merge(api_keys::routes())
         .merge(changes::routes())
         .merge(home::routes())
+}
+
+/// The pages that people open.
+pub fn page_routes() -> Router<Arc<Api>> {
+    pages::routes()
 }

@@ -3,12 +3,24 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
+use axum::response::{IntoResponse as _, Response};
 use flate2::read::GzDecoder;
+use http::{HeaderMap, HeaderValue, header};
+use till_core::error::{Code, Refusal};
+
+use super::answers::Answered;
 
 /// Files by their path, each compressed with gzip.
 pub type Files = &'static [(&'static str, &'static [u8])];
 
-/// The checkout's pages. A program that was built without them has none, and says so.
+/// All pages that the program carries.
+#[derive(Clone, Debug, Default)]
+pub struct CarriedPages {
+    pub checkout: Pages,
+    pub dashboard: Pages,
+}
+
+/// The pages of one kind. A program that was built without them has none, and says so.
 #[derive(Clone, Debug, Default)]
 pub struct Pages {
     files: Files,
@@ -16,6 +28,22 @@ pub struct Pages {
 }
 
 const INDEX: &str = "index.html";
+
+/// Scripts and styles from here alone, requests to here alone, and no text that becomes a script. Wallets'
+/// icons are pictures in their announcements.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+     base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
+     trusted-types 'none'",
+);
+
+const HTML: &str = "text/html; charset=utf-8";
+/// Asked for again each time: it names the files of this version.
+const FRESH: &str = "no-cache";
+/// Its name holds the hash of its content.
+const FOR_EVER: &str = "public, max-age=31536000, immutable";
+const MISSING: &str =
+    "This server was built without its web pages: run `make web`, then build it again.\n";
 
 impl Pages {
     pub fn new(files: Files) -> Pages {
@@ -31,9 +59,37 @@ impl Pages {
     }
 
     /// A file as it is carried.
-    pub fn find(&self, path: &str) -> Option<&'static [u8]> {
+    fn find(&self, path: &str) -> Option<&'static [u8]> {
         let found = self.files.iter().find(|(name, _)| *name == path);
         found.map(|(_, packed)| *packed)
+    }
+
+    /// The page that was asked for, made from the one that all begin with.
+    pub fn page(&self, fill: impl FnOnce(&str) -> String) -> Response {
+        match self.index() {
+            Some(index) => (headers(HTML, FRESH), fill(index)).into_response(),
+            None => (headers("text/plain; charset=utf-8", FRESH), MISSING).into_response(),
+        }
+    }
+
+    /// A script, a style or words, packed for who takes that.
+    pub fn asset(&self, name: &str, request: &HeaderMap) -> Answered {
+        let packed = self
+            .find(&format!("assets/{name}"))
+            .ok_or_else(|| Refusal::of(Code::RouteNotFound))?;
+        let kind = match name.rsplit('.').next() {
+            Some("js") => "text/javascript; charset=utf-8",
+            Some("css") => "text/css; charset=utf-8",
+            Some("svg") => "image/svg+xml",
+            _ => "application/octet-stream",
+        };
+        let mut headers = headers(kind, FOR_EVER);
+        headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+        if !takes_gzip(request) {
+            return Ok((headers, unpack(packed)).into_response());
+        }
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        Ok((headers, packed).into_response())
     }
 
     /// Every file as it was built.
@@ -43,9 +99,69 @@ impl Pages {
     }
 }
 
-pub fn unpack(packed: &[u8]) -> Vec<u8> {
+fn unpack(packed: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     // What was packed when this program was built unpacks.
     let _ = GzDecoder::new(packed).read_to_end(&mut bytes);
     bytes
+}
+
+fn headers(kind: &'static str, cache: &'static str) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
+    headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
+    let fixed = [
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    for (name, value) in fixed {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers
+}
+
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let named = headers.get_all(header::ACCEPT_ENCODING).iter();
+    let named = named.filter_map(|value| value.to_str().ok());
+    named
+        .flat_map(|value| value.split(','))
+        .map(|coding| coding.split(';').map(str::trim).collect::<Vec<_>>())
+        .any(|coding| matches!(coding[..], ["gzip" | "*"]) || is_wanted(&coding))
+}
+
+/// `gzip;q=0.5`, and not `gzip;q=0`.
+fn is_wanted(coding: &[&str]) -> bool {
+    let ["gzip" | "*", weight] = coding else {
+        return false;
+    };
+    let digits = weight.strip_prefix("q=").unwrap_or_default();
+    digits.bytes().any(|digit| digit != b'0' && digit != b'.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gzip_is_sent_to_who_takes_it() {
+        let takes = |value: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(value));
+            takes_gzip(&headers)
+        };
+        for yes in [
+            "gzip",
+            "br, gzip",
+            "gzip;q=0.5, br",
+            "*",
+            "deflate , gzip ; q=1",
+        ] {
+            assert!(takes(yes), "{yes}");
+        }
+        for no in ["", "br", "identity", "gzip;q=0", "gzip; q=0.000", "gzipped"] {
+            assert!(!takes(no), "{no}");
+        }
+        assert!(!takes_gzip(&HeaderMap::new()));
+    }
 }

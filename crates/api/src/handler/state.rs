@@ -12,7 +12,7 @@ use till_engine::merchants::accounts::{self, Caller};
 use till_engine::outbound::Sender;
 use till_engine::{Engine, Fail};
 
-use super::pages::Pages;
+use super::pages::CarriedPages;
 use till_http::client_addr::LoggedAddress;
 use till_http::idempotency::InFlight;
 use till_http::rate_limit::RateLimiter;
@@ -29,8 +29,8 @@ pub struct ApiConfig {
     pub server: ServerLimits,
     /// How much of a client's address is logged.
     pub client_shown: LoggedAddress,
-    /// The checkout pages, as far as this program was built with them.
-    pub pages: Pages,
+    /// As far as this program was built with them.
+    pub pages: CarriedPages,
 }
 
 pub struct Api {

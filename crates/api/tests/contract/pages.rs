@@ -5,7 +5,7 @@ use std::io::Write as _;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::json;
-use till_api::{Files, Pages};
+use till_api::{CarriedPages, Files, Pages};
 
 use crate::harness::{BASE, Call, Reply, Setup, Till, id, text};
 
@@ -30,7 +30,10 @@ fn pages() -> Pages {
 
 fn with_pages() -> Setup {
     Setup {
-        pages: pages(),
+        pages: CarriedPages {
+            checkout: pages(),
+            ..CarriedPages::default()
+        },
         ..Setup::default()
     }
 }

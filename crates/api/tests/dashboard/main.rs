@@ -26,6 +26,7 @@ mod links;
 mod members;
 mod operator;
 mod organizations;
+mod pages;
 mod passkeys;
 mod resources;
 mod retention;

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use till_api::{Api, ApiConfig, Pages};
+use till_api::{Api, ApiConfig, CarriedPages};
 use till_chains::rpc::Endpoint;
 use till_core::asset::{Family, Mode};
 use till_core::payment::Level;
@@ -76,8 +76,8 @@ pub struct Setup {
     /// EndpointSettings by network.
     pub rpc: BTreeMap<String, Vec<String>>,
     pub lookup_time: Duration,
-    /// The checkout pages that the server carries.
-    pub pages: Pages,
+    /// The pages that the server carries.
+    pub pages: CarriedPages,
     /// What addresses are held against.
     pub lists: Vec<ListConfig>,
     pub limits: EngineLimits,
@@ -106,7 +106,7 @@ impl Default for Setup {
             trusted_proxies: Vec::new(),
             rpc: BTreeMap::new(),
             lookup_time: PATIENCE / 2,
-            pages: Pages::default(),
+            pages: CarriedPages::default(),
             lists: Vec::new(),
             limits: EngineLimits::default(),
             dashboard: DashboardConfig::default(),
