@@ -1,10 +1,9 @@
 // Opening a page as a payer, and looking at it.
 
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
 import { expect, inject } from 'vitest'
+import { violations } from '#shared/browser/axe.ts'
 
 let browser: Promise<Browser> | undefined
 const connected = () => (browser ??= chromium.connect(inject('browser')))
@@ -16,8 +15,6 @@ export const shotPath = (name: string) => fileURLToPath(new URL(`${name}.png`, S
 
 const PHONE = { width: 390, height: 844 }
 const DESKTOP = { width: 1280, height: 800 }
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 export interface Visit {
   page: Page
@@ -73,7 +70,7 @@ export async function look(page: Page, name: string): Promise<void> {
   await page.setViewportSize({ width: 320, height: 640 })
   expect(await cutOff(page), `${name} at 320 px`).toEqual([])
   await page.setViewportSize(PHONE)
-  await expectAccessible(page, name)
+  expect(await violations(page), name).toEqual([])
   expectCalm(page)
 }
 
@@ -91,17 +88,6 @@ export function cutOff(page: Page): Promise<string[]> {
     }
     return found
   })
-}
-
-async function expectAccessible(page: Page, name: string): Promise<void> {
-  // Through the debugger, since the page's own policy lets no foreign script in.
-  const session = await page.context().newCDPSession(page)
-  await session.send('Runtime.evaluate', { expression: axe })
-  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-  const expression = `axe.run({ runOnly: ${JSON.stringify(tags)} }).then((r) => JSON.stringify(r.violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html).join(' | '))))`
-  const answer = await session.send('Runtime.evaluate', { expression, awaitPromise: true })
-  await session.detach()
-  expect(JSON.parse(String(answer.result.value)), name).toEqual([])
 }
 
 export function heading(page: Page, words?: string) {

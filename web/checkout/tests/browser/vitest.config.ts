@@ -5,7 +5,7 @@ import pages from '../../vite.config.ts'
 export default mergeConfig(pages, {
   test: {
     include: ['tests/browser/*.test.ts'],
-    globalSetup: ['tests/browser/setup.ts'],
+    globalSetup: ['../shared/browser/setup.ts'],
     maxWorkers: 2,
     isolate: false,
     testTimeout: 60_000,
