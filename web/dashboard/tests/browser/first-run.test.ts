@@ -34,7 +34,7 @@ test('first run: the invitation, a passkey, Home; then out and in again with the
 test('a used invitation says so, and leads to signing in', async () => {
   const other = await person()
   await other.page.goto(server.link)
-  await other.page.getByText('This invitation does not work any more').waitFor()
+  await other.page.getByText('This invitation does not work any more', { exact: true }).waitFor()
   await other.page.getByRole('link', { name: 'Sign in' }).click()
   await heading(other.page, 'Sign in').waitFor()
   expectCalm(other.page)
@@ -53,7 +53,7 @@ test('whoever has a passkey and opens a link gives it as second factor', async (
   await stranger.close()
 })
 
-test('Home shows what came in, in both modes of the day', async () => {
+test('Home shows what came in; live mode that is not there says so', async () => {
   const { link } = JSON.parse(await server.till('account', 'invite', '--account', server.account, '--email', 'second@example.com', '--json')) as { link: string }
   for (const amount of ['48.00', '1150.00', '22.50']) await server.pay((await server.invoice(amount)).id)
   await server.invoice('64.00')
@@ -66,7 +66,7 @@ test('Home shows what came in, in both modes of the day', async () => {
 
   // Live mode is asked for first: the page says so, and keeps its place.
   await page.getByRole('navigation', { name: 'Main' }).first().getByRole('link', { name: 'Live' }).click()
-  await page.getByText('This server takes test payments only').waitFor()
+  await page.getByText('This server takes test payments only', { exact: true }).waitFor()
   await owner.close()
 })
 
@@ -76,7 +76,7 @@ test('keys: the palette, the list of keys, and going home', async () => {
   await arrive(owner, { ...server, link })
   const { page } = owner
   await page.keyboard.press('/')
-  await page.getByRole('combobox').fill('hom')
+  await page.getByRole('combobox', { name: /id of an invoice/ }).fill('hom')
   await look(page, 'palette')
   await page.keyboard.press('Enter')
   await heading(page, 'Home').waitFor()
