@@ -30,6 +30,11 @@ export function shortDay(at: string): string {
   return new Intl.DateTimeFormat(region(), { ...latin, dateStyle: 'medium' }).format(new Date(at))
 }
 
+/** A day of a series that is counted by UTC days, without its year. */
+export function utcDay(date: Date): string {
+  return new Intl.DateTimeFormat(region(), { ...latin, day: 'numeric', month: 'short', timeZone: 'UTC' }).format(date)
+}
+
 export function moment(at: string): string {
   const form = { ...latin, dateStyle: 'long', timeStyle: 'short' } as const
   return new Intl.DateTimeFormat(region(), form).format(new Date(at))

@@ -123,12 +123,14 @@ export function Chart({ title, unit, points, kind = 'bars' }: Props) {
             <span key={line}>{written((end / LINES) * line)}</span>
           ))}
         </div>
-        <div class="xax" aria-hidden="true">
-          {points
-            .filter((_, at) => at % every === 0)
-            .map((one) => (
-              <span key={one.label}>{one.label}</span>
-            ))}
+        <div class="xax" aria-hidden="true" style={{ gridTemplateColumns: `repeat(${points.length}, minmax(0, 1fr))` }}>
+          {points.map((one, at) =>
+            at % every === 0 && at + every <= points.length ? (
+              <span key={one.label} style={{ gridColumn: `${at + 1} / span ${every}` }}>
+                {one.label}
+              </span>
+            ) : null,
+          )}
         </div>
       </div>
       <details>

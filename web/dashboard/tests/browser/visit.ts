@@ -72,6 +72,7 @@ export async function look(page: Page, name: string): Promise<void> {
       ['1440', DESKTOP],
     ] as const) {
       await page.setViewportSize(size)
+      await page.evaluate(() => scrollTo(0, 0))
       expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), `${name} at ${width} px`).toBeLessThanOrEqual(0)
       await page.screenshot({ path: fileURLToPath(new URL(`${name}-${width}-${theme}.png`, SHOTS)), fullPage: true })
     }

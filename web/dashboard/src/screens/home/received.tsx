@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import type { HomeVolume } from '#shared/api/types.ts'
 import { add } from '#shared/money.ts'
-import { locale } from '#shared/locale.ts'
+import { utcDay } from '#shared/time.ts'
 import { Chart, type Point } from '../../parts/chart.tsx'
 import { Card } from '../../parts/head.tsx'
 import { grouped, symbolOf } from '../../parts/values.tsx'
@@ -31,11 +31,10 @@ export function bySymbol(volumes: HomeVolume[]): Map<string, Map<string, Sum>> {
 
 function points(days: Map<string, Sum>, now: string): Point[] {
   const last = Date.parse(now.slice(0, 10))
-  const form = new Intl.DateTimeFormat(locale(), { day: 'numeric', month: 'short', timeZone: 'UTC' })
   return Array.from({ length: DAYS }, (_, at) => {
     const date = new Date(last - (DAYS - 1 - at) * DAY_MS)
     const { amount, payments } = days.get(date.toISOString().slice(0, 10)) ?? { amount: '0', payments: 0 }
-    return { label: form.format(date), size: Number(amount), text: grouped(amount), more: t.home.inPayments(payments), isOpen: at === DAYS - 1 }
+    return { label: utcDay(date), size: Number(amount), text: grouped(amount), more: t.home.inPayments(payments), isOpen: at === DAYS - 1 }
   })
 }
 
