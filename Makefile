@@ -61,8 +61,8 @@ setup: ## installs what building and testing need, if missing
 # What is there and newer than its sources is not made again: the packages, then the pages.
 WEB_PACKAGES := web/node_modules/.package-lock.json
 WEB_PAGES := web/dist/checkout/index.html
-WEB_SOURCES := $(shell find web/checkout/src -type f) web/checkout/index.html web/checkout/vite.config.ts \
-	crates/core/data/networks.json openapi.json
+WEB_SOURCES := $(shell find web/checkout/src web/button/src -type f) web/checkout/index.html web/checkout/vite.config.ts \
+	web/button/vite.config.ts crates/core/data/networks.json openapi.json
 
 $(WEB_PACKAGES): web/package.json web/package-lock.json web/.npmrc
 	@npm --prefix web ci --loglevel=error > /dev/null

@@ -3,7 +3,7 @@
 // Before the code shows, a page fetches index.html, its script and style, the words of `pay` in one language, and what
 // computes addresses of the networks offered. Each family is measured by what its own file imports; "all offered" is
 // an invoice that offers every one. Words of other parts (`later`, `help`, …) come with those parts, after the code, and
-// have the same limit each. config.json and the answers of the API are the merchant's, and not counted.
+// have the same limit each. The button that other pages include is one file. config.json and the answers of the API are the merchant's, and not counted.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
@@ -46,6 +46,8 @@ const one = (form) => {
 const [tron, bitcoin] = [one(/\/base58-/), one(/\/bitcoin-/)]
 const beforeCode = (...parts) => size('index.html') + longest('pay') + total([...begins, ...parts.flat()])
 
+const button = gzipSync(readFileSync(new URL('../dist/button/till-button.js', import.meta.url)), { level: 9 }).length
+
 let isOver = false
 for (const [what, is, most] of [
   ['script at the start', total(script), 32 * KB],
@@ -56,6 +58,7 @@ for (const [what, is, most] of [
   ['all before the code shows, TRON', beforeCode(tron), 50 * KB],
   ['all before the code shows, Bitcoin', beforeCode(bitcoin), 50 * KB],
   ['all before the code shows, all offered', beforeCode(tron, bitcoin), 50 * KB],
+  ['the button', button, 5 * KB],
 ]) {
   console.log(`${is > most ? 'OVER ' : ''}${what}: ${is} of ${most} bytes`)
   isOver ||= is > most

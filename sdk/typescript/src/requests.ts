@@ -39,6 +39,9 @@ export function segment(text: string): string {
   return encodeURIComponent(text)
 }
 
+/** Also in a page that came without TLS, which has no `randomUUID`. */
+const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+
 function address(url: string): string {
   const { protocol, origin, pathname } = new URL(url)
   if (protocol !== 'https:' && protocol !== 'http:') throw new TillError(`${url} is no address of a server`)
@@ -91,7 +94,7 @@ export class Requests {
   }
 
   async #repeat<Answer>(call: Call, options: RequestOptions, read: (response: Response) => Promise<Answer>): Promise<Answer> {
-    const idempotencyKey = call.method === 'GET' ? null : (options.idempotencyKey ?? crypto.randomUUID())
+    const idempotencyKey = call.method === 'GET' ? null : (options.idempotencyKey ?? newKey())
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#once(call, idempotencyKey, options.signal, read)
