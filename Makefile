@@ -12,8 +12,8 @@ STEP := scripts/step
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check release setup web web-types check-fmt check-clippy check-web check-tests check-pooler check-contracts check-openapi \
-	check-browser check-fuzz fuzz simulate bench soak openapi fmt deny mutants breaks
+.PHONY: help demo test check release setup web web-types sdk-types check-fmt check-clippy check-web check-tests check-pooler check-contracts check-openapi \
+	check-browser check-sdk check-fuzz fuzz simulate bench soak openapi fmt deny mutants breaks
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-9s %s\n", $$1, $$2 }'
@@ -39,6 +39,7 @@ test: ## everything CI runs
 	@$(STEP) "the forwarder" $(MAKE) --no-print-directory check-contracts
 	@$(STEP) "openapi.json and the configuration reference are what the code says" $(MAKE) --no-print-directory check-openapi
 	@$(STEP) "web pages in a browser" $(MAKE) --no-print-directory check-browser
+	@$(STEP) "the libraries against the server" $(MAKE) --no-print-directory check-sdk
 
 # On a tree that is built. What needs a database server, a chain or a browser is left to `test`.
 check: ## before a commit: format, clippy, unit tests and the tidy test, in a minute or two
@@ -60,9 +61,9 @@ setup: ## installs what building and testing need, if missing
 # What is there and newer than its sources is not made again: the packages, then the pages.
 WEB_PACKAGES := web/node_modules/.package-lock.json
 WEB_PAGES := web/dist/dashboard/index.html
-WEB_SOURCES := $(shell find web/checkout/src web/dashboard/src web/shared -type f) \
+WEB_SOURCES := $(shell find web/checkout/src web/dashboard/src web/button/src web/shared -type f) \
 	web/checkout/index.html web/checkout/vite.config.ts web/dashboard/index.html web/dashboard/vite.config.ts \
-	crates/core/data/networks.json openapi.json
+	web/button/vite.config.ts crates/core/data/networks.json openapi.json
 
 $(WEB_PACKAGES): web/package.json web/package-lock.json web/.npmrc
 	@npm --prefix web ci --loglevel=error > /dev/null
@@ -86,6 +87,19 @@ check-browser: web
 	@$(CARGO) build -q --locked -p till
 	@TILL_REQUIRE_SMTP=1 TILL_REQUIRE_ANVIL=1 \
 		scripts/with-smtp scripts/with-anvil npm --prefix web run --silent browser
+
+SDK_PACKAGES := sdk/typescript/node_modules/.package-lock.json
+
+$(SDK_PACKAGES): sdk/typescript/package.json sdk/typescript/package-lock.json sdk/typescript/.npmrc
+	@npm --prefix sdk/typescript ci --loglevel=error > /dev/null
+	@touch $@
+
+sdk-types: ## writes the libraries' types and calls from openapi.json
+	@node sdk/scripts/generate.mjs
+
+check-sdk: $(SDK_PACKAGES)
+	@$(CARGO) build -q --locked -p till
+	@sdk/check
 
 check-fmt:
 	@$(CARGO) fmt --all -- --check
@@ -141,11 +155,11 @@ soak: release ## ten minutes of everything at once on each database, and a look 
 	@scripts/setup test
 	@scripts/with-postgres scripts/soak
 
-openapi: ## writes openapi.json and docs/configuration.md from the code, and the web pages' types
+openapi: ## writes openapi.json and docs/configuration.md from the code, and the types of the web pages and the libraries
 	@$(CARGO) run -q -p till -- openapi > openapi.json.new
 	@mv openapi.json.new openapi.json
 	@$(CARGO) run -q -p till -- config --markdown > docs/configuration.md
-	@$(MAKE) --no-print-directory web-types
+	@$(MAKE) --no-print-directory web-types sdk-types
 
 fmt: ## formats the code
 	@$(CARGO) fmt --all

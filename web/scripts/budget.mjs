@@ -3,7 +3,7 @@
 // Before the code shows, a page fetches index.html, its script and style, the words of `pay` in one language, and what
 // computes addresses of the networks offered. Each family is measured by what its own file imports; "all offered" is
 // an invoice that offers every one. Words of other parts (`later`, `help`, …) come with those parts, after the code, and
-// have the same limit each. config.json and the answers of the API are the merchant's, and not counted.
+// have the same limit each. The button that other pages include is one file. config.json and the answers of the API are the merchant's, and not counted.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
@@ -52,6 +52,7 @@ const weigh = (name) => gzipSync(readFileSync(new URL(name, dashboard)), { level
 const scripts = readdirSync(new URL('assets/', dashboard)).filter((name) => name.endsWith('.js')).map((name) => `assets/${name}`)
 const start = readFileSync(new URL('index.html', dashboard), 'utf8')
 const allOf = (names) => names.reduce((sum, name) => sum + weigh(name), 0)
+const button = gzipSync(readFileSync(new URL('../dist/button/till-button.js', import.meta.url)), { level: 9 }).length
 
 let isOver = false
 for (const [what, is, most] of [
@@ -65,6 +66,7 @@ for (const [what, is, most] of [
   ['all before the code shows, all offered', beforeCode(tron, bitcoin), 50 * KB],
   ['dashboard, script at the start', allOf(scripts.filter((name) => start.includes(name))), 40 * KB],
   ['dashboard, script in all', allOf(scripts), 120 * KB],
+  ['the button', button, 5 * KB],
 ]) {
   console.log(`${is > most ? 'OVER ' : ''}${what}: ${is} of ${most} bytes`)
   isOver ||= is > most

@@ -1,0 +1,12 @@
+import { mergeConfig } from 'vite'
+import button from '../vite.config.ts'
+
+// In Debian's Chromium, as the checkout's.
+export default mergeConfig(button, {
+  test: {
+    include: ['tests/*.test.ts'],
+    globalSetup: ['../checkout/tests/browser/setup.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+})
