@@ -5,7 +5,7 @@ import button from '../vite.config.ts'
 export default mergeConfig(button, {
   test: {
     include: ['tests/*.test.ts'],
-    globalSetup: ['../checkout/tests/browser/setup.ts'],
+    globalSetup: ['../shared/browser/setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
