@@ -13,7 +13,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check release setup web web-types sdk-types check-fmt check-clippy check-web check-tests check-pooler check-contracts check-openapi \
-	check-browser check-sdk check-fuzz fuzz simulate bench soak openapi fmt deny mutants breaks
+	check-browser check-sdk check-examples check-fuzz fuzz simulate bench soak openapi fmt deny mutants breaks
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-9s %s\n", $$1, $$2 }'
@@ -40,6 +40,7 @@ test: ## everything CI runs
 	@$(STEP) "openapi.json and the configuration reference are what the code says" $(MAKE) --no-print-directory check-openapi
 	@$(STEP) "web pages in a browser" $(MAKE) --no-print-directory check-browser
 	@$(STEP) "the libraries against the server" $(MAKE) --no-print-directory check-sdk
+	@$(STEP) "the example shops in a browser" $(MAKE) --no-print-directory check-examples
 
 # On a tree that is built. What needs a database server, a chain or a browser is left to `test`.
 check: ## before a commit: format, clippy, unit tests and the tidy test, in a minute or two
@@ -100,6 +101,10 @@ sdk-types: ## writes the libraries' types and calls from openapi.json
 check-sdk: $(SDK_PACKAGES)
 	@$(CARGO) build -q --locked -p till
 	@sdk/check
+
+check-examples: web
+	@$(CARGO) build -q --locked -p till
+	@examples/check
 
 check-fmt:
 	@$(CARGO) fmt --all -- --check

@@ -65,6 +65,7 @@ function answer(operation) {
 /** Parameters have their enumerations written out: the name of the one that has the same values. */
 function named(parameter) {
   const values = JSON.stringify(parameter.schema.enum)
+  if (values === JSON.stringify(Object.keys(api.webhooks))) return { ...parameter, schema: { $ref: 'EventType' } }
   const found = values && Object.keys(schemas).find((name) => JSON.stringify(schemas[name].enum) === values)
   return found ? { ...parameter, schema: { $ref: `#/components/schemas/${found}` } } : parameter
 }
@@ -111,6 +112,8 @@ export const events = Object.entries(api.webhooks).map(([type, item]) => {
 /** An event as it comes, whatever its type: the fields that all have. */
 export const envelope = Object.values(api.webhooks)[0].post.requestBody.content['application/json'].schema
 
+const OF_WEBHOOKS = ['Event', 'EventType']
+
 function reachable() {
   const found = new Set()
   const visit = (value) => {
@@ -118,8 +121,8 @@ function reachable() {
     if (!value || typeof value !== 'object') return
     if (value.$ref) {
       const name = listOf(value.$ref) ?? nameOf(value.$ref)
-      // Events are a union of their own, made from `webhooks`.
-      if (name !== 'Event' && !found.has(name)) {
+      // Events are a union of their own, made from `webhooks`, and so are their types.
+      if (!OF_WEBHOOKS.includes(name) && !found.has(name)) {
         found.add(name)
         visit(schemas[name])
       }

@@ -126,6 +126,7 @@ export function modelsFile() {
     ...objects.filter((one) => one.name !== 'ErrorBody').map((one) => `\n${dataclasses(one.name, one.schema)}`),
     ...unions.flatMap((one) => one.members).map(([name, schema]) => `\n${dataclasses(name, schema)}`),
     ...unions.map((one) => one.alias),
+    literal('EventType', { enum: events.map((one) => one.type), description: 'What an event tells of.' }),
     ...[...data].map(([name, schema]) => `\n${dataclasses(name, schema)}`),
     ...events.map((one) => `\n${event(one)}`),
     `Event = (\n    ${events.map(eventName).join('\n    | ')}\n)\n"""What a webhook brings: one of these, told apart by \`type\`."""\n`,
@@ -209,7 +210,7 @@ export function resourcesFile(flavour) {
   const text = [...classes, all].join('\n')
   const code = text.replace(/"""[^]*?"""/g, '')
   const used = (names) => names.filter((name) => new RegExp(`\\b${name}\\b`).test(code))
-  const models = used(['Event', ...kept.map((one) => one.name)].sort())
+  const models = used(['Event', 'EventType', ...kept.map((one) => one.name)].sort())
   const from = (module, names) => (names.length > 0 ? [`from ${module} import ${names.join(', ')}\n`] : [])
   return [
     `${HEAD}"""The calls, by resource."""\n\nfrom __future__ import annotations\n\n`,

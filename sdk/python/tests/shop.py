@@ -154,6 +154,17 @@ class Endpoint:
         self._server.shutdown()
         self._server.server_close()
 
+    def all(self, kinds: set[str]) -> list[Delivery]:
+        """Waits until each of these kinds came at least once."""
+
+        def missing() -> set[str]:
+            return kinds - {json.loads(one.body)["type"] for one in self._delivered}
+
+        with self._came:
+            self._came.wait_for(lambda: not missing(), timeout=30)
+            assert not missing()
+            return list(self._delivered)
+
     def first(self, kind: str, invoice: str) -> Delivery:
         """Waits for this event of this invoice."""
 

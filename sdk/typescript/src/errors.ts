@@ -28,7 +28,8 @@ export class ApiError extends TillError {
     super(error.message ?? `the server answered with status ${status}`)
     this.status = status
     this.type = error.type ?? 'api_error'
-    this.code = error.code ?? 'internal_error'
+    // An answer of something in between, which knows no codes.
+    this.code = error.code ?? `http_${status}`
     this.param = error.param ?? null
     this.docUrl = error.doc_url ?? null
     this.requestId = error.request_id ?? null

@@ -56,6 +56,9 @@ export async function verifyWebhook(
   { toleranceSeconds = 300, now = Date.now() / 1000 }: VerifyOptions = {},
 ): Promise<Event> {
   if (!header) throw new SignatureError(`there is no ${SIGNATURE_HEADER} header`)
+  if (typeof rawBody !== 'string' && !(rawBody instanceof ArrayBuffer) && !ArrayBuffer.isView(rawBody)) {
+    throw new SignatureError('the body was parsed already: its signature is over the bytes that came')
+  }
   if (!secret) throw new SignatureError('there is no webhook secret to compare with')
   const { time, values } = parse(header)
   if (!(Math.abs(now - Number(time)) <= toleranceSeconds)) throw new SignatureError('the signature is too old, or from the future')

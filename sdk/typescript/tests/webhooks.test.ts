@@ -71,6 +71,11 @@ test('what proves nothing is refused', async () => {
   await expect(verifyWebhook(BODY, `t=${NOW},v1=${hmac(NOW, BODY, '')}`, '', { now: NOW })).rejects.toBeInstanceOf(SignatureError)
 })
 
+test('a body that was parsed already is no proof, and the error says so', async () => {
+  const parsed = JSON.parse(BODY) as string
+  await expect(verifyWebhook(parsed, `t=${NOW},v1=${hmac(NOW)}`, SECRET, { now: NOW })).rejects.toThrow('parsed already')
+})
+
 test('a signature holds for five minutes in both directions', async () => {
   for (const [time, isTaken] of [
     [NOW - 300, true],

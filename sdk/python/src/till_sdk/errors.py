@@ -22,7 +22,8 @@ class ApiError(TillError):
         super().__init__(text("message") or f"the server answered with status {status}")
         self.status = status
         self.type = cast(ErrorType, text("type") or "api_error")
-        self.code = cast(ErrorCode, text("code") or "internal_error")
+        # An answer of something in between knows no codes.
+        self.code = cast(ErrorCode, text("code") or f"http_{status}")
         """One of these, or one that only a newer server knows."""
         self.param = text("param")
         """The field concerned, when there is one."""

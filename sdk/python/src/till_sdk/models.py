@@ -1019,6 +1019,36 @@ class AddressDerivationProgramAddressV1:
 AddressDerivation = AddressDerivationCreate2ForwarderV1 | AddressDerivationTronCreate2ForwarderV1 | AddressDerivationBip84V1 | AddressDerivationProgramAddressV1
 """How anyone can compute the deposit address again."""
 
+EventType = Literal[
+    "invoice.created",
+    "invoice.awaiting_payment",
+    "invoice.detected",
+    "invoice.paid",
+    "invoice.partially_paid",
+    "invoice.overpaid",
+    "invoice.paid_late",
+    "invoice.expired",
+    "invoice.under_review",
+    "invoice.cancelled",
+    "invoice.payment_reversed",
+    "invoice.wrong_asset",
+    "invoice.late_payment",
+    "invoice.review_resolved",
+    "refund.claimed",
+    "payment_link.created",
+    "payment_link.updated",
+    "payment_link.deactivated",
+    "subscription.created",
+    "subscription.invoice_created",
+    "subscription.renewed",
+    "subscription.past_due",
+    "subscription.paused",
+    "subscription.resumed",
+    "subscription.updated",
+    "subscription.cancelled",
+]
+"""What an event tells of."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InvoiceData:
