@@ -62,40 +62,47 @@ impl EventType {
         }
     }
 
-    pub fn parse(text: &str) -> Option<EventType> {
-        EventType::all()
-            .into_iter()
-            .find(|event| event.as_str() == text)
-    }
-
-    /// Every type there is, for the delivery log's filter and the documentation.
-    pub fn all() -> Vec<EventType> {
-        let mut all = vec![EventType::InvoiceCreated];
-        all.extend(Status::ALL.into_iter().map(EventType::InvoiceStatus));
-        all.extend([
-            EventType::InvoicePaymentReversed,
-            EventType::InvoiceWrongAsset,
-            EventType::InvoiceLatePayment,
-            EventType::InvoiceReviewResolved,
-            EventType::RefundClaimed,
-            EventType::PaymentLinkCreated,
-            EventType::PaymentLinkUpdated,
-            EventType::PaymentLinkDeactivated,
-            EventType::SubscriptionCreated,
-            EventType::SubscriptionInvoiceCreated,
-            EventType::SubscriptionRenewed,
-            EventType::SubscriptionPastDue,
-            EventType::SubscriptionPaused,
-            EventType::SubscriptionResumed,
-            EventType::SubscriptionUpdated,
-            EventType::SubscriptionCancelled,
-        ]);
-        all
-    }
-
+    /// The types that webhooks deliver and `GET /v1/events` lists, in the order of the documentation.
+    pub const WEBHOOKS: [EventType; 26] = [
+        EventType::InvoiceCreated,
+        EventType::InvoiceStatus(Status::AwaitingPayment),
+        EventType::InvoiceStatus(Status::Detected),
+        EventType::InvoiceStatus(Status::Paid),
+        EventType::InvoiceStatus(Status::PartiallyPaid),
+        EventType::InvoiceStatus(Status::Overpaid),
+        EventType::InvoiceStatus(Status::PaidLate),
+        EventType::InvoiceStatus(Status::Expired),
+        EventType::InvoiceStatus(Status::UnderReview),
+        EventType::InvoiceStatus(Status::Cancelled),
+        EventType::InvoicePaymentReversed,
+        EventType::InvoiceWrongAsset,
+        EventType::InvoiceLatePayment,
+        EventType::InvoiceReviewResolved,
+        EventType::RefundClaimed,
+        EventType::PaymentLinkCreated,
+        EventType::PaymentLinkUpdated,
+        EventType::PaymentLinkDeactivated,
+        EventType::SubscriptionCreated,
+        EventType::SubscriptionInvoiceCreated,
+        EventType::SubscriptionRenewed,
+        EventType::SubscriptionPastDue,
+        EventType::SubscriptionPaused,
+        EventType::SubscriptionResumed,
+        EventType::SubscriptionUpdated,
+        EventType::SubscriptionCancelled,
+    ];
     /// Confirmations alone send nothing to the merchant's server.
+    pub const CONFIRMING: EventType = EventType::InvoiceStatus(Status::Confirming);
+
+    pub fn parse(text: &str) -> Option<EventType> {
+        let mut all = EventType::WEBHOOKS
+            .into_iter()
+            .chain([EventType::CONFIRMING]);
+        all.find(|event| event.as_str() == text)
+    }
+
     pub fn is_webhook(self) -> bool {
-        self != EventType::InvoiceStatus(Status::Confirming)
+        self != EventType::CONFIRMING
     }
 
     /// The live stream tells the payer's page where the invoice stands, and nothing about other matters.

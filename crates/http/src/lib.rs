@@ -3,6 +3,7 @@
 //! Nothing here knows an invoice. What a client can send wrong is refused here, in one shape and with
 //! the catalogue's codes, so that a handler only meets values it asked for.
 
+pub mod client;
 mod connection;
 mod message;
 pub mod rate_limit;

@@ -1,8 +1,9 @@
 //! Opening connections: TCP, TLS and a pool of them, for whoever has decided where to connect.
 //!
 //! Where a connection may lead is decided above: by a [`Route`], which turns an address into the sockets that
-//! may be tried. Nothing here resolves a name or follows a redirect.
+//! may be tried, and [`Anywhere`] is the one without limits. Nothing here follows a redirect.
 
+mod anywhere;
 mod connector;
 mod dial;
 mod stream;
@@ -10,6 +11,7 @@ mod tls;
 
 use url::Url;
 
+pub use anywhere::Anywhere;
 pub use connector::{Client, Connector, Route, client, client_of, describe};
 pub use dial::DialError;
 pub use stream::Stream;

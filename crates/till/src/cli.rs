@@ -4,6 +4,7 @@
 mod account;
 mod books;
 mod checkout;
+mod developer;
 mod invocation;
 mod key;
 mod key_file;
@@ -24,6 +25,7 @@ use clap_complete::Shell;
 
 use self::account::AccountCommand;
 use self::checkout::CheckoutCommand;
+use self::developer::{EventsCommand, LogsCommand};
 use self::invocation::Invocation;
 use self::key::KeyCommand;
 use self::key_file::KeyFileCommand;
@@ -32,7 +34,9 @@ use self::people::{LiveCommand, OperatorCommand, UserCommand};
 use self::review::ReviewCommand;
 use self::screening::ScreeningCommand;
 use self::settings::{Settings, given};
-use crate::commands::{backup, check, config, migrate, recover, restore, sweep};
+use crate::commands::{
+    backup, check, config, listen, migrate, recover, restore, sweep, trigger, verify_signature,
+};
 use crate::failure::Failure;
 use crate::output;
 use crate::progress;
@@ -44,7 +48,7 @@ use crate::progress;
     version,
     disable_help_subcommand = true,
     // So many commands fit a screen only without air between them, and without a heading of their own.
-    help_template = "{about-with-newline}{usage-heading} {usage}   Example: till demo\n{subcommands}\nMore commands: completions, digest, journal, live, man, openapi, operator, user\n{options}"
+    help_template = "{about-with-newline}{usage-heading} {usage}   Example: till demo\n{subcommands}\nMore: completions, digest, events, journal, listen, live, logs, man, openapi,\n      operator, screening, trigger, user, verify-signature\n{options}"
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -114,7 +118,7 @@ enum Command {
     )]
     Checkout(CheckoutCommand),
     /// Say how old and large the screening lists are
-    #[command(subcommand, after_help = "Example: till screening status")]
+    #[command(subcommand, hide = true, after_help = "Example: till screening status")]
     Screening(ScreeningCommand),
     /// Show the watched networks, and end a freeze
     #[command(subcommand, after_help = "Example: till network list")]
@@ -152,6 +156,31 @@ enum Command {
                       --from 2026-01-01 --to 2026-12-31"
     )]
     Journal(books::JournalCommand),
+    /// Read the log of events, and deliver one once more
+    #[command(
+        subcommand,
+        hide = true,
+        after_help = "Example: till events list --type invoice.paid"
+    )]
+    Events(EventsCommand),
+    /// Send an account's test events to a server of yours as they happen
+    #[command(
+        hide = true,
+        after_help = "Example: till listen --forward-to http://127.0.0.1:3000/webhooks"
+    )]
+    Listen(listen::Listen),
+    /// Follow what an account's log at the server says
+    #[command(subcommand, hide = true, after_help = "Example: till logs tail")]
+    Logs(LogsCommand),
+    /// Make an event of test mode happen, by the calls that cause it
+    #[command(hide = true, after_help = "Example: till trigger invoice.paid")]
+    Trigger(trigger::Trigger),
+    /// Say whether a webhook's signature is right, and if not, why
+    #[command(
+        hide = true,
+        after_help = "Example: till verify-signature --signature t=…,v1=… --body body.json"
+    )]
+    VerifySignature(verify_signature::VerifySignature),
     /// Print the OpenAPI 3.1 document
     #[command(hide = true, after_help = "Example: till openapi > openapi.json")]
     Openapi,
@@ -249,6 +278,11 @@ fn run(cli: Cli) -> Result<(), Failure> {
             config::show(&show, || given(file, settings, None))
         }
         Command::Check => invocation.run_once(async |config| check::run(&config).await),
+        Command::Events(command) => command.run(&invocation),
+        Command::Listen(asked) => developer::listen(&asked, &invocation),
+        Command::Logs(command) => command.run(&invocation),
+        Command::Trigger(asked) => developer::trigger(&asked, &invocation),
+        Command::VerifySignature(asked) => verify_signature::run(&asked),
         Command::Openapi => output::print(till_api::openapi_json()),
         Command::Completions { shell } => completions(shell),
         Command::Man { to } => manual(to.as_deref()),
@@ -291,7 +325,7 @@ mod tests {
     #[test]
     fn every_help_fits_one_screen_and_shows_an_example() {
         let paths = paths(&Cli::command(), &[]);
-        assert_eq!(paths.len(), 56, "{paths:?}");
+        assert_eq!(paths.len(), 64, "{paths:?}");
         for mut path in paths {
             path.push("--help".to_owned());
             let help = Cli::try_parse_from(&path).unwrap_err().to_string();

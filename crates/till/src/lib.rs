@@ -1,5 +1,6 @@
 //! The top floor: the command line, the configuration, and how the parts are put together.
 
+pub mod api_client;
 pub mod cli;
 pub mod commands;
 pub mod compose;

@@ -44,6 +44,7 @@ pub fn endpoints() -> OpenApiRouter<Arc<Api>> {
         .merge(v1::refunds::routes())
         .merge(v1::reconciliation::routes())
         .merge(v1::payments::routes())
+        .merge(v1::events::routes())
         .merge(v1::webhook_deliveries::routes())
         .merge(v1::merchant::routes())
         .merge(v1::payment_links::routes())
@@ -113,11 +114,7 @@ fn complete(document: &mut Value) {
     refer(schemas, "PaymentLink", "amount_type", "AmountType");
     refer(schemas, "CheckoutPaymentLink", "amount_type", "AmountType");
     fix_object_names(schemas);
-    schemas["Event"] = event_schema(
-        &json!({ "$ref": "#/components/schemas/Invoice" }),
-        &json!({}),
-        &[],
-    );
+    schemas["Event"] = any_event();
     add_sessions(document);
     document["webhooks"] = webhooks();
 }
@@ -186,10 +183,20 @@ fn event_schema(object: &Value, more: &Value, required: &[&str]) -> Value {
     })
 }
 
-fn webhooks() -> Value {
-    let invoice = json!({ "$ref": "#/components/schemas/Invoice" });
-    let payment = json!({ "payment": { "$ref": "#/components/schemas/Payment" } });
-    let review = json!({ "review": {
+/// An event of any type, as a list has them.
+fn any_event() -> Value {
+    let schema = |name: &str| json!({ "$ref": format!("#/components/schemas/{name}") });
+    let subjects = ["Invoice", "Refund", "PaymentLink", "Subscription"].map(schema);
+    let more = json!({
+        "payment": schema("Payment"), "review": review_schema(), "invoice": schema("Invoice"),
+    });
+    let mut event = event_schema(&json!({ "anyOf": subjects }), &more, &[]);
+    event["properties"]["type"]["enum"] = json!(EventType::WEBHOOKS.map(EventType::as_str));
+    event
+}
+
+fn review_schema() -> Value {
+    json!({
         "type": "object",
         "required": ["decision", "reason", "via"],
         "properties": {
@@ -197,17 +204,20 @@ fn webhooks() -> Value {
             "reason": { "type": "string" },
             "via": { "type": "string", "enum": ["api", "dashboard"] }
         }
-    }});
+    })
+}
+
+fn webhooks() -> Value {
+    let invoice = json!({ "$ref": "#/components/schemas/Invoice" });
+    let payment = json!({ "payment": { "$ref": "#/components/schemas/Payment" } });
+    let review = json!({ "review": review_schema() });
     let link = json!({ "$ref": "#/components/schemas/PaymentLink" });
     let refund = json!({ "$ref": "#/components/schemas/Refund" });
     let subscription = json!({ "$ref": "#/components/schemas/Subscription" });
     let of_invoice = json!({ "invoice": { "$ref": "#/components/schemas/Invoice" } });
     let nothing = json!({});
     let mut all = serde_json::Map::new();
-    for event in EventType::all()
-        .into_iter()
-        .filter(|event| event.is_webhook())
-    {
+    for event in EventType::WEBHOOKS {
         let name = event.as_str();
         let (more, required): (&Value, &[&str]) = match event {
             EventType::InvoicePaymentReversed

@@ -99,18 +99,23 @@ macro_rules! params {
 
         impl $crate::handler::request::Params for $Name {
             fn names(known: &mut Vec<&'static str>) {
-                known.extend([$(stringify!($field),)*]);
+                known.extend([$($crate::handler::request::name(stringify!($field)),)*]);
             }
 
             fn read(query: &mut till_http::query::Query) -> till_http::read::Read<$Name> {
                 Ok($Name {
-                    $($field: query.read(stringify!($field), $reader)?,)*
+                    $($field: query.read($crate::handler::request::name(stringify!($field)), $reader)?,)*
                 })
             }
         }
     };
 }
 pub(crate) use params;
+
+/// A field's name as requests have it: `r#type` is Rust's spelling of `type`.
+pub fn name(field: &'static str) -> &'static str {
+    field.strip_prefix("r#").unwrap_or(field)
+}
 
 /// What an update's field asks for.
 pub fn change<T>(patch: Patch<T>) -> Change<T> {

@@ -1,5 +1,6 @@
 //! The words that stand for something in requests and answers, listed for the document by those who know them.
 
+use till_core::event::EventType;
 use till_core::limits::DISPLAY_NAME_CHARS_MAX;
 use till_core::organization::organization_name;
 use till_core::{
@@ -116,6 +117,46 @@ impl Moment {
         let text = read::text(at, value)?;
         let moment = time::parse(&text).map(Moment);
         moment.ok_or_else(|| read::invalid(at, format!("`{at}` must be an RFC 3339 date-time.")))
+    }
+}
+
+/// Reads a moment from a query: a date is its midnight in UTC.
+pub fn moment_param(at: &str, value: String) -> Read<Moment> {
+    let moment = time::parse_or_date(&value).map(Moment);
+    let message = || format!("`{at}` must be an RFC 3339 date-time or a date.");
+    moment.ok_or_else(|| read::invalid(at, message()))
+}
+
+/// The type of an event that webhooks deliver.
+#[derive(Clone, Copy, Debug)]
+pub struct WebhookEventType(pub EventType);
+
+impl PartialSchema for WebhookEventType {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .description(Some("What an event tells of."))
+            .enum_values(Some(EventType::WEBHOOKS.map(EventType::as_str)))
+            .into()
+    }
+}
+
+impl ToSchema for WebhookEventType {}
+
+impl Typed for WebhookEventType {
+    const JSON: JsonType = JsonType::Text;
+}
+
+impl Word for WebhookEventType {
+    type Of = EventType;
+    const ALL: &'static [EventType] = &EventType::WEBHOOKS;
+
+    fn as_str(of: EventType) -> &'static str {
+        of.as_str()
+    }
+
+    fn new(of: EventType) -> WebhookEventType {
+        WebhookEventType(of)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What merchants' servers call, a file for each resource: its requests, its handlers and its routes.
 
 pub mod customers;
+pub mod events;
 pub mod invoices;
 pub mod merchant;
 pub mod payment_links;

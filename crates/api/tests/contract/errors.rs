@@ -151,6 +151,7 @@ on_every_engine! {
             "/v1/invoices?offset=1".to_owned(),
             format!("/v1/invoices/{invoice}?expand=payments"),
             "/v1/payments?from=x".to_owned(),
+            "/v1/events?url=x".to_owned(),
             "/v1/webhook_deliveries?url=x".to_owned(),
             "/v1/merchant/settings?mode=test".to_owned(),
             "/v1/test_helpers/clock?now".to_owned(),

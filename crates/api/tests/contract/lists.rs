@@ -58,7 +58,7 @@ on_every_engine! {
 
     async fn bad_limits_and_cursors_are_refused_by_name(world: World) {
         let till = world.till().await;
-        for list in ["invoices", "payments", "webhook_deliveries"] {
+        for list in ["invoices", "payments", "events", "webhook_deliveries"] {
             for limit in ["0", "101", "-1", "1.5", "x", "", "%31%30%30%30"] {
                 till.get(&format!("/v1/{list}?limit={limit}")).await.refused(400, "parameter_invalid", "limit");
             }

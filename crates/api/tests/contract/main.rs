@@ -19,6 +19,7 @@ mod customers;
 mod described_requests;
 mod digests;
 mod errors;
+mod events;
 mod fairness;
 mod idempotency;
 mod invoices;

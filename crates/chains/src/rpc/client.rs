@@ -1,20 +1,18 @@
 //! The one place that opens sockets to nodes. An answer costs at most [`DEADLINE`] in time and what the caller allows
 //! in memory, [`ANSWER_BYTES_MAX`] mostly; no redirect is followed, and no address is shown but its host.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, USER_AGENT};
-use http::{Method, Request, Uri};
+use http::{Method, Request};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use till_net::{Client, DialError, Roots, Route, TlsError};
+use till_net::{Anywhere, Client, DialError, Roots, TlsError};
 use tokio::time::timeout;
-use url::{Host, Url};
 
 use super::endpoint::Endpoint;
 use super::envelope;
@@ -139,28 +137,5 @@ impl RpcClient {
             }
         })?;
         Ok((status, body.to_bytes()))
-    }
-}
-
-/// The operator chose the endpoints, and a node in the next rack is the best there is: every address is fine,
-/// and names mean what they mean to the machine's other programs.
-struct Anywhere;
-
-impl Route for Anywhere {
-    type Error = DialError;
-
-    async fn find(&self, uri: &Uri) -> Result<(Url, Vec<SocketAddr>), DialError> {
-        let url = Url::parse(&uri.to_string()).map_err(|_| DialError::NoAddress)?;
-        let port = url.port_or_known_default().ok_or(DialError::NoAddress)?;
-        let addresses = match url.host() {
-            Some(Host::Ipv4(ip)) => vec![SocketAddr::new(ip.into(), port)],
-            Some(Host::Ipv6(ip)) => vec![SocketAddr::new(ip.into(), port)],
-            Some(Host::Domain(name)) => tokio::net::lookup_host((name, port))
-                .await
-                .map_err(|error| DialError::Dns(error.kind()))?
-                .collect(),
-            None => Vec::new(),
-        };
-        Ok((url, addresses))
     }
 }

@@ -1,9 +1,11 @@
-//! Merchants: accounts and keys, settings, assets, webhook secrets, the delivery log.
+//! Merchants: accounts and keys, settings, assets, webhook secrets, the logs of events and of their deliveries.
 
 pub mod accounts;
 pub mod assets;
 pub mod deliveries;
 pub mod destinations;
+pub mod event_addresses;
+pub mod events;
 pub mod exposed;
 pub mod names;
 pub mod operator;

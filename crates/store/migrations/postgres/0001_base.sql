@@ -1049,6 +1049,8 @@ CREATE TABLE events (
     payments TEXT COLLATE "C"
 );
 CREATE UNIQUE INDEX events_stream ON events (subject, stream_seq) WHERE stream_seq IS NOT NULL;
+-- The log of an account, newest first: what it is filtered by is in the index, so that no row is read to be left out.
+CREATE INDEX events_listed ON events (account, mode, id, type, created_at);
 
 -- One row per attempt to deliver an event. No foreign key to events, which are never deleted: looking each of them up
 -- again and locking it would cost more than writing the attempt.

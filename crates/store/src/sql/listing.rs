@@ -6,18 +6,45 @@ use till_core::scope::Scope;
 use crate::sql::table::{Field, Record, select};
 use crate::{Queries, StoreError, Val};
 
-/// A column and the value it must have.
+/// What a column must be, compared with a value.
 #[derive(Clone, Debug)]
 pub struct Filter {
     column: &'static str,
+    comparison: &'static str,
     value: Val,
 }
 
 impl Filter {
     /// None when nothing was asked for.
     pub(crate) fn on<T: Field>(column: &'static str, value: Option<T>) -> Option<Filter> {
+        Filter::compared(column, "=", value)
+    }
+
+    pub(crate) fn not(column: &'static str, value: impl Field) -> Option<Filter> {
+        Filter::compared(column, "<>", Some(value))
+    }
+
+    /// The first moment that fits.
+    pub(crate) fn from(column: &'static str, moment: Option<i64>) -> Option<Filter> {
+        Filter::compared(column, ">=", moment)
+    }
+
+    /// The moment after the last that fits.
+    pub(crate) fn to(column: &'static str, moment: Option<i64>) -> Option<Filter> {
+        Filter::compared(column, "<", moment)
+    }
+
+    fn compared<T: Field>(
+        column: &'static str,
+        comparison: &'static str,
+        value: Option<T>,
+    ) -> Option<Filter> {
         let value = value?.write();
-        Some(Filter { column, value })
+        Some(Filter {
+            column,
+            comparison,
+            value,
+        })
     }
 }
 
@@ -31,7 +58,8 @@ pub(crate) async fn newest_first<T: Record>(
     let mut args = vec![Val::from(&scope.account), Val::from(scope.mode.as_str())];
     for filter in filters.into_iter().flatten() {
         args.push(filter.value);
-        sql.push_str(&format!(" AND {} = ${}", filter.column, args.len()));
+        let (column, comparison) = (filter.column, filter.comparison);
+        sql.push_str(&format!(" AND {column} {comparison} ${}", args.len()));
     }
     if let Some(before) = &page.before {
         args.push(Val::from(before));

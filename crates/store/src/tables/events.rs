@@ -3,8 +3,9 @@
 use till_core::event::EventType;
 use till_core::scope::Scope;
 
-use crate::sql::table;
-use crate::{Queries, StoreError, Write, vals};
+use crate::sql::listing::newest_first;
+use crate::sql::{Filter, table};
+use crate::{Page, Queries, StoreError, Write, vals};
 
 table! {
     #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +26,31 @@ table! {
 
 pub fn rows(events: &[EventRow]) -> Write {
     Write::records(events)
+}
+
+/// Which events are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct EventFilter {
+    pub event_type: Option<EventType>,
+    /// The first moment, and the moment after the last, on the account's clock.
+    pub from: Option<i64>,
+    pub to: Option<i64>,
+}
+
+/// What webhooks told of, or would have told of had there been a URL.
+pub async fn list(
+    q: &mut impl Queries,
+    scope: &Scope,
+    filter: EventFilter,
+    page: &Page,
+) -> Result<Vec<EventRow>, StoreError> {
+    let filters = [
+        Filter::not("type", EventType::CONFIRMING),
+        Filter::on("type", filter.event_type),
+        Filter::from("created_at", filter.from),
+        Filter::to("created_at", filter.to),
+    ];
+    newest_first(q, scope, filters, page).await
 }
 
 #[derive(Clone, Debug, sqlx::FromRow)]

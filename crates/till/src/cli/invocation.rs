@@ -31,6 +31,16 @@ impl Invocation {
     }
 }
 
+/// Runs a command that calls the API, and needs neither a database nor a configuration.
+pub fn run_client(
+    log_filter: Option<&str>,
+    command: impl Future<Output = Result<(), Failure>>,
+) -> Result<(), Failure> {
+    logging::start_command(log_filter)?;
+    let runtime = Builder::new_current_thread().enable_all().build();
+    block_on(runtime.map_err(no_runtime)?, command)
+}
+
 pub fn server_runtime() -> Result<Runtime, Failure> {
     let runtime = Builder::new_multi_thread().enable_all().build();
     runtime.map_err(no_runtime)

@@ -19,6 +19,8 @@ const MIXED_CASE_NETWORKS: &[&str] = &[
 /// Ours, but not settings: what the tests and the logging read.
 const OTHER_VARIABLES: &[&str] = &["TILL_TEST_", "TILL_REQUIRE_"];
 const LOG_VARIABLE: &str = "TILL_LOG";
+/// What the commands read that call the API.
+const CLIENT_VARIABLES: &[&str] = &["TILL_URL", "TILL_SECRET_KEY", "TILL_WEBHOOK_SECRET"];
 
 /// A variable that begins like ours. Its value is nobody's business.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,6 +132,7 @@ fn add_variable(layers: &mut Layers, name: &str, text: &str) -> Result<(), Confi
         return Ok(());
     };
     if name == LOG_VARIABLE
+        || CLIENT_VARIABLES.contains(&name)
         || OTHER_VARIABLES
             .iter()
             .any(|prefix| name.starts_with(prefix))

@@ -53,7 +53,10 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
             &["event", "link", "refund", "subscription"],
         ],
     ),
-    ("net", &[&["stream", "tls"], &["dial"], &["connector"]]),
+    (
+        "net",
+        &[&["stream", "tls"], &["dial"], &["connector"], &["anywhere"]],
+    ),
     (
         "engine",
         &[
@@ -100,7 +103,10 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
         ],
     ),
     ("store", &[&["sql"], &["stored"], &["tables"], &["testing"]]),
-    ("http", &[&["message", "rate_limit"], &["connection"]]),
+    (
+        "http",
+        &[&["client", "message", "rate_limit"], &["connection"]],
+    ),
     (
         "api",
         &[
@@ -115,7 +121,15 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
         &[
             &["config", "pages", "progress", "service_manager", "system"],
             &["failure", "handles"],
-            &["database", "keyfile", "logging", "metrics", "output", "tls"],
+            &[
+                "api_client",
+                "database",
+                "keyfile",
+                "logging",
+                "metrics",
+                "output",
+                "tls",
+            ],
             &["compose", "reload", "warnings"],
             &["server"],
             &["commands"],

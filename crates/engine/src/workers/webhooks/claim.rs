@@ -6,10 +6,9 @@ use till_core::scope::Scope;
 use till_core::time::SECOND_MS;
 use till_store::deliveries::{Attempted, Claimed, DeliveryRow, Message};
 
-use super::addresses;
 use crate::base::Engine;
 use crate::base::fail::Fail;
-use crate::merchants::secrets;
+use crate::merchants::{event_addresses, secrets};
 
 /// How many are claimed together.
 const CLAIM_MAX: i64 = 64;
@@ -71,7 +70,8 @@ pub(super) async fn claim(
                     return Ok(None);
                 };
                 let account_now = now.saturating_add(clock_offset_ms);
-                addresses::take_out_lost(tx, scope, account_now, &mut ready).await?;
+                let mut bodies: Vec<_> = ready.iter_mut().map(|it| &mut it.body).collect();
+                event_addresses::take_out_lost(tx, scope, account_now, &mut bodies).await?;
                 let secrets = secrets::current(tx, engine, scope).await?;
                 Ok::<_, Fail>(Some((Endpoint { url, secrets }, ready)))
             }

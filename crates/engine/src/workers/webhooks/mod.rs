@@ -1,7 +1,6 @@
 //! Sends what is due, endpoint by endpoint. Each endpoint has its own task and its own slots, so one that
 //! hangs holds up nobody else. What is told of one invoice is told in the order in which it happened.
 
-mod addresses;
 mod attempt;
 mod claim;
 mod deliver;

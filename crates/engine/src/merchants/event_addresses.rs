@@ -1,5 +1,5 @@
-//! What is sent late, or once more, asks for money only where it still reaches the invoice: an event keeps the addresses that
-//! its invoice had then, and one of them may be another invoice's by now.
+//! What is sent late, once more, or listed asks for money only where it still reaches the invoice: an event keeps the addresses
+//! that its invoice had then, and one of them may be another invoice's by now.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -7,7 +7,6 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use till_core::scope::Scope;
-use till_store::deliveries::Claimed;
 use till_store::{Queries, StoreError};
 
 use crate::base::fail::Fail;
@@ -44,13 +43,13 @@ struct Way<'b> {
 }
 
 /// Takes out of these events the addresses that their invoices do not have at this moment of the account's time.
-pub(super) async fn take_out_lost(
+pub async fn take_out_lost(
     q: &mut impl Queries,
     scope: &Scope,
     now: i64,
-    deliveries: &mut [Claimed],
+    bodies: &mut [&mut String],
 ) -> Result<(), Fail> {
-    let told = deliveries.iter().flat_map(|it| ways(&it.body));
+    let told = bodies.iter().flat_map(|body| ways(body));
     let invoices: BTreeSet<String> = told.map(|(id, _)| id.into_owned()).collect();
     if invoices.is_empty() {
         return Ok(());
@@ -69,9 +68,9 @@ pub(super) async fn take_out_lost(
         let shown = view.payment_options.into_iter();
         held.insert(&row.id, shown.filter_map(|way| way.address).collect());
     }
-    for delivery in deliveries {
-        if let Some(body) = without_lost(&delivery.body, &held)? {
-            delivery.body = body;
+    for body in bodies {
+        if let Some(kept) = without_lost(body, &held)? {
+            **body = kept;
         }
     }
     Ok(())
