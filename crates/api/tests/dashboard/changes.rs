@@ -11,28 +11,28 @@ use crate::browser::{Browser, member, owner};
 use crate::given::{confirmed, give_passkey, user_of};
 use crate::harness::{BASE, LIVE_USDC, Reply, Setup, Till, data, id, live, text, until};
 
-const FIRST: &str = "0x1111111111111111111111111111111111111111";
-const SECOND: &str = "0x2222222222222222222222222222222222222222";
+pub const FIRST: &str = "0x1111111111111111111111111111111111111111";
+pub const SECOND: &str = "0x2222222222222222222222222222222222222222";
 const DAY_S: i64 = 86_400;
 
-fn destination(address: &str) -> Value {
+pub fn destination(address: &str) -> Value {
     json!({ "kind": "destination", "family": "eip155", "address": address })
 }
 
-fn later(mut change: Value, seconds: i64) -> Value {
+pub fn later(mut change: Value, seconds: i64) -> Value {
     change["delay_seconds"] = json!(seconds);
     change
 }
 
 /// Where the test's account is paid on the networks of Ethereum's family.
-async fn paid_to(browser: &Browser) -> Value {
+pub async fn paid_to(browser: &Browser) -> Value {
     let all = data(&browser.get("destinations").await.ok(200));
     let evm = all.into_iter().find(|of| of["family"] == "eip155");
     evm.unwrap()["address"].clone()
 }
 
 /// The kinds of the notices that a user has about this, the oldest first.
-async fn told(till: &Till, browser: &Browser, target: &str) -> Vec<String> {
+pub async fn told(till: &Till, browser: &Browser, target: &str) -> Vec<String> {
     let mut reader = till.engine().db.read().await.unwrap();
     let user = user_of(browser).await;
     let all = till_store::member_notices::of_user(&mut reader, &user, None, 100)
@@ -46,7 +46,7 @@ async fn told(till: &Till, browser: &Browser, target: &str) -> Vec<String> {
 }
 
 /// Asks for a change of live mode with a passkey's yes.
-async fn ask_live(till: &Till, browser: &Browser, body: &Value) -> Reply {
+pub async fn ask_live(till: &Till, browser: &Browser, body: &Value) -> Reply {
     let path = "/v1/dashboard/changes";
     let body = body.to_string();
     let yes = confirmed(till, browser, path, body.as_bytes()).await;

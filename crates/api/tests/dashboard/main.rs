@@ -34,5 +34,6 @@ mod rotation;
 mod second_factor;
 mod sessions;
 mod sign_in;
+mod stopped;
 mod totp;
 mod user;

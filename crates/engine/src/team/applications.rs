@@ -4,9 +4,11 @@ use scoped_futures::ScopedFutureExt as _;
 use serde_json::json;
 use till_core::actor::{Action, Actor};
 use till_core::application::ApplicationStatus;
+use till_core::asset::Mode;
 use till_core::error::{Code, Refusal};
 use till_core::id::IdKind;
 use till_core::page::{Page, Paged};
+use till_core::scope::Scope;
 use till_core::time;
 use till_store::Tx;
 use till_store::applications::ApplicationRow;
@@ -15,7 +17,7 @@ use till_store::audit::AuditRow;
 use super::emails::{self, Email};
 use super::notices::{self, To};
 use super::unit::TeamContext;
-use super::{operator, organizations};
+use super::{changes, operator, organizations};
 use crate::base::fail::Fail;
 use crate::base::{Change, Engine};
 use crate::merchants::accounts;
@@ -207,6 +209,10 @@ pub async fn decide(
     is_approved: bool,
     reason: Option<&str>,
 ) -> Result<ApplicationView, Fail> {
+    let found = till_store::applications::find(tx, id).await?;
+    let account = found.ok_or_else(missing)?.account;
+    // The account first, which those who act in live mode share.
+    till_store::accounts::is_disabled_for_update(tx, &account).await?;
     let found = till_store::applications::find_for_update(tx, id).await?;
     let mut row = found.ok_or_else(missing)?;
     operator::check_conflict(tx, context, &row.account).await?;
@@ -234,8 +240,14 @@ async fn settle(
     row: &ApplicationRow,
     event: AuditRow,
 ) -> Result<(), Fail> {
-    if row.status == ApplicationStatus::Approved {
-        accounts::set_up_live(tx, engine, &row.account).await?;
+    match row.status {
+        ApplicationStatus::Approved => {
+            accounts::set_up_live(tx, engine, &row.account).await?;
+        }
+        _ => {
+            let live = Scope::new(&row.account, Mode::Live);
+            changes::end_all(tx, engine, &live).await?;
+        }
     }
     till_store::applications::update(tx, row).await?;
     till_store::audit::insert(tx, &[event]).await?;
@@ -256,6 +268,7 @@ pub async fn decide_at_command_line(
     };
     let decided = engine.db.write(move |tx: &mut Tx| {
         async move {
+            till_store::accounts::is_disabled_for_update(tx, account).await?;
             let found = till_store::applications::of_account_for_update(tx, account).await?;
             let Some(mut row) = found else {
                 return Ok(None);

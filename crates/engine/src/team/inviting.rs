@@ -15,7 +15,7 @@ use till_store::{Queries, Tx};
 use super::emails::{self, Email};
 use super::invites::{self, MEMBERS_MAX, NewInvite};
 use super::unit::TeamContext;
-use super::{link_mails, organizations, users};
+use super::{link_mails, users};
 use crate::base::fail::Fail;
 use crate::base::{Engine, Signup};
 use crate::view::{InviteView, PersonView};
@@ -41,7 +41,7 @@ pub async fn invite(
         return Err(Refusal::of(Code::RoleNotAssignable).param("role").into());
     }
     check_member(tx, engine, account, email).await?;
-    let is_live = organizations::is_live_account(tx, account).await?;
+    let is_live = till_store::applications::is_approved(tx, account).await?;
     if member::needs_passkey(is_live, &[role]) {
         context.require_confirmation();
     }

@@ -69,12 +69,13 @@ pub enum Needs {
 }
 
 impl Needs {
-    /// Whether the request may change who belongs to the organisation. Then all members are held from the start: two
-    /// who each hold their own row and ask for the other's would wait for each other.
+    /// Whether the request may change who belongs to the organisation, or the organisation itself. Then all members are
+    /// held from the start: two who each hold their own row and ask for the other's would wait for each other.
     fn may_change_members(self) -> bool {
         matches!(
             self,
-            Needs::Membership | Needs::Permission(Permission::MembersWrite)
+            Needs::Membership
+                | Needs::Permission(Permission::MembersWrite | Permission::OrganizationWrite)
         )
     }
 }
@@ -279,20 +280,37 @@ async fn load<'e>(
         needs_confirmation: AtomicBool::new(false),
     };
     admit(tx, &context).await?;
+    if let (Some(account), Some(mode)) = (&asked.account, asked.mode) {
+        asker::check_approved(tx, account, mode).await?;
+    }
     Ok(context)
 }
 
-/// What the caller is in the organisation, which nobody changes before the unit of work ends.
+/// What the caller is in the organisation. Neither that nor the organisation's state changes before the unit of work
+/// ends; of a disabled one nothing is done.
 async fn role_in(tx: &mut Tx, asked: &SignedRequest, account: &str) -> Result<Option<Role>, Fail> {
-    let member = match asked.needs.may_change_members() {
-        true => {
-            let all = till_store::members::all_for_update(tx, account).await?;
-            all.into_iter()
-                .find(|member| *member.user_id == *asked.user)
-        }
-        false => till_store::members::find_for_share(tx, account, &asked.user).await?,
+    let user = &*asked.user;
+    // Members before the account, as everybody holds them.
+    let (role, is_disabled) = if asked.needs.may_change_members() {
+        let all = till_store::members::all_for_update(tx, account).await?;
+        let own = all.into_iter().find(|member| member.user_id == user);
+        let is_disabled = match asked.needs {
+            Needs::Permission(Permission::OrganizationWrite) => {
+                till_store::accounts::is_disabled_for_update(tx, account).await?
+            }
+            _ => till_store::accounts::is_disabled_for_share(tx, account).await?,
+        };
+        (own.map(|member| member.role), is_disabled)
+    } else {
+        let found = till_store::members::standing_for_share(tx, account, user).await?;
+        found.map_or((None, false), |(role, is_disabled)| {
+            (Some(role), is_disabled)
+        })
     };
-    Ok(member.map(|member| member.role))
+    match is_disabled {
+        true => Err(Refusal::of(Code::AccountDisabled).into()),
+        false => Ok(role),
+    }
 }
 
 /// Whether the caller still is what the request needs.

@@ -719,7 +719,7 @@ CREATE TABLE changes (
     -- Real time in live mode, business time in test mode.
     requested_at BIGINT NOT NULL,
     effective_at BIGINT NOT NULL,
-    -- None where it ended because whoever asked for it lost the right to.
+    -- None where it ended because whoever asked for it lost the right to, or the organisation was disabled.
     cancelled_by TEXT COLLATE "C",
     cancelled_at BIGINT,
     FOREIGN KEY (account, mode) REFERENCES merchants (account, mode)

@@ -724,7 +724,7 @@ CREATE TABLE changes (
     -- Real time in live mode, business time in test mode.
     requested_at INTEGER NOT NULL,
     effective_at INTEGER NOT NULL,
-    -- None where it ended because whoever asked for it lost the right to.
+    -- None where it ended because whoever asked for it lost the right to, or the organisation was disabled.
     cancelled_by TEXT,
     cancelled_at INTEGER,
     FOREIGN KEY (account, mode) REFERENCES merchants (account, mode)
