@@ -36,4 +36,5 @@ mod sessions;
 mod sign_in;
 mod stopped;
 mod totp;
+mod unproven;
 mod user;

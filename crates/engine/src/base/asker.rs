@@ -130,7 +130,8 @@ impl Asker {
             return Ok(());
         };
         let (account, mode) = (&*scope.account, scope.mode.as_str());
-        spend(tx, (&member.user, id), (account, mode), confirmation, now).await
+        let of = (account, mode, "");
+        spend(tx, (&member.user, id), of, confirmation, now).await
     }
 }
 
@@ -143,11 +144,12 @@ pub async fn check_approved(tx: &mut Tx, account: &str, mode: Mode) -> Result<()
     }
 }
 
-/// Uses up the confirmation that a request of this user and session carries, or refuses.
+/// Uses up the confirmation that a request of this user and session carries, or refuses. `about` is what the thing is now
+/// that it was given about, where the request does not say it all.
 pub async fn spend(
     tx: &mut Tx,
     (user, session): (&str, &str),
-    (account, mode): (&str, &str),
+    (account, mode, about): (&str, &str, &str),
     confirmation: &Confirmation,
     now: i64,
 ) -> Result<(), Fail> {
@@ -165,6 +167,7 @@ pub async fn spend(
         mode,
         path: &confirmation.path,
         body_hash: &confirmation.body_hash,
+        about,
     };
     match till_store::confirmations::spend(tx, &request, now).await? {
         true => Ok(()),

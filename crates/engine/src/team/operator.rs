@@ -48,6 +48,18 @@ pub async fn check_conflict(
     }
 }
 
+/// Nor on the application of one they belonged to: who leaves to decide may be let in again.
+pub async fn check_former(
+    tx: &mut Tx,
+    context: &TeamContext<'_>,
+    account: &str,
+) -> Result<(), Fail> {
+    match till_store::audit::was_member(tx, account, &context.asked.user).await? {
+        true => Err(Refusal::of(Code::OperatorConflict).into()),
+        false => Ok(()),
+    }
+}
+
 fn view(row: &OrganizationRow) -> OperatedOrganizationView {
     let last = row.last_test_invoice.max(row.last_live_invoice);
     let OrganizationView {
@@ -103,6 +115,7 @@ pub async fn create(
         role: Role::Owner,
         makes_operator: false,
         invited_by: None,
+        link: inviting::link_given(engine),
     };
     let (invite, link) = inviting::offer(tx, engine, &new).await?;
     let (log, details) = (Some(&*account.id), json!({"name": name}));

@@ -1,8 +1,8 @@
 //! Units of work of people who are signed in: rights are those at commit time, and what needs a passkey's yes is
 //! committed only with it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use scoped_futures::{ScopedBoxFuture, ScopedFutureExt as _};
 use till_core::actor::{Action, Actor, Origin};
@@ -90,6 +90,8 @@ pub struct TeamContext<'e> {
     pub role: Option<Role>,
     pub effects: &'e Effects,
     needs_confirmation: AtomicBool,
+    /// What the confirmation must be about.
+    about: OnceLock<String>,
 }
 
 impl TeamContext<'_> {
@@ -118,6 +120,14 @@ impl TeamContext<'_> {
         self.needs_confirmation.store(true, Ordering::Relaxed);
     }
 
+    /// The same, where what the request is about may have changed since the passkey was asked: its yes counts only for the
+    /// thing as it was then.
+    pub fn require_confirmation_about(&self, about: &str) -> Result<(), Fail> {
+        self.require_confirmation();
+        let set = self.about.set(about.to_owned());
+        set.map_err(|_| Fail::broken("a confirmation about two things"))
+    }
+
     /// Uses up the confirmation that the request carries, or refuses: last of all, so that nobody is asked for a passkey in
     /// vain.
     async fn spend(&self, tx: &mut Tx) -> Result<(), Fail> {
@@ -125,6 +135,7 @@ impl TeamContext<'_> {
         let of = (
             asked.account.as_deref().unwrap_or_default(),
             asked.mode.map_or("", Mode::as_str),
+            self.about.get().map_or("", String::as_str),
         );
         let by = (&*asked.user, &*asked.session);
         asker::spend(tx, by, of, &asked.confirmation, self.now).await
@@ -278,6 +289,7 @@ async fn load<'e>(
         role,
         effects,
         needs_confirmation: AtomicBool::new(false),
+        about: OnceLock::new(),
     };
     admit(tx, &context).await?;
     if let (Some(account), Some(mode)) = (&asked.account, asked.mode) {
