@@ -5,11 +5,11 @@ use std::sync::Arc;
 use axum::extract::State;
 use http::StatusCode;
 use till_core::error::{Code, Refusal};
-use till_engine::Engine;
 use till_engine::team::sessions::{self, Signed};
 use till_engine::team::tokens::Token;
 use till_engine::team::{attempts, invites};
 use till_engine::view::{InviteOfferView, SessionView};
+use till_engine::{Engine, Fail};
 use till_http::{answer, read};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -17,7 +17,7 @@ use utoipa_axum::routes;
 use super::entering::Entering;
 use super::signed::check_csrf;
 use crate::handler::request::body;
-use crate::handler::{Answered, Api, IdempotencyKey, Refusals, cookies, shown};
+use crate::handler::{Answered, Api, Failure, IdempotencyKey, Refusals, cookies, shown};
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::new()
@@ -56,21 +56,29 @@ async fn open(State(api): State<Arc<Api>>, posted: Entering<TokenRequest>) -> An
 async fn accept(State(api): State<Arc<Api>>, posted: Entering<TokenRequest>) -> Answered {
     let engine = &api.engine;
     let signed = match &posted.session {
-        Some(token) => {
-            let signed = sessions::signed_in(engine, token).await?;
-            check_csrf(&signed, posted.csrf.as_deref())?;
-            if signed.is_pending() {
-                return Err(Refusal::of(Code::SecondFactorRequired).into());
-            }
-            Some(signed)
-        }
+        Some(token) => signed_in(engine, token).await?,
         None => None,
     };
+    if let Some(signed) = &signed {
+        check_csrf(signed, posted.csrf.as_deref())?;
+        if signed.is_pending() {
+            return Err(Refusal::of(Code::SecondFactorRequired).into());
+        }
+    }
     let client = &posted.client_key();
     attempts::check_client(engine, client).await?;
     let accepted = invites::accept(engine, &posted.body.token, signed, &posted.origin).await;
     let (signed, token) = attempts::count_wrong(engine, client, accepted).await?;
     session_answer(engine, &signed, token.as_ref())
+}
+
+/// Whose session it is. One that is over counts as none: its cookie stays in the browser until somebody signs in.
+async fn signed_in(engine: &Engine, token: &str) -> Result<Option<Signed>, Failure> {
+    match sessions::signed_in(engine, token).await {
+        Ok(signed) => Ok(Some(signed)),
+        Err(Fail::Refused(refusal)) if refusal.code == Code::SessionExpired => Ok(None),
+        Err(fail) => Err(fail.into()),
+    }
 }
 
 /// Answers with the session of whoever is signed in now, and its cookie where the token is new.

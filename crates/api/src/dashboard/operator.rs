@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use scoped_futures::ScopedFutureExt as _;
-use till_engine::team::operator::OrganizationFilter;
-use till_engine::team::{applications, operator};
+use till_engine::team::applications::{self, Decision};
+use till_engine::team::operator::{self, OrganizationFilter};
 use till_engine::view::{
     ApplicationView, InvitedOrganizationView, OperatedOrganizationView, ReviewedApplicationView,
 };
@@ -77,6 +77,8 @@ body! {
         /// What the organization is told with the approval.
         #[schema(min_length = 1, max_length = 500)]
         note: Option<String> = read::shown_text(1..=REASON_CHARS_MAX),
+        /// The `submitted_at` of the application that you read: one that was handed in again since is not decided on.
+        submitted_at: Option<String> = read::text,
     }
 }
 
@@ -92,37 +94,48 @@ async fn approve(
     Id(id): Id,
     posted: SignedPosted<ApproveApplication>,
 ) -> Answered {
-    let (id, note) = (&*id, posted.body.note.as_deref());
+    let id = &*id;
+    let decision = Decision {
+        is_approved: true,
+        reason: posted.body.note.as_deref(),
+        read: posted.body.submitted_at.as_deref(),
+    };
     let approve = posted.perform(&api, |tx, context| {
-        async move { text(&applications::decide(tx, context, id, true, note).await?) }.scope_boxed()
+        async move { text(&applications::decide(tx, context, id, decision).await?) }.scope_boxed()
     });
     approve.await
 }
 
 body! {
-    pub struct GiveReason {
+    pub struct RejectApplication {
         /// What the organization is told.
         #[schema(min_length = 1, max_length = 500)]
         reason: String = read::shown_text(1..=REASON_CHARS_MAX),
+        /// The `submitted_at` of the application that you read: one that was handed in again since is not decided on.
+        submitted_at: Option<String> = read::text,
     }
 }
 
 /// Reject an application
 #[utoipa::path(
     post, path = "/v1/dashboard/operator/applications/{id}/reject", tag = "Dashboard", operation_id = "rejectApplication",
-    params(("id" = String, Path, description = "Application id"), IdempotencyKey), request_body = GiveReason,
+    params(("id" = String, Path, description = "Application id"), IdempotencyKey), request_body = RejectApplication,
     responses((status = 200, description = "The application", body = ApplicationView), Refusals),
     security(("session" = []))
 )]
 async fn reject(
     State(api): State<Arc<Api>>,
     Id(id): Id,
-    posted: SignedPosted<GiveReason>,
+    posted: SignedPosted<RejectApplication>,
 ) -> Answered {
-    let (id, reason) = (&*id, Some(&*posted.body.reason));
+    let id = &*id;
+    let decision = Decision {
+        is_approved: false,
+        reason: Some(&posted.body.reason),
+        read: posted.body.submitted_at.as_deref(),
+    };
     let reject = posted.perform(&api, |tx, context| {
-        async move { text(&applications::decide(tx, context, id, false, reason).await?) }
-            .scope_boxed()
+        async move { text(&applications::decide(tx, context, id, decision).await?) }.scope_boxed()
     });
     reject.await
 }
@@ -178,6 +191,14 @@ async fn create_organization(
         async move { text(&operator::create(tx, context, name, owner).await?) }.scope_boxed()
     });
     create.await
+}
+
+body! {
+    pub struct GiveReason {
+        /// What the organization is told.
+        #[schema(min_length = 1, max_length = 500)]
+        reason: String = read::shown_text(1..=REASON_CHARS_MAX),
+    }
 }
 
 /// Disable an organization

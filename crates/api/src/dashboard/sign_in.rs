@@ -55,12 +55,6 @@ pub struct LinkRequest {
     status: &'static str,
 }
 
-/// The browser's own token: the one it has, or a new one.
-fn browser_of<B>(engine: &Engine, posted: &Entering<B>) -> Token {
-    let own = posted.browser.clone().map(Token);
-    own.unwrap_or_else(|| Token::new(engine))
-}
-
 fn asked(engine: &Engine, browser: &Token) -> Answered {
     let accepted = LinkRequest {
         object: "link_request",
@@ -85,7 +79,8 @@ fn asked(engine: &Engine, browser: &Token) -> Answered {
 async fn ask_to_sign_in(State(api): State<Arc<Api>>, posted: Entering<EmailRequest>) -> Answered {
     let engine = &api.engine;
     let email = Email::parse(&posted.body.email)?;
-    let browser = browser_of(engine, &posted);
+    // Always a new one: somebody else may have put the one there that the browser has.
+    let browser = Token::new(engine);
     let asking = Asking {
         email: &email,
         browser: &browser.0,
@@ -104,7 +99,8 @@ async fn ask_to_sign_in(State(api): State<Arc<Api>>, posted: Entering<EmailReque
 async fn ask_to_sign_up(State(api): State<Arc<Api>>, posted: Entering<EmailRequest>) -> Answered {
     let engine = &api.engine;
     let email = Email::parse(&posted.body.email)?;
-    let browser = browser_of(engine, &posted);
+    // Always a new one: somebody else may have put the one there that the browser has.
+    let browser = Token::new(engine);
     let asking = Asking {
         email: &email,
         browser: &browser.0,

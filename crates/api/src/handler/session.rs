@@ -284,7 +284,9 @@ fn check_live(api: &Api, caller: &Caller) -> Result<(), Refusal> {
     let is_live = caller.asked.mode == Some(Mode::Live);
     let is_about_live = is_live || caller.confirm() == Confirm::ToGoLive;
     if is_about_live && !api.engine.config.live_mode {
-        return Err(Refusal::of(Code::LivemodeDisabled));
+        let message =
+            "This server runs in test mode only: the operator has not set `server.live_mode`.";
+        return Err(Refusal::new(Code::LivemodeDisabled, message));
     }
     if is_live && !caller.membership().is_some_and(organizations::is_live) {
         return Err(Refusal::of(Code::ApplicationNotApproved));

@@ -8,7 +8,7 @@ use till_engine::team::applications;
 
 use crate::browser::{Browser, invite, member, owner};
 use crate::confirmed::{give_passkey, in_test_mode_alone, operate, post_confirmed_at};
-use crate::harness::{Till, data, id, live};
+use crate::harness::{Till, data, id, live, text};
 use crate::members::noticed;
 
 fn filled() -> Value {
@@ -28,6 +28,19 @@ async fn operator(till: &Till) -> Browser {
         .await;
     browser.take_session(&reply);
     give_passkey(till, &browser).await;
+    browser
+}
+
+/// The same with a passkey that can be asked.
+async fn operator_with_key(till: &Till) -> Browser {
+    let elsewhere = in_test_mode_alone(till).await;
+    let token = invite(&elsewhere, "operator@example.com", Role::Owner, true).await;
+    let mut browser = Browser::new(till);
+    let reply = browser
+        .post("invites/accept", json!({ "token": token }))
+        .await;
+    browser.take_session(&reply);
+    browser.register_passkey().await;
     browser
 }
 
@@ -81,7 +94,10 @@ on_every_engine! {
     async fn a_server_without_live_mode_takes_no_application(world: World) {
         let till = in_test_mode_alone(&world.till().await).await;
         let first = owner(&till).await;
-        first.call("POST", "application/submit").without("idempotency-key").send().await.refused(409, "livemode_disabled", None);
+        let refused = first.call("POST", "application/submit").without("idempotency-key").send().await;
+        refused.refused(409, "livemode_disabled", None);
+        let message = text(&refused.json()["error"]["message"]);
+        assert!(message.contains("server.live_mode") && !message.contains("key"), "{message}");
         first.post("application", filled()).await.ok(200);
     }
 
@@ -174,5 +190,74 @@ on_every_engine! {
         applications::decide_at_command_line(till.engine(), &till.account.id, true).await.unwrap();
         world.clock.age_s(60);
         call().send().await.ok(200);
+    }
+
+    async fn a_yes_to_one_submission_is_none_to_the_next(world: World) {
+        let till = in_test_mode_alone(&world.till_with(live()).await).await;
+        let (first, mut operator) = (owner(&till).await, operator_with_key(&till).await);
+        give_passkey(&till, &first).await;
+        first.post("application", filled()).await.ok(200);
+        let submitted = submit(&till, &first).await.ok(200);
+        let path = format!("operator/applications/{}/approve", id(&submitted));
+        let body = json!({ "note": "Welcome." });
+        let yes = operator.confirm(&path, &body).await;
+        first.act("application/withdraw").await.ok(200);
+        first.post("application", json!({ "business_name": "Casino" })).await.ok(200);
+        world.clock.advance_s(1);
+        let again = submit(&till, &first).await.ok(200);
+        assert_ne!(again["submitted_at"], submitted["submitted_at"]);
+        let approve = |yes: &str| operator.call("POST", &path).json(&body).header("till-confirmation", yes);
+        approve(&yes).send().await.refused(403, "step_up_required", None);
+        assert_eq!(first.get("application").await.ok(200)["status"], "pending");
+        // What was read is not what is decided on.
+        let read = json!({ "note": null, "submitted_at": submitted["submitted_at"] });
+        operator.post(&path, read.clone()).await.refused(409, "application_not_reviewable", "submitted_at");
+        let reject = json!({ "reason": "No.", "submitted_at": submitted["submitted_at"] });
+        operator.post(&path.replace("approve", "reject"), reject).await.refused(409, "application_not_reviewable", "submitted_at");
+        let read = json!({ "note": null, "submitted_at": again["submitted_at"] });
+        assert_eq!(operator.confirmed(&path, read).await.ok(200)["status"], "approved");
+    }
+
+    async fn who_was_invited_to_lead_before_approval_is_invited_again(world: World) {
+        let till = in_test_mode_alone(&world.till_with(live()).await).await;
+        let (first, operator) = (owner(&till).await, operator(&till).await);
+        give_passkey(&till, &first).await;
+        first.post("application", filled()).await.ok(200);
+        let application = id(&submit(&till, &first).await.ok(200));
+        let mut made = Vec::new();
+        for (email, role) in [("o@example.com", "owner"), ("a@example.com", "admin"), ("v@example.com", "viewer")] {
+            made.push(first.post("invites", json!({ "email": email, "role": role })).await.ok(201));
+        }
+        let from_shell = invite(&till, "shell@example.com", Role::Owner, false).await;
+        let path = format!("operator/applications/{application}/approve");
+        operate(&till, &operator, &path, Some(json!({}))).await.ok(200);
+        let nobody = Browser::new(&till);
+        for (invite, status) in made.iter().zip([401, 401, 200]) {
+            let link = text(&invite["link"]);
+            let body = json!({ "token": link.split_once('=').unwrap().1 });
+            assert_eq!(nobody.post("invites/accept", body).await.status, status);
+        }
+        nobody.post("invites/accept", json!({ "token": from_shell })).await.ok(200);
+        let ended = data(&first.get("audit_events?action=invite.withdrawn").await.ok(200));
+        assert_eq!(ended.len(), 2);
+        assert!(ended.iter().all(|event| event["actor"]["type"] == "system"));
+        first.post("invites", json!({ "email": "o@example.com", "role": "owner" })).await.refused(403, "step_up_required", None);
+    }
+
+    async fn who_left_an_organisation_does_not_decide_on_its_application(world: World) {
+        let till = in_test_mode_alone(&world.till_with(live()).await).await;
+        let first = owner(&till).await;
+        let operator = operator(&till).await;
+        give_passkey(&till, &first).await;
+        let made = first.post("invites", json!({ "email": "operator@example.com", "role": "admin" })).await.ok(201);
+        let token = text(&made["link"]).split_once('=').unwrap().1.to_owned();
+        operator.post("invites/accept", json!({ "token": token })).await.ok(200);
+        operator.at(&till.account.id).act("members/leave").await.ok(200);
+        first.post("application", filled()).await.ok(200);
+        let application = id(&submit(&till, &first).await.ok(200));
+        let path = format!("operator/applications/{application}/approve");
+        operate(&till, &operator, &path, Some(json!({}))).await.refused(403, "operator_conflict", None);
+        let path = format!("operator/organizations/{}/disable", till.account.id);
+        operate(&till, &operator, &path, Some(json!({ "reason": "A brake." }))).await.ok(200);
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use till_core::role::Role;
 use till_engine::team::emails::Email;
-use till_engine::team::invites::{self, NewInvite};
+use till_engine::team::invites::{self, LinkGiven, NewInvite};
 use till_store::Tx;
 
 use crate::authenticator::Authenticator;
@@ -196,6 +196,7 @@ pub async fn invite(till: &Till, email: &str, role: Role, makes_operator: bool) 
                 role,
                 makes_operator,
                 invited_by: None,
+                link: LinkGiven::AtShell,
             };
             invites::create(tx, engine, &new).await
         }

@@ -11,28 +11,28 @@ use crate::browser::{Browser, member, owner};
 use crate::given::{confirmed, give_passkey, user_of};
 use crate::harness::{BASE, LIVE_USDC, Reply, Setup, Till, data, id, live, text, until};
 
-const FIRST: &str = "0x1111111111111111111111111111111111111111";
-const SECOND: &str = "0x2222222222222222222222222222222222222222";
+pub const FIRST: &str = "0x1111111111111111111111111111111111111111";
+pub const SECOND: &str = "0x2222222222222222222222222222222222222222";
 const DAY_S: i64 = 86_400;
 
-fn destination(address: &str) -> Value {
+pub fn destination(address: &str) -> Value {
     json!({ "kind": "destination", "family": "eip155", "address": address })
 }
 
-fn later(mut change: Value, seconds: i64) -> Value {
+pub fn later(mut change: Value, seconds: i64) -> Value {
     change["delay_seconds"] = json!(seconds);
     change
 }
 
 /// Where the test's account is paid on the networks of Ethereum's family.
-async fn paid_to(browser: &Browser) -> Value {
+pub async fn paid_to(browser: &Browser) -> Value {
     let all = data(&browser.get("destinations").await.ok(200));
     let evm = all.into_iter().find(|of| of["family"] == "eip155");
     evm.unwrap()["address"].clone()
 }
 
 /// The kinds of the notices that a user has about this, the oldest first.
-async fn told(till: &Till, browser: &Browser, target: &str) -> Vec<String> {
+pub async fn told(till: &Till, browser: &Browser, target: &str) -> Vec<String> {
     let mut reader = till.engine().db.read().await.unwrap();
     let user = user_of(browser).await;
     let all = till_store::member_notices::of_user(&mut reader, &user, None, 100)
@@ -46,7 +46,7 @@ async fn told(till: &Till, browser: &Browser, target: &str) -> Vec<String> {
 }
 
 /// Asks for a change of live mode with a passkey's yes.
-async fn ask_live(till: &Till, browser: &Browser, body: &Value) -> Reply {
+pub async fn ask_live(till: &Till, browser: &Browser, body: &Value) -> Reply {
     let path = "/v1/dashboard/changes";
     let body = body.to_string();
     let yes = confirmed(till, browser, path, body.as_bytes()).await;
@@ -232,6 +232,40 @@ on_every_engine! {
         assert_eq!(secrets().await, before);
         till.advance(60).await;
         assert_eq!(secrets().await, [vec![secret], before].concat());
+    }
+
+    async fn who_may_not_set_the_webhook_url_sees_its_host_alone(world: World) {
+        let setup = Setup { url_policy: till_core::webhook::UrlPolicy::PrivateAllowed, ..Setup::default() };
+        let till = world.till_with(setup).await;
+        let owner = owner(&till).await.in_mode("test");
+        let url = "http://127.0.0.1:9/hooks/tok_canary?key=tok_canary";
+        let set = owner.post("changes", json!({ "kind": "webhook_url", "webhook_url": url })).await.ok(201);
+        owner.post("changes", json!({ "kind": "webhook_url", "webhook_url": null })).await.ok(201);
+        owner.post("changes", json!({ "kind": "webhook_url", "webhook_url": url })).await.ok(201);
+        till.invoice().await;
+        let change = format!("changes/{}", id(&set));
+        let settings = |browser: &Browser| { let browser = browser.clone(); async move { browser.get("/v1/merchant/settings").await.ok(200) } };
+        let deliveries = |browser: &Browser| { let browser = browser.clone(); async move { data(&browser.get("/v1/webhook_deliveries").await.ok(200)) } };
+        for role in [Role::Admin, Role::Developer] {
+            let browser = member(&till, &format!("{}@example.com", role.as_str()), role).await.in_mode("test");
+            assert_eq!(settings(&browser).await["webhook_url"], url);
+            assert_eq!(browser.get(&change).await.ok(200)["to"], url);
+            assert_eq!(deliveries(&browser).await[0]["url"], url);
+        }
+        for role in [Role::Support, Role::Viewer] {
+            let browser = member(&till, &format!("{}@example.com", role.as_str()), role).await.in_mode("test");
+            assert_eq!(settings(&browser).await["webhook_url"], "http://127.0.0.1:9");
+            assert_eq!(browser.get(&change).await.ok(200)["to"], "http://127.0.0.1:9");
+            let listed = browser.get("changes").await.ok(200);
+            assert!(!listed.to_string().contains("tok_canary"), "{listed}");
+            let sent = deliveries(&browser).await;
+            assert_eq!(sent[0]["url"], "http://127.0.0.1:9");
+            if role == Role::Support {
+                let replayed = browser.act(&format!("/v1/webhook_deliveries/{}/replay", id(&sent[0]))).await.ok(200);
+                assert_eq!(replayed["url"], "http://127.0.0.1:9");
+            }
+        }
+        assert_eq!(till.get("/v1/merchant/settings").await.ok(200)["webhook_url"], url, "keys of the command line see all");
     }
 
     async fn values_that_cannot_serve_are_refused(world: World) {

@@ -5,7 +5,9 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use till_core::asset::Mode;
 use till_core::id::IdKind;
+use till_engine::Engine;
 use till_engine::merchants::accounts::{Modes, create_account};
+use till_engine::team::confirming;
 use till_store::Tx;
 use till_store::confirmations::{self, ConfirmationRow};
 use till_store::passkeys::{self, PasskeyRow};
@@ -44,6 +46,13 @@ pub async fn give_passkey(till: &Till, browser: &Browser) {
     given.await.unwrap();
 }
 
+/// What a passkey that is asked now is asked about.
+async fn about(engine: &Engine, path: &str) -> String {
+    let mut reader = engine.db.read().await.unwrap();
+    let path = format!("/v1/dashboard/{path}");
+    confirming::about(&mut reader, &path).await.unwrap()
+}
+
 /// The id of a passkey's yes to a POST of these bytes, in the organisation that is named.
 pub async fn confirm(
     till: &Till,
@@ -67,6 +76,7 @@ pub async fn confirm(
             .to_owned(),
         path: format!("/v1/dashboard/{path}"),
         body_hash: Sha256::digest(body).to_vec(),
+        about: about(engine, path).await,
         state: "{}".to_owned(),
         created_at: now,
         expires_at: now + 5 * MINUTE_MS,

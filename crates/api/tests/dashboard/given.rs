@@ -52,6 +52,7 @@ pub async fn confirmed(till: &Till, browser: &Browser, path: &str, body: &[u8]) 
         mode: browser.mode.unwrap_or_default().to_owned(),
         path: path.to_owned(),
         body_hash: Sha256::digest(body).to_vec(),
+        about: String::new(),
         state: "{}".to_owned(),
         created_at: now,
         expires_at: now + 300_000,

@@ -153,6 +153,65 @@ on_every_engine! {
         assert!(!content.contains("example.com") && !content.contains("invite="), "it is encrypted");
     }
 
+    async fn mailed_invitations_are_limited_by_address_and_inviter(world: World) {
+        let till = world.till_with(Setup { mail: true, ..Setup::default() }).await;
+        let first = owner(&till).await;
+        let body = |email: &str| json!({ "email": email, "role": "viewer" });
+        for _ in 0..5 {
+            first.post("invites", body("a@example.com")).await.ok(201);
+        }
+        let refused = first.post("invites", body("A@example.com")).await;
+        refused.refused(429, "too_many_attempts", None);
+        assert!(refused.header("retry-after").is_some());
+        let elsewhere = owner_of_another(&till).await;
+        elsewhere.post("invites", body("a@example.com")).await.refused(429, "too_many_attempts", None);
+        for at in 0..45 {
+            let made = first.post("invites", body(&format!("{at}@example.com"))).await.ok(201);
+            first.act(&format!("invites/{}/withdraw", id(&made))).await.ok(200);
+        }
+        first.post("invites", body("more@example.com")).await.refused(429, "too_many_attempts", None);
+        elsewhere.post("invites", body("more@example.com")).await.ok(201);
+        world.clock.advance_s(3_601);
+        first.post("invites", body("a@example.com")).await.ok(201);
+    }
+
+    async fn nobody_joins_a_disabled_organisation(world: World) {
+        let till = in_test_mode_alone(&world.till().await).await;
+        let first = owner(&till).await;
+        let made = invite(&first, "a@example.com", "viewer").await;
+        let disable = |is_disabled| till_engine::team::operator::set_disabled_at_command_line(till.engine(), &till.account.id, is_disabled);
+        disable(true).await.unwrap();
+        let nobody = Browser::new(&till);
+        nobody.post("invites/open", json!({ "token": token(&made) })).await.refused(401, "invite_invalid", None);
+        accept(&till, &made).await.refused(401, "invite_invalid", None);
+        disable(false).await.unwrap();
+        accept(&till, &made).await.ok(200);
+    }
+
+    async fn an_admin_does_not_replace_an_owner_s_invitation(world: World) {
+        let till = in_test_mode_alone(&world.till().await).await;
+        let (first, admin) = (owner(&till).await, member(&till, "admin@example.com", Role::Admin).await);
+        let made = invite(&first, "a@example.com", "owner").await;
+        let body = json!({ "email": "a@example.com", "role": "viewer" });
+        admin.post("invites", body.clone()).await.refused(403, "role_not_assignable", None);
+        assert_eq!(accept(&till, &made).await.ok(200)["organizations"][0]["role"], "owner");
+        let other = invite(&first, "b@example.com", "admin").await;
+        invite(&admin, "b@example.com", "viewer").await;
+        accept(&till, &other).await.refused(401, "invite_invalid", None);
+    }
+
+    async fn a_session_that_is_over_keeps_nobody_from_accepting(world: World) {
+        let till = in_test_mode_alone(&world.till().await).await;
+        let mut first = owner(&till).await;
+        let made = invite(&first, "a@example.com", "viewer").await;
+        let known = invite(&owner_of_another(&till).await, "owner@example.com", "viewer").await;
+        first.act("sign_out").await.ok(200);
+        first.post("invites/accept", json!({ "token": token(&known) })).await.refused(401, "session_missing", None);
+        let reply = first.post("invites/accept", json!({ "token": token(&made) })).await;
+        assert_eq!(first.take_session(&reply)["user"]["email"], "a@example.com");
+        first.get("session").await.ok(200);
+    }
+
     async fn where_only_the_command_line_lets_people_in_nobody_invites(world: World) {
         let dashboard = DashboardConfig { signup: Signup::Closed, ..DashboardConfig::default() };
         let till = world.till_with(Setup { dashboard, ..Setup::default() }).await;

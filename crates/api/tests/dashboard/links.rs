@@ -71,6 +71,18 @@ on_every_engine! {
         fresh.post("sign_in/link/confirm", json!({ "token": new })).await.refused(401, "magic_link_invalid", None);
     }
 
+    async fn a_browser_is_not_known_by_a_cookie_that_it_brought(world: World) {
+        let till = world.till_with(with_mail()).await;
+        owner(&till).await;
+        let mut planted = Browser::new(&till);
+        planted.known_as = Some("till_browser=planted".to_owned());
+        let other = planted.clone();
+        let token = link_for(&till, &mut planted, "owner@example.com").await;
+        assert_ne!(planted.known_as, other.known_as);
+        other.post("sign_in/link/confirm", json!({ "token": &token })).await.refused(401, "magic_link_invalid", None);
+        planted.post("sign_in/link/confirm", json!({ "token": token })).await.ok(200);
+    }
+
     async fn one_link_signs_in_once_under_concurrency(world: World) {
         let till = world.till_with(with_mail()).await;
         owner(&till).await;

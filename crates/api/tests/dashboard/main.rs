@@ -35,5 +35,7 @@ mod rotation;
 mod second_factor;
 mod sessions;
 mod sign_in;
+mod stopped;
 mod totp;
+mod unproven;
 mod user;

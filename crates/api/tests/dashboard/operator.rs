@@ -9,7 +9,7 @@ use crate::harness::{Setup, Till, data, text};
 use crate::members::noticed;
 
 /// An operator with a passkey, in an organisation of their own.
-async fn operator(till: &Till) -> Browser {
+pub async fn operator(till: &Till) -> Browser {
     let elsewhere = in_test_mode_alone(till).await;
     let token = invite(&elsewhere, "operator@example.com", Role::Owner, true).await;
     let mut browser = Browser::new(till);

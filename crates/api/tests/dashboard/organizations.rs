@@ -35,4 +35,22 @@ on_every_engine! {
         there.csrf = owner.csrf.clone();
         there.post("organizations", json!({ "name": "Second" })).await.ok(201);
     }
+
+    async fn one_person_makes_so_many_organizations(world: World) {
+        let dashboard = DashboardConfig { signup: Signup::Open, ..DashboardConfig::default() };
+        let till = world.till_with(Setup { dashboard, ..Setup::default() }).await;
+        let owner = owner(&till).await;
+        let make = |at: i64| owner.post("organizations", json!({ "name": format!("Shop {at}") }));
+        for at in 0..19 {
+            if at == 10 {
+                let refused = make(at).await;
+                refused.refused(429, "too_many_attempts", None);
+                assert!(refused.header("retry-after").is_some());
+                world.clock.advance_s(3_601);
+            }
+            make(at).await.ok(201);
+        }
+        world.clock.advance_s(3_601);
+        make(19).await.refused(400, "parameter_invalid", None);
+    }
 }

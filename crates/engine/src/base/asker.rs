@@ -80,7 +80,16 @@ impl Member {
         })
     }
 
-    /// The member's role as of this unit of work, which nobody changes before it ends. Refuses where it is not enough.
+    /// What is said of a disabled organisation, in the words of what they ask with.
+    fn disabled(&self) -> Refusal {
+        Refusal::of(match self.by {
+            Means::Key => Code::ApiKeyInvalid,
+            Means::Session { .. } => Code::AccountDisabled,
+        })
+    }
+
+    /// The member's role as of this unit of work, which nobody changes before it ends. Refuses where it is not enough, and
+    /// where the organisation was disabled or lost its live mode since the request came in.
     async fn admit(&self, tx: &mut Tx, scope: &Scope) -> Result<Role, Fail> {
         if let Means::Session { id, .. } = &self.by {
             let session = till_store::sessions::find_for_share(tx, id).await?;
@@ -88,10 +97,16 @@ impl Member {
                 return Err(Refusal::of(Code::SessionExpired).into());
             }
         }
-        let found = till_store::members::find_for_share(tx, &scope.account, &self.user).await?;
-        let role = found.ok_or_else(|| self.denied())?.role;
+        let found = till_store::members::standing_for_share(tx, &scope.account, &self.user).await?;
+        let (role, is_disabled) = found.ok_or_else(|| self.denied())?;
+        if is_disabled {
+            return Err(self.disabled().into());
+        }
         if let Some(permission) = self.needs {
             self.check(Some(role), permission, scope.mode)?;
+        }
+        if matches!(self.by, Means::Session { .. }) {
+            check_approved(tx, &scope.account, scope.mode).await?;
         }
         Ok(role)
     }
@@ -115,15 +130,26 @@ impl Asker {
             return Ok(());
         };
         let (account, mode) = (&*scope.account, scope.mode.as_str());
-        spend(tx, (&member.user, id), (account, mode), confirmation, now).await
+        let of = (account, mode, "");
+        spend(tx, (&member.user, id), of, confirmation, now).await
     }
 }
 
-/// Uses up the confirmation that a request of this user and session carries, or refuses.
+/// Refuses what a session asks for in live mode where the organisation's application is not approved. The caller holds
+/// the account.
+pub async fn check_approved(tx: &mut Tx, account: &str, mode: Mode) -> Result<(), Fail> {
+    match mode.is_live() && !till_store::applications::is_approved(tx, account).await? {
+        true => Err(Refusal::of(Code::ApplicationNotApproved).into()),
+        false => Ok(()),
+    }
+}
+
+/// Uses up the confirmation that a request of this user and session carries, or refuses. `about` is what the thing is now
+/// that it was given about, where the request does not say it all.
 pub async fn spend(
     tx: &mut Tx,
     (user, session): (&str, &str),
-    (account, mode): (&str, &str),
+    (account, mode, about): (&str, &str, &str),
     confirmation: &Confirmation,
     now: i64,
 ) -> Result<(), Fail> {
@@ -141,6 +167,7 @@ pub async fn spend(
         mode,
         path: &confirmation.path,
         body_hash: &confirmation.body_hash,
+        about,
     };
     match till_store::confirmations::spend(tx, &request, now).await? {
         true => Ok(()),

@@ -4,9 +4,11 @@ use scoped_futures::ScopedFutureExt as _;
 use serde_json::json;
 use till_core::actor::{Action, Actor};
 use till_core::application::ApplicationStatus;
+use till_core::asset::Mode;
 use till_core::error::{Code, Refusal};
 use till_core::id::IdKind;
 use till_core::page::{Page, Paged};
+use till_core::scope::Scope;
 use till_core::time;
 use till_store::Tx;
 use till_store::applications::ApplicationRow;
@@ -15,7 +17,7 @@ use till_store::audit::AuditRow;
 use super::emails::{self, Email};
 use super::notices::{self, To};
 use super::unit::TeamContext;
-use super::{operator, organizations};
+use super::{changes, operator, organizations};
 use crate::base::fail::Fail;
 use crate::base::{Change, Engine};
 use crate::merchants::accounts;
@@ -199,28 +201,68 @@ async fn reviewed(
     ))
 }
 
-/// An operator's decision. `reason` is what the organisation is told with it.
+/// Tells an application that was handed in again from the one before.
+pub fn submission(row: &ApplicationRow) -> String {
+    let at = row.submitted_at;
+    at.map(|at| at.to_string()).unwrap_or_default()
+}
+
+/// What an operator decides.
+#[derive(Clone, Copy, Debug)]
+pub struct Decision<'d> {
+    pub is_approved: bool,
+    /// What the organisation is told with it.
+    pub reason: Option<&'d str>,
+    /// The `submitted_at` of the application that the operator read.
+    pub read: Option<&'d str>,
+}
+
+/// Whether what the operator read is what they decide on.
+fn check_read(row: &ApplicationRow, read: Option<&str>) -> Result<(), Refusal> {
+    let submitted_at = row.submitted_at.map(time::show);
+    match read.is_some() && submitted_at.as_deref() != read {
+        true => {
+            let message = "The application was handed in again since then. Read it anew.";
+            Err(Refusal::new(Code::ApplicationNotReviewable, message).param("submitted_at"))
+        }
+        false => Ok(()),
+    }
+}
+
+/// An operator's decision: on the submission that the passkey was asked about, and on no later one.
 pub async fn decide(
     tx: &mut Tx,
     context: &TeamContext<'_>,
     id: &str,
-    is_approved: bool,
-    reason: Option<&str>,
+    decision: Decision<'_>,
 ) -> Result<ApplicationView, Fail> {
+    let Decision {
+        is_approved,
+        reason,
+        read,
+    } = decision;
+    let found = till_store::applications::find(tx, id).await?;
+    let account = found.ok_or_else(missing)?.account;
+    // The account first, which those who act in live mode share.
+    till_store::accounts::is_disabled_for_update(tx, &account).await?;
     let found = till_store::applications::find_for_update(tx, id).await?;
     let mut row = found.ok_or_else(missing)?;
     operator::check_conflict(tx, context, &row.account).await?;
+    operator::check_former(tx, context, &row.account).await?;
+    let submission = submission(&row);
     row.status = row.status.decided(is_approved)?;
+    check_read(&row, read)?;
+    context.require_confirmation_about(&submission)?;
     row.decided_at = Some(context.now);
     row.decided_by = Some(context.asked.user.to_string());
     row.reason = reason.map(str::to_owned);
-    let (account, action) = (Some(&*row.account), decision(is_approved));
+    let (account, action) = (Some(&*row.account), decided(is_approved));
     let event = context.audit_of(account, action, &row.id, &json!({"reason": reason}));
     settle(tx, context.engine, &row, event).await?;
     view(context.engine, &row)
 }
 
-fn decision(is_approved: bool) -> Action {
+fn decided(is_approved: bool) -> Action {
     match is_approved {
         true => Action::ApplicationApproved,
         false => Action::ApplicationRejected,
@@ -234,13 +276,43 @@ async fn settle(
     row: &ApplicationRow,
     event: AuditRow,
 ) -> Result<(), Fail> {
-    if row.status == ApplicationStatus::Approved {
-        accounts::set_up_live(tx, engine, &row.account).await?;
+    match row.status {
+        ApplicationStatus::Approved => {
+            accounts::set_up_live(tx, engine, &row.account).await?;
+            end_leading_invites(tx, engine, &row.account).await?;
+        }
+        _ => {
+            let live = Scope::new(&row.account, Mode::Live);
+            changes::end_all(tx, engine, &live).await?;
+        }
     }
     till_store::applications::update(tx, row).await?;
     till_store::audit::insert(tx, &[event]).await?;
     let to = To::Managers(&row.account);
     notices::tell(tx, engine, to, "application.decided", &row.id).await
+}
+
+/// In a live organisation nobody is invited to lead it without a passkey's yes: who was invited before is invited again.
+async fn end_leading_invites(tx: &mut Tx, engine: &Engine, account: &str) -> Result<(), Fail> {
+    let now = engine.clock.now_ms();
+    let ended = till_store::invites::end_leading(tx, account, now).await?;
+    let event = |invite: &String| AuditRow {
+        id: engine.ids.make(IdKind::AuditEvent),
+        account: Some(account.to_owned()),
+        mode: None,
+        user_id: None,
+        created_at: now,
+        actor: Actor::System,
+        action: Action::InviteWithdrawn,
+        target: invite.clone(),
+        ip: None,
+        user_agent: None,
+        session_id: None,
+        request_id: None,
+        details: json!({}).to_string(),
+    };
+    let events: Vec<AuditRow> = ended.iter().map(event).collect();
+    Ok(till_store::audit::insert(tx, &events).await?)
 }
 
 /// Approves or ends live mode at the command line, whatever state the application is in. False where it was so
@@ -256,6 +328,7 @@ pub async fn decide_at_command_line(
     };
     let decided = engine.db.write(move |tx: &mut Tx| {
         async move {
+            till_store::accounts::is_disabled_for_update(tx, account).await?;
             let found = till_store::applications::of_account_for_update(tx, account).await?;
             let Some(mut row) = found else {
                 return Ok(None);
@@ -273,7 +346,7 @@ pub async fn decide_at_command_line(
                 user_id: None,
                 created_at: now,
                 actor: Actor::Operator,
-                action: decision(is_approved),
+                action: decided(is_approved),
                 target: row.id.clone(),
                 ip: None,
                 user_agent: None,

@@ -21,6 +21,12 @@ pub enum Counted {
     /// Links asked for, by who asks.
     LinksByClient,
     SignUpsByClient,
+    /// Invitations that are mailed, by the address they go to.
+    InvitesToAddress,
+    /// The same, by who invites.
+    InvitesByUser,
+    /// New organisations, by who makes them.
+    OrganizationsByUser,
     /// Wrong codes, by the user.
     WrongCodes,
     /// Wrong tokens and failed ceremonies, by who sent them.
@@ -40,6 +46,9 @@ impl Counted {
             Counted::LinksToAddress => ("links_to_address", 5, HOUR_MS),
             Counted::LinksByClient => ("links_by_client", 20, HOUR_MS),
             Counted::SignUpsByClient => ("sign_ups_by_client", 5, HOUR_MS),
+            Counted::InvitesToAddress => ("invites_to_address", 5, HOUR_MS),
+            Counted::InvitesByUser => ("invites_by_user", 50, HOUR_MS),
+            Counted::OrganizationsByUser => ("organizations_by_user", 10, HOUR_MS),
             Counted::WrongCodes => ("wrong_codes", 5, 15 * MINUTE_MS),
             Counted::FailuresByClient => ("failures_by_client", 20, 15 * MINUTE_MS),
         };

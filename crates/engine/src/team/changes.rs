@@ -235,7 +235,7 @@ async fn apply(
     Ok(())
 }
 
-/// The time of a change has come. One that was stopped meanwhile stays so.
+/// The time of a change has come. One that was stopped meanwhile stays so; of a disabled organisation none takes effect.
 pub async fn take_effect(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result<(), Fail> {
     let (engine, scope) = (context.engine, &context.scope);
     let merchant = till_store::accounts::merchant_for_update(tx, scope).await?;
@@ -244,6 +244,9 @@ pub async fn take_effect(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result
     let Some(mut change) = found.filter(|of| of.status == ChangeStatus::Pending) else {
         return Ok(());
     };
+    if is_stopped(tx, scope).await? {
+        return end_all(tx, engine, scope).await;
+    }
     apply(tx, engine, &mut merchant, &change).await?;
     change.status = ChangeStatus::Effective;
     change.secret = None;
@@ -291,19 +294,47 @@ pub async fn end_of_member(
     role: Option<Role>,
 ) -> Result<(), Fail> {
     for mode in [Mode::Test, Mode::Live] {
-        let scope = Scope::new(account, mode);
-        for mut change in till_store::changes::pending(tx, &scope).await? {
+        let lost = |change: &ChangeRow| {
             let may = |role: Role| change.kind.needs().is_granted(role, Some(mode));
-            if change.requested_by != user || role.is_some_and(may) {
-                continue;
-            }
-            let now = Merchant::load(tx, &scope).await?.now(engine.clock.now_ms());
-            end(tx, engine, &mut change, now).await?;
-            let (by, action) = ((&scope, &Actor::System), Action::ChangeCancelled);
-            audit::record_by(tx, engine, by, action, &change.id, details(&change)).await?;
-        }
+            change.requested_by == user && !role.is_some_and(may)
+        };
+        end_where(tx, engine, &Scope::new(account, mode), lost).await?;
     }
     Ok(())
+}
+
+/// Stops all changes of an account and mode: it was disabled, or its live mode was taken away, and nobody could stop them
+/// any more.
+pub async fn end_all(tx: &mut Tx, engine: &Engine, scope: &Scope) -> Result<(), Fail> {
+    end_where(tx, engine, scope, |_| true).await
+}
+
+async fn end_where(
+    tx: &mut Tx,
+    engine: &Engine,
+    scope: &Scope,
+    is_ended: impl Fn(&ChangeRow) -> bool + Send,
+) -> Result<(), Fail> {
+    // Held, so that none of them takes effect meanwhile.
+    let Some(row) = till_store::accounts::merchant_for_update(tx, scope).await? else {
+        return Ok(());
+    };
+    let now = Merchant { row }.now(engine.clock.now_ms());
+    let waiting = till_store::changes::pending(tx, scope).await?;
+    for mut change in waiting.into_iter().filter(is_ended) {
+        end(tx, engine, &mut change, now).await?;
+        let (by, action) = ((scope, &Actor::System), Action::ChangeCancelled);
+        audit::record_by(tx, engine, by, action, &change.id, details(&change)).await?;
+    }
+    Ok(())
+}
+
+/// Whether nothing of this account and mode may take effect: it is disabled, or its live mode is not approved.
+async fn is_stopped(tx: &mut Tx, scope: &Scope) -> Result<bool, Fail> {
+    let is_disabled = till_store::accounts::is_disabled(tx, &scope.account).await?;
+    let is_live = scope.mode.is_live();
+    Ok(is_disabled
+        || (is_live && !till_store::applications::is_approved(tx, &scope.account).await?))
 }
 
 pub async fn retrieve(engine: &Engine, scope: &Scope, id: &str) -> Result<ChangeView, Fail> {

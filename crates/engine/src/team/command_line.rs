@@ -11,10 +11,11 @@ use till_store::audit::AuditRow;
 use till_store::users::UserRow;
 
 use super::emails::Email;
-use super::invites::{self, NewInvite};
+use super::invites::{self, LinkGiven, NewInvite};
+use super::inviting;
 use super::links::{self, NewLink};
 use super::notices::{self, To};
-use super::{inviting, users};
+use super::users::{self, Proof};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 
@@ -70,6 +71,7 @@ pub async fn invite(
                 role,
                 makes_operator,
                 invited_by: None,
+                link: LinkGiven::AtShell,
             };
             let (row, token) = invites::create(tx, engine, &new).await?;
             let details = json!({"role": role.as_str(), "operator": makes_operator});
@@ -93,25 +95,41 @@ pub async fn invite(
 pub struct UserLink {
     pub user: String,
     pub link: NewLink,
+    /// Whether passkeys, codes and sessions were removed that somebody else may have set up.
+    pub was_reset: bool,
 }
 
-async fn link_for(tx: &mut Tx, engine: &Engine, user: &UserRow) -> Result<UserLink, Fail> {
+async fn link_for(
+    tx: &mut Tx,
+    engine: &Engine,
+    user: &UserRow,
+    was_reset: bool,
+) -> Result<UserLink, Fail> {
     Ok(UserLink {
         user: user.id.clone(),
         link: links::create_cli_link(tx, engine, user).await?,
+        was_reset,
     })
 }
 
-/// Makes whoever has this address an operator, and a user if need be.
+/// Makes whoever has this address an operator, and a user if need be. Where nobody ever showed that the address is theirs,
+/// as on a server without mail on which whoever invites is shown the link, all that was set up under it is removed first.
 pub async fn create_operator(engine: &Engine, email: &Email) -> Result<UserLink, Fail> {
     let made = engine.db.write(move |tx: &mut Tx| {
         async move {
-            let user = match users::by_email(engine, tx, email).await? {
-                Some(user) => user,
-                None => users::create(tx, engine, email).await?,
+            let (user, was_reset) = match users::by_email(engine, tx, email).await? {
+                Some(user) if user.is_proven() => (user, false),
+                Some(user) => {
+                    recover(tx, engine, &user).await?;
+                    (user, true)
+                }
+                None => {
+                    let proof = Some(Proof::Shell);
+                    (users::create(tx, engine, email, proof).await?, false)
+                }
             };
             till_store::users::set_operator(tx, &user.id, true).await?;
-            link_for(tx, engine, &user).await
+            link_for(tx, engine, &user, was_reset).await
         }
         .scope_boxed()
     });
@@ -138,7 +156,7 @@ pub async fn sign_in_link(engine: &Engine, email: &Email) -> Result<Option<UserL
     let made = engine.db.write(move |tx: &mut Tx| {
         async move {
             match users::by_email(engine, tx, email).await? {
-                Some(user) => link_for(tx, engine, &user).await.map(Some),
+                Some(user) => link_for(tx, engine, &user, false).await.map(Some),
                 None => Ok(None),
             }
         }
@@ -154,14 +172,20 @@ pub async fn reset(engine: &Engine, email: &Email) -> Result<Option<UserLink>, F
             let Some(user) = users::by_email(engine, tx, email).await? else {
                 return Ok(None);
             };
-            take_away(tx, engine, &user).await?;
-            let (to, kind) = (To::User(&user.id), "account.recovered");
-            notices::tell(tx, engine, to, kind, &user.id).await?;
-            link_for(tx, engine, &user).await.map(Some)
+            recover(tx, engine, &user).await?;
+            link_for(tx, engine, &user, true).await.map(Some)
         }
         .scope_boxed()
     });
     reset.await
+}
+
+/// From here on only a link of the command line leads in, or of the mailbox.
+async fn recover(tx: &mut Tx, engine: &Engine, user: &UserRow) -> Result<(), Fail> {
+    take_away(tx, engine, user).await?;
+    till_store::users::set_shell_verified(tx, &user.id).await?;
+    let (to, kind) = (To::User(&user.id), "account.recovered");
+    notices::tell(tx, engine, to, kind, &user.id).await
 }
 
 async fn take_away(tx: &mut Tx, engine: &Engine, user: &UserRow) -> Result<(), Fail> {

@@ -8,14 +8,14 @@ use till_core::asset::Mode;
 use till_core::error::{Code, Refusal};
 use till_core::id::IdKind;
 use till_core::time;
-use till_store::Tx;
 use till_store::confirmations::ConfirmationRow;
+use till_store::{Queries, Tx};
 
 use super::attempts::{self, Counted};
 use super::ceremonies::{self, LIFE_MS};
-use super::sessions;
 use super::tokens::Token;
 use super::unit::{SignedRequest, TeamContext};
+use super::{applications, sessions};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::view::ConfirmationView;
@@ -50,6 +50,7 @@ pub async fn begin(
         mode: target.mode.map_or("", Mode::as_str).to_owned(),
         path: target.path.clone(),
         body_hash: target.body_hash.to_vec(),
+        about: about(tx, &target.path).await?,
         state,
         created_at: context.now,
         expires_at: context.now + LIFE_MS,
@@ -59,6 +60,22 @@ pub async fn begin(
     };
     till_store::confirmations::insert(tx, &confirmation).await?;
     Ok(view(&confirmation, Some(options)))
+}
+
+/// What a request of this path is about, where that may change before it is sent: of a decision on an application, which
+/// of its submissions.
+pub async fn about(q: &mut impl Queries, path: &str) -> Result<String, Fail> {
+    let rest = path.strip_prefix("/v1/dashboard/operator/applications/");
+    match rest.and_then(|rest| rest.split_once('/')) {
+        Some((id, _)) => {
+            let found = till_store::applications::find(q, id).await?;
+            Ok(found
+                .as_ref()
+                .map(applications::submission)
+                .unwrap_or_default())
+        }
+        None => Ok(String::new()),
+    }
 }
 
 fn view(confirmation: &ConfirmationRow, options: Option<Value>) -> ConfirmationView {

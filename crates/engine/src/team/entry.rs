@@ -18,7 +18,8 @@ use super::links::{self, LinkKind};
 use super::own_log::{self, Of};
 use super::sessions::{self, Issued, Signed};
 use super::tokens::{self, Token};
-use super::{totp, users};
+use super::totp;
+use super::users::{self, Proof};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::view::CeremonyView;
@@ -54,6 +55,15 @@ async fn entered(tx: &mut Tx, engine: &Engine, issued: Issued) -> Result<Entered
     Ok((signed, issued.token))
 }
 
+/// What coming in this way says about the user's address: by a link, that it is theirs.
+fn proof_of(method: &str) -> Option<Proof> {
+    match method {
+        "link" | "sign_up" => Some(Proof::Mail),
+        "cli" => Some(Proof::Shell),
+        _ => None,
+    }
+}
+
 /// Starts a session in place of the one that came along.
 async fn begin(
     tx: &mut Tx,
@@ -70,11 +80,15 @@ async fn begin(
     }
     let passkeys = till_store::passkeys::count_of(tx, &user.id).await?;
     let has_second = passkeys > 0 || user.totp_seed.is_some();
-    let by_link = matches!(method, "link" | "cli" | "sign_up");
-    let state = match by_link && has_second {
+    let proof = proof_of(method);
+    let state = match proof.is_some() && has_second {
         true => sessions::PENDING,
         false => sessions::ACTIVE,
     };
+    // Who still has to give a second factor may not be who set it up: then the link alone shows nothing.
+    if let (Some(proof), sessions::ACTIVE) = (proof, state) {
+        users::prove(tx, engine, user, proof, "").await?;
+    }
     let issued = sessions::start(tx, engine, user, method, state, &arrival.origin).await?;
     if state == sessions::ACTIVE {
         succeeded(tx, engine, &issued.session, &arrival.origin).await?;
@@ -135,9 +149,6 @@ pub async fn by_link(engine: &Engine, token: &str, arrival: &Arrival) -> Result<
             };
             let user = users::find(tx, &user).await?;
             let is_cli = link == LinkKind::Cli.as_str();
-            if !is_cli {
-                till_store::users::set_verified(tx, &user.id).await?;
-            }
             let method = if is_cli { "cli" } else { "link" };
             Ok(Ok(begin(tx, engine, &user, method, arrival).await?))
         }
@@ -164,7 +175,6 @@ pub async fn by_sign_up(engine: &Engine, token: &str, arrival: &Arrival) -> Resu
                 Some(user) => user,
                 None => new_user(tx, engine, &email).await?,
             };
-            till_store::users::set_verified(tx, &user.id).await?;
             Ok(Ok(begin(tx, engine, &user, "sign_up", arrival).await?))
         }
         .scope_boxed()
@@ -173,7 +183,7 @@ pub async fn by_sign_up(engine: &Engine, token: &str, arrival: &Arrival) -> Resu
 }
 
 async fn new_user(tx: &mut Tx, engine: &Engine, email: &Email) -> Result<UserRow, Fail> {
-    match users::create(tx, engine, email).await {
+    match users::create(tx, engine, email, None).await {
         // Somebody made one of the same address meanwhile.
         Err(Fail::Store(error, _)) if error.violates("users") => Err(Fail::Again),
         created => created,
@@ -305,6 +315,10 @@ pub async fn by_second_factor(
                 Ok(method) => method,
                 Err(refusal) => return Ok(Err(refusal)),
             };
+            if let Some(proof) = proof_of(&session.method) {
+                let user = users::find(tx, &signed.user.id).await?;
+                users::prove(tx, engine, &user, proof, &session.id).await?;
+            }
             let issued = sessions::renew(tx, engine, &session, method).await?;
             succeeded(tx, engine, &issued.session, origin).await?;
             Ok(Ok(entered(tx, engine, issued).await?))

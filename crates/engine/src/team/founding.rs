@@ -9,6 +9,7 @@ use till_store::Tx;
 use till_store::audit::AuditRow;
 use till_store::members::MemberRow;
 
+use super::attempts::{self, Counted};
 use super::organizations;
 use super::unit::TeamContext;
 use super::users;
@@ -17,12 +18,31 @@ use crate::base::{Engine, Signup};
 use crate::merchants::accounts::{Modes, create_in};
 use crate::view::{NewOrganizationView, TestKeysView};
 
+/// Organisations that one person owns, unless an operator makes them.
+const OWNED_MAX: usize = 20;
+
 /// Whether a user may make organisations: anybody where anybody may sign up, operators everywhere.
 pub fn may_found(engine: &Engine, is_operator: bool) -> Result<(), Refusal> {
     match is_operator || engine.config.dashboard.signup == Signup::Open {
         true => Ok(()),
         false => Err(Refusal::of(Code::PermissionDenied)),
     }
+}
+
+/// Nobody fills the server with organisations: so many an hour, and so many that one person owns.
+async fn check_count(tx: &mut Tx, engine: &Engine, user: &str) -> Result<(), Fail> {
+    let counted = Counted::OrganizationsByUser;
+    attempts::check(tx, engine, counted, user).await?;
+    attempts::count(tx, engine, counted, user).await?;
+    // Held, so that two requests at once count each other's.
+    till_store::users::find_for_update(tx, user).await?;
+    let all = till_store::members::of_user(tx, user).await?;
+    let owned = all.iter().filter(|of| of.role == Role::Owner.as_str());
+    if owned.count() >= OWNED_MAX {
+        let message = format!("A person owns at most {OWNED_MAX} organizations.");
+        return Err(Refusal::new(Code::ParameterInvalid, message).into());
+    }
+    Ok(())
 }
 
 /// Makes an organisation with test mode set up, whose owner is who asks.
@@ -34,6 +54,9 @@ pub async fn found(
     let (engine, asked) = (context.engine, context.asked);
     let user = users::find(tx, &asked.user).await?;
     may_found(engine, user.is_operator)?;
+    if !user.is_operator {
+        check_count(tx, engine, &user.id).await?;
+    }
     let made = create_in(tx, engine, name, Modes::TestOnly, &[]).await?;
     let member = MemberRow {
         account: made.id.clone(),

@@ -14,10 +14,11 @@ use till_store::members::MemberRow;
 use till_store::users::UserRow;
 
 use super::emails::{self, Email};
+use super::entry;
 use super::notices::{self, To};
 use super::sessions::{self, Issued, Signed};
 use super::tokens::{self, Token};
-use super::{entry, users};
+use super::users::{self, Proof};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::view::{InviteOfferView, OfferedOrganization};
@@ -35,6 +36,18 @@ pub struct NewInvite<'i> {
     pub makes_operator: bool,
     /// None at the command line.
     pub invited_by: Option<&'i str>,
+    pub link: LinkGiven,
+}
+
+/// Who gets to see the link of an invitation: who accepts it shows by it that the address is theirs, or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkGiven {
+    /// Whoever reads the mail to the address.
+    ByMail,
+    /// Whoever invites.
+    ToInviter,
+    /// Whoever has the server's command line.
+    AtShell,
 }
 
 /// Makes an invitation and ends older ones to the same address; the token goes into its link.
@@ -53,6 +66,8 @@ pub async fn create(
         email_tag: new.email.tag(engine),
         role: new.role,
         makes_operator: new.makes_operator,
+        is_mailed: new.link == LinkGiven::ByMail,
+        is_from_shell: new.link == LinkGiven::AtShell,
         invited_by: new.invited_by.map(str::to_owned),
         created_at: now,
         expires_at: now + LIFE_MS,
@@ -84,6 +99,9 @@ pub async fn open(engine: &Engine, token: &str) -> Result<InviteOfferView, Fail>
     let invite = till_store::invites::by_token(&mut reader, &tokens::hash(token)).await?;
     let open = |invite: &InviteRow| invite.is_open(engine.clock.now_ms());
     let invite = invite.filter(open).ok_or_else(invalid)?;
+    if till_store::accounts::is_disabled(&mut reader, &invite.account).await? {
+        return Err(invalid().into());
+    }
     let email = emails::open(engine, &invite.id, &invite.email)?;
     let user = users::by_email(engine, &mut reader, &Email::parse(&email)?).await?;
     let name = till_store::accounts::name(&mut reader, &invite.account).await?;
@@ -140,6 +158,9 @@ async fn accept_in(
     let found = till_store::invites::by_token(tx, &hash).await?;
     let found = found.ok_or_else(invalid)?;
     till_store::members::all_for_update(tx, &found.account).await?;
+    if till_store::accounts::is_disabled_for_share(tx, &found.account).await? {
+        return Err(invalid().into());
+    }
     let invite = till_store::invites::by_token_for_update(tx, &hash).await?;
     let invite = invite
         .filter(|invite| invite.is_open(now))
@@ -151,7 +172,7 @@ async fn accept_in(
         (Some(known), Some(signed)) if known.id == signed.user.id => (known, None),
         (_, Some(_)) => return Err(invalid().into()),
         (None, None) => {
-            let user = users::create(tx, engine, &email).await?;
+            let user = users::create(tx, engine, &email, proof(&invite)).await?;
             let session =
                 sessions::start(tx, engine, &user, "invite", sessions::ACTIVE, origin).await?;
             (user, Some(session))
@@ -161,6 +182,27 @@ async fn accept_in(
     Ok(issued)
 }
 
+/// What accepting an invitation says about the address of somebody who is new.
+fn proof(invite: &InviteRow) -> Option<Proof> {
+    match (invite.is_mailed, invite.is_from_shell) {
+        (true, _) => Some(Proof::Mail),
+        (false, true) => Some(Proof::Shell),
+        (false, false) => None,
+    }
+}
+
+/// Nobody becomes an operator under an address that was never shown to be theirs.
+fn check_operator(invite: &InviteRow, user: &UserRow) -> Result<(), Refusal> {
+    match invite.makes_operator && !user.is_proven() {
+        true => {
+            let message = "This invitation makes an operator, and nobody has shown yet that the address is yours. \
+                 Have `till user reset` give you a link to sign in with first.";
+            Err(Refusal::new(Code::InviteInvalid, message))
+        }
+        false => Ok(()),
+    }
+}
+
 async fn join(
     tx: &mut Tx,
     engine: &Engine,
@@ -168,6 +210,7 @@ async fn join(
     user: &UserRow,
     origin: &Origin,
 ) -> Result<(), Fail> {
+    check_operator(invite, user)?;
     let now = engine.clock.now_ms();
     let members = till_store::members::all_for_update(tx, &invite.account).await?;
     if members.iter().any(|member| member.user_id == user.id) {

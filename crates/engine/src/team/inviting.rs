@@ -12,10 +12,11 @@ use till_core::time;
 use till_store::invites::InviteRow;
 use till_store::{Queries, Tx};
 
+use super::attempts::{self, Counted};
 use super::emails::{self, Email};
-use super::invites::{self, MEMBERS_MAX, NewInvite};
+use super::invites::{self, LinkGiven, MEMBERS_MAX, NewInvite};
 use super::unit::TeamContext;
-use super::{link_mails, organizations, users};
+use super::{link_mails, users};
 use crate::base::fail::Fail;
 use crate::base::{Engine, Signup};
 use crate::view::{InviteView, PersonView};
@@ -37,11 +38,18 @@ pub async fn invite(
         return Err(Refusal::new(Code::FeatureUnavailable, message).into());
     }
     let account = context.account()?;
+    let (address, user) = (lower(email), &context.asked.user);
+    if engine.mailer.is_some() {
+        attempts::check(tx, engine, Counted::InvitesToAddress, &address).await?;
+        attempts::check(tx, engine, Counted::InvitesByUser, user).await?;
+        attempts::count(tx, engine, Counted::InvitesByUser, user).await?;
+    }
     if !context.role.is_some_and(|own| own.may_assign(role)) {
         return Err(Refusal::of(Code::RoleNotAssignable).param("role").into());
     }
     check_member(tx, engine, account, email).await?;
-    let is_live = organizations::is_live_account(tx, account).await?;
+    check_replaced(tx, context, email).await?;
+    let is_live = till_store::applications::is_approved(tx, account).await?;
     if member::needs_passkey(is_live, &[role]) {
         context.require_confirmation();
     }
@@ -51,6 +59,7 @@ pub async fn invite(
         role,
         makes_operator: false,
         invited_by: Some(&context.asked.user),
+        link: link_given(engine),
     };
     let (row, link) = offer(tx, engine, &new).await?;
     let details = json!({"role": role.as_str()});
@@ -60,6 +69,18 @@ pub async fn invite(
     let mut shown = view(tx, engine, &row).await?;
     shown.link = link;
     Ok(shown)
+}
+
+fn lower(email: &Email) -> String {
+    email.as_str().to_ascii_lowercase()
+}
+
+/// Who gets to see the links of invitations that are made at the dashboard.
+pub fn link_given(engine: &Engine) -> LinkGiven {
+    match engine.mailer {
+        Some(_) => LinkGiven::ByMail,
+        None => LinkGiven::ToInviter,
+    }
 }
 
 /// Nobody is invited where they are already, nor where there is no room.
@@ -81,6 +102,21 @@ pub async fn check_member(
     }
 }
 
+/// An invitation ends those to the same address: not by whoever could not have made them.
+async fn check_replaced(tx: &mut Tx, context: &TeamContext<'_>, email: &Email) -> Result<(), Fail> {
+    let (engine, account) = (context.engine, context.account()?);
+    let open = till_store::invites::open_to(tx, account, &email.tags(engine), context.now).await?;
+    let may_give = |role: &Role| context.role.is_some_and(|own| own.may_assign(*role));
+    match open.iter().all(may_give) {
+        true => Ok(()),
+        false => {
+            let message =
+                "There is an open invitation of this address that only an owner may replace.";
+            Err(Refusal::new(Code::RoleNotAssignable, message).into())
+        }
+    }
+}
+
 /// Makes the invitation and mails its link; the link itself where there is no mail.
 pub async fn offer(
     tx: &mut Tx,
@@ -94,9 +130,13 @@ pub async fn offer(
         return Err(Refusal::new(Code::ParameterInvalid, message).into());
     }
     let link = invites::link(engine, &token);
-    if engine.mailer.is_none() {
+    if new.link != LinkGiven::ByMail {
         return Ok((row, Some(link)));
     }
+    // Whoever invites, from however many organisations, must not flood somebody's mailbox.
+    let (counted, address) = (Counted::InvitesToAddress, lower(new.email));
+    attempts::check(tx, engine, counted, &address).await?;
+    attempts::count(tx, engine, counted, &address).await?;
     let to = (new.email, None);
     link_mails::queue(tx, engine, "invite", to, &link, row.expires_at).await?;
     Ok((row, None))

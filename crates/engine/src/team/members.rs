@@ -12,7 +12,7 @@ use till_store::{Queries, Tx};
 
 use super::notices::{self, To};
 use super::unit::TeamContext;
-use super::{changes, emails, inviting, organizations};
+use super::{changes, emails, inviting};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::view::{MemberKeys, MemberView};
@@ -71,7 +71,7 @@ async fn target(tx: &mut Tx, context: &TeamContext<'_>, user: &str) -> Result<Me
 
 /// Asks for a passkey's yes where the organisation is live and somebody who leads it is touched.
 async fn ask_passkey(tx: &mut Tx, context: &TeamContext<'_>, roles: &[Role]) -> Result<(), Fail> {
-    let is_live = organizations::is_live_account(tx, context.account()?).await?;
+    let is_live = till_store::applications::is_approved(tx, context.account()?).await?;
     if member::needs_passkey(is_live, roles) {
         context.require_confirmation();
     }

@@ -4,10 +4,12 @@
 use scoped_futures::ScopedFutureExt as _;
 use serde_json::json;
 use till_core::actor::{Action, Actor};
+use till_core::asset::Mode;
 use till_core::error::{Code, Refusal};
 use till_core::id::IdKind;
 use till_core::page::{Page, Paged};
 use till_core::role::Role;
+use till_core::scope::Scope;
 use till_core::time::{self, DAY_MS};
 use till_store::Tx;
 pub use till_store::accounts::OrganizationFilter;
@@ -19,7 +21,7 @@ use super::emails::{self, Email};
 use super::invites::NewInvite;
 use super::notices::{self, To};
 use super::unit::TeamContext;
-use super::{inviting, organizations};
+use super::{changes, inviting, organizations};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::merchants::accounts::{self, Modes};
@@ -43,6 +45,18 @@ pub async fn check_conflict(
     match own {
         Some(_) => Err(Refusal::of(Code::OperatorConflict).into()),
         None => Ok(()),
+    }
+}
+
+/// Nor on the application of one they belonged to: who leaves to decide may be let in again.
+pub async fn check_former(
+    tx: &mut Tx,
+    context: &TeamContext<'_>,
+    account: &str,
+) -> Result<(), Fail> {
+    match till_store::audit::was_member(tx, account, &context.asked.user).await? {
+        true => Err(Refusal::of(Code::OperatorConflict).into()),
+        false => Ok(()),
     }
 }
 
@@ -101,6 +115,7 @@ pub async fn create(
         role: Role::Owner,
         makes_operator: false,
         invited_by: None,
+        link: inviting::link_given(engine),
     };
     let (invite, link) = inviting::offer(tx, engine, &new).await?;
     let (log, details) = (Some(&*account.id), json!({"name": name}));
@@ -154,6 +169,11 @@ async fn switch(
 ) -> Result<(), Fail> {
     let at = disable.then_some(event.created_at);
     till_store::accounts::set_disabled(tx, account, at, reason).await?;
+    if disable {
+        for mode in [Mode::Test, Mode::Live] {
+            changes::end_all(tx, engine, &Scope::new(account, mode)).await?;
+        }
+    }
     let kind = event.action.as_str();
     till_store::audit::insert(tx, &[event]).await?;
     notices::tell(tx, engine, To::Managers(account), kind, account).await

@@ -5,9 +5,9 @@ use till_core::actor::Action;
 use till_core::application::ApplicationStatus;
 use till_core::error::{Code, Refusal};
 use till_core::time;
+use till_store::Tx;
 use till_store::accounts::OrganizationRow;
 pub use till_store::members::MembershipRow;
-use till_store::{Queries, Tx};
 
 use super::unit::TeamContext;
 use crate::base::fail::Fail;
@@ -51,12 +51,6 @@ pub fn view_of(row: &OrganizationRow) -> OrganizationView {
 /// Whether its application for live mode is approved.
 pub fn is_live(membership: &MembershipRow) -> bool {
     membership.application_status.as_deref() == Some(APPROVED)
-}
-
-/// The same for an account, as of now.
-pub async fn is_live_account(q: &mut impl Queries, account: &str) -> Result<bool, Fail> {
-    let application = till_store::applications::of_account(q, account).await?;
-    Ok(application.is_some_and(|it| it.status == ApplicationStatus::Approved))
 }
 
 /// Gives the organisation another name.

@@ -1,8 +1,8 @@
 //! Units of work of people who are signed in: rights are those at commit time, and what needs a passkey's yes is
 //! committed only with it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use scoped_futures::{ScopedBoxFuture, ScopedFutureExt as _};
 use till_core::actor::{Action, Actor, Origin};
@@ -69,12 +69,13 @@ pub enum Needs {
 }
 
 impl Needs {
-    /// Whether the request may change who belongs to the organisation. Then all members are held from the start: two
-    /// who each hold their own row and ask for the other's would wait for each other.
+    /// Whether the request may change who belongs to the organisation, or the organisation itself. Then all members are
+    /// held from the start: two who each hold their own row and ask for the other's would wait for each other.
     fn may_change_members(self) -> bool {
         matches!(
             self,
-            Needs::Membership | Needs::Permission(Permission::MembersWrite)
+            Needs::Membership
+                | Needs::Permission(Permission::MembersWrite | Permission::OrganizationWrite)
         )
     }
 }
@@ -89,6 +90,8 @@ pub struct TeamContext<'e> {
     pub role: Option<Role>,
     pub effects: &'e Effects,
     needs_confirmation: AtomicBool,
+    /// What the confirmation must be about.
+    about: OnceLock<String>,
 }
 
 impl TeamContext<'_> {
@@ -117,6 +120,14 @@ impl TeamContext<'_> {
         self.needs_confirmation.store(true, Ordering::Relaxed);
     }
 
+    /// The same, where what the request is about may have changed since the passkey was asked: its yes counts only for the
+    /// thing as it was then.
+    pub fn require_confirmation_about(&self, about: &str) -> Result<(), Fail> {
+        self.require_confirmation();
+        let set = self.about.set(about.to_owned());
+        set.map_err(|_| Fail::broken("a confirmation about two things"))
+    }
+
     /// Uses up the confirmation that the request carries, or refuses: last of all, so that nobody is asked for a passkey in
     /// vain.
     async fn spend(&self, tx: &mut Tx) -> Result<(), Fail> {
@@ -124,6 +135,7 @@ impl TeamContext<'_> {
         let of = (
             asked.account.as_deref().unwrap_or_default(),
             asked.mode.map_or("", Mode::as_str),
+            self.about.get().map_or("", String::as_str),
         );
         let by = (&*asked.user, &*asked.session);
         asker::spend(tx, by, of, &asked.confirmation, self.now).await
@@ -277,22 +289,40 @@ async fn load<'e>(
         role,
         effects,
         needs_confirmation: AtomicBool::new(false),
+        about: OnceLock::new(),
     };
     admit(tx, &context).await?;
+    if let (Some(account), Some(mode)) = (&asked.account, asked.mode) {
+        asker::check_approved(tx, account, mode).await?;
+    }
     Ok(context)
 }
 
-/// What the caller is in the organisation, which nobody changes before the unit of work ends.
+/// What the caller is in the organisation. Neither that nor the organisation's state changes before the unit of work
+/// ends; of a disabled one nothing is done.
 async fn role_in(tx: &mut Tx, asked: &SignedRequest, account: &str) -> Result<Option<Role>, Fail> {
-    let member = match asked.needs.may_change_members() {
-        true => {
-            let all = till_store::members::all_for_update(tx, account).await?;
-            all.into_iter()
-                .find(|member| *member.user_id == *asked.user)
-        }
-        false => till_store::members::find_for_share(tx, account, &asked.user).await?,
+    let user = &*asked.user;
+    // Members before the account, as everybody holds them.
+    let (role, is_disabled) = if asked.needs.may_change_members() {
+        let all = till_store::members::all_for_update(tx, account).await?;
+        let own = all.into_iter().find(|member| member.user_id == user);
+        let is_disabled = match asked.needs {
+            Needs::Permission(Permission::OrganizationWrite) => {
+                till_store::accounts::is_disabled_for_update(tx, account).await?
+            }
+            _ => till_store::accounts::is_disabled_for_share(tx, account).await?,
+        };
+        (own.map(|member| member.role), is_disabled)
+    } else {
+        let found = till_store::members::standing_for_share(tx, account, user).await?;
+        found.map_or((None, false), |(role, is_disabled)| {
+            (Some(role), is_disabled)
+        })
     };
-    Ok(member.map(|member| member.role))
+    match is_disabled {
+        true => Err(Refusal::of(Code::AccountDisabled).into()),
+        false => Ok(role),
+    }
 }
 
 /// Whether the caller still is what the request needs.

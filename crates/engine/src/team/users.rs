@@ -36,13 +36,48 @@ pub async fn email_of(
     found.as_ref().map(open).transpose()
 }
 
+/// How it was shown that an address is its user's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// By a link that was mailed to it.
+    Mail,
+    /// By a link that the server's command line gave.
+    Shell,
+}
+
+/// Writes down that the address was shown to be the user's. Sessions of a time when anybody might have been behind it
+/// end, but for the one of this id.
+pub async fn prove(
+    tx: &mut Tx,
+    engine: &Engine,
+    user: &UserRow,
+    proof: Proof,
+    session: &str,
+) -> Result<(), Fail> {
+    if !user.is_proven() {
+        let now = engine.clock.now_ms();
+        till_store::sessions::end_all_but(tx, &user.id, session, now).await?;
+    }
+    match proof {
+        Proof::Mail => till_store::users::set_verified(tx, &user.id).await?,
+        Proof::Shell => till_store::users::set_shell_verified(tx, &user.id).await?,
+    }
+    Ok(())
+}
+
 /// Makes a user of an address that nobody has.
-pub async fn create(tx: &mut Tx, engine: &Engine, email: &Email) -> Result<UserRow, Fail> {
+pub async fn create(
+    tx: &mut Tx,
+    engine: &Engine,
+    email: &Email,
+    proof: Option<Proof>,
+) -> Result<UserRow, Fail> {
     let id = engine.ids.make(IdKind::User);
     let user = UserRow {
         email: email.seal(engine, &id)?,
         email_tag: email.tag(engine),
-        email_verified: false,
+        email_verified: proof == Some(Proof::Mail),
+        shell_verified: proof == Some(Proof::Shell),
         name: None,
         locale: None,
         is_operator: false,

@@ -16,7 +16,7 @@ use crate::world::{World, mute};
 async fn user(world: &World, email: &Email) -> String {
     let engine = &world.engine;
     let made = engine.db.write(move |tx: &mut Tx| {
-        async move { Ok::<_, Fail>(users::create(tx, engine, email).await?.id) }.scope_boxed()
+        async move { Ok::<_, Fail>(users::create(tx, engine, email, None).await?.id) }.scope_boxed()
     });
     made.await.unwrap()
 }

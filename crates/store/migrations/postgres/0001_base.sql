@@ -537,6 +537,8 @@ CREATE TABLE users (
     email_tag BYTEA NOT NULL,
     -- 1 once a mailed link was used.
     email_verified BIGINT NOT NULL CHECK (email_verified IN (0, 1)),
+    -- 1 once the command line vouched for whoever has the address.
+    shell_verified BIGINT NOT NULL CHECK (shell_verified IN (0, 1)),
     name TEXT COLLATE "C",
     locale TEXT COLLATE "C",
     is_operator BIGINT NOT NULL CHECK (is_operator IN (0, 1)),
@@ -612,6 +614,9 @@ CREATE TABLE invites (
     role TEXT COLLATE "C" NOT NULL,
     -- 1 where accepting it makes an operator.
     makes_operator BIGINT NOT NULL CHECK (makes_operator IN (0, 1)),
+    -- 1 where its link went out by mail alone; 1 where the command line showed it. Else who invited was shown it.
+    is_mailed BIGINT NOT NULL CHECK (is_mailed IN (0, 1)),
+    is_from_shell BIGINT NOT NULL CHECK (is_from_shell IN (0, 1)),
     -- None for one from the command line.
     invited_by TEXT COLLATE "C" REFERENCES users (id),
     created_at BIGINT NOT NULL,
@@ -660,6 +665,8 @@ CREATE TABLE confirmations (
     mode TEXT COLLATE "C" NOT NULL,
     path TEXT COLLATE "C" NOT NULL,
     body_hash BYTEA NOT NULL,
+    -- What the thing was that the passkey was asked about, where it may change before the request; else empty.
+    about TEXT NOT NULL,
     -- As in `ceremonies`.
     state TEXT COLLATE "C" NOT NULL,
     created_at BIGINT NOT NULL,
@@ -719,7 +726,7 @@ CREATE TABLE changes (
     -- Real time in live mode, business time in test mode.
     requested_at BIGINT NOT NULL,
     effective_at BIGINT NOT NULL,
-    -- None where it ended because whoever asked for it lost the right to.
+    -- None where it ended because whoever asked for it lost the right to, or the organisation was disabled.
     cancelled_by TEXT COLLATE "C",
     cancelled_at BIGINT,
     FOREIGN KEY (account, mode) REFERENCES merchants (account, mode)

@@ -542,6 +542,8 @@ CREATE TABLE users (
     email_tag BLOB NOT NULL,
     -- 1 once a mailed link was used.
     email_verified INTEGER NOT NULL CHECK (email_verified IN (0, 1)),
+    -- 1 once the command line vouched for whoever has the address.
+    shell_verified INTEGER NOT NULL CHECK (shell_verified IN (0, 1)),
     name TEXT,
     locale TEXT,
     is_operator INTEGER NOT NULL CHECK (is_operator IN (0, 1)),
@@ -617,6 +619,9 @@ CREATE TABLE invites (
     role TEXT NOT NULL,
     -- 1 where accepting it makes an operator.
     makes_operator INTEGER NOT NULL CHECK (makes_operator IN (0, 1)),
+    -- 1 where its link went out by mail alone; 1 where the command line showed it. Else who invited was shown it.
+    is_mailed INTEGER NOT NULL CHECK (is_mailed IN (0, 1)),
+    is_from_shell INTEGER NOT NULL CHECK (is_from_shell IN (0, 1)),
     -- None for one from the command line.
     invited_by TEXT REFERENCES users (id),
     created_at INTEGER NOT NULL,
@@ -665,6 +670,8 @@ CREATE TABLE confirmations (
     mode TEXT NOT NULL,
     path TEXT NOT NULL,
     body_hash BLOB NOT NULL,
+    -- What the thing was that the passkey was asked about, where it may change before the request; else empty.
+    about TEXT NOT NULL,
     -- As in `ceremonies`.
     state TEXT NOT NULL,
     created_at INTEGER NOT NULL,
@@ -724,7 +731,7 @@ CREATE TABLE changes (
     -- Real time in live mode, business time in test mode.
     requested_at INTEGER NOT NULL,
     effective_at INTEGER NOT NULL,
-    -- None where it ended because whoever asked for it lost the right to.
+    -- None where it ended because whoever asked for it lost the right to, or the organisation was disabled.
     cancelled_by TEXT,
     cancelled_at INTEGER,
     FOREIGN KEY (account, mode) REFERENCES merchants (account, mode)

@@ -88,6 +88,29 @@ pub async fn all(q: &mut impl Queries) -> Result<Vec<AccountRow>, StoreError> {
     q.all(sql, &[]).await
 }
 
+/// Whether an account is disabled.
+pub async fn is_disabled(q: &mut impl Queries, id: &str) -> Result<bool, StoreError> {
+    let sql = "SELECT disabled_at FROM accounts WHERE id = $1";
+    let found: Option<(Option<i64>,)> = q.one(sql, &vals![id]).await?;
+    Ok(found.is_some_and(|(at,)| at.is_some()))
+}
+
+/// The same; nobody disables or enables it, and nobody decides on its live mode, before this unit of work ends.
+pub async fn is_disabled_for_share(tx: &mut Tx, id: &str) -> Result<bool, StoreError> {
+    is_disabled_held(tx, id, tx.for_share()).await
+}
+
+/// The same for whoever changes the account's row.
+pub async fn is_disabled_for_update(tx: &mut Tx, id: &str) -> Result<bool, StoreError> {
+    is_disabled_held(tx, id, tx.for_update()).await
+}
+
+async fn is_disabled_held(tx: &mut Tx, id: &str, hold: &str) -> Result<bool, StoreError> {
+    let sql = format!("SELECT disabled_at FROM accounts WHERE id = $1{hold}");
+    let found: Option<(Option<i64>,)> = tx.one(&sql, &vals![id]).await?;
+    Ok(found.is_some_and(|(at,)| at.is_some()))
+}
+
 /// A disabled account's keys are refused. Since when, and why; none where it is enabled.
 pub async fn set_disabled(
     tx: &mut Tx,

@@ -64,7 +64,13 @@ pub async fn of_account(
     q.one(&sql, &vals![account]).await
 }
 
-/// The same, held until the unit of work ends.
+/// Whether an account may take real payments.
+pub async fn is_approved(q: &mut impl Queries, account: &str) -> Result<bool, StoreError> {
+    let found = of_account(q, account).await?;
+    Ok(found.is_some_and(|application| application.status == ApplicationStatus::Approved))
+}
+
+/// The same as `of_account`, held until the unit of work ends.
 pub async fn of_account_for_update(
     tx: &mut Tx,
     account: &str,

@@ -35,6 +35,18 @@ pub async fn insert(tx: &mut Tx, events: &[AuditRow]) -> Result<(), StoreError> 
     tx.write_all(&[Write::records(events)]).await
 }
 
+/// Whether somebody was a member of an organisation and is none any more, as far as they have not come back.
+pub async fn was_member(
+    q: &mut impl Queries,
+    account: &str,
+    user: &str,
+) -> Result<bool, StoreError> {
+    let sql = "SELECT id FROM audit_events WHERE account = $1 AND target = $2 \
+         AND action IN ('member.left', 'member.removed') LIMIT 1";
+    let found: Option<(String,)> = q.one(sql, &vals![account, user]).await?;
+    Ok(found.is_some())
+}
+
 /// Which entries are wanted.
 #[derive(Clone, Debug, Default)]
 pub struct AuditFilter {

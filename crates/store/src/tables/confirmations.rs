@@ -14,6 +14,8 @@ table! {
         mode: String,
         path: String,
         body_hash: Vec<u8>,
+        /// What the thing was that the passkey was asked about; empty where the request says it all.
+        about: String,
         state: String,
         created_at: i64,
         expires_at: i64,
@@ -56,12 +58,13 @@ pub struct Spent<'s> {
     pub mode: &'s str,
     pub path: &'s str,
     pub body_hash: &'s [u8],
+    pub about: &'s str,
 }
 
 /// Uses a confirmation up. False unless it was given for exactly this request and is neither used nor too old.
 pub async fn spend(tx: &mut Tx, by: &Spent<'_>, now: i64) -> Result<bool, StoreError> {
     let sql = "UPDATE confirmations SET used_at = $7 WHERE id = $1 AND session_id = $2 AND account = $3 AND mode = $4 \
-         AND path = $5 AND body_hash = $6 AND confirmed_at IS NOT NULL AND used_at IS NULL AND expires_at > $7";
+         AND path = $5 AND body_hash = $6 AND about = $8 AND confirmed_at IS NOT NULL AND used_at IS NULL AND expires_at > $7";
     let args = vals![
         by.id,
         by.session,
@@ -69,7 +72,8 @@ pub async fn spend(tx: &mut Tx, by: &Spent<'_>, now: i64) -> Result<bool, StoreE
         by.mode,
         by.path,
         by.body_hash,
-        now
+        now,
+        by.about
     ];
     Ok(tx.run(sql, &args).await? == 1)
 }

@@ -17,6 +17,10 @@ table! {
         email_tag: Vec<u8>,
         role: Role,
         makes_operator: bool,
+        /// Its link went out by mail alone.
+        is_mailed: bool,
+        /// The command line showed its link; else who invited was shown it.
+        is_from_shell: bool,
         invited_by: Option<String>,
         created_at: i64,
         expires_at: i64,
@@ -74,6 +78,36 @@ pub async fn end_older(
     let mut args: Vec<Val> = vals![account, now].into();
     args.extend(tags.iter().map(|tag| Val::from(&tag[..])));
     tx.run(&sql, &args).await.map(drop)
+}
+
+/// The roles of the open invitations of an organisation to an address.
+pub async fn open_to(
+    q: &mut impl Queries,
+    account: &str,
+    tags: &[[u8; 32]],
+    now: i64,
+) -> Result<Vec<Role>, StoreError> {
+    let places: Vec<String> = (0..tags.len()).map(|at| format!("${}", at + 3)).collect();
+    let sql = format!(
+        "SELECT role FROM invites WHERE account = $1 AND accepted_at IS NULL AND withdrawn_at IS NULL \
+         AND expires_at > $2 AND email_tag IN ({})",
+        places.join(", ")
+    );
+    let mut args: Vec<Val> = vals![account, now].into();
+    args.extend(tags.iter().map(|tag| Val::from(&tag[..])));
+    let found: Vec<(String,)> = q.all(&sql, &args).await?;
+    Ok(found
+        .into_iter()
+        .filter_map(|(role,)| Role::parse(&role))
+        .collect())
+}
+
+/// Ends the open invitations to lead an organisation that its members made. Gives back their ids.
+pub async fn end_leading(tx: &mut Tx, account: &str, now: i64) -> Result<Vec<String>, StoreError> {
+    let sql = "UPDATE invites SET withdrawn_at = $2 WHERE account = $1 AND role IN ('owner', 'admin') \
+         AND invited_by IS NOT NULL AND accepted_at IS NULL AND withdrawn_at IS NULL AND expires_at > $2 RETURNING id";
+    let ended: Vec<(String,)> = tx.all(sql, &vals![account, now]).await?;
+    Ok(ended.into_iter().map(|(id,)| id).collect())
 }
 
 /// One of an organisation's, held until the unit of work ends.

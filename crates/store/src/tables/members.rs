@@ -44,18 +44,20 @@ pub async fn find(
     q.one(&sql, &vals![account, user]).await
 }
 
-/// The same; nobody changes it before this unit of work ends. Others may read it for their own decisions meanwhile.
-pub async fn find_for_share(
+/// A member's role, and whether the organisation is disabled. Nobody changes either before this unit of work ends;
+/// others may read them for their own decisions meanwhile.
+pub async fn standing_for_share(
     tx: &mut Tx,
     account: &str,
     user: &str,
-) -> Result<Option<MemberRow>, StoreError> {
+) -> Result<Option<(Role, bool)>, StoreError> {
     let sql = format!(
-        "{} WHERE account = $1 AND user_id = $2{}",
-        select::<MemberRow>(),
+        "SELECT m.role, a.disabled_at FROM members m JOIN accounts a ON a.id = m.account \
+         WHERE m.account = $1 AND m.user_id = $2{}",
         tx.for_share()
     );
-    tx.one(&sql, &vals![account, user]).await
+    let found: Option<(String, Option<i64>)> = tx.one(&sql, &vals![account, user]).await?;
+    Ok(found.and_then(|(role, disabled_at)| Some((Role::parse(&role)?, disabled_at.is_some()))))
 }
 
 /// All members of an organisation.

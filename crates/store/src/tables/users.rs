@@ -11,6 +11,8 @@ table! {
         email: Vec<u8>,
         email_tag: Vec<u8>,
         email_verified: bool,
+        /// The command line vouched for whoever has the address.
+        shell_verified: bool,
         name: Option<String>,
         locale: Option<String>,
         is_operator: bool,
@@ -19,6 +21,13 @@ table! {
         totp_offer_until: Option<i64>,
         totp_step: i64,
         created_at: i64,
+    }
+}
+
+impl UserRow {
+    /// Whether it was shown that the address is this user's own: by a mail, or by the server's command line.
+    pub fn is_proven(&self) -> bool {
+        self.email_verified || self.shell_verified
     }
 }
 
@@ -64,6 +73,11 @@ pub async fn set_profile(
 
 pub async fn set_verified(tx: &mut Tx, id: &str) -> Result<(), StoreError> {
     let sql = "UPDATE users SET email_verified = 1 WHERE id = $1";
+    touched(tx.run(sql, &vals![id]).await?, 1, "users")
+}
+
+pub async fn set_shell_verified(tx: &mut Tx, id: &str) -> Result<(), StoreError> {
+    let sql = "UPDATE users SET shell_verified = 1 WHERE id = $1";
     touched(tx.run(sql, &vals![id]).await?, 1, "users")
 }
 

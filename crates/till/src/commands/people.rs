@@ -92,7 +92,7 @@ pub async fn invite(config: &Config, new: &Invite) -> Result<(), Failure> {
 }
 
 fn print_user(found: &UserLink, json: bool) -> Result<(), Failure> {
-    let UserLink { user, link } = found;
+    let UserLink { user, link, .. } = found;
     match json {
         true => output::print_json(&ShownUser {
             user,
@@ -113,7 +113,13 @@ pub async fn create_operator(config: &Config, person: &Person) -> Result<(), Fai
     let engine = compose::engine(config, &urls, compose::Purpose::Command).await?;
     let made = command_line::create_operator(&engine, &person.email).await;
     engine.db.clone().close().await;
-    print_user(&made?, person.json)
+    let made = made?;
+    if made.was_reset {
+        eprintln!(
+            "till: nobody had shown that this address is theirs, so the passkeys, codes and sessions under it were removed: sign in with this link"
+        );
+    }
+    print_user(&made, person.json)
 }
 
 pub async fn remove_operator(config: &Config, address: &Address) -> Result<(), Failure> {
