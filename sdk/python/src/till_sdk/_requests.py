@@ -122,7 +122,7 @@ class Requests(_Ways):
             wait = self._wait(follower.failures, error)
             if wait is None:
                 raise error or ended()
-            time.sleep(wait)
+            time.sleep(max(wait, follower.retry_s))
 
     def _repeat(
         self,
@@ -214,7 +214,7 @@ class AsyncRequests(_Ways):
             wait = self._wait(follower.failures, error)
             if wait is None:
                 raise error or ended()
-            await asyncio.sleep(wait)
+            await asyncio.sleep(max(wait, follower.retry_s))
 
     async def _repeat(
         self,
