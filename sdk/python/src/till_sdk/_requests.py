@@ -36,7 +36,9 @@ class _Ways:
 
     def __init__(self, url: str, key: str, max_retries: int, timeout_s: float) -> None:
         if not url.startswith(("https://", "http://")):
-            raise TillError(f"{url} is no address of a server")
+            raise TillError(f"{url!r} is no address of a server")
+        if not key:
+            raise TillError("there is no key")
         self._url = url.rstrip("/")
         self._authorization = {"authorization": f"Bearer {key}"}
         self._max_retries = max_retries
