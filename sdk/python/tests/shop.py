@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -85,7 +86,7 @@ class CutOff(httpx.SyncByteStream):
         for part in self._response.stream:
             text += part
             if (end := end_of_event(text)) is not None:
-                yield text[:end]
+                yield re.sub(rb"retry: \d+", b"retry: 10", text[:end])
                 raise httpx.ReadError("the connection was lost")
 
     def close(self) -> None:
@@ -104,7 +105,7 @@ class AsyncCutOff(httpx.AsyncByteStream):
         async for part in self._response.stream:
             text += part
             if (end := end_of_event(text)) is not None:
-                yield text[:end]
+                yield re.sub(rb"retry: \d+", b"retry: 10", text[:end])
                 raise httpx.ReadError("the connection was lost")
 
     async def aclose(self) -> None:

@@ -244,5 +244,11 @@ def test_an_id_is_one_segment_of_a_path_whatever_it_holds() -> None:
     assert network.asked[0].path == "/v1/invoices/..%2Fpayments%3Flimit%3D1"
     with pytest.raises(TillError):
         till.invoices.retrieve("")
-    with pytest.raises(TillError):
-        Till(url="ftp://example.com", key="k")
+
+
+def test_a_client_without_an_address_or_a_key_says_so_at_once() -> None:
+    for wrong in ("", "pay.example.com", "ftp://example.com"):
+        with pytest.raises(TillError, match="no address"):
+            Till(url=wrong, key="till_test_sk_1")
+    with pytest.raises(TillError, match="no key"):
+        Till(url="https://pay.example.com", key="")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import pairwise
 
 import httpx
 import pytest
@@ -72,3 +73,16 @@ def test_a_stream_that_cannot_be_opened_says_why_at_once_or_after_some_tries() -
     with pytest.raises(NoAnswerError):
         next(client(transport=network, max_retries=1).invoices.events("inv_1"))
     assert len(network.asked) == 2
+
+
+def test_a_stream_on_which_nothing_happens_is_opened_again_as_often_as_it_is_cut() -> None:
+    invoice = order()
+    quiet = "retry: 700\n\n: heartbeat\n\n"
+    network = Network(lambda count, real: real() if count > 5 else httpx.Response(200, text=quiet))
+    assert next(client(transport=network, max_retries=1).invoices.events(invoice.id)).id == 1
+    times = [one.at for one in network.asked]
+    assert len(times) == 6
+    assert all(later - earlier >= 0.69 for earlier, later in pairwise(times))
+    ending = Network(lambda _, real: httpx.Response(200, text="retry: 10\n\n"))
+    with pytest.raises(NoAnswerError, match="ends each time"):
+        next(client(transport=ending, max_retries=1).invoices.events(invoice.id))

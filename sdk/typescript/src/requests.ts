@@ -43,8 +43,8 @@ export function segment(text: string): string {
 const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 
 function address(url: string): string {
-  const { protocol, origin, pathname } = new URL(url)
-  if (protocol !== 'https:' && protocol !== 'http:') throw new TillError(`${url} is no address of a server`)
+  if (!URL.canParse(url) || !/^https?:\/\//i.test(url)) throw new TillError(`${JSON.stringify(url)} is no address of a server`)
+  const { origin, pathname } = new URL(url)
   return origin + pathname.replace(/\/$/, '')
 }
 
@@ -57,6 +57,7 @@ export class Requests {
   readonly #fetch: typeof fetch
 
   constructor(options: TillOptions) {
+    if (!options.key) throw new TillError('there is no key')
     if (!/_pk_/.test(options.key) && 'document' in globalThis) {
       throw new TillError('a page must not have a secret key: whoever opens it could read it')
     }

@@ -168,5 +168,9 @@ test('an id is one segment of a path whatever it holds', async () => {
   await expect(client({ fetch }).invoices.retrieve('../payments?limit=1')).rejects.toMatchObject({ status: 404 })
   expect(asked[0]?.path).toBe('/v1/invoices/..%2Fpayments%3Flimit%3D1')
   expect(() => till.invoices.retrieve('')).toThrow('is no id')
-  expect(() => client({ url: url.replace('http:', 'ftp:') })).toThrow('no address')
+})
+
+test('a client without an address or a key says so at once', () => {
+  for (const wrong of ['', 'pay.example.com', url.replace('http:', 'ftp:')]) expect(() => client({ url: wrong })).toThrow('no address')
+  expect(() => client({ key: '' })).toThrow('no key')
 })

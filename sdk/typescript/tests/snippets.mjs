@@ -1,4 +1,5 @@
-// Makes a program of each piece of code in README.md, in tests/snippets: the first by itself, each later one after the first.
+// Makes a program of each piece of code in README.md, in tests/snippets: the first by itself, each later one after the first. They are JavaScript that
+// has to pass as TypeScript.
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +8,7 @@ const FOLDER = new URL('snippets/', import.meta.url)
 
 export default function setup() {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-  const [first, ...later] = [...readme.matchAll(/```ts\n([^]*?)```/g)].map((found) => found[1])
+  const [first, ...later] = [...readme.matchAll(/```js\n([^]*?)```/g)].map((found) => found[1])
   rmSync(FOLDER, { recursive: true, force: true })
   mkdirSync(FOLDER)
   writeFileSync(new URL('1.ts', FOLDER), first)

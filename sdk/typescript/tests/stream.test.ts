@@ -16,7 +16,7 @@ function cutAfterFirst(response: Response): Response {
       const text = decoder.decode(value)
       const event = /^[^]*?data:.*\n\n/.exec(text)?.[0]
       isCut = event !== undefined
-      controller.enqueue(new TextEncoder().encode(event ?? text))
+      controller.enqueue(new TextEncoder().encode((event ?? text).replace(/retry: \d+/, 'retry: 10')))
       if (isCut) await reader.cancel()
     },
   })
@@ -52,6 +52,20 @@ test('a stream that cannot be opened says why, at once or after some tries', asy
   const { asked, fetch } = network(() => Promise.reject(new TypeError('no route')))
   await expect(client({ fetch, maxRetries: 1 }).invoices.events('inv_1').next()).rejects.toBeInstanceOf(ConnectionError)
   expect(asked).toHaveLength(2)
+})
+
+test('a stream on which nothing happens is opened again as often as it is cut, after the time that the server names', async () => {
+  const invoice = await order()
+  const { asked, fetch } = network((count, pass) =>
+    count > 5 ? pass() : Promise.resolve(new Response('retry: 700\n\n: heartbeat\n\n', { status: 200 })),
+  )
+  const first = await client({ fetch, maxRetries: 1 }).invoices.events(invoice.id).next()
+  expect(first.value).toMatchObject({ id: 1 })
+  expect(asked).toHaveLength(6)
+  for (const [at, one] of asked.entries()) if (at > 0) expect(one.at - (asked[at - 1]?.at ?? 0)).toBeGreaterThanOrEqual(690)
+
+  const ending = network(() => Promise.resolve(new Response('retry: 10\n\n', { status: 200 })))
+  await expect(client({ fetch: ending.fetch, maxRetries: 1 }).invoices.events(invoice.id).next()).rejects.toThrow('ends each time')
 })
 
 test('a stream ends when its reader is told to stop', async () => {

@@ -36,7 +36,9 @@ class _Ways:
 
     def __init__(self, url: str, key: str, max_retries: int, timeout_s: float) -> None:
         if not url.startswith(("https://", "http://")):
-            raise TillError(f"{url} is no address of a server")
+            raise TillError(f"{url!r} is no address of a server")
+        if not key:
+            raise TillError("there is no key")
         self._url = url.rstrip("/")
         self._authorization = {"authorization": f"Bearer {key}"}
         self._max_retries = max_retries
@@ -122,7 +124,7 @@ class Requests(_Ways):
             wait = self._wait(follower.failures, error)
             if wait is None:
                 raise error or ended()
-            time.sleep(wait)
+            time.sleep(max(wait, follower.retry_s))
 
     def _repeat(
         self,
@@ -214,7 +216,7 @@ class AsyncRequests(_Ways):
             wait = self._wait(follower.failures, error)
             if wait is None:
                 raise error or ended()
-            await asyncio.sleep(wait)
+            await asyncio.sleep(max(wait, follower.retry_s))
 
     async def _repeat(
         self,

@@ -13,6 +13,8 @@ T = TypeVar("T")
 SILENCE_S = 45.0
 """The server says something every 15 seconds: after three times that the connection is taken for lost."""
 
+LONGEST_RETRY_S = 60.0
+
 
 class Follower(Generic[T]):
     """Where a stream stands, over all its connections: which event came last, and how often it failed since."""
@@ -22,6 +24,8 @@ class Follower(Generic[T]):
         self._data: list[str] = []
         self.last = after
         self.failures = 0
+        self.retry_s = 0.0
+        """How long the server wants to be left alone after a break."""
 
     def headers(self) -> dict[str, str]:
         """What a connection is opened with: it goes on after the last event."""
@@ -31,9 +35,15 @@ class Follower(Generic[T]):
 
     def line(self, text: str) -> T | None:
         """Takes the next line; the event that it completes, unless that was there before."""
-        if text.startswith("data:"):
-            self._data.append(text[5:].removeprefix(" "))
-            return None
+        field, _, said = text.partition(":")
+        said = said.removeprefix(" ")
+        if field == "data":
+            self._data.append(said)
+        if field == "retry" and said.isdecimal():
+            self.retry_s = min(int(said) / 1000, LONGEST_RETRY_S)
+        # An event or a heartbeat: this connection was worth opening.
+        if field == "data" or text.startswith(":"):
+            self.failures = 0
         if text or not self._data:
             return None
         value = json.loads("\n".join(self._data))
@@ -41,7 +51,6 @@ class Follower(Generic[T]):
         if value["id"] <= self.last:
             return None
         self.last = value["id"]
-        self.failures = 0
         return self._read(value)
 
 
