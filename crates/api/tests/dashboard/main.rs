@@ -35,6 +35,7 @@ mod second_factor;
 mod sessions;
 mod sign_in;
 mod stopped;
+mod told;
 mod totp;
 mod unproven;
 mod user;

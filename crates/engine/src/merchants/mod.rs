@@ -4,7 +4,6 @@ pub mod accounts;
 pub mod assets;
 pub mod deliveries;
 pub mod destinations;
-pub mod exposed;
 pub mod names;
 pub mod operator;
 pub mod secrets;

@@ -5,6 +5,7 @@ mod addresses;
 mod attempt;
 mod claim;
 mod deliver;
+mod failing;
 mod ready;
 mod slots;
 
