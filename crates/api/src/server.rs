@@ -11,7 +11,7 @@ use axum::response::{IntoResponse as _, Response};
 use till_core::error::{Code, Refusal};
 use till_core::id::IdKind;
 use till_engine::Engine;
-use till_engine::merchants::exposed::Exposures;
+use till_engine::team::exposed::Exposures;
 use till_http::admission::AdmissionLimits;
 use till_http::credentials::KeyShape;
 use till_http::layers::Edge;

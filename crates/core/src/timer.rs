@@ -15,16 +15,19 @@ pub enum TimerKind {
     ResolveCharge,
     /// A change of a destination or of a webhook's URL or secret has waited long enough.
     ApplyChange,
+    /// An invoice came under review in live mode, and the merchant's team is to be told.
+    TellReview,
 }
 
 impl TimerKind {
-    pub const ALL: [TimerKind; 6] = [
+    pub const ALL: [TimerKind; 7] = [
         TimerKind::ExpireInvoice,
         TimerKind::ExpireClaim,
         TimerKind::StepSubscription,
         TimerKind::ShareCredit,
         TimerKind::ResolveCharge,
         TimerKind::ApplyChange,
+        TimerKind::TellReview,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -35,6 +38,7 @@ impl TimerKind {
             TimerKind::ShareCredit => "share_credit",
             TimerKind::ResolveCharge => "resolve_charge",
             TimerKind::ApplyChange => "apply_change",
+            TimerKind::TellReview => "tell_review",
         }
     }
 

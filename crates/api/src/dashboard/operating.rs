@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use scoped_futures::ScopedFutureExt as _;
-use till_engine::team::operator;
+use till_engine::team::{networks, operator};
 use till_engine::view::{MailTestView, OperatedNetworkView, QueuesView};
-use till_engine::watch::health;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -15,7 +14,7 @@ use crate::handler::{Answered, Api, IdempotencyKey, List, Refusals, shown, text}
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::new()
-        .routes(routes!(networks))
+        .routes(routes!(list_networks))
         .routes(routes!(queues))
         .routes(routes!(mail_test))
 }
@@ -26,10 +25,10 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
     responses((status = 200, description = "All networks", body = List<OperatedNetworkView>), Refusals),
     security(("session" = []))
 )]
-async fn networks(State(api): State<Arc<Api>>, _got: SignedGot) -> Answered {
+async fn list_networks(State(api): State<Arc<Api>>, _got: SignedGot) -> Answered {
     shown(&List {
         object: "list",
-        data: health::networks(&api.engine).await?,
+        data: networks::operated(&api.engine).await?,
         next_cursor: None,
     })
 }
@@ -55,7 +54,8 @@ async fn mail_test(State(api): State<Arc<Api>>, posted: SignedPosted) -> Answere
     if let Some(kept) = posted.kept(&api).await? {
         return Ok(kept);
     }
-    let tested = &operator::test_mail(&api.engine, &posted.caller.signed.user).await?;
+    let (user, key) = (&posted.caller.signed.user, &*posted.once.key);
+    let tested = &operator::test_mail(&api.engine, user, key).await?;
     let keep = posted.perform(&api, |_, _| async move { text(tested) }.scope_boxed());
     keep.await
 }

@@ -36,6 +36,7 @@ mod second_factor;
 mod sessions;
 mod sign_in;
 mod stopped;
+mod told;
 mod totp;
 mod unproven;
 mod user;

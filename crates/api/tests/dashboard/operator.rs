@@ -97,7 +97,12 @@ on_every_engine! {
         let networks = data(&operator.get("operator/networks").await.ok(200));
         let base = networks.iter().find(|it| it["network"] == "eip155:84532").unwrap();
         assert_eq!((&base["status"], &base["mode"], &base["endpoints"]), (&json!("simulated"), &json!("test"), &json!([])));
-        assert!(networks.iter().all(|it| it["mode"] == "test"), "nothing is watched here");
+        let live = networks.iter().filter(|it| it["mode"] == "live");
+        assert!(live.clone().count() > 0, "those with endpoints");
+        assert!(live.clone().all(|it| it["status"] == "behind" && it["head_at"].is_null()), "nobody reads them here");
+        let home = first.in_mode("test").get("home").await.ok(200);
+        let of_home = home["networks"].as_array().unwrap();
+        assert!(of_home.iter().all(|it| networks.iter().any(|other| other["network"] == it["network"] && other["status"] == it["status"])), "both pages say the same");
         let shown = operator.get("operator/queues").await.ok(200);
         let names: Vec<&str> = shown["queues"].as_array().unwrap().iter().map(|it| it["queue"].as_str().unwrap()).collect();
         assert_eq!((&shown["object"], names), (&json!("queues"), vec!["webhooks", "mail", "timers"]));
@@ -118,5 +123,24 @@ on_every_engine! {
         assert!(failed["detail"].is_string());
         let again = call().send().await;
         assert_eq!((again.header("idempotent-replayed"), again.json()), (Some("true"), failed));
+    }
+
+    async fn of_two_servers_one_sends_the_test_mail(world: World) {
+        let till = world.till().await;
+        let signed = operator(&till).await;
+        let mail = || Setup { mail: true, ..Setup::default() };
+        let (one, two) = (world.beside(&till, mail()).await, world.beside(&till, mail()).await);
+        let at = |till: &Till| {
+            let mut browser = Browser::new(till);
+            (browser.cookie, browser.csrf) = (signed.cookie.clone(), signed.csrf.clone());
+            async move { browser.call("POST", "operator/mail_test").once("mail-1").send().await }
+        };
+        let (first, second) = tokio::join!(at(&one), at(&two));
+        let sent = [&first, &second].into_iter().filter(|reply| reply.status == 200 && reply.header("idempotent-replayed").is_none());
+        assert_eq!(sent.count(), 1);
+        for reply in [&first, &second] {
+            assert!(reply.status == 200 || reply.code() == "idempotency_key_in_use", "{}", reply.status);
+        }
+        assert_eq!(at(&two).await.header("idempotent-replayed"), Some("true"));
     }
 }

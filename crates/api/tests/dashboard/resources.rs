@@ -56,7 +56,7 @@ async fn leaving_key(till: &Till, browser: &Browser) -> String {
 }
 
 /// An invoice of live mode, with a payment of it that waits for a decision about its amount.
-async fn held_in_live(till: &Till, n: u8) -> Value {
+pub async fn held_in_live(till: &Till, n: u8) -> Value {
     let live_post = |path: &str, body: Value| till.posting(path, body).key(till.live_key()).send();
     live_post(
         "/v1/merchant/settings",

@@ -7,7 +7,7 @@ mod signature;
 mod vet;
 
 pub use address::is_public;
-pub use schedule::retry_delay_ms;
+pub use schedule::{fails_for_a_day, retry_delay_ms};
 pub use signature::{VerifyError, new_secret, sign, verify};
 pub use vet::{URL_LENGTH_MAX, UrlPolicy, UrlRefused, host_of, vet_url};
 

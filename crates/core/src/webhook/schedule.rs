@@ -39,6 +39,17 @@ pub fn retry_delay_ms(attempt: u32, jitter: u64) -> Option<i64> {
     Some(delay_ms - span_ms + drawn_ms)
 }
 
+/// How long an event has been failing when this attempt at it fails, as far as the schedule goes.
+fn failing_ms(attempt: u32) -> i64 {
+    let before = usize::try_from(attempt.saturating_sub(1)).unwrap_or(usize::MAX);
+    DELAYS_MS.iter().take(before).sum()
+}
+
+/// Whether an event has failed for a day with this attempt, and had not before it.
+pub fn fails_for_a_day(attempt: u32) -> bool {
+    failing_ms(attempt) >= 24 * H && failing_ms(attempt.saturating_sub(1)) < 24 * H
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,5 +101,13 @@ mod tests {
     #[test]
     fn there_is_no_attempt_before_the_first() {
         assert_eq!(retry_delay_ms(0, 0), None);
+    }
+
+    #[test]
+    fn one_attempt_of_an_event_is_the_first_after_a_day() {
+        let first: Vec<u32> = (0..40)
+            .filter(|attempt| fails_for_a_day(*attempt))
+            .collect();
+        assert_eq!(first, [12]);
     }
 }

@@ -6,7 +6,6 @@ pub mod deliveries;
 pub mod destinations;
 pub mod event_addresses;
 pub mod events;
-pub mod exposed;
 pub mod names;
 pub mod operator;
 pub mod secrets;

@@ -12,6 +12,7 @@ pub mod deposits;
 pub mod destinations;
 pub mod emails;
 pub mod entry;
+pub mod exposed;
 pub mod founding;
 pub mod home;
 pub mod invites;

@@ -14,6 +14,7 @@ use till_core::time::{self, DAY_MS};
 use till_store::Tx;
 pub use till_store::accounts::OrganizationFilter;
 use till_store::accounts::OrganizationRow;
+use till_store::attempts::AttemptRow;
 use till_store::audit::AuditRow;
 use till_store::users::UserRow;
 
@@ -25,6 +26,7 @@ use super::{changes, inviting, organizations};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::merchants::accounts::{self, Modes};
+use crate::once::in_use;
 use crate::smtp::Mail;
 use crate::view::{
     InvitedOrganizationView, MailTestView, OperatedOrganizationView, OrganizationView, QueueView,
@@ -240,8 +242,26 @@ pub async fn queues(engine: &Engine) -> Result<QueuesView, Fail> {
     })
 }
 
-/// Sends a mail to the operator's own address, to see whether it arrives.
-pub async fn test_mail(engine: &Engine, user: &UserRow) -> Result<MailTestView, Fail> {
+/// Takes an idempotency key for a mail that leaves before its answer is kept: of several servers that are asked at once,
+/// one sends.
+async fn take_key(engine: &Engine, key: &str) -> Result<(), Fail> {
+    let id = hex::encode(engine.vault.tag("mail_test", key.as_bytes()));
+    let taken = &AttemptRow {
+        subject: b"mail_test".into(),
+        at: engine.clock.now_ms(),
+        id,
+    };
+    let taken = engine.db.write(move |tx: &mut Tx| {
+        async move { Ok::<_, Fail>(till_store::attempts::insert(tx, taken).await?) }.scope_boxed()
+    });
+    match taken.await {
+        Err(Fail::Store(error, _)) if error.violates("attempts") => Err(in_use().into()),
+        taken => taken,
+    }
+}
+
+/// Sends a mail to the operator's own address, to see whether it arrives. `key` is the request's own: it is sent once.
+pub async fn test_mail(engine: &Engine, user: &UserRow, key: &str) -> Result<MailTestView, Fail> {
     let Some(mailer) = &engine.mailer else {
         let message = "This server sends no mail: `mail.smtp_url` and `mail.from` are not set.";
         return Err(Refusal::new(Code::FeatureUnavailable, message).into());
@@ -257,6 +277,7 @@ pub async fn test_mail(engine: &Engine, user: &UserRow) -> Result<MailTestView, 
         message_id: engine.ids.make(IdKind::Notice),
         date_ms: engine.clock.now_ms(),
     };
+    take_key(engine, key).await?;
     let sent = mailer.send(&mail).await;
     Ok(MailTestView {
         object: "mail_test",

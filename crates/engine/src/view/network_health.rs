@@ -50,6 +50,26 @@ pub struct OperatedNetworkView {
     pub endpoints: Vec<EndpointView>,
 }
 
+impl OperatedNetworkView {
+    pub fn new(
+        health: NetworkHealthView,
+        mode: &'static str,
+        endpoints: Vec<EndpointView>,
+    ) -> OperatedNetworkView {
+        OperatedNetworkView {
+            network: health.network,
+            network_name: health.network_name,
+            status: health.status,
+            head_height: health.head_height,
+            final_height: health.final_height,
+            head_at: health.head_at,
+            lag_seconds: health.lag_seconds,
+            mode,
+            endpoints,
+        }
+    }
+}
+
 /// An endpoint of a network, without what may be secret of its address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = NetworkEndpoint)]

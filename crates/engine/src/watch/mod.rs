@@ -7,7 +7,6 @@ mod confirm;
 mod first_height;
 mod follow;
 mod gather;
-pub mod health;
 mod lead;
 mod measure;
 mod network_watch;

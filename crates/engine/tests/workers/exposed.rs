@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use till_engine::merchants::accounts::{Modes, create_account, hash_key};
-use till_engine::merchants::exposed::{ExposedKey, Exposures, note};
+use till_engine::team::exposed::{ExposedKey, Exposures, note};
 use till_store::Dialect;
 use till_store::testing::migrated;
 

@@ -53,6 +53,19 @@ pub async fn of_user(
         .await
 }
 
+/// What members of an organisation were told about since then, by notices of one kind.
+pub async fn targets_since(
+    q: &mut impl Queries,
+    account: &str,
+    kind: &str,
+    since: i64,
+) -> Result<Vec<String>, StoreError> {
+    let sql = "SELECT DISTINCT n.target FROM members m JOIN member_notices n ON n.user_id = m.user_id \
+         WHERE m.account = $1 AND n.account = $1 AND n.kind = $2 AND n.created_at > $3";
+    let found: Vec<(String,)> = q.all(sql, &vals![account, kind, since]).await?;
+    Ok(found.into_iter().map(|(target,)| target).collect())
+}
+
 /// Marks a notice as read; the first time stays.
 pub async fn set_read(tx: &mut Tx, id: &str, now: i64) -> Result<(), StoreError> {
     let sql = "UPDATE member_notices SET read_at = $2 WHERE id = $1 AND read_at IS NULL";

@@ -8,6 +8,7 @@ pub mod link_unit;
 pub mod period;
 pub mod receipt;
 pub mod refund;
+pub mod review;
 pub mod subscription;
 pub mod timer;
 
@@ -25,6 +26,7 @@ pub(super) fn writes(settled: &[Follower<'_>]) -> Result<Vec<Write>, Fail> {
     writes.extend(receipt::writes(settled));
     writes.extend(refund::writes(settled)?);
     writes.push(timer::write(settled));
+    writes.push(review::write(settled));
     writes.push(credit::write(settled));
     Ok(writes)
 }

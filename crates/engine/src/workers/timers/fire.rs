@@ -13,6 +13,7 @@ use crate::base::{Context, Engine};
 use crate::refunds;
 use crate::subscriptions;
 use crate::team;
+use crate::team::notices::{self, To};
 
 /// Expiry makes nothing else fall due; other kinds are fired one by one.
 pub(super) fn fires_with_others(timer: &Due) -> bool {
@@ -69,6 +70,11 @@ async fn one_by_one(
             }
             TimerKind::ApplyChange => {
                 team::changes::take_effect(tx, context, &timer.subject).await?;
+            }
+            TimerKind::TellReview => {
+                let to = To::Managers(&context.scope.account);
+                let (engine, invoice) = (context.engine, &timer.subject);
+                notices::tell(tx, engine, to, "review.opened", invoice).await?;
             }
         }
     }

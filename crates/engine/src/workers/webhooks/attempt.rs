@@ -7,12 +7,13 @@ use scoped_futures::ScopedFutureExt as _;
 use till_core::scope::Scope;
 use till_core::time::SECOND_MS;
 use till_core::webhook::{
-    EVENT_ID_HEADER, EVENT_TYPE_HEADER, SIGNATURE_HEADER, retry_delay_ms, sign,
+    EVENT_ID_HEADER, EVENT_TYPE_HEADER, SIGNATURE_HEADER, fails_for_a_day, retry_delay_ms, sign,
 };
 use till_store::deliveries::{Attempted, Claimed};
 
 use super::claim::Endpoint;
 use super::deliver::Deliver;
+use super::failing;
 use super::slots::SendSlot;
 use crate::base::Engine;
 use crate::base::fail::Fail;
@@ -28,6 +29,12 @@ pub(super) struct FinishedAttempt {
 }
 
 impl FinishedAttempt {
+    /// Whether the event has failed for a day with this attempt.
+    fn fails_for_a_day(&self) -> bool {
+        let attempt = u32::try_from(self.delivery.attempt).unwrap_or(u32::MAX);
+        !self.outcome.delivered && fails_for_a_day(attempt)
+    }
+
     fn attempted(&self) -> Attempted<'_> {
         let outcome = &self.outcome;
         Attempted {
@@ -94,14 +101,17 @@ pub(super) async fn record(
 ) -> Result<(), Fail> {
     let attempts: Vec<Attempted<'_>> = done.iter().map(FinishedAttempt::attempted).collect();
     let attempts = attempts.as_slice();
+    let failing = done.iter().find(|it| it.fails_for_a_day());
+    let failing = failing.map(|it| &*it.delivery.id);
     engine
         .db
         .write(move |tx| {
             async move {
-                till_store::deliveries::record(tx, scope, attempts)
-                    .await
-                    .map(drop)
-                    .map_err(Fail::from)
+                till_store::deliveries::record(tx, scope, attempts).await?;
+                match failing {
+                    Some(delivery) => failing::tell(tx, engine, scope, delivery).await,
+                    None => Ok(()),
+                }
             }
             .scope_boxed()
         })

@@ -4,6 +4,7 @@
 mod attempt;
 mod claim;
 mod deliver;
+mod failing;
 mod ready;
 mod slots;
 

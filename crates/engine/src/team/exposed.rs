@@ -9,9 +9,10 @@ use std::sync::Arc;
 use scoped_futures::ScopedFutureExt as _;
 use tokio::sync::mpsc;
 
-use super::accounts::hash_key;
+use super::notices::{self, To};
 use crate::base::Engine;
 use crate::base::fail::Fail;
+use crate::merchants::accounts::hash_key;
 
 /// What comes beyond this is not looked at: a real key that is drowned is seen again with its next use.
 const WAITING_MAX: usize = 256;
@@ -66,7 +67,7 @@ pub enum ExposedKey {
     Known,
 }
 
-/// Notes beside the key that it was seen, the first time.
+/// Notes beside the key that it was seen, the first time, and tells those who can roll it.
 pub async fn note(engine: &Engine, hash: Hash) -> Result<ExposedKey, Fail> {
     let mut reader = engine.db.read().await?;
     let exposure = till_store::keys::exposure(&mut reader, &hash).await?;
@@ -78,8 +79,16 @@ pub async fn note(engine: &Engine, hash: Hash) -> Result<ExposedKey, Fail> {
     }
     let now = engine.clock.now_ms();
     let marked = engine.db.write(move |tx| {
-        async move { Ok::<_, Fail>(till_store::keys::mark_exposed(tx, &hash, now).await?) }
-            .scope_boxed()
+        async move {
+            let is_first = till_store::keys::mark_exposed(tx, &hash, now).await? > 0;
+            let key = till_store::keys::key_by_hash(tx, &hash).await?;
+            if let Some(key) = key.filter(|key| is_first && key.rolled_at.is_none()) {
+                let to = To::Managers(&key.account);
+                notices::tell(tx, engine, to, "key.exposed", &key.id).await?;
+            }
+            Ok::<_, Fail>(ExposedKey::Known)
+        }
+        .scope_boxed()
     });
-    marked.await.map(|_| ExposedKey::Known)
+    marked.await
 }
