@@ -33,6 +33,14 @@ export const screens: Screen[] = [
     needs: 'read',
     menu: { label: t.nav.home, glyph: 'home', group: 'work', key: 'h', isTab: true },
   },
+  {
+    path: '/invoices',
+    load: () => import('./screens/invoices/invoices.tsx'),
+    needs: 'read',
+    menu: { label: t.invoices.title, glyph: 'doc', group: 'work', key: 'i', isTab: true },
+  },
+  { path: '/invoices/new', load: () => import('./screens/invoices/new.tsx'), needs: 'sales.write' },
+  { path: '/invoices/:id', load: () => import('./screens/invoices/invoice.tsx'), needs: 'read' },
   { path: '/welcome', load: () => import('./screens/enter/welcome.tsx') },
 ]
 
