@@ -49,10 +49,10 @@ export default function HomeScreen() {
 }
 
 const NEEDS: Record<string, [Tone, Glyph, to: string]> = {
-  review_open: ['warn', 'eye', '/invoices?status=under_review'],
+  review_open: ['warn', 'eye', '/reviews'],
   refund_ready_to_send: ['info', 'back', '/refunds?status=ready_to_send'],
   refund_in_review: ['warn', 'back', '/refunds?status=in_review'],
-  webhook_failing: ['bad', 'alert', '/developers?status=failed'],
+  webhook_failing: ['bad', 'alert', '/developers/webhooks'],
   change_pending: ['plain', 'pin', '/destinations'],
   unattributed_deposit: ['warn', 'pay', '/payments/unattributed'],
   network_degraded: ['bad', 'alert', '/'],
