@@ -5,6 +5,7 @@ import { startTill } from './server.ts'
 import { arrive, heading, look, type Person, person } from './visit.ts'
 
 const server = await startTill()
+const live = await startTill('', 'live_mode = true')
 const test_ = (path: string) => `${server.origin}/dashboard/test${path}`
 
 let owner: Person
@@ -95,6 +96,15 @@ test('a deposit is put aside with a note, which has to be there', async () => {
 test('a held payment is accepted with a reason, another rejected', async () => {
   const { page } = await signedIn()
   const first = await held('1150.00')
+  // Home says so, the menu counts it, and the field finds the customer's invoices.
+  await page.goto(test_(''))
+  await page.getByText('1 payment waits for your decision').waitFor()
+  await page.getByRole('link', { name: 'Reviews 1 need you' }).first().waitFor()
+  await look(page, 'home-needs')
+  await page.keyboard.press('/')
+  await page.keyboard.type('reader-2041')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/customer_ref=reader-2041/)
   await page.goto(test_('/reviews'))
   await page.getByRole('row', { name: /1,150\.00/ }).waitFor()
   await look(page, 'reviews')
@@ -130,4 +140,54 @@ test('support may reject and not accept; a viewer decides nothing', async () => 
     else await somebody.page.getByText('Your role does not decide on held payments').waitFor()
     await somebody.close()
   }
+})
+
+test('a network that stands still is named, with what it means and who can help', async () => {
+  const { page } = await signedIn()
+  await page.route('**/v1/dashboard/home**', async (route) => {
+    const home = (await (await route.fetch()).json()) as { networks: Record<string, unknown>[]; needs_you: unknown[] }
+    Object.assign(home.networks[0] as object, { status: 'halted', lag_seconds: 900 })
+    Object.assign(home.networks[1] as object, { status: 'behind', lag_seconds: 240 })
+    Object.assign(home.networks[2] as object, { status: 'ok', lag_seconds: 2 })
+    home.needs_you.push({ kind: 'network_degraded', count: 2, oldest_at: new Date().toISOString() })
+    await route.fulfill({ json: home })
+  })
+  await page.goto(test_(''))
+  await page.getByText('stands still, payments show later').waitFor()
+  await page.getByText('4 min behind, payments show late').waitFor()
+  await page.getByText('nothing is lost and nobody has to pay twice').waitFor()
+  await look(page, 'home-halted')
+  await page.unroute('**/v1/dashboard/home**')
+})
+
+test('in live mode accepting takes a passkey’s yes to exactly that', async () => {
+  await live.till('live', 'enable', '--account', live.account)
+  const somebody = await person()
+  await arrive(somebody, live)
+  const { page } = somebody
+  // There is no real money here: what is held is written, and what is asked of the passkey is the server's own.
+  const invoice = { id: 'inv_1', object: 'invoice', livemode: true, status: 'under_review', amount: { amount: '640.00', currency: 'USD' }, review: { hold: 'sanctions', opened_at: new Date().toISOString() }, description: null, customer_ref: null }
+  await page.route('**/v1/invoices/inv_1', (route) => route.fulfill({ json: invoice }))
+  await page.route('**/v1/payments?**', (route) => route.fulfill({ json: { object: 'list', data: [], next_cursor: null } }))
+  const sent: (string | undefined)[] = []
+  await page.route('**/v1/invoices/inv_1/resolve_review', async (route) => {
+    const confirmation = route.request().headers()['till-confirmation']
+    sent.push(confirmation)
+    if (!confirmation) return route.fulfill({ status: 403, json: { error: { code: 'step_up_required', message: 'Confirm it.' } } })
+    Object.assign(invoice, { status: 'paid', review: null })
+    return route.fulfill({ json: invoice })
+  })
+  await page.goto(`${live.origin}/dashboard/live/reviews/inv_1`)
+  await page.getByText('The sender is on a sanctions list.').waitFor()
+  await page.getByRole('radio', { name: /^Accept/ }).check()
+  await page.getByText('You take the risk.').waitFor()
+  await page.getByLabel('Reason').fill('Cleared by counsel')
+  await look(page, 'review-live')
+  await page.getByRole('button', { name: 'Accept the payment of 640.00 USD' }).click()
+  await page.getByText('accept the held payment of 640.00 USD').waitFor()
+  await page.getByText('This is live: it is about real money.').waitFor()
+  await page.getByRole('button', { name: 'Use passkey' }).click()
+  await page.getByText('Payment accepted').waitFor()
+  expect(sent).toEqual([undefined, expect.stringMatching(/^cnf_/)])
+  await somebody.close()
 })

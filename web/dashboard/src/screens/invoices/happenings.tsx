@@ -38,7 +38,7 @@ export function Happenings({ happened, isLive, isTest }: { happened: Happened[];
                         {t.invoices.happened.from} <Sender from={payment.from} />
                       </>
                     )}
-                    , <Transaction network={payment.network} hash={payment.tx_hash} isLink={!isTest} />
+                    {t.invoices.happened.transaction} <Transaction network={payment.network} hash={payment.tx_hash} isLink={!isTest} />
                   </>
                 )}
               </p>

@@ -16,7 +16,7 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { InvoiceStatus } from '../../parts/tag.tsx'
 import { toast } from '../../parts/toast.tsx'
-import { grouped, Moment, symbolOf } from '../../parts/values.tsx'
+import { grouped, symbolOf, When } from '../../parts/values.tsx'
 import { hasScreen } from '../../screens.ts'
 import { t } from '../../texts/t.ts'
 import { AddressCard } from './address-card.tsx'
@@ -196,9 +196,9 @@ function Facts({ invoice }: { invoice: Invoice }) {
   if (invoice.customer_ref) rows.push([said.customer, invoice.customer_ref])
   rows.push([said.asked, `${grouped(invoice.amount.amount)} ${invoice.amount.currency}`])
   rows.push([said.received, received.length > 0 ? <span class="num">{received.join(' + ')}</span> : t.invoices.notYet])
-  rows.push([said.made, <Moment key="made" at={invoice.created_at} />])
-  if (invoice.paid_at) rows.push([said.paid, <Moment key="paid" at={invoice.paid_at} />])
-  rows.push([isOver ? said.wasDue : said.due, <Moment key="due" at={invoice.expires_at} />])
+  rows.push([said.made, <When key="made" at={invoice.created_at} />])
+  if (invoice.paid_at) rows.push([said.paid, <When key="paid" at={invoice.paid_at} />])
+  rows.push([isOver ? said.wasDue : said.due, <When key="due" at={invoice.expires_at} />])
   if (invoice.payment_link) rows.push([said.link, linked(`/links/${segment(invoice.payment_link)}`, invoice.payment_link)])
   if (invoice.customer) rows.push([said.customerId, linked(`/customers/${segment(invoice.customer)}`, invoice.customer)])
   if (invoice.subscription) rows.push([said.subscription, linked(`/subscriptions/${segment(invoice.subscription)}`, invoice.subscription)])

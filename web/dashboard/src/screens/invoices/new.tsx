@@ -38,8 +38,8 @@ export default function NewInvoiceScreen() {
             set={(assets) => form.set('assets', assets.join(' '))}
             register={() => form.has('assets')}
           />
-          <TextField form={form} name="metadata" label={t.invoices.data} hint={t.invoices.dataHint} rows={2} isMono isOptional />
-          <Submit form={form}>{t.invoices.create}</Submit>
+          <TextField form={form} name="metadata" label={t.invoices.dataNew} hint={t.invoices.dataHint} rows={2} isMono isOptional />
+          <Submit form={form}>{t.invoices.createButton}</Submit>
         </form>
       </Card>
     </>

@@ -47,7 +47,7 @@ export function PaymentsOf({ payments, changed }: { payments: Payment[]; changed
                   <PaymentStatus status={payment.status} />
                 </td>
                 <td>
-                  {finality(payment.finality)} <span class="dim">{onNetwork(payment.network)}</span>
+                  {payment.status !== 'reversed' && finality(payment.finality)} <span class="dim">{onNetwork(payment.network)}</span>
                 </td>
                 <td class="hide">
                   <Sender from={payment.from} /> <Transaction network={payment.network} hash={payment.tx_hash} isLink={payment.livemode} />
@@ -61,7 +61,7 @@ export function PaymentsOf({ payments, changed }: { payments: Payment[]; changed
         </table>
       </div>
       {payments.some((payment) => !payment.livemode && payment.status !== 'reversed') && may('test_helpers') && (
-        <div class="row">
+        <div>
           <Action
             run={() => reverse((payments.find((payment) => payment.status !== 'reversed') as Payment).id)}
             ask={{ title: said.reverse.ask, text: said.reverse.text, yes: said.reverse.yes }}

@@ -33,7 +33,7 @@ export default function PaymentsScreen() {
             head: t.payments.settled,
             cell: (payment) => (
               <>
-                {finality(payment.finality)} <span class="dim">{onNetwork(payment.network)}</span>
+                {payment.status !== 'reversed' && finality(payment.finality)} <span class="dim">{onNetwork(payment.network)}</span>
               </>
             ),
           },

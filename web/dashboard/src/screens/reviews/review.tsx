@@ -11,7 +11,7 @@ import { Empty, Loaded } from '../../parts/loaded.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { InvoiceStatus } from '../../parts/tag.tsx'
 import { toast } from '../../parts/toast.tsx'
-import { grouped, Moment, Money, Time } from '../../parts/values.tsx'
+import { grouped, Money, Time, When } from '../../parts/values.tsx'
 import { t } from '../../texts/t.ts'
 import { finality, onNetwork, PaymentStatus, Sender, Transaction } from '../payments/status.tsx'
 import { isRisk } from './holds.ts'
@@ -52,7 +52,7 @@ function Shown({ invoice, payments }: { invoice: Invoice; payments: Payment[] })
                 <div>
                   <dt>{t.reviews.since}</dt>
                   <dd>
-                    <Moment at={review.opened_at} />
+                    <When at={review.opened_at} />
                   </dd>
                 </div>
                 <div>
