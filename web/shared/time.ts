@@ -40,6 +40,11 @@ export function moment(at: string): string {
   return new Intl.DateTimeFormat(region(), form).format(new Date(at))
 }
 
+export function shortMoment(at: string): string {
+  const form = { ...latin, dateStyle: 'medium', timeStyle: 'short' } as const
+  return new Intl.DateTimeFormat(region(), form).format(new Date(at))
+}
+
 function amount(count: number, unit: 'second' | 'minute' | 'hour' | 'day'): string {
   const form = { style: 'unit', unit, unitDisplay: 'long', numberingSystem: 'latn' } as const
   return new Intl.NumberFormat(locale(), form).format(count)

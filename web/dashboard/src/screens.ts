@@ -33,6 +33,28 @@ export const screens: Screen[] = [
     needs: 'read',
     menu: { label: t.nav.home, glyph: 'home', group: 'work', key: 'h', isTab: true },
   },
+  {
+    path: '/invoices',
+    load: () => import('./screens/invoices/invoices.tsx'),
+    needs: 'read',
+    menu: { label: t.invoices.title, glyph: 'doc', group: 'work', key: 'i', isTab: true },
+  },
+  { path: '/invoices/new', load: () => import('./screens/invoices/new.tsx'), needs: 'sales.write' },
+  { path: '/invoices/:id', load: () => import('./screens/invoices/invoice.tsx'), needs: 'read' },
+  {
+    path: '/payments',
+    load: () => import('./screens/payments/payments.tsx'),
+    needs: 'read',
+    menu: { label: t.payments.title, glyph: 'pay', group: 'work', key: 'p' },
+  },
+  { path: '/payments/unattributed', load: () => import('./screens/payments/unattributed.tsx'), needs: 'read' },
+  {
+    path: '/reviews',
+    load: () => import('./screens/reviews/reviews.tsx'),
+    needs: 'read',
+    menu: { label: t.reviews.title, glyph: 'eye', group: 'work', key: 'v' },
+  },
+  { path: '/reviews/:id', load: () => import('./screens/reviews/review.tsx'), needs: 'read' },
   { path: '/welcome', load: () => import('./screens/enter/welcome.tsx') },
 ]
 

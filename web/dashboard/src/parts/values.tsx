@@ -1,7 +1,7 @@
 // Amounts, times and ids as they are written everywhere.
 
 import { shown } from '#shared/money.ts'
-import { clock, day, moment } from '#shared/time.ts'
+import { clock, day, moment, shortMoment } from '#shared/time.ts'
 import { useNow } from '../app/now.ts'
 
 /** Thousands apart, every digit kept. */
@@ -32,6 +32,15 @@ export function Moment({ at }: { at: string }) {
   return (
     <time dateTime={at} title={at}>
       {moment(at)}
+    </time>
+  )
+}
+
+/** The same in few words, for columns of facts. */
+export function When({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={at}>
+      {shortMoment(at)}
     </time>
   )
 }

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { Announcements } from '#shared/parts/announce.tsx'
+import { countAt, needs, useNeeds } from '../api/needs.ts'
 import { chooseOrganization, session, useOrganization } from '../api/session.ts'
 import { go, href, type Mode, usePlace } from '../app/router.ts'
 import { savedTheme, setTheme, THEMES, type Theme } from '../app/theme.ts'
@@ -44,11 +45,18 @@ function isCurrent(screen: Screen, path: string): boolean {
 }
 
 function Entry({ screen, path }: { screen: Screen; path: string }) {
+  const waiting = countAt(screen.path, needs.use())
   if (!screen.menu) return null
   return (
     <a href={href(screen.path)} aria-current={isCurrent(screen, path) ? 'page' : undefined}>
       <Icon name={screen.menu.glyph} />
       {screen.menu.label}
+      {waiting > 0 && (
+        <span class="count">
+          {waiting}
+          <span class="sr"> {t.shell.waiting}</span>
+        </span>
+      )}
     </a>
   )
 }
@@ -146,6 +154,7 @@ function PhoneMenu({ path }: { path: string }) {
 
 export function Shell({ children }: { children: ComponentChildren }) {
   useShellKeys()
+  useNeeds()
   const { mode, path } = usePlace()
   const open = opened.use()
   const tabs = screens.filter((screen) => screen.menu?.isTab && isOpenTo(screen)).slice(0, 4)

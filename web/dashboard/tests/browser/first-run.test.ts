@@ -75,7 +75,7 @@ test('keys: the palette, the list of keys, and going home', async () => {
   const owner = await person()
   await arrive(owner, { ...server, link })
   const { page } = owner
-  await page.keyboard.press('/')
+  await page.keyboard.press('Control+k')
   await page.getByRole('combobox', { name: /id of an invoice/ }).fill('hom')
   await look(page, 'palette')
   await page.keyboard.press('Enter')

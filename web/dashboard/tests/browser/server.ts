@@ -40,11 +40,11 @@ function freePort(): Promise<number> {
   })
 }
 
-/** Starts one for the tests of one file, and ends it after them. `settings` are lines of its configuration file. */
-export async function startTill(settings = ''): Promise<Server> {
+/** Starts one for the tests of one file, and ends it after them. `settings` are lines at the end of its configuration file, `more` of its section for the server. */
+export async function startTill(settings = '', more = ''): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'till-dashboard-'))
   const port = await freePort()
-  writeFileSync(join(folder, 'till.toml'), `[server]\nlisten = "127.0.0.1:${port}"\ndrain_s = 0\n[webhooks]\nallow_private_addresses = true\n${settings}`)
+  writeFileSync(join(folder, 'till.toml'), `[server]\nlisten = "127.0.0.1:${port}"\ndrain_s = 0\n${more}\n[webhooks]\nallow_private_addresses = true\n${settings}`)
   const till = async (...args: string[]) => (await promisify(execFile)(TILL, [...args, '--config', 'till.toml'], { cwd: folder, env: {} })).stdout
   const made = JSON.parse(await till('account', 'create', '--name', 'Northwind Books', '--owner', OWNER, '--operator', '--json')) as {
     account: string

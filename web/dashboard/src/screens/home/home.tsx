@@ -3,7 +3,8 @@
 import type { Home, HomeNeed, Invoice, NetworkHealth } from '#shared/api/types.ts'
 import { get, type List } from '../../api/client.ts'
 import { useData } from '../../api/data.ts'
-import { may } from '../../api/session.ts'
+import { needs } from '../../api/needs.ts'
+import { may, session } from '../../api/session.ts'
 import { href } from '../../app/router.ts'
 import { Card, Head } from '../../parts/head.tsx'
 import { type Glyph, Icon } from '../../parts/icon.tsx'
@@ -13,17 +14,23 @@ import { InvoiceStatus } from '../../parts/tag.tsx'
 import { Money, Time } from '../../parts/values.tsx'
 import { hasScreen } from '../../screens.ts'
 import { t } from '../../texts/t.ts'
+import { Finder } from './finder.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import { Received } from './received.tsx'
 
 const LATEST = 5
 
 export default function HomeScreen() {
-  const home = useData(() => get<Home>('/dashboard/home'))
+  const home = useData(async () => {
+    const value = await get<Home>('/dashboard/home')
+    needs.set(value.needs_you)
+    return value
+  })
   const latest = useData(() => get<List<Invoice>>('/invoices', { limit: LATEST }))
   return (
     <>
       <Head title={t.nav.home}>
+        <Finder />
         {may('sales.write') && hasScreen('/invoices/new') && (
           <a class="btn primary" href={href('/invoices/new')}>
             <Icon name="plus" />
@@ -49,10 +56,10 @@ export default function HomeScreen() {
 }
 
 const NEEDS: Record<string, [Tone, Glyph, to: string]> = {
-  review_open: ['warn', 'eye', '/invoices?status=under_review'],
+  review_open: ['warn', 'eye', '/reviews'],
   refund_ready_to_send: ['info', 'back', '/refunds?status=ready_to_send'],
   refund_in_review: ['warn', 'back', '/refunds?status=in_review'],
-  webhook_failing: ['bad', 'alert', '/developers?status=failed'],
+  webhook_failing: ['bad', 'alert', '/developers/webhooks'],
   change_pending: ['plain', 'pin', '/destinations'],
   unattributed_deposit: ['warn', 'pay', '/payments/unattributed'],
   network_degraded: ['bad', 'alert', '/'],
@@ -94,26 +101,36 @@ function Needs({ needs }: { needs: HomeNeed[] }) {
   )
 }
 
-const HEALTH: Record<string, Tone> = { ok: 'ok', simulated: 'plain', behind: 'warn', halted: 'bad' }
+const HEALTH: Record<string, Tone> = { ok: 'ok', behind: 'warn', halted: 'bad' }
 
 function Networks({ networks }: { networks: NetworkHealth[] }) {
+  const simulated = networks.filter((network) => network.status === 'simulated')
+  const watched = networks.filter((network) => network.status !== 'simulated')
+  const isIll = watched.some((network) => network.status !== 'ok')
   return (
     <Card title={t.home.networks}>
-      {networks.length === 0 ? (
-        <p class="dim">{t.home.noNetworks}</p>
-      ) : (
+      {networks.length === 0 && <p class="dim">{t.home.noNetworks}</p>}
+      {watched.length > 0 && (
         <ul class="lines flush">
-          {networks.map((network) => {
-            const isWell = network.status === 'ok' || network.status === 'simulated'
-            return (
-              <li key={network.network}>
-                <i class={`dot ${HEALTH[network.status] ?? 'warn'}`} />
-                <span>{isWell ? network.network_name : <b>{network.network_name}</b>}</span>
-                <span class={isWell ? 'dim' : ''}>{t.home.health(network.status, network.lag_seconds)}</span>
-              </li>
-            )
-          })}
+          {watched.map((network) => (
+            <li key={network.network}>
+              <i class={`dot ${HEALTH[network.status] ?? 'warn'}`} />
+              <span>{network.status === 'ok' ? network.network_name : <b>{network.network_name}</b>}</span>
+              <span class={network.status === 'ok' ? 'dim' : ''}>{t.home.health(network.status, network.lag_seconds)}</span>
+            </li>
+          ))}
         </ul>
+      )}
+      {isIll && (
+        <p class="dim">
+          {t.home.remedy}{' '}
+          {session()?.user.operator && hasScreen('/operator/networks') ? <a href={href('/operator/networks')}>{t.home.toEndpoints}</a> : t.home.askOperator}
+        </p>
+      )}
+      {simulated.length > 0 && (
+        <p class="dim">
+          {t.home.simulated(simulated.length)} {simulated.map((network) => network.network_name).join(', ')}.
+        </p>
       )}
     </Card>
   )
