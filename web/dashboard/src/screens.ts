@@ -33,6 +33,14 @@ export const screens: Screen[] = [
     needs: 'read',
     menu: { label: t.nav.home, glyph: 'home', group: 'work', key: 'h', isTab: true },
   },
+  {
+    path: '/refunds',
+    load: () => import('./screens/refunds/refunds.tsx'),
+    needs: 'read',
+    menu: { label: t.nav.refunds, glyph: 'back', group: 'work', key: 'r', isTab: true },
+  },
+  { path: '/refunds/new', load: () => import('./screens/refunds/new.tsx'), needs: 'refunds.write' },
+  { path: '/refunds/:id', load: () => import('./screens/refunds/refund.tsx'), needs: 'read' },
   { path: '/welcome', load: () => import('./screens/enter/welcome.tsx') },
 ]
 
@@ -42,4 +50,5 @@ export const hasScreen = (to: string) => screens.some((screen) => match(screen.p
 /** Where an id leads, by what it begins with. */
 export const PLACES: Record<string, string> = {
   inv_: '/invoices',
+  rfd_: '/refunds',
 }
