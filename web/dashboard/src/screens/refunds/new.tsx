@@ -13,6 +13,7 @@ import { InvoiceStatus } from '../../parts/tag.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { grouped, Money, symbolOf } from '../../parts/values.tsx'
 import { t } from '../../texts/t.ts'
+import '../../style/refunds.css'
 import { networkNameOf } from './status.tsx'
 
 const REASONS: RefundReason[] = ['overpaid', 'late_payment', 'wrong_asset', 'review_rejected', 'requested_by_payer', 'duplicate', 'other']

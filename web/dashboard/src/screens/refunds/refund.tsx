@@ -167,7 +167,7 @@ function Pay({ refund, payout }: { refund: Refund; payout: Payout }) {
       </dl>
       <p class="dim">{t.refunds.payeeText}</p>
       <Address address={payout.address} />
-      <p class="btns">
+      <p class="filters">
         <CopyButton value={payout.address} label={t.refunds.copyAddress} />
         <CopyButton value={refund.amount} label={t.refunds.copyAmount} />
       </p>
