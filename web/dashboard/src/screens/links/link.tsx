@@ -1,6 +1,5 @@
 // One payment link: its address and code, how often it was paid, switching it on and off.
 
-import type { ComponentChildren } from 'preact'
 import { thousandths } from '#shared/money.ts'
 import { Qr } from '#shared/parts/qr.tsx'
 import { get, post, segment } from '../../api/client.ts'
@@ -10,6 +9,7 @@ import { useNow } from '../../app/now.ts'
 import { href } from '../../app/router.ts'
 import { Action } from '../../parts/action.tsx'
 import { CopyField } from '../../parts/copy.tsx'
+import { Facts } from '../../parts/facts.tsx'
 import { Card, Head } from '../../parts/head.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -52,7 +52,7 @@ export default function LinkScreen({ id }: { id: string }) {
               <Counters link={one} />
             </div>
             <div>
-              <Facts link={one} />
+              <About link={one} />
               <Metadata pairs={one.metadata} />
             </div>
           </div>
@@ -152,26 +152,20 @@ function Counters({ link }: { link: Link }) {
   )
 }
 
-function Facts({ link }: { link: Link }) {
+function About({ link }: { link: Link }) {
   const accepts = link.assets === null ? t.links.defaults : link.assets.map((asset) => t.accepts.one(asset.split('@')[0] ?? asset, networkNameOf(asset))).join(', ')
-  const rows: [string, ComponentChildren][] = [
-    [t.links.one, <code key="id">{link.id}</code>],
-    [t.links.what, link.description ?? <span class="dim">{t.links.noDescription}</span>],
-    [t.links.accepts, accepts],
-    [t.links.until, link.expires_at ? <Moment key="until" at={link.expires_at} /> : t.links.noEnd],
-    ...(link.return_url ? [[t.links.back, link.return_url] as [string, ComponentChildren]] : []),
-    [t.links.made, <Moment key="made" at={link.created_at} />],
-  ]
   return (
     <Card title={t.links.facts}>
-      <dl class="facts">
-        {rows.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts
+        facts={[
+          [t.links.one, <code>{link.id}</code>],
+          [t.links.what, link.description ?? <span class="dim">{t.links.noDescription}</span>],
+          [t.links.accepts, accepts],
+          [t.links.until, link.expires_at ? <Moment at={link.expires_at} /> : t.links.noEnd],
+          [t.links.back, link.return_url],
+          [t.links.made, <Moment at={link.created_at} />],
+        ]}
+      />
     </Card>
   )
 }

@@ -5,6 +5,7 @@ import { add, compare, isZero, subtract, typed } from '#shared/money.ts'
 import { get, type List, post, segment } from '../../api/client.ts'
 import { useData } from '../../api/data.ts'
 import { go, href, usePlace } from '../../app/router.ts'
+import { Facts } from '../../parts/facts.tsx'
 import { SelectField, Submit, TextField, useForm } from '../../parts/form.tsx'
 import { Card, Head } from '../../parts/head.tsx'
 import { Empty, Loaded } from '../../parts/loaded.tsx'
@@ -161,38 +162,15 @@ function Give({ invoice, parts }: { invoice: Invoice; parts: Refundable[] }) {
         </form>
       </Card>
       <Card title={t.refunds.invoice} beside={<InvoiceStatus status={invoice.status} />}>
-        <dl class="facts">
-          <div>
-            <dt>{t.refunds.price}</dt>
-            <dd>
-              <Money amount={invoice.amount.amount} unit={invoice.amount.currency} />
-            </dd>
-          </div>
-          <div>
-            <dt>{t.refunds.received}</dt>
-            <dd>
-              <Money amount={part.received} unit={symbol} />
-            </dd>
-          </div>
-          <div>
-            <dt>{t.refunds.taken}</dt>
-            <dd>
-              <Money amount={part.taken} unit={symbol} />
-            </dd>
-          </div>
-          <div>
-            <dt>{t.refunds.left}</dt>
-            <dd>
-              <Money amount={part.left} unit={symbol} />
-            </dd>
-          </div>
-          {invoice.description && (
-            <div>
-              <dt>{t.refunds.what}</dt>
-              <dd>{invoice.description}</dd>
-            </div>
-          )}
-        </dl>
+        <Facts
+          facts={[
+            [t.refunds.price, <Money amount={invoice.amount.amount} unit={invoice.amount.currency} />],
+            [t.refunds.received, <Money amount={part.received} unit={symbol} />],
+            [t.refunds.taken, <Money amount={part.taken} unit={symbol} />],
+            [t.refunds.left, <Money amount={part.left} unit={symbol} />],
+            [t.refunds.what, invoice.description],
+          ]}
+        />
         <p>
           <a href={href(`/invoices/${invoice.id}`)}>{t.refunds.seeInvoice}</a>
         </p>

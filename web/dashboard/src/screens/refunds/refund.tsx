@@ -11,6 +11,7 @@ import { may } from '../../api/session.ts'
 import { href } from '../../app/router.ts'
 import { Action } from '../../parts/action.tsx'
 import { CopyButton, CopyField } from '../../parts/copy.tsx'
+import { Facts } from '../../parts/facts.tsx'
 import { Submit, TextField, useForm } from '../../parts/form.tsx'
 import { Card, Head } from '../../parts/head.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -48,7 +49,7 @@ export default function RefundScreen({ id }: { id: string }) {
               <Steps refund={value} done={refund.set} />
             </div>
             <div>
-              <Facts refund={value} />
+              <About refund={value} />
               {value.payout && <Screening payout={value.payout} />}
             </div>
           </div>
@@ -148,23 +149,14 @@ function Link({ refund }: { refund: Refund }) {
 }
 
 function Pay({ refund, payout }: { refund: Refund; payout: Payout }) {
-  const symbol = symbolOf(payout.asset)
   return (
     <>
-      <dl class="facts">
-        <div>
-          <dt>{t.refunds.amount}</dt>
-          <dd>
-            <Money amount={refund.amount} unit={symbol} />
-          </dd>
-        </div>
-        <div>
-          <dt>{t.refunds.network}</dt>
-          <dd>
-            <b>{networkName(payout.network, payout.network)}</b>
-          </dd>
-        </div>
-      </dl>
+      <Facts
+        facts={[
+          [t.refunds.amount, <Money amount={refund.amount} unit={symbolOf(payout.asset)} />],
+          [t.refunds.network, <b>{networkName(payout.network, payout.network)}</b>],
+        ]}
+      />
       <p class="dim">{t.refunds.payeeText}</p>
       <Address address={payout.address} />
       <p class="filters">
@@ -207,31 +199,25 @@ function Sent({ refund }: { refund: Refund }) {
   )
 }
 
-function Facts({ refund }: { refund: Refund }) {
-  const rows: [string, ComponentChildren][] = [
-    [t.refunds.one, <code key="id">{refund.id}</code>],
-    [
-      t.refunds.invoice,
-      <a key="invoice" href={href(`/invoices/${refund.invoice}`)}>
-        <code>{refund.invoice}</code>
-      </a>,
-    ],
-    [t.refunds.amount, <Money key="amount" amount={refund.amount} unit={symbolOf(refund.asset)} />],
-    [t.refunds.receivedOn, networkNameOf(refund.asset)],
-    [t.refunds.why, reasonOf(refund) ?? t.refunds.notSaid],
-    [t.refunds.made, <Time key="made" at={refund.created_at} />],
-    ...(refund.cancelled_at ? [[t.refunds.endedAt, <Time key="ended" at={refund.cancelled_at} />] as [string, ComponentChildren]] : []),
-  ]
+function About({ refund }: { refund: Refund }) {
   return (
     <Card title={t.refunds.facts}>
-      <dl class="facts">
-        {rows.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts
+        facts={[
+          [t.refunds.one, <code>{refund.id}</code>],
+          [
+            t.refunds.invoice,
+            <a href={href(`/invoices/${refund.invoice}`)}>
+              <code>{refund.invoice}</code>
+            </a>,
+          ],
+          [t.refunds.amount, <Money amount={refund.amount} unit={symbolOf(refund.asset)} />],
+          [t.refunds.receivedOn, networkNameOf(refund.asset)],
+          [t.refunds.why, reasonOf(refund) ?? t.refunds.notSaid],
+          [t.refunds.made, <Time at={refund.created_at} />],
+          [t.refunds.endedAt, refund.cancelled_at && <Time at={refund.cancelled_at} />],
+        ]}
+      />
     </Card>
   )
 }
