@@ -55,6 +55,24 @@ export const screens: Screen[] = [
     menu: { label: t.reviews.title, glyph: 'eye', group: 'work', key: 'v' },
   },
   { path: '/reviews/:id', load: () => import('./screens/reviews/review.tsx'), needs: 'read' },
+  {
+    path: '/refunds',
+    load: () => import('./screens/refunds/refunds.tsx'),
+    needs: 'read',
+    menu: { label: t.nav.refunds, glyph: 'back', group: 'work', key: 'r', isTab: true },
+  },
+  { path: '/refunds/new', load: () => import('./screens/refunds/new.tsx'), needs: 'refunds.write' },
+  { path: '/refunds/:id', load: () => import('./screens/refunds/refund.tsx'), needs: 'read' },
+  {
+    path: '/links',
+    load: () => import('./screens/links/links.tsx'),
+    needs: 'read',
+    menu: { label: t.nav.links, glyph: 'link', group: 'work', key: 'l' },
+  },
+  { path: '/links/new', load: () => import('./screens/links/new.tsx'), needs: 'sales.write' },
+  { path: '/links/:id', load: () => import('./screens/links/link.tsx'), needs: 'read' },
+  { path: '/links/:id/edit', load: () => import('./screens/links/change.tsx'), needs: 'sales.write' },
+  { path: '/links/:id/poster', load: () => import('./screens/links/poster.tsx'), needs: 'read' },
   { path: '/welcome', load: () => import('./screens/enter/welcome.tsx') },
 ]
 
@@ -64,4 +82,6 @@ export const hasScreen = (to: string) => screens.some((screen) => match(screen.p
 /** Where an id leads, by what it begins with. */
 export const PLACES: Record<string, string> = {
   inv_: '/invoices',
+  rfd_: '/refunds',
+  plink_: '/links',
 }

@@ -1,0 +1,1 @@
+export { EditLinkScreen as default } from './edit.tsx'

@@ -1,0 +1,1 @@
+export { NewLinkScreen as default } from './edit.tsx'

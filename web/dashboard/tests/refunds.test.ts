@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import type { Invoice, Refund } from '#shared/api/types.ts'
+import { refundable } from '../src/screens/refunds/new.tsx'
+import { STATUSES } from '../src/screens/refunds/status.tsx'
+import { en } from '../src/texts/en.ts'
+
+const BASE = 'USDC@eip155:84532'
+const TRON = 'USDT@tron:3448148188'
+
+const invoice = (over: string | null) =>
+  ({
+    amounts_received: [
+      { asset: BASE, amount: '51.000000' },
+      { asset: TRON, amount: '2' },
+    ],
+    amount_overpaid: over === null ? null : { asset: BASE, amount: over },
+  }) as unknown as Invoice
+const refund = (asset: string, amount: string, status: string) => ({ asset, amount, status }) as Refund
+
+test('what other refunds hold or have sent is not offered again, what was cancelled is', () => {
+  const [base, tron] = refundable(invoice(null), [refund(BASE, '3.00', 'unclaimed'), refund(BASE, '0.000001', 'sent'), refund(BASE, '40', 'cancelled'), refund(TRON, '2.00', 'in_review')])
+  expect(base).toEqual({ asset: BASE, received: '51.000000', taken: '3.000001', left: '47.999999', excess: null })
+  expect(tron?.left).toBe('0.00')
+})
+
+test('the excess is offered by itself while it is there', () => {
+  expect(refundable(invoice('3.00'), [])[0]?.excess).toBe('3.00')
+  expect(refundable(invoice('3.00'), [refund(BASE, '49.00', 'sent')])[0]?.excess).toBeNull()
+  expect(refundable(invoice('3.00'), [])[1]?.excess).toBeNull()
+  expect(refundable(invoice('0.00'), [])[0]?.excess).toBeNull()
+})
+
+test('what must not be paid comes first, and every status and reason has its words', () => {
+  expect(STATUSES[0]).toBe('in_review')
+  for (const status of STATUSES) expect(en.refunds.statuses[status] && en.refunds.means[status], status).toBeTruthy()
+  for (const reason of ['sanctions', 'blacklist', 'screening_unavailable', 'payment_reversed', 'price_uncovered', 'finality_violation']) expect(en.refunds.held[reason]).toHaveLength(2)
+})
