@@ -33,6 +33,16 @@ export const screens: Screen[] = [
     needs: 'read',
     menu: { label: t.nav.home, glyph: 'home', group: 'work', key: 'h', isTab: true },
   },
+  {
+    path: '/developers',
+    load: () => import('./screens/developers/deliveries.tsx'),
+    needs: 'read',
+    menu: { label: t.developers.title, glyph: 'code', group: 'setup', key: 'd' },
+  },
+  { path: '/developers/keys', load: () => import('./screens/developers/keys.tsx'), needs: 'keys.read' },
+  { path: '/developers/webhooks', load: () => import('./screens/developers/webhooks.tsx'), needs: 'read' },
+  { path: '/developers/requests', load: () => import('./screens/developers/builder.tsx'), needs: 'read' },
+  { path: '/developers/events/:id', load: () => import('./screens/developers/event.tsx'), needs: 'read' },
   { path: '/welcome', load: () => import('./screens/enter/welcome.tsx') },
 ]
 
@@ -42,4 +52,5 @@ export const hasScreen = (to: string) => screens.some((screen) => match(screen.p
 /** Where an id leads, by what it begins with. */
 export const PLACES: Record<string, string> = {
   inv_: '/invoices',
+  evt_: '/developers/events',
 }
