@@ -73,6 +73,16 @@ export const screens: Screen[] = [
   { path: '/links/:id', load: () => import('./screens/links/link.tsx'), needs: 'read' },
   { path: '/links/:id/edit', load: () => import('./screens/links/change.tsx'), needs: 'sales.write' },
   { path: '/links/:id/poster', load: () => import('./screens/links/poster.tsx'), needs: 'read' },
+  {
+    path: '/developers',
+    load: () => import('./screens/developers/deliveries.tsx'),
+    needs: 'read',
+    menu: { label: t.developers.title, glyph: 'code', group: 'setup', key: 'd' },
+  },
+  { path: '/developers/keys', load: () => import('./screens/developers/keys.tsx'), needs: 'keys.read' },
+  { path: '/developers/webhooks', load: () => import('./screens/developers/webhooks.tsx'), needs: 'read' },
+  { path: '/developers/requests', load: () => import('./screens/developers/builder.tsx'), needs: 'read' },
+  { path: '/developers/events/:id', load: () => import('./screens/developers/event.tsx'), needs: 'read' },
   { path: '/welcome', load: () => import('./screens/enter/welcome.tsx') },
 ]
 
@@ -84,4 +94,5 @@ export const PLACES: Record<string, string> = {
   inv_: '/invoices',
   rfd_: '/refunds',
   plink_: '/links',
+  evt_: '/developers/events',
 }

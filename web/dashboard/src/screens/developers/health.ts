@@ -1,0 +1,25 @@
+// Deliveries by day: how many arrived, how many did not.
+
+import type { WebhookDelivery } from '#shared/api/types.ts'
+import { utcDay } from '#shared/time.ts'
+import type { Point } from '../../parts/chart.tsx'
+import { t } from '../../texts/t.ts'
+
+const DAY_MS = 86_400_000
+
+/** The deliveries of the last `days` days by UTC day, days without any too. */
+export function byDay(deliveries: Pick<WebhookDelivery, 'created_at' | 'status'>[], nowMs: number, days: number): Point[] {
+  const today = Math.floor(nowMs / DAY_MS)
+  return Array.from({ length: days }, (_, at) => {
+    const day = today - days + 1 + at
+    const those = deliveries.filter((one) => Math.floor(Date.parse(one.created_at) / DAY_MS) === day)
+    const failed = those.filter((one) => one.status === 'failed').length
+    return {
+      label: utcDay(new Date(day * DAY_MS)),
+      size: those.length,
+      text: String(those.length),
+      more: failed === 0 ? '' : t.developers.deliveries.ofThemFailed(failed),
+      isOpen: day === today,
+    }
+  })
+}
