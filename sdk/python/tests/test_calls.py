@@ -180,6 +180,8 @@ def test_a_call_that_nobody_answers_names_the_key_to_repeat_it_with() -> None:
     with pytest.raises(NoAnswerError) as error:
         client(transport=Network(lose), max_retries=0).invoices.create(amount="1.00", currency="USD", idempotency_key="mine")
     assert error.value.idempotency_key == "mine"
+    with pytest.raises(NoAnswerError, match="^GET /v1/refund_claims/… was not answered$"):
+        client(transport=Network(lose), max_retries=0).refund_claims.retrieve("secret")
 
 
 def arguments(call: Any) -> tuple[list[str], dict[str, Any]]:

@@ -42,6 +42,9 @@ export function segment(text: string): string {
 /** Also in a page that came without TLS, which has no `randomUUID`. */
 const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 
+/** A path for people and their logs: a claim's token is as good as a key. */
+const shown = (path: string) => path.replace(/(\/refund_claims\/).+/, '$1…')
+
 function address(url: string): string {
   if (!URL.canParse(url) || !/^https?:\/\//i.test(url)) throw new TillError(`${JSON.stringify(url)} is no address of a server`)
   const { origin, pathname } = new URL(url)
@@ -134,7 +137,7 @@ export class Requests {
     } catch (error) {
       signal?.throwIfAborted()
       if (isApiError(error)) throw error
-      throw new ConnectionError(`${call.method} ${call.path} was not answered`, idempotencyKey, error)
+      throw new ConnectionError(`${call.method} ${shown(call.path)} was not answered`, idempotencyKey, error)
     }
   }
 }

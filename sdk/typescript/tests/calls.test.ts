@@ -130,6 +130,9 @@ test('a call that nobody answers fails in time and names the key to repeat it wi
   expect(error).toBeInstanceOf(ConnectionError)
   expect(error).toMatchObject({ idempotencyKey: 'mine' })
 
+  const claim = await client({ fetch: never.fetch, maxRetries: 0 }).refundClaims.retrieve('secret').catch((caught: unknown) => caught)
+  expect(String(claim)).toBe('ConnectionError: GET /v1/refund_claims/… was not answered')
+
   const slow: typeof fetch = (_, init) => new Promise((_, failed) => init?.signal?.addEventListener('abort', () => failed(init.signal?.reason)))
   await expect(client({ fetch: slow, maxRetries: 0, timeoutMs: 50 }).invoices.retrieve('inv_1')).rejects.toBeInstanceOf(ConnectionError)
 })

@@ -160,3 +160,18 @@ test('after an invoice is over the next press makes another', async () => {
   expect(await press()).not.toBe(first)
   await close()
 })
+
+test('where no window may be opened the page itself goes to the checkout, and knows the invoice when it is back', async () => {
+  const { url } = await link()
+  const { page: shown, context, close } = await page(`<till-button href="${url}">Pay</till-button>`)
+  await context.addInitScript('window.open = () => null')
+  await shown.reload()
+  const start = shown.url()
+  await shown.getByRole('button', { name: 'Pay' }).click()
+  await shown.waitForURL(/inv_/)
+  const id = /inv_\w+/.exec(shown.url())?.[0] as string
+  await pay(id)
+  await shown.goto(start)
+  expect(await toldOf(shown, 'till-paid')).toEqual([{ invoice: id, status: 'paid' }])
+  await close()
+})

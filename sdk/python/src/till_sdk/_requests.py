@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -25,6 +26,11 @@ def segment(text: str) -> str:
     if text in ("", ".", ".."):
         raise TillError(f"{text!r} is no id")
     return quote(text, safe="")
+
+
+def _shown(path: str) -> str:
+    """A path for people and their logs: a claim's token is as good as a key."""
+    return re.sub("(/refund_claims/).+", r"\1…", path)
 
 
 def _read_page(read: Callable[[object], T], value: Any) -> Page[T]:
@@ -146,7 +152,7 @@ class Requests(_Ways):
                     return read(response)
                 error = refusal(response)
             except (httpx.HTTPError, ValueError) as lost:
-                error = NoAnswerError(f"{method} {path} was not answered", key)
+                error = NoAnswerError(f"{method} {_shown(path)} was not answered", key)
                 error.__cause__ = lost
             wait = self._wait(attempt, error)
             if wait is None:
@@ -238,7 +244,7 @@ class AsyncRequests(_Ways):
                     return read(response)
                 error = refusal(response)
             except (httpx.HTTPError, ValueError) as lost:
-                error = NoAnswerError(f"{method} {path} was not answered", key)
+                error = NoAnswerError(f"{method} {_shown(path)} was not answered", key)
                 error.__cause__ = lost
             wait = self._wait(attempt, error)
             if wait is None:
