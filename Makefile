@@ -12,7 +12,7 @@ STEP := scripts/step
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check release setup web web-types sdk-types check-fmt check-clippy check-web check-tests check-pooler check-contracts check-openapi \
+.PHONY: help demo test check release dist setup web web-types sdk-types check-fmt check-clippy check-web check-tests check-pooler check-contracts check-openapi \
 	check-browser check-sdk check-examples check-fuzz fuzz simulate bench soak openapi fmt deny mutants breaks
 
 help: ## this list
@@ -55,6 +55,18 @@ release: ## the program for real use, with its pages, in target/dist
 	@$(CARGO) build --release --locked -p till
 	@scripts/split-debug $(TARGET)/release/till $(TARGET)/dist
 	@echo "$(TARGET)/dist/till is the program, $(TARGET)/dist/till.debug its debug information"
+
+# Linked against musl, so that it runs on every Linux of its architecture. Paths of this machine are left out of it.
+DIST_TARGET ?= x86_64-unknown-linux-musl
+DIST_FLAGS := --remap-path-prefix=$(CURDIR)=. --remap-path-prefix=$(HOME)/.cargo=cargo
+dist: ## a static program, a Debian package, a bill of materials and checksums, in target/dist
+	@scripts/setup dist
+	@$(MAKE) --no-print-directory web
+	@RUSTFLAGS="$(DIST_FLAGS)" $(CARGO) build --release --locked -p till --target $(DIST_TARGET)
+	@scripts/split-debug $(TARGET)/$(DIST_TARGET)/release/till $(TARGET)/dist
+	@scripts/check-package "$$(scripts/package-deb $(TARGET)/dist/till $(TARGET)/dist)"
+	@scripts/sbom $(DIST_TARGET) > $(TARGET)/dist/till.cdx.json
+	@cd $(TARGET)/dist && sha256sum till till_*.deb till.cdx.json | tee SHA256SUMS
 
 setup: ## installs what building and testing need, if missing
 	@scripts/setup test

@@ -37,6 +37,9 @@ use crate::{checkout, dashboard, health, v1, well_known};
 )]
 struct Document;
 
+/// Where a server is that was configured to be nowhere else. One that is asked for the document puts its own address there.
+pub const DEFAULT_ADDRESS: &str = "http://127.0.0.1:4242";
+
 /// Every endpoint of the API: the one list that both the router and the document come from.
 pub fn endpoints() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::with_openapi(Document::openapi())
@@ -73,7 +76,7 @@ pub fn openapi_json() -> &'static str {
 
 fn complete(document: &mut Value) {
     document["openapi"] = json!("3.1.0");
-    document["servers"] = json!([{ "url": "http://127.0.0.1:4242", "description": "A server at its default address" }]);
+    document["servers"] = json!([{ "url": DEFAULT_ADDRESS }]);
     let components = &mut document["components"];
     components["securitySchemes"] = json!({
         "secret_key": {

@@ -20,6 +20,7 @@ mod described_requests;
 mod digests;
 mod errors;
 mod events;
+mod examples;
 mod fairness;
 mod idempotency;
 mod invoices;

@@ -120,6 +120,30 @@ on_every_engine! {
         assert!(String::from_utf8(get(&demo, "/").await.body.clone()).unwrap().contains("This is a demo"));
     }
 
+    async fn the_documentation_is_html_and_markdown_and_names_this_server(world: World) {
+        let till = world.till().await;
+        let own = format!("http://{}", till.server.address);
+        for path in ["/docs", "/docs/api", "/docs/errors/rate_limited", "/docs/guides", "/docs/guides/quickstart", "/docs/webhooks"] {
+            let page = get(&till, path).await;
+            assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")), "{path}");
+            let policy = page.header("content-security-policy").unwrap();
+            assert_eq!(policy.contains("script-src 'self'"), path == "/docs/api", "{path}");
+            let markdown = get(&till, &format!("{path}.md")).await;
+            assert_eq!((markdown.status, markdown.header("content-type")), (200, Some("text/markdown; charset=utf-8")), "{path}");
+            assert!(markdown.body.starts_with(b"# "), "{path}");
+        }
+        for path in ["/docs/nowhere", "/docs/nowhere.md", "/docs/errors/nowhere", "/docs/guides/nowhere.md"] {
+            get(&till, path).await.refused(404, "route_not_found", None);
+        }
+        assert_eq!(get(&till, "/openapi.json").await.json()["servers"], json!([{ "url": own }]));
+        for path in ["/docs/api", "/docs/api.md", "/llms.txt"] {
+            let text = String::from_utf8(get(&till, path).await.body.clone()).unwrap();
+            assert!(text.contains(&own), "{path}");
+        }
+        let script = get(&till, "/docs/search.js").await;
+        assert_eq!((script.status, script.header("content-type")), (200, Some("text/javascript; charset=utf-8")));
+    }
+
     async fn the_pins_come_with_the_publishable_key(world: World) {
         let till = world.till().await;
         let other = world.till().await;

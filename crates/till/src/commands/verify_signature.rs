@@ -19,7 +19,7 @@ pub struct VerifySignature {
     /// The webhook secret
     #[arg(long, env = "TILL_WEBHOOK_SECRET", hide_env_values = true)]
     secret: String,
-    /// The file with the body, byte for byte; without it standard input
+    /// The body, byte for byte; standard input without it
     #[arg(long, value_name = "FILE")]
     body: Option<PathBuf>,
     /// How old a signature may be

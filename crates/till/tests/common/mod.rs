@@ -241,7 +241,7 @@ fn address_in(text: &str) -> String {
 }
 
 /// Lines as they come. The thread reads on when nobody listens, so that the writer never blocks.
-fn lines(from: impl io::Read + Send + 'static) -> Receiver<String> {
+pub fn lines(from: impl io::Read + Send + 'static) -> Receiver<String> {
     let (send, receive) = channel();
     thread::spawn(move || {
         for line in BufReader::new(from).lines().map_while(Result::ok) {

@@ -2,39 +2,31 @@
 
 use till_core::error::{Code, ErrorType, Section};
 
-use super::html::{h2, link, list, p, page, prose, sample, table};
+use super::page::Page;
+use super::pieces::{h2, link, list, p, plain, sample, table};
 
-pub fn errors_html() -> String {
-    let contents = list(
-        Section::ALL
-            .iter()
-            .map(|&s| format!("<a href=\"#{}\">{}</a>", section_id(s), prose(s.title()))),
-    );
-    let sections: String = Section::ALL.iter().map(|&s| section_html(s)).collect();
-    page("/errors", "Errors", &[shape(), contents, sections].concat())
+pub(super) fn all() -> Page {
+    let contents = Section::ALL.iter();
+    let contents = contents.map(|&of| format!("[{}](#{})", of.title(), section_id(of)));
+    let sections: String = Section::ALL.iter().map(|&of| section_text(of)).collect();
+    let body = [shape(), list(contents), sections].concat();
+    Page::new("/errors", "Errors", body)
 }
 
-pub fn error_html(code: Code) -> String {
-    let rows = [
-        ("When", prose(code.summary())),
-        ("What to do", prose(code.remedy())),
-        ("HTTP status", code.status().to_string()),
-        (
-            "<code>type</code>",
-            format!("<code>{}</code>", code.kind().as_str()),
-        ),
-        ("Retry", prose(retry(code.kind()))),
+pub(super) fn of(code: Code) -> Page {
+    let facts = [
+        format!("**When**: {}", plain(code.summary())),
+        format!("**What to do**: {}", plain(code.remedy())),
+        format!("**HTTP status**: {}", code.status()),
+        format!("**`type`**: `{}`", code.kind().as_str()),
+        format!("**Retry**: {}", retry(code.kind())),
     ];
-    let facts: String = rows
-        .iter()
-        .map(|(term, text)| format!("<dt>{term}</dt>\n<dd>{text}</dd>\n"))
-        .collect();
     let section = code.section();
     let path = format!("/errors#{}", section_id(section));
     let back = link(&path, &format!("All errors: {}", section.title()));
-    let body = format!("<dl>\n{facts}</dl>\n<p>{back}</p>\n");
+    let body = [list(facts), p(&back)].concat();
     // The heading is the bare code: it is what people paste into a search.
-    page("/errors", &format!("`{}`", code.as_str()), &body)
+    Page::new("/errors", &format!("`{}`", code.as_str()), body)
 }
 
 fn shape() -> String {
@@ -54,7 +46,7 @@ fn shape() -> String {
            people and may be reworded. `param` names the field concerned, or is null. `request_id` is \
            also in the `x-request-id` header of every answer: quote it when you ask for help.",
         ),
-        sample("An error object", error),
+        sample("json", "An error object", error),
         p(
             "An answer of 429 or 5xx is safe to repeat with the same `Idempotency-Key`; 429 says in \
            `Retry-After` how many seconds to wait. Any other 4xx will fail again until something \
@@ -64,7 +56,7 @@ fn shape() -> String {
     .concat()
 }
 
-fn section_html(section: Section) -> String {
+fn section_text(section: Section) -> String {
     let codes = Code::ALL.iter().filter(|code| code.section() == section);
     let rows: Vec<_> = codes.map(|&code| code_row(code)).collect();
     let caption = format!("Codes: {}", section.title());
@@ -82,8 +74,8 @@ fn code_row(code: Code) -> Vec<String> {
     vec![
         format!("<span id=\"{wire}\">{name}</span>"),
         code.status().to_string(),
-        prose(code.summary()),
-        prose(code.remedy()),
+        plain(code.summary()),
+        plain(code.remedy()),
     ]
 }
 

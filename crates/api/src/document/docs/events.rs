@@ -1,6 +1,6 @@
 //! The event types, for the page about webhooks.
 
-use super::html::{h2, p, prose, table};
+use super::pieces::{h2, p, table};
 
 /// Event types, when they are sent, and what `data` holds.
 const EVENTS: &[(&[&str], &str, &str)] = &[
@@ -124,12 +124,9 @@ pub(super) fn event_types() -> String {
     let rows: Vec<_> = EVENTS
         .iter()
         .map(|(types, when, data)| {
-            let names = types.iter().map(|name| format!("<code>{name}</code>"));
-            vec![
-                names.collect::<Vec<_>>().join(" "),
-                prose(when),
-                prose(data),
-            ]
+            let names = types.iter().map(|name| format!("`{name}`"));
+            let names: Vec<String> = names.collect();
+            vec![names.join(" "), (*when).to_owned(), (*data).to_owned()]
         })
         .collect();
     [
@@ -185,9 +182,9 @@ mod tests {
             "subscription.cancelled",
         ];
         assert_eq!(types, expected);
-        let html = event_types();
+        let text = event_types();
         for name in types {
-            assert!(html.contains(&format!("<code>{name}</code>")), "{name}");
+            assert!(text.contains(&format!("`{name}`")), "{name}");
         }
     }
 }

@@ -1,32 +1,71 @@
 //! The documentation pages, rendered from the same catalogue and limits the server answers by.
 //!
-//! Pages hold no script and no inline style, so that the strictest content security policy fits. Their
-//! links are absolute below `/docs`, where the server mounts them: a page reads the same with or
-//! without a trailing slash.
+//! Each is Markdown, served as it is under its address with `.md`, and as HTML. Pages hold no inline script or style, so that a
+//! strict content security policy fits. Their links are absolute below `/docs`, where the server mounts them: a page reads the
+//! same with or without a trailing slash.
 
 mod errors;
 mod events;
-mod html;
+mod guides;
+mod llms;
+mod markdown;
+mod page;
+mod pieces;
+mod reference;
 mod testing;
 #[cfg(test)]
 mod tests;
 mod webhooks;
 
-pub use errors::{error_html, errors_html};
-pub use testing::testing_html;
-pub use webhooks::webhooks_html;
+pub use llms::llms_txt;
+pub use page::Page;
 
+use till_core::error::Code;
 use till_core::limits::{
     IDEMPOTENCY_KEY_CHARS_MAX, IDEMPOTENCY_RETENTION_DAYS, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX,
 };
 
-use html::{h2, link, list, p, page, prose, sample};
+use pieces::{h2, link, list, p, sample};
 
 /// Served as `/docs/style.css`.
 pub const STYLE_CSS: &str = include_str!("style.css");
+/// Served as `/docs/search.js`.
+pub const SEARCH_JS: &str = include_str!("search.js");
+
+/// What pages say of the server that they are served by.
+pub struct Site<'s> {
+    pub server_url: &'s str,
+    /// Addresses that the test screening lists match, as (family, list, address).
+    pub screened: &'s [(&'s str, &'s str, &'s str)],
+}
+
+/// The page at a path below `/docs`, without a slash at its start.
+pub fn find(path: &str, site: &Site<'_>) -> Option<Page> {
+    let page = match path {
+        "" => index(),
+        "guides" => guides::index(),
+        "api" => {
+            let page = reference::page();
+            let body = page.body.replace(reference::SERVER, site.server_url);
+            Page {
+                body,
+                ..page.clone()
+            }
+        }
+        "errors" => errors::all(),
+        "webhooks" => webhooks::page(),
+        "testing" => testing::page(site.screened),
+        path => match path.split_once('/')? {
+            ("errors", code) => errors::of(Code::parse(code)?),
+            ("guides", slug) => guides::find(slug)?,
+            _ => return None,
+        },
+    };
+    Some(page)
+}
 
 /// What somebody who opens the server's bare address sees.
-pub fn home_html(is_demo: bool) -> String {
+pub fn home(is_demo: bool) -> Page {
     let demo = match is_demo {
         true => p(
             "This is a demo: test mode, in memory, gone when it stops. Its keys, a checkout to try and a first request to paste \
@@ -35,17 +74,9 @@ pub fn home_html(is_demo: bool) -> String {
         false => String::new(),
     };
     let links = [
-        (
-            "/docs",
-            "Documentation",
-            "a first payment, errors, webhooks, testing",
-        ),
-        (
-            "/openapi.json",
-            "OpenAPI 3.1",
-            "the whole interface, for code generators",
-        ),
-        ("/healthz", "Health", "whether this server runs"),
+        "[Documentation](/docs): guides, the API reference, errors, webhooks, testing",
+        "[OpenAPI 3.1](/openapi.json): the whole interface, for code generators",
+        "[Health](/healthz): whether this server runs",
     ];
     let body = [
         p(
@@ -53,14 +84,12 @@ pub fn home_html(is_demo: bool) -> String {
              payers come by the links that merchants send them.",
         ),
         demo,
-        list(links.iter().map(|(path, name, about)| {
-            format!("<a href=\"{path}\">{}</a>: {}", prose(name), prose(about))
-        })),
+        list(links.iter().map(ToString::to_string)),
     ];
-    page("", "Till", &body.concat())
+    Page::new("", "Till", body.concat())
 }
 
-pub fn index_html() -> String {
+fn index() -> Page {
     let body = [
         p(
             "Till takes payments in stablecoins and other crypto assets straight into the merchant's \
@@ -68,15 +97,27 @@ pub fn index_html() -> String {
         ),
         pages(),
         first_payment(),
+        h2("guides", "Guides"),
+        guides::contents(),
         keys(),
         currencies(),
         conventions(),
     ];
-    page("", "Till documentation", &body.concat())
+    Page::new("", "Till documentation", body.concat())
 }
 
 fn pages() -> String {
     let pages = [
+        (
+            "/guides/quickstart",
+            "Quickstart",
+            "from nothing to a paid test invoice",
+        ),
+        (
+            "/api",
+            "API reference",
+            "every endpoint, field, limit and code",
+        ),
         (
             "/errors",
             "Errors",
@@ -89,11 +130,8 @@ fn pages() -> String {
             "simulated payments and the test clock",
         ),
     ];
-    list(
-        pages
-            .iter()
-            .map(|(path, name, about)| format!("{}: {about}", link(path, name))),
-    )
+    let lines = pages.iter();
+    list(lines.map(|(path, name, about)| format!("{}: {about}", link(path, name))))
 }
 
 fn first_payment() -> String {
@@ -105,14 +143,14 @@ fn first_payment() -> String {
     [
         h2("start", "A first payment"),
         p("Create an invoice with a secret test key:"),
-        sample("Creating an invoice with curl", create),
+        sample("bash", "Creating an invoice with curl", create),
         p(
             "Send the payer to the invoice's `checkout_url`, or show the `payment_options` yourself.",
         ),
-        format!(
-            "<p>In test mode, {} instead of waiting for one.</p>\n",
+        p(&format!(
+            "In test mode, {} instead of waiting for one.",
             link("/testing#payments", "simulate a payment")
-        ),
+        )),
         p("Your server then receives `invoice.detected` and `invoice.paid`."),
     ]
     .concat()
@@ -128,7 +166,7 @@ fn keys() -> String {
     ];
     [
         h2("keys", "Keys and modes"),
-        list(rules.iter().map(|rule| prose(rule))),
+        list(rules.iter().map(ToString::to_string)),
     ]
     .concat()
 }
@@ -142,7 +180,7 @@ fn currencies() -> String {
     ];
     [
         h2("currencies", "Currencies and assets"),
-        list(rules.iter().map(|rule| prose(rule))),
+        list(rules.iter().map(ToString::to_string)),
     ]
     .concat()
 }
@@ -166,11 +204,13 @@ fn conventions() -> String {
         "Bodies are JSON objects. Unknown fields are refused, so that a misspelt one cannot be \
          overlooked."
             .to_owned(),
-        "`till openapi` prints the whole interface as an OpenAPI 3.1 document.".to_owned(),
+        "[openapi.json](/openapi.json) is the whole interface as an OpenAPI 3.1 document; `till openapi` prints it. Every page here is \
+         Markdown under its address with `.md` behind it; [llms.txt](/llms.txt) lists them."
+            .to_owned(),
     ];
     [
         h2("conventions", "Conventions"),
-        list(rules.iter().map(|rule| prose(rule))),
+        list(rules.iter().map(ToString::to_string)),
     ]
     .concat()
 }

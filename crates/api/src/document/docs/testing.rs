@@ -1,6 +1,7 @@
 //! What test mode offers: simulated payments, a clock to turn, reorganisations, screening addresses.
 
-use super::html::{escape, h2, list, p, page, prose, sample, table};
+use super::page::Page;
+use super::pieces::{h2, list, p, sample, table};
 
 /// What is asked of `simulate_payment`, and what comes of it.
 const SCENARIOS: &[(&str, &str)] = &[
@@ -44,16 +45,17 @@ const SCENARIOS: &[(&str, &str)] = &[
 ];
 
 /// `addresses` are those the test screening lists match, as (family, list, address).
-pub fn testing_html(addresses: &[(&str, &str, &str)]) -> String {
+pub(super) fn page(addresses: &[(&str, &str, &str)]) -> Page {
     let body = [
         keys(),
         payments(),
         clock(),
         reversal(),
         screening(addresses),
+        events(),
         demo(),
     ];
-    page("/testing", "Testing", &body.concat())
+    Page::new("/testing", "Testing", body.concat())
 }
 
 fn keys() -> String {
@@ -79,18 +81,18 @@ fn payments() -> String {
     ];
     let rows: Vec<_> = SCENARIOS
         .iter()
-        .map(|(request, outcome)| vec![prose(request), prose(outcome)])
+        .map(|(request, outcome)| vec![(*request).to_owned(), (*outcome).to_owned()])
         .collect();
     [
         h2("payments", "Simulate a payment"),
-        sample("Simulating a payment with curl", call),
+        sample("bash", "Simulating a payment with curl", call),
         p(
             "A made-up transfer to the invoice's own deposit address runs through attribution, \
            confirmation, status, live stream and webhooks, without touching a chain. Each call is one \
            payment; a retry with the same `Idempotency-Key` is not another. The answer is the invoice. \
            Every field of the body may be left out:",
         ),
-        list(fields.iter().map(|field| prose(field))),
+        list(fields.iter().map(ToString::to_string)),
         table(
             "What can be played through",
             &["Request", "Outcome"],
@@ -115,6 +117,7 @@ fn clock() -> String {
            idempotency keys stay on real time.",
         ),
         sample(
+            "json",
             "A test clock",
             r#"{ "object": "test_clock", "now": "2026-01-31T00:00:00Z" }"#,
         ),
@@ -139,9 +142,9 @@ fn screening(addresses: &[(&str, &str, &str)]) -> String {
         .iter()
         .map(|(family, screening_list, address)| {
             vec![
-                format!("<code>{}</code>", escape(address)),
-                escape(family),
-                format!("<code>{}</code>", escape(screening_list)),
+                format!("`{address}`"),
+                (*family).to_owned(),
+                format!("`{screening_list}`"),
             ]
         })
         .collect();
@@ -162,6 +165,19 @@ fn screening(addresses: &[(&str, &str, &str)]) -> String {
            its invoice becomes `under_review`.",
         ),
         found,
+    ]
+    .concat()
+}
+
+fn events() -> String {
+    [
+        h2("events", "Events on your own machine"),
+        p(
+            "`till listen --forward-to http://127.0.0.1:3000/webhooks` sends an account's test events to a server that nobody else \
+           can reach, signed with a secret that it prints. `till trigger invoice.paid` makes an event happen by the calls that \
+           cause it, whichever it is; what takes time moves the test clock, and asks for `--advance-clock`. Both take the server \
+           and a secret test key from `TILL_URL` and `TILL_SECRET_KEY`.",
+        ),
     ]
     .concat()
 }

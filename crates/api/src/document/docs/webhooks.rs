@@ -6,10 +6,15 @@ use till_core::limits::{
 };
 
 use super::events::event_types;
-use super::html::{h2, list, p, page, prose, sample, steps, table};
+use super::page::Page;
+use super::pieces::{h2, list, p, sample, steps, table};
 
-const VERIFY_PYTHON: &str = include_str!("verify.py");
-const VERIFY_NODE: &str = include_str!("verify.mjs");
+const VERIFY_NODE: &str = include_str!("verify/verify.mjs");
+const VERIFY_PYTHON: &str = include_str!("verify/verify.py");
+const VERIFY_PHP: &str = include_str!("verify/verify.php");
+const VERIFY_RUBY: &str = include_str!("verify/verify.rb");
+const VERIFY_GO: &str = include_str!("verify/verify.go");
+const VERIFY_RUST: &str = include_str!("verify/verify_rs.txt");
 
 /// The worked example on the page.
 const EXAMPLE_SECRET: &str = "whsec_example";
@@ -17,7 +22,7 @@ const EXAMPLE_TIMESTAMP_S: i64 = 1_767_225_600;
 const EXAMPLE_BODY: &str = r#"{"id":"evt_example","object":"event","type":"invoice.paid"}"#;
 const EXAMPLE_SIGNATURE: &str = "4caeef1abc9012d75cbd745597ab5f802e5d8a991ddc317a510b7a466bd8be87";
 
-pub fn webhooks_html() -> String {
+pub(super) fn page() -> Page {
     let body = [
         request(),
         verifying(),
@@ -25,7 +30,7 @@ pub fn webhooks_html() -> String {
         event_types(),
         address(),
     ];
-    page("/webhooks", "Webhooks", &body.concat())
+    Page::new("/webhooks", "Webhooks", body.concat())
 }
 
 fn request() -> String {
@@ -45,7 +50,7 @@ fn request() -> String {
     ];
     let rows: Vec<_> = headers
         .iter()
-        .map(|(name, value)| vec![format!("<code>{name}</code>"), prose(value)])
+        .map(|(name, value)| vec![format!("`{name}`"), (*value).to_owned()])
         .collect();
     let event = r#"{
   "id": "evt_…",
@@ -62,7 +67,7 @@ fn request() -> String {
            event, to the `webhook_url` of your settings. Test and live mode each have their own URL \
            and secret.",
         ),
-        sample("An event, its invoice shortened", event),
+        sample("json", "An event, its invoice shortened", event),
         p(
             "`invoice_id` is set on every invoice and refund event, on subscription events that are \
            about an invoice, and is null on payment link events.",
@@ -96,14 +101,25 @@ fn verifying() -> String {
         h2("verify", "Verify a signature"),
         p("Anyone can send a request to your URL; only Till and you know the secret."),
         steps(&rules),
-        p("In Python:"),
-        sample("Verification in Python", VERIFY_PYTHON),
         p("In JavaScript, on Node:"),
-        sample("Verification in JavaScript", VERIFY_NODE),
+        sample("js", "Verification in JavaScript", VERIFY_NODE),
+        p("In Python:"),
+        sample("python", "Verification in Python", VERIFY_PYTHON),
+        p("In PHP:"),
+        sample("php", "Verification in PHP", VERIFY_PHP),
+        p("In Ruby:"),
+        sample("ruby", "Verification in Ruby", VERIFY_RUBY),
+        p("In Go:"),
+        sample("go", "Verification in Go", VERIFY_GO),
+        p("In Rust, with the crates `hmac`, `sha2` and `hex`:"),
+        sample("rust", "Verification in Rust", VERIFY_RUST),
+        p(
+            "`till verify-signature --signature … --body body.json` says whether a signature is right, and if not, why.",
+        ),
         p(&format!(
             "To try your own code, with the clock at {EXAMPLE_TIMESTAMP_S}:"
         )),
-        sample("A worked example", &example),
+        sample("text", "A worked example", &example),
         p(&format!(
             "`POST /v1/merchant/webhook_secret/roll` makes a new secret and shows it once. For \
              {SECRET_OVERLAP_H} hours deliveries are signed with both, the new one first. Rolled again within \
@@ -127,7 +143,8 @@ fn answering() -> String {
         p(&format!(
             "`GET /v1/webhook_deliveries` lists every attempt with the status code and the first \
              {excerpt_kib} KiB of your answer. `POST /v1/webhook_deliveries/{{id}}/replay` sends the \
-             same event, with the same id, to the URL that is set now."
+             same event, with the same id, to the URL that is set now. `GET /v1/events` lists every event, also those that \
+             happened while no URL was set: a server that was away for longer reads there what it missed."
         )),
         p(
             "The events of one invoice are sent one after the other, in the order in which they happened; \
@@ -148,7 +165,7 @@ fn address() -> String {
     ];
     [
         h2("url", "The webhook URL"),
-        list(rules.iter().map(|rule| prose(rule))),
+        list(rules.iter().map(ToString::to_string)),
     ]
     .concat()
 }
@@ -160,8 +177,16 @@ mod tests {
     #[test]
     fn the_samples_use_the_tolerance_that_the_page_names() {
         let tolerance = format!("> {SIGNATURE_TOLERANCE_S}");
-        assert!(VERIFY_PYTHON.contains(&tolerance));
-        assert!(VERIFY_NODE.contains(&tolerance));
+        for sample in [
+            VERIFY_NODE,
+            VERIFY_PYTHON,
+            VERIFY_PHP,
+            VERIFY_RUBY,
+            VERIFY_GO,
+            VERIFY_RUST,
+        ] {
+            assert!(sample.contains(&tolerance), "{sample}");
+        }
     }
 
     #[test]
@@ -179,7 +204,7 @@ mod tests {
 
     #[test]
     fn the_page_names_headers_figures_and_the_worked_example() {
-        let html = webhooks_html();
+        let html = page().html();
         for text in [
             "x-service-signature",
             "x-service-event-id",

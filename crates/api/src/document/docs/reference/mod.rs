@@ -1,0 +1,211 @@
+//! The API reference, made of the OpenAPI document: every endpoint, object, code and limit, with the recorded examples.
+
+mod examples;
+mod limits;
+mod operation;
+mod schema;
+
+use std::sync::OnceLock;
+
+use serde_json::Value;
+use till_core::error::Code;
+
+use super::page::Page;
+use super::pieces::{h2, h3, link, list, p, plain, table};
+use crate::document::openapi::openapi_json;
+
+/// Stands for the server's own address in the text.
+pub(super) const SERVER: &str = "{server}";
+
+/// For people who are signed in at the dashboard, and for probes: the last chapters.
+const LAST: &[&str] = &["Dashboard", "Health"];
+
+pub(super) fn page() -> &'static Page {
+    static PAGE: OnceLock<Page> = OnceLock::new();
+    PAGE.get_or_init(|| {
+        let document: Value = serde_json::from_str(openapi_json()).unwrap_or(Value::Null);
+        let chapters = chapters(&document);
+        let body = [
+            intro(),
+            contents(&chapters),
+            chapters.iter().map(chapter).collect(),
+            events(&document),
+            objects(&document),
+            limits::chapter(),
+            codes(),
+        ];
+        Page {
+            has_search: true,
+            ..Page::new("/api", "API reference", body.concat())
+        }
+    })
+}
+
+/// A group of endpoints, as the document tags them.
+struct Chapter<'d> {
+    tag: &'d str,
+    operations: Vec<operation::Operation<'d>>,
+}
+
+impl Chapter<'_> {
+    fn id(&self) -> String {
+        format!("chapter-{}", self.tag.to_lowercase().replace(' ', "-"))
+    }
+}
+
+fn chapters(document: &Value) -> Vec<Chapter<'_>> {
+    let mut chapters: Vec<Chapter<'_>> = Vec::new();
+    for operation in operation::all(document) {
+        let tag = operation.tag();
+        match chapters.iter_mut().find(|chapter| chapter.tag == tag) {
+            Some(chapter) => chapter.operations.push(operation),
+            None => chapters.push(Chapter {
+                tag,
+                operations: vec![operation],
+            }),
+        }
+    }
+    chapters.sort_by_key(|chapter| LAST.contains(&chapter.tag));
+    chapters
+}
+
+fn intro() -> String {
+    let rules = [
+        format!("The address of this server is `{SERVER}`. Samples have it in `TILL_URL`."),
+        "A secret key goes into the header `Authorization: Bearer`; samples have it in `TILL_SECRET_KEY`, and a publishable \
+         key in `TILL_PUBLISHABLE_KEY`."
+            .to_owned(),
+        "Every POST needs a header `Idempotency-Key` with a value of its own.".to_owned(),
+        format!(
+            "The same as an OpenAPI 3.1 document: [openapi.json](/openapi.json). What all endpoints have in common: {}.",
+            link("#conventions", "conventions")
+        ),
+        "Requests and answers below were recorded by a test that made them.".to_owned(),
+    ];
+    list(rules)
+}
+
+fn contents(chapters: &[Chapter<'_>]) -> String {
+    let lines = chapters.iter().map(|chapter| {
+        let names = chapter.operations.iter();
+        let names = names.map(|it| format!("[{}](#{})", it.title(), it.id()));
+        let names: Vec<String> = names.collect();
+        format!("[{}](#{}): {}", chapter.tag, chapter.id(), names.join(", "))
+    });
+    let others = [
+        "[Events](#events)",
+        "[Objects](#objects)",
+        "[Limits](#limits)",
+        "[Codes](#codes)",
+    ];
+    let others = others.iter().map(ToString::to_string);
+    [h2("contents", "Contents"), list(lines.chain(others))].concat()
+}
+
+fn chapter(chapter: &Chapter<'_>) -> String {
+    let operations: String = chapter.operations.iter().map(|it| it.text()).collect();
+    [h2(&chapter.id(), chapter.tag), operations].concat()
+}
+
+fn events(document: &Value) -> String {
+    let webhooks = document["webhooks"].as_object();
+    let lines = webhooks.into_iter().flatten().map(|(name, webhook)| {
+        let schema = &webhook["post"]["requestBody"]["content"]["application/json"]["schema"];
+        let data = &schema["properties"]["data"];
+        let fields = data["properties"].as_object();
+        let fields = fields
+            .into_iter()
+            .flatten()
+            .map(|(field, of)| format!("`{field}`: {}", schema::type_of(of)));
+        let fields: Vec<String> = fields.collect();
+        format!("`{name}`: {}", fields.join(", "))
+    });
+    [
+        h2("events", "Events"),
+        p(&format!(
+            "What webhooks deliver and [the log of events](#listEvents) lists, each with what its `data` has. {} says when each \
+             is sent, and how a receiver knows that it is Till's.",
+            link("/webhooks", "Webhooks")
+        )),
+        list(lines),
+    ]
+    .concat()
+}
+
+fn objects(document: &Value) -> String {
+    let schemas = document["components"]["schemas"].as_object();
+    let schemas = schemas.into_iter().flatten();
+    let shown = schemas.filter(|(name, _)| !schema::is_list(name));
+    let objects: String = shown
+        .map(|(name, of)| [h3(name, name), schema::text(name, of)].concat())
+        .collect();
+    [h2("objects", "Objects"), objects].concat()
+}
+
+fn codes() -> String {
+    let row = |code: &Code| {
+        let name = code.as_str();
+        vec![
+            link(&format!("/errors/{name}"), &format!("`{name}`")),
+            code.status().to_string(),
+            plain(code.summary()),
+        ]
+    };
+    let rows: Vec<Vec<String>> = Code::ALL.iter().map(row).collect();
+    [
+        h2("codes", "Codes"),
+        p("Every endpoint refuses in [one shape](#ErrorEnvelope), with one of these codes."),
+        table("Codes of errors", &["Code", "Status", "When"], &rows),
+    ]
+    .concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document() -> Value {
+        serde_json::from_str(openapi_json()).unwrap()
+    }
+
+    #[test]
+    fn every_endpoint_field_and_code_is_there_once_under_an_anchor_of_its_own() {
+        let html = page().html();
+        let document = document();
+        let mut ids = Vec::new();
+        for (path, methods) in document["paths"].as_object().unwrap() {
+            for (method, operation) in methods.as_object().unwrap() {
+                ids.push(operation["operationId"].as_str().unwrap().to_owned());
+                let shown = format!("<code>{} {path}</code>", method.to_uppercase());
+                assert!(html.contains(&shown), "{shown}");
+            }
+        }
+        for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+            if schema::is_list(name) {
+                continue;
+            }
+            ids.push(name.clone());
+            let fields = schema["properties"].as_object().into_iter().flatten();
+            ids.extend(fields.map(|(field, _)| format!("{name}.{field}")));
+        }
+        for id in ids {
+            let count = html.matches(&format!(" id=\"{id}\"")).count();
+            assert_eq!(count, 1, "{id}");
+        }
+        for code in Code::ALL {
+            assert!(html.contains(&format!("/docs/errors/{}", code.as_str())));
+        }
+    }
+
+    /// What a key can call, and whose answer is one JSON value.
+    #[test]
+    fn every_endpoint_for_integrators_has_a_recorded_example() {
+        let document = document();
+        for operation in operation::all(&document) {
+            let is_apart =
+                LAST.contains(&operation.tag()) || operation.id() == "streamInvoiceEvents";
+            let has_example = examples::of(operation.id()).is_some();
+            assert_eq!(has_example, !is_apart, "{}", operation.id());
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! The guides' samples, run as a reader would: those of one language of a guide are one script, against a real server.
+
+#[expect(dead_code, reason = "shared with suites that use more of it")]
+mod common;
+
+use std::fs;
+use std::io::Write as _;
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+
+use common::{Place, Server, text, until};
+use serde_json::json;
+
+const GUIDES: &str = "../../docs/guides";
+
+/// Languages whose samples are run, with the program that runs a script from standard input.
+const LANGUAGES: &[(&str, &[&str])] = &[
+    ("bash", &["bash", "-euo", "pipefail"]),
+    ("js", &["node", "--input-type=module", "-"]),
+    ("python", &["python3", "-"]),
+    ("php", &["php"]),
+];
+/// What is shown, and not run: what is typed at a terminal, and files.
+const SHOWN: &[&str] = &["console", "toml"];
+
+/// The code blocks of a guide, with their language.
+fn samples(guide: &str) -> Vec<(String, String)> {
+    let text = fs::read_to_string(format!("{GUIDES}/{guide}.md")).unwrap();
+    let mut found = Vec::new();
+    let mut open: Option<(String, String)> = None;
+    for line in text.lines() {
+        match (line.strip_prefix("```"), &mut open) {
+            (Some(info), None) => {
+                let language = info.split(' ').next().unwrap_or_default();
+                open = Some((language.to_owned(), String::new()));
+            }
+            (Some(_), Some(_)) => found.extend(open.take()),
+            (None, Some((_, code))) => {
+                code.push_str(line);
+                code.push('\n');
+            }
+            (None, None) => {}
+        }
+    }
+    found
+}
+
+fn guides() -> Vec<String> {
+    let files = fs::read_dir(GUIDES).unwrap().map(Result::unwrap);
+    let mut names: Vec<String> = files
+        .map(|file| file.file_name().to_string_lossy().into_owned())
+        .filter_map(|name| Some(name.strip_suffix(".md")?.to_owned()))
+        .collect();
+    names.sort();
+    names
+}
+
+/// A server with an account, and the variables that samples read.
+struct Shop {
+    place: Place,
+    server: Server,
+    secret_key: String,
+    publishable_key: String,
+}
+
+impl Shop {
+    fn open() -> Shop {
+        let place = Place::new();
+        let account = place.account(&[]);
+        let server = place.serve(&[]);
+        Shop {
+            secret_key: text(&account, "/test/secret_key").to_owned(),
+            publishable_key: text(&account, "/test/publishable_key").to_owned(),
+            place,
+            server,
+        }
+    }
+
+    fn with_variables(&self, command: &mut Command) {
+        command
+            .env("TILL_URL", format!("http://{}", self.server.address))
+            .env("TILL_SECRET_KEY", &self.secret_key)
+            .env("TILL_PUBLISHABLE_KEY", &self.publishable_key);
+    }
+
+    /// Starts a program that reads its script from standard input; none where it is not installed.
+    fn run(
+        &self,
+        program: &[&str],
+        script: &str,
+        more: &[(&str, &str)],
+    ) -> Option<std::process::Child> {
+        let mut command = Command::new(program[0]);
+        command.args(&program[1..]).envs(more.iter().copied());
+        self.with_variables(&mut command);
+        command.stdin(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().ok()?;
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(script.as_bytes()).unwrap();
+        Some(child)
+    }
+}
+
+#[test]
+fn every_sample_is_in_a_language_that_is_run_or_known_to_be_shown_only() {
+    assert!(guides().len() >= 12, "{:?}", guides());
+    for guide in guides() {
+        for (language, _) in samples(&guide) {
+            let is_run = LANGUAGES.iter().any(|(name, _)| *name == language);
+            assert!(is_run || SHOWN.contains(&&*language), "{guide}: {language}");
+        }
+    }
+}
+
+#[test]
+fn every_guide_s_samples_do_what_it_says() {
+    let shop = Shop::open();
+    for guide in guides() {
+        // Its samples are servers, which have a test of their own.
+        if guide == "receive-webhooks" {
+            continue;
+        }
+        for (language, program) in LANGUAGES {
+            let samples = samples(&guide).into_iter();
+            let own = samples.filter(|(of, _)| of == language);
+            let script: String = own.map(|(_, code)| code).collect();
+            if script.is_empty() {
+                continue;
+            }
+            let Some(child) = shop.run(program, &script, &[]) else {
+                eprintln!("{guide}: {language} is not installed: its samples were not run");
+                continue;
+            };
+            let done = child.wait_with_output().unwrap();
+            let said = [done.stdout, done.stderr].concat();
+            assert!(
+                done.status.success(),
+                "{guide}, {language}: {}",
+                String::from_utf8_lossy(&said)
+            );
+        }
+    }
+}
+
+#[test]
+fn every_configuration_in_a_guide_and_in_the_package_is_one() {
+    let place = Place::new();
+    let shown = guides().into_iter().flat_map(|guide| samples(&guide));
+    let shown = shown.filter(|(language, _)| language == "toml");
+    let mut files: Vec<String> = shown.map(|(_, code)| code).collect();
+    files.push(fs::read_to_string("../../packaging/till.toml").unwrap());
+    assert!(files.len() >= 2);
+    for file in files {
+        let path = place.write("till.toml", &file);
+        place
+            .till(&["config", "--check", path.to_str().unwrap()])
+            .ok();
+    }
+}
+
+/// Kills what it started.
+struct Receiver(std::process::Child);
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+#[test]
+fn the_guide_s_receivers_take_what_till_listen_sends_and_refuse_what_it_did_not() {
+    let shop = Shop::open();
+    for (language, code) in samples("receive-webhooks") {
+        let Some((_, program)) = LANGUAGES.iter().find(|(name, _)| *name == language) else {
+            continue;
+        };
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = free.local_addr().unwrap();
+        drop(free);
+        let url = format!("http://{address}/webhooks");
+        let mut listen = shop.place.command(&["listen", "--forward-to", &url]);
+        shop.with_variables(&mut listen);
+        let listener = Server::spawn(&mut listen);
+        let line = listener.out_line();
+        let secret = line.rsplit(' ').next().unwrap().to_owned();
+        let port = address.port().to_string();
+        let variables = [("TILL_WEBHOOK_SECRET", &*secret), ("PORT", &*port)];
+        let Some(mut child) = shop.run(program, &code, &variables) else {
+            eprintln!("{language} is not installed: its receiver was not run");
+            continue;
+        };
+        let out = child.stdout.take().unwrap();
+        let _receiver = Receiver(child);
+        until("the receiver listens", || {
+            TcpStream::connect(address).is_ok()
+        });
+
+        let forged = common::Client::new(&address.to_string(), "");
+        let refused = forged.post(
+            "/webhooks",
+            "x",
+            &json!({ "id": "evt_1", "type": "invoice.paid" }),
+        );
+        assert_eq!(refused.unwrap().status, 400, "{language}");
+        let order = format!("order-{language}");
+        let body = json!({ "amount": "25.00", "currency": "USD", "metadata": { "order": order } });
+        let api = shop.server.client(&shop.secret_key);
+        let invoice = api.post("/v1/invoices", &order, &body).unwrap().expect(201);
+        let pay = format!(
+            "/v1/test_helpers/invoices/{}/simulate_payment",
+            text(&invoice, "/id")
+        );
+        let once = format!("{order}-payment");
+        api.post(&pay, &once, &json!({})).unwrap().expect(200);
+        let lines = common::lines(out);
+        let said = lines
+            .recv_timeout(common::PATIENCE)
+            .expect("a line of the receiver");
+        assert_eq!(said, format!("deliver {order}"), "{language}");
+    }
+}
