@@ -9,7 +9,7 @@ use till_core::change::ChangeKind;
 use till_core::error::{Code, Refusal};
 use till_core::role::Permission;
 use till_engine::merchants::settings::url_forbidden;
-use till_engine::team::changes::{self, NewChange, SignedRequest};
+use till_engine::team::changes::{self, ChangeValue, NewChange};
 use till_engine::team::destinations;
 use till_engine::view::{ChangeView, DestinationView};
 use till_http::fields::Patch;
@@ -113,14 +113,14 @@ impl Body for RequestedChange {
             return Err(unknown(field));
         }
         let asked = match kind {
-            ChangeKind::Destination => SignedRequest::Destination {
+            ChangeKind::Destination => ChangeValue::Destination {
                 family: request.family.ok_or_else(|| missing("family"))?,
                 address: given(request.address, "address")?,
             },
             ChangeKind::WebhookUrl => {
-                SignedRequest::WebhookUrl(given(request.webhook_url, "webhook_url")?)
+                ChangeValue::WebhookUrl(given(request.webhook_url, "webhook_url")?)
             }
-            ChangeKind::WebhookSecret => SignedRequest::WebhookSecret,
+            ChangeKind::WebhookSecret => ChangeValue::WebhookSecret,
         };
         Ok(RequestedChange {
             has_delay: request.delay_seconds.is_some(),
@@ -148,7 +148,7 @@ async fn request(State(api): State<Arc<Api>>, posted: SignedPosted<RequestedChan
     }
     posted.caller.require(new.asked.kind().needs())?;
     // Asked here, because a unit of work must not wait for DNS.
-    if let SignedRequest::WebhookUrl(Some(url)) = &new.asked {
+    if let ChangeValue::WebhookUrl(Some(url)) = &new.asked {
         api.sender.check(url).await.map_err(url_forbidden)?;
     }
     let request = posted.create(&api, |tx, context| {

@@ -9,8 +9,8 @@ use p256::ecdsa::{Signature, SigningKey};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::browser::ORIGIN;
-use crate::harness::text;
+/// Where the tests' dashboard is.
+pub const ORIGIN: &str = "http://localhost:4242";
 
 const USER_PRESENT: u8 = 0x01;
 const USER_VERIFIED: u8 = 0x04;
@@ -45,6 +45,10 @@ fn fresh(what: &str) -> [u8; 32] {
 
 fn encode(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap()
 }
 
 fn decode(value: &Value) -> Vec<u8> {
@@ -108,7 +112,7 @@ impl Authenticator {
         let host = text(&options["rp"]["id"]);
         let length = u16::try_from(held.id.len()).unwrap().to_be_bytes();
         let data = [
-            &self.data(&host, ATTESTED)[..],
+            &self.data(host, ATTESTED)[..],
             &[0; 16],
             &length,
             &held.id,
@@ -142,7 +146,7 @@ impl Authenticator {
         };
         let held = self.held.iter().find(fits).expect("a passkey").clone();
         let client = self.client_data("webauthn.get", options);
-        let data = self.data(&text(&options["rpId"]), 0);
+        let data = self.data(text(&options["rpId"]), 0);
         let hash: [u8; 32] = Sha256::digest(&client).into();
         let signature: Signature = held.key.sign(&[&data[..], &hash].concat());
         json!({

@@ -12,9 +12,8 @@ use till_engine::team::invites::{self, LinkGiven, NewInvite};
 use till_store::Tx;
 
 use crate::authenticator::Authenticator;
+pub use crate::authenticator::ORIGIN;
 use crate::harness::{Call, Reply, Till, data, id, text};
-
-pub const ORIGIN: &str = "http://localhost:4242";
 
 #[derive(Clone)]
 pub struct Browser {

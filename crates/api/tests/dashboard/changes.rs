@@ -268,6 +268,42 @@ on_every_engine! {
         assert_eq!(till.get("/v1/merchant/settings").await.ok(200)["webhook_url"], url, "keys of the command line see all");
     }
 
+    async fn a_change_that_the_command_line_asked_for_is_everybody_s_to_stop(world: World) {
+        let till = world.till_with(live()).await;
+        let owner = owner(&till).await.in_mode("live");
+        give_passkey(&till, &owner).await;
+        let (engine, scope) = (till.engine(), till.live_scope());
+        let ask = |address: &'static str| changes::request_at_command_line(engine, &scope, Family::Evm, address);
+        assert!(ask(FIRST).await.unwrap().is_effective, "nobody was shown anything yet");
+        let body = json!({ "amount": "25.00", "currency": "USD", "assets": [LIVE_USDC] });
+        till.posting("/v1/invoices", body).key(till.live_key()).send().await.ok(201);
+        let asked = ask(SECOND).await.unwrap();
+        assert_eq!((asked.from.as_deref(), &*asked.to, asked.is_effective), (Some(FIRST), SECOND, false));
+        assert!(ask(FIRST).await.is_err() && ask(SECOND).await.is_err());
+        let change = data(&owner.get("changes?status=pending").await.ok(200)).remove(0);
+        assert_eq!(change["requested_by"], json!({ "id": "cli", "email": "" }));
+        assert_eq!(told(&till, &owner, &id(&change)).await, ["change.requested"]);
+        let path = format!("audit_events?target={}", id(&change));
+        assert_eq!(data(&owner.get(&path).await.ok(200))[0]["actor"]["type"], "cli");
+        owner.act(&format!("changes/{}/cancel", id(&change))).await.ok(200);
+        ask(SECOND).await.unwrap();
+        let cancel = || changes::cancel_at_command_line(engine, &scope, Family::Evm);
+        assert_eq!(cancel().await.unwrap().as_deref(), Some(SECOND));
+        assert!(cancel().await.is_err());
+        let ended = data(&owner.get("changes?status=cancelled").await.ok(200)).remove(0);
+        assert_eq!(ended["cancelled_by"]["id"], "cli");
+        ask(SECOND).await.unwrap();
+        world.clock.advance_s(DAY_S);
+        until("the destination", || async {
+            let mut reader = engine.db.read().await.unwrap();
+            let merchant = till_store::accounts::merchant(&mut reader, &till.live_scope()).await.unwrap().unwrap();
+            (merchant.destinations["eip155"] == SECOND).then_some(())
+        })
+        .await;
+        till_engine::team::operator::set_disabled_at_command_line(engine, &till.account.id, true).await.unwrap();
+        assert!(ask(FIRST).await.is_err(), "nothing of a disabled organisation changes");
+    }
+
     async fn values_that_cannot_serve_are_refused(world: World) {
         let till = world.till_with(live()).await;
         let owner = owner(&till).await;

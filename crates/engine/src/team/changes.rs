@@ -1,6 +1,7 @@
 //! Changes of destinations, webhook URLs and webhook secrets: asked for by a member, stopped by one who may, and in
 //! effect at their time.
 
+use scoped_futures::ScopedFutureExt as _;
 use serde_json::{Value, json};
 use till_core::actor::{Action, Actor};
 use till_core::asset::{Family, Mode};
@@ -23,22 +24,27 @@ use super::notices::{self, To};
 use super::unit::TeamContext;
 use super::{destinations, users};
 use crate::audit;
+use crate::base::asker;
 use crate::base::fail::Fail;
 use crate::base::{Context, Engine, Merchant, not_configured};
 use crate::merchants::secrets;
 use crate::merchants::settings::{url_forbidden, url_policy};
 use crate::view::{ChangeView, PersonView};
 
+/// Who asked for a change or stopped it, where it was the command line.
+const CLI: &str = "cli";
+
 /// A change as it is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewChange {
-    pub asked: SignedRequest,
+    pub asked: ChangeValue,
     /// In test mode, how long it waits.
     pub delay_s: i64,
 }
 
+/// What is to be changed, and what it is to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SignedRequest {
+pub enum ChangeValue {
     Destination {
         family: String,
         /// None takes it away.
@@ -49,12 +55,12 @@ pub enum SignedRequest {
     WebhookSecret,
 }
 
-impl SignedRequest {
+impl ChangeValue {
     pub fn kind(&self) -> ChangeKind {
         match self {
-            SignedRequest::Destination { .. } => ChangeKind::Destination,
-            SignedRequest::WebhookUrl(_) => ChangeKind::WebhookUrl,
-            SignedRequest::WebhookSecret => ChangeKind::WebhookSecret,
+            ChangeValue::Destination { .. } => ChangeKind::Destination,
+            ChangeValue::WebhookUrl(_) => ChangeKind::WebhookUrl,
+            ChangeValue::WebhookSecret => ChangeKind::WebhookSecret,
         }
     }
 }
@@ -75,14 +81,13 @@ impl Subject {
 /// Checks the values that were asked for.
 async fn subject(
     tx: &mut Tx,
-    context: &TeamContext<'_>,
+    engine: &Engine,
     scope: &Scope,
     merchant: &MerchantRow,
-    asked: &SignedRequest,
+    asked: &ChangeValue,
 ) -> Result<Subject, Fail> {
-    let engine = context.engine;
     Ok(match asked {
-        SignedRequest::Destination { family, address } => {
+        ChangeValue::Destination { family, address } => {
             let family = destinations::family(engine, scope.mode, family)?;
             let to = match address {
                 None => None,
@@ -92,7 +97,7 @@ async fn subject(
             let family = Some(family);
             Subject { family, from, to }
         }
-        SignedRequest::WebhookUrl(to) => {
+        ChangeValue::WebhookUrl(to) => {
             if let Some(url) = to {
                 let policy = url_policy(engine.config.allow_private_webhooks);
                 vet_url(url, policy).map_err(url_forbidden)?;
@@ -103,7 +108,7 @@ async fn subject(
                 to: to.clone(),
             }
         }
-        SignedRequest::WebhookSecret => Subject {
+        ChangeValue::WebhookSecret => Subject {
             family: None,
             from: None,
             to: None,
@@ -117,12 +122,38 @@ pub async fn request(
     context: &TeamContext<'_>,
     new: &NewChange,
 ) -> Result<ChangeView, Fail> {
-    let (engine, scope, kind) = (context.engine, &context.scope()?, new.asked.kind());
-    context.require(kind.needs())?;
+    let (engine, scope) = (context.engine, &context.scope()?);
+    context.require(new.asked.kind().needs())?;
+    let (change, secret) = make(tx, engine, scope, &context.asked.user, new).await?;
+    let (action, details) = (made_by(&change), details(&change));
+    context.record(tx, action, &change.id, details).await?;
+    tell(tx, engine, &change, action).await?;
+    let mut shown = view(engine, tx, &change).await?;
+    shown.secret = secret;
+    Ok(shown)
+}
+
+/// What making a change is called: asking for it, or putting it in effect.
+fn made_by(change: &ChangeRow) -> Action {
+    match change.status {
+        ChangeStatus::Effective => Action::ChangeEffective,
+        _ => Action::ChangeRequested,
+    }
+}
+
+/// Writes a change down, with what is shown of its secret once.
+async fn make(
+    tx: &mut Tx,
+    engine: &Engine,
+    scope: &Scope,
+    requested_by: &str,
+    new: &NewChange,
+) -> Result<(ChangeRow, Option<String>), Fail> {
+    let kind = new.asked.kind();
     // Held, so that changes of one merchant are asked for and take effect one after the other.
     let merchant = till_store::accounts::merchant_for_update(tx, scope).await?;
     let mut merchant = merchant.ok_or_else(not_configured)?;
-    let subject = subject(tx, context, scope, &merchant, &new.asked).await?;
+    let subject = subject(tx, engine, scope, &merchant, &new.asked).await?;
     if kind != ChangeKind::WebhookSecret && subject.from == subject.to {
         return Err(Refusal::of(Code::NoChange).into());
     }
@@ -131,17 +162,9 @@ pub async fn request(
     if waiting.iter().any(is_same) {
         return Err(Refusal::of(Code::ChangePending).into());
     }
-    let live = Scope::new(&scope.account, Mode::Live);
-    let has_live_invoice = till_store::invoices::any(tx, &live).await?;
-    let (asked_ms, server_ms) = (
-        new.delay_s.saturating_mul(SECOND_MS),
-        engine.config.dashboard.change_delay_ms,
-    );
-    let delay_ms = delay_ms(scope.mode, asked_ms, server_ms, has_live_invoice);
-    let now = Merchant {
-        row: merchant.clone(),
-    }
-    .now(context.now);
+    let delay_ms = delay(tx, engine, scope, new).await?;
+    let row = merchant.clone();
+    let now = Merchant { row }.now(engine.clock.now_ms());
     let secret = (kind == ChangeKind::WebhookSecret).then(|| new_secret(engine.ids.random()));
     let sealed = secret.as_deref().map(|of| secrets::seal(engine, scope, of));
     let mut change = ChangeRow {
@@ -153,34 +176,112 @@ pub async fn request(
         to_value: subject.to,
         secret: sealed.transpose()?,
         status: ChangeStatus::Pending,
-        requested_by: context.asked.user.to_string(),
+        requested_by: requested_by.to_owned(),
         requested_at: now,
         effective_at: now.saturating_add(delay_ms).min(time::LATEST_MS),
         cancelled_by: None,
         cancelled_at: None,
     };
-    let action = match delay_ms {
-        0 => {
-            apply(tx, engine, &mut merchant, &change).await?;
-            change.status = ChangeStatus::Effective;
-            change.secret = None;
-            Action::ChangeEffective
-        }
-        _ => {
-            let (kind, at) = (TimerKind::ApplyChange, change.effective_at);
-            let timer = TimerRow::new(scope, kind, &change.id, at);
-            till_store::timers::set(tx, &[timer]).await?;
-            Action::ChangeRequested
-        }
-    };
+    if delay_ms == 0 {
+        apply(tx, engine, &mut merchant, &change).await?;
+        change.status = ChangeStatus::Effective;
+        change.secret = None;
+    } else {
+        let (kind, at) = (TimerKind::ApplyChange, change.effective_at);
+        let timer = TimerRow::new(scope, kind, &change.id, at);
+        till_store::timers::set(tx, &[timer]).await?;
+    }
     till_store::changes::insert(tx, &change).await?;
-    context
-        .record(tx, action, &change.id, details(&change))
-        .await?;
-    tell(tx, engine, &change, action).await?;
-    let mut shown = view(engine, tx, &change).await?;
-    shown.secret = secret;
-    Ok(shown)
+    Ok((change, secret))
+}
+
+async fn delay(tx: &mut Tx, engine: &Engine, scope: &Scope, new: &NewChange) -> Result<i64, Fail> {
+    let live = Scope::new(&scope.account, Mode::Live);
+    let has_live_invoice = till_store::invoices::any(tx, &live).await?;
+    let asked_ms = new.delay_s.saturating_mul(SECOND_MS);
+    let server_ms = engine.config.dashboard.change_delay_ms;
+    Ok(delay_ms(scope.mode, asked_ms, server_ms, has_live_invoice))
+}
+
+/// A change of a destination that was asked for at the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedDestination {
+    /// None where the family had no destination.
+    pub from: Option<String>,
+    pub to: String,
+    pub effective_at: i64,
+    /// Whether it is in effect already.
+    pub is_effective: bool,
+}
+
+/// Refuses where nothing may be changed: nobody's account, a disabled one, or live mode that is not approved.
+async fn check_open(tx: &mut Tx, scope: &Scope) -> Result<(), Fail> {
+    if till_store::accounts::is_disabled_for_share(tx, &scope.account).await? {
+        return Err(Refusal::of(Code::AccountDisabled).into());
+    }
+    asker::check_approved(tx, &scope.account, scope.mode).await
+}
+
+/// Asks for another destination at the command line, for merchants without a dashboard: after the same delay.
+pub async fn request_at_command_line(
+    engine: &Engine,
+    scope: &Scope,
+    family: Family,
+    address: &str,
+) -> Result<ChangedDestination, Fail> {
+    let new = &NewChange {
+        asked: ChangeValue::Destination {
+            family: family.namespace().to_owned(),
+            address: Some(address.to_owned()),
+        },
+        delay_s: 0,
+    };
+    let made = engine.db.write(move |tx: &mut Tx| {
+        async move {
+            check_open(tx, scope).await?;
+            let (change, _) = make(tx, engine, scope, CLI, new).await?;
+            let (by, action) = ((scope, &Actor::Operator), made_by(&change));
+            audit::record_by(tx, engine, by, action, &change.id, details(&change)).await?;
+            tell(tx, engine, &change, action).await?;
+            Ok(ChangedDestination {
+                is_effective: change.status == ChangeStatus::Effective,
+                from: change.from_value,
+                to: change.to_value.unwrap_or_default(),
+                effective_at: change.effective_at,
+            })
+        }
+        .scope_boxed()
+    });
+    made.await
+}
+
+/// Stops the change of a destination that waits, whoever asked for it, and says where it would have led.
+pub async fn cancel_at_command_line(
+    engine: &Engine,
+    scope: &Scope,
+    family: Family,
+) -> Result<Option<String>, Fail> {
+    let ended = engine.db.write(move |tx: &mut Tx| {
+        async move {
+            let row = till_store::accounts::merchant_for_update(tx, scope).await?;
+            let row = row.ok_or_else(not_configured)?;
+            let now = Merchant { row }.now(engine.clock.now_ms());
+            let waiting = till_store::changes::pending(tx, scope).await?;
+            let is_it = |of: &ChangeRow| {
+                of.kind == ChangeKind::Destination && of.family == family.namespace()
+            };
+            let found = waiting.into_iter().find(is_it);
+            let found = found.filter(|of| can_cancel(of.status, of.effective_at, now));
+            let mut change = found.ok_or_else(|| Refusal::of(Code::ChangeNotPending))?;
+            change.cancelled_by = Some(CLI.to_owned());
+            end(tx, engine, &mut change, now).await?;
+            let (by, action) = ((scope, &Actor::Operator), Action::ChangeCancelled);
+            audit::record_by(tx, engine, by, action, &change.id, details(&change)).await?;
+            Ok(change.to_value)
+        }
+        .scope_boxed()
+    });
+    ended.await
 }
 
 /// What the audit log says of a change. URLs are left out: they may carry tokens.
@@ -244,7 +345,7 @@ pub async fn take_effect(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result
     let Some(mut change) = found.filter(|of| of.status == ChangeStatus::Pending) else {
         return Ok(());
     };
-    if is_stopped(tx, scope).await? {
+    if is_stopped(tx, engine, scope).await? {
         return end_all(tx, engine, scope).await;
     }
     apply(tx, engine, &mut merchant, &change).await?;
@@ -329,12 +430,14 @@ async fn end_where(
     Ok(())
 }
 
-/// Whether nothing of this account and mode may take effect: it is disabled, or its live mode is not approved.
-async fn is_stopped(tx: &mut Tx, scope: &Scope) -> Result<bool, Fail> {
-    let is_disabled = till_store::accounts::is_disabled(tx, &scope.account).await?;
-    let is_live = scope.mode.is_live();
-    Ok(is_disabled
-        || (is_live && !till_store::applications::is_approved(tx, &scope.account).await?))
+/// Whether nothing of this account and mode may take effect, because nobody could stop it: it is disabled, or it is live
+/// and live mode is off here or not approved.
+async fn is_stopped(tx: &mut Tx, engine: &Engine, scope: &Scope) -> Result<bool, Fail> {
+    if till_store::accounts::is_disabled(tx, &scope.account).await? {
+        return Ok(true);
+    }
+    let is_approved = till_store::applications::is_approved(tx, &scope.account).await?;
+    Ok(scope.mode.is_live() && !(is_approved && engine.config.live_mode))
 }
 
 pub async fn retrieve(engine: &Engine, scope: &Scope, id: &str) -> Result<ChangeView, Fail> {

@@ -27,6 +27,7 @@ pub struct ChangeView {
     pub to: Option<String>,
     /// `pending`, `effective` or `cancelled`.
     pub status: &'static str,
+    /// Of one from the command line the id is `cli`, and the address empty.
     pub requested_by: PersonView,
     #[schema(format = DateTime)]
     pub requested_at: String,

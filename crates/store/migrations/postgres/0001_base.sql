@@ -666,7 +666,7 @@ CREATE TABLE confirmations (
     path TEXT COLLATE "C" NOT NULL,
     body_hash BYTEA NOT NULL,
     -- What the thing was that the passkey was asked about, where it may change before the request; else empty.
-    about TEXT NOT NULL,
+    about TEXT COLLATE "C" NOT NULL,
     -- As in `ceremonies`.
     state TEXT COLLATE "C" NOT NULL,
     created_at BIGINT NOT NULL,
@@ -722,6 +722,7 @@ CREATE TABLE changes (
     -- Encrypted; the new webhook secret until it takes effect.
     secret BYTEA,
     status TEXT COLLATE "C" NOT NULL CHECK (status IN ('pending', 'effective', 'cancelled')),
+    -- A user's id, or `cli`.
     requested_by TEXT COLLATE "C" NOT NULL,
     -- Real time in live mode, business time in test mode.
     requested_at BIGINT NOT NULL,

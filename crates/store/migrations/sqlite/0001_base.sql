@@ -727,6 +727,7 @@ CREATE TABLE changes (
     -- Encrypted; the new webhook secret until it takes effect.
     secret BLOB,
     status TEXT NOT NULL CHECK (status IN ('pending', 'effective', 'cancelled')),
+    -- A user's id, or `cli`.
     requested_by TEXT NOT NULL,
     -- Real time in live mode, business time in test mode.
     requested_at INTEGER NOT NULL,

@@ -35,7 +35,7 @@ pub async fn insert(tx: &mut Tx, events: &[AuditRow]) -> Result<(), StoreError> 
     tx.write_all(&[Write::records(events)]).await
 }
 
-/// Whether somebody was a member of an organisation and is none any more, as far as they have not come back.
+/// Whether somebody ever left an organisation or was removed from it.
 pub async fn was_member(
     q: &mut impl Queries,
     account: &str,

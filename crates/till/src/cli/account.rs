@@ -41,6 +41,16 @@ pub enum AccountCommand {
                       --destination eip155=0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
     )]
     AddDestination(destination::Add),
+    /// Ask for another destination, or take that back
+    #[command(
+        override_usage = "till account change-destination [OPTIONS] \\\n         \
+                          --account <ID> --mode <MODE> --destination <FAMILY=ADDRESS>",
+        after_help = "In test mode, and before the first live invoice, it takes effect at once; later\n\
+                      after dashboard.change_delay_s. Addresses that were shown keep the old one.\n\n\
+                      Example: till account change-destination --account acct_… --mode live \\\n           \
+                      --destination eip155=0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+    )]
+    ChangeDestination(destination::Change),
     /// Say where webhooks go, in live mode, too
     #[command(
         override_usage = "till account set-webhook [OPTIONS] \\\n         \
@@ -81,6 +91,9 @@ impl AccountCommand {
             }
             AccountCommand::AddDestination(add) => {
                 invocation.run_once(async |config| destination::add(&config, &add).await)
+            }
+            AccountCommand::ChangeDestination(change) => {
+                invocation.run_once(async |config| destination::change(&config, &change).await)
             }
             AccountCommand::SetWebhook(set) => {
                 invocation.run_once(async |config| webhook::set_webhook(&config, &set).await)

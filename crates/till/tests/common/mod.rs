@@ -12,6 +12,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+#[path = "../../../api/tests/dashboard/authenticator.rs"]
+#[expect(dead_code, reason = "the dashboard's own tests use all of it")]
+mod authenticator;
+pub mod browser;
+
 /// Generous: a machine under load is slow, and a test that waits in vain fails all the same.
 pub const PATIENCE: Duration = Duration::from_secs(90);
 const POLL: Duration = Duration::from_millis(20);
@@ -224,6 +229,15 @@ impl Server {
         self.signal("TERM");
         let status = self.wait();
         assert!(status.success(), "{status}");
+    }
+}
+
+impl Server {
+    /// Stops it, and gives all lines of its log that nobody has read.
+    pub fn stop_and_read(mut self) -> Vec<String> {
+        self.signal("TERM");
+        self.wait();
+        self.log.iter().collect()
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod asked;
 mod books;
+mod canary;
 mod copies;
 mod endings;
 mod failover;
