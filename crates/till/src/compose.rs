@@ -64,13 +64,24 @@ pub async fn engine(
     urls: &Urls,
     purpose: Purpose,
 ) -> Result<Arc<Engine>, Failure> {
-    whole_engine(config, urls, purpose, IfMissing::Make).await
+    let clock = Arc::new(SystemClock::start());
+    whole_engine(config, urls, purpose, IfMissing::Make, clock).await
+}
+
+/// The engine of a demo, on a clock of its own.
+pub async fn demo_engine(
+    config: &Config,
+    urls: &Urls,
+    clock: Arc<dyn Clock>,
+) -> Result<Arc<Engine>, Failure> {
+    whole_engine(config, urls, Purpose::Demo, IfMissing::Make, clock).await
 }
 
 /// The same for commands that are about what is there already: it makes neither database nor key file, and changes no schema.
 pub async fn engine_on_existing(config: &Config) -> Result<Arc<Engine>, Failure> {
     let urls = config.urls(config.server.listen);
-    whole_engine(config, &urls, Purpose::Command, IfMissing::Refuse).await
+    let clock = Arc::new(SystemClock::start());
+    whole_engine(config, &urls, Purpose::Command, IfMissing::Refuse, clock).await
 }
 
 async fn whole_engine(
@@ -78,14 +89,14 @@ async fn whole_engine(
     urls: &Urls,
     purpose: Purpose,
     if_missing: IfMissing,
+    clock: Arc<dyn Clock>,
 ) -> Result<Arc<Engine>, Failure> {
     let (settings, prices) = (engine_config(config, urls, purpose)?, prices(config)?);
     let (mailer, nodes, lists) = (mailer(config)?, nodes(config)?, lists(config)?);
     let (watching, feeds) = (watching(config)?, feeds(config)?);
-    let clock = SystemClock::start();
     let db = match if_missing {
         IfMissing::Make => {
-            database::open_migrated(&config.database, &clock, purpose.patience()).await?
+            database::open_migrated(&config.database, &*clock, purpose.patience()).await?
         }
         IfMissing::Refuse => database::open_existing(&config.database).await?,
     };
@@ -149,19 +160,19 @@ pub async fn engine_without_secrets(config: &Config) -> Result<Engine, Failure> 
     let settings = engine_config(config, &urls, Purpose::Command)?;
     let prices = prices(config)?;
     let db = database::open_existing(&config.database).await?;
-    build(db, SystemClock::start(), settings, &[random_key()], prices)
+    let clock = Arc::new(SystemClock::start());
+    build(db, clock, settings, &[random_key()], prices)
 }
 
 fn build(
     db: Db,
-    clock: SystemClock,
+    clock: Arc<dyn Clock>,
     settings: EngineConfig,
     keys: &[Key],
     prices: Prices,
 ) -> Result<Engine, Failure> {
     let vault = Vault::new(keys).map_err(|error| Failure::new(error.to_string()))?;
-    let (clock, entropy): (Arc<dyn Clock>, Arc<dyn Entropy>) =
-        (Arc::new(clock), Arc::new(SystemEntropy));
+    let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
     Ok(Engine::new(db, clock, entropy, settings, vault, prices))
 }
 
@@ -297,7 +308,8 @@ async fn agree_on_key(
 pub async fn keys_open(config: &Config, db: Db, keys: &[Key]) -> Result<(), Failure> {
     let urls = config.urls(config.server.listen);
     let settings = engine_config(config, &urls, Purpose::Business)?;
-    let engine = build(db, SystemClock::start(), settings, keys, prices(config)?)?;
+    let clock = Arc::new(SystemClock::start());
+    let engine = build(db, clock, settings, keys, prices(config)?)?;
     check_keys(&engine).await?;
     let unknown = till_engine::rotation::by_unknown_keys(&engine).await?;
     match unknown.first() {

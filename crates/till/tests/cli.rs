@@ -11,6 +11,7 @@ use std::thread;
 
 use common::{Client, Done, Place, Server, fields, mode_of, read_reply, text, until};
 use serde_json::{Value, json};
+use till_core::invoice::Status;
 use till_store::testing::{Dialect, fresh};
 
 const KEYS: [&str; 3] = ["publishable_key", "secret_key", "webhook_secret"];
@@ -311,6 +312,37 @@ fn the_demo_prints_one_object_and_serves_what_it_printed() {
     assert!(place.files().is_empty(), "a demo leaves nothing behind");
 }
 
+/// A shop that was open for a while: something of everything, and books that agree.
+fn check_shop(shop: &Client) {
+    for status in Status::ALL.map(Status::as_str) {
+        let path = format!("/v1/invoices?status={status}");
+        let found = shop.get(&path).unwrap().expect(200);
+        assert_ne!(found["data"], json!([]), "{status}");
+    }
+    for (path, least) in [
+        ("/v1/invoices", 100),
+        ("/v1/refunds", 10),
+        ("/v1/payment_links", 3),
+        ("/v1/subscriptions", 4),
+    ] {
+        let page = format!("{path}?limit=100");
+        let found = shop.get(&page).unwrap().expect(200);
+        let rows = found["data"].as_array().unwrap().len();
+        assert!(rows >= least, "{path}: {rows}");
+    }
+    let clock = shop.get("/v1/test_helpers/clock").unwrap().expect(200);
+    let links = shop.get("/v1/payment_links").unwrap().expect(200);
+    let (from, to) = (text(&links, "/data/0/created_at"), text(&clock, "/now"));
+    assert!(from < to);
+    let path = format!("/v1/reconciliation?from={from}&to={to}");
+    let report = shop.get(&path).unwrap().expect(200);
+    let discrepancies = report["discrepancies"].as_array().unwrap();
+    let mut flagged = discrepancies
+        .iter()
+        .filter(|one| one["severity"] != "explained");
+    assert_eq!(flagged.next(), None);
+}
+
 #[test]
 fn the_demo_shows_people_a_checkout_to_try() {
     let place = Place::new();
@@ -327,6 +359,7 @@ fn the_demo_shows_people_a_checkout_to_try() {
             values.insert(name.to_owned(), value.trim().to_owned());
         }
     }
+    check_shop(&server.client(&values["Secret key"]));
     let link = &values["A checkout to try"];
     let invoice = link.split("/i/").nth(1).unwrap().split('?').next().unwrap();
     let client = server.client(&values["Secret key"]);

@@ -1,5 +1,10 @@
 //! `till demo`: everything in memory, in test mode, with an account to try it with.
 
+mod clock;
+mod story;
+
+use std::sync::Arc;
+
 use serde::Serialize;
 use till_core::actor::Actor;
 use till_core::asset::Mode;
@@ -11,7 +16,9 @@ use till_engine::invoices::quote::NewInvoice;
 use till_engine::merchants::accounts::{Modes, NewAccount, create_account};
 use till_engine::once::Once;
 
-use crate::compose::{self, Purpose};
+use self::clock::PastClock;
+use self::story::Story;
+use crate::compose;
 use crate::config::{Config, Urls};
 use crate::failure::Failure;
 use crate::handles;
@@ -38,7 +45,8 @@ struct ShownDemo<'a> {
 
 pub async fn run(config: Config, json: bool, log: Log) -> Result<(), Failure> {
     let config = for_demo(config);
-    match prepare(&config).await {
+    // Scripts start from nothing; people get something to look at.
+    match prepare(&config, !json).await {
         Err(failure) => {
             log.give_up();
             Err(failure)
@@ -61,12 +69,22 @@ fn for_demo(mut config: Config) -> Config {
     config
 }
 
-async fn prepare(config: &Config) -> Result<(Server, NewAccount), Failure> {
+async fn prepare(config: &Config, has_past: bool) -> Result<(Server, NewAccount), Failure> {
     handles::raise();
     let listener = server::bind(config.server.listen).await?;
     let urls = config.urls(listener.1);
-    let engine = compose::engine(config, &urls, Purpose::Demo).await?;
+    let clock = Arc::new(PastClock::start());
+    let engine = compose::demo_engine(config, &urls, clock.clone()).await?;
     let account = create_account(&engine, "Demo", Modes::TestOnly, &[]).await?;
+    if has_past {
+        let story = Story {
+            engine: &engine,
+            gatherer: &Gatherer::start(&engine, 1),
+            clock: &clock,
+            scope: &Scope::new(&account.id, Mode::Test),
+        };
+        story.tell().await?;
+    }
     let server = Server {
         engine,
         listener: Some(listener),

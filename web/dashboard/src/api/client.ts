@@ -29,12 +29,14 @@ interface How {
   says?: string
   /** Answers 401 like any other refusal: for asking who is signed in, and for signing in. */
   isEntering?: boolean
+  /** The token against forgery of a session that waits for its second factor while the page of another is open. */
+  csrf?: string
 }
 
 function headers(how: How): Record<string, string> {
   const account = how.account ?? organization()?.id
   const mode = how.mode ?? place().mode
-  const csrf = session()?.csrf_token ?? pendingCsrf
+  const csrf = how.csrf ?? session()?.csrf_token ?? pendingCsrf
   return {
     accept: 'application/json',
     ...(mode ? { 'till-mode': mode } : {}),

@@ -10,6 +10,7 @@ import { base, hasMail } from '../app/server.ts'
 import { Buttons, Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Notice, Problem } from '../parts/notice.tsx'
+import { Factors } from '../screens/enter/second-factor.tsx'
 import { t } from '../texts/t.ts'
 
 export function Interruptions() {
@@ -62,10 +63,13 @@ function Confirm({ says, mode, begin, finish, done, cancel }: Asked) {
 function SignInAgain({ email }: { email: string }) {
   const [error, setError] = useState<unknown>(null)
   const [isSent, setSent] = useState(false)
+  /** A link was opened, and the second factor is still to come: it is given here, and the page below stays. */
+  const [pending, setPending] = useState<Session | null>(null)
   /** Whoever it is now goes on; somebody else gets a page of their own. */
   const entered = (now: Session) => {
-    const before = session()?.user.id
-    if (now.state !== 'active' || now.user?.id !== before) return location.reload()
+    setPending(now.state === 'active' ? null : now)
+    if (now.state !== 'active') return
+    if (now.user?.id !== session()?.user.id) return location.reload()
     signedIn(now)
     signedInAgain()
   }
@@ -86,23 +90,33 @@ function SignInAgain({ email }: { email: string }) {
     <Dialog title={t.lost.title} onClose={() => {}}>
       <p>{t.lost.text}</p>
       {error !== null && <Problem error={error} />}
-      {isSent && <Notice tone="info">{t.lost.linkSent}</Notice>}
+      {isSent && !pending && <Notice tone="info">{t.lost.linkSent}</Notice>}
+      {pending && (
+        <>
+          <p>{t.enter.secondText}</p>
+          <Factors session={pending} done={entered} />
+        </>
+      )}
       <Buttons>
         <a class="btn" href={`${base}/sign-in`} target="_self">
           {t.lost.leave}
         </a>
-        {hasMail && !isSent && (
+        {hasMail && !isSent && !pending && (
           <button type="button" class="btn" onClick={link}>
             {t.lost.link}
           </button>
         )}
-        <button type="button" class="btn" onClick={check}>
-          {t.lost.check}
-        </button>
-        <button type="button" class="btn primary" onClick={passkey}>
-          <Icon name="key" />
-          {t.lost.passkey}
-        </button>
+        {!pending && (
+          <>
+            <button type="button" class="btn" onClick={check}>
+              {t.lost.check}
+            </button>
+            <button type="button" class="btn primary" onClick={passkey}>
+              <Icon name="key" />
+              {t.lost.passkey}
+            </button>
+          </>
+        )}
       </Buttons>
     </Dialog>
   )

@@ -4,15 +4,16 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { InviteOffer, Session } from '#shared/api/types.ts'
 import { get, post, setPendingCsrf } from '../../api/client.ts'
-import { chooseOrganization, session, signedIn } from '../../api/session.ts'
+import { chooseOrganization, session, signedIn, who } from '../../api/session.ts'
 import { go } from '../../app/router.ts'
-import { base } from '../../app/server.ts'
+import { base, hasMail } from '../../app/server.ts'
 import { Action } from '../../parts/action.tsx'
 import { Bones } from '../../parts/loaded.tsx'
 import { Notice, Problem } from '../../parts/notice.tsx'
 import { Day } from '../../parts/values.tsx'
 import { t } from '../../texts/t.ts'
 import { EnterFrame } from './frame.tsx'
+import { SecondFactor } from './second-factor.tsx'
 
 const entering = { isEntering: true } as const
 
@@ -80,6 +81,7 @@ function arrived(now: Session): void {
 }
 
 function Invite({ token }: { token: string }) {
+  const now = who.use()
   const [offer, setOffer] = useState<InviteOffer | null>(null)
   const [error, setError] = useState<unknown>(null)
   useEffect(() => {
@@ -87,10 +89,10 @@ function Invite({ token }: { token: string }) {
   }, [token])
   const accept = async () => {
     const before = new Set(session()?.organizations.map((one) => one.id))
-    const now = await post<Session>('/dashboard/invites/accept', { token }, entering)
-    const joined = now.organizations.find((one) => !before.has(one.id))
+    const joining = await post<Session>('/dashboard/invites/accept', { token }, entering)
+    const joined = joining.organizations.find((one) => !before.has(one.id))
     if (joined) chooseOrganization(joined.id)
-    arrived(now)
+    arrived(joining)
   }
   if (error !== null) {
     return (
@@ -107,6 +109,7 @@ function Invite({ token }: { token: string }) {
       </EnterFrame>
     )
   }
+  if (now.kind === 'out' && now.pending) return <SecondFactor session={now.pending} />
   const user = session()?.user
   const isOther = user !== undefined && user.email.toLowerCase() !== offer.email.toLowerCase()
   return (
@@ -118,7 +121,7 @@ function Invite({ token }: { token: string }) {
       {offer.user_exists && !user ? (
         <>
           <Notice tone="info">{t.enter.inviteKnown(offer.email)}</Notice>
-          <KnownUser />
+          <KnownUser email={offer.email} />
         </>
       ) : (
         !isOther && (
@@ -131,19 +134,32 @@ function Invite({ token }: { token: string }) {
   )
 }
 
-/** Who has an account signs in first; the invitation waits in this tab. */
-function KnownUser() {
-  const [isShown, setShown] = useState(false)
-  const again = async () => {
+/** Who has an account signs in first, here or by a link in another tab; the invitation waits in this one. */
+function KnownUser({ email }: { email: string }) {
+  const [isSent, setSent] = useState(false)
+  const withKey = async () => {
     const { withPasskey } = await import('./enter.tsx')
     await withPasskey()
-    signedIn(await get<Session>('/dashboard/session', {}, entering))
-    setShown(true)
   }
-  if (isShown) return null
+  const mail = async () => {
+    await post('/dashboard/sign_in/link', { email }, entering)
+    setSent(true)
+  }
+  const look = async () => {
+    const now = await get<Session>('/dashboard/session', {}, entering)
+    setPendingCsrf(now.csrf_token)
+    signedIn(now)
+  }
   return (
-    <Action kind="primary" glyph="key" run={again}>
-      {t.enter.passkey}
-    </Action>
+    <>
+      <Action kind="primary" glyph="key" run={withKey}>
+        {t.enter.passkey}
+      </Action>
+      <p class="or">{t.enter.or}</p>
+      {hasMail ? isSent ? <Notice tone="info">{t.lost.linkSent}</Notice> : <div><Action run={mail}>{t.enter.mailLink}</Action></div> : <p class="dim">{t.enter.noMail}</p>}
+      <div>
+        <Action run={look}>{t.lost.check}</Action>
+      </div>
+    </>
   )
 }

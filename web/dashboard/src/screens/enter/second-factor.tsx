@@ -8,19 +8,17 @@ import { signOut } from '../../shell/sign-out.ts'
 import { t } from '../../texts/t.ts'
 import { EnterFrame } from './frame.tsx'
 
-const entering = { isEntering: true } as const
-
-/** A link alone is not enough for who has a passkey or codes. */
-export function SecondFactor({ session }: { session: Session }) {
-  setPendingCsrf(session.csrf_token)
-  const give = async (body: object) => signedIn(await post<Session>('/dashboard/sign_in/second_factor', body, entering))
+/** A passkey or a code, whichever the user has. */
+export function Factors({ session, done }: { session: Session; done: (now: Session) => void }) {
+  const how = { isEntering: true, ...(session.csrf_token === null ? {} : { csrf: session.csrf_token }) }
+  const give = async (body: object) => done(await post<Session>('/dashboard/sign_in/second_factor', body, how))
   const form = useForm({ code: '' }, ({ code }) => give({ code: code.replace(/\s/g, '') }))
   const passkey = async () => {
-    const { id, options } = await post<Ceremony>('/dashboard/sign_in/second_factor/begin', undefined, entering)
+    const { id, options } = await post<Ceremony>('/dashboard/sign_in/second_factor/begin', undefined, how)
     await give({ ceremony: id, credential: await usePasskey(options) })
   }
   return (
-    <EnterFrame title={t.enter.second} text={t.enter.secondText}>
+    <>
       {session.second_factors.includes('passkey') && hasPasskeys() && (
         <Action kind="primary" glyph="key" run={passkey}>
           {t.enter.usePasskey}
@@ -32,6 +30,16 @@ export function SecondFactor({ session }: { session: Session }) {
           <Submit form={form}>{t.common.next}</Submit>
         </form>
       )}
+    </>
+  )
+}
+
+/** A link alone is not enough for who has a passkey or codes. */
+export function SecondFactor({ session }: { session: Session }) {
+  setPendingCsrf(session.csrf_token)
+  return (
+    <EnterFrame title={t.enter.second} text={t.enter.secondText}>
+      <Factors session={session} done={signedIn} />
       <p>
         <button type="button" class="link" onClick={() => void signOut()}>
           {t.enter.otherPerson}

@@ -13,7 +13,8 @@ import { t } from '../../texts/t.ts'
 import { type Judged, judge, pinned } from './addresses.ts'
 
 const CHANGES = 100
-const names = (ids: string[]) => t.invoices.networks(ids.map((id) => networkName(id, id)))
+const named = (ids: string[]) => ids.map((id) => networkName(id, id))
+const names = (ids: string[]) => t.invoices.networks(named(ids))
 
 /** What the server says of addresses is an input here; what is shown was computed by this page. */
 export function AddressCard({ options, madeAt }: { options: CheckoutPaymentOption[]; madeAt: string }) {
@@ -42,7 +43,7 @@ function Shown({ judged: { addresses, unchecked, wrong } }: { judged: Judged }) 
     <>
       {wrong.length > 0 && (
         <Notice tone="bad" title={t.invoices.wrongAddress}>
-          {t.invoices.wrongAddressText(names(wrong))}
+          {t.invoices.wrongAddressText(named(wrong).join(', '))}
         </Notice>
       )}
       {addresses.map(({ address, destination, networks }) => (
@@ -62,7 +63,7 @@ function Shown({ judged: { addresses, unchecked, wrong } }: { judged: Judged }) 
       ))}
       {unchecked.length > 0 && (
         <Card title={t.invoices.address}>
-          <p class="dim">{t.invoices.unchecked(names(unchecked))}</p>
+          <p class="dim">{t.invoices.unchecked(named(unchecked).join(', '))}</p>
         </Card>
       )}
     </>

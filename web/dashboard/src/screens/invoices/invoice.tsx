@@ -72,7 +72,12 @@ export default function InvoiceScreen({ id }: { id: string }) {
   const whole = useData(() => load(id), [id])
   const reload = useCallback(() => whole.reload(), [whole.reload])
   const events = useEvents(id, reload)
-  return <Loaded of={whole}>{(value) => <Shown whole={value} data={whole} events={events} />}</Loaded>
+  return (
+    <>
+      {whole.value === null && whole.error !== null && <Head title={t.invoices.facts.id} up={{ to: '/invoices', label: t.invoices.title }} />}
+      <Loaded of={whole}>{(value) => <Shown whole={value} data={whole} events={events} />}</Loaded>
+    </>
+  )
 }
 
 /** Statuses in which something still can be paid. */

@@ -23,7 +23,12 @@ export default function ReviewScreen({ id }: { id: string }) {
     const [invoice, payments] = await Promise.all([get<Invoice>(`/invoices/${segment(id)}`), get<List<Payment>>('/payments', { invoice: id, limit: ALL })])
     return { invoice, payments: payments.data }
   }, [id])
-  return <Loaded of={whole}>{({ invoice, payments }) => <Shown invoice={invoice} payments={payments} />}</Loaded>
+  return (
+    <>
+      {whole.value === null && whole.error !== null && <Head title={t.invoices.facts.id} up={{ to: '/reviews', label: t.reviews.title }} />}
+      <Loaded of={whole}>{({ invoice, payments }) => <Shown invoice={invoice} payments={payments} />}</Loaded>
+    </>
+  )
 }
 
 function Shown({ invoice, payments }: { invoice: Invoice; payments: Payment[] }) {

@@ -1,0 +1,32 @@
+// `till demo`: opens signed in, with data worth looking at.
+
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { afterAll, expect, test } from 'vitest'
+import { TILL } from './server.ts'
+import { heading, look, person } from './visit.ts'
+
+const demo = spawn(TILL, ['demo', '--listen', '127.0.0.1:0'], { stdio: ['ignore', 'pipe', 'inherit'], env: { TILL_LOG: 'error' } })
+afterAll(() => void demo.kill())
+const dashboard = await new Promise<string>((found) => {
+  createInterface({ input: demo.stdout }).on('line', (line) => {
+    const [, url] = /^\s*Dashboard\s+(\S+)/.exec(line) ?? []
+    if (url) found(url)
+  })
+})
+
+test('the demo is signed in and has a month to show', async () => {
+  const visitor = await person()
+  const { page } = visitor
+  await page.goto(dashboard)
+  await heading(page, 'Home').waitFor()
+  await page.getByText('Received, last 30 days').waitFor()
+  await look(page, 'demo-home')
+  await page.goto(`${dashboard}/test/invoices`)
+  await page.getByRole('button', { name: 'Older' }).waitFor()
+  await look(page, 'demo-invoices')
+  await page.getByRole('button', { name: 'Older' }).click()
+  await page.waitForURL(/cursor=/)
+  await expect.poll(() => page.getByRole('row').count()).toBe(26)
+  await visitor.close()
+})
