@@ -51,6 +51,30 @@ export const screens: Screen[] = [
   { path: '/links/:id', load: () => import('./screens/links/link.tsx'), needs: 'read' },
   { path: '/links/:id/edit', load: () => import('./screens/links/change.tsx'), needs: 'sales.write' },
   { path: '/links/:id/poster', load: () => import('./screens/links/poster.tsx'), needs: 'read' },
+  {
+    path: '/customers',
+    load: () => import('./screens/customers/customers.tsx'),
+    needs: 'read',
+    menu: { label: t.nav.customers, glyph: 'people', group: 'work', key: 'c' },
+  },
+  { path: '/customers/new', load: () => import('./screens/customers/new.tsx'), needs: 'sales.write' },
+  { path: '/customers/:id', load: () => import('./screens/customers/customer.tsx'), needs: 'read' },
+  {
+    path: '/plans',
+    load: () => import('./screens/plans/plans.tsx'),
+    needs: 'read',
+    menu: { label: t.nav.plans, glyph: 'calendar', group: 'work' },
+  },
+  { path: '/plans/new', load: () => import('./screens/plans/new.tsx'), needs: 'sales.write' },
+  { path: '/plans/:id', load: () => import('./screens/plans/plan.tsx'), needs: 'read' },
+  {
+    path: '/subscriptions',
+    load: () => import('./screens/subscriptions/subscriptions.tsx'),
+    needs: 'read',
+    menu: { label: t.nav.subscriptions, glyph: 'loop', group: 'work', key: 's' },
+  },
+  { path: '/subscriptions/new', load: () => import('./screens/subscriptions/new.tsx'), needs: 'sales.write' },
+  { path: '/subscriptions/:id', load: () => import('./screens/subscriptions/subscription.tsx'), needs: 'read' },
   { path: '/welcome', load: () => import('./screens/enter/welcome.tsx') },
 ]
 
@@ -62,4 +86,7 @@ export const PLACES: Record<string, string> = {
   inv_: '/invoices',
   rfd_: '/refunds',
   plink_: '/links',
+  cus_: '/customers',
+  plan_: '/plans',
+  sub_: '/subscriptions',
 }
