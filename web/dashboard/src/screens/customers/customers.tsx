@@ -16,8 +16,8 @@ export const nameOf = (customer: Customer) => customer.name ?? customer.email ??
 const COLUMNS: Column<Customer>[] = [
   { head: t.common.name, cell: (customer) => nameOf(customer), isClipped: true },
   { head: t.common.email, cell: (customer) => customer.email ?? <span class="dim">{t.customers.noEmail}</span> },
-  { head: t.customers.one, cell: (customer) => <code>{customer.id}</code>, isWide: true },
-  { head: t.customers.since, cell: (customer) => <Day at={customer.created_at} />, isEnd: true },
+  { head: t.customers.since, cell: (customer) => <Day at={customer.created_at} /> },
+  { head: t.customers.one, cell: (customer) => <code>{customer.id}</code>, isWide: true, isEnd: true },
 ]
 
 export default function CustomersScreen() {
