@@ -545,7 +545,7 @@ export const en = {
     asTable: 'Show as table',
     day: 'Day',
     today: 'today',
-    choose: 'Choose a day with the arrow keys',
+    choose: (what: string) => `Choose with the arrow keys: ${what.toLowerCase()}`,
     summary: (what: string, from: string, to: string, best: string) => `${what}, ${from} to ${to}. Highest: ${best}.`,
   },
 
