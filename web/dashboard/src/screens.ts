@@ -75,6 +75,14 @@ export const screens: Screen[] = [
   },
   { path: '/subscriptions/new', load: () => import('./screens/subscriptions/new.tsx'), needs: 'sales.write' },
   { path: '/subscriptions/:id', load: () => import('./screens/subscriptions/subscription.tsx'), needs: 'read' },
+  {
+    path: '/reconciliation',
+    load: () => import('./screens/reconciliation/reconciliation.tsx'),
+    needs: 'read',
+    menu: { label: t.nav.reconciliation, glyph: 'scale', group: 'work', key: 'b' },
+  },
+  { path: '/reconciliation/course', load: () => import('./screens/reconciliation/course.tsx'), needs: 'read' },
+  { path: '/reconciliation/digests', load: () => import('./screens/reconciliation/digests.tsx'), needs: 'audit.read' },
   { path: '/welcome', load: () => import('./screens/enter/welcome.tsx') },
 ]
 
