@@ -9,13 +9,13 @@ import { Facts } from '../../parts/facts.tsx'
 import { SelectField, Submit, TextField, useForm } from '../../parts/form.tsx'
 import { Card, Head } from '../../parts/head.tsx'
 import { Empty, Loaded } from '../../parts/loaded.tsx'
+import { networkNameOf } from '../../parts/network.ts'
 import { Notice } from '../../parts/notice.tsx'
 import { InvoiceStatus } from '../../parts/tag.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { grouped, Money, symbolOf } from '../../parts/values.tsx'
 import { t } from '../../texts/t.ts'
 import '../../style/refunds.css'
-import { networkNameOf } from './status.tsx'
 
 const REASONS: RefundReason[] = ['overpaid', 'late_payment', 'wrong_asset', 'review_rejected', 'requested_by_payer', 'duplicate', 'other']
 const PAGE = 100
