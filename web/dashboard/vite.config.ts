@@ -19,7 +19,7 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
-            // All that every screen begins with in one file; each screen is a file of its own.
+            // All that every screen begins with in one file.
             { name: 'page', tags: ['$initial'], priority: 2 },
             // What several screens share: lists, forms, charts.
             { name: 'parts', test: /dashboard.src.parts|shared.(money|time|parts)/, priority: 1 },

@@ -1,4 +1,4 @@
-// The screens: where each is, what it needs, and how the menu calls it. Each is a file of its own that is fetched when it is
+// The screens: where each is, what it needs, and how the menu calls it. Those of one kind are a file that is fetched when one is
 // opened. README.md says how to add one.
 
 import type { ComponentType } from 'preact'

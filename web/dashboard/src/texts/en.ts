@@ -309,6 +309,7 @@ export const en = {
     atMost: (amount: string, symbol: string) => `At most ${amount} ${symbol}.`,
     tooMuch: (amount: string, symbol: string) => `That is more than can be given back: at most ${amount} ${symbol}.`,
     excess: 'Paid too much',
+    priceAlone: 'The price',
     everything: 'Everything',
     whole: 'All that arrived',
     whatHappens: 'You get a link for the payer, who says where the money should go. Nothing is sent by Till: you send it from your own wallet afterwards.',

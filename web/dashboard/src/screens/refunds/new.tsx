@@ -44,6 +44,13 @@ export function refundable(invoice: Invoice, refunds: Refund[]): Refundable[] {
   })
 }
 
+/** Amounts to choose from: what was paid too much, the price beside it, all that is left. */
+export function choicesOf({ excess, left }: Refundable): [label: string, amount: string][] {
+  if (excess === null) return [[t.refunds.whole, left]]
+  const price = subtract(left, excess)
+  return [[t.refunds.excess, excess], ...(isZero(price) ? [] : ([[t.refunds.priceAlone, price]] as [string, string][])), [t.refunds.everything, left]]
+}
+
 /** All refunds of an invoice: what another page of them holds must not be offered again. */
 async function refundsOf(invoice: string): Promise<Refund[]> {
   const all: Refund[] = []
@@ -125,7 +132,7 @@ function Give({ invoice, parts }: { invoice: Invoice; parts: Refundable[] }) {
   const symbol = symbolOf(part.asset)
   const amount = typed(form.values.amount, DECIMALS)
   const isTooMuch = amount !== null && compare(amount, part.left) > 0
-  const choices: [string, string][] = [...(part.excess ? [[t.refunds.excess, part.excess] as [string, string]] : []), [part.excess ? t.refunds.everything : t.refunds.whole, part.left]]
+  const choices = choicesOf(part)
   return (
     <div class="two">
       <Card>
