@@ -1,4 +1,4 @@
-// The screens: where each is, what it needs, and how the menu calls it. Each is a file of its own that is fetched when it is
+// The screens: where each is, what it needs, and how the menu calls it. Those of one kind are a file that is fetched when one is
 // opened. README.md says how to add one.
 
 import type { ComponentType } from 'preact'
@@ -74,6 +74,38 @@ export const screens: Screen[] = [
   { path: '/links/:id/edit', load: () => import('./screens/links/change.tsx'), needs: 'sales.write' },
   { path: '/links/:id/poster', load: () => import('./screens/links/poster.tsx'), needs: 'read' },
   {
+    path: '/customers',
+    load: () => import('./screens/customers/customers.tsx'),
+    needs: 'read',
+    menu: { label: t.nav.customers, glyph: 'people', group: 'work', key: 'c' },
+  },
+  { path: '/customers/new', load: () => import('./screens/customers/new.tsx'), needs: 'sales.write' },
+  { path: '/customers/:id', load: () => import('./screens/customers/customer.tsx'), needs: 'read' },
+  {
+    path: '/plans',
+    load: () => import('./screens/plans/plans.tsx'),
+    needs: 'read',
+    menu: { label: t.nav.plans, glyph: 'calendar', group: 'work' },
+  },
+  { path: '/plans/new', load: () => import('./screens/plans/new.tsx'), needs: 'sales.write' },
+  { path: '/plans/:id', load: () => import('./screens/plans/plan.tsx'), needs: 'read' },
+  {
+    path: '/subscriptions',
+    load: () => import('./screens/subscriptions/subscriptions.tsx'),
+    needs: 'read',
+    menu: { label: t.nav.subscriptions, glyph: 'loop', group: 'work', key: 's' },
+  },
+  { path: '/subscriptions/new', load: () => import('./screens/subscriptions/new.tsx'), needs: 'sales.write' },
+  { path: '/subscriptions/:id', load: () => import('./screens/subscriptions/subscription.tsx'), needs: 'read' },
+  {
+    path: '/reconciliation',
+    load: () => import('./screens/reconciliation/reconciliation.tsx'),
+    needs: 'read',
+    menu: { label: t.nav.reconciliation, glyph: 'scale', group: 'work', key: 'b' },
+  },
+  { path: '/reconciliation/course', load: () => import('./screens/reconciliation/course.tsx'), needs: 'read' },
+  { path: '/reconciliation/digests', load: () => import('./screens/reconciliation/digests.tsx'), needs: 'audit.read' },
+  {
     path: '/developers',
     load: () => import('./screens/developers/deliveries.tsx'),
     needs: 'read',
@@ -95,4 +127,7 @@ export const PLACES: Record<string, string> = {
   rfd_: '/refunds',
   plink_: '/links',
   evt_: '/developers/events',
+  cus_: '/customers',
+  plan_: '/plans',
+  sub_: '/subscriptions',
 }

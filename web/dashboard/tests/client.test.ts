@@ -5,7 +5,7 @@ import { Refused } from '#shared/api/ask.ts'
 import type { Session } from '#shared/api/types.ts'
 import { get, post } from '../src/api/client.ts'
 import { confirming, signedInAgain } from '../src/api/interrupt.ts'
-import { problem } from '../src/api/problem.ts'
+import { besideField, problem } from '../src/api/problem.ts'
 import { lost, signedIn } from '../src/api/session.ts'
 
 interface Call {
@@ -106,4 +106,10 @@ test('a refusal is told with its remedy, an unknown one in the words of the serv
   expect(problem(new Refused(429, 'too_many_attempts', 30)).remedy).toMatch(/30 seconds/)
   expect(problem(new Refused(400, 'brand_new', null, { message: 'In its words.', param: null, requestId: 'req_1' }))).toEqual({ title: 'In its words.', remedy: null, requestId: null })
   expect(problem(new Refused(500, 'internal', null, { message: 'Broken.', param: null, requestId: 'req_1' })).requestId).toBe('req_1')
+})
+
+test('beside its field a message does not name the field', () => {
+  expect(besideField('`max_attempts` must be an integer from 1 to 7.', 'max_attempts')).toBe('Must be an integer from 1 to 7.')
+  expect(besideField('amount must be greater than zero', 'amount')).toBe('Must be greater than zero')
+  expect(besideField('The asset cannot be received.', 'assets[0]')).toBe('The asset cannot be received.')
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readPairs, writePairs } from '../src/parts/metadata.tsx'
 import { changesOf, type LinkValues, localMoment, requestOf } from '../src/screens/links/edit.tsx'
-import { type Link, priceOf, standing } from '../src/screens/links/status.tsx'
+import { type Link, priceOf, sharing, standing } from '../src/screens/links/status.tsx'
 
 const VALUES: LinkValues = {
   amount_type: 'fixed',
@@ -67,4 +67,11 @@ test('a link says why it turns payers away, as the server does', () => {
   expect(priceOf(link)).toBe('From 5.00 USD')
   expect(priceOf({ ...link, min_amount: null })).toBe('Any amount in USD')
   expect(priceOf({ ...link, amount_type: 'fixed', amount: '1150' })).toBe('1,150.00 USD')
+})
+
+test('only a web address with the key is given to payers', () => {
+  const at = (url: string) => sharing({ url } as Link)
+  expect(at('https://pay.example.com/l/abc?key=till_test_pk_1')).toBe('whole')
+  expect(at('https://pay.example.com/l/abc')).toBe('keyless')
+  for (const odd of ['javascript:alert(1)//?key=x', 'data:text/html,x?key=x', 'nothing', '']) expect(at(odd), odd).toBe('broken')
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Invoice, Refund } from '#shared/api/types.ts'
-import { refundable } from '../src/screens/refunds/new.tsx'
+import { choicesOf, refundable } from '../src/screens/refunds/new.tsx'
 import { STATUSES } from '../src/screens/refunds/status.tsx'
 import { en } from '../src/texts/en.ts'
 
@@ -28,6 +28,17 @@ test('the excess is offered by itself while it is there', () => {
   expect(refundable(invoice('3.00'), [refund(BASE, '49.00', 'sent')])[0]?.excess).toBeNull()
   expect(refundable(invoice('3.00'), [])[1]?.excess).toBeNull()
   expect(refundable(invoice('0.00'), [])[0]?.excess).toBeNull()
+})
+
+test('the excess, the price or all of it can be chosen, each once', () => {
+  const part = { asset: BASE, received: '51.00', taken: '0', left: '51.00', excess: '3.00' }
+  expect(choicesOf(part)).toEqual([
+    ['Paid too much', '3.00'],
+    ['The price', '48.00'],
+    ['Everything', '51.00'],
+  ])
+  expect(choicesOf({ ...part, left: '3.00' }).map(([, amount]) => amount)).toEqual(['3.00', '3.00'])
+  expect(choicesOf({ ...part, excess: null })).toEqual([['All that arrived', '51.00']])
 })
 
 test('what must not be paid comes first, and every status and reason has its words', () => {

@@ -27,3 +27,11 @@ export function problem(error: unknown): Problem {
 
 /** The field that a refusal is about, by the name the API knows it under. */
 export const paramOf = (error: unknown): string | null => (error instanceof Refused ? (error.said?.param ?? null) : null)
+
+/** A message beside its field need not name the field: "`amount` must be above zero" is "Must be above zero". */
+export function besideField(message: string, param: string): string {
+  const rest = [`\`${param}\` `, `${param} `].find((name) => message.startsWith(name))
+  if (rest === undefined) return message
+  const said = message.slice(rest.length)
+  return said.charAt(0).toUpperCase() + said.slice(1)
+}

@@ -24,6 +24,8 @@ interface Props {
   unit: string
   points: Point[]
   kind?: 'bars' | 'line'
+  /** What the points are, where they are no days: the head of the table's first column. */
+  of?: string
 }
 
 const WIDTH = 720
@@ -67,7 +69,7 @@ function Line({ points, end, chosen }: { points: Point[]; end: number; chosen: n
   )
 }
 
-export function Chart({ title, unit, points, kind = 'bars' }: Props) {
+export function Chart({ title, unit, points, kind = 'bars', of = t.chart.day }: Props) {
   const highest = points.reduce((best, point, at) => (point.size > (points[best]?.size ?? 0) ? at : best), 0)
   const [picked, setPicked] = useState<number | null>(null)
   const id = useId()
@@ -109,7 +111,7 @@ export function Chart({ title, unit, points, kind = 'bars' }: Props) {
           aria-valuemax={points.length - 1}
           aria-valuenow={chosen}
           aria-valuetext={reading}
-          title={t.chart.choose}
+          title={t.chart.choose(of)}
           onPointerMove={pick}
           onPointerDown={pick}
           onKeyDown={press}
@@ -139,7 +141,7 @@ export function Chart({ title, unit, points, kind = 'bars' }: Props) {
           <caption class="sr">{title}</caption>
           <thead>
             <tr>
-              <th scope="col">{t.chart.day}</th>
+              <th scope="col">{of}</th>
               <th scope="col" class="r">
                 {unit}
               </th>

@@ -3,7 +3,7 @@
 import type { ComponentChildren, TargetedEvent } from 'preact'
 import { useId, useRef, useState } from 'preact/hooks'
 import { Field, said } from '#shared/parts/field.tsx'
-import { paramOf, problem } from '../api/problem.ts'
+import { besideField, paramOf, problem } from '../api/problem.ts'
 import { t } from '../texts/t.ts'
 import { Icon } from './icon.tsx'
 import { Problem } from './notice.tsx'
@@ -60,7 +60,7 @@ export function useForm<V extends Values>(initial: V, send: (values: V) => Promi
     errorOf: (name) => {
       if (at !== name) return null
       const { title, remedy } = problem(error)
-      return remedy ? `${title}. ${remedy}` : title
+      return remedy ? `${title}. ${remedy}` : besideField(title, paramOf(error) ?? name)
     },
     error: at === null ? error : null,
     isBusy,

@@ -133,3 +133,48 @@ test('a viewer sees the refunds, and neither buttons nor the payer’s link', as
   expectCalm(page)
   await viewer.close()
 })
+
+test('a session that ends while the form is open: sign in again, and nothing typed is lost', async () => {
+  const invoice = await overpaid()
+  const { link } = JSON.parse(await server.till('account', 'invite', '--account', server.account, '--email', 'fourth@example.com', '--json')) as { link: string }
+  const owner = await person()
+  await arrive(owner, { ...server, link })
+  const { page, context } = owner
+  await page.goto(`${server.origin}/dashboard/test/refunds/new?invoice=${invoice}`)
+  await page.getByLabel('How much, in USDC').fill('7,25')
+  await page.getByLabel('Why').selectOption('requested_by_payer')
+  await context.clearCookies()
+  await page.getByRole('button', { name: 'Make the link for 7.25 USDC' }).click()
+  await page.getByText('Your session has ended.').waitFor()
+  expect(await page.getByLabel('How much, in USDC').inputValue()).toBe('7,25')
+  await page.getByRole('button', { name: 'Sign in with passkey' }).click()
+  await heading(page, /7\.25 USDC/).waitFor()
+  const { data } = await server.call<{ data: { amount: string; reason: string }[] }>('GET', `/v1/refunds?invoice=${invoice}`)
+  expect(data.map(({ amount, reason }) => [Number(amount), reason])).toEqual([[7.25, 'requested_by_payer']])
+  await owner.close()
+})
+
+test('answers changed on their way: no address that is none, and nothing that runs', async () => {
+  const refund = await server.call<{ id: string; claim_token: string }>('POST', `/v1/invoices/${await overpaid()}/refunds`, {})
+  await server.call('POST', `/v1/refund_claims/${refund.claim_token}`, { network: 'eip155:84532', address: PAYEE })
+  const { link } = JSON.parse(await server.till('account', 'invite', '--account', server.account, '--email', 'fifth@example.com', '--json')) as { link: string }
+  const owner = await person()
+  await arrive(owner, { ...server, link })
+  const { page } = owner
+  // One character is another: the checksum of the address says so.
+  const forged = PAYEE.replace('d35C', 'd35c')
+  await page.route(`**/v1/refunds/${refund.id}`, async (route) => {
+    const answer = await route.fetch()
+    const value = (await answer.json()) as { payout: { address: string }; reason: string }
+    value.payout.address = forged
+    value.reason = '<img src=x onerror=alert(1)>'
+    await route.fulfill({ response: answer, json: value })
+  })
+  await page.goto(`${server.origin}/dashboard/test/refunds/${refund.id}`)
+  await page.getByText('is no address of Base Sepolia').waitFor()
+  expect(await page.content()).not.toContain(forged)
+  expect(await page.getByRole('button', { name: 'Copy address' }).count()).toBe(0)
+  expect(await page.locator('main img').count()).toBe(0)
+  await look(page, 'refund-forged')
+  await owner.close()
+})

@@ -14,12 +14,12 @@ import { Card, Head } from '../../parts/head.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Metadata } from '../../parts/metadata.tsx'
+import { networkNameOf } from '../../parts/network.ts'
 import { Notice } from '../../parts/notice.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { Moment } from '../../parts/values.tsx'
-import { networkNameOf } from '../refunds/status.tsx'
 import { t } from '../../texts/t.ts'
-import { type Link, LinkStatus, priceOf, standing } from './status.tsx'
+import { type Link, LinkStatus, priceOf, standing, sharing } from './status.tsx'
 
 export default function LinkScreen({ id }: { id: string }) {
   const link = useData(() => get<Link>(`/payment_links/${segment(id)}`), [id])
@@ -84,27 +84,35 @@ function Trouble({ link, now }: { link: Link; now: number }) {
   )
 }
 
-/** Payers need the publishable key that the address carries. */
-export const hasKey = (link: Link) => new URL(link.url).searchParams.has('key')
 
-function Share({ link }: { link: Link }) {
-  if (!hasKey(link)) {
+/** Why the address cannot be shared. */
+export function NoShare({ link }: { link: Link }) {
+  if (sharing(link) === 'broken') {
     return (
-      <Notice
-        tone="warn"
-        title={t.links.noKey}
-        action={
-          may('keys.read') && (
-            <a class="btn" href={href('/developers/keys')}>
-              {t.links.toKeys}
-            </a>
-          )
-        }
-      >
-        {t.links.noKeyText}
+      <Notice tone="bad" title={t.links.noKey}>
+        {t.links.badAddress}
       </Notice>
     )
   }
+  return (
+    <Notice
+      tone="warn"
+      title={t.links.noKey}
+      action={
+        may('keys.read') && (
+          <a class="btn" href={href('/developers/keys')}>
+            {t.links.toKeys}
+          </a>
+        )
+      }
+    >
+      {t.links.noKeyText}
+    </Notice>
+  )
+}
+
+function Share({ link }: { link: Link }) {
+  if (sharing(link) !== 'whole') return <NoShare link={link} />
   return (
     <Card title={t.links.share}>
       <div class="stack">

@@ -14,8 +14,8 @@ import { Notice } from '../../parts/notice.tsx'
 import { Moment } from '../../parts/values.tsx'
 import '../../style/poster.css'
 import { t } from '../../texts/t.ts'
-import { hasKey } from './link.tsx'
-import { type Link, priceOf, standing } from './status.tsx'
+import { NoShare } from './link.tsx'
+import { type Link, priceOf, sharing, standing } from './status.tsx'
 
 export default function PosterScreen({ id }: { id: string }) {
   const { mode } = usePlace()
@@ -34,7 +34,7 @@ export default function PosterScreen({ id }: { id: string }) {
       </Head>
       <Loaded of={data}>
         {({ link, merchant }) =>
-          hasKey(link) ? (
+          sharing(link) === 'whole' ? (
             <>
               {standing(link, now) !== 'on' && (
                 <Notice tone="warn" title={t.links.standings[standing(link, now)]}>
@@ -56,9 +56,7 @@ export default function PosterScreen({ id }: { id: string }) {
               </section>
             </>
           ) : (
-            <Notice tone="warn" title={t.links.noKey}>
-              {t.links.noKeyText}
-            </Notice>
+            <NoShare link={link} />
           )
         }
       </Loaded>

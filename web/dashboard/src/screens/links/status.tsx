@@ -47,3 +47,10 @@ export function priceOf(link: Link): string {
   if (least) return t.links.atLeast(least, link.currency)
   return most ? t.links.atMost(most, link.currency) : t.links.free(link.currency)
 }
+
+/** Whether the address is one to give to payers: on the web, with the publishable key that the page needs. */
+export function sharing(link: Link): 'whole' | 'keyless' | 'broken' {
+  const url = URL.canParse(link.url) ? new URL(link.url) : null
+  if (url === null || !/^https?:$/.test(url.protocol)) return 'broken'
+  return url.searchParams.has('key') ? 'whole' : 'keyless'
+}

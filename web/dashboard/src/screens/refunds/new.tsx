@@ -9,13 +9,13 @@ import { Facts } from '../../parts/facts.tsx'
 import { SelectField, Submit, TextField, useForm } from '../../parts/form.tsx'
 import { Card, Head } from '../../parts/head.tsx'
 import { Empty, Loaded } from '../../parts/loaded.tsx'
+import { networkNameOf } from '../../parts/network.ts'
 import { Notice } from '../../parts/notice.tsx'
 import { InvoiceStatus } from '../../parts/tag.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { grouped, Money, symbolOf } from '../../parts/values.tsx'
 import { t } from '../../texts/t.ts'
 import '../../style/refunds.css'
-import { networkNameOf } from './status.tsx'
 
 const REASONS: RefundReason[] = ['overpaid', 'late_payment', 'wrong_asset', 'review_rejected', 'requested_by_payer', 'duplicate', 'other']
 const PAGE = 100
@@ -42,6 +42,13 @@ export function refundable(invoice: Invoice, refunds: Refund[]): Refundable[] {
     const beyond = over?.asset === asset && !isZero(over.amount) ? over.amount : null
     return { asset, received: amount, taken, left, excess: beyond !== null && compare(beyond, left) <= 0 ? beyond : null }
   })
+}
+
+/** Amounts to choose from: what was paid too much, the price beside it, all that is left. */
+export function choicesOf({ excess, left }: Refundable): [label: string, amount: string][] {
+  if (excess === null) return [[t.refunds.whole, left]]
+  const price = subtract(left, excess)
+  return [[t.refunds.excess, excess], ...(isZero(price) ? [] : ([[t.refunds.priceAlone, price]] as [string, string][])), [t.refunds.everything, left]]
 }
 
 /** All refunds of an invoice: what another page of them holds must not be offered again. */
@@ -125,7 +132,7 @@ function Give({ invoice, parts }: { invoice: Invoice; parts: Refundable[] }) {
   const symbol = symbolOf(part.asset)
   const amount = typed(form.values.amount, DECIMALS)
   const isTooMuch = amount !== null && compare(amount, part.left) > 0
-  const choices: [string, string][] = [...(part.excess ? [[t.refunds.excess, part.excess] as [string, string]] : []), [part.excess ? t.refunds.everything : t.refunds.whole, part.left]]
+  const choices = choicesOf(part)
   return (
     <div class="two">
       <Card>

@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
 import type { Payout, Refund } from '#shared/api/types.ts'
 import { explorerLink, networkName } from '#shared/chain/networks.ts'
+import { readPayee } from '#shared/chain/payee.ts'
 import { Address } from '#shared/parts/address.tsx'
 import { get, post, segment } from '../../api/client.ts'
 import { useData } from '../../api/data.ts'
@@ -16,11 +17,12 @@ import { Submit, TextField, useForm } from '../../parts/form.tsx'
 import { Card, Head } from '../../parts/head.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { networkNameOf } from '../../parts/network.ts'
 import { Notice } from '../../parts/notice.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { Day, grouped, Moment, Money, symbolOf, Time } from '../../parts/values.tsx'
 import { t } from '../../texts/t.ts'
-import { networkNameOf, reasonOf, RefundStatus } from './status.tsx'
+import { reasonOf, RefundStatus } from './status.tsx'
 
 /** How often a refund is looked at that waits for somebody else. */
 const AGAIN_MS = 10_000
@@ -148,21 +150,36 @@ function Link({ refund }: { refund: Refund }) {
   )
 }
 
+/** What is no address of the network, by its own checksum, is not shown: nobody can be paid there. */
 function Pay({ refund, payout }: { refund: Refund; payout: Payout }) {
+  const payee = useData(async () => ({ address: await readPayee(payout.network, payout.address) }), [payout.network, payout.address])
+  const network = networkName(payout.network, payout.network)
   return (
     <>
       <Facts
         facts={[
           [t.refunds.amount, <Money amount={refund.amount} unit={symbolOf(payout.asset)} />],
-          [t.refunds.network, <b>{networkName(payout.network, payout.network)}</b>],
+          [t.refunds.network, <b>{network}</b>],
         ]}
       />
-      <p class="dim">{t.refunds.payeeText}</p>
-      <Address address={payout.address} />
-      <p class="filters">
-        <CopyButton value={payout.address} label={t.refunds.copyAddress} />
-        <CopyButton value={refund.amount} label={t.refunds.copyAmount} />
-      </p>
+      <Loaded of={payee}>
+        {({ address }) =>
+          address === null ? (
+            <Notice tone="bad" glyph="stop" title={t.refunds.doNotPay}>
+              {t.refunds.noAddress(network)}
+            </Notice>
+          ) : (
+            <>
+              <p class="dim">{t.refunds.payeeText}</p>
+              <Address address={address} />
+              <p class="filters">
+                <CopyButton value={address} label={t.refunds.copyAddress} />
+                <CopyButton value={refund.amount} label={t.refunds.copyAmount} />
+              </p>
+            </>
+          )
+        }
+      </Loaded>
     </>
   )
 }

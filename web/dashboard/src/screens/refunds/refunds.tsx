@@ -9,10 +9,11 @@ import { Card, Head } from '../../parts/head.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { type Column, DataList, Filters, SearchFilter, Tabs } from '../../parts/list.tsx'
 import { Empty, Loaded } from '../../parts/loaded.tsx'
+import { networkNameOf } from '../../parts/network.ts'
 import { Money, symbolOf, Time } from '../../parts/values.tsx'
 import { t } from '../../texts/t.ts'
 import '../../style/refunds.css'
-import { networkNameOf, reasonOf, RefundStatus, StatusGlyph, STATUSES } from './status.tsx'
+import { reasonOf, RefundStatus, StatusGlyph, STATUSES } from './status.tsx'
 
 /** How many of each status the board shows. */
 const SHOWN = 5

@@ -1,11 +1,9 @@
 // A refund's status as everybody reads it, and what each means for the merchant.
 
 import type { Refund, RefundStatus as Status } from '#shared/api/types.ts'
-import { networkName } from '#shared/chain/networks.ts'
 import { type Glyph, Icon } from '../../parts/icon.tsx'
 import type { Tone } from '../../parts/notice.tsx'
 import { Tag } from '../../parts/tag.tsx'
-import { networkOf } from '../../parts/values.tsx'
 import { t } from '../../texts/t.ts'
 
 /** In the order in which they need a person: what must not be paid first. */
@@ -37,9 +35,6 @@ export function StatusGlyph({ status }: { status: string }) {
     </span>
   )
 }
-
-/** The network of an asset by its name. */
-export const networkNameOf = (asset: string) => networkName(networkOf(asset), networkOf(asset))
 
 /** Why it is given back, in words; what nobody said is nothing. */
 export const reasonOf = (refund: Refund) => (refund.reason === null ? null : (t.refunds.reasons[refund.reason] ?? refund.reason))
