@@ -43,6 +43,13 @@ export const screens: Screen[] = [
   { path: '/developers/webhooks', load: () => import('./screens/developers/webhooks.tsx'), needs: 'read' },
   { path: '/developers/requests', load: () => import('./screens/developers/builder.tsx'), needs: 'read' },
   { path: '/developers/events/:id', load: () => import('./screens/developers/event.tsx'), needs: 'read' },
+  {
+    path: '/destinations',
+    load: () => import('./screens/destinations/destinations.tsx'),
+    needs: 'read',
+    menu: { label: t.destinations.title, glyph: 'pin', group: 'setup' },
+  },
+  { path: '/destinations/:family', load: () => import('./screens/destinations/destination.tsx'), needs: 'read' },
   { path: '/welcome', load: () => import('./screens/enter/welcome.tsx') },
 ]
 

@@ -40,8 +40,8 @@ function freePort(): Promise<number> {
   })
 }
 
-/** Starts one for the tests of one file, and ends it after them. `settings` are lines of its configuration file. */
-export async function startTill(settings = ''): Promise<Server> {
+/** Starts one for the tests of one file, and ends it after them. `settings` are lines of its configuration file, `env` its other settings. */
+export async function startTill(settings = '', env: Record<string, string> = {}): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'till-dashboard-'))
   const port = await freePort()
   writeFileSync(join(folder, 'till.toml'), `[server]\nlisten = "127.0.0.1:${port}"\ndrain_s = 0\n[webhooks]\nallow_private_addresses = true\n${settings}`)
@@ -51,7 +51,7 @@ export async function startTill(settings = ''): Promise<Server> {
     dashboard_link: string
     test: { secret_key: string }
   }
-  const server = spawn(TILL, ['serve', '--config', 'till.toml'], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'], env: { TILL_LOG: 'error' } })
+  const server = spawn(TILL, ['serve', '--config', 'till.toml'], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'], env: { TILL_LOG: 'error', ...env } })
   afterAll(() => {
     server.kill()
     rmSync(folder, { recursive: true, force: true })
