@@ -50,6 +50,12 @@ export const screens: Screen[] = [
     menu: { label: t.destinations.title, glyph: 'pin', group: 'setup' },
   },
   { path: '/destinations/:family', load: () => import('./screens/destinations/destination.tsx'), needs: 'read' },
+  {
+    path: '/team',
+    load: () => import('./screens/team/team.tsx'),
+    needs: 'read',
+    menu: { label: t.team.title, glyph: 'people', group: 'setup' },
+  },
   { path: '/welcome', load: () => import('./screens/enter/welcome.tsx') },
 ]
 
