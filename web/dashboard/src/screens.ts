@@ -56,6 +56,11 @@ export const screens: Screen[] = [
     needs: 'read',
     menu: { label: t.team.title, glyph: 'people', group: 'setup' },
   },
+  {
+    path: '/security',
+    load: () => import('./screens/security/security.tsx'),
+    menu: { label: t.security.title, glyph: 'shield', group: 'own' },
+  },
   { path: '/welcome', load: () => import('./screens/enter/welcome.tsx') },
 ]
 

@@ -50,7 +50,7 @@ export default function DestinationsScreen() {
           </Card>
         )}
       </Loaded>
-      <Loaded of={past}>{({ data }) => <Past changes={data.filter((change) => change.status !== 'pending')} />}</Loaded>
+      {past.value && <Past changes={past.value.data.filter((change) => change.status !== 'pending')} />}
     </>
   )
 }
@@ -100,15 +100,15 @@ function Past({ changes }: { changes: Change[] }) {
   if (changes.length === 0) return null
   return (
     <Card title={says.past}>
-      <ul class="lines flush">
+      <ul class="people flush">
         {changes.map((change) => (
           <li key={change.id}>
-            <Tag tone={change.status === 'effective' ? 'ok' : 'plain'} glyph={change.status === 'effective' ? 'check' : 'cross'}>
-              {says.statuses[change.status] ?? change.status}
-            </Tag>
-            <span>
+            <div>
+              <Tag tone={change.status === 'effective' ? 'ok' : 'plain'} glyph={change.status === 'effective' ? 'check' : 'cross'}>
+                {says.statuses[change.status] ?? change.status}
+              </Tag>{' '}
               {says.families[change.family ?? ''] ?? change.family} <span class="dim">{says.askedBy(change.requested_by.email, change.cancelled_by?.email ?? null)}</span>
-            </span>
+            </div>
             <Moment at={change.cancelled_at ?? change.effective_at} />
           </li>
         ))}
