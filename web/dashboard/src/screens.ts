@@ -61,6 +61,21 @@ export const screens: Screen[] = [
     load: () => import('./screens/security/security.tsx'),
     menu: { label: t.security.title, glyph: 'shield', group: 'own' },
   },
+  {
+    path: '/application',
+    load: () => import('./screens/application/application.tsx'),
+    needs: 'audit.read',
+    menu: { label: t.application.title, glyph: 'bolt', group: 'setup' },
+  },
+  {
+    path: '/operator',
+    load: () => import('./screens/operator/applications.tsx'),
+    isOperators: true,
+    menu: { label: t.operator.title, glyph: 'server', group: 'own' },
+  },
+  { path: '/operator/applications/:id', load: () => import('./screens/operator/application.tsx'), isOperators: true },
+  { path: '/operator/organizations', load: () => import('./screens/operator/organizations.tsx'), isOperators: true },
+  { path: '/operator/server', load: () => import('./screens/operator/server.tsx'), isOperators: true },
   { path: '/welcome', load: () => import('./screens/enter/welcome.tsx') },
 ]
 
