@@ -57,6 +57,23 @@ export const screens: Screen[] = [
     menu: { label: t.team.title, glyph: 'people', group: 'setup' },
   },
   {
+    path: '/settings',
+    load: () => import('./screens/settings/settings.tsx'),
+    needs: 'read',
+    menu: { label: t.settings.title, glyph: 'gear', group: 'setup' },
+  },
+  {
+    path: '/audit',
+    load: () => import('./screens/audit/audit.tsx'),
+    needs: 'audit.read',
+    menu: { label: t.audit.title, glyph: 'eye', group: 'setup' },
+  },
+  {
+    path: '/notices',
+    load: () => import('./screens/notices/notices.tsx'),
+    menu: { label: t.notices.title, glyph: 'bell', group: 'own' },
+  },
+  {
     path: '/security',
     load: () => import('./screens/security/security.tsx'),
     menu: { label: t.security.title, glyph: 'shield', group: 'own' },

@@ -640,7 +640,7 @@ export const en = {
   },
 
   application: {
-    title: 'Apply for live',
+    title: 'Live mode',
     text: 'Live mode takes real money. The operator of this server reads what you write here and decides. Nobody else sees it.',
     onlyOwners: 'An owner fills this in and hands it in.',
     statuses: { draft: 'Not handed in', pending: 'Being read', approved: 'Approved', rejected: 'Turned down' } as Record<string, string>,
@@ -683,6 +683,7 @@ export const en = {
     applications: {
       title: 'Applications',
       one: 'Application',
+      answers: 'What they wrote',
       status: 'Status',
       organization: 'Organisation',
       submitted: 'Handed in',

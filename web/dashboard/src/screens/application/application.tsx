@@ -1,5 +1,6 @@
 // The application for live mode: filled in, handed in with a passkey, decided by the operator of the server.
 
+import { useRef } from 'preact/hooks'
 import type { Application } from '#shared/api/types.ts'
 import { get, post, refreshSession } from '../../api/client.ts'
 import { type Data, useData } from '../../api/data.ts'
@@ -101,8 +102,12 @@ function Fill({ of, application }: { of: Application; application: Data<Applicat
     const body = Object.fromEntries(FIELDS.map((name) => [name, values[name].trim() || null]))
     application.set(await post<Application>('/dashboard/application', body))
   }
+  const isLater = useRef(false)
   const form = useForm(initial, async (values) => {
+    const stops = isLater.current
+    isLater.current = false
     await save(values)
+    if (stops) return toast(t.common.saved)
     application.set(await post<Application>('/dashboard/application/submit', undefined, { says: says.confirm(values.business_name) }))
     toast(says.submitted)
     await refreshSession()
@@ -121,14 +126,16 @@ function Fill({ of, application }: { of: Application; application: Data<Applicat
           <Submit form={form} needsPasskey>
             {says.submit}
           </Submit>
-          <Action
-            run={async () => {
-              await save(form.values)
-              toast(t.common.saved)
+          <button
+            type="submit"
+            class="btn"
+            formNoValidate
+            onClick={() => {
+              isLater.current = true
             }}
           >
             {says.saveDraft}
-          </Action>
+          </button>
         </div>
       </form>
     </Card>

@@ -25,7 +25,7 @@ export default function ReviewScreen({ id }: { id: string }) {
         {(of) => (
           <div class="two">
             <div>
-              <Card title={t.application.answers}>
+              <Card title={says.answers}>
                 <ApplicationFacts of={of} />
               </Card>
             </div>

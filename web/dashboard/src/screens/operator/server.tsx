@@ -55,17 +55,17 @@ function NetworkRow({ network }: { network: Network }) {
     <li>
       <div>
         <i class={`dot inline ${HEALTH[network.status] ?? 'warn'}`} /> <b>{network.network_name}</b> <span class="dim">{network.mode === 'live' ? t.common.live : t.common.test}</span>
-        <p class="dim">
-          {t.home.health(network.status, network.lag_seconds)}
-          {network.head_height !== null && `. ${says.head(network.head_height)}`}
-          {network.final_height !== null && `, ${says.final(network.final_height)}`}
-        </p>
         {network.endpoints.map((endpoint) => (
           <p key={endpoint.host} class={endpoint.error ? '' : 'dim'}>
             <code class="mono">{endpoint.host}</code> {endpoint.status} {endpoint.height !== null && endpoint.height} {endpoint.error}
           </p>
         ))}
       </div>
+      <span class="dim">
+        {t.home.health(network.status, network.lag_seconds)}
+        {network.head_height !== null && `. ${says.head(network.head_height)}`}
+        {network.final_height !== null && `, ${says.final(network.final_height)}`}
+      </span>
     </li>
   )
 }
