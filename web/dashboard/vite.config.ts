@@ -19,10 +19,12 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
-            // All that every screen begins with in one file; each screen is a file of its own.
-            { name: 'page', tags: ['$initial'], priority: 2 },
-            // What several screens share: lists, forms, charts.
-            { name: 'parts', test: /dashboard.src.parts|shared.(money|time|parts)/, priority: 1 },
+            // All that every screen begins with in one file; the screens of a folder are a file of their own.
+            { name: 'page', tags: ['$initial'], priority: 4 },
+            // What several screens share: lists, forms, charts, and computing addresses.
+            { name: 'parts', test: /dashboard.src.parts|shared.(money|time|parts)/, priority: 3 },
+            { name: 'addresses', test: /shared.chain.(networks|payee|verify|evm)/, priority: 2 },
+            { name: (id) => /dashboard.src.screens.(\w+)/.exec(id)?.[1] ?? null, priority: 1 },
           ],
         },
       },
