@@ -115,6 +115,56 @@ export const screens: Screen[] = [
   { path: '/developers/webhooks', load: () => import('./screens/developers/webhooks.tsx'), needs: 'read' },
   { path: '/developers/requests', load: () => import('./screens/developers/builder.tsx'), needs: 'read' },
   { path: '/developers/events/:id', load: () => import('./screens/developers/event.tsx'), needs: 'read' },
+  {
+    path: '/destinations',
+    load: () => import('./screens/destinations/destinations.tsx'),
+    needs: 'read',
+    menu: { label: t.destinations.title, glyph: 'pin', group: 'setup' },
+  },
+  { path: '/destinations/:family', load: () => import('./screens/destinations/destination.tsx'), needs: 'read' },
+  {
+    path: '/team',
+    load: () => import('./screens/team/team.tsx'),
+    needs: 'read',
+    menu: { label: t.team.title, glyph: 'people', group: 'setup' },
+  },
+  {
+    path: '/settings',
+    load: () => import('./screens/settings/settings.tsx'),
+    needs: 'read',
+    menu: { label: t.settings.title, glyph: 'gear', group: 'setup' },
+  },
+  {
+    path: '/audit',
+    load: () => import('./screens/audit/audit.tsx'),
+    needs: 'audit.read',
+    menu: { label: t.audit.title, glyph: 'eye', group: 'setup' },
+  },
+  {
+    path: '/notices',
+    load: () => import('./screens/notices/notices.tsx'),
+    menu: { label: t.notices.title, glyph: 'bell', group: 'own' },
+  },
+  {
+    path: '/security',
+    load: () => import('./screens/security/security.tsx'),
+    menu: { label: t.security.title, glyph: 'shield', group: 'own' },
+  },
+  {
+    path: '/application',
+    load: () => import('./screens/application/application.tsx'),
+    needs: 'audit.read',
+    menu: { label: t.application.title, glyph: 'bolt', group: 'setup' },
+  },
+  {
+    path: '/operator',
+    load: () => import('./screens/operator/applications.tsx'),
+    isOperators: true,
+    menu: { label: t.operator.title, glyph: 'server', group: 'own' },
+  },
+  { path: '/operator/applications/:id', load: () => import('./screens/operator/application.tsx'), isOperators: true },
+  { path: '/operator/organizations', load: () => import('./screens/operator/organizations.tsx'), isOperators: true },
+  { path: '/operator/server', load: () => import('./screens/operator/server.tsx'), isOperators: true },
   { path: '/welcome', load: () => import('./screens/enter/welcome.tsx') },
 ]
 

@@ -56,7 +56,9 @@ export function App() {
   if (now.kind === 'loading') return null
   if (path === '/link' && mode === null) return <Lazy load={link.load} props={{}} />
   if (now.kind === 'out') return <Lazy load={enter.load} props={{ pending: now.pending }} />
-  if (organization() === null) return <Lazy load={begin.load} props={{}} />
+  // Screens that need no permission are a person's own, or an operator's: they are there without an organisation, too.
+  const own = screens.find((screen) => match(screen.path, path) !== null && screen.needs === undefined)
+  if (organization() === null && (mode === null || own === undefined)) return <Lazy load={begin.load} props={{}} />
   if (mode === null) return null
   return (
     <>

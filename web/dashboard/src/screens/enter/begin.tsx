@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import type { NewOrganization, Session } from '#shared/api/types.ts'
 import { get, post } from '../../api/client.ts'
 import { chooseOrganization, session, signedIn } from '../../api/session.ts'
-import { go } from '../../app/router.ts'
+import { go, href } from '../../app/router.ts'
 import { signup } from '../../app/server.ts'
 import { CopyField } from '../../parts/copy.tsx'
 import { Submit, TextField, useForm } from '../../parts/form.tsx'
@@ -53,6 +53,11 @@ export default function Begin() {
         <TextField form={form} name="name" label={t.enter.organizationName} autocomplete="organization" maxLength={100} isFocused />
         <Submit form={form}>{t.common.next}</Submit>
       </form>
+      {session()?.user.operator && (
+        <p>
+          <a href={href('/operator', 'test')}>{t.operator.only}</a>
+        </p>
+      )}
     </EnterFrame>
   )
 }

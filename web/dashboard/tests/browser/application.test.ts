@@ -1,0 +1,101 @@
+// The application for live mode, and the operator who decides about it.
+
+import { expect, test } from 'vitest'
+import { startTill } from './server.ts'
+import { arrive, expectCalm, heading, look, person } from './visit.ts'
+
+const server = await startTill('', 'live_mode = true')
+
+test('an owner hands the application in, an operator turns it down, then approves it', { timeout: 180_000 }, async () => {
+  const owner = await person()
+  await arrive(owner, server)
+  const { page } = owner
+  const to = (path: string) => `${server.origin}/dashboard/test${path}`
+  await page.goto(`${server.origin}/dashboard/live/destinations`)
+  await page.getByText('This organisation is not in live mode yet', { exact: true }).waitFor()
+  await page.goto(to('/application'))
+  await heading(page, 'Live mode').waitFor()
+  await page.getByLabel('Name of the business').fill('Northwind Books Ltd')
+  await page.getByLabel('Website').fill('not an address')
+  await page.getByRole('button', { name: 'Save for later' }).click()
+  await page.locator('.err').waitFor()
+  await page.getByLabel('Website').fill('https://books.example.com')
+  await page.getByLabel('Country').selectOption('PT')
+  await page.getByLabel('E-mail for questions').fill('owner@example.com')
+  await page.getByLabel('What you sell').fill('Second-hand books.\n<script>alert(1)</script>')
+  await page.getByLabel('Expected per month').fill('20000')
+  await look(page, 'application')
+  await page.getByRole('button', { name: 'Hand in' }).click()
+  await page.getByRole('button', { name: 'Use passkey' }).click()
+  await page.getByText('The operator is reading it').waitFor()
+  await look(page, 'application-pending')
+
+  // The owner is an operator too, and does not decide about their own.
+  await page.goto(to('/operator'))
+  await page.getByRole('row').filter({ hasText: 'Northwind' }).getByRole('link').click()
+  await page.getByRole('button', { name: 'Approve' }).click()
+  await page.getByText('You belong to this organisation', { exact: true }).waitFor()
+
+  const { link } = JSON.parse(await server.till('operator', 'create', '--email', 'operator@example.com', '--json')) as { link: string }
+  const operator = await person()
+  const desk = operator.page
+  await desk.goto(link)
+  await desk.getByRole('button', { name: 'Register a passkey' }).click()
+  await desk.getByRole('link', { name: 'Only run the server' }).click()
+  await desk.getByRole('row').filter({ hasText: 'Northwind' }).waitFor()
+  await look(desk, 'operator-applications')
+  await desk.getByRole('row').filter({ hasText: 'Northwind' }).getByRole('link').click()
+  await desk.getByText('<script>alert(1)</script>').waitFor()
+  await desk.getByLabel('Why not').fill('Say more about delivery.')
+  await look(desk, 'operator-application')
+  await desk.getByRole('button', { name: 'Turn down' }).click()
+  await desk.getByRole('button', { name: 'Use passkey' }).click()
+  await desk.getByText('Decided by an operator on').waitFor()
+
+  await page.goto(to('/application'))
+  await page.getByText('Say more about delivery.').waitFor()
+  await look(page, 'application-rejected')
+  await page.getByLabel('What you sell').fill('Second-hand books, sent by post.')
+  await page.getByRole('button', { name: 'Hand in' }).click()
+  await page.getByRole('button', { name: 'Use passkey' }).click()
+  await page.getByText('The operator is reading it').waitFor()
+
+  await desk.reload()
+  await desk.getByRole('button', { name: 'Approve' }).click()
+  await desk.getByRole('button', { name: 'Use passkey' }).click()
+  await desk.getByText('Decided by an operator on').waitFor()
+  await page.reload()
+  await page.getByText('Live mode is open').waitFor()
+  await look(page, 'application-approved')
+  await page.getByRole('link', { name: 'Set live destinations' }).click()
+  await heading(page, 'Destinations').waitFor()
+  expect(page.url()).toBe(`${server.origin}/dashboard/live/destinations`)
+  expectCalm(page)
+  await owner.close()
+
+  // The operator's other pages: organisations, and how the server does.
+  await desk.goto(to('/operator/organizations'))
+  await desk.getByRole('button', { name: 'New organisation' }).click()
+  const dialog = desk.locator('dialog.modal').first()
+  await dialog.getByLabel('Name').fill('Southwind Music')
+  await dialog.getByLabel('E-mail address of its owner').fill('south@example.com')
+  await look(desk, 'operator-organization-new')
+  await dialog.getByRole('button', { name: 'New organisation' }).click()
+  await desk.getByRole('button', { name: 'Use passkey' }).click()
+  await desk.getByText('Southwind Music is there').waitFor()
+  const south = desk.getByRole('row').filter({ hasText: 'Southwind' })
+  await south.getByRole('button', { name: 'Switch off' }).click()
+  await dialog.getByLabel('Why').fill('A rehearsal')
+  await dialog.getByRole('button', { name: 'Switch off' }).click()
+  await desk.getByRole('button', { name: 'Use passkey' }).click()
+  await south.getByText('Switched off').waitFor()
+  await look(desk, 'operator-organizations')
+  await south.getByRole('button', { name: 'Switch on' }).click()
+  await dialog.getByRole('button', { name: 'Switch on' }).click()
+  await desk.getByRole('button', { name: 'Use passkey' }).click()
+  await south.getByText('Test only').waitFor()
+  await desk.goto(to('/operator/server'))
+  await desk.getByText('Webhooks', { exact: true }).waitFor()
+  await look(desk, 'operator-server')
+  await operator.close()
+})
