@@ -43,8 +43,6 @@ pub struct LinkView {
     #[schema(required, minimum = 1, maximum = 1_000_000)]
     pub quantity_limit: Option<i64>,
     pub quantity_used: i64,
-    /// Held by invoices of the link that are open and not paid.
-    pub quantity_reserved: i64,
     #[schema(required, format = DateTime)]
     pub expires_at: Option<String>,
     /// Where payers go afterwards, with `{invoice}` for the id; null: where the settings say.
@@ -82,7 +80,6 @@ impl LinkView {
             assets: row.assets.clone(),
             quantity_limit: row.quantity_limit,
             quantity_used: row.quantity_used,
-            quantity_reserved: row.quantity_reserved,
             expires_at: row.expires_at.map(time::show),
             return_url: row.return_url.clone(),
             metadata: row.metadata.entries()?,

@@ -963,8 +963,6 @@ export const en = {
     plan_archived: ['This plan takes no new subscriptions', 'Choose another plan.'],
     subscription_state: ['That is not possible as it stands now', 'Load the page again to see how it stands.'],
     subscription_invoice_failed: ['The invoice could not be made', 'Check what the plan accepts, and whether there are destinations for it.'],
-    asset_unavailable: ['One of these cannot be received now', 'Choose others, or set a destination for it.'],
-    currency_unsupported: ['Nothing here is priced in that currency', 'Use USD, or accept a currency that is.'],
     refund_already_sent: ['It was sent already', 'What is sent cannot be taken back here.'],
   } as Record<string, [title: string, remedy: string]>,
   problemUnknown: 'That did not work',
