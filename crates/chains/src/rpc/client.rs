@@ -2,6 +2,7 @@
 //! in memory, [`ANSWER_BYTES_MAX`] mostly; no redirect is followed, and no address is shown but its host.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -16,7 +17,7 @@ use till_net::{Client, DialError, Roots, Route, TlsError};
 use tokio::time::timeout;
 use url::{Host, Url};
 
-use super::endpoint::Endpoint;
+use super::endpoint::{Endpoint, basic_of};
 use super::envelope;
 use super::error::{ANSWER_BYTES_MAX, RpcError};
 
@@ -117,6 +118,10 @@ impl RpcClient {
         endpoint: &Endpoint,
         body: String,
     ) -> Result<(u16, Bytes), RpcError> {
+        let authorization = match &endpoint.cookie_file {
+            Some(file) => Some(cookie(file).await?),
+            None => endpoint.authorization.clone(),
+        };
         let mut request = Request::new(Full::new(Bytes::from(body)));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = endpoint.uri.clone();
@@ -124,8 +129,8 @@ impl RpcClient {
         headers.insert(USER_AGENT, USER_AGENT_VALUE);
         headers.insert(CONTENT_TYPE, JSON);
         headers.insert(ACCEPT, JSON);
-        if let Some(value) = &endpoint.authorization {
-            headers.insert(AUTHORIZATION, value.clone());
+        if let Some(value) = authorization {
+            headers.insert(AUTHORIZATION, value);
         }
         let unreachable = |error| RpcError::Unreachable(till_net::describe::<DialError>(&error));
         let response = self.http.request(request).await.map_err(unreachable)?;
@@ -140,6 +145,15 @@ impl RpcClient {
         })?;
         Ok((status, body.to_bytes()))
     }
+}
+
+/// A node writes the file when it starts and takes it away when it stops.
+async fn cookie(file: &Path) -> Result<HeaderValue, RpcError> {
+    let read = tokio::fs::read(file).await.map_err(|error| {
+        RpcError::Unreachable(format!("its cookie file cannot be read: {}", error.kind()))
+    })?;
+    let odd = || RpcError::Unreachable("its cookie file has no name and password".to_owned());
+    basic_of(read.trim_ascii()).ok_or_else(odd)
 }
 
 /// The operator chose the endpoints, and a node in the next rack is the best there is: every address is fine,

@@ -23,7 +23,7 @@ pub async fn health(
     let now = engine.clock.now_ms();
     let is_shown = |network: &&Network| {
         let is_read = engine.config.watched.contains(&network.id);
-        network.mode == mode && (is_read || mode == Mode::Test)
+        network.mode == mode && (is_read || (mode == Mode::Test && !network.local))
     };
     let view = |network: &Network| {
         let row = rows.iter().find(|row| row.id == network.id);
