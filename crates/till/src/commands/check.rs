@@ -386,11 +386,7 @@ fn endpoint_sender(trusted_certificates_pem: Vec<Vec<u8>>) -> Result<Sender, Str
     .map_err(|error| error.to_string())
 }
 
-async fn chain(
-    rpc: &RpcClient,
-    network: &'static Network,
-    endpoint: &Endpoint,
-) -> Verdict {
+async fn chain(rpc: &RpcClient, network: &'static Network, endpoint: &Endpoint) -> Verdict {
     let answer = |error: RpcError| mend_endpoint(error.to_string());
     match network.family {
         Family::Evm | Family::Tron | Family::Bitcoin => {
