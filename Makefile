@@ -127,8 +127,9 @@ check-clippy:
 # The tidy test and the simulator's fixed seeds are among these. A machine without PostgreSQL, a mail
 # server or a test chain fails here instead of quietly testing half.
 check-tests:
-	@TILL_REQUIRE_POSTGRES=1 TILL_REQUIRE_SMTP=1 TILL_REQUIRE_ANVIL=1 \
-		scripts/with-postgres scripts/with-smtp scripts/with-anvil $(CARGO) nextest run --locked --workspace
+	@TILL_REQUIRE_POSTGRES=1 TILL_REQUIRE_SMTP=1 TILL_REQUIRE_ANVIL=1 TILL_REQUIRE_BITCOIN=1 \
+		scripts/with-postgres scripts/with-smtp scripts/with-anvil scripts/with-bitcoin \
+		$(CARGO) nextest run --locked --workspace
 
 # About a minute for all of them on two cores, in rounds that nobody has seen before. A failure names its round.
 check-fuzz:

@@ -214,19 +214,19 @@ impl<'a> DepositAddresses<'a> {
     /// What [`derive`] and [`Derivation::address`] give for the same number.
     pub fn address(&self, number: u64) -> Result<String, AddressError> {
         match (&self.root, self.raw(number)) {
-            (_, Some(address)) => Ok(raw::shown(self.network.family, &address)),
             (Root::Bitcoin(account), _) => account.address(number),
+            (_, Some(address)) => Ok(raw::shown(self.network.family, &address)),
             _ => Err(AddressError::Malformed),
         }
     }
 
-    /// The same as bytes, where addresses are 20 of them.
+    /// The same as the 20 bytes that say who is paid.
     pub fn raw(&self, number: u64) -> Option<[u8; 20]> {
         let salt = || salt(self.account, self.network.mode, self.network.family, number);
         match &self.root {
             Root::Evm(factory, forwarder) => Some(forwarder.address(factory, &salt())),
             Root::Tron(factory, forwarder) => Some(tron_address(factory, &salt(), forwarder)),
-            Root::Bitcoin(_) => None,
+            Root::Bitcoin(account) => account.program(number),
         }
     }
 }

@@ -26,4 +26,4 @@ pub use error::AddressError;
 pub use examples::{example_destination, example_destination_of, test_screening};
 pub use proof::{binding_message, signer};
 pub use raw::{is_nobodys, wallet_address};
-pub use tx_hash::{TxHashForm, is_tx_hash, normalise_tx_hash, tx_hash_of};
+pub use tx_hash::{TxHashForm, is_tx_hash, normalise_tx_hash, shown_block_hash, tx_hash_of};

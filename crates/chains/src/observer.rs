@@ -3,8 +3,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use till_core::asset::{Depth, Network, Registry};
+use till_core::asset::{Asset, Depth, Family, Network, Registry};
 
+mod on_bitcoin;
+
+use crate::bitcoin;
 use crate::block_hash::BlockHash;
 use crate::evm::balances::{balance_in, balances};
 use crate::evm::client::{self, BlockRef, LogRange, Proven};
@@ -19,6 +22,8 @@ pub use crate::evm::blocks::Header;
 pub use crate::evm::decode::{Receipt, Transfer};
 pub use crate::evm::logs::{Log, LoggedTransfer};
 
+pub use self::on_bitcoin::{Spend, WaitingTransaction};
+
 /// The hashes of transactions and what became of them.
 pub type Receipts = BTreeMap<[u8; 32], Receipt>;
 
@@ -28,6 +33,8 @@ pub type Receipts = BTreeMap<[u8; 32], Receipt>;
 pub enum Observer {
     Evm(Contracts),
     Tron(Contracts),
+    /// Without contracts: what is moved is the network's own coin.
+    Bitcoin(Contracts),
 }
 
 /// What an endpoint names as the last block, and how far it says that the chain is settled.
@@ -64,17 +71,19 @@ pub enum BlockContents {
 impl Observer {
     /// None for families whose chains are not watched yet.
     pub fn of(network: &'static Network) -> Option<Observer> {
-        use till_core::asset::Family;
         match network.family {
             Family::Evm => Some(Observer::Evm(Contracts::of(network))),
             Family::Tron => Some(Observer::Tron(Contracts::of(network))),
-            Family::Bitcoin | Family::Solana => None,
+            Family::Bitcoin => Some(Observer::Bitcoin(Contracts::of(network))),
+            Family::Solana => None,
         }
     }
 
     fn contracts(&self) -> &Contracts {
         match self {
-            Observer::Evm(contracts) | Observer::Tron(contracts) => contracts,
+            Observer::Evm(contracts) | Observer::Tron(contracts) | Observer::Bitcoin(contracts) => {
+                contracts
+            }
         }
     }
 
@@ -91,7 +100,69 @@ impl Observer {
     pub fn proves_contents(&self) -> bool {
         match self {
             Observer::Evm(contracts) => client::names_receipts(contracts.network()),
-            Observer::Tron(_) => false,
+            // Who sent what is in a block of Bitcoin is not proven with it, so transfers are voted on as a whole.
+            Observer::Tron(_) | Observer::Bitcoin(_) => false,
+        }
+    }
+
+    /// How many blocks are read in one step at most: those of Bitcoin are read whole.
+    pub fn blocks_at_most(&self) -> i64 {
+        match self {
+            Observer::Bitcoin(_) => on_bitcoin::BLOCKS_MAX,
+            Observer::Evm(_) | Observer::Tron(_) => i64::MAX,
+        }
+    }
+
+    /// Whether transactions that wait for a block can be asked for.
+    pub fn has_mempool(&self) -> bool {
+        matches!(self, Observer::Bitcoin(_))
+    }
+
+    /// The hashes of all transactions that wait for a block, and the block that the endpoint had last right after it said so.
+    pub async fn mempool(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+    ) -> Result<(Vec<[u8; 32]>, BlockHash), RpcError> {
+        let waiting = bitcoin::client::mempool(rpc, endpoint).await?;
+        let (_, last) = bitcoin::client::best(rpc, endpoint).await?;
+        Ok((waiting, last.into()))
+    }
+
+    /// One of them; none where it does not wait any more.
+    pub async fn waiting(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+        transaction: &[u8; 32],
+    ) -> Result<Option<WaitingTransaction>, RpcError> {
+        on_bitcoin::waiting(rpc, endpoint, transaction).await
+    }
+
+    /// Whose what it spends was; none where the endpoint cannot say.
+    pub async fn waiting_senders(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+        spends: &[Spend],
+    ) -> Result<Option<Vec<String>>, RpcError> {
+        bitcoin::client::waiting_senders(rpc, endpoint, self.network(), spends).await
+    }
+
+    /// The network's own coin.
+    pub fn coin(&self) -> Option<&'static Asset> {
+        on_bitcoin::coin(self.network())
+    }
+
+    /// What is moved, by the contract that a log names. Where a network's own coin is watched its logs name none.
+    pub fn asset_of(&self, contract: &[u8; 20]) -> Option<&'static Asset> {
+        let network = self.network();
+        match self {
+            Observer::Bitcoin(_) => self.coin(),
+            Observer::Evm(_) | Observer::Tron(_) => {
+                let contract = shown(network.family, contract);
+                Registry::builtin().asset_of_contract(&network.id, &contract)
+            }
         }
     }
 
@@ -132,6 +203,9 @@ impl Observer {
         endpoint: &Endpoint,
     ) -> Result<Option<String>, RpcError> {
         let network = self.network();
+        if let Observer::Bitcoin(_) = self {
+            return on_bitcoin::elsewhere(rpc, endpoint, network).await;
+        }
         let told = client::chain_id(rpc, endpoint).await?;
         let is_here = network.chain_id == Some(told);
         Ok((!is_here).then(|| format!("it is on {}:{told}", network.family.namespace())))
@@ -139,9 +213,8 @@ impl Observer {
 
     pub async fn tips(&self, rpc: &RpcClient, endpoint: &Endpoint) -> Result<Tips, RpcError> {
         let network = self.network();
-        let tagged = |tag: &'static str| BlockRef::Tag(tag.to_owned());
         let (head, safe, last_final) = tokio::try_join!(
-            self.which(rpc, endpoint, tagged("latest")),
+            self.last(rpc, endpoint),
             self.named(rpc, endpoint, network.safe.as_ref()),
             self.named(rpc, endpoint, Some(&network.finalized)),
         )?;
@@ -162,6 +235,14 @@ impl Observer {
             },
             head,
         })
+    }
+
+    async fn last(&self, rpc: &RpcClient, endpoint: &Endpoint) -> Result<Option<Header>, RpcError> {
+        if let Observer::Bitcoin(_) = self {
+            return on_bitcoin::last(rpc, endpoint, self.network()).await;
+        }
+        let latest = BlockRef::Tag("latest".to_owned());
+        self.which(rpc, endpoint, latest).await
     }
 
     /// A chain that just began, or a node that just started, has no such block: that is said by null or by a refusal.
@@ -196,6 +277,9 @@ impl Observer {
         endpoint: &Endpoint,
         height: i64,
     ) -> Result<Option<Header>, RpcError> {
+        if let Observer::Bitcoin(_) = self {
+            return on_bitcoin::header(rpc, endpoint, self.network(), height).await;
+        }
         self.which(rpc, endpoint, BlockRef::At(height)).await
     }
 
@@ -205,8 +289,12 @@ impl Observer {
         rpc: &RpcClient,
         endpoint: &Endpoint,
         block: BlockHash,
+        height: i64,
     ) -> Result<Vec<Log>, RpcError> {
         let block = word(&block)?;
+        if let Observer::Bitcoin(_) = self {
+            return on_bitcoin::logs_in(rpc, endpoint, self.network(), (block, height)).await;
+        }
         let within = LogRange::Block(block);
         match client::logs(rpc, endpoint, self.contracts(), within).await {
             Err(error) if crowded::is_too_many(&error) => {
@@ -223,6 +311,9 @@ impl Observer {
         endpoint: &Endpoint,
         (from, to): (i64, i64),
     ) -> Result<Vec<Log>, RpcError> {
+        if let Observer::Bitcoin(_) = self {
+            return on_bitcoin::logs_between(rpc, endpoint, self.network(), (from, to)).await;
+        }
         client::logs(rpc, endpoint, self.contracts(), LogRange::Heights(from, to)).await
     }
 
@@ -253,17 +344,24 @@ impl Observer {
 
     /// False where the header rules out that the block has a transfer of one of our tokens.
     pub fn may_have_transfers(&self, header: &Header) -> bool {
+        if let Observer::Bitcoin(_) = self {
+            return true;
+        }
         let mut contracts = self.contracts().all().iter();
         contracts.any(|it| header.may_have_transfers_of(it) != Some(false))
     }
 
-    /// What became of one transaction; none where the endpoint knows of no block with it.
+    /// What became of one transaction that a block is said to have; none where the endpoint knows of no block with it.
     pub async fn receipt(
         &self,
         rpc: &RpcClient,
         endpoint: &Endpoint,
-        transaction: &[u8; 32],
+        (block, transaction): (&BlockHash, &[u8; 32]),
     ) -> Result<Option<Receipt>, RpcError> {
+        if let Observer::Bitcoin(_) = self {
+            let at = (word(block)?, transaction);
+            return on_bitcoin::receipt(rpc, endpoint, self.network(), at).await;
+        }
         client::receipt(rpc, endpoint, self.network(), transaction).await
     }
 
@@ -274,6 +372,10 @@ impl Observer {
         endpoint: &Endpoint,
         block: &BlockHash,
     ) -> Result<Receipts, RpcError> {
+        if let Observer::Bitcoin(_) = self {
+            let block = word(block)?;
+            return on_bitcoin::block_receipts(rpc, endpoint, self.network(), block).await;
+        }
         client::block_receipts(rpc, endpoint, self.network(), &word(block)?).await
     }
 
@@ -284,6 +386,9 @@ impl Observer {
         endpoint: &Endpoint,
         header: &Header,
     ) -> Result<BlockContents, RpcError> {
+        if let Observer::Bitcoin(_) = self {
+            return Ok(BlockContents::Unprovable);
+        }
         let told = client::proven_receipts(rpc, endpoint, self.network(), header).await?;
         Ok(match told {
             Proven::All(receipts) => BlockContents::Proven(receipts),
@@ -360,12 +465,23 @@ impl Observer {
 
     /// An address in the form that the network shows.
     pub fn address_text(&self, address: &[u8; 20]) -> String {
-        shown(self.network().family, address)
+        let network = self.network();
+        match self {
+            // Every 20 bytes are such a program.
+            Observer::Bitcoin(_) => {
+                bitcoin::script::shown(network.mode, address).unwrap_or_default()
+            }
+            Observer::Evm(_) | Observer::Tron(_) => shown(network.family, address),
+        }
     }
 
     /// And back; none for what is no address of the network.
     pub fn address_bytes(&self, address: &str) -> Option<[u8; 20]> {
-        raw(self.network().family, address)
+        let network = self.network();
+        match self {
+            Observer::Bitcoin(_) => bitcoin::script::parse(network.mode, address),
+            Observer::Evm(_) | Observer::Tron(_) => raw(network.family, address),
+        }
     }
 }
 
@@ -377,7 +493,7 @@ fn below(head: i64, depth: &Depth) -> Option<i64> {
     }
 }
 
-/// Blocks of both families are named by 32 bytes: nobody else's can be asked for.
+/// Blocks of all these families are named by 32 bytes: nobody else's can be asked for.
 fn word(block: &BlockHash) -> Result<[u8; 32], RpcError> {
     let other = || RpcError::NotAnAnswer("a block's hash is not 32 bytes long".to_owned());
     block.word().ok_or_else(other)
@@ -402,6 +518,8 @@ mod tests {
         let of = |id: &str| Registry::builtin().network(id).and_then(Observer::of);
         assert!(matches!(of("eip155:8453"), Some(Observer::Evm(_))));
         assert!(matches!(of("tron:3448148188"), Some(Observer::Tron(_))));
-        assert!(of("bip122:000000000019d6689c085ae165831e93").is_none());
+        let bitcoin = of("bip122:000000000019d6689c085ae165831e93");
+        assert!(matches!(bitcoin, Some(Observer::Bitcoin(_))));
+        assert!(of("solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp").is_none());
     }
 }

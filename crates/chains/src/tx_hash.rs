@@ -78,6 +78,14 @@ pub fn tx_hash_of(family: Family, hash: &[u8; 32]) -> String {
     }
 }
 
+/// A block's hash as it is kept, in the form that people of the family know.
+pub fn shown_block_hash(family: Family, kept: &str) -> &str {
+    match family {
+        Family::Bitcoin => kept.strip_prefix("0x").unwrap_or(kept),
+        Family::Evm | Family::Tron | Family::Solana => kept,
+    }
+}
+
 pub fn is_tx_hash(network: &Network, text: &str) -> bool {
     normalise_tx_hash(text).is_some_and(|form| form.fits(network.family))
 }
@@ -133,6 +141,12 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn a_block_of_bitcoin_is_shown_as_its_explorers_show_it() {
+        assert_eq!(shown_block_hash(Family::Bitcoin, "0x00ab"), "00ab");
+        assert_eq!(shown_block_hash(Family::Evm, "0x00ab"), "0x00ab");
     }
 
     proptest! {

@@ -282,3 +282,31 @@ async fn a_tron_hash_is_asked_for_in_the_nodes_form() {
     );
     assert!(node.heard.try_recv().is_err());
 }
+
+#[tokio::test]
+async fn a_cookie_is_read_for_every_question_and_gives_way_to_a_name_in_the_address() {
+    let mut node = node(|question| result(question, &json!("0x1"))).await;
+    let file = std::env::temp_dir().join(format!("till-cookie-{}", std::process::id()));
+    let rpc = client();
+    let ask = async |url: &str| {
+        let endpoint = Endpoint::parse(url).unwrap().or_cookie_of(&file);
+        let told = rpc.call(&endpoint, "getblockcount", &json!([])).await;
+        told.map(drop).map_err(|error| error.to_string())
+    };
+    let url = format!("http://{}", node.address);
+    let missing = ask(&url).await.unwrap_err();
+    assert_eq!(missing, "its cookie file cannot be read: entity not found");
+    for (cookie, sent) in [("__cookie__:ab\n", "X19jb29raWVfXzphYg=="), ("a:b", "YTpi")] {
+        std::fs::write(&file, cookie).unwrap();
+        ask(&url).await.unwrap();
+        let request = node.heard.recv().await.unwrap();
+        let header = format!("authorization: Basic {sent}\r\n");
+        assert!(request.contains(&header), "{request}");
+    }
+    ask(&format!("http://user:p%40ss@{}", node.address))
+        .await
+        .unwrap();
+    let request = node.heard.recv().await.unwrap();
+    assert!(request.contains("authorization: Basic dXNlcjpwQHNz\r\n"));
+    std::fs::remove_file(&file).unwrap();
+}

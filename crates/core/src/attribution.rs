@@ -5,7 +5,7 @@
 //!
 //! Every time here is one account's: business time where the account has a test clock. Whoever asks converts.
 
-/// How far a block's clock may be behind ours.
+/// How far a block's clock may be behind ours, where its network says nothing else.
 pub const CLOCK_SLACK_MS: i64 = 120_000;
 
 /// One invoice's time with an address.
@@ -17,8 +17,9 @@ pub struct Lease {
 }
 
 /// Which of an address's leases a transfer made at `at` belongs to: the one that held the address then, or held it
-/// last. What was sent before anybody could have been shown the address is nobody's.
-pub fn by_lease(leases: &[Lease], at: i64) -> Option<usize> {
+/// last. What was sent before anybody could have been shown the address is nobody's. Its block's clock may be so much behind
+/// ours.
+pub fn by_lease(leases: &[Lease], at: i64, slack_ms: i64) -> Option<usize> {
     let tenures: Vec<Tenure> = leases
         .iter()
         .map(|lease| Tenure {
@@ -27,7 +28,7 @@ pub fn by_lease(leases: &[Lease], at: i64) -> Option<usize> {
         })
         .collect();
     (0..tenures.len())
-        .filter(|index| begin(&tenures, *index) <= at)
+        .filter(|index| begin(&tenures, *index, slack_ms) <= at)
         .max_by_key(|index| (tenures[*index].made_at, *index))
 }
 
@@ -87,7 +88,9 @@ pub fn by_binding(bindings: &[Binding<'_>], at: i64, first_seen_at: i64) -> Opti
     let fits = |index: &usize| {
         let binding = bindings[*index];
         let is_replaced = binding.replaced_at.is_some_and(|end| at >= end);
-        binding.created_at <= first_seen_at && begin(&tenures, *index) <= at && !is_replaced
+        binding.created_at <= first_seen_at
+            && begin(&tenures, *index, CLOCK_SLACK_MS) <= at
+            && !is_replaced
     };
     let fit = |index: usize| match bindings[index] {
         binding if binding.closed_at.is_none_or(|closed| at < closed) => Fit::Holds,
@@ -113,7 +116,7 @@ struct Tenure {
 }
 
 /// From when on a holder counts: the slack before it was made, cut short where an earlier one still held.
-fn begin(tenures: &[Tenure], index: usize) -> i64 {
+fn begin(tenures: &[Tenure], index: usize, slack_ms: i64) -> i64 {
     let this = tenures[index];
     let earlier = tenures
         .iter()
@@ -125,7 +128,7 @@ fn begin(tenures: &[Tenure], index: usize) -> i64 {
                 .held_until
                 .map_or(this.made_at, |until| until.min(this.made_at))
         })
-        .fold(this.made_at - CLOCK_SLACK_MS, i64::max)
+        .fold(this.made_at - slack_ms, i64::max)
 }
 
 #[cfg(test)]

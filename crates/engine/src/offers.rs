@@ -8,7 +8,7 @@ use till_core::limits::ASSETS_MAX;
 use till_core::money::Currency;
 
 use crate::addresses;
-use crate::base::Context;
+use crate::base::{Context, Engine};
 
 pub fn unknown_currency() -> Refusal {
     let message = "currency must be an ISO 4217 code such as \"USD\"";
@@ -52,6 +52,14 @@ fn cannot_arrive(context: &Context<'_>, network: &Network) -> Option<Unavailable
         return Some(Unavailable::NoDestination);
     }
     (!is_seen(context, &network.id)).then_some(Unavailable::NotWatched)
+}
+
+/// Whether merchants may be paid in an asset at all. A developer's own chain is there where it is watched.
+pub fn is_offered(engine: &Engine, asset: &Asset) -> bool {
+    let network = Registry::builtin().network(&asset.network);
+    let is_local = network.is_some_and(|network| network.local);
+    let is_here = is_local && asset.contract.is_none();
+    asset.offered || (is_here && engine.config.watched.contains(&asset.network))
 }
 
 /// Whether what arrives on a network would be noticed. In test mode payments are simulated.
@@ -158,7 +166,7 @@ pub fn available(
         };
         let asset = registry
             .asset(code)
-            .filter(|asset| asset.offered)
+            .filter(|asset| is_offered(context.engine, asset))
             .ok_or_else(|| unavailable(&unknown(context.scope.mode, code)))?;
         if asset.mode != context.scope.mode {
             return Err(unavailable("belongs to the other mode"));

@@ -25,7 +25,7 @@ use till_engine::smtp::Mailer;
 use till_engine::{DashboardConfig, Engine, EngineConfig, EngineLimits, Retention, Signup};
 use till_store::Db;
 
-use self::networks::{credit_at, feeds, final_above, nodes, watched, watching};
+use self::networks::{credit_at, feeds, final_above, final_depths, nodes, watched, watching};
 use crate::config::{self, Config, Urls};
 use crate::database::{self, Patience};
 use crate::failure::{Failure, remedy};
@@ -201,6 +201,7 @@ pub fn engine_config(
         watched: watched(config)?,
         credit_at: credit_at(config)?,
         final_above: final_above(config)?,
+        final_depths: final_depths(config)?,
         dashboard: dashboard(config, urls),
         limits: EngineLimits {
             open_link_invoices_per_client: i64::from(config.limits.open_link_invoices_per_client),

@@ -228,7 +228,7 @@ fn unreadable_file(url: &Url) -> Option<String> {
 }
 
 /// Whether anything listens there.
-pub async fn reach(host: &str, port: u16) -> Result<SocketAddr, String> {
+async fn reach(host: &str, port: u16) -> Result<SocketAddr, String> {
     let host = host.trim_matches(['[', ']']);
     let attempt = async {
         let mut last = "the name has no address".to_owned();

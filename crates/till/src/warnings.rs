@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use till_core::asset::{Family, Mode, Registry};
+use till_chains::observer::Observer;
+use till_core::asset::{Mode, Registry};
 use url::Url;
 
 use crate::config::{Config, UnknownVariable};
@@ -143,7 +144,7 @@ fn unwatched(config: &Config) -> Option<Warning> {
     let live = registry.networks().iter();
     let (watchable, never): (Vec<_>, Vec<_>) = live
         .filter(|network| network.mode == Mode::Live)
-        .partition(|network| matches!(network.family, Family::Evm | Family::Tron));
+        .partition(|network| Observer::of(network).is_some());
     let missing: Vec<&str> = watchable
         .iter()
         .map(|network| network.id.as_str())
@@ -161,7 +162,7 @@ fn unwatched(config: &Config) -> Option<Warning> {
     Some(Warning {
         about: "unwatched networks",
         line: format!(
-            "server.live_mode is on, and {set}{} are not watched at all: nothing is offered there",
+            "server.live_mode is on, and {set}nothing is watched, and nothing offered, on {}",
             never.join(" and ")
         ),
     })
@@ -317,10 +318,7 @@ mod tests {
         ] {
             assert!(none.contains(named), "{named}: {none}");
         }
-        assert!(
-            none.contains("Bitcoin and Solana are not watched"),
-            "{none}"
-        );
+        assert!(none.contains("nothing offered, on Solana"), "{none}");
         assert!(!none.contains("eip155:84532"), "a test network: {none}");
         let some = line(&format!("{live}{base}")).unwrap();
         assert!(
@@ -332,7 +330,10 @@ mod tests {
             .map(|it| format!("[networks.{:?}]\nrpc = [\"https://node.example\"]\n", it.id))
             .collect();
         let all = line(&format!("{live}{all}")).unwrap();
-        assert!(all.contains("not watched") && !all.contains("rpc"), "{all}");
+        assert!(
+            all.contains("nothing is watched") && !all.contains("rpc"),
+            "{all}"
+        );
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub type DestinationsByAddress = HashMap<String, Vec<String>>;
 #[derive(Clone, Copy)]
 struct Gain<'h> {
     block: BlockHash,
+    height: i64,
     parent: BlockHash,
     contract: [u8; 20],
     recipient: [u8; 20],
@@ -120,6 +121,7 @@ fn gain(
     let block = blocks.iter().find(|block| block.height == height)?;
     Some(Gain {
         block: BlockHash::parse(&block.hash)?,
+        height,
         parent: BlockHash::parse(&block.parent)?,
         contract: bytes(contract)?,
         recipient: bytes(recipient)?,
@@ -160,11 +162,13 @@ async fn gained(pool: Pool<'_>, reader: &Endpoint, gain: Gain<'_>) -> Option<i12
 /// What went out to the merchant, and what went elsewhere.
 async fn went_on(pool: Pool<'_>, reader: &Endpoint, gain: Gain<'_>) -> Option<(i128, i128)> {
     let (rpc, endpoint) = (pool.rpc, &reader.address);
-    let logs = pool.observer().logs_in(rpc, endpoint, gain.block);
+    let logs = pool
+        .observer()
+        .logs_in(rpc, endpoint, gain.block, gain.height);
     let logs = logs.await.ok()?;
     let out = logs.iter().filter(|log| log.contract == gain.contract);
     let out = out.filter_map(|log| log.moved);
-    let mut out = out.filter(|moved| moved.sender == gain.recipient);
+    let mut out = out.filter(|moved| moved.sender == Some(gain.recipient));
     let is_home = |to: &[u8; 20]| gain.homes.is_none_or(|homes| homes.contains(to));
     out.try_fold((0_i128, 0_i128), |(home, strayed), moved| {
         let units = i128::try_from(moved.units).ok()?;

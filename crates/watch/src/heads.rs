@@ -24,6 +24,8 @@ pub struct Head<'s> {
     pub need: usize,
     /// Where it would be, were they all of one mind.
     pub wanted: i64,
+    /// How many blocks of the network are read in one step at most.
+    blocks_at_most: i64,
 }
 
 impl<'s> Head<'s> {
@@ -35,7 +37,7 @@ impl<'s> Head<'s> {
     /// The heights to read next: who was asked too much is asked for less.
     pub fn next(&self, from: i64) -> (i64, i64) {
         let most = self.readers().iter().map(|reader| reader.blocks_at_most());
-        let most = most.min().unwrap_or(1);
+        let most = most.min().unwrap_or(1).min(self.blocks_at_most);
         (from, self.block.height.min(from + most - 1))
     }
 
@@ -49,6 +51,7 @@ impl<'s> Head<'s> {
             holders,
             need: self.need,
             wanted: self.wanted,
+            blocks_at_most: self.blocks_at_most,
         })
     }
 
@@ -78,6 +81,7 @@ pub async fn agreed_head<'s>(
         holders: held.holders,
         need,
         wanted,
+        blocks_at_most: pool.observer().blocks_at_most(),
     };
     if let Some(held) = held_at(pool, said, window, wanted, need).await {
         return Some(head(held));

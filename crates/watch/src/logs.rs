@@ -111,8 +111,11 @@ async fn by_hash(
     headers: &[Header],
 ) -> Result<Vec<Log>, EndpointTrouble> {
     let (rpc, endpoint) = (pool.rpc, &source.address);
-    let hashes = headers.iter().map(|header| header.hash);
-    let asked = hashes.map(|hash| pool.observer().logs_in(rpc, endpoint, hash).boxed());
+    let observer = pool.observer();
+    let asked = headers.iter().map(|header| {
+        let logs = observer.logs_in(rpc, endpoint, header.hash, header.height);
+        logs.boxed()
+    });
     let asked = futures::future::try_join_all(asked);
     let logs = asked.await.map_err(|error| pool.failed(source, &error))?;
     Ok(logs.concat())
@@ -133,7 +136,10 @@ async fn by_height(
         let (observer, endpoint) = (pool.observer(), &source.address);
         let heights = (first.height, last.height);
         let told = match count {
-            1 => observer.logs_in(pool.rpc, endpoint, first.hash).await,
+            1 => {
+                let logs = observer.logs_in(pool.rpc, endpoint, first.hash, first.height);
+                logs.await
+            }
             _ => observer.logs_between(pool.rpc, endpoint, heights).await,
         };
         match told {
@@ -197,9 +203,8 @@ async fn second_opinion(
     }
     let mut answers = 0;
     for other in others.into_iter().chain([source]) {
-        let told = pool
-            .observer()
-            .logs_in(pool.rpc, &other.address, header.hash);
+        let (observer, endpoint) = (pool.observer(), &other.address);
+        let told = observer.logs_in(pool.rpc, endpoint, header.hash, header.height);
         // One that has not got there yet cannot say.
         let Ok(logs) = told.await else {
             continue;

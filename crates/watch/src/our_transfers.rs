@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use futures::FutureExt as _;
 use till_chains::BlockHash;
 use till_chains::observer::{Header, Log};
-use till_core::asset::Registry;
 
 use crate::claims::{Answers, Claim, ClaimQuestion, ClaimsByTransaction, Verdict, decide, told};
 use crate::endpoint::Endpoint;
@@ -144,15 +143,9 @@ fn add_logs(
             *known = claims;
             continue;
         }
-        let mut rest: Vec<Claim> = known
-            .iter()
-            .map(|it| Claim {
-                place: NOWHERE,
-                ..it.clone()
-            })
-            .collect();
+        let mut rest: Vec<&Claim> = known.iter().collect();
         for claim in claims {
-            let Some(at) = rest.iter().position(|it| *it == claim) else {
+            let Some(at) = rest.iter().position(|it| is_of(&claim, it)) else {
                 return Err(pool.false_contents(source, "a log that its receipt does not have"));
             };
             rest.swap_remove(at);
@@ -161,17 +154,30 @@ fn add_logs(
     Ok(told)
 }
 
+/// Whether a log says what its receipt does, as far as a log says it: not where, and not always who sent it.
+pub fn is_of(logged: &Claim, known: &Claim) -> bool {
+    let senders = match logged.senders.is_empty() {
+        true => &logged.senders,
+        false => &known.senders,
+    };
+    let claim = Claim {
+        place: NOWHERE,
+        senders: senders.clone(),
+        ..known.clone()
+    };
+    *logged == claim
+}
+
 /// What a log says, its place in its transaction unknown.
 pub fn claim_of(pool: Pool<'_>, log: &Log) -> Claim {
-    let network = pool.network();
     let show = |address: &[u8; 20]| pool.observer().address_text(address);
-    let contract = show(&log.contract);
-    let asset = Registry::builtin().asset_of_contract(&network.id, &contract);
+    let asset = pool.observer().asset_of(&log.contract);
     let moved = log.moved.as_ref();
+    let sender = moved.and_then(|it| it.sender.as_ref());
     Claim {
         place: NOWHERE,
-        asset: asset.map_or(contract, |asset| asset.code.clone()),
-        senders: moved.iter().map(|it| show(&it.sender)).collect(),
+        asset: asset.map_or_else(|| show(&log.contract), |asset| asset.code.clone()),
+        senders: sender.map(show).into_iter().collect(),
         recipient: moved.map_or(String::new(), |it| show(&it.recipient)),
         units: moved.map_or(0, |it| it.units),
     }

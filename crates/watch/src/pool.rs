@@ -218,7 +218,7 @@ impl<'e> Pool<'e> {
                 return Ok(all);
             }
         }
-        let ask = |transaction| self.receipt(source, transaction).boxed();
+        let ask = |transaction| self.receipt(source, block, transaction).boxed();
         let asked: Vec<BoxFuture<'_, _>> = transactions.iter().map(ask).collect();
         let asked = stream::iter(asked).buffer_unordered(source.at_once());
         let found: Vec<Option<([u8; 32], Receipt)>> = asked.try_collect().await?;
@@ -228,11 +228,11 @@ impl<'e> Pool<'e> {
     async fn receipt(
         &self,
         source: &Endpoint,
+        block: &BlockHash,
         transaction: &[u8; 32],
     ) -> Result<Option<([u8; 32], Receipt)>, EndpointTrouble> {
-        let receipt = self
-            .observer()
-            .receipt(self.rpc, &source.address, transaction);
+        let which = (block, transaction);
+        let receipt = self.observer().receipt(self.rpc, &source.address, which);
         let receipt = receipt.await.map_err(|error| self.failed(source, &error))?;
         Ok(receipt.map(|receipt| (*transaction, receipt)))
     }

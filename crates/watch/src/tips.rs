@@ -57,6 +57,13 @@ impl Chain<'_> {
         self.new.last().or(self.window.last())
     }
 
+    /// Whether a block that is known is replaced.
+    pub fn replaces(&self) -> bool {
+        let first = self.new.first().map(|block| block.height);
+        let last = self.window.last().map(|block| block.height);
+        first.zip(last).is_some_and(|(first, last)| first <= last)
+    }
+
     pub fn at(&self, height: i64) -> Option<&Block> {
         let replaced_from = self.new.first().map(|first| first.height);
         let kept = |block: &&Block| replaced_from.is_none_or(|from| block.height < from);
@@ -152,5 +159,8 @@ mod tests {
         let hash = |height| chain.at(height).map(|block| block.hash.as_str());
         assert_eq!([5, 6, 7].map(hash), [Some("a"), Some("b2"), None]);
         assert_eq!(chain.top().map(|block| block.height), Some(6));
+        assert!(chain.replaces());
+        let (window, new) = (&window[..1], &new[..]);
+        assert!(!Chain { window, new }.replaces());
     }
 }

@@ -34,6 +34,14 @@ async fn cancel(till: &Till, invoice: &str) {
     till.post(&path, json!({})).await.ok(200);
 }
 
+/// An invoice as [`transfer`] wants it, with an address on Base that stands for another.
+fn as_on_base(invoice: &Value) -> Value {
+    let mut with = invoice.clone();
+    let option = json!({ "asset": BASE, "address": address(invoice, BTC) });
+    with["payment_options"] = json!([option]);
+    with
+}
+
 fn now(invoice: &Value) -> i64 {
     till_core::time::parse(&text(&invoice["created_at"])).unwrap()
 }
@@ -243,6 +251,27 @@ on_every_engine! {
         let third = till.invoice().await;
         let swept = vec![clean("1"), address(&other, BASE)];
         assert_eq!(observe(&till, &till.scope(), &[of_many(3, swept, &third)]).await, [None]);
+    }
+
+    async fn bitcoin_that_one_merchant_was_paid_may_pay_another(world: World) {
+        let till = world.till().await;
+        let other = till.another_account().await;
+        let priced = || json!({ "amount": "25.00", "currency": "USD", "assets": [BTC] });
+        let (first, second, theirs) = (till.create(priced()).await, till.create(priced()).await, other.create(priced()).await);
+        let sent = |n: i64, from: &Value, to: &Value| Observation {
+            senders: vec![address(from, BTC)],
+            recipient: address(to, BTC),
+            ..transfer(&as_on_base(to), BTC, 50_000, &format!("{n:064x}"), 0, Level::Final, now(to))
+        };
+        // The addresses are keys of the merchant's wallet: to its own it moves what it has, to another's it pays.
+        assert_eq!(observe(&till, &till.scope(), &[sent(1, &first, &second)]).await, [None]);
+        assert!(observe(&other, &other.scope(), &[sent(2, &first, &theirs)]).await[0].is_some());
+        assert_eq!(other.retrieve(&id(&theirs)).await["status"], "paid");
+        // A block's clock an hour behind ours is still one in which this address was paid.
+        let late = other.create(priced()).await;
+        let mut behind = sent(3, &first, &late);
+        behind.sighting = Sighting::InBlock { level: Level::Final, number: 8, hash: "0xc".to_owned(), time: now(&late) - 3_600_000 };
+        assert!(observe(&other, &other.scope(), &[behind]).await[0].is_some());
     }
 
     async fn every_sender_is_screened_also_of_what_does_not_count(world: World) {

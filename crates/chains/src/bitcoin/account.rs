@@ -3,8 +3,9 @@
 use std::sync::OnceLock;
 
 use bitcoin::bip32::{ChildNumber, Xpub};
+use bitcoin::hashes::Hash as _;
 use bitcoin::secp256k1::{Secp256k1, VerifyOnly};
-use bitcoin::{Address, KnownHrp, NetworkKind, base58};
+use bitcoin::{Address, CompressedPublicKey, KnownHrp, NetworkKind, base58};
 use till_core::asset::Mode;
 
 use crate::AddressError;
@@ -105,10 +106,19 @@ impl BitcoinAccount {
         Ok(BitcoinAccount { account, receiving })
     }
 
+    fn key(&self, number: u64) -> Result<CompressedPublicKey, AddressError> {
+        let number = u32::try_from(number).map_err(|_| AddressError::NumberTooLarge)?;
+        Ok(child(&self.receiving, number)?.to_pub())
+    }
+
+    /// The hash of the key of the child `0/number`, which outputs to its address name.
+    pub fn program(&self, number: u64) -> Option<[u8; 20]> {
+        Some(self.key(number).ok()?.wpubkey_hash().to_byte_array())
+    }
+
     /// P2WPKH of the child `0/number`.
     pub fn address(&self, number: u64) -> Result<String, AddressError> {
-        let number = u32::try_from(number).map_err(|_| AddressError::NumberTooLarge)?;
-        let key = child(&self.receiving, number)?.to_pub();
+        let key = self.key(number)?;
         let hrp = match self.mode() {
             Mode::Live => KnownHrp::Mainnet,
             Mode::Test => KnownHrp::Testnets,

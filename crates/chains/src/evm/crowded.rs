@@ -82,7 +82,7 @@ pub(crate) fn logs_of(
                 tx_hash: *tx_hash,
                 contract: address(transfer.asset.contract.as_deref()?)?,
                 moved: (units > 0).then_some(LoggedTransfer {
-                    sender,
+                    sender: Some(sender),
                     recipient,
                     units,
                 }),

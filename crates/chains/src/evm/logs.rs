@@ -62,7 +62,8 @@ pub struct Log {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LoggedTransfer {
-    pub sender: [u8; 20],
+    /// None where a transaction spends what several had: what it did names them.
+    pub sender: Option<[u8; 20]>,
     pub recipient: [u8; 20],
     pub units: u128,
 }
@@ -131,7 +132,7 @@ fn read(contracts: &Contracts, log: &RawLog<'_>) -> Result<Log, DecodeError> {
 /// An amount larger than any supply is no transfer: nobody can be waited for because of it.
 fn moved(sender: &[u8; 32], recipient: &[u8; 32], value: &[u8; 32]) -> Option<LoggedTransfer> {
     Some(LoggedTransfer {
-        sender: address(sender)?,
+        sender: Some(address(sender)?),
         recipient: address(recipient)?,
         units: amount(value).ok().filter(|units| *units != 0)?,
     })

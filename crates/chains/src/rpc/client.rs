@@ -1,6 +1,7 @@
 //! The one place that opens sockets to nodes. An answer costs at most [`DEADLINE`] in time and what the caller allows
 //! in memory, [`ANSWER_BYTES_MAX`] mostly; no redirect is followed, and no address is shown but its host.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 use till_net::{Anywhere, Client, DialError, Roots, TlsError};
 use tokio::time::timeout;
 
-use super::endpoint::Endpoint;
+use super::endpoint::{Endpoint, basic_of};
 use super::envelope;
 use super::error::{ANSWER_BYTES_MAX, RpcError};
 
@@ -115,6 +116,10 @@ impl RpcClient {
         endpoint: &Endpoint,
         body: String,
     ) -> Result<(u16, Bytes), RpcError> {
+        let authorization = match &endpoint.cookie_file {
+            Some(file) => Some(cookie(file).await?),
+            None => endpoint.authorization.clone(),
+        };
         let mut request = Request::new(Full::new(Bytes::from(body)));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = endpoint.uri.clone();
@@ -122,8 +127,8 @@ impl RpcClient {
         headers.insert(USER_AGENT, USER_AGENT_VALUE);
         headers.insert(CONTENT_TYPE, JSON);
         headers.insert(ACCEPT, JSON);
-        if let Some(value) = &endpoint.authorization {
-            headers.insert(AUTHORIZATION, value.clone());
+        if let Some(value) = authorization {
+            headers.insert(AUTHORIZATION, value);
         }
         let unreachable = |error| RpcError::Unreachable(till_net::describe::<DialError>(&error));
         let response = self.http.request(request).await.map_err(unreachable)?;
@@ -138,4 +143,13 @@ impl RpcClient {
         })?;
         Ok((status, body.to_bytes()))
     }
+}
+
+/// A node writes the file when it starts and takes it away when it stops.
+async fn cookie(file: &Path) -> Result<HeaderValue, RpcError> {
+    let read = tokio::fs::read(file).await.map_err(|error| {
+        RpcError::Unreachable(format!("its cookie file cannot be read: {}", error.kind()))
+    })?;
+    let odd = || RpcError::Unreachable("its cookie file has no name and password".to_owned());
+    basic_of(read.trim_ascii()).ok_or_else(odd)
 }

@@ -2,6 +2,7 @@
 //! host and port, and what a node says is searched for its secrets before anybody reads it.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -26,6 +27,8 @@ pub struct EndpointError;
 pub struct Endpoint {
     pub(super) uri: Uri,
     pub(super) authorization: Option<HeaderValue>,
+    /// Where the name and password are, which a node may change at each start.
+    pub(super) cookie_file: Option<Arc<Path>>,
     place: String,
     secrets: Vec<String>,
     pub(super) pace: Arc<Pace>,
@@ -46,10 +49,20 @@ impl Endpoint {
         Ok(Endpoint {
             uri: url.as_str().parse().map_err(|_| EndpointError)?,
             authorization,
+            cookie_file: None,
             place,
             secrets,
             pace: Arc::default(),
         })
+    }
+
+    /// With the name and password of a file, read anew for every question, unless it has its own.
+    #[must_use]
+    pub fn or_cookie_of(mut self, cookie_file: &Path) -> Endpoint {
+        if self.authorization.is_none() {
+            self.cookie_file = Some(cookie_file.into());
+        }
+        self
     }
 
     /// Whether both lead to one place, whoever asks there.
@@ -90,6 +103,11 @@ fn basic(url: &Url) -> Option<HeaderValue> {
     let mut pair: Vec<u8> = percent_decode_str(url.username()).collect();
     pair.push(b':');
     pair.extend(percent_decode_str(password));
+    basic_of(&pair)
+}
+
+/// The header of a name and a password, with the colon between them.
+pub(super) fn basic_of(pair: &[u8]) -> Option<HeaderValue> {
     let value = format!("Basic {}", STANDARD.encode(pair));
     // Base64 has only characters that a header may carry.
     let mut value = HeaderValue::from_str(&value).ok()?;

@@ -9,6 +9,7 @@ mod run;
 use std::collections::BTreeSet;
 
 use run::{Tried, fuzz, round};
+use till_chains::bitcoin::{block, header, transaction};
 use till_chains::evm::decode::Receipt;
 use till_chains::evm::logs::Contracts;
 use till_chains::evm::{blocks, decode, logs, multicall};
@@ -20,6 +21,7 @@ use till_core::asset::{Family, Mode, Network, Registry};
 
 const EVM: &str = "eip155:84532";
 const TRON: &str = "tron:3448148188";
+const REGTEST: &str = "bip122:0f9188f13cb7b2c71f2a335e3a4fc328";
 const UNITS_END: u128 = 1 << 112;
 
 macro_rules! recorded {
@@ -247,6 +249,60 @@ fn addresses_and_hashes_are_read_or_refused() {
           67cbe9d8997f761aecb703304b3800ccf555c9f3dc64214b297fb1966a3b6d831b",
     ];
     fuzz("addresses", CORPUS, check);
+}
+
+/// What proves itself is taken as it was recorded or not at all; what does not, is at least of the shape that it must have.
+#[test]
+fn answers_of_bitcoin_nodes_are_read_or_refused() {
+    fn name() -> [u8; 32] {
+        header::name("2217d7b246c004d812522350b201314a012cebb2e67426306408e771a44c0be8")
+            .expect("a name")
+    }
+    fn check(answer: &[u8]) -> bool {
+        let Some(result) = result(answer) else {
+            return false;
+        };
+        let mut taken = false;
+        if let Ok(hex) = serde_json::from_str::<String>(&result) {
+            if let Ok(header) = header::header(network(REGTEST), &name(), &hex) {
+                assert_eq!(header.name, name());
+                taken = true;
+            }
+            if let Ok(block) = block::block(network(REGTEST), &name(), &hex) {
+                assert_eq!(block.transactions.len(), 3);
+                taken = true;
+            }
+        }
+        let sent = block::sent_in_block(Mode::Test, &name(), &result);
+        for sent in sent.iter().flatten().flatten() {
+            let mut senders = sent.senders.iter().collect::<BTreeSet<_>>();
+            assert_eq!(senders.len(), sent.senders.len(), "a sender twice");
+            senders.retain(|it| parse_address(network(REGTEST), it).is_err());
+            assert!(senders.is_empty(), "{senders:?}");
+            assert!(sent.transaction.outputs.iter().all(|it| it.sats > 0));
+        }
+        taken |= sent.is_ok();
+        taken |= transaction::output_owner(Mode::Test, &result).is_ok();
+        let hash = "3411784898a1584db2fc547e949747b0ce61c5cfdd882e5b89938e1edb76da51";
+        let hash = header::name(hash).expect("a hash");
+        let sent = transaction::in_block(Mode::Test, (&name(), &hash), &result);
+        if let Ok(Some(sent)) = &sent {
+            assert_eq!(sent.transaction.hash, hash);
+        }
+        taken || sent.is_ok()
+    }
+    fuzz(
+        "bitcoin",
+        recorded![
+            "bitcoin_header",
+            "bitcoin_block",
+            "bitcoin_block_spent",
+            "bitcoin_transaction",
+            "bitcoin_mempool",
+            "bitcoin_output",
+        ],
+        check,
+    );
 }
 
 /// A decoder with a mistake of the kind that is made: an amount one byte too long is cut without looking.

@@ -105,9 +105,20 @@ pub struct Network {
     pub finalized: Depth,
     /// The contract that deposit addresses are deployed through, in the network's own address form.
     pub factory: Option<String>,
+    /// A developer's own chain: its assets are offered on servers that watch it, and unknown elsewhere.
+    pub local: bool,
+    /// How far the clocks of its blocks may be behind ours, where that is more than elsewhere: miners of Bitcoin may write the
+    /// time of six blocks ago.
+    pub clock_slack_ms: Option<i64>,
 }
 
 impl Network {
+    /// Whether what lies on a deposit address can go to its merchant's destination alone. Where it is a key of the merchant's
+    /// own wallet, the merchant may pay somebody else with it.
+    pub fn deposits_only_forward(&self) -> bool {
+        self.family != Family::Bitcoin
+    }
+
     /// Only these families have a sender that a payer can announce beforehand.
     pub fn wallet_payments(&self) -> bool {
         matches!(self.family, Family::Evm | Family::Tron)
@@ -257,6 +268,9 @@ struct Entry {
     safe: Option<Depth>,
     r#final: Depth,
     factory: Option<String>,
+    #[serde(default)]
+    local: bool,
+    clock_slack_ms: Option<i64>,
     native: Coin,
     tokens: Vec<Token>,
 }
@@ -295,6 +309,8 @@ impl Entry {
             safe: self.safe.clone(),
             finalized: self.r#final.clone(),
             factory: self.factory.clone(),
+            local: self.local,
+            clock_slack_ms: self.clock_slack_ms,
         }
     }
 

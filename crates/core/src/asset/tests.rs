@@ -134,8 +134,22 @@ fn network_ids_are_well_formed_caip_2() {
             Family::Solana => assert_eq!(network.chain_id, None),
         }
         assert!(network.block_time_ms > 0);
-        let link = network.explorer_tx.as_ref().unwrap();
-        assert!(link.starts_with("https://") && link.contains("{hash}"));
+        match &network.explorer_tx {
+            Some(link) => assert!(link.starts_with("https://") && link.contains("{hash}")),
+            None => assert!(network.local, "{}", network.id),
+        }
+    }
+}
+
+#[test]
+fn what_is_on_a_chain_of_ones_own_is_offered_by_no_table() {
+    let registry = Registry::builtin();
+    let local: Vec<&Network> = registry.networks().iter().filter(|it| it.local).collect();
+    assert_eq!(local.len(), 1);
+    for network in local {
+        assert_eq!(network.mode, Mode::Test);
+        let mut assets = registry.assets().iter();
+        assert!(!assets.any(|asset| asset.network == network.id && asset.offered));
     }
 }
 

@@ -4,6 +4,26 @@ use proptest::prelude::*;
 
 use super::*;
 
+fn by_lease(leases: &[Lease], at: i64) -> Option<usize> {
+    super::by_lease(leases, at, CLOCK_SLACK_MS)
+}
+
+#[test]
+fn where_clocks_are_worse_an_earlier_block_is_still_the_first_holders() {
+    let hour = 3_600_000;
+    let lease = |leased_at, free_at| Lease { leased_at, free_at };
+    let only = [lease(NOW, None)];
+    assert_eq!(super::by_lease(&only, NOW - hour, CLOCK_SLACK_MS), None);
+    assert_eq!(super::by_lease(&only, NOW - hour, 2 * hour), Some(0));
+    // Who held the address before keeps what came until it was another's.
+    let two = [
+        lease(NOW - 9 * hour, Some(NOW - hour / 2)),
+        lease(NOW, None),
+    ];
+    assert_eq!(super::by_lease(&two, NOW - hour, 2 * hour), Some(0));
+    assert_eq!(super::by_lease(&two, NOW - hour / 4, 2 * hour), Some(1));
+}
+
 const NOW: i64 = 1_800_000_000_000;
 
 fn lease(leased_at: i64, free_at: Option<i64>) -> Lease {

@@ -49,6 +49,8 @@ pub struct EngineConfig {
     pub credit_at: BTreeMap<String, Level>,
     /// From which figure of its own currency on an invoice is credited at `final` there, whatever else is set.
     pub final_above: BTreeMap<String, String>,
+    /// By network: how much deeper than final a block must lie for large invoices.
+    pub final_depths: BTreeMap<String, FinalDepths>,
     pub limits: EngineLimits,
     pub dashboard: DashboardConfig,
 }
@@ -268,6 +270,24 @@ impl Engine {
     }
 }
 
+/// From which figure of an invoice's price on how many more blocks must lie on a final one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FinalDepths(pub BTreeMap<String, u32>);
+
+impl FinalDepths {
+    /// For an invoice of this price.
+    pub fn more_for(&self, minor: u64, currency: Currency) -> i64 {
+        let is_reached = |figure: &str| at_or_above(minor, currency, figure).unwrap_or(true);
+        let reached = self.0.iter().filter(|(figure, _)| is_reached(figure));
+        reached.map(|(_, more)| i64::from(*more)).max().unwrap_or(0)
+    }
+
+    /// For the largest one.
+    pub fn most(&self) -> i64 {
+        self.0.values().copied().max().unwrap_or(0).into()
+    }
+}
+
 /// More decimals than any currency has.
 const FIGURE_DECIMALS: u32 = 18;
 
@@ -298,5 +318,10 @@ mod tests {
             );
         }
         assert_eq!(at_or_above(1, usd, "many"), None);
+        let depths = [("100", 2), ("10000", 6), ("5000", 4)];
+        let depths = depths.map(|(figure, more)| (figure.to_owned(), more));
+        let depths = FinalDepths(BTreeMap::from(depths));
+        let more = [99_99, 100_00, 5_000_00, 10_000_00].map(|it| depths.more_for(it, usd));
+        assert_eq!((more, depths.most()), ([0, 2, 4, 6], 6));
     }
 }

@@ -23,7 +23,9 @@ pub use answer::Answer;
 pub use asker::Asker;
 pub use change::Change;
 pub use context::Context;
-pub use engine::{DashboardConfig, Engine, EngineConfig, EngineLimits, Retention, Signup};
+pub use engine::{
+    DashboardConfig, Engine, EngineConfig, EngineLimits, FinalDepths, Retention, Signup,
+};
 pub use fail::Fail;
 pub use merchant::{Merchant, not_configured};
 pub use wake::{Effects, Stopping};

@@ -9,6 +9,7 @@ use till_store::transfers::TransferRow;
 
 use super::apply::{AttributedObservation, IntakeOutcome, apply_all};
 use super::attribute::{Attribution, AttributionFacts, Contexts, Reason, load_contexts};
+use super::depth::FinalHeights;
 use super::displaced::with_displaced;
 use super::observation::{
     Identity, Observation, Receipt, Sighting, TransferOrigin, receipt_of, told_of,
@@ -36,6 +37,7 @@ pub async fn take_in(
     let told = with_displaced(observations, &payments);
     let said: Vec<&Observation> = told.said.iter().map(AsRef::as_ref).collect();
     let (contexts, owners) = find_owners(tx, door, &said, &payments).await?;
+    let heights = FinalHeights::read(tx, door.engine, observations).await?;
     let mut wanted: Vec<(&Scope, &str)> = owners
         .iter()
         .filter_map(|owner| owner.as_ref().ok())
@@ -61,11 +63,14 @@ pub async fn take_in(
             .get(&held.invoice.is.scope)
             .ok_or_else(|| Fail::broken("an invoice without an account"))?;
         let indexes = of_invoices.remove(held.id()).unwrap_or_default();
+        let lowered = |index: &usize| heights.lowered(&held.invoice.is, said[*index]);
+        let lowered: Vec<Option<Observation>> = indexes.iter().map(lowered).collect();
         let news: Vec<AttributedObservation<'_>> = indexes
             .iter()
-            .filter_map(|index| {
+            .zip(&lowered)
+            .filter_map(|(index, lowered)| {
                 let found = owners[*index].as_ref().ok()?;
-                Some((found, said[*index]))
+                Some((found, lowered.as_ref().unwrap_or(said[*index])))
             })
             .collect();
         let (settling, became) = settle_one(tx, context, held, &news).await?;

@@ -4,6 +4,7 @@
 mod apply;
 mod attribute;
 pub mod chain;
+mod depth;
 mod displaced;
 mod door;
 mod network_update;

@@ -11,8 +11,8 @@ use till_watch::{SeenTransfer, Tip};
 
 use super::network_update::NetworkUpdate;
 use super::observation::{Identity, Observation, Sighting, TransferOrigin};
-use crate::base::Engine;
 use crate::base::fail::Fail;
+use crate::base::{Engine, FinalDepths};
 use crate::screening::{self, Answers};
 
 /// How many blocks below the last final one are kept, to notice when a final one is replaced.
@@ -108,7 +108,9 @@ pub(super) async fn record(
     ];
     tx.write_all(&writes).await?;
     let mut changed = facts;
-    let risen = risen(tx, &step.network, before, after).await?;
+    let deeper = engine.config.final_depths.get(&step.network);
+    let deeper = deeper.map_or(0, FinalDepths::most);
+    let risen = risen(tx, &step.network, (before, after), deeper).await?;
     changed.extend(risen.into_iter().filter(|fact| is_in(&chain, fact)));
     Ok(Recorded::News(told(&network, changed)))
 }
@@ -341,12 +343,12 @@ fn gone(fact: TransferRow) -> TransferRow {
     }
 }
 
-/// What is in the blocks that a tip has passed.
+/// What is in the blocks that a tip has passed. For large invoices a tip passes a block when it is so much further.
 async fn risen(
     tx: &mut Tx,
     network: &str,
-    before: Tips,
-    after: Tips,
+    (before, after): (Tips, Tips),
+    deeper: i64,
 ) -> Result<Vec<TransferRow>, Fail> {
     let mut found = Vec::new();
     for (from, to) in [
@@ -354,7 +356,7 @@ async fn risen(
         (before.last_final, after.last_final),
     ] {
         if let Some(to) = to.filter(|to| from.is_none_or(|from| from < *to)) {
-            let from = from.unwrap_or(i64::MIN);
+            let from = from.map_or(i64::MIN, |from| from.saturating_sub(deeper));
             found.extend(till_store::transfers::in_blocks(tx, network, from, to).await?);
         }
     }

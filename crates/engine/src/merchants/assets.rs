@@ -18,7 +18,8 @@ pub async fn list(engine: &Engine, scope: &Scope, page: &Page) -> Result<Paged<A
     let by = Actor::System.into();
     let context = Context::load(engine, &mut reader, scope, &by, &effects).await?;
     let of_mode = Registry::builtin().assets().iter();
-    let of_mode = of_mode.filter(|asset| asset.offered && asset.mode == scope.mode);
+    let of_mode =
+        of_mode.filter(|asset| offers::is_offered(engine, asset) && asset.mode == scope.mode);
     let mut rest: Vec<_> = of_mode.collect();
     if let Some(last) = &page.before
         && let Some(at) = rest.iter().position(|asset| asset.code == *last)

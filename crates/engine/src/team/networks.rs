@@ -31,10 +31,11 @@ impl Reading {
         })
     }
 
-    /// How a network stands; nothing of one that has no place here: in live mode, one that nobody reads.
+    /// How a network stands; nothing of one that has no place here: one that nobody reads, in live mode or on
+    /// this machine alone.
     fn health(&self, engine: &Engine, network: &Network) -> Option<NetworkHealthView> {
         let is_read = engine.config.watched.contains(&network.id);
-        if !is_read && network.mode != Mode::Test {
+        if !is_read && (network.mode != Mode::Test || network.local) {
             return None;
         }
         let row = self.rows.iter().find(|row| row.id == network.id);

@@ -51,6 +51,11 @@ pub struct PaymentView {
 impl PaymentView {
     pub fn of(row: &PaymentRow) -> PaymentView {
         let asset = Registry::builtin().asset(&row.asset);
+        let network = Registry::builtin().network(&row.network);
+        let shown_hash = |kept: &str| match network {
+            Some(network) => till_chains::shown_block_hash(network.family, kept).to_owned(),
+            None => kept.to_owned(),
+        };
         PaymentView {
             id: row.id.clone(),
             object: "payment",
@@ -65,7 +70,7 @@ impl PaymentView {
             tx_hash: row.tx_hash.clone(),
             index: row.place,
             block_number: row.block_number,
-            block_hash: row.block_hash.clone(),
+            block_hash: row.block_hash.as_deref().map(shown_hash),
             block_time: row.block_time.map(time::show),
             from: row.senders.first().cloned(),
             to: row.recipient.clone(),

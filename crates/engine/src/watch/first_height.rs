@@ -25,7 +25,9 @@ pub(super) async fn first_height(
     let mut reader = watch.engine.db.read().await.map_err(Trouble::from)?;
     let oldest = till_store::leases::oldest_open(&mut reader, family, mode).await?;
     drop(reader);
-    match oldest.map(|leased_at| leased_at - CLOCK_SLACK_MS) {
+    let slack_ms = watch.network().clock_slack_ms;
+    let slack_ms = slack_ms.unwrap_or(CLOCK_SLACK_MS);
+    match oldest.map(|leased_at| leased_at - slack_ms) {
         Some(time) if time < head.block.time => Ok(height_at(watch.pool, head, time).await?),
         _ => Ok(top),
     }

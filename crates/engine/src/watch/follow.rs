@@ -3,8 +3,8 @@
 use till_core::chain::Block;
 use till_store::networks::NetworkRow;
 use till_watch::{
-    Chain, ChainUpdate, EndpointTips, Head, KnownChain, Rounds, Span, Unconfirmed, agreed_head,
-    agreed_tips, blame_dissenters, going_on, last_shared, still_on_it,
+    Chain, ChainUpdate, EndpointTips, Head, KnownChain, Mempool, Rounds, Span, Unconfirmed,
+    agreed_head, agreed_tips, blame_dissenters, going_on, last_shared, still_on_it,
 };
 
 use super::confirm::confirmed;
@@ -15,6 +15,7 @@ use super::network_watch::NetworkWatch;
 use super::second_reading::SecondReading;
 use super::trouble::Trouble;
 use super::unconfirmed::unconfirmed_transfers;
+use super::waiting::waiting_transfers;
 use crate::base::fail::Fail;
 use crate::intake::chain::{Advanced, NetworkUpdate, advance};
 
@@ -41,6 +42,8 @@ pub(super) struct Follower<'e> {
     /// The last steps, in their order.
     readers: Vec<ReadBy>,
     unconfirmed: Unconfirmed,
+    /// None where a network's waiting transactions cannot be asked for.
+    mempool: Option<Mempool>,
     /// Why it does not go on, as far as this round knows.
     held: Option<String>,
 }
@@ -59,6 +62,11 @@ impl<'e> Follower<'e> {
         let waiting = till_store::transfers::waiting(&mut reader, &row.id).await?;
         drop(reader);
         let spans = watch.net.endpoints.iter().map(|_| Span::default());
+        // What waits for a block is looked for there, or else waits for as many endpoints as must agree.
+        let (mempool, waiting) = match watch.net.observer.has_mempool() {
+            true => (Some(Mempool::left(waiting)), Vec::new()),
+            false => (None, waiting),
+        };
         Ok(Follower {
             watch,
             epoch,
@@ -69,6 +77,7 @@ impl<'e> Follower<'e> {
             spans: spans.collect(),
             readers: Vec::new(),
             unconfirmed: Unconfirmed::left(waiting),
+            mempool,
             held: None,
         })
     }
@@ -258,6 +267,12 @@ impl<'e> Follower<'e> {
         read.dropped = self.unconfirmed.due(cursor);
         measure::took(self.watch, &read);
         read.transfers.extend(confirmed.learned);
+        let waiting = waiting_transfers(self.watch, self.mempool.as_mut(), &chain).await?;
+        if let Some(mempool) = &self.mempool {
+            read.dropped.retain(|it| !mempool.holds(it));
+        }
+        read.transfers.extend(waiting.transfers);
+        read.dropped.extend(waiting.dropped);
         let is_news = !read.is_empty();
         if is_news {
             let step = self.step(read);
@@ -272,6 +287,9 @@ impl<'e> Follower<'e> {
             }
             if advanced == Advanced::Done {
                 self.unconfirmed.are_settled(&step.dropped);
+                if let Some(mempool) = &mut self.mempool {
+                    mempool.are_written(&step.transfers, &step.dropped);
+                }
             }
             self.was_read(&step, head);
         }

@@ -17,6 +17,7 @@ mod senders;
 mod status;
 mod trouble;
 mod unconfirmed;
+mod waiting;
 mod watched_addresses;
 
 pub use status::{EndpointSetAside, NetworkStatus, statuses};

@@ -26,7 +26,7 @@ pub(super) async fn of_ours<'s>(
 }
 
 /// The set knows eight bytes of each address; the database knows them in full.
-async fn registered(
+pub(super) async fn registered(
     watch: NetworkWatch<'_>,
     addresses: &HashSet<String>,
 ) -> Result<HashSet<String>, Fail> {

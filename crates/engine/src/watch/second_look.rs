@@ -107,7 +107,10 @@ async fn look<'e>(
     is_patient: bool,
 ) -> Result<Option<String>, Trouble> {
     let watch = follower.watch;
-    let to = to.min(from + source.blocks_at_most() - 1);
+    let most = source
+        .blocks_at_most()
+        .min(watch.net.observer.blocks_at_most());
+    let to = to.min(from + most - 1);
     let is_among = |it: &&Block| (from..=to).contains(&it.height);
     let blocks = follower.window.iter().filter(is_among).cloned();
     let mut blocks: Vec<Block> = blocks.collect();
@@ -235,12 +238,7 @@ async fn leave_known(
             let tx_hash = till_chains::tx_hash_of(network.family, &log.tx_hash);
             let claim = our_transfers::claim_of(watch.pool, log);
             let is_it = |(known, it): &(String, Claim)| {
-                let place = claim.place;
-                *known == tx_hash
-                    && Claim {
-                        place,
-                        ..it.clone()
-                    } == claim
+                *known == tx_hash && our_transfers::is_of(&claim, it)
             };
             let at = known.iter().position(is_it);
             at.map(|at| known.swap_remove(at)).is_none()

@@ -58,6 +58,7 @@ impl World {
             volatile_rest_ms: 3_600_000,
             select_ms: 900_000,
             final_above: BTreeMap::new(),
+            final_depths: BTreeMap::new(),
             attempt_ms: 3 * 86_400_000,
             watched: BTreeSet::new(),
             credit_at: BTreeMap::new(),

@@ -330,6 +330,7 @@ fn engine(
         volatile_rest_ms: VOLATILE_REST_MS,
         select_ms: SELECT_MS,
         final_above: BTreeMap::new(),
+        final_depths: BTreeMap::new(),
         attempt_ms: 3 * 86_400_000,
         watched: live_networks(),
         credit_at: credit_at.clone(),

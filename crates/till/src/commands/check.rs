@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use till_chains::observer::Observer;
 use till_chains::rpc::{Endpoint, RpcClient, RpcError};
-use till_core::asset::{Family, Network};
+use till_core::asset::{Family, Network, Registry};
 use till_core::webhook::UrlPolicy;
 use till_engine::base::clock::Clock as _;
 use till_engine::base::vault::Vault;
@@ -100,7 +100,11 @@ pub async fn run(config: &Config) -> Result<(), Failure> {
             let endpoint = Endpoint::parse(address).map_err(|error| {
                 Failure::new(format!("configuration: networks.{id:?}.rpc: {error}"))
             })?;
-            let verdict = chain(&rpc, network, &endpoint, address).await;
+            let endpoint = match &settings.cookie_file {
+                Some(file) => endpoint.or_cookie_of(file),
+                None => endpoint,
+            };
+            let verdict = chain(&rpc, network, &endpoint).await;
             if verdict.is_ok() {
                 found.networks.push(network.id.clone());
             }
@@ -225,25 +229,29 @@ async fn watched(db: &Db) -> Vec<(String, Verdict)> {
                 "frozen: {reason}; look at what was replaced, then `till network thaw --network {}`",
                 row.id
             )),
-            None => Ok(late(times.get(&row.id), now)),
+            None => Ok(late(&row.id, times.get(&row.id), now)),
         };
         (row.id.clone(), verdict)
     };
     rows.iter().map(stands).collect()
 }
 
-/// Blocks of all networks come many times faster.
-fn late(times: Option<&Times>, now: i64) -> String {
+/// Blocks of most networks come many times faster; of those that take long, so many are waited for.
+fn late(network: &str, times: Option<&Times>, now: i64) -> String {
     let age_s = |time: i64| (now - time) / 1_000;
+    let block_ms = Registry::builtin().network(network);
+    let block_ms = block_ms.and_then(|network| i64::try_from(network.block_time_ms).ok());
+    let slow_s = |blocks: i64| block_ms.unwrap_or_default().saturating_mul(blocks) / 1_000;
+    let (late_s, final_late_s) = (LATE_S.max(slow_s(12)), FINAL_LATE_S.max(slow_s(24)));
     let read = times.and_then(|it| it.read).map(age_s);
     let last_final = times.and_then(|it| it.last_final).map(age_s);
     match (read, last_final) {
-        (Some(read), _) if read > LATE_S => {
+        (Some(read), _) if read > late_s => {
             format!(
                 "the last block that was read is {read} s old; a server that runs says why at /readyz"
             )
         }
-        (_, Some(last_final)) if last_final > FINAL_LATE_S => {
+        (_, Some(last_final)) if last_final > final_late_s => {
             format!("the last final block is {last_final} s old: payments there stay confirming")
         }
         _ => String::new(),
@@ -378,15 +386,10 @@ fn endpoint_sender(trusted_certificates_pem: Vec<Vec<u8>>) -> Result<Sender, Str
     .map_err(|error| error.to_string())
 }
 
-async fn chain(
-    rpc: &RpcClient,
-    network: &'static Network,
-    endpoint: &Endpoint,
-    address: &str,
-) -> Verdict {
+async fn chain(rpc: &RpcClient, network: &'static Network, endpoint: &Endpoint) -> Verdict {
     let answer = |error: RpcError| mend_endpoint(error.to_string());
     match network.family {
-        Family::Evm | Family::Tron => {
+        Family::Evm | Family::Tron | Family::Bitcoin => {
             let Some(observer) = Observer::of(network) else {
                 return Ok(String::new());
             };
@@ -402,13 +405,6 @@ async fn chain(
                 network,
                 &serde_json::from_str::<String>(hash.get()).unwrap_or_default(),
             )
-        }
-        // Its endpoints speak more than one protocol.
-        Family::Bitcoin => {
-            let url = Url::parse(address).map_err(|error| error.to_string())?;
-            let port = url.port_or_known_default().unwrap_or_default();
-            let reached = database::reach(url.host_str().unwrap_or_default(), port).await;
-            reached.map(|_| String::new()).map_err(mend_endpoint)
         }
     }
 }
@@ -488,8 +484,6 @@ async fn mail(config: &Config) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use till_core::asset::Registry;
-
     use super::*;
 
     fn network(id: &str) -> &'static Network {

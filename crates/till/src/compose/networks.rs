@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use till_chains::observer::Observer;
 use till_chains::raw::raw;
 use till_chains::rpc::Endpoint;
-use till_core::asset::{Family, Registry};
+use till_core::asset::{Depth, Family, Registry};
 use till_core::payment::Level;
 use till_core::time::SECOND_MS;
+use till_engine::base::FinalDepths;
 use till_engine::base::feeds::{Feed, FeedPlace, Feeds};
 use till_engine::outbound::Fetcher;
 use till_watch::{EndpointSettings, Nodes, WatchSettings, Watching};
@@ -66,9 +67,15 @@ pub fn provided(config: &Config) -> Result<BTreeMap<String, EndpointSettings>, F
             .iter()
             .map(|rpc| Endpoint::parse(rpc))
             .collect();
-        let parsed = parsed.map_err(|error| {
+        let mut parsed = parsed.map_err(|error| {
             Failure::new(format!("configuration: networks.{id:?}.rpc: {error}"))
         })?;
+        if let Some(cookie_file) = &settings.cookie_file {
+            parsed = parsed
+                .into_iter()
+                .map(|it| it.or_cookie_of(cookie_file))
+                .collect();
+        }
         if !parsed.is_empty() {
             let endpoints_of = EndpointSettings {
                 of: parsed,
@@ -168,6 +175,27 @@ pub(super) fn final_above(config: &Config) -> Result<BTreeMap<String, String>, F
         Some((id.to_owned(), figure))
     });
     Ok(figures.collect())
+}
+
+/// From which price on so many more blocks must lie on a final one.
+pub(super) fn final_depths(config: &Config) -> Result<BTreeMap<String, FinalDepths>, Failure> {
+    let mut depths = BTreeMap::new();
+    for (id, (network, settings)) in networks(config)? {
+        if settings.final_depth.is_empty() {
+            continue;
+        }
+        let Depth::Confirmations(least) = network.finalized else {
+            let line = format!(
+                "configuration: networks.{id:?}.final_depth: {} says itself what is final",
+                network.name
+            );
+            return Err(Failure::new(line));
+        };
+        let tiers = settings.final_depth.iter();
+        let tiers = tiers.map(|(figure, depth)| (figure.clone(), depth.saturating_sub(least)));
+        depths.insert(id.to_owned(), FinalDepths(tiers.collect()));
+    }
+    Ok(depths)
 }
 
 pub(super) fn credit_at(config: &Config) -> Result<BTreeMap<String, Level>, Failure> {

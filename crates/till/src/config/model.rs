@@ -140,6 +140,8 @@ impl fmt::Debug for Network {
             .field("rpc", &format!("{} endpoints", self.rpc.len()))
             .field("credit_at", &self.credit_at)
             .field("final_above", &self.final_above)
+            .field("final_depth", &self.final_depth)
+            .field("cookie_file", &self.cookie_file)
             .field("quorum", &self.quorum)
             .field("scan_from", &self.scan_from)
             .finish()

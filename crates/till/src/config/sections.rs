@@ -1,5 +1,6 @@
 //! Every setting of every section, once.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -269,6 +270,11 @@ section! {
         credit_at: CreditAt = text("final", credit_at),
         /// An invoice whose price is at or above this figure of its own currency is credited at `final` only.
         final_above: Option<String> = optional(figure),
+        /// From which price of an invoice on, in its own currency, a block is final only with so many confirmations: `{"100" = 8}`.
+        /// For networks whose confirmations are counted.
+        final_depth: BTreeMap<String, u32> = final_depths(figure),
+        /// A file with the name and password of the nodes whose addresses have none, as Bitcoin Core writes it at each start.
+        cookie_file: Option<PathBuf> = optional(path),
         /// How many endpoints must agree. By default 2 where there are two or more.
         quorum: Option<u32> = optional_number(1..=100),
         /// The block from which a network is read when it is watched for the first time. By default the head, or the block

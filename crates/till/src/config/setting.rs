@@ -102,6 +102,9 @@ macro_rules! kind {
     (fixed_prices) => {
         $crate::config::setting::Kind::Map
     };
+    (final_depths) => {
+        $crate::config::setting::Kind::Map
+    };
     (price_sources) => {
         $crate::config::setting::Kind::Tables
     };

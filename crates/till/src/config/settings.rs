@@ -8,6 +8,9 @@ use toml::Value;
 use super::error::ConfigError;
 use super::origin::{GivenValue, Origin};
 
+/// Confirmations that a final block may be asked to have.
+const DEPTHS: RangeInclusive<u32> = 1..=1_000;
+
 /// Each reader takes its value out, so that what nobody read can be noticed.
 pub(super) struct Settings(pub(super) BTreeMap<String, GivenValue>);
 
@@ -59,6 +62,31 @@ impl Settings {
         };
         let read = |item| one(key, &origin, item, &parse);
         items.iter().map(read).collect()
+    }
+
+    /// Figures of prices, and how many confirmations each asks for.
+    pub(super) fn final_depths(
+        &mut self,
+        key: &str,
+        parse: impl Fn(&str) -> Result<String, &'static str>,
+    ) -> Result<BTreeMap<String, u32>, ConfigError> {
+        let Some(GivenValue { origin, value }) = self.0.remove(key) else {
+            return Ok(BTreeMap::new());
+        };
+        let Value::Table(table) = value else {
+            return Err(wrong(origin, key, "must be a table of figures and numbers"));
+        };
+        let mut depths = BTreeMap::new();
+        for (given, depth) in table {
+            let key = format!("{key}.{given:?}");
+            let problem = |problem: &str| wrong(origin.clone(), &key, problem);
+            let figure = parse(&given).map_err(problem)?;
+            let depth = depth.as_integer().and_then(|it| u32::try_from(it).ok());
+            let depth = depth.filter(|it| DEPTHS.contains(it));
+            let depth = depth.ok_or_else(|| problem("must be a number between 1 and 1000"))?;
+            depths.insert(figure, depth);
+        }
+        Ok(depths)
     }
 
     pub(super) fn flag(&mut self, key: &str, default: bool) -> Result<bool, ConfigError> {

@@ -184,6 +184,8 @@ require_proof = true
 rpc = ["https://one.example/key", "http://two.example"]
 credit_at = "safe"
 final_above = "1000.50"
+final_depth = { "100" = 8 }
+cookie_file = "/run/.cookie"
 quorum = 1
 scan_from = 12345
 [networks."solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"]
@@ -226,6 +228,8 @@ const FULL_SETTINGS: &[(&str, &str)] = &[
     ),
     ("networks.eip155:8453.credit_at", "safe"),
     ("networks.eip155:8453.final_above", "1000.50"),
+    ("networks.eip155:8453.final_depth", "{ \"100\" = 8 }"),
+    ("networks.eip155:8453.cookie_file", "/run/.cookie"),
     ("networks.eip155:8453.quorum", "1"),
     ("networks.eip155:8453.scan_from", "12345"),
     (

@@ -95,7 +95,7 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
             &["disputes", "endpoint_tips", "unconfirmed"],
             &["watching"],
             &["pool"],
-            &["latecomers", "scripted"],
+            &["latecomers", "mempool", "scripted"],
             &["heads", "identity", "quorum", "tips"],
             &["amount_arrived", "nodes", "proof", "registers", "rounds"],
             &["claims", "fork", "headers", "height_at", "holdings", "logs"],

@@ -6,7 +6,7 @@ use super::{check, read, root, sources};
 
 /// How many lines each letter has.
 const LINES: &[(&str, u8, usize)] = &[
-    ("D", 24, 2),
+    ("D", 31, 2),
     ("R", 15, 2),
     ("N", 20, 2),
     ("O", 11, 2),

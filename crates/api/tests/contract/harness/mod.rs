@@ -259,6 +259,7 @@ fn engine(db: Db, clock: &Arc<TestClock>, setup: &Setup, base: &str) -> Engine {
         volatile_rest_ms: 3_600_000,
         select_ms: 1_800_000,
         final_above: BTreeMap::new(),
+        final_depths: BTreeMap::new(),
         attempt_ms: 3 * 86_400_000,
         watched: setup.watched.clone(),
         credit_at: setup.credit_at.clone(),

@@ -58,7 +58,7 @@ fn a_transfer_is_read_from_its_log() {
     );
     let moved = log.moved.unwrap();
     assert_eq!(moved.units, 25_000_000);
-    assert_eq!(hex::encode(moved.sender), PAYER[2..]);
+    assert_eq!(hex::encode(moved.sender.unwrap()), PAYER[2..]);
     assert_eq!(hex::encode(moved.recipient), SHOP[2..]);
     assert_eq!(read_all(&json!([])), Ok(Vec::new()));
 }

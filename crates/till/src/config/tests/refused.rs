@@ -15,7 +15,7 @@ fn an_unknown_key_is_named_with_what_exists_beside_it() {
     );
     check_file_error(
         "[networks.'eip155:1']\nurl = 'x'",
-        "configuration file: unknown setting `networks.\"eip155:1\".url`; networks has rpc, credit_at, final_above, quorum, scan_from",
+        "configuration file: unknown setting `networks.\"eip155:1\".url`; networks has rpc, credit_at, final_above, final_depth, cookie_file, quorum, scan_from",
     );
     check_error(
         "",
@@ -309,6 +309,20 @@ fn a_network_has_a_caip2_id_web_endpoints_and_a_known_finality() {
         "networks.\"eip155:1\".final_above = 'much'",
         "configuration file: networks.\"eip155:1\".final_above must be a plain decimal above zero",
     );
+    for (depths, problem) in [
+        ("8", " must be a table of figures and numbers"),
+        ("{much = 8}", ".\"much\" must be a plain decimal above zero"),
+        ("{100 = 0}", ".\"100\" must be a number between 1 and 1000"),
+        (
+            "{100 = '8'}",
+            ".\"100\" must be a number between 1 and 1000",
+        ),
+    ] {
+        check_file_error(
+            &format!("networks.\"eip155:1\".final_depth = {depths}"),
+            &format!("configuration file: networks.\"eip155:1\".final_depth{problem}"),
+        );
+    }
     assert_eq!(
         from_file("[networks.\"eip155:1\"]").networks,
         BTreeMap::new()

@@ -1,0 +1,302 @@
+//! What waits for a block: transactions in the mempools of endpoints that would pay us. Any of them may be replaced by another that
+//! spends the same, whoever that pays: the one that was seen last stands, and the other goes in the same step.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use futures::future::BoxFuture;
+use futures::{FutureExt as _, StreamExt as _, stream};
+use till_chains::observer::{Spend, WaitingTransaction};
+use till_chains::{BlockHash, tx_hash_of};
+use till_core::money::Units;
+
+use crate::endpoint::Endpoint;
+use crate::pool::Pool;
+use crate::update::SeenTransfer;
+
+/// No more are shown: whoever invents a transaction can invent as many as it likes.
+const SHOWN_MAX: usize = 5_000;
+/// Transactions that are fetched before it is looked whether there is time for more.
+const FETCHED_AT_ONCE: usize = 256;
+/// How long new transactions are fetched in one round; the others wait for the next.
+const FETCHING_US: u64 = 2_000_000;
+/// A look that took long is followed by a rest of so many times as long: the whole mempool is listed each time.
+const REST: u64 = 4;
+
+/// A transaction's hash, as bytes.
+type Transaction = [u8; 32];
+/// A transaction, and the place of a transfer in it.
+type Identity = (String, i64);
+
+/// One network's waiting transactions, as far as they concern us.
+#[derive(Debug, Default)]
+pub struct Mempool {
+    lists: Vec<MempoolList>,
+    /// Those that were looked at and concern nobody here.
+    strangers: HashSet<Transaction>,
+    /// Those that pay us, and those that spend what one of them does.
+    concerning: BTreeMap<Transaction, Concerning>,
+    /// How many were ever concerning.
+    seen: u64,
+    /// What the database has as waiting.
+    shown: BTreeSet<Identity>,
+    /// When it is looked again at the earliest.
+    rests_until: u64,
+}
+
+/// What one endpoint said last.
+#[derive(Debug)]
+struct MempoolList {
+    waiting: HashSet<Transaction>,
+    /// Its last block right after it said so.
+    last_block: BlockHash,
+}
+
+#[derive(Debug)]
+struct Concerning {
+    /// The how manieth that was seen.
+    order: u64,
+    spends: Vec<Spend>,
+    transfers: Vec<SeenTransfer>,
+    /// Whether the recipients were looked up in full.
+    is_checked: bool,
+}
+
+/// What changed about waiting transfers since it was last written down.
+#[derive(Debug, Default)]
+pub struct MempoolChanges {
+    pub transfers: Vec<SeenTransfer>,
+    pub dropped: Vec<Identity>,
+}
+
+impl Mempool {
+    /// What an earlier leader has left as waiting.
+    pub fn left(waiting: Vec<Identity>) -> Mempool {
+        Mempool {
+            shown: waiting.into_iter().collect(),
+            ..Mempool::default()
+        }
+    }
+
+    /// Asks everybody who may be asked what waits, and fetches what is new. Who does not answer is left out.
+    pub async fn look(&mut self, pool: Pool<'_>) {
+        let began = pool.now_us();
+        if began < self.rests_until {
+            return;
+        }
+        let usable = pool.usable();
+        let observer = pool.observer();
+        let asked = usable.iter();
+        let asked = asked.map(|source| observer.mempool(pool.rpc, &source.address).boxed());
+        let told = futures::future::join_all(asked.collect::<Vec<_>>()).await;
+        self.lists.clear();
+        let mut answered = Vec::new();
+        for (source, told) in usable.into_iter().zip(told) {
+            match told {
+                Ok((waiting, last_block)) => {
+                    answered.push(source);
+                    self.lists.push(MempoolList {
+                        waiting: waiting.into_iter().collect(),
+                        last_block,
+                    });
+                }
+                Err(error) => drop(pool.failed(source, &error)),
+            }
+        }
+        for (place, source) in answered.into_iter().enumerate() {
+            self.fetch(pool, (place, source), began).await;
+        }
+        if !self.lists.is_empty() {
+            self.forget_gone();
+        }
+        let now = pool.now_us();
+        self.rests_until = now + (now - began) * REST;
+    }
+
+    /// What one endpoint has that nobody has looked at yet.
+    async fn fetch(&mut self, pool: Pool<'_>, (place, source): (usize, &Endpoint), began: u64) {
+        let is_new =
+            |it: &&Transaction| !self.strangers.contains(*it) && !self.concerning.contains_key(*it);
+        let waiting = self.lists.get(place).map(|list| &list.waiting);
+        let new: Vec<Transaction> = waiting
+            .into_iter()
+            .flatten()
+            .filter(is_new)
+            .copied()
+            .collect();
+        for some in new.chunks(FETCHED_AT_ONCE) {
+            let (observer, endpoint) = (pool.observer(), &source.address);
+            let ask = |hash| observer.waiting(pool.rpc, endpoint, hash).boxed();
+            let asked: Vec<BoxFuture<'_, _>> = some.iter().map(ask).collect();
+            let told: Vec<_> = stream::iter(asked)
+                .buffered(source.at_once())
+                .collect()
+                .await;
+            for told in told {
+                match told {
+                    Ok(Some(waiting)) => self.take(pool, source, waiting).await,
+                    // It was replaced or mined meanwhile.
+                    Ok(None) => {}
+                    Err(error) => {
+                        pool.failed(source, &error);
+                        return;
+                    }
+                }
+            }
+            if pool.now_us() - began > FETCHING_US {
+                return;
+            }
+        }
+    }
+
+    async fn take(&mut self, pool: Pool<'_>, source: &Endpoint, waiting: WaitingTransaction) {
+        let recipients: Vec<[u8; 20]> = waiting.moves.iter().map(|it| it.1).collect();
+        let hits = pool.net.set.may_have(&recipients);
+        let ours = waiting.moves.iter().zip(hits).filter(|(_, is)| *is);
+        let ours: Vec<(u32, [u8; 20], u128)> = ours.map(|(it, _)| *it).collect();
+        if ours.is_empty() && !self.is_rival(&waiting.spends) {
+            self.strangers.insert(waiting.hash);
+            return;
+        }
+        let (observer, endpoint) = (pool.observer(), &source.address);
+        let senders = match ours.is_empty() {
+            true => None,
+            // Who cannot say it now names them when it has a block with it.
+            false => {
+                let asked = observer.waiting_senders(pool.rpc, endpoint, &waiting.spends);
+                asked.await.ok().flatten()
+            }
+        };
+        let senders = senders.unwrap_or_default();
+        let transfers = ours.into_iter().filter_map(|(place, recipient, units)| {
+            Some(SeenTransfer {
+                tx_hash: tx_hash_of(pool.network().family, &waiting.hash),
+                place: place.into(),
+                asset: observer.coin()?.code.clone(),
+                units: Units(units),
+                arrived: None,
+                strayed: false,
+                registers: None,
+                senders: senders.clone(),
+                recipient: observer.address_text(&recipient),
+                height: None,
+            })
+        });
+        let transfers: Vec<SeenTransfer> = transfers.collect();
+        self.add(waiting.hash, waiting.spends, transfers);
+    }
+
+    fn add(&mut self, hash: Transaction, spends: Vec<Spend>, transfers: Vec<SeenTransfer>) {
+        self.seen += 1;
+        let concerning = Concerning {
+            order: self.seen,
+            spends,
+            is_checked: transfers.is_empty(),
+            transfers,
+        };
+        self.concerning.insert(hash, concerning);
+    }
+
+    /// Whether something that concerns us spends one of these.
+    fn is_rival(&self, spends: &[Spend]) -> bool {
+        let mut concerning = self.concerning.values();
+        concerning.any(|it| it.spends.iter().any(|spend| spends.contains(spend)))
+    }
+
+    fn is_waiting(&self, hash: &Transaction) -> bool {
+        self.lists.iter().any(|list| list.waiting.contains(hash))
+    }
+
+    fn forget_gone(&mut self) {
+        let lists = &self.lists;
+        let is_waiting = |hash: &Transaction| lists.iter().any(|it| it.waiting.contains(hash));
+        self.strangers.retain(is_waiting);
+        self.concerning.retain(|hash, _| is_waiting(hash));
+    }
+
+    /// The addresses that eight bytes take for ours and nobody has looked up in full.
+    pub fn unchecked(&self) -> HashSet<String> {
+        let unchecked = self.concerning.values().filter(|it| !it.is_checked);
+        let transfers = unchecked.flat_map(|it| &it.transfers);
+        transfers.map(|it| it.recipient.clone()).collect()
+    }
+
+    /// These of them are ours.
+    pub fn retain_ours(&mut self, ours: &HashSet<String>) {
+        let unchecked = self.concerning.values_mut().filter(|it| !it.is_checked);
+        for it in unchecked {
+            it.transfers.retain(|it| ours.contains(&it.recipient));
+            it.is_checked = true;
+        }
+    }
+
+    /// What changed, where the blocks up to this one are read. A transaction that an endpoint has no more may be in a block that was
+    /// not read yet: it goes only when those who do not have it have no such block.
+    pub fn changes(&self, read_up_to: &BlockHash) -> MempoolChanges {
+        let replaced = self.replaced();
+        let stands = |hash: &Transaction| self.is_waiting(hash) && !replaced.contains(hash);
+        let standing = self.concerning.iter().filter(|(hash, _)| stands(hash));
+        let standing = standing.flat_map(|(_, it)| it.transfers.iter().filter(|_| it.is_checked));
+        let new = standing.filter(|it| !self.shown.contains(&identity(it)));
+        let room = SHOWN_MAX.saturating_sub(self.shown.len());
+        let is_read_up = |list: &MempoolList| list.last_block == *read_up_to;
+        let are_read_up = !self.lists.is_empty() && self.lists.iter().all(is_read_up);
+        let is_gone = |(tx_hash, _): &&Identity| {
+            let hash = BlockHash::parse(tx_hash).and_then(|it| it.word());
+            let hash = hash.unwrap_or_default();
+            replaced.contains(&hash) || (are_read_up && !self.is_waiting(&hash))
+        };
+        MempoolChanges {
+            transfers: new.take(room).cloned().collect(),
+            dropped: self.shown.iter().filter(is_gone).cloned().collect(),
+        }
+    }
+
+    /// Those that a later one stands in place of.
+    fn replaced(&self) -> HashSet<Transaction> {
+        let mut last: HashMap<&Spend, (u64, &Transaction)> = HashMap::new();
+        let mut replaced = HashSet::new();
+        let waiting = self.concerning.iter();
+        for (hash, it) in waiting.filter(|(hash, _)| self.is_waiting(hash)) {
+            for spend in &it.spends {
+                let (order, earlier) = *last.entry(spend).or_insert((it.order, hash));
+                let loser = match order < it.order {
+                    true => earlier,
+                    false => hash,
+                };
+                if earlier != hash {
+                    replaced.insert(*loser);
+                }
+                if order < it.order {
+                    last.insert(spend, (it.order, hash));
+                }
+            }
+        }
+        replaced
+    }
+
+    /// Whether the database has this one as waiting because it is here.
+    pub fn holds(&self, identity: &Identity) -> bool {
+        self.shown.contains(identity)
+    }
+
+    /// They were written down. What is in a block is not shown as waiting any more, so that it is again should it leave its
+    /// block.
+    pub fn are_written(&mut self, transfers: &[SeenTransfer], dropped: &[Identity]) {
+        for it in transfers {
+            match it.height {
+                None => self.shown.insert(identity(it)),
+                Some(_) => self.shown.remove(&identity(it)),
+            };
+        }
+        for identity in dropped {
+            self.shown.remove(identity);
+        }
+    }
+}
+
+fn identity(seen: &SeenTransfer) -> Identity {
+    (seen.tx_hash.clone(), seen.place)
+}
+
+#[cfg(test)]
+mod tests;

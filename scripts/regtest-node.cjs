@@ -1,0 +1,211 @@
+// A regtest node for tests: bcoin's chain, mempool and miner, asked in the words of Bitcoin Core. What bcoin lacks and Core
+// has is added here: replacement by fee, previous outputs in what it tells, and transactions that return to the mempool
+// when their block is invalidated. Besides it has a wallet, and does what a test asks for.
+//
+//   node scripts/regtest-node.cjs FOLDER    # where `npm install bcoin` was run
+//
+// Prints the address that it listens on, and ends with its standard input.
+'use strict';
+
+const http = require('http');
+const path = require('path');
+
+const bcoin = require(path.join(process.argv[2], 'node_modules', 'bcoin'));
+bcoin.set('regtest');
+const { FullNode, KeyRing, MTX, TX, Script, Coin } = bcoin;
+
+const node = new FullNode({ network: 'regtest', memory: true, listen: false, only: '127.0.0.1:1', indexTX: true, httpPort: 0, logConsole: false, workers: false });
+const { chain, mempool, miner } = node;
+const ring = KeyRing.fromPrivate(Buffer.alloc(32, 7), true);
+const reversed = (hex) => Buffer.from(hex, 'hex').reverse().toString('hex');
+// Below this height nothing is given away, as by a node that prunes.
+let prunedBelow = null;
+
+class Refusal extends Error {
+  constructor(code, message) {
+    super(message);
+    this.code = code;
+  }
+}
+
+async function entryOf(name) {
+  const entry = await chain.getEntry(reversed(name));
+  if (!entry) throw new Refusal(-5, 'Block not found');
+  return entry;
+}
+
+async function confirmations(entry) {
+  return (await chain.isMainChain(entry)) ? chain.height - entry.height + 1 : -1;
+}
+
+async function blockOf(entry) {
+  if (prunedBelow !== null && entry.height < prunedBelow) throw new Refusal(-1, 'Block not available (pruned data)');
+  return chain.getBlock(entry.hash);
+}
+
+/// A transaction as Core tells it with previous outputs.
+async function told(tx) {
+  const vin = [];
+  for (const { prevout, script } of tx.inputs) {
+    if (tx.isCoinbase()) {
+      vin.push({ coinbase: script.toRaw().toString('hex') });
+      continue;
+    }
+    const spent = (await chain.db.getTX(prevout.hash)) || mempool.getTX(prevout.hash);
+    const output = spent.outputs[prevout.index];
+    const hex = output.script.toRaw().toString('hex');
+    vin.push({ txid: reversed(prevout.hash), vout: prevout.index, prevout: { generated: spent.isCoinbase(), value: output.value / 1e8, scriptPubKey: { hex } } });
+  }
+  return { txid: tx.txid(), hex: tx.toRaw().toString('hex'), vin };
+}
+
+const coreMethods = {
+  async getblockchaininfo() {
+    const info = { chain: 'regtest', blocks: chain.height, bestblockhash: reversed(chain.tip.hash), pruned: prunedBelow !== null };
+    return prunedBelow === null ? info : { ...info, pruneheight: prunedBelow };
+  },
+  async getblockhash(height) {
+    const entry = await chain.getEntry(height);
+    if (!entry || height > chain.height) throw new Refusal(-8, 'Block height out of range');
+    return reversed(entry.hash);
+  },
+  async getblockheader(name, isVerbose) {
+    const entry = await entryOf(name);
+    if (!isVerbose) return entry.toRaw().slice(0, 80).toString('hex');
+    return { hash: name, height: entry.height, confirmations: await confirmations(entry) };
+  },
+  async getblock(name, verbosity) {
+    const entry = await entryOf(name);
+    const block = await blockOf(entry);
+    if (verbosity === 0) return block.toRaw().toString('hex');
+    const all = [];
+    for (const tx of block.txs) all.push(verbosity === 1 ? tx.txid() : await told(tx));
+    return { hash: name, height: entry.height, confirmations: await confirmations(entry), tx: all };
+  },
+  async getrawtransaction(hash, verbosity, name) {
+    if (name === undefined) {
+      const waiting = mempool.getTX(reversed(hash));
+      if (!waiting) throw new Refusal(-5, 'No such mempool transaction. Use -txindex');
+      return waiting.toRaw().toString('hex');
+    }
+    const entry = await entryOf(name);
+    const tx = (await blockOf(entry)).txs.find((it) => it.txid() === hash);
+    if (!tx) throw new Refusal(-5, 'No such transaction found in the provided block');
+    return { ...(await told(tx)), blockhash: name, in_active_chain: await chain.isMainChain(entry) };
+  },
+  async gettxout(hash, output, _withMempool) {
+    const coin = await chain.getCoin(reversed(hash), output);
+    return coin && { scriptPubKey: { hex: coin.script.toRaw().toString('hex') } };
+  },
+  async getrawmempool() {
+    return mempool.getSnapshot().map(reversed);
+  },
+  async sendrawtransaction(hex) {
+    const tx = TX.fromRaw(hex, 'hex');
+    // Replacement by fee, whatever the replaced one says of it.
+    for (const { prevout } of tx.inputs) {
+      const rival = mempool.getSpent(prevout.hash, prevout.index);
+      if (!rival) continue;
+      const spent = await mempool.getCoinView(tx);
+      if (tx.getFee(spent) <= rival.fee) throw new Refusal(-26, 'insufficient fee');
+      mempool.evictEntry(rival);
+    }
+    await mempool.addTX(tx);
+    if (!mempool.has(tx.hash('hex'))) throw new Refusal(-26, 'not accepted');
+    return tx.txid();
+  },
+  async invalidateblock(name) {
+    const from = await entryOf(name);
+    const back = [];
+    for (let height = from.height; height <= chain.height; height += 1) {
+      back.push(...(await chain.getBlock(height)).txs.slice(1));
+    }
+    back.push(...mempool.getHistory());
+    await chain.invalidate(from.hash);
+    await mempool.reset();
+    for (const tx of back) await mempool.addTX(tx).catch(() => {});
+    return null;
+  },
+};
+
+const testMethods = {
+  // Blocks with what waits, or with these transactions and nothing else.
+  async mine(count, only, script) {
+    for (let done = 0; done < count; done += 1) {
+      const address = ring.getAddress();
+      const job = await miner.createJob(chain.tip, address);
+      if (only) {
+        job.attempt.items.length = 0;
+        job.attempt.fees = 0;
+        for (const hex of only) {
+          const tx = TX.fromRaw(hex, 'hex');
+          job.pushTX(tx, await mempool.getCoinView(tx));
+        }
+      }
+      if (script) job.attempt.address = bcoin.Address.fromScript(Script.fromRaw(script, 'hex'));
+      job.refresh();
+      const block = await job.mineAsync();
+      if (!(await chain.add(block))) throw new Refusal(-1, 'the block was not taken');
+    }
+    return chain.height;
+  },
+  // A signed transaction that spends the coinbases of these blocks. What is left goes back to the wallet.
+  async make(heights, outputs, fee) {
+    const mtx = new MTX();
+    for (const [hex, value] of outputs) mtx.addOutput({ script: Script.fromRaw(hex, 'hex'), value });
+    let left = -fee - outputs.reduce((sum, [, value]) => sum + value, 0);
+    for (const height of heights) {
+      const coin = Coin.fromTX((await chain.getBlock(height)).txs[0], 0, height);
+      mtx.addCoin(coin);
+      left += coin.value;
+    }
+    if (left > 0) mtx.addOutput({ script: Script.fromAddress(ring.getAddress()), value: left });
+    mtx.sign(ring);
+    const tx = mtx.toTX();
+    return { txid: tx.txid(), hex: tx.toRaw().toString('hex') };
+  },
+  async evict(hash) {
+    const entry = mempool.getEntry(reversed(hash));
+    if (entry) mempool.evictEntry(entry);
+    return Boolean(entry);
+  },
+  async prune(height) {
+    prunedBelow = height;
+    return null;
+  },
+  async sender() {
+    return Script.fromAddress(ring.getAddress()).toRaw().toString('hex');
+  },
+};
+
+const methods = { ...coreMethods, ...testMethods };
+
+async function answer(body) {
+  const { id, method, params = [] } = JSON.parse(body);
+  try {
+    if (!methods[method]) throw new Refusal(-32601, 'Method not found');
+    return { jsonrpc: '2.0', id, result: await methods[method](...params) };
+  } catch (error) {
+    return { jsonrpc: '2.0', id, result: null, error: { code: error.code || -1, message: error.message } };
+  }
+}
+
+const server = http.createServer((request, response) => {
+  const pieces = [];
+  request.on('data', (piece) => pieces.push(piece));
+  request.on('end', async () => {
+    const text = JSON.stringify(await answer(Buffer.concat(pieces).toString()));
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(text);
+  });
+});
+
+(async () => {
+  await node.open();
+  await testMethods.mine(130);
+  server.listen(0, '127.0.0.1', () => console.log(`Listening on 127.0.0.1:${server.address().port}`));
+  process.stdin.on('end', () => process.exit(0)).resume();
+})().catch((error) => {
+  console.error(error);
+  process.exit(1);
+});
