@@ -85,6 +85,10 @@ fn returned(entry: CreditRow, at: i64) -> CreditRow {
     }
 }
 
+fn not_held(payment: &str) -> Fail {
+    Fail::broken(format!("the credit of {payment} is not held"))
+}
+
 impl Purse {
     /// The caller holds these top-ups, and then the subscription.
     pub(super) async fn open(
@@ -115,7 +119,7 @@ impl Purse {
         found
             .into_iter()
             .find(|payment| payment.id == id)
-            .ok_or_else(|| Fail::broken(format!("the credit of {id} is not held")))
+            .ok_or_else(|| not_held(id))
     }
 
     /// What the charge had set aside is the customer's again.
@@ -151,10 +155,18 @@ impl Purse {
         only.attempts == 0
     }
 
-    /// Whether what was taken of a payment stays taken: used is used, though the payment is held, or was rejected, by now.
-    pub(super) fn stays_taken(&mut self, payment: &str) -> Result<bool, Fail> {
-        let payment = self.payment(payment)?;
-        Ok(payment.gone_at.is_none() && payment.status != PaymentStatus::Credited)
+    /// Whether what was taken of a payment stays taken: used is used, though the payment is held by now, or was rejected, and
+    /// what is used up says nothing of that itself.
+    pub(super) fn stays_taken(&self, at: i64, id: &str) -> Result<bool, Fail> {
+        let is_in = |held: &&LockedInvoice| held.payments.iter().any(|it| it.is.id == id);
+        let held = self.held.iter().find(is_in);
+        let mut unused = held.cloned().ok_or_else(|| not_held(id))?;
+        for payment in &mut unused.payments {
+            payment.is.credit_used = Units::ZERO;
+        }
+        let status = unused.assess(at).part(id).map(|part| part.status);
+        let is_kept = [PaymentStatus::Held, PaymentStatus::Refundable];
+        Ok(status.is_some_and(|status| is_kept.contains(&status)))
     }
 
     /// What was taken is there to be shared anew; who has it then is said by `replace`.

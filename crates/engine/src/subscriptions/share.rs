@@ -333,7 +333,7 @@ async fn redistribute(
     let mut purse = Purse::open(tx, scope, held, None).await?;
     for claim in &mut claims {
         for entry in std::mem::take(&mut claim.entries) {
-            if purse.stays_taken(&entry.payment)? {
+            if purse.stays_taken(context.now, &entry.payment)? {
                 let fixed = worth(&[entry]);
                 claim.wanted = claim.wanted.less(&fixed);
                 claim.fixed = claim.fixed.plus(&fixed);
