@@ -1,5 +1,7 @@
 //! Prepaid credit: a stablecoin counts at par in its own currency, the oldest first, to the last unit.
 
+use std::collections::BTreeSet;
+
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One as _, ToPrimitive as _, Zero as _};
@@ -76,9 +78,12 @@ impl Drawn {
     /// Whether what is left is not asked for: nothing, less than the currency's smallest amount, or no more than the merchant
     /// tolerates of the price.
     pub fn pays_all(&self, price_minor: u64, tolerance_bps: u32) -> bool {
-        let is_dust = &self.left * BigInt::from(price_minor) < BigRational::one();
-        let tolerated = BigRational::from_integer(tolerance_bps.into());
-        is_dust || (!self.from.is_empty() && &self.left * BigInt::from(10_000) <= tolerated)
+        is_forgiven(
+            &self.left,
+            price_minor,
+            tolerance_bps,
+            !self.from.is_empty(),
+        )
     }
 
     /// What is left of an amount that the whole price comes to, rounded up to the asset's grid.
@@ -91,6 +96,12 @@ impl Drawn {
         let due = ceil(&self.left * BigInt::from(price_minor));
         u64::try_from(due).unwrap_or(price_minor)
     }
+}
+
+fn is_forgiven(left: &BigRational, price_minor: u64, tolerance_bps: u32, has_any: bool) -> bool {
+    let is_dust = left * BigInt::from(price_minor) < BigRational::one();
+    let tolerated = BigRational::from_integer(tolerance_bps.into());
+    is_dust || (has_any && left * BigInt::from(10_000) <= tolerated)
 }
 
 fn ceil(number: BigRational) -> u128 {
@@ -108,12 +119,28 @@ pub struct FoundCredit {
     pub value: Value,
 }
 
+impl FoundCredit {
+    fn nothing() -> FoundCredit {
+        FoundCredit {
+            from: Vec::new(),
+            value: Value::zero(),
+        }
+    }
+
+    fn add(&mut self, more: FoundCredit) {
+        self.value = self.value.plus(&more.value);
+        for (payment, units) in more.from {
+            match self.from.iter_mut().find(|(known, _)| *known == payment) {
+                Some((_, known)) => *known = known.plus(units),
+                None => self.from.push((payment, units)),
+            }
+        }
+    }
+}
+
 /// Takes a value out of these, in their order, until there is enough or nothing is left.
 pub fn find(sources: &[CreditSource<'_>], wanted: &Value) -> FoundCredit {
-    let mut found = FoundCredit {
-        from: Vec::new(),
-        value: Value::zero(),
-    };
+    let mut found = FoundCredit::nothing();
     for source in sources {
         let left = (&wanted.0 - &found.value.0).max(BigRational::zero());
         let taken = source.units.0.min(ceil(left * ten(source.decimals)));
@@ -126,64 +153,127 @@ pub fn find(sources: &[CreditSource<'_>], wanted: &Value) -> FoundCredit {
     found
 }
 
-/// What something needs of a customer's credit, and what it was given when it first took of it.
+/// What something needs of a customer's credit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     pub wanted: Value,
+    /// What it was given when it first took of it, and the id of the first entry about that: ids grow with time.
     pub own: Vec<(String, Units)>,
+    pub own_since: Option<String>,
+    /// The period that it would pay; none for what takes whatever there is.
+    pub period: Option<PeriodClaim>,
 }
 
-/// Shares what there is among claims: each has what was its own from the beginning, as far as that is there and it needs it; of
-/// the rest the first claim is given first. What it comes to depends on nothing else.
+/// A period that credit pays in full or not at all: a part is of use to the first alone that its subscription owes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PeriodClaim {
+    pub subscription: String,
+    pub price_minor: u64,
+    pub currency: Currency,
+    pub tolerance_bps: u32,
+    /// What it was paid with once, which is enough whatever the merchant tolerates by now.
+    pub enough: Option<Value>,
+    /// What it has besides.
+    pub fixed: Value,
+    pub takes: Takes,
+}
+
+/// What a period takes of credit that is not its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    Nothing,
+    /// Its whole price.
+    All,
+    /// What there is of its price, where it is the first that is owed.
+    Some,
+}
+
+impl PeriodClaim {
+    /// Whether so much pays it, with what it has besides.
+    pub fn is_paid_by(&self, value: &Value) -> bool {
+        let value = value.plus(&self.fixed);
+        if self.enough.as_ref().is_some_and(|enough| value >= *enough) {
+            return true;
+        }
+        let left = Drawn::leaving(&value, self.price_minor, self.currency).left;
+        is_forgiven(
+            &left,
+            self.price_minor,
+            self.tolerance_bps,
+            !value.is_zero(),
+        )
+    }
+}
+
+impl Claim {
+    fn is_paid_by(&self, value: &Value) -> bool {
+        let period = self.period.as_ref();
+        period.is_some_and(|period| period.is_paid_by(value))
+    }
+}
+
+/// Shares what there is among claims. What paid a period when it first took of credit is its own, as long as that pays it; who
+/// takes whatever there is keeps what was its own of it. Nobody's own is what was another's before, whether or not that one can
+/// have it now. Of the rest the first claim is given first. What it comes to depends on nothing else.
 pub fn share(sources: &[CreditSource<'_>], claims: &[Claim]) -> Vec<FoundCredit> {
     let mut left = sources.to_vec();
-    let mut shared: Vec<FoundCredit> = claims
-        .iter()
-        .map(|claim| take(&mut left, &claim.wanted, Some(&claim.own)))
-        .collect();
-    for (claim, found) in claims.iter().zip(&mut shared) {
-        let missing = Value((&claim.wanted.0 - &found.value.0).max(BigRational::zero()));
-        let more = take(&mut left, &missing, None);
-        found.value = found.value.plus(&more.value);
-        for (payment, units) in more.from {
-            match found.from.iter_mut().find(|(known, _)| *known == payment) {
-                Some((_, known)) => *known = known.plus(units),
-                None => found.from.push((payment, units)),
+    let mut nobodys = sources.to_vec();
+    let mut shared = vec![FoundCredit::nothing(); claims.len()];
+    let mut by_own: Vec<usize> = (0..claims.len()).collect();
+    by_own.sort_by_key(|at| claims[*at].own_since.as_deref());
+    for at in by_own {
+        let claim = &claims[at];
+        let own = only(&nobodys, &claim.own);
+        remove(&mut nobodys, &claim.own);
+        let own = find(&own, &claim.wanted);
+        if claim.period.is_none() || claim.is_paid_by(&own.value) {
+            remove(&mut left, &own.from);
+            shared[at] = own;
+        }
+    }
+    let mut owing: BTreeSet<&str> = BTreeSet::new();
+    for (claim, has) in claims.iter().zip(&mut shared) {
+        if claim.is_paid_by(&has.value) {
+            continue;
+        }
+        let more = find(&left, &claim.wanted.less(&has.value));
+        let pays = |period: &PeriodClaim| period.is_paid_by(&has.value.plus(&more.value));
+        let is_taken = match &claim.period {
+            None => true,
+            Some(period) if period.takes != Takes::Nothing && pays(period) => true,
+            Some(period) => {
+                let is_first = owing.insert(&period.subscription);
+                is_first && period.takes == Takes::Some
             }
+        };
+        if is_taken {
+            remove(&mut left, &more.from);
+            has.add(more);
         }
     }
     shared
 }
 
-/// Takes a value out of these, or out of no more than this of them.
-fn take(
-    left: &mut [CreditSource<'_>],
-    wanted: &Value,
-    only: Option<&[(String, Units)]>,
-) -> FoundCredit {
-    let of = |source: &CreditSource<'_>| match only {
-        None => source.units,
-        Some(only) => {
-            let own = only.iter().filter(|(payment, _)| payment == source.payment);
-            let own = own.fold(Units::ZERO, |sum, (_, units)| sum.plus(*units));
-            Units(source.units.0.min(own.0))
+/// No more than this of each.
+fn only<'s>(left: &[CreditSource<'s>], own: &[(String, Units)]) -> Vec<CreditSource<'s>> {
+    let offer = |source: &CreditSource<'s>| {
+        let own = own.iter().filter(|(payment, _)| payment == source.payment);
+        let own = own.fold(Units::ZERO, |sum, (_, units)| sum.plus(*units));
+        CreditSource {
+            units: source.units.min(own),
+            ..*source
         }
     };
-    let offered: Vec<CreditSource<'_>> = left
-        .iter()
-        .map(|source| CreditSource {
-            units: of(source),
-            ..*source
-        })
-        .collect();
-    let found = find(&offered, wanted);
-    for (payment, taken) in &found.from {
+    left.iter().map(offer).collect()
+}
+
+fn remove(left: &mut [CreditSource<'_>], from: &[(String, Units)]) {
+    for (payment, taken) in from {
         let source = left.iter_mut().find(|source| source.payment == payment);
         if let Some(source) = source {
             source.units = Units(source.units.0.saturating_sub(taken.0));
         }
     }
-    found
 }
 
 /// Takes a price out of these in the same way, and says what that leaves of it.
@@ -276,6 +366,25 @@ mod tests {
             own: own
                 .map(|(payment, units)| ((*payment).to_owned(), Units(*units)))
                 .collect(),
+            own_since: None,
+            period: None,
+        }
+    }
+
+    /// A period of five dollars.
+    fn period(subscription: &str, own: &[(&str, u128)], takes: Takes) -> Claim {
+        let period = PeriodClaim {
+            subscription: subscription.to_owned(),
+            price_minor: 500,
+            currency: usd(),
+            tolerance_bps: 0,
+            enough: None,
+            fixed: Value::zero(),
+            takes,
+        };
+        Claim {
+            period: Some(period),
+            ..claim(5_000_000, own)
         }
     }
 
@@ -309,6 +418,79 @@ mod tests {
             given(&shared),
             [vec![("a", 4), ("b", 2)], vec![("b", 2)]],
             "what is not needed is nobody's own"
+        );
+    }
+
+    const DOLLAR: u128 = 1_000_000;
+
+    #[test]
+    fn what_paid_a_period_is_its_own_and_a_part_of_it_is_not() {
+        let sources = [source("a", 6 * DOLLAR, 6)];
+        let first = period("x", &[("gone", 5 * DOLLAR)], Takes::Some);
+        let own = period("x", &[("a", 5 * DOLLAR)], Takes::Some);
+        let shared = share(&sources, &[first.clone(), own]);
+        assert_eq!(
+            given(&shared),
+            [vec![("a", DOLLAR)], vec![("a", 5 * DOLLAR)]]
+        );
+        let part = period("x", &[("a", 4 * DOLLAR), ("gone", DOLLAR)], Takes::Some);
+        let shared = share(&sources, &[first, part]);
+        assert_eq!(
+            given(&shared),
+            [vec![("a", 5 * DOLLAR)], vec![]],
+            "a part is of no use to a later period"
+        );
+    }
+
+    #[test]
+    fn who_was_paid_with_it_first_keeps_it() {
+        let own = [("a", 5 * DOLLAR)];
+        let since = |id: &str, subscription: &str| Claim {
+            own_since: Some(id.to_owned()),
+            ..period(subscription, &own, Takes::Some)
+        };
+        let [late, early] = [since("2", "x"), since("1", "y")];
+        let a = source("a", 5 * DOLLAR, 6);
+        let shared = share(&[a], &[late.clone(), early.clone()]);
+        assert_eq!(given(&shared), [vec![], vec![("a", 5 * DOLLAR)]]);
+        // What was another's first is not its own, though that one cannot have it.
+        let mut short = early;
+        short.own.push(("gone".to_owned(), Units(5 * DOLLAR)));
+        short.wanted = Value::of(Units(10 * DOLLAR), 6);
+        short.period.as_mut().unwrap().price_minor = 1000;
+        let asked_first = period("z", &[], Takes::Some);
+        let shared = share(&[a], &[asked_first, late, short]);
+        assert_eq!(given(&shared), [vec![("a", 5 * DOLLAR)], vec![], vec![]]);
+    }
+
+    #[test]
+    fn a_part_is_for_the_first_period_that_is_owed_and_may_be_asked_for() {
+        let sources = [source("a", 8 * DOLLAR, 6)];
+        let [some, all, nothing] =
+            [Takes::Some, Takes::All, Takes::Nothing].map(|takes| period("x", &[], takes));
+        let other = period("y", &[], Takes::Some);
+        let shared = share(
+            &sources,
+            &[some.clone(), some.clone(), some.clone(), other.clone()],
+        );
+        assert_eq!(
+            given(&shared),
+            [
+                vec![("a", 5 * DOLLAR)],
+                vec![("a", 3 * DOLLAR)],
+                vec![],
+                vec![]
+            ]
+        );
+        let shared = share(&sources, &[all.clone(), all, other.clone()]);
+        assert_eq!(
+            given(&shared),
+            [vec![("a", 5 * DOLLAR)], vec![], vec![("a", 3 * DOLLAR)]]
+        );
+        let shared = share(&sources, &[nothing, some, other]);
+        assert_eq!(
+            given(&shared),
+            [vec![], vec![("a", 5 * DOLLAR)], vec![("a", 3 * DOLLAR)]]
         );
     }
 

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::credit::{asked, assert_conserved, credit, due, top_up};
 use crate::harness::{BASE, Till, id, text};
+use crate::periods::settle;
 use crate::statuses::{balances, books, tokens};
 use crate::subscriptions::{act, begin, look, pay, plan, subscribe};
 
@@ -93,6 +94,25 @@ on_every_engine! {
         assert_eq!(seen, [("25.00".to_owned(), "credited".to_owned()), ("60.00".to_owned(), "refundable".to_owned())]);
         refund(&till, &invoice, "60.01").await.refused(409, "refund_exceeds_received", "amount");
         refund(&till, &invoice, "60").await.ok(201);
+        assert_conserved(&till).await;
+    }
+
+    async fn a_period_that_a_rejected_top_up_had_paid_stays_paid_when_credit_comes_in(world: World) {
+        let (till, customer) = begin(&world).await;
+        till.set(json!({ "manual_review_amount": "50" })).await;
+        let invoice = id(&asked(&till, &customer, "100.00").await);
+        till.simulate(&invoice, json!({ "amount": "25" })).await;
+        let plan = plan(&till, json!({})).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        assert_eq!(made["status"], "active");
+        till.simulate(&invoice, json!({ "amount": "60" })).await;
+        reject(&till, &invoice).await;
+        top_up(&till, &customer, "4.00", BASE).await;
+        settle(&till).await;
+        let seen = look(&till, &made).await;
+        assert_eq!((&seen["status"], &seen["current_period_end"]), (&made["status"], &made["current_period_end"]));
+        assert_eq!(credit(&till, &customer).await, json!([tokens("4.00", BASE)]), "nothing is asked of it");
+        refund(&till, &invoice, "60.01").await.refused(409, "refund_exceeds_received", "amount");
         assert_conserved(&till).await;
     }
 

@@ -30,13 +30,13 @@ pub(super) enum Occasion {
     Due,
 }
 
-/// Where the next period begins and ends. One from before billing started anew keeps the bounds that it had.
+/// Where a period begins and ends. One from before billing started anew keeps the bounds that it had.
 pub(super) async fn bounds(
     tx: &mut Tx,
     row: &SubscriptionRow,
     plan: &PlanRow,
+    period: i64,
 ) -> Result<(i64, i64), Fail> {
-    let period = row.next_period;
     if period < row.anchor_period {
         let made = subscriptions::charges_of_period(tx, &row.scope, &row.id, period).await?;
         if let Some(made) = made.last() {
@@ -90,71 +90,95 @@ pub(super) async fn charge(
     locked: &mut Locked,
     occasion: Occasion,
 ) -> Result<(), Fail> {
-    let (plan, now) = (&locked.plan, context.now);
+    let (plan, now, period) = (&locked.plan, context.now, locked.row.next_period);
     locked.purse.give_back(now)?;
     let drawn = locked.purse.draw(now, plan.amount_minor, plan.currency);
-    let (scope, id, period) = (&context.scope, &locked.row.id, locked.row.next_period);
-    let before = subscriptions::charges_of_period(tx, scope, id, period).await?;
-    let (period_start, period_end) = bounds(tx, &locked.row, plan).await?;
-    let before = made(&before, period_start);
-    locked.row.attempt = before.attempts.min(plan.max_attempts.saturating_sub(1));
-    let until = Until::of(context, &locked.row, plan, period_start, before);
     let tolerance_bps = context.merchant.row.underpay_tolerance_bps;
-    let invoice = match drawn.pays_all(plan.amount_minor, tolerance_bps) {
-        true => None,
-        false => Some(invoice(tx, context, locked, until, &drawn).await?),
-    };
+    if drawn.pays_all(plan.amount_minor, tolerance_bps) {
+        return locked.pay_by_credit(tx, context, period, &drawn.from).await;
+    }
+    let (mut charge, until) = attempt(tx, context, locked, period).await?;
+    let invoice = invoice(tx, context, locked, until, &drawn).await?;
+    charge.invoice = Some(invoice.id.clone());
     let row = &mut locked.row;
-    row.charges += 1;
-    row.attempt += 1;
-    let mut charge = ChargeRow {
-        scope: context.scope.clone(),
+    (row.charges, row.attempt) = (charge.number, charge.attempt);
+    subscriptions::insert_charge(tx, &charge).await?;
+    locked.purse.set_aside(context, &charge, &drawn.from)?;
+    await_payment(row, &charge, &invoice);
+    let late = refresh(context, now, row, &locked.plan)?;
+    outbox::record(tx, context, late.as_slice()).await?;
+    let event = EventType::SubscriptionInvoiceCreated;
+    let event = told(context, now, event, row, Some(&invoice))?;
+    tx.write_all(&outbox::writes_after(context, &invoice.id, &event)?)
+        .await?;
+    locked.charge = Some(charge);
+    match occasion {
+        Occasion::Due => remind(tx, context, &locked.row.customer, &invoice).await,
+        Occasion::Asked => Ok(()),
+    }
+}
+
+/// The next attempt at a period, as one that is open, and until when it waits.
+async fn attempt(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    locked: &Locked,
+    period: i64,
+) -> Result<(ChargeRow, Until), Fail> {
+    let (scope, row, plan) = (&context.scope, &locked.row, &locked.plan);
+    let before = subscriptions::charges_of_period(tx, scope, &row.id, period).await?;
+    let (period_start, period_end) = bounds(tx, row, plan, period).await?;
+    let before = made(&before, period_start);
+    let made = before.attempts.min(plan.max_attempts.saturating_sub(1));
+    let until = Until::of(context, locked, (period_start, made), before);
+    let charge = ChargeRow {
+        scope: scope.clone(),
         subscription: row.id.clone(),
-        number: row.charges,
-        invoice: invoice.as_ref().map(|invoice| invoice.id.clone()),
-        period: row.next_period,
-        attempt: row.attempt,
-        state: match invoice {
-            Some(_) => ChargeState::Open,
-            None => ChargeState::Paid,
-        },
+        number: row.charges + 1,
+        invoice: None,
+        period,
+        attempt: made + 1,
+        state: ChargeState::Open,
         was_paid: false,
         period_start,
         period_end,
         grace_end: until.late_at,
-        created_at: now,
+        created_at: context.now,
     };
-    if invoice.is_none() {
-        let passed = subscriptions::passed_from(tx, &context.scope, &row.id, charge.period).await?;
-        row.end_charge();
-        renew(row, plan, &mut charge, now, &passed);
-    }
-    subscriptions::insert_charge(tx, &charge).await?;
-    locked.purse.set_aside(context, &charge, &drawn.from)?;
-    let event = match &invoice {
-        Some(invoice) => {
-            await_payment(row, &charge, invoice);
-            EventType::SubscriptionInvoiceCreated
+    Ok((charge, until))
+}
+
+impl Locked {
+    /// This credit alone pays a period: the next one, or a later one that was paid with it before.
+    pub(super) async fn pay_by_credit(
+        &mut self,
+        tx: &mut Tx,
+        context: &Context<'_>,
+        period: i64,
+        from: &[(String, Units)],
+    ) -> Result<(), Fail> {
+        let (mut charge, _) = attempt(tx, context, self, period).await?;
+        charge.state = ChargeState::Paid;
+        let (row, now) = (&mut self.row, context.now);
+        let passed = subscriptions::passed_from(tx, &context.scope, &row.id, period).await?;
+        let late_at = row.grace_end;
+        let is_next = period == row.next_period;
+        if is_next {
+            row.end_charge();
+            self.charge = None;
         }
-        None => {
-            locked.purse.use_up();
-            EventType::SubscriptionRenewed
+        renew(row, &self.plan, &mut charge, now, &passed);
+        if !is_next {
+            row.grace_end = late_at;
         }
-    };
-    let late = refresh(context, now, row, plan)?;
-    outbox::record(tx, context, late.as_slice()).await?;
-    let event = told(context, now, event, row, invoice.as_ref())?;
-    let writes = match &invoice {
-        Some(invoice) => outbox::writes_after(context, &invoice.id, &event)?,
-        None => outbox::writes(context, &[event])?,
-    };
-    tx.write_all(&writes).await?;
-    locked.charge = invoice.as_ref().map(|_| charge);
-    match invoice {
-        Some(invoice) if occasion == Occasion::Due => {
-            remind(tx, context, &locked.row.customer, &invoice).await
-        }
-        _ => Ok(()),
+        row.charges = charge.number;
+        subscriptions::insert_charge(tx, &charge).await?;
+        self.purse.set_aside(context, &charge, from)?;
+        self.purse.use_up();
+        let late = refresh(context, now, row, &self.plan)?;
+        outbox::record(tx, context, late.as_slice()).await?;
+        let event = told(context, now, EventType::SubscriptionRenewed, row, None)?;
+        outbox::record(tx, context, &[event]).await
     }
 }
 
@@ -210,19 +234,19 @@ impl Until {
     /// renewal has at least, however late the server is.
     fn of(
         context: &Context<'_>,
-        row: &SubscriptionRow,
-        plan: &PlanRow,
-        start: i64,
+        locked: &Locked,
+        (start, made): (i64, u32),
         before: PeriodAttempts,
     ) -> Until {
+        let (row, plan) = (&locked.row, &locked.plan);
         let (now, attempt_ms) = (context.now, context.engine.config.attempt_ms);
-        let until = match row.attempt {
+        let until = match made {
             0 => grace_end(plan, start),
             // One in place of another that was withdrawn takes no longer than that would have.
             _ => before.tried_at.unwrap_or(now).saturating_add(attempt_ms),
         };
         let expires_at = until.max(now.saturating_add(LEAD_MS));
-        let more = i64::from(plan.max_attempts.saturating_sub(row.attempt + 1));
+        let more = i64::from(plan.max_attempts.saturating_sub(made + 1));
         Until {
             expires_at,
             takes_until: expires_at.saturating_add(attempt_ms.saturating_mul(more)),

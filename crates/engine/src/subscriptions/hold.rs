@@ -41,6 +41,15 @@ impl Locked {
         })
     }
 
+    /// The same, or its time is over and nobody has noticed yet.
+    pub(super) fn has_nothing(&self, context: &Context<'_>) -> bool {
+        let open = self.invoice.as_ref();
+        let is_over = |held: &LockedInvoice| {
+            held.assess(held.moment(context)).status == InvoiceStatus::Expired
+        };
+        self.is_unpaid(context) || open.is_some_and(is_over)
+    }
+
     /// Cancels the open invoice; its subscription follows. Whatever was paid to it is the payer's again.
     pub(super) async fn cancel_invoice(
         &mut self,

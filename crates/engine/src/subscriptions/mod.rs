@@ -2,6 +2,7 @@
 
 mod change;
 mod charge;
+mod claims;
 mod create;
 mod due;
 mod find;

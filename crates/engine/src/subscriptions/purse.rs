@@ -26,25 +26,7 @@ pub(super) struct Purse {
     used: Vec<CreditRow>,
     returned: Vec<CreditRow>,
     /// What may be taken of each payment, where the rest is for others.
-    only: Option<Allotted>,
-}
-
-/// What some attempts of a subscription may take of each payment.
-pub(super) struct Allotted {
-    from: Vec<(String, Units)>,
-    attempts: usize,
-}
-
-impl Allotted {
-    pub(super) fn new(from: Vec<(String, Units)>) -> Allotted {
-        Allotted { from, attempts: 1 }
-    }
-
-    /// One more attempt, and what that may take.
-    pub(super) fn add(&mut self, from: Vec<(String, Units)>) {
-        self.from.extend(from);
-        self.attempts += 1;
-    }
+    only: Option<Vec<(String, Units)>>,
 }
 
 /// The top-ups that a charge of this customer could take of, and those that the one under way took of.
@@ -85,6 +67,10 @@ fn returned(entry: CreditRow, at: i64) -> CreditRow {
     }
 }
 
+fn not_held(payment: &str) -> Fail {
+    Fail::broken(format!("the credit of {payment} is not held"))
+}
+
 impl Purse {
     /// The caller holds these top-ups, and then the subscription.
     pub(super) async fn open(
@@ -115,7 +101,7 @@ impl Purse {
         found
             .into_iter()
             .find(|payment| payment.id == id)
-            .ok_or_else(|| Fail::broken(format!("the credit of {id} is not held")))
+            .ok_or_else(|| not_held(id))
     }
 
     /// What the charge had set aside is the customer's again.
@@ -138,23 +124,27 @@ impl Purse {
     }
 
     /// From now on no more than this is taken, with what the charge has set aside.
-    pub(super) fn take_only(&mut self, allotted: Allotted) {
-        self.only = Some(allotted);
+    pub(super) fn take_only(&mut self, of: Vec<(String, Units)>) {
+        self.only = Some(of);
     }
 
-    /// One more attempt is made. Says whether it is the last that credit was allotted to.
-    pub(super) fn is_last_allotted(&mut self) -> bool {
-        let Some(only) = &mut self.only else {
-            return false;
-        };
-        only.attempts = only.attempts.saturating_sub(1);
-        only.attempts == 0
+    /// Whether the rest is for others.
+    pub(super) fn takes_only_some(&self) -> bool {
+        self.only.is_some()
     }
 
-    /// Whether what was taken of a payment stays taken: used is used, though the payment is held, or was rejected, by now.
-    pub(super) fn stays_taken(&mut self, payment: &str) -> Result<bool, Fail> {
-        let payment = self.payment(payment)?;
-        Ok(payment.gone_at.is_none() && payment.status != PaymentStatus::Credited)
+    /// Whether what was taken of a payment stays taken: used is used, though the payment is held by now, or was rejected, and
+    /// what is used up says nothing of that itself.
+    pub(super) fn stays_taken(&self, at: i64, id: &str) -> Result<bool, Fail> {
+        let is_in = |held: &&LockedInvoice| held.payments.iter().any(|it| it.is.id == id);
+        let held = self.held.iter().find(is_in);
+        let mut unused = held.cloned().ok_or_else(|| not_held(id))?;
+        for payment in &mut unused.payments {
+            payment.is.credit_used = Units::ZERO;
+        }
+        let status = unused.assess(at).part(id).map(|part| part.status);
+        let is_kept = [PaymentStatus::Held, PaymentStatus::Refundable];
+        Ok(status.is_some_and(|status| is_kept.contains(&status)))
     }
 
     /// What was taken is there to be shared anew; who has it then is said by `replace`.
@@ -184,7 +174,7 @@ impl Purse {
                 None => self.returned.push(returned(entry, context.now)),
             }
         }
-        self.set_aside(context, charge, &new)?;
+        self.set_aside_again(context, charge, &new)?;
         self.use_up();
         Ok(())
     }
@@ -221,7 +211,7 @@ impl Purse {
             return units;
         };
         let sum = |sum: Units, units: Units| sum.plus(units);
-        let allotted = only.from.iter().filter(|(id, _)| id == payment);
+        let allotted = only.iter().filter(|(id, _)| id == payment);
         let allotted = allotted.map(|(_, units)| *units).fold(Units::ZERO, sum);
         let aside = self.aside.iter().map(|entry| &entry.is);
         let taken = aside.chain(&self.used).filter(|it| it.payment == payment);
@@ -256,12 +246,32 @@ impl Purse {
             .collect()
     }
 
-    /// Reserves prepaid credit for a charge that is written already.
+    /// Reserves prepaid credit for a charge that was made just now.
     pub(super) fn set_aside(
         &mut self,
         context: &Context<'_>,
         charge: &ChargeRow,
         from: &[(String, Units)],
+    ) -> Result<(), Fail> {
+        self.put_aside(context, charge, from, true)
+    }
+
+    /// The same for one that had credit before.
+    pub(super) fn set_aside_again(
+        &mut self,
+        context: &Context<'_>,
+        charge: &ChargeRow,
+        from: &[(String, Units)],
+    ) -> Result<(), Fail> {
+        self.put_aside(context, charge, from, false)
+    }
+
+    fn put_aside(
+        &mut self,
+        context: &Context<'_>,
+        charge: &ChargeRow,
+        from: &[(String, Units)],
+        is_first: bool,
     ) -> Result<(), Fail> {
         for (id, units) in from {
             let payment = self.payment(id)?;
@@ -275,6 +285,7 @@ impl Purse {
                 charge: charge.number,
                 asset: payment.asset.clone(),
                 units: *units,
+                is_first,
                 created_at: context.now,
                 returned_at: None,
             };

@@ -270,7 +270,7 @@ impl Locked {
     ) -> Result<bool, Fail> {
         let wanted = lowered(invoice);
         let found = self.purse.find(context.now, &wanted, invoice.currency);
-        self.purse.set_aside(context, charge, &found.from)?;
+        self.purse.set_aside_again(context, charge, &found.from)?;
         let is_short = found.value < wanted;
         if is_short {
             ask_for_the_rest(invoice, &found.value);
@@ -299,8 +299,9 @@ impl Locked {
         self.settle(tx, context, held).await.map(drop)
     }
 
-    /// Once a period is paid, what came in for its other attempts is not needed: they are looked at again.
-    async fn look_at_others(
+    /// Once a period is paid, what came in for its other attempts is not needed, and once it is not any more it may be: they are
+    /// looked at again.
+    pub(super) async fn look_at_others(
         &self,
         tx: &mut Tx,
         context: &Context<'_>,

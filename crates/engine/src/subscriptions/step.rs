@@ -1,6 +1,7 @@
 //! What happens without anybody asking: renewals, further attempts, past due, the end.
 
 use till_core::event::EventType;
+use till_core::money::Units;
 use till_core::subscription::{ChargeState, NextStep, Reason, next};
 use till_core::time::HOUR_MS;
 use till_core::timer::TimerKind;
@@ -10,7 +11,6 @@ use till_store::timers::TimerRow;
 
 use super::charge::{Occasion, bounds, charge, earlier, waiting};
 use super::hold::{Locked, hold};
-use super::purse::Allotted;
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox;
@@ -36,13 +36,13 @@ pub(super) async fn step_with(
     tx: &mut Tx,
     context: &Context<'_>,
     id: &str,
-    allotted: Allotted,
+    from: Vec<(String, Units)>,
 ) -> Result<(), Fail> {
     let Some(seen) = subscriptions::find(tx, &context.scope, id).await? else {
         return Ok(());
     };
     let mut locked = hold(tx, context, &seen).await?;
-    locked.purse.take_only(allotted);
+    locked.purse.take_only(from);
     Box::pin(catch_up(tx, context, locked)).await.map(drop)
 }
 
@@ -75,8 +75,8 @@ pub(super) async fn catch_up(
                     later = Some(context.now.saturating_add(TRY_AGAIN_MS));
                     break;
                 }
-                // What it was allotted is for so many attempts and no more.
-                if locked.purse.is_last_allotted() {
+                // What it may take is for one attempt and no more.
+                if locked.purse.takes_only_some() {
                     later = Some(now);
                 }
                 Box::pin(charge(tx, context, &mut locked, Occasion::Due)).await
@@ -113,7 +113,7 @@ pub(super) async fn catch_up(
 
 /// What could not be invoiced is tried again, and past due when its grace ends like any other. Says when to look next.
 async fn put_off(tx: &mut Tx, context: &Context<'_>, locked: &mut Locked) -> Result<i64, Fail> {
-    let (start, _) = bounds(tx, &locked.row, &locked.plan).await?;
+    let (start, _) = bounds(tx, &locked.row, &locked.plan, locked.row.next_period).await?;
     let (now, row) = (context.now, &mut locked.row);
     let late_at = row.grace_end.unwrap_or(grace_end(&locked.plan, start));
     row.grace_end = Some(late_at);

@@ -902,6 +902,8 @@ CREATE TABLE credit_entries (
     charge BIGINT NOT NULL,
     asset TEXT COLLATE "C" NOT NULL,
     units TEXT COLLATE "C" NOT NULL CHECK (units <> '' AND units <> '0' AND units NOT LIKE '-%'),
+    -- Its attempt was made with it; what it is given in place of that later is not.
+    is_first BIGINT NOT NULL CHECK (is_first IN (0, 1)),
     created_at BIGINT NOT NULL,
     returned_at BIGINT,
     PRIMARY KEY (account, mode, id),

@@ -907,6 +907,8 @@ CREATE TABLE credit_entries (
     charge INTEGER NOT NULL,
     asset TEXT NOT NULL,
     units TEXT NOT NULL CHECK (units <> '' AND units <> '0' AND units NOT LIKE '-%'),
+    -- Its attempt was made with it; what it is given in place of that later is not.
+    is_first INTEGER NOT NULL CHECK (is_first IN (0, 1)),
     created_at INTEGER NOT NULL,
     returned_at INTEGER,
     PRIMARY KEY (account, mode, id),

@@ -19,6 +19,8 @@ table! {
         charge: i64,
         asset: String,
         units: Units,
+        /// The attempt was made with it; what it is given in place of that later is not.
+        is_first: bool,
         created_at: i64,
         returned_at: Option<i64>,
     }
@@ -66,17 +68,16 @@ pub async fn of_customer(
     q.all(&sql, &args).await
 }
 
-/// What a period was given when it first took of its customer's credit, returned or not.
+/// What credit alone first paid a period with, returned or not.
 pub async fn first_of_period(
     q: &mut impl Queries,
     scope: &Scope,
     subscription: &str,
     period: i64,
 ) -> Result<Vec<CreditRow>, StoreError> {
-    const OF_PERIOD: &str = "subscription = $3 AND account = $1 AND mode = $2 AND charge IN (SELECT number FROM \
-         subscription_charges WHERE account = $1 AND mode = $2 AND subscription = $3 AND period = $4)";
     let sql = format!(
-        "{} WHERE {OF_PERIOD} AND created_at = (SELECT min(created_at) FROM credit_entries WHERE {OF_PERIOD}) ORDER BY id",
+        "{} WHERE account = $1 AND mode = $2 AND subscription = $3 AND is_first = 1 AND charge = (SELECT min(number) FROM \
+         subscription_charges WHERE account = $1 AND mode = $2 AND subscription = $3 AND period = $4 AND invoice IS NULL) ORDER BY id",
         select::<CreditRow>()
     );
     let args = vals![&scope.account, scope.mode.as_str(), subscription, period];

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use till_core::subscription::When;
 use till_engine::test_mode::Simulation;
+use till_engine::view::TokenAmount;
 use till_engine::workers::timers;
 use till_store::Queries as _;
 
@@ -329,6 +330,10 @@ async fn stand(story: &Story, twin: &Twin, at: usize) -> Result<Value, String> {
     let view = view.map_err(|fail| format!("{fail:?}"))?;
     let customer = till_engine::customers::retrieve(engine, &scope, &twin.customer).await;
     let credit = customer.map_err(|fail| format!("{fail:?}"))?.credit;
+    // Which of two top-ups pays is not promised, only how much is left: all of it is in dollars, to six places.
+    let credit = credit.unwrap_or_default();
+    let units = |left: &TokenAmount| till_core::money::parse(&left.amount, 6).unwrap().0;
+    let credit: u128 = credit.iter().map(units).sum();
     let mut asks = Vec::new();
     for invoice in open(story, id).await {
         let mut reader = engine.db.read().await.unwrap();

@@ -1,0 +1,403 @@
+//! All that a customer's prepaid credit pays or could pay for, over all subscriptions: the periods that it has paid, those that
+//! are owed or due, and the invoices that it lowers.
+
+use std::collections::BTreeMap;
+
+use till_core::asset::Registry;
+use till_core::credit::{self, PeriodClaim, Takes, Value};
+use till_core::invoice::Status as InvoiceStatus;
+use till_core::money::{Currency, Units};
+use till_core::subscription::{ChargeState, LEAD_MS, NextStep, next};
+use till_store::Tx;
+use till_store::credits::{self, CreditRow};
+use till_store::invoices::InvoiceRow;
+use till_store::plans::PlanRow;
+use till_store::subscriptions::{self, ChargeRow, SubscriptionRow};
+
+use super::charge::waiting;
+use super::due::{lowered, worth};
+use super::hold::plan_of;
+use crate::base::Context;
+use crate::base::fail::Fail;
+
+/// What becomes of a claim that is given other than it had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Credit alone paid the period: with less it is unpaid, and charged anew.
+    PaidByCredit,
+    /// Nobody has paid to the invoice: it makes room for another.
+    Unpaid,
+    /// Somebody has: it asks for what is left of the price.
+    PaidTo,
+    /// Nothing is made that could be paid: it is owed or due, or what was made is closed and takes nothing.
+    Unmade,
+    /// Its subscription has ended: nobody is asked for more, and the books show who bears what is gone.
+    Ended,
+}
+
+/// What one period needs of credit, and has of it.
+pub(super) struct Claim {
+    pub(super) subscription: String,
+    pub(super) period: i64,
+    pub(super) charge: Option<ChargeRow>,
+    pub(super) kind: Kind,
+    pub(super) entries: Vec<CreditRow>,
+    /// What credit alone first paid its period with, or what its invoice was made with; returned or not.
+    own: Vec<CreditRow>,
+    pub(super) wanted: Value,
+    /// What it has of payments that are held or rejected, and keeps.
+    pub(super) fixed: Value,
+    /// When the period was first asked for; the last of all where it was not yet.
+    asked_at: i64,
+    pub(super) currency: Currency,
+    /// What it takes where credit pays it in full or not at all.
+    terms: Option<PeriodClaim>,
+}
+
+impl Claim {
+    /// What it has of this payment is not shared, and is not needed a second time.
+    pub(super) fn keep(&mut self, entry: CreditRow) {
+        let fixed = worth(&[entry]);
+        self.wanted = self.wanted.less(&fixed);
+        self.fixed = self.fixed.plus(&fixed);
+    }
+
+    pub(super) fn need(&self) -> credit::Claim {
+        let own = self.own.iter();
+        let fixed = self.fixed.clone();
+        let terms = self.terms.clone();
+        credit::Claim {
+            wanted: self.wanted.clone(),
+            own: own
+                .map(|entry| (entry.payment.clone(), entry.units))
+                .collect(),
+            own_since: self.own.first().map(|own| own.id.clone()),
+            period: terms.map(|terms| PeriodClaim { fixed, ..terms }),
+        }
+    }
+
+    /// Whether so much pays the whole period.
+    pub(super) fn is_paid_by(&self, value: &Value) -> bool {
+        let fixed = self.fixed.clone();
+        let terms = self.terms.clone();
+        terms.is_some_and(|terms| PeriodClaim { fixed, ..terms }.is_paid_by(value))
+    }
+
+    /// The top-ups that it has, or had, something of.
+    pub(super) fn top_ups(&self) -> impl Iterator<Item = &String> {
+        let of = self.entries.iter().chain(&self.own);
+        of.map(|entry| &entry.top_up)
+    }
+}
+
+/// A subscription whose claims are looked for.
+struct Payer<'p> {
+    row: &'p SubscriptionRow,
+    plan: &'p PlanRow,
+    now: i64,
+    tolerance_bps: u32,
+}
+
+impl Payer<'_> {
+    fn is_charging(&self) -> bool {
+        self.row.paused_at.is_none() && !self.row.cancel_at_period_end
+    }
+
+    fn price(&self) -> Value {
+        let plan = self.plan;
+        Value::of(Units(plan.amount_minor.into()), plan.currency.decimals())
+    }
+
+    /// `paid_with` is what paid the period once.
+    fn terms(&self, takes: Takes, paid_with: &[CreditRow]) -> PeriodClaim {
+        PeriodClaim {
+            subscription: self.row.id.clone(),
+            price_minor: self.plan.amount_minor,
+            currency: self.plan.currency,
+            tolerance_bps: self.tolerance_bps,
+            enough: (!paid_with.is_empty()).then(|| worth(paid_with)),
+            fixed: Value::zero(),
+            takes,
+        }
+    }
+
+    /// Whether the time to charge a period that begins then has come.
+    fn is_time_for(&self, start: i64) -> bool {
+        start.saturating_sub(LEAD_MS) <= self.now
+    }
+
+    /// Whether an attempt at the next period is to be made at once. An attempt at a later one makes room for it, and one that
+    /// somebody has paid to is made already.
+    fn is_due(&self, made: &[Claim]) -> bool {
+        let row = self.row;
+        let charges = || made.iter().filter(|claim| claim.kind != Kind::Unmade);
+        let charges = || charges().filter_map(|claim| claim.charge.as_ref());
+        let is_later = |charge: &ChargeRow| charge.period > row.next_period;
+        let mut facts = row.facts(self.plan.max_attempts);
+        if charges().any(|charge| row.charge == Some(charge.number) && is_later(charge)) {
+            facts.charge = None;
+        }
+        let is_charge = |step: NextStep| matches!(step, NextStep::Charge | NextStep::Retry);
+        let due = next(&facts, self.now);
+        let is_made = charges().any(|charge| charge.period == row.next_period);
+        !is_made && due.is_some_and(|(at, step)| at <= self.now && is_charge(step))
+    }
+}
+
+/// All that the customer's credit pays or could pay for now, by when it was first asked for.
+pub(super) async fn claims(
+    tx: &mut Tx,
+    context: &Context<'_>,
+    customer: &str,
+) -> Result<Vec<Claim>, Fail> {
+    let scope = &context.scope;
+    let mut entries: BTreeMap<(String, i64), Vec<CreditRow>> = BTreeMap::new();
+    for entry in credits::of_customer(tx, scope, customer).await? {
+        let key = (entry.subscription.clone(), entry.charge);
+        entries.entry(key).or_default().push(entry);
+    }
+    let mut claims = Vec::new();
+    for row in subscriptions::all_of(tx, scope, customer).await? {
+        let payer = Payer {
+            plan: &plan_of(tx, context, &row).await?,
+            row: &row,
+            now: context.now,
+            tolerance_bps: context.merchant.row.underpay_tolerance_bps,
+        };
+        let mut numbers = subscriptions::open_charges(tx, scope, &row.id).await?;
+        numbers.extend(row.charge);
+        let own = entries.keys().filter(|(id, _)| *id == row.id);
+        numbers.extend(own.map(|(_, number)| *number));
+        numbers.sort_unstable();
+        numbers.dedup();
+        let mut made = Vec::with_capacity(numbers.len());
+        for number in numbers {
+            let of = entries.remove(&(row.id.clone(), number));
+            made.push(payer.claim(tx, number, of.unwrap_or_default()).await?);
+        }
+        let unmade = payer.unmade(tx, &made).await?;
+        made.extend(unmade);
+        part_after_part(&mut made);
+        claims.extend(made);
+    }
+    claims.sort_by(|a, b| {
+        let number = |claim: &Claim| claim.charge.as_ref().map(|charge| charge.number);
+        let of = |claim: &Claim| (claim.period, number(claim));
+        let by_id = a.subscription.cmp(&b.subscription);
+        a.asked_at
+            .cmp(&b.asked_at)
+            .then(by_id)
+            .then(of(a).cmp(&of(b)))
+    });
+    Ok(claims)
+}
+
+/// While an earlier period is paid in part and waits for the rest, no later one is asked for: a part is of no use to it.
+fn part_after_part(made: &mut [Claim]) {
+    let is_waiting = |claim: &&Claim| {
+        let charge = claim.charge.as_ref();
+        claim.kind == Kind::PaidTo && charge.is_some_and(|it| it.state != ChargeState::Paid)
+    };
+    let waiting = made.iter().filter(is_waiting).map(|claim| claim.period);
+    let Some(first) = waiting.min() else { return };
+    for claim in made.iter_mut().filter(|claim| claim.period > first) {
+        if let Some(terms) = &mut claim.terms
+            && terms.takes == Takes::Some
+        {
+            terms.takes = Takes::All;
+        }
+    }
+}
+
+impl Payer<'_> {
+    /// The periods that are owed, because what had paid them is gone or they were asked for before that, and the next one where
+    /// it is due.
+    async fn unmade(&self, tx: &mut Tx, made: &[Claim]) -> Result<Vec<Claim>, Fail> {
+        let row = self.row;
+        if row.cancelled_at.is_some() {
+            return Ok(Vec::new());
+        }
+        let is_due = self.is_due(made);
+        let from = row.next_period;
+        let attempts = subscriptions::charges_from(tx, &row.scope, &row.id, from).await?;
+        // What somebody has paid to, or may, is settled before anything else pays the period.
+        let waiting = waiting(tx, &attempts).await?;
+        let is_waiting =
+            |it: &ChargeRow| it.invoice.as_ref().is_some_and(|id| waiting.contains(id));
+        let is_passed =
+            |it: &ChargeRow| matches!(it.state, ChargeState::Paid | ChargeState::Forgiven);
+        let mut periods: BTreeMap<i64, Vec<&ChargeRow>> = BTreeMap::new();
+        periods.entry(from).or_default();
+        for attempt in &attempts {
+            periods.entry(attempt.period).or_default().push(attempt);
+        }
+        let mut unmade = Vec::new();
+        for (period, attempts) in periods {
+            let is_under_way = |claim: &Claim| claim.period == period && claim.kind != Kind::Unmade;
+            let is_settled = attempts.iter().any(|it| is_passed(it) || is_waiting(it))
+                || made.iter().any(is_under_way);
+            // One that was never paid and is not the next is due once those before it are paid.
+            let is_next = period == row.next_period;
+            let is_asked_for = if is_next {
+                is_due
+            } else {
+                !attempts.is_empty()
+            };
+            if !is_settled && (period < row.reached || is_asked_for) {
+                let takes = self.owed_takes(&attempts, is_next, is_next && is_due);
+                unmade.push(self.owed(tx, period, &attempts, takes).await?);
+            }
+        }
+        Ok(unmade)
+    }
+
+    async fn owed(
+        &self,
+        tx: &mut Tx,
+        period: i64,
+        attempts: &[&ChargeRow],
+        takes: Takes,
+    ) -> Result<Claim, Fail> {
+        let row = self.row;
+        let own = credits::first_of_period(tx, &row.scope, &row.id, period).await?;
+        let asked_at = attempts.iter().map(|attempt| attempt.created_at).min();
+        let terms = self.terms(takes, &own);
+        let wanted = terms.enough.clone().unwrap_or_else(|| self.price());
+        Ok(Claim {
+            subscription: row.id.clone(),
+            period,
+            charge: None,
+            kind: Kind::Unmade,
+            entries: Vec::new(),
+            own,
+            wanted,
+            fixed: Value::zero(),
+            asked_at: asked_at.unwrap_or(i64::MAX),
+            currency: self.plan.currency,
+            terms: Some(terms),
+        })
+    }
+
+    /// While nobody is charged a period takes no other credit than what had paid it before, and neither does one whose next
+    /// attempt comes later.
+    fn owed_takes(&self, attempts: &[&ChargeRow], is_next: bool, is_due: bool) -> Takes {
+        let last = attempts.last();
+        let has_begun = last.is_some_and(|last| self.is_time_for(last.period_start));
+        match self.is_charging() {
+            false => Takes::Nothing,
+            true if is_due || (!is_next && has_begun) => Takes::Some,
+            true if is_next && self.row.charge.is_some() => Takes::Nothing,
+            true => Takes::All,
+        }
+    }
+
+    /// `all` is what the attempt has, and what it had where it may have that again.
+    async fn claim(&self, tx: &mut Tx, number: i64, all: Vec<CreditRow>) -> Result<Claim, Fail> {
+        let row = self.row;
+        let charge = subscriptions::charge(tx, &row.scope, &row.id, number).await?;
+        let charge = charge.ok_or_else(|| Fail::broken("the charge of credit is missing"))?;
+        let invoice = match &charge.invoice {
+            Some(id) => till_store::invoices::find(tx, &row.scope, id).await?,
+            None => None,
+        };
+        let kind = kind(row, &charge, invoice.as_ref());
+        let made = subscriptions::charges_of_period(tx, &row.scope, &row.id, charge.period).await?;
+        let asked_at = made.iter().map(|made| made.created_at).min();
+        let by_credit = made.iter().find(|made| made.invoice.is_none());
+        let by_credit = by_credit.map(|made| made.number);
+        let is_of_invoice = kind == Kind::PaidTo || (kind == Kind::Ended && invoice.is_some());
+        let own = match by_credit {
+            Some(number) if number != charge.number && !is_of_invoice => {
+                credits::first_of_period(tx, &row.scope, &row.id, charge.period).await?
+            }
+            None if !is_of_invoice => Vec::new(),
+            _ => all.iter().filter(|it| it.is_first).cloned().collect(),
+        };
+        let entries = all.into_iter().filter(|entry| entry.returned_at.is_none());
+        let entries: Vec<CreditRow> = entries.collect();
+        let paid_with = match kind {
+            Kind::PaidByCredit => &entries,
+            _ => &own,
+        };
+        let takes = self.takes(kind, &charge);
+        let terms = takes.map(|takes| self.terms(takes, paid_with));
+        Ok(Claim {
+            subscription: row.id.clone(),
+            period: charge.period,
+            asked_at: asked_at.unwrap_or(charge.created_at),
+            currency: self.plan.currency,
+            wanted: self.wanted(kind, (&charge, invoice.as_ref()), (&entries, &own)),
+            charge: Some(charge),
+            kind,
+            entries,
+            own,
+            fixed: Value::zero(),
+            terms,
+        })
+    }
+
+    /// What of others' credit pays a period that was made, where that is all or nothing.
+    fn takes(&self, kind: Kind, charge: &ChargeRow) -> Option<Takes> {
+        let is_next = charge.period == self.row.next_period;
+        match kind {
+            Kind::PaidByCredit if self.row.paused_at.is_some() => Some(Takes::Nothing),
+            Kind::PaidByCredit => {
+                let is_asked_for = self.is_charging() && self.is_time_for(charge.period_start);
+                Some(match is_asked_for {
+                    true => Takes::Some,
+                    false => Takes::All,
+                })
+            }
+            Kind::Unpaid if is_next && self.is_charging() => Some(Takes::Some),
+            _ => None,
+        }
+    }
+
+    fn wanted(
+        &self,
+        kind: Kind,
+        (charge, invoice): (&ChargeRow, Option<&InvoiceRow>),
+        (entries, own): (&[CreditRow], &[CreditRow]),
+    ) -> Value {
+        let is_paid = charge.state == ChargeState::Paid;
+        let had = worth(entries);
+        match (kind, invoice) {
+            (Kind::Unmade, _) => Value::zero(),
+            (Kind::Unpaid, _) if self.is_charging() => self.price(),
+            (Kind::PaidTo, Some(invoice)) if invoice.status == InvoiceStatus::PartiallyPaid => {
+                had.plus(&remaining(invoice))
+            }
+            // What it had of a payment that is there again it has again.
+            (Kind::Ended, Some(invoice)) if is_paid => lowered(invoice),
+            (Kind::Ended, None) if is_paid => worth(own).min(self.price()),
+            _ => had,
+        }
+    }
+}
+
+fn kind(row: &SubscriptionRow, charge: &ChargeRow, invoice: Option<&InvoiceRow>) -> Kind {
+    let Some(invoice) = invoice else {
+        return match (row.cancelled_at, charge.state) {
+            (Some(_), _) => Kind::Ended,
+            (None, ChargeState::Paid) => Kind::PaidByCredit,
+            (None, _) => Kind::Unmade,
+        };
+    };
+    match invoice.status {
+        _ if row.cancelled_at.is_some() => Kind::Ended,
+        InvoiceStatus::AwaitingPayment => Kind::Unpaid,
+        InvoiceStatus::Expired | InvoiceStatus::Cancelled if charge.state != ChargeState::Paid => {
+            Kind::Unmade
+        }
+        _ => Kind::PaidTo,
+    }
+}
+
+/// What an invoice that is paid in part still asks for; nothing while what is on its way would be enough.
+fn remaining(invoice: &InvoiceRow) -> Value {
+    let remaining = invoice.summary.remaining.as_ref();
+    remaining.map_or(Value::zero(), |(asset, units)| {
+        let asset = Registry::builtin().asset(asset);
+        Value::of(*units, asset.map_or(0, |asset| asset.decimals))
+    })
+}
