@@ -6,6 +6,8 @@ use till_core::money::Units;
 use crate::TxHashForm;
 use crate::evm;
 use crate::rpc::{Endpoint, RpcClient, RpcError};
+use crate::solana;
+use crate::solana::transfers::{Gained, transfers};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundTransfer {
@@ -15,9 +17,10 @@ pub struct FoundTransfer {
     pub units: Units,
 }
 
-/// Whether [`look_up`] can ask this network's nodes for such a hash at all.
+/// Whether [`look_up`] can ask this network's nodes for such a hash at all. Those of Bitcoin keep no index of transactions: what
+/// pays us is known from their blocks.
 pub fn can_look_up(network: &Network, hash: &TxHashForm) -> bool {
-    hash.fits(network.family) && matches!(network.family, Family::Evm | Family::Tron)
+    hash.fits(network.family) && network.family != Family::Bitcoin
 }
 
 /// Nothing when the node knows of no block with it.
@@ -27,7 +30,20 @@ pub async fn look_up(
     network: &Network,
     hash: &TxHashForm,
 ) -> Result<Option<Vec<FoundTransfer>>, RpcError> {
-    let Some(hash) = hash.bytes().filter(|_| can_look_up(network, hash)) else {
+    if !can_look_up(network, hash) {
+        return Ok(None);
+    }
+    if let TxHashForm::Solana(signature) = hash {
+        let gained = transfers(rpc, endpoint, network, signature).await?;
+        let moved = |gained: Gained| FoundTransfer {
+            asset: gained.asset,
+            senders: gained.senders,
+            recipient: gained.recipient,
+            units: gained.units,
+        };
+        return Ok(gained.map(|gained| gained.into_iter().map(moved).collect()));
+    }
+    let Some(hash) = hash.bytes() else {
         return Ok(None);
     };
     let transfers = evm::client::transfers(rpc, endpoint, network, &hash).await?;
@@ -51,6 +67,7 @@ pub async fn is_of_network(
             let told = evm::client::chain_id(rpc, endpoint).await?;
             Ok(network.chain_id == Some(told))
         }
-        Family::Bitcoin | Family::Solana => Ok(true),
+        Family::Solana => solana::transfers::is_of_network(rpc, endpoint, network).await,
+        Family::Bitcoin => Ok(true),
     }
 }

@@ -2,3 +2,4 @@
 
 pub mod address;
 pub mod program_address;
+pub mod transfers;
