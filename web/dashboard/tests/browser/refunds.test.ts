@@ -107,6 +107,17 @@ test('a listed address blocks the refund: no address is shown; one can cancel it
   expect(await page.content()).not.toContain(LISTED)
   await look(page, 'refund-held')
 
+  // A link whose time is over says so, and leads to another refund.
+  await page.route(`**/v1/refunds/${waiting.id}`, async (route) => {
+    const answer = await route.fetch()
+    await route.fulfill({ response: answer, json: { ...((await answer.json()) as object), expires_at: '2026-01-01T00:00:00Z' } })
+  })
+  await page.goto(`${server.origin}/dashboard/test/refunds/${waiting.id}`)
+  await page.getByText('The payer did not use it in time.').waitFor()
+  expect(await page.getByText('Link for the payer').count()).toBe(0)
+  await look(page, 'refund-ended')
+  await page.unroute(`**/v1/refunds/${waiting.id}`)
+
   await page.goto(`${server.origin}/dashboard/test/refunds/${waiting.id}`)
   await page.getByRole('button', { name: 'Cancel the refund' }).click()
   await page.getByText('The link stops working.').waitFor()

@@ -15,6 +15,7 @@ import { InvoiceStatus } from '../../parts/tag.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { grouped, Money, symbolOf } from '../../parts/values.tsx'
 import { t } from '../../texts/t.ts'
+import { hasEnded } from './status.tsx'
 import '../../style/refunds.css'
 
 const REASONS: RefundReason[] = ['overpaid', 'late_payment', 'wrong_asset', 'review_rejected', 'requested_by_payer', 'duplicate', 'other']
@@ -33,10 +34,10 @@ export interface Refundable {
 }
 
 /** What can be given back of each asset, as far as the page can tell: the server decides. */
-export function refundable(invoice: Invoice, refunds: Refund[]): Refundable[] {
+export function refundable(invoice: Invoice, refunds: Refund[], now: number): Refundable[] {
   const over = invoice.amount_overpaid ?? null
   return invoice.amounts_received.map(({ asset, amount }) => {
-    const others = refunds.filter((refund) => refund.asset === asset && refund.status !== 'cancelled')
+    const others = refunds.filter((refund) => refund.asset === asset && refund.status !== 'cancelled' && !hasEnded(refund, now))
     const taken = others.reduce((sum, refund) => add(sum, refund.amount), '0')
     const left = subtract(amount, taken)
     const beyond = over?.asset === asset && !isZero(over.amount) ? over.amount : null
@@ -91,7 +92,7 @@ function Choose() {
 function Of({ id }: { id: string }) {
   const data = useData(async () => {
     const [invoice, refunds] = await Promise.all([get<Invoice>(`/invoices/${segment(id)}`), refundsOf(id)])
-    return { invoice, parts: refundable(invoice, refunds) }
+    return { invoice, parts: refundable(invoice, refunds, Date.now()) }
   }, [id])
   return (
     <Loaded of={data}>

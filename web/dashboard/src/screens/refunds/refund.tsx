@@ -9,6 +9,7 @@ import { Address } from '#shared/parts/address.tsx'
 import { get, post, segment } from '../../api/client.ts'
 import { useData } from '../../api/data.ts'
 import { may } from '../../api/session.ts'
+import { useNow } from '../../app/now.ts'
 import { href } from '../../app/router.ts'
 import { Action } from '../../parts/action.tsx'
 import { CopyButton, CopyField } from '../../parts/copy.tsx'
@@ -22,14 +23,15 @@ import { Notice } from '../../parts/notice.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { Day, grouped, Moment, Money, symbolOf, Time } from '../../parts/values.tsx'
 import { t } from '../../texts/t.ts'
-import { reasonOf, RefundStatus } from './status.tsx'
+import { hasEnded, reasonOf, RefundStatus, toldStatus } from './status.tsx'
 
 /** How often a refund is looked at that waits for somebody else. */
 const AGAIN_MS = 10_000
 
 export default function RefundScreen({ id }: { id: string }) {
   const refund = useData(() => get<Refund>(`/refunds/${segment(id)}`), [id])
-  const status = refund.value?.status
+  const now = useNow()
+  const status = refund.value ? toldStatus(refund.value, now) : null
   const { reload } = refund
   useEffect(() => {
     if (status !== 'unclaimed' && status !== 'in_review') return
@@ -40,7 +42,7 @@ export default function RefundScreen({ id }: { id: string }) {
   const title = head ? `${grouped(head.amount)} ${symbolOf(head.asset)}` : t.refunds.one
   return (
     <>
-      <Head title={title} beside={head && <RefundStatus status={head.status} />} up={{ to: '/refunds', label: t.nav.refunds }}>
+      <Head title={title} beside={status && <RefundStatus status={status} />} up={{ to: '/refunds', label: t.nav.refunds }}>
         {head && isOpen(head) && may('refunds.write') && <Cancel refund={head} done={refund.set} />}
       </Head>
       <Loaded of={refund}>
@@ -99,14 +101,15 @@ function Step({ at, state, title, children }: { at: number; state: 'done' | 'cur
 
 function Steps({ refund, done }: { refund: Refund; done: (refund: Refund) => void }) {
   const { status, payout } = refund
+  const isOver = hasEnded(refund, useNow())
   const isClaimed = refund.claimed_at !== null
   const isReady = status === 'ready_to_send'
   const mayRecord = may('refunds.write')
   return (
-    <Card title={t.refunds.steps} beside={status === 'unclaimed' && <span class="tag">{t.refunds.byItself}</span>}>
+    <Card title={t.refunds.steps} beside={status === 'unclaimed' && !isOver && <span class="tag">{t.refunds.byItself}</span>}>
       <ol class="steps flush">
         <Step at={1} state={isClaimed ? 'done' : status === 'unclaimed' ? 'cur' : ''} title={t.refunds.stepLink}>
-          {status === 'unclaimed' && <Link refund={refund} />}
+          {isOver ? <Ended refund={refund} /> : status === 'unclaimed' && <Link refund={refund} />}
         </Step>
         <Step at={2} state={isClaimed ? 'done' : ''} title={t.refunds.stepClaim}>
           {isClaimed && refund.claimed_at && (
@@ -147,6 +150,25 @@ function Link({ refund }: { refund: Refund }) {
       </p>
       {refund.claim_url !== null && may('refunds.write') && <CopyField label={t.refunds.link} value={refund.claim_url} />}
     </>
+  )
+}
+
+function Ended({ refund }: { refund: Refund }) {
+  return (
+    <Notice
+      tone="plain"
+      glyph="minus"
+      title={t.refunds.statuses.ended}
+      action={
+        may('refunds.write') && (
+          <a class="btn" href={href(`/refunds/new?invoice=${segment(refund.invoice)}`)}>
+            {t.refunds.new}
+          </a>
+        )
+      }
+    >
+      {t.refunds.endedText}
+    </Notice>
   )
 }
 

@@ -4,6 +4,7 @@ import type { Refund, RefundStatus as Status } from '#shared/api/types.ts'
 import { get, type List } from '../../api/client.ts'
 import { useData, useList } from '../../api/data.ts'
 import { may } from '../../api/session.ts'
+import { useNow } from '../../app/now.ts'
 import { href, usePlace } from '../../app/router.ts'
 import { Card, Head } from '../../parts/head.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -13,7 +14,7 @@ import { networkNameOf } from '../../parts/network.ts'
 import { Money, symbolOf, Time } from '../../parts/values.tsx'
 import { t } from '../../texts/t.ts'
 import '../../style/refunds.css'
-import { reasonOf, RefundStatus, StatusGlyph, STATUSES } from './status.tsx'
+import { hasEnded, reasonOf, RefundStatus, StatusGlyph, STATUSES, toldStatus } from './status.tsx'
 
 /** How many of each status the board shows. */
 const SHOWN = 5
@@ -62,17 +63,19 @@ function Board() {
 }
 
 function Lane({ status, list }: { status: Status; list: List<Refund> }) {
+  const now = useNow()
   return (
     <Card title={t.refunds.statuses[status] ?? status} beside={list.next_cursor !== null && <a href={href(`/refunds?status=${status}`)}>{t.refunds.all}</a>}>
       <p class="dim">{t.refunds.means[status]}</p>
       <ul class="need flush">
         {list.data.map((refund) => (
           <li key={refund.id} data-row="" class="lane">
-            <StatusGlyph status={refund.status} />
+            <StatusGlyph status={toldStatus(refund, now)} />
             <p>
               <a class="cover" href={href(to(refund))}>
                 <Money amount={refund.amount} unit={symbolOf(refund.asset)} /> <span class="dim">{t.refunds.on(networkNameOf(refund.payout?.asset ?? refund.asset))}</span>
               </a>
+              {hasEnded(refund, now) && <span class="sub">{t.refunds.statuses.ended}</span>}
               {reasonOf(refund) !== null && <span class="dim sub">{reasonOf(refund)}</span>}
             </p>
             <Time at={refund.sent_at ?? refund.cancelled_at ?? refund.claimed_at ?? refund.created_at} />
@@ -83,9 +86,9 @@ function Lane({ status, list }: { status: Status; list: List<Refund> }) {
   )
 }
 
-const COLUMNS: Column<Refund>[] = [
+const columns = (now: number): Column<Refund>[] => [
   { head: t.refunds.amount, cell: (refund) => <Money amount={refund.amount} unit={symbolOf(refund.asset)} />, isEnd: true },
-  { head: t.refunds.status, cell: (refund) => <RefundStatus status={refund.status} /> },
+  { head: t.refunds.status, cell: (refund) => <RefundStatus status={toldStatus(refund, now)} /> },
   { head: t.refunds.why, cell: (refund) => reasonOf(refund) ?? <span class="dim">{t.refunds.notSaid}</span>, isClipped: true },
   { head: t.refunds.network, cell: (refund) => networkNameOf(refund.payout?.asset ?? refund.asset), isWide: true },
   { head: t.refunds.made, cell: (refund) => <Time at={refund.created_at} />, isEnd: true },
@@ -93,12 +96,13 @@ const COLUMNS: Column<Refund>[] = [
 
 function All() {
   const page = useList<Refund>('/refunds', ['status', 'invoice'])
+  const now = useNow()
   return (
     <>
       <Filters>
         <SearchFilter name="invoice" label={t.refunds.ofInvoice} />
       </Filters>
-      <DataList page={page} label={t.nav.refunds} idOf={(refund) => refund.id} to={to} columns={COLUMNS} empty={{ glyph: 'back', title: t.refunds.none, text: t.refunds.noneText }} />
+      <DataList page={page} label={t.nav.refunds} idOf={(refund) => refund.id} to={to} columns={columns(now)} empty={{ glyph: 'back', title: t.refunds.none, text: t.refunds.noneText }} />
     </>
   )
 }

@@ -15,7 +15,14 @@ const LOOKS: Record<string, [Tone, Glyph]> = {
   unclaimed: ['plain', 'clock'],
   sent: ['ok', 'check'],
   cancelled: ['plain', 'cross'],
+  ended: ['plain', 'minus'],
 }
+
+/** A link that nobody used in time takes its refund out of what is owed, though its status stays. */
+export const hasEnded = (refund: Pick<Refund, 'status' | 'expires_at'>, now: number) => refund.status === 'unclaimed' && Date.parse(refund.expires_at) <= now
+
+/** The status as it is told. */
+export const toldStatus = (refund: Refund, now: number) => (hasEnded(refund, now) ? 'ended' : refund.status)
 
 export function RefundStatus({ status }: { status: string }) {
   const [tone, glyph] = LOOKS[status] ?? ['plain', 'minus']
