@@ -575,6 +575,8 @@ export const en = {
     title: 'Security',
     noPasskey: 'You have no passkey',
     noPasskeyText: 'Live mode and everything that moves money need one. Add it here.',
+    you: 'You',
+    nameHint: 'Your team sees it beside your e-mail address.',
     passkeys: 'Passkeys',
     passkeysText: 'Each signs you in and confirms what moves money.',
     onlyOne: 'You have one. Add a second on another device: whoever loses the only one has to ask the operator for a way in.',
@@ -759,7 +761,7 @@ export const en = {
     title: 'Settings',
     modes: { test: 'Test mode', live: 'Live mode' },
     organization: 'Organisation',
-    organizationHint: 'For you and your team. Payers see the name below “Payers see”.',
+    organizationHint: 'For you and your team. What payers see is set above, for each mode.',
     rename: 'Rename',
     display_name: 'Payers see',
     display_nameHint: 'The name of the shop on its payment pages.',
@@ -780,6 +782,9 @@ export const en = {
     manual_review_amount: 'Look at payments from',
     manual_review_amountHint: 'An invoice that receives this much or more waits until somebody decides. Left empty, none waits for its amount.',
     saveLive: 'Save for live mode',
+    page: 'Your own payment page',
+    pageText: 'Payment pages can run on your own web server. They then trust the destinations in this file and no answer of this server. Download it anew after a destination has changed.',
+    pageFile: 'Download config.json',
   },
 
   audit: {

@@ -113,7 +113,7 @@ function columns(page: Page<ApiKey>, took: (key: ApiKey) => void): Column<ApiKey
             {says.seen}
           </Tag>
         ) : (
-          <code class="mono">{key.hint}</code>
+          <code class="mono nowrap">{key.hint}</code>
         ),
     },
     { head: says.by, cell: (key) => (key.created_by.type === 'cli' ? says.byShell : (key.created_by.email ?? key.created_by.id)) },

@@ -37,9 +37,25 @@ export default function SecurityScreen() {
       {user?.passkeys === 0 && <Notice tone="warn" title={says.noPasskey}>{says.noPasskeyText}</Notice>}
       <Loaded of={passkeys}>{({ data }) => <Passkeys passkeys={data} onDone={refresh} />}</Loaded>
       {user && <Codes user={user} />}
+      {user && <You user={user} />}
       <Sessions />
       <SignIns />
     </>
+  )
+}
+
+function You({ user }: { user: User }) {
+  const form = useForm({ name: user.name ?? '' }, async ({ name }) => {
+    updateUser(await post<User>('/dashboard/user', { name: name.trim() || null }))
+    toast(t.common.saved)
+  })
+  return (
+    <Card title={says.you}>
+      <form class="form" onSubmit={form.submit}>
+        <TextField form={form} name="name" label={t.common.name} hint={says.nameHint} maxLength={100} isOptional autocomplete="name" />
+        <Submit form={form}>{t.common.save}</Submit>
+      </form>
+    </Card>
   )
 }
 

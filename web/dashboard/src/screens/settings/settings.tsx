@@ -3,10 +3,11 @@
 
 import type { List_Asset, MerchantSettings, Organization } from '#shared/api/types.ts'
 import { networkName } from '#shared/chain/networks.ts'
-import { get, type List, post } from '../../api/client.ts'
+import { get, type List, post, response } from '../../api/client.ts'
 import { type Data, useData } from '../../api/data.ts'
 import { may, organization, updateOrganization } from '../../api/session.ts'
 import { usePlace } from '../../app/router.ts'
+import { Action } from '../../parts/action.tsx'
 import { Submit, TextField, TickField, useForm } from '../../parts/form.tsx'
 import { Card, Head } from '../../parts/head.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -35,6 +36,7 @@ export default function SettingsScreen() {
           )
         }
       </Loaded>
+      <OwnPage />
       <Name />
     </>
   )
@@ -121,6 +123,25 @@ function Mode({ value, settings, assets }: { value: MerchantSettings; settings: 
         </div>
       </Card>
     </form>
+  )
+}
+
+/** The file that a payment page on the merchant's own server begins with. */
+function OwnPage() {
+  const download = async () => {
+    const link = document.createElement('a')
+    link.href = URL.createObjectURL(await (await response('/dashboard/checkout_config')).blob())
+    link.download = 'config.json'
+    link.click()
+    URL.revokeObjectURL(link.href)
+  }
+  return (
+    <Card title={says.page}>
+      <div class="says-and-does">
+        <p class="dim">{says.pageText}</p>
+        <Action run={download}>{says.pageFile}</Action>
+      </div>
+    </Card>
   )
 }
 
