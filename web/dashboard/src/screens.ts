@@ -33,6 +33,7 @@ export const screens: Screen[] = [
     needs: 'read',
     menu: { label: t.nav.home, glyph: 'home', group: 'work', key: 'h', isTab: true },
   },
+  { path: '/welcome', load: () => import('./screens/enter/welcome.tsx') },
   {
     path: '/developers',
     load: () => import('./screens/developers/deliveries.tsx'),
@@ -93,7 +94,6 @@ export const screens: Screen[] = [
   { path: '/operator/applications/:id', load: () => import('./screens/operator/application.tsx'), isOperators: true },
   { path: '/operator/organizations', load: () => import('./screens/operator/organizations.tsx'), isOperators: true },
   { path: '/operator/server', load: () => import('./screens/operator/server.tsx'), isOperators: true },
-  { path: '/welcome', load: () => import('./screens/enter/welcome.tsx') },
 ]
 
 /** Whether something is there to link to. */

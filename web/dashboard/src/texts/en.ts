@@ -278,7 +278,6 @@ export const en = {
     too_many_signups: ['Too many tries', 'Wait, then try again.'],
     totp_already_enabled: ['Codes are switched on already', 'Switch them off first to set them up anew.'],
     totp_not_set_up: ['Codes are not set up', 'Use a passkey, or ask for a link.'],
-    webhook_url_missing: ['No webhook address is set', 'Set one first; then it can be sent again.'],
     webhook_url_forbidden: ['This address cannot be called', 'Use an https address that is reachable from the internet.'],
   } as Record<string, [title: string, remedy: string]>,
   problemUnknown: 'That did not work',

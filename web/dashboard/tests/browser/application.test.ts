@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { startTill } from './server.ts'
 import { arrive, expectCalm, heading, look, person } from './visit.ts'
 
-const server = await startTill('', { TILL_SERVER_LIVE_MODE: 'true' })
+const server = await startTill('', 'live_mode = true')
 
 test('an owner hands the application in, an operator turns it down, then approves it', { timeout: 180_000 }, async () => {
   const owner = await person()

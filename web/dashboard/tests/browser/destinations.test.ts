@@ -6,7 +6,7 @@ import { arrive, expectCalm, heading, look, type Person, person } from './visit.
 
 const DELAY_S = 12
 // Nobody answers at this address: the network counts as watched, and that is enough here.
-const server = await startTill(`[networks."eip155:8453"]\nrpc = ["http://127.0.0.1:9"]\n[dashboard]\nchange_delay_s = ${DELAY_S}\n`, { TILL_SERVER_LIVE_MODE: 'true' })
+const server = await startTill(`[networks."eip155:8453"]\nrpc = ["http://127.0.0.1:9"]\n[dashboard]\nchange_delay_s = ${DELAY_S}\n`, 'live_mode = true')
 
 const FIRST = '0x8ba1f109551bd432803012645ac136ddd64dba72'
 const SECOND = '0x9a1fc8c0369d49f3040bf49c1490e7006657ea56'

@@ -40,18 +40,18 @@ function freePort(): Promise<number> {
   })
 }
 
-/** Starts one for the tests of one file, and ends it after them. `settings` are lines of its configuration file, `env` its other settings. */
-export async function startTill(settings = '', env: Record<string, string> = {}): Promise<Server> {
+/** Starts one for the tests of one file, and ends it after them. `settings` are lines at the end of its configuration file, `more` of its section for the server. */
+export async function startTill(settings = '', more = ''): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'till-dashboard-'))
   const port = await freePort()
-  writeFileSync(join(folder, 'till.toml'), `[server]\nlisten = "127.0.0.1:${port}"\ndrain_s = 0\n[webhooks]\nallow_private_addresses = true\n${settings}`)
+  writeFileSync(join(folder, 'till.toml'), `[server]\nlisten = "127.0.0.1:${port}"\ndrain_s = 0\n${more}\n[webhooks]\nallow_private_addresses = true\n${settings}`)
   const till = async (...args: string[]) => (await promisify(execFile)(TILL, [...args, '--config', 'till.toml'], { cwd: folder, env: {} })).stdout
   const made = JSON.parse(await till('account', 'create', '--name', 'Northwind Books', '--owner', OWNER, '--operator', '--json')) as {
     account: string
     dashboard_link: string
     test: { secret_key: string }
   }
-  const server = spawn(TILL, ['serve', '--config', 'till.toml'], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'], env: { TILL_LOG: 'error', ...env } })
+  const server = spawn(TILL, ['serve', '--config', 'till.toml'], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'], env: { TILL_LOG: 'error' } })
   afterAll(() => {
     server.kill()
     rmSync(folder, { recursive: true, force: true })

@@ -55,7 +55,7 @@ export default function WebhooksScreen() {
           <div class="duo">
             <Card title={says.url}>
               <div class="stack">
-                <p class="mono">{webhook_url ?? says.noUrl}</p>
+                <p class={webhook_url === null ? 'dim' : 'mono'}>{webhook_url ?? says.noUrl}</p>
                 {may('webhooks.write') && !isWaiting('webhook_url') && <UrlForm key={webhook_url} now={webhook_url} onDone={reload} />}
               </div>
             </Card>
