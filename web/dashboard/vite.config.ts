@@ -21,8 +21,9 @@ export default defineConfig({
           groups: [
             // All that every screen begins with in one file; the screens of a folder are a file of their own.
             { name: 'page', tags: ['$initial'], priority: 4 },
-            // What several screens share: lists, forms, charts, and computing addresses.
+            // What several screens share: lists, forms, charts, texts of what is set up, and computing addresses.
             { name: 'parts', test: /dashboard.src.parts|shared.(money|time|parts)/, priority: 3 },
+            { name: 'setup', test: /dashboard.src.texts.(en-)?setup/, priority: 2 },
             { name: 'addresses', test: /shared.chain.(networks|payee|verify|evm)/, priority: 2 },
             { name: (id) => /dashboard.src.screens.(\w+)/.exec(id)?.[1] ?? null, priority: 1 },
           ],

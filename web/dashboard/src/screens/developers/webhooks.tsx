@@ -13,10 +13,11 @@ import { Submit, TextField, useForm } from '../../parts/form.tsx'
 import { Card } from '../../parts/head.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { toast } from '../../parts/toast.tsx'
+import { setup } from '../../texts/setup.ts'
 import { t } from '../../texts/t.ts'
 import { DevelopersHead } from './tabs.tsx'
 
-const says = t.developers.webhooks
+const says = setup.developers.webhooks
 
 export default function WebhooksScreen() {
   const settings = useData(() => get<MerchantSettings>('/merchant/settings'))

@@ -16,12 +16,13 @@ import { Tag } from '../../parts/tag.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { Day, Moment, Time } from '../../parts/values.tsx'
 import '../../style/setup.css'
+import { setup } from '../../texts/setup.ts'
 import { t } from '../../texts/t.ts'
 import { browserOf } from './browser.ts'
 import { Codes } from './codes.tsx'
 import { SignIns } from './sign-ins.tsx'
 
-const says = t.security
+const says = setup.security
 
 export default function SecurityScreen() {
   who.use()
@@ -33,7 +34,7 @@ export default function SecurityScreen() {
   const user = session()?.user
   return (
     <>
-      <Head title={says.title} />
+      <Head title={t.setup.security} />
       {user?.passkeys === 0 && <Notice tone="warn" title={says.noPasskey}>{says.noPasskeyText}</Notice>}
       <Loaded of={passkeys}>{({ data }) => <Passkeys passkeys={data} onDone={refresh} />}</Loaded>
       {user && <Codes user={user} />}

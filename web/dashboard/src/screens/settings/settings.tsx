@@ -14,10 +14,11 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { toast } from '../../parts/toast.tsx'
 import '../../style/setup.css'
+import { setup } from '../../texts/setup.ts'
 import { t } from '../../texts/t.ts'
 import { changed, percent, readPercent } from './values.ts'
 
-const says = t.settings
+const says = setup.settings
 type Asset = List_Asset['data'][number]
 
 export default function SettingsScreen() {
@@ -26,7 +27,7 @@ export default function SettingsScreen() {
   const assets = useData(() => get<List<Asset>>('/assets', { limit: 100 }))
   return (
     <>
-      <Head title={says.title} />
+      <Head title={t.setup.settings} />
       <Loaded of={settings}>
         {(value) =>
           may('settings.write') ? (
