@@ -21,8 +21,9 @@ export default defineConfig({
           groups: [
             // All that every screen begins with in one file.
             { name: 'page', tags: ['$initial'], priority: 4 },
-            // What several screens share: lists, forms, charts, and computing addresses.
+            // What several screens share: lists, forms, charts, texts of what is set up, and computing addresses.
             { name: 'parts', test: /dashboard.src.parts|shared.(money|time|parts)/, priority: 3 },
+            { name: 'setup', test: /dashboard.src.texts.(en-)?setup/, priority: 2 },
             { name: 'addresses', test: /shared.chain.(networks|payee|verify|evm)/, priority: 2 },
             // Screens of one kind come together: small files alone compress badly, and whoever opens a list opens its rows.
             { name: (id: string) => /dashboard.src.screens.(\w+)/.exec(id)?.[1] ?? null, test: /dashboard.src.screens/, priority: 1 },

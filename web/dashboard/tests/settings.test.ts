@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { paramOf } from '../src/api/problem.ts'
 import { placeOf } from '../src/screens/notices/places.ts'
 import { changed, percent, readPercent } from '../src/screens/settings/values.ts'
-import { en } from '../src/texts/en.ts'
+import { enSetup } from '../src/texts/en-setup.ts'
 
 test('percent is written and read without rounding', () => {
   for (const [hundredths, text] of [
@@ -42,7 +42,7 @@ test('every action of the audit log has its words', () => {
   const code = readFileSync(new URL('../../../crates/core/src/actor.rs', import.meta.url), 'utf8')
   const actions = [...code.matchAll(/Action::\w+ => "([\w.]+)"/g)].map(([, name]) => name as string)
   expect(actions.length).toBeGreaterThan(30)
-  expect(Object.keys(en.audit.actions).sort()).toEqual(actions.sort())
+  expect(Object.keys(enSetup.audit.actions).sort()).toEqual(actions.sort())
 })
 
 test('a notice leads to what it is about', () => {

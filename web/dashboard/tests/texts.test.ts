@@ -1,7 +1,8 @@
-// Every text for people stands in texts/en.ts.
+// Every text for people stands in texts/en.ts and en-setup.ts.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { enSetup } from '../src/texts/en-setup.ts'
 import { en } from '../src/texts/en.ts'
 
 const src = new URL('../src/', import.meta.url)
@@ -25,6 +26,7 @@ test('texts say nothing twice over and shout at nobody', () => {
     else if (value && typeof value === 'object') Object.values(value).forEach(collect)
   }
   collect(en)
+  collect(enSetup)
   expect(all.length).toBeGreaterThan(100)
   for (const text of all) {
     expect(text, text).not.toMatch(/!|\b(oops|please|blockchain|on-chain|mempool)\b/i)

@@ -88,6 +88,14 @@ test('a live destination: first at once, then waiting, seen and cancelled by ano
   await page.getByText(ENDS.second).waitFor({ timeout: (DELAY_S + 20) * 1_000 })
   await page.getByText('EVM destination changes in').waitFor({ state: 'detached' })
   await look(page, 'destinations')
+
+  // The webhook address waits in the same way.
+  await open(owner, '/developers/webhooks')
+  await page.getByLabel('Address of your server').fill('http://localhost:9/hooks')
+  await page.getByRole('button', { name: 'Ask for the change' }).click()
+  await page.getByRole('button', { name: 'Use passkey' }).click()
+  await page.getByText('The webhook address changes in').waitFor()
+  await look(page, 'webhooks-waiting')
   expectCalm(other.page)
   await other.close()
   await owner.close()
@@ -107,4 +115,24 @@ test('an address that is none is not shown, whoever says so; a viewer has no but
   expect(await page.getByRole('link', { name: /^(Change|Add)/ }).count()).toBe(0)
   await look(page, 'destinations-lying')
   await viewer.close()
+})
+
+test('test mode rehearses a change with its own clock; an account key is shown with its first address', { timeout: 120_000 }, async () => {
+  const developer = await member('developer@example.com', 'developer')
+  const { page } = developer
+  const to = (path: string) => `${server.origin}/dashboard/test${path}`
+  await page.goto(to('/destinations/bip122'))
+  await page.getByText('The first receiving address').waitFor()
+  await look(page, 'destination-bitcoin')
+  await page.goto(to('/destinations/eip155'))
+  await page.getByLabel('New address').fill(SECOND)
+  await page.getByLabel('I compared the whole address').check()
+  await page.getByLabel('When').selectOption('86400')
+  await page.getByRole('button', { name: 'Ask for the change' }).click()
+  await page.getByText('by the clock of test mode').waitFor()
+  await page.getByText(/^(1 day|23 hours)/).waitFor()
+  await look(page, 'destinations-test')
+  await server.call('POST', '/v1/test_helpers/clock', { advance_seconds: 90_000 })
+  await page.getByText(ENDS.second).waitFor({ timeout: 30_000 })
+  await developer.close()
 })

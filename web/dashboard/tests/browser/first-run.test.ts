@@ -65,7 +65,7 @@ test('Home shows what came in; live mode that is not there says so', async () =>
   await look(page, 'home')
 
   // Live mode is asked for first: the page says so, and keeps its place.
-  await page.getByRole('navigation', { name: 'Main' }).first().getByRole('link', { name: 'Live' }).click()
+  await page.getByRole('navigation', { name: 'Main' }).first().getByRole('link', { name: 'Live', exact: true }).click()
   await page.getByText('This server takes test payments only', { exact: true }).waitFor()
   await owner.close()
 })

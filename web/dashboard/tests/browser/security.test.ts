@@ -34,6 +34,10 @@ test('a passkey is renamed, codes are set up, another browser is signed out', as
   await dialog.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Work laptop').waitFor()
 
+  await page.getByLabel('Name (optional)').fill('Ada')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved', { exact: true }).waitFor()
+
   await page.getByRole('button', { name: 'Set up codes' }).click()
   await page.getByRole('button', { name: 'Use passkey' }).click()
   const secret = await page.locator('code.one').innerText()

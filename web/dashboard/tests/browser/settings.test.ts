@@ -1,5 +1,6 @@
 // Settings of a mode, the organisation's name, the audit log, notices.
 
+import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { startTill } from './server.ts'
 import { arrive, heading, look, person } from './visit.ts'
@@ -35,6 +36,11 @@ test('settings are changed field by field, and the log says so', async () => {
   await page.getByLabel('Name', { exact: true }).fill('Northwind & Daughters')
   await page.getByRole('button', { name: 'Rename' }).click()
   await page.getByText('Northwind & Daughters').first().waitFor()
+
+  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download config.json' }).click()])
+  expect(file.suggestedFilename()).toBe('config.json')
+  const config = JSON.parse(await text(await file.createReadStream())) as Record<string, unknown>
+  expect(JSON.stringify(config)).toContain('0x')
 
   await page.goto(to('/audit'))
   await page.getByRole('row').filter({ hasText: 'Organisation renamed' }).waitFor()

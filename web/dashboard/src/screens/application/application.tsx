@@ -15,11 +15,12 @@ import { Notice } from '../../parts/notice.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { Moment } from '../../parts/values.tsx'
 import '../../style/setup.css'
+import { setup } from '../../texts/setup.ts'
 import { t } from '../../texts/t.ts'
 import { countries } from './countries.ts'
 import { ApplicationFacts, ApplicationStatus } from './facts.tsx'
 
-const says = t.application
+const says = setup.application
 
 export default function ApplicationScreen() {
   const application = useData(async () => {
@@ -30,7 +31,7 @@ export default function ApplicationScreen() {
   })
   return (
     <>
-      <Head title={says.title} beside={application.value && <ApplicationStatus status={application.value.status} />} />
+      <Head title={t.setup.application} beside={application.value && <ApplicationStatus status={application.value.status} />} />
       <Loaded of={application}>
         {(value) => (
           <>

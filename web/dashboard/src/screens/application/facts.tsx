@@ -3,10 +3,11 @@ import type { Glyph } from '../../parts/icon.tsx'
 import type { Tone } from '../../parts/notice.tsx'
 import { Tag } from '../../parts/tag.tsx'
 import { grouped } from '../../parts/values.tsx'
+import { setup } from '../../texts/setup.ts'
 import { t } from '../../texts/t.ts'
 import { countryName } from './countries.ts'
 
-const says = t.application
+const says = setup.application
 
 const STATUSES: Record<string, [Tone, Glyph]> = {
   draft: ['plain', 'doc'],

@@ -9,10 +9,11 @@ import { ChoiceFilter, DataList, Filters, SearchFilter } from '../../parts/list.
 import { Tag } from '../../parts/tag.tsx'
 import { Moment } from '../../parts/values.tsx'
 import '../../style/setup.css'
+import { setup } from '../../texts/setup.ts'
 import { t } from '../../texts/t.ts'
 import { browserOf } from '../security/browser.ts'
 
-const says = t.audit
+const says = setup.audit
 type Event = List_AuditEvent['data'][number]
 
 export default function AuditScreen() {
@@ -21,7 +22,7 @@ export default function AuditScreen() {
   const people = (members.value?.data ?? []).map((member): [string, string] => [member.id, member.email])
   return (
     <>
-      <Head title={says.title} />
+      <Head title={t.setup.audit} />
       <p class="dim narrow-pane">{says.text}</p>
       <Filters>
         <SearchFilter name="target" label={says.find} />
@@ -32,7 +33,7 @@ export default function AuditScreen() {
       </Filters>
       <DataList
         page={page}
-        label={says.title}
+        label={t.setup.audit}
         idOf={(event) => event.id}
         columns={[
           { head: says.what, cell: (event) => <What event={event} /> },

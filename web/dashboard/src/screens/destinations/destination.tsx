@@ -16,16 +16,17 @@ import { Notice } from '../../parts/notice.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { Moment } from '../../parts/values.tsx'
 import '../../style/setup.css'
+import { setup } from '../../texts/setup.ts'
 import { t } from '../../texts/t.ts'
 import { type FamilyName, isFamily } from './families.ts'
 import { Destination, useRead } from './shown.tsx'
 
-const says = t.destinations
+const says = setup.destinations
 type One = List_Destination['data'][number]
 
 export default function DestinationScreen({ family }: { family: string }) {
   const list = useData(() => get<List<One>>('/dashboard/destinations'))
-  const up = { to: '/destinations', label: says.title }
+  const up = { to: '/destinations', label: t.setup.destinations }
   if (!isFamily(family)) {
     return (
       <>

@@ -13,11 +13,12 @@ import { Icon } from '../../parts/icon.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Tag } from '../../parts/tag.tsx'
 import { Moment } from '../../parts/values.tsx'
+import { setup } from '../../texts/setup.ts'
 import { t } from '../../texts/t.ts'
 import { isFamily } from './families.ts'
 import { Destination } from './shown.tsx'
 
-const says = t.destinations
+const says = setup.destinations
 const LOOK_MS = 5_000
 
 type One = List_Destination['data'][number]
@@ -32,7 +33,7 @@ export default function DestinationsScreen() {
   const waiting = pending.value?.changes.filter((change) => change.kind === 'destination') ?? []
   return (
     <>
-      <Head title={says.title} />
+      <Head title={t.setup.destinations} />
       <p class="dim narrow-pane">{mode === 'live' ? says.textLive : says.textTest}</p>
       {waiting.map((change) => (
         <Waiting key={change.id} change={change} aheadMs={pending.value?.aheadMs ?? 0} title={says.changesIn(says.families[change.family ?? ''] ?? '')} says={says.meanwhile} onCancelled={reload}>

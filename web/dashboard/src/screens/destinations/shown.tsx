@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { Address, shortened } from '#shared/parts/address.tsx'
 import { type Mode, usePlace } from '../../app/router.ts'
 import { Notice } from '../../parts/notice.tsx'
-import { t } from '../../texts/t.ts'
+import { setup } from '../../texts/setup.ts'
 import { type FamilyName, type Read, readDestination } from './families.ts'
 
 /** What is computed from a text: undefined while that is under way, null when it is no destination. */
@@ -25,7 +25,7 @@ export function useRead(family: FamilyName, text: string): Read | null | undefin
 export function Destination({ family, said, isShort = false }: { family: FamilyName; said: string; isShort?: boolean }) {
   const read = useRead(family, said)
   if (read === undefined) return null
-  if (read?.address !== said) return <Notice tone="bad" title={t.destinations.untrue}>{t.destinations.untrueText}</Notice>
+  if (read?.address !== said) return <Notice tone="bad" title={setup.destinations.untrue}>{setup.destinations.untrueText}</Notice>
   return isShort ? (
     <code class="mono" title={said}>
       {shortened(said)}

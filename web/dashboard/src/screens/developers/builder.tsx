@@ -5,11 +5,12 @@ import { api } from '../../app/server.ts'
 import { CopyButton } from '../../parts/copy.tsx'
 import { SelectField, TextField, useForm } from '../../parts/form.tsx'
 import { Card } from '../../parts/head.tsx'
+import { setup } from '../../texts/setup.ts'
 import { t } from '../../texts/t.ts'
 import { type Call, CALLS, curl, fieldsOf, isTestKey } from './curl.ts'
 import { DevelopersHead } from './tabs.tsx'
 
-const says = t.developers.builder
+const says = setup.developers.builder
 
 const EXAMPLES: Record<string, string> = { amount: '25.00', currency: 'USD' }
 

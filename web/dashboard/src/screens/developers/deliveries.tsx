@@ -10,12 +10,12 @@ import { ChoiceFilter, DataList, Filters, SearchFilter } from '../../parts/list.
 import { Loaded } from '../../parts/loaded.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { Time } from '../../parts/values.tsx'
-import { t } from '../../texts/t.ts'
+import { setup } from '../../texts/setup.ts'
 import { Answer } from './answer.tsx'
 import { byDay } from './health.ts'
 import { DevelopersHead } from './tabs.tsx'
 
-const says = t.developers.deliveries
+const says = setup.developers.deliveries
 const DAYS = 7
 /** The chart counts at most this many deliveries, and says so. */
 const COUNTED = 300

@@ -13,10 +13,10 @@ import { Empty, Loaded } from '../../parts/loaded.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { Moment } from '../../parts/values.tsx'
 import { hasScreen } from '../../screens.ts'
-import { t } from '../../texts/t.ts'
+import { setup } from '../../texts/setup.ts'
 import { Answer } from './answer.tsx'
 
-const says = t.developers.deliveries
+const says = setup.developers.deliveries
 const LOOK_MS = 5_000
 
 export default function EventScreen({ id }: { id: string }) {

@@ -3,7 +3,7 @@
 import type { WebhookDelivery } from '#shared/api/types.ts'
 import { utcDay } from '#shared/time.ts'
 import type { Point } from '../../parts/chart.tsx'
-import { t } from '../../texts/t.ts'
+import { setup } from '../../texts/setup.ts'
 
 const DAY_MS = 86_400_000
 
@@ -18,7 +18,7 @@ export function byDay(deliveries: Pick<WebhookDelivery, 'created_at' | 'status'>
       label: utcDay(new Date(day * DAY_MS)),
       size: those.length,
       text: String(those.length),
-      more: failed === 0 ? '' : t.developers.deliveries.ofThemFailed(failed),
+      more: failed === 0 ? '' : setup.developers.deliveries.ofThemFailed(failed),
       isOpen: day === today,
     }
   })

@@ -17,10 +17,11 @@ import { Notice } from '../../parts/notice.tsx'
 import { Tag } from '../../parts/tag.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { Day, Time } from '../../parts/values.tsx'
+import { setup } from '../../texts/setup.ts'
 import { t } from '../../texts/t.ts'
 import { DevelopersHead } from './tabs.tsx'
 
-const says = t.developers.keys
+const says = setup.developers.keys
 
 export default function KeysScreen() {
   const { mode } = usePlace()
@@ -113,7 +114,7 @@ function columns(page: Page<ApiKey>, took: (key: ApiKey) => void): Column<ApiKey
             {says.seen}
           </Tag>
         ) : (
-          <code class="mono">{key.hint}</code>
+          <code class="mono nowrap">{key.hint}</code>
         ),
     },
     { head: says.by, cell: (key) => (key.created_by.type === 'cli' ? says.byShell : (key.created_by.email ?? key.created_by.id)) },

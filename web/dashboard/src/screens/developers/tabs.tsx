@@ -4,6 +4,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { Tabs } from '../../parts/list.tsx'
 import { api } from '../../app/server.ts'
 import '../../style/setup.css'
+import { setup } from '../../texts/setup.ts'
 import { t } from '../../texts/t.ts'
 
 /** The reference lies beside the API. */
@@ -13,19 +14,19 @@ const REFERENCE = new URL('../docs', `${api}/`).href
 export function DevelopersHead() {
   return (
     <>
-      <Head title={t.developers.title}>
+      <Head title={t.setup.developers}>
         <a class="btn" href={REFERENCE} target="_blank" rel="noreferrer">
           <Icon name="out" />
-          {t.developers.reference}
+          {setup.developers.reference}
         </a>
       </Head>
       <Tabs
-        label={t.developers.title}
+        label={t.setup.developers}
         tabs={[
-          ...(may('keys.read') ? [{ to: '/developers/keys', label: t.developers.keys.title }] : []),
-          { to: '/developers', label: t.developers.deliveries.title },
-          { to: '/developers/webhooks', label: t.developers.webhooks.title },
-          { to: '/developers/requests', label: t.developers.builder.title },
+          ...(may('keys.read') ? [{ to: '/developers/keys', label: setup.developers.keys.title }] : []),
+          { to: '/developers', label: setup.developers.deliveries.title },
+          { to: '/developers/webhooks', label: setup.developers.webhooks.title },
+          { to: '/developers/requests', label: setup.developers.builder.title },
         ]}
       />
     </>

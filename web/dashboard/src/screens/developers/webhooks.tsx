@@ -13,10 +13,11 @@ import { Submit, TextField, useForm } from '../../parts/form.tsx'
 import { Card } from '../../parts/head.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { toast } from '../../parts/toast.tsx'
+import { setup } from '../../texts/setup.ts'
 import { t } from '../../texts/t.ts'
 import { DevelopersHead } from './tabs.tsx'
 
-const says = t.developers.webhooks
+const says = setup.developers.webhooks
 
 export default function WebhooksScreen() {
   const settings = useData(() => get<MerchantSettings>('/merchant/settings'))
@@ -55,7 +56,7 @@ export default function WebhooksScreen() {
           <div class="duo">
             <Card title={says.url}>
               <div class="stack">
-                <p class="mono">{webhook_url ?? says.noUrl}</p>
+                <p class={webhook_url === null ? 'dim' : 'mono'}>{webhook_url ?? says.noUrl}</p>
                 {may('webhooks.write') && !isWaiting('webhook_url') && <UrlForm key={webhook_url} now={webhook_url} onDone={reload} />}
               </div>
             </Card>

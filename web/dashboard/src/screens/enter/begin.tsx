@@ -55,7 +55,7 @@ export default function Begin() {
       </form>
       {session()?.user.operator && (
         <p>
-          <a href={href('/operator', 'test')}>{t.operator.only}</a>
+          <a href={href('/operator', 'test')}>{t.setup.onlyServer}</a>
         </p>
       )}
     </EnterFrame>

@@ -11,10 +11,11 @@ import { Tag } from '../../parts/tag.tsx'
 import { Moment } from '../../parts/values.tsx'
 import { hasScreen } from '../../screens.ts'
 import '../../style/setup.css'
+import { setup } from '../../texts/setup.ts'
 import { t } from '../../texts/t.ts'
 import { placeOf } from './places.ts'
 
-const says = t.notices
+const says = setup.notices
 
 export default function NoticesScreen() {
   const page = useList<Notice>('/dashboard/notices')
@@ -25,11 +26,11 @@ export default function NoticesScreen() {
   }
   return (
     <>
-      <Head title={says.title}>{unread.length > 0 && <Action run={() => read(unread)}>{says.readAll}</Action>}</Head>
+      <Head title={t.setup.notices}>{unread.length > 0 && <Action run={() => read(unread)}>{says.readAll}</Action>}</Head>
       <p class="dim narrow-pane">{says.text}</p>
       <DataList
         page={page}
-        label={says.title}
+        label={t.setup.notices}
         idOf={(notice) => notice.id}
         columns={[
           { head: says.what, cell: (notice) => <What notice={notice} /> },

@@ -10,10 +10,10 @@ import { Notice } from '../../parts/notice.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { Moment } from '../../parts/values.tsx'
 import '../../style/setup.css'
-import { t } from '../../texts/t.ts'
+import { setup } from '../../texts/setup.ts'
 import { ApplicationFacts, ApplicationStatus } from '../application/facts.tsx'
 
-const says = t.operator.applications
+const says = setup.operator.applications
 
 export default function ReviewScreen({ id }: { id: string }) {
   const application = useData(() => get<ReviewedApplication>(`/dashboard/operator/applications/${segment(id)}`), [id])

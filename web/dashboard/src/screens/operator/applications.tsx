@@ -2,12 +2,12 @@ import type { ReviewedApplication } from '#shared/api/types.ts'
 import { useList } from '../../api/data.ts'
 import { ChoiceFilter, DataList, Filters } from '../../parts/list.tsx'
 import { Time } from '../../parts/values.tsx'
-import { t } from '../../texts/t.ts'
+import { setup } from '../../texts/setup.ts'
 import { countryName } from '../application/countries.ts'
 import { ApplicationStatus } from '../application/facts.tsx'
 import { OperatorHead } from './tabs.tsx'
 
-const says = t.operator.applications
+const says = setup.operator.applications
 
 export default function ApplicationsScreen() {
   const page = useList<ReviewedApplication>('/dashboard/operator/applications', ['status'])
@@ -15,7 +15,7 @@ export default function ApplicationsScreen() {
     <>
       <OperatorHead />
       <Filters>
-        <ChoiceFilter name="status" label={says.status} options={Object.entries(t.application.statuses)} />
+        <ChoiceFilter name="status" label={says.status} options={Object.entries(setup.application.statuses)} />
       </Filters>
       <DataList
         page={page}
@@ -25,8 +25,8 @@ export default function ApplicationsScreen() {
         columns={[
           { head: says.organization, cell: (one) => <b>{one.organization.name}</b> },
           { head: says.status, cell: (one) => <ApplicationStatus status={one.status} /> },
-          { head: t.application.fields.business_name, cell: (one) => one.business_name, isClipped: true },
-          { head: t.application.fields.country, cell: (one) => one.country && countryName(one.country), isWide: true },
+          { head: setup.application.fields.business_name, cell: (one) => one.business_name, isClipped: true },
+          { head: setup.application.fields.country, cell: (one) => one.country && countryName(one.country), isWide: true },
           { head: says.submitted, cell: (one) => (one.submitted_at ? <Time at={one.submitted_at} /> : null), isEnd: true },
         ]}
         empty={{ glyph: 'doc', title: says.none, text: says.noneText }}

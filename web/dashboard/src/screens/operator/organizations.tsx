@@ -15,10 +15,11 @@ import { Notice } from '../../parts/notice.tsx'
 import { Tag } from '../../parts/tag.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { Time } from '../../parts/values.tsx'
+import { setup } from '../../texts/setup.ts'
 import { t } from '../../texts/t.ts'
 import { OperatorHead } from './tabs.tsx'
 
-const says = t.operator.organizations
+const says = setup.operator.organizations
 
 export default function OrganizationsScreen() {
   const page = useList<OperatedOrganization>('/dashboard/operator/organizations', ['name', 'disabled'])
@@ -36,11 +37,11 @@ export default function OrganizationsScreen() {
         <Card title={says.made(made.name)}>
           <div class="stack">
             {made.invite.link === null ? (
-              <Notice tone="ok" title={t.team.mailed(made.invite.email)} />
+              <Notice tone="ok" title={setup.team.mailed(made.invite.email)} />
             ) : (
               <>
-                <p>{t.team.passOn(made.invite.email)}</p>
-                <CopyField label={t.team.link} value={made.invite.link} isSecret />
+                <p>{setup.team.passOn(made.invite.email)}</p>
+                <CopyField label={setup.team.link} value={made.invite.link} isSecret />
               </>
             )}
           </div>

@@ -11,10 +11,11 @@ import { Card } from '../../parts/head.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Notice, type Tone } from '../../parts/notice.tsx'
 import { Time } from '../../parts/values.tsx'
+import { setup } from '../../texts/setup.ts'
 import { t } from '../../texts/t.ts'
 import { OperatorHead } from './tabs.tsx'
 
-const says = t.operator.server
+const says = setup.operator.server
 const LOOK_MS = 10_000
 const HEALTH: Record<string, Tone> = { ok: 'ok', simulated: 'plain', behind: 'warn', halted: 'bad' }
 

@@ -2,18 +2,19 @@ import type { ComponentChildren } from 'preact'
 import { Head } from '../../parts/head.tsx'
 import { Tabs } from '../../parts/list.tsx'
 import '../../style/setup.css'
+import { setup } from '../../texts/setup.ts'
 import { t } from '../../texts/t.ts'
 
 export function OperatorHead({ children }: { children?: ComponentChildren }) {
   return (
     <>
-      <Head title={t.operator.title}>{children}</Head>
+      <Head title={t.setup.operator}>{children}</Head>
       <Tabs
-        label={t.operator.title}
+        label={t.setup.operator}
         tabs={[
-          { to: '/operator', label: t.operator.applications.title },
-          { to: '/operator/organizations', label: t.operator.organizations.title },
-          { to: '/operator/server', label: t.operator.server.title },
+          { to: '/operator', label: setup.operator.applications.title },
+          { to: '/operator/organizations', label: setup.operator.organizations.title },
+          { to: '/operator/server', label: setup.operator.server.title },
         ]}
       />
     </>

@@ -11,9 +11,10 @@ import { Submit, TextField, useForm } from '../../parts/form.tsx'
 import { Card } from '../../parts/head.tsx'
 import { Tag } from '../../parts/tag.tsx'
 import { toast } from '../../parts/toast.tsx'
+import { setup } from '../../texts/setup.ts'
 import { t } from '../../texts/t.ts'
 
-const says = t.security.codes
+const says = setup.security.codes
 
 export function Codes({ user }: { user: User }) {
   const [setup, setSetup] = useState<TotpSetup | null>(null)

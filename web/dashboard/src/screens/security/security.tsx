@@ -16,12 +16,13 @@ import { Tag } from '../../parts/tag.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { Day, Moment, Time } from '../../parts/values.tsx'
 import '../../style/setup.css'
+import { setup } from '../../texts/setup.ts'
 import { t } from '../../texts/t.ts'
 import { browserOf } from './browser.ts'
 import { Codes } from './codes.tsx'
 import { SignIns } from './sign-ins.tsx'
 
-const says = t.security
+const says = setup.security
 
 export default function SecurityScreen() {
   who.use()
@@ -33,13 +34,29 @@ export default function SecurityScreen() {
   const user = session()?.user
   return (
     <>
-      <Head title={says.title} />
+      <Head title={t.setup.security} />
       {user?.passkeys === 0 && <Notice tone="warn" title={says.noPasskey}>{says.noPasskeyText}</Notice>}
       <Loaded of={passkeys}>{({ data }) => <Passkeys passkeys={data} onDone={refresh} />}</Loaded>
       {user && <Codes user={user} />}
+      {user && <You user={user} />}
       <Sessions />
       <SignIns />
     </>
+  )
+}
+
+function You({ user }: { user: User }) {
+  const form = useForm({ name: user.name ?? '' }, async ({ name }) => {
+    updateUser(await post<User>('/dashboard/user', { name: name.trim() || null }))
+    toast(t.common.saved)
+  })
+  return (
+    <Card title={says.you}>
+      <form class="form" onSubmit={form.submit}>
+        <TextField form={form} name="name" label={t.common.name} hint={says.nameHint} maxLength={100} isOptional autocomplete="name" />
+        <Submit form={form}>{t.common.save}</Submit>
+      </form>
+    </Card>
   )
 }
 

@@ -5,10 +5,10 @@ import { useList } from '../../api/data.ts'
 import { DataList } from '../../parts/list.tsx'
 import { Tag } from '../../parts/tag.tsx'
 import { Moment } from '../../parts/values.tsx'
-import { t } from '../../texts/t.ts'
+import { setup } from '../../texts/setup.ts'
 import { browserOf } from './browser.ts'
 
-const says = t.security
+const says = setup.security
 
 export function SignIns() {
   const page = useList<List_AuditEvent['data'][number]>('/dashboard/sign_ins')

@@ -3,20 +3,22 @@
 
 import type { List_Asset, MerchantSettings, Organization } from '#shared/api/types.ts'
 import { networkName } from '#shared/chain/networks.ts'
-import { get, type List, post } from '../../api/client.ts'
+import { get, type List, post, response } from '../../api/client.ts'
 import { type Data, useData } from '../../api/data.ts'
 import { may, organization, updateOrganization } from '../../api/session.ts'
 import { usePlace } from '../../app/router.ts'
+import { Action } from '../../parts/action.tsx'
 import { Submit, TextField, TickField, useForm } from '../../parts/form.tsx'
 import { Card, Head } from '../../parts/head.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { toast } from '../../parts/toast.tsx'
 import '../../style/setup.css'
+import { setup } from '../../texts/setup.ts'
 import { t } from '../../texts/t.ts'
 import { changed, percent, readPercent } from './values.ts'
 
-const says = t.settings
+const says = setup.settings
 type Asset = List_Asset['data'][number]
 
 export default function SettingsScreen() {
@@ -25,7 +27,7 @@ export default function SettingsScreen() {
   const assets = useData(() => get<List<Asset>>('/assets', { limit: 100 }))
   return (
     <>
-      <Head title={says.title} />
+      <Head title={t.setup.settings} />
       <Loaded of={settings}>
         {(value) =>
           may('settings.write') ? (
@@ -35,6 +37,7 @@ export default function SettingsScreen() {
           )
         }
       </Loaded>
+      <OwnPage />
       <Name />
     </>
   )
@@ -121,6 +124,25 @@ function Mode({ value, settings, assets }: { value: MerchantSettings; settings: 
         </div>
       </Card>
     </form>
+  )
+}
+
+/** The file that a payment page on the merchant's own server begins with. */
+function OwnPage() {
+  const download = async () => {
+    const link = document.createElement('a')
+    link.href = URL.createObjectURL(await (await response('/dashboard/checkout_config')).blob())
+    link.download = 'config.json'
+    link.click()
+    URL.revokeObjectURL(link.href)
+  }
+  return (
+    <Card title={says.page}>
+      <div class="says-and-does">
+        <p class="dim">{says.pageText}</p>
+        <Action run={download}>{says.pageFile}</Action>
+      </div>
+    </Card>
   )
 }
 

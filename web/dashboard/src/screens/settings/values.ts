@@ -1,7 +1,7 @@
 // Hundredths of a percent, as the API counts them, and percent, as people do. Text all the way: nothing is rounded.
 
 import { Refused } from '#shared/api/ask.ts'
-import { t } from '../../texts/t.ts'
+import { setup } from '../../texts/setup.ts'
 
 /** 50 becomes `0.5`. */
 export function percent(hundredths: number): string {
@@ -15,7 +15,7 @@ export function readPercent(text: string): number | null {
   if (given === '') return null
   const read = /^(\d{1,3})(?:\.(\d{1,2}))?$/.exec(given)
   const hundredths = read ? Number(`${read[1]}${(read[2] ?? '').padEnd(2, '0')}`) : Number.NaN
-  if (!(hundredths <= 10_000)) throw new Refused(400, 'parameter_invalid', null, { message: t.settings.notPercent, param: 'underpay_tolerance_bps', requestId: null })
+  if (!(hundredths <= 10_000)) throw new Refused(400, 'parameter_invalid', null, { message: setup.settings.notPercent, param: 'underpay_tolerance_bps', requestId: null })
   return hundredths
 }
 

@@ -15,10 +15,11 @@ import { Notice } from '../../parts/notice.tsx'
 import { Tag } from '../../parts/tag.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { Day } from '../../parts/values.tsx'
+import { setup } from '../../texts/setup.ts'
 import { t } from '../../texts/t.ts'
 import { rolesToGive } from './team.tsx'
 
-const says = t.team
+const says = setup.team
 
 export function Invitations({ invites }: { invites: Data<List<Invite> | null> }) {
   const [made, setMade] = useState<Invite | null>(null)

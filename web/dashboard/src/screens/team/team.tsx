@@ -18,10 +18,11 @@ import { Tag } from '../../parts/tag.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { Day, Time } from '../../parts/values.tsx'
 import '../../style/setup.css'
+import { setup } from '../../texts/setup.ts'
 import { t } from '../../texts/t.ts'
 import { Invitations } from './invitations.tsx'
 
-const says = t.team
+const says = setup.team
 
 /** What an admin may give: every role but the owner's. */
 export const rolesToGive = (mine: string | null | undefined) => ROLES.filter((role) => mine === 'owner' || role !== 'owner')
@@ -31,7 +32,7 @@ export default function TeamScreen() {
   const invites = useData(async () => (may('members.write') ? get<List<Invite>>('/dashboard/invites', { limit: 100 }) : null))
   return (
     <>
-      <Head title={says.title} />
+      <Head title={t.setup.team} />
       <p class="dim narrow-pane">{says.text}</p>
       <Loaded of={members}>
         {({ data }) => (
