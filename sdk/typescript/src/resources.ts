@@ -19,6 +19,8 @@ import type {
   CreateSubscriptionRequest,
   Customer,
   DeliveryStatus,
+  Event,
+  EventType,
   ExchangeList,
   Invoice,
   InvoiceEvent,
@@ -103,6 +105,17 @@ export interface PaymentsListParams {
   status?: PaymentStatus
   asset?: string
   tx_hash?: string
+}
+
+export interface EventsListParams {
+  limit?: number
+  /** The previous page's `next_cursor`. */
+  cursor?: string
+  type?: EventType
+  /** The first moment of `created_at`, as an RFC 3339 date-time or a date (midnight UTC). */
+  from?: string
+  /** The moment after the last. */
+  to?: string
 }
 
 export interface WebhookDeliveriesListParams {
@@ -277,6 +290,25 @@ export class PaymentsResource {
   }
 }
 
+export class EventsResource {
+  readonly #client: Requests
+
+  constructor(client: Requests) {
+    this.#client = client
+  }
+
+  /**
+   * List events, newest first.
+   * What webhooks deliver, whether or not a webhook URL was set when it happened: for a server that missed some. An event is kept
+   * for 400 days unless the server's operator says otherwise. A deposit address that its invoice has lost since is null.
+   * Events of one moment may appear a little later than newer ones: who follows the log reads its last minute again, and tells
+   * what it knows already by `id`.
+   */
+  list(params: EventsListParams = {}, options: RequestOptions = {}): Pages<Event> {
+    return this.#client.pages({ method: 'GET', path: `/v1/events`, query: params }, options)
+  }
+}
+
 export class WebhookDeliveriesResource {
   readonly #client: Requests
 
@@ -286,7 +318,7 @@ export class WebhookDeliveriesResource {
 
   /**
    * List webhook deliveries, newest first.
-   * One object per attempt.
+   * One object per attempt. Members who may not change the webhook URL see its host alone.
    */
   list(params: WebhookDeliveriesListParams = {}, options: RequestOptions = {}): Pages<WebhookDelivery> {
     return this.#client.pages({ method: 'GET', path: `/v1/webhook_deliveries`, query: params }, options)
@@ -308,7 +340,10 @@ export class MerchantResource {
     this.#client = client
   }
 
-  /** Retrieve the merchant's settings in this mode */
+  /**
+   * Retrieve the merchant's settings in this mode.
+   * Members who may not change the webhook URL see its host alone.
+   */
   retrieveSettings(options: RequestOptions = {}): Promise<MerchantSettings> {
     return this.#client.request({ method: 'GET', path: `/v1/merchant/settings` }, options)
   }
@@ -609,6 +644,7 @@ export class Resources {
   readonly refunds: RefundsResource
   readonly reconciliation: ReconciliationResource
   readonly payments: PaymentsResource
+  readonly events: EventsResource
   readonly webhookDeliveries: WebhookDeliveriesResource
   readonly merchant: MerchantResource
   readonly paymentLinks: PaymentLinksResource
@@ -625,6 +661,7 @@ export class Resources {
     this.refunds = new RefundsResource(client)
     this.reconciliation = new ReconciliationResource(client)
     this.payments = new PaymentsResource(client)
+    this.events = new EventsResource(client)
     this.webhookDeliveries = new WebhookDeliveriesResource(client)
     this.merchant = new MerchantResource(client)
     this.paymentLinks = new PaymentLinksResource(client)

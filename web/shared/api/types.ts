@@ -79,6 +79,7 @@ export type Application = {
 
 export type ApproveApplication = {
   note?: string | null
+  submitted_at?: string | null
 }
 
 /** Who did something. */
@@ -666,6 +667,13 @@ export type List_Destination = {
     effective_since: string | null
     pending_change: string | null
   })[]
+  next_cursor: string | null
+}
+
+/** One page of a list, newest first. */
+export type List_Event = {
+  object: "list"
+  data: Record<string, unknown>[]
   next_cursor: string | null
 }
 
@@ -1390,6 +1398,11 @@ export type RegisterPasskey = {
   ceremony: string
   credential: Record<string, unknown>
   name: string
+}
+
+export type RejectApplication = {
+  reason: string
+  submitted_at?: string | null
 }
 
 /** What the organization is called from now on. */

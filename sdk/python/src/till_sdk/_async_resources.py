@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 
-from ._decode import model
+from ._decode import event, model
 from ._pages import AsyncPages
 from ._requests import AsyncRequests, segment
 from ._values import NOT_GIVEN, NotGiven
@@ -18,6 +18,8 @@ from .models import (
     Customer,
     Decision,
     DeliveryStatus,
+    Event,
+    EventType,
     ExchangeList,
     Finality,
     IntervalUnit,
@@ -285,6 +287,38 @@ class AsyncPaymentsResource:
         )
 
 
+class AsyncEventsResource:
+    def __init__(self, client: AsyncRequests) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        type: EventType | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+    ) -> AsyncPages[Event]:
+        """List events, newest first.
+        What webhooks deliver, whether or not a webhook URL was set when it happened: for a server that missed some. An event is kept
+        for 400 days unless the server's operator says otherwise. A deposit address that its invoice has lost since is null.
+        Events of one moment may appear a little later than newer ones: who follows the log reads its last minute again, and tells
+        what it knows already by `id`.
+        """
+        return self._client.pages(
+            event,
+            "/v1/events",
+            query={
+                "limit": limit,
+                "cursor": cursor,
+                "type": type,
+                "from": from_,
+                "to": to,
+            },
+        )
+
+
 class AsyncWebhookDeliveriesResource:
     def __init__(self, client: AsyncRequests) -> None:
         self._client = client
@@ -300,7 +334,7 @@ class AsyncWebhookDeliveriesResource:
         invoice: str | None = None,
     ) -> AsyncPages[WebhookDelivery]:
         """List webhook deliveries, newest first.
-        One object per attempt.
+        One object per attempt. Members who may not change the webhook URL see its host alone.
         """
         return self._client.pages(
             model(WebhookDelivery),
@@ -332,7 +366,9 @@ class AsyncMerchantResource:
         self._client = client
 
     async def retrieve_settings(self) -> MerchantSettings:
-        """Retrieve the merchant's settings in this mode"""
+        """Retrieve the merchant's settings in this mode.
+        Members who may not change the webhook URL see its host alone.
+        """
         return await self._client.request(model(MerchantSettings), "GET", "/v1/merchant/settings")
 
     async def update_settings(
@@ -916,6 +952,7 @@ class AsyncResources:
         self.refunds = AsyncRefundsResource(client)
         self.reconciliation = AsyncReconciliationResource(client)
         self.payments = AsyncPaymentsResource(client)
+        self.events = AsyncEventsResource(client)
         self.webhook_deliveries = AsyncWebhookDeliveriesResource(client)
         self.merchant = AsyncMerchantResource(client)
         self.payment_links = AsyncPaymentLinksResource(client)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from ._decode import model
+from ._decode import event, model
 from ._pages import Pages
 from ._requests import Requests, segment
 from ._values import NOT_GIVEN, NotGiven
@@ -18,6 +18,8 @@ from .models import (
     Customer,
     Decision,
     DeliveryStatus,
+    Event,
+    EventType,
     ExchangeList,
     Finality,
     IntervalUnit,
@@ -282,6 +284,38 @@ class PaymentsResource:
         )
 
 
+class EventsResource:
+    def __init__(self, client: Requests) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        type: EventType | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+    ) -> Pages[Event]:
+        """List events, newest first.
+        What webhooks deliver, whether or not a webhook URL was set when it happened: for a server that missed some. An event is kept
+        for 400 days unless the server's operator says otherwise. A deposit address that its invoice has lost since is null.
+        Events of one moment may appear a little later than newer ones: who follows the log reads its last minute again, and tells
+        what it knows already by `id`.
+        """
+        return self._client.pages(
+            event,
+            "/v1/events",
+            query={
+                "limit": limit,
+                "cursor": cursor,
+                "type": type,
+                "from": from_,
+                "to": to,
+            },
+        )
+
+
 class WebhookDeliveriesResource:
     def __init__(self, client: Requests) -> None:
         self._client = client
@@ -297,7 +331,7 @@ class WebhookDeliveriesResource:
         invoice: str | None = None,
     ) -> Pages[WebhookDelivery]:
         """List webhook deliveries, newest first.
-        One object per attempt.
+        One object per attempt. Members who may not change the webhook URL see its host alone.
         """
         return self._client.pages(
             model(WebhookDelivery),
@@ -329,7 +363,9 @@ class MerchantResource:
         self._client = client
 
     def retrieve_settings(self) -> MerchantSettings:
-        """Retrieve the merchant's settings in this mode"""
+        """Retrieve the merchant's settings in this mode.
+        Members who may not change the webhook URL see its host alone.
+        """
         return self._client.request(model(MerchantSettings), "GET", "/v1/merchant/settings")
 
     def update_settings(
@@ -898,6 +934,7 @@ class Resources:
         self.refunds = RefundsResource(client)
         self.reconciliation = ReconciliationResource(client)
         self.payments = PaymentsResource(client)
+        self.events = EventsResource(client)
         self.webhook_deliveries = WebhookDeliveriesResource(client)
         self.merchant = MerchantResource(client)
         self.payment_links = PaymentLinksResource(client)
