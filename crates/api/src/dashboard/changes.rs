@@ -7,7 +7,6 @@ use scoped_futures::ScopedFutureExt as _;
 use till_core::asset::Mode;
 use till_core::change::ChangeKind;
 use till_core::error::{Code, Refusal};
-use till_core::role::Permission;
 use till_engine::merchants::settings::url_forbidden;
 use till_engine::team::changes::{self, ChangeValue, NewChange};
 use till_engine::team::destinations;
@@ -17,7 +16,7 @@ use till_http::read::{self, Read};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::signed::{Caller, SignedGot, SignedPosted};
+use super::signed::{SignedGot, SignedPosted};
 use crate::handler::request::{Body, body, params};
 use crate::handler::words::{self, word, word_param};
 use crate::handler::{
@@ -166,14 +165,6 @@ params! {
     }
 }
 
-/// Who may not set the webhook URL sees its host alone.
-fn seen_by(caller: &Caller, change: ChangeView) -> ChangeView {
-    match caller.require(Permission::WebhooksWrite) {
-        Ok(()) => change,
-        Err(_) => change.without_tokens(),
-    }
-}
-
 /// List changes, newest first
 #[utoipa::path(
     get, path = "/v1/dashboard/changes", tag = "Dashboard", operation_id = "listChanges",
@@ -188,7 +179,7 @@ async fn list(State(api): State<Arc<Api>>, got: SignedGot<Listing<ChangeFilter>>
         filter.kind.map(|kind| kind.0),
     );
     let found = changes::list(&api.engine, &got.scope()?, filter, &pager.page).await?;
-    pager.shown(found.map(|change| seen_by(&got.caller, change)))
+    pager.shown(found)
 }
 
 /// Retrieve a change
@@ -199,8 +190,7 @@ async fn list(State(api): State<Arc<Api>>, got: SignedGot<Listing<ChangeFilter>>
     security(("session" = []))
 )]
 async fn retrieve(State(api): State<Arc<Api>>, Id(id): Id, got: SignedGot) -> Answered {
-    let change = changes::retrieve(&api.engine, &got.scope()?, &id).await?;
-    shown(&seen_by(&got.caller, change))
+    shown(&changes::retrieve(&api.engine, &got.scope()?, &id).await?)
 }
 
 /// Stop a change that waits

@@ -9,7 +9,6 @@ use http::Method;
 use http::request::Parts;
 use till_core::asset::Mode;
 use till_core::error::{Code, Refusal};
-use till_core::role::Permission;
 use till_engine::base::asker::{Means, Member};
 use till_engine::merchants::accounts::{self, Caller, KeyKind};
 use till_http::credentials::{KeyMode, KeyShape, Presented, presented};
@@ -114,16 +113,6 @@ pub struct Authenticated {
 pub enum Proof {
     Key(String),
     Session(Box<session::Caller>),
-}
-
-/// Whether the member whom a request rests on has a permission; one that rests on nobody has them all.
-pub fn may(caller: &Caller, proof: &Proof, permission: Permission) -> bool {
-    if let Proof::Session(signed) = proof {
-        return signed.require(permission).is_ok();
-    }
-    let is_granted = |role| permission.is_granted(role, Some(caller.scope.mode));
-    let creator = caller.creator.as_ref();
-    creator.is_none_or(|creator| creator.role.is_some_and(is_granted))
 }
 
 /// Whether a request is one by session: it names a mode, shows no key, and its endpoint is a resource's.

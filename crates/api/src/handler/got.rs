@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
-use till_core::role::Permission;
 use till_core::scope::Scope;
 use till_engine::merchants::accounts::Caller;
 use till_http::query::Query;
 use utoipa::IntoParams;
 
-use super::callers::{Authenticated, Proof, Rights, authenticate, count, may};
+use super::callers::{Authenticated, Proof, Rights, authenticate, count};
 use super::failure::Failure;
 use super::request::{NoParams, Params};
 use super::state::Api;
@@ -37,11 +36,6 @@ pub struct Got<R, Q = NoParams> {
 impl<R, Q> Got<R, Q> {
     pub fn scope(&self) -> &Scope {
         &self.caller.scope
-    }
-
-    /// Whether who asks may do that, too.
-    pub fn may(&self, permission: Permission) -> bool {
-        may(&self.caller, &self.proof, permission)
     }
 
     /// The publishable key that addresses for payers carry.

@@ -6,7 +6,6 @@ use axum::extract::State;
 use scoped_futures::ScopedFutureExt as _;
 use till_core::error::{Code, Refusal};
 use till_core::limits::{ASSETS_MAX, PAGE_LINK_CHARS_MAX};
-use till_core::role::Permission;
 use till_engine::base::Change;
 use till_engine::merchants::accounts::Caller;
 use till_engine::merchants::secrets;
@@ -30,19 +29,13 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
 }
 
 /// Retrieve the merchant's settings in this mode
-///
-/// Members who may not change the webhook URL see its host alone.
 #[utoipa::path(
     get, path = "/v1/merchant/settings", tag = "Merchant", operation_id = "retrieveSettings",
     responses((status = 200, description = "The settings", body = SettingsView), Refusals),
     security(("secret_key" = []))
 )]
 async fn retrieve(State(api): State<Arc<Api>>, got: Got<Secret>) -> Answered {
-    let settings = settings::retrieve(&api.engine, got.scope()).await?;
-    shown(&match got.may(Permission::WebhooksWrite) {
-        true => settings,
-        false => settings.without_tokens(),
-    })
+    shown(&settings::retrieve(&api.engine, got.scope()).await?)
 }
 
 body! {

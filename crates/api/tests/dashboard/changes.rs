@@ -234,40 +234,6 @@ on_every_engine! {
         assert_eq!(secrets().await, [vec![secret], before].concat());
     }
 
-    async fn who_may_not_set_the_webhook_url_sees_its_host_alone(world: World) {
-        let setup = Setup { url_policy: till_core::webhook::UrlPolicy::PrivateAllowed, ..Setup::default() };
-        let till = world.till_with(setup).await;
-        let owner = owner(&till).await.in_mode("test");
-        let url = "http://127.0.0.1:9/hooks/tok_canary?key=tok_canary";
-        let set = owner.post("changes", json!({ "kind": "webhook_url", "webhook_url": url })).await.ok(201);
-        owner.post("changes", json!({ "kind": "webhook_url", "webhook_url": null })).await.ok(201);
-        owner.post("changes", json!({ "kind": "webhook_url", "webhook_url": url })).await.ok(201);
-        till.invoice().await;
-        let change = format!("changes/{}", id(&set));
-        let settings = |browser: &Browser| { let browser = browser.clone(); async move { browser.get("/v1/merchant/settings").await.ok(200) } };
-        let deliveries = |browser: &Browser| { let browser = browser.clone(); async move { data(&browser.get("/v1/webhook_deliveries").await.ok(200)) } };
-        for role in [Role::Admin, Role::Developer] {
-            let browser = member(&till, &format!("{}@example.com", role.as_str()), role).await.in_mode("test");
-            assert_eq!(settings(&browser).await["webhook_url"], url);
-            assert_eq!(browser.get(&change).await.ok(200)["to"], url);
-            assert_eq!(deliveries(&browser).await[0]["url"], url);
-        }
-        for role in [Role::Support, Role::Viewer] {
-            let browser = member(&till, &format!("{}@example.com", role.as_str()), role).await.in_mode("test");
-            assert_eq!(settings(&browser).await["webhook_url"], "http://127.0.0.1:9");
-            assert_eq!(browser.get(&change).await.ok(200)["to"], "http://127.0.0.1:9");
-            let listed = browser.get("changes").await.ok(200);
-            assert!(!listed.to_string().contains("tok_canary"), "{listed}");
-            let sent = deliveries(&browser).await;
-            assert_eq!(sent[0]["url"], "http://127.0.0.1:9");
-            if role == Role::Support {
-                let replayed = browser.act(&format!("/v1/webhook_deliveries/{}/replay", id(&sent[0]))).await.ok(200);
-                assert_eq!(replayed["url"], "http://127.0.0.1:9");
-            }
-        }
-        assert_eq!(till.get("/v1/merchant/settings").await.ok(200)["webhook_url"], url, "keys of the command line see all");
-    }
-
     async fn a_change_that_the_command_line_asked_for_is_everybody_s_to_stop(world: World) {
         let till = world.till_with(live()).await;
         let owner = owner(&till).await.in_mode("live");

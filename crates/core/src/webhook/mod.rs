@@ -9,7 +9,7 @@ mod vet;
 pub use address::is_public;
 pub use schedule::{fails_for_a_day, retry_delay_ms};
 pub use signature::{VerifyError, new_secret, sign, verify};
-pub use vet::{URL_LENGTH_MAX, UrlPolicy, UrlRefused, host_of, vet_url};
+pub use vet::{URL_LENGTH_MAX, UrlPolicy, UrlRefused, vet_url};
 
 pub const SIGNATURE_HEADER: &str = "x-service-signature";
 pub const EVENT_ID_HEADER: &str = "x-service-event-id";

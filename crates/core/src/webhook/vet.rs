@@ -62,13 +62,6 @@ pub fn vet_url(text: &str, policy: UrlPolicy) -> Result<Url, UrlRefused> {
     Ok(url)
 }
 
-/// Scheme and host of a URL: what says where it leads, without the path and query, which may carry a token.
-pub fn host_of(url: &str) -> String {
-    let parsed = Url::parse(url).ok();
-    let origin = parsed.map(|url| url.origin().ascii_serialization());
-    origin.unwrap_or_default()
-}
-
 /// What the parser would silently repair.
 fn vet_text(text: &str) -> Result<(), UrlRefused> {
     if text.len() > URL_LENGTH_MAX {

@@ -3,7 +3,6 @@
 use serde::Serialize;
 use till_core::id::{self, IdKind};
 use till_core::time;
-use till_core::webhook::host_of;
 use till_store::deliveries::DeliveryRow;
 use utoipa::ToSchema;
 
@@ -43,12 +42,6 @@ pub struct DeliveryView {
 }
 
 impl DeliveryView {
-    /// As those see it who may not set the URL: whatever is secret in it is left out.
-    pub fn without_tokens(mut self) -> DeliveryView {
-        self.url = host_of(&self.url);
-        self
-    }
-
     pub fn of(row: &DeliveryRow) -> DeliveryView {
         DeliveryView {
             id: row.id.clone(),

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use till_core::webhook::host_of;
 use utoipa::ToSchema;
 
 use crate::base::Merchant;
@@ -42,12 +41,6 @@ pub struct SettingsView {
 }
 
 impl SettingsView {
-    /// As those see them who may not set the webhook URL: whatever is secret in it is left out.
-    pub fn without_tokens(mut self) -> SettingsView {
-        self.webhook_url = self.webhook_url.as_deref().map(host_of);
-        self
-    }
-
     pub fn of(merchant: &Merchant) -> SettingsView {
         SettingsView {
             object: "merchant_settings",

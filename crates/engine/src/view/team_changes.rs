@@ -1,8 +1,6 @@
 //! What the dashboard shows of destinations and of changes that wait.
 
 use serde::Serialize;
-use till_core::change::ChangeKind;
-use till_core::webhook::host_of;
 use utoipa::ToSchema;
 
 use super::team::PersonView;
@@ -40,17 +38,6 @@ pub struct ChangeView {
     /// The new webhook secret, only in the answer that asks for it.
     #[schema(required)]
     pub secret: Option<String>,
-}
-
-impl ChangeView {
-    /// As those see it who may not set the webhook URL: whatever is secret in it is left out.
-    pub fn without_tokens(mut self) -> ChangeView {
-        if self.kind == ChangeKind::WebhookUrl.as_str() {
-            self.from = self.from.as_deref().map(host_of);
-            self.to = self.to.as_deref().map(host_of);
-        }
-        self
-    }
 }
 
 /// Where a merchant is paid on the networks of one family.
