@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::attempts::{comes_back, payable, reverse};
 use crate::credit::{assert_conserved, credit, due, top_up};
 use crate::harness::{BASE, Till, id, text};
-use crate::periods::{settle, weekly};
+use crate::periods::{days, period, settle, weekly};
 use crate::statuses::tokens;
 use crate::subscriptions::{DAY_S, START, act, begin, look, pay, subscribe, to};
 
@@ -93,6 +93,43 @@ on_every_engine! {
         assert_eq!(look(&till, &made).await["status"], "active");
         assert_eq!(credit(&till, &customer).await, json!([]));
         assert_conserved(&till).await;
+    }
+
+    async fn a_later_period_has_its_own_credit_again_though_an_earlier_one_is_owed(world: World) {
+        let (till, _) = begin(&world).await;
+        for (is_paused, has_looked) in [(false, false), (false, true), (true, false), (true, true)] {
+            let till = till.another_account().await;
+            to(&till, START).await;
+            let plan = weekly(&till, json!({ "grace_days": 30 })).await;
+            let customer = customer(&till).await;
+            let first = top_up(&till, &customer, "10.00", BASE).await;
+            let made = subscribe(&till, &customer, &plan).await;
+            let second = top_up(&till, &customer, "10.00", BASE).await;
+            to(&till, "2095-02-08T12:00:00Z").await;
+            if is_paused {
+                act(&till, &made, "pause", json!({})).await.ok(200);
+            }
+            for left in [&first, &second] {
+                reverse(&till, &payment(&till, left).await).await;
+            }
+            if has_looked {
+                settle(&till).await;
+            }
+            comes_back(&till, &second).await;
+            settle(&till).await;
+            if is_paused {
+                act(&till, &made, "resume", json!({})).await.ok(200);
+                settle(&till).await;
+            }
+            let case = format!("paused: {is_paused}, looked: {has_looked}");
+            assert_eq!(period(&look(&till, &made).await), days("2095-02-07", "2095-02-14"), "{case}");
+            assert_eq!((payable(&till, &made).await.len(), due(&till, &made, BASE).await.as_str()), (1, "10.00"), "{case}");
+            assert_eq!(credit(&till, &customer).await, json!([]), "{case}");
+            comes_back(&till, &first).await;
+            settle(&till).await;
+            assert_eq!((payable(&till, &made).await, credit(&till, &customer).await), (Vec::new(), json!([])), "{case}");
+            assert_conserved(&till).await;
+        }
     }
 
     async fn credit_that_comes_free_pays_another_subscription_at_once(world: World) {

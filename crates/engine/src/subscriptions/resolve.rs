@@ -99,8 +99,11 @@ impl Locked {
         // What came after its time was refundable, and may be refunded by now: it cannot count after all.
         let is_spent = state == ChargeState::Closed && !is_again && has_refundable(&held);
         let counts = match &other {
-            // Credit pays what nobody has paid: it makes room for who has paid all of it.
-            Some(other) => state == ChargeState::Paid && is_by_credit(other),
+            // Credit pays what nobody has paid: it makes room for who has paid, and pays the rest of it.
+            Some(other) => {
+                let is_part = is_partly(context, &held) && self.row.cancelled_at.is_none();
+                is_by_credit(other) && (state == ChargeState::Paid || (is_part && !is_spent))
+            }
             None => !is_spent && (!has_rival || self.makes_room(context, &charge, state)),
         };
         if !counts {
