@@ -17,6 +17,7 @@ mod endpoints;
 mod fakes;
 mod fewer;
 mod liars;
+mod live_story;
 mod passing_on;
 mod paying;
 mod prices;
