@@ -321,7 +321,7 @@ mod tests {
         let depths = [("100", 2), ("10000", 6), ("5000", 4)];
         let depths = depths.map(|(figure, more)| (figure.to_owned(), more));
         let depths = FinalDepths(BTreeMap::from(depths));
-        let more = [99_99, 100_00, 5_000_00, 10_000_00].map(|it| depths.more_for(it, usd));
+        let more = [9_999, 10_000, 500_000, 1_000_000].map(|it| depths.more_for(it, usd));
         assert_eq!((more, depths.most()), ([0, 2, 4, 6], 6));
     }
 }
