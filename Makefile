@@ -168,6 +168,7 @@ simulate: ## the simulator on more seeds: make simulate SEEDS=5000, SEEDS=30000.
 bench: ## Till and the limits it is measured against, in one run
 	@scripts/setup test
 	@scripts/with-postgres scripts/with-anvil $(CARGO) bench -q --locked -p till --bench till
+	@$(CARGO) bench -q --locked -p till-watch --bench mempool
 
 soak: release ## ten minutes of everything at once on each database, and a look whether anything was lost
 	@scripts/setup test

@@ -4,7 +4,8 @@
 //
 //   node scripts/regtest-node.cjs FOLDER    # where `npm install bcoin` was run
 //
-// Prints the address that it listens on, and ends with its standard input.
+// Prints the two addresses that it listens on, and ends with its standard input. Behind both is the same chain; a test may have
+// the second one lie or be silent.
 'use strict';
 
 const http = require('http');
@@ -173,37 +174,68 @@ const testMethods = {
     prunedBelow = height;
     return null;
   },
-  async sender() {
-    return Script.fromAddress(ring.getAddress()).toRaw().toString('hex');
+};
+
+const lies = {
+  // Blocks without their last transaction.
+  async leaves_out(method, params, result) {
+    if (method !== 'getblock' || params[1] !== 0) return result;
+    const block = bcoin.Block.fromRaw(result, 'hex');
+    const txs = block.txs.length > 1 ? block.txs.slice(0, -1) : block.txs;
+    const head = Buffer.from(result.slice(0, 160), 'hex');
+    return Buffer.concat([head, Buffer.from([txs.length]), ...txs.map((tx) => tx.toRaw())]).toString('hex');
   },
+  // Somebody else's outputs as those that are spent.
+  async names_others(method, params, result) {
+    const all = result && result.tx ? result.tx : [result];
+    const inputs = all.flatMap((tx) => (tx && tx.vin) || []);
+    for (const { prevout } of inputs) if (prevout) prevout.scriptPubKey.hex = `0014${'cc'.repeat(20)}`;
+    return result;
+  },
+  // A mempool with nothing in it.
+  async hides(method, params, result) {
+    return method === 'getrawmempool' ? [] : result;
+  },
+};
+let lie = null;
+testMethods.lie = async (name) => {
+  lie = name;
+  return null;
 };
 
 const methods = { ...coreMethods, ...testMethods };
 
-async function answer(body) {
+async function answer(body, isSecond) {
   const { id, method, params = [] } = JSON.parse(body);
   try {
     if (!methods[method]) throw new Refusal(-32601, 'Method not found');
-    return { jsonrpc: '2.0', id, result: await methods[method](...params) };
+    const result = await methods[method](...params);
+    if (!isSecond || lie === null) return { jsonrpc: '2.0', id, result };
+    return { jsonrpc: '2.0', id, result: await lies[lie](method, params, result) };
   } catch (error) {
     return { jsonrpc: '2.0', id, result: null, error: { code: error.code || -1, message: error.message } };
   }
 }
 
-const server = http.createServer((request, response) => {
-  const pieces = [];
-  request.on('data', (piece) => pieces.push(piece));
-  request.on('end', async () => {
-    const text = JSON.stringify(await answer(Buffer.concat(pieces).toString()));
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(text);
+const listen = (isSecond) =>
+  new Promise((resolve) => {
+    const server = http.createServer((request, response) => {
+      const pieces = [];
+      request.on('data', (piece) => pieces.push(piece));
+      request.on('end', async () => {
+        if (isSecond && lie === 'silent') return request.socket.destroy();
+        const text = JSON.stringify(await answer(Buffer.concat(pieces).toString(), isSecond));
+        response.writeHead(200, { 'content-type': 'application/json' });
+        return response.end(text);
+      });
+    });
+    server.listen(0, '127.0.0.1', () => resolve(`127.0.0.1:${server.address().port}`));
   });
-});
 
 (async () => {
   await node.open();
   await testMethods.mine(130);
-  server.listen(0, '127.0.0.1', () => console.log(`Listening on 127.0.0.1:${server.address().port}`));
+  console.log(`Listening on ${await listen(false)} and ${await listen(true)}`);
   process.stdin.on('end', () => process.exit(0)).resume();
 })().catch((error) => {
   console.error(error);

@@ -1,5 +1,5 @@
 //! What waits for a block: transactions in the mempools of endpoints that would pay us. Any of them may be replaced by another that
-//! spends the same, whoever that pays: the one that was seen last stands, and the other goes in the same step.
+//! spends the same, whoever that pays: the one goes in the step in which the other comes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -17,6 +17,8 @@ use crate::update::SeenTransfer;
 const SHOWN_MAX: usize = 5_000;
 /// Transactions that are fetched before it is looked whether there is time for more.
 const FETCHED_AT_ONCE: usize = 256;
+/// Questions for them at the same time: a node queues a few, and refuses the others.
+const FETCHES_MAX: usize = 4;
 /// How long new transactions are fetched in one round; the others wait for the next.
 const FETCHING_US: u64 = 2_000_000;
 /// A look that took long is followed by a rest of so many times as long: the whole mempool is listed each time.
@@ -41,6 +43,8 @@ pub struct Mempool {
     shown: BTreeSet<Identity>,
     /// When it is looked again at the earliest.
     rests_until: u64,
+    /// How many endpoints must agree that one replaces another.
+    quorum: usize,
 }
 
 /// What one endpoint said last.
@@ -83,6 +87,7 @@ impl Mempool {
         if began < self.rests_until {
             return;
         }
+        self.quorum = pool.net.quorum;
         let usable = pool.usable();
         let observer = pool.observer();
         let asked = usable.iter();
@@ -99,7 +104,9 @@ impl Mempool {
                         last_block,
                     });
                 }
-                Err(error) => drop(pool.failed(source, &error)),
+                Err(error) => {
+                    pool.failed(source, &error);
+                }
             }
         }
         for (place, source) in answered.into_iter().enumerate() {
@@ -128,7 +135,7 @@ impl Mempool {
             let ask = |hash| observer.waiting(pool.rpc, endpoint, hash).boxed();
             let asked: Vec<BoxFuture<'_, _>> = some.iter().map(ask).collect();
             let told: Vec<_> = stream::iter(asked)
-                .buffered(source.at_once())
+                .buffered(source.at_once().min(FETCHES_MAX))
                 .collect()
                 .await;
             for told in told {
@@ -251,27 +258,37 @@ impl Mempool {
         }
     }
 
-    /// Those that a later one stands in place of.
+    /// Those that another stands in place of: a later one that as many endpoints have as must agree, or else the one that was
+    /// there first. So nobody takes a payment away by inventing what would replace it, and where one is replaced, one goes
+    /// when the other comes.
     fn replaced(&self) -> HashSet<Transaction> {
-        let mut last: HashMap<&Spend, (u64, &Transaction)> = HashMap::new();
-        let mut replaced = HashSet::new();
-        let waiting = self.concerning.iter();
-        for (hash, it) in waiting.filter(|(hash, _)| self.is_waiting(hash)) {
+        let mut by_spend: HashMap<&Spend, Vec<(u64, Transaction)>> = HashMap::new();
+        let concerning = self.concerning.iter();
+        for (hash, it) in concerning.filter(|(hash, _)| self.is_waiting(hash)) {
             for spend in &it.spends {
-                let (order, earlier) = *last.entry(spend).or_insert((it.order, hash));
-                let loser = match order < it.order {
-                    true => earlier,
-                    false => hash,
-                };
-                if earlier != hash {
-                    replaced.insert(*loser);
-                }
-                if order < it.order {
-                    last.insert(spend, (it.order, hash));
-                }
+                by_spend.entry(spend).or_default().push((it.order, *hash));
             }
         }
+        let mut replaced = HashSet::new();
+        for mut rivals in by_spend.into_values() {
+            rivals.sort_unstable();
+            let is_held = |(_, hash): &&(u64, Transaction)| self.holders(hash) >= self.quorum;
+            let later = rivals.iter().skip(1).rev().find(is_held);
+            let stands = later.or(rivals.first()).copied();
+            replaced.extend(
+                rivals
+                    .iter()
+                    .filter(|it| Some(**it) != stands)
+                    .map(|it| it.1),
+            );
+        }
         replaced
+    }
+
+    /// How many endpoints have it.
+    fn holders(&self, hash: &Transaction) -> usize {
+        let lists = self.lists.iter();
+        lists.filter(|list| list.waiting.contains(hash)).count()
     }
 
     /// Whether the database has this one as waiting because it is here.

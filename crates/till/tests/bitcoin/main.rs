@@ -12,6 +12,7 @@ mod node;
 mod watched;
 
 mod blocks;
+mod endpoints;
 mod paying;
 mod replaced;
 mod restarted;

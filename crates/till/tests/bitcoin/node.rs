@@ -24,6 +24,8 @@ pub struct Node {
     child: Child,
     client: Client,
     pub url: String,
+    /// The same chain at another address, which may lie.
+    pub second_url: String,
 }
 
 impl Node {
@@ -37,14 +39,16 @@ impl Node {
             .spawn()
             .expect("node runs");
         let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
-        let place = lines
+        let said = lines
             .map_while(Result::ok)
             .find_map(|line| line.strip_prefix("Listening on ").map(str::to_owned))
             .expect("it says where it listens");
+        let (place, second) = said.split_once(" and ").expect("two addresses");
         Some(Node {
             child,
-            client: Client::new(&place, ""),
+            client: Client::new(place, ""),
             url: format!("http://{place}"),
+            second_url: format!("http://{second}"),
         })
     }
 
@@ -98,6 +102,11 @@ impl Node {
     /// A block whose miner is paid to an address.
     pub fn mine_to(&self, address: &str) {
         self.ask("mine", json!([1, null, script(address)]));
+    }
+
+    /// What is wrong with the second address from now on.
+    pub fn lie(&self, lie: Option<&str>) {
+        self.ask("lie", json!([lie]));
     }
 
     /// Takes the last blocks back: what they had waits again.

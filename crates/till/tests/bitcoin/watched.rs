@@ -28,20 +28,31 @@ impl Watched {
     /// With more lines about the network, and with more sections.
     pub fn open_with(network: &str, more: &str) -> Option<Watched> {
         let node = Node::start()?;
-        let url = &node.url;
+        let urls = [node.url.clone()];
+        Some(Watched::of(node, &urls, network, more))
+    }
+
+    /// Reads two addresses of the node, which must agree.
+    pub fn open_twice() -> Option<Watched> {
+        let node = Node::start()?;
+        let urls = [node.url.clone(), node.second_url.clone()];
+        Some(Watched::of(node, &urls, "", ""))
+    }
+
+    fn of(node: Node, urls: &[String], network: &str, more: &str) -> Watched {
         let shop = Shop::new(&format!(
-            "{more}[networks.{REGTEST:?}]\nrpc = [{url:?}]\n{network}"
+            "{more}[networks.{REGTEST:?}]\nrpc = {urls:?}\n{network}"
         ));
         let server = shop.open();
         until_reading(&server);
         let (id, deposit) = shop.invoice(&server, "25.00", BTC);
-        Some(Watched {
+        Watched {
             node,
             shop,
             server,
             id,
             deposit,
-        })
+        }
     }
 
     #[track_caller]
@@ -83,5 +94,17 @@ impl Watched {
     #[track_caller]
     pub fn until_told(&self, types: &[&str]) {
         self.shop.until_told(&self.id, types);
+    }
+
+    /// The same after a server was killed: what it had delivered and not noted yet is delivered again.
+    #[track_caller]
+    pub fn until_told_at_least_once(&self, types: &[&str]) {
+        let told = || {
+            let mut told = self.shop.told_of(&self.id);
+            told.dedup();
+            told
+        };
+        comes_true(|| told() == types);
+        assert_eq!(told(), types);
     }
 }

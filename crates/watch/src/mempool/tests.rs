@@ -63,13 +63,21 @@ impl Mempool {
     }
 }
 
+/// Of a network with a quorum of one.
+fn alone() -> Mempool {
+    Mempool {
+        quorum: 1,
+        ..Mempool::default()
+    }
+}
+
 fn of(hashes: &[u8]) -> Vec<String> {
     hashes.iter().map(|it| text(*it)).collect()
 }
 
 #[test]
 fn the_old_one_goes_in_the_step_in_which_the_new_one_is_seen() {
-    let mut mempool = Mempool::default();
+    let mut mempool = alone();
     mempool.hear(&[(&[1], 9)]);
     mempool.see(1, &[7], true);
     assert_eq!(mempool.step(9), (of(&[1]), of(&[])));
@@ -81,12 +89,12 @@ fn the_old_one_goes_in_the_step_in_which_the_new_one_is_seen() {
 
 #[test]
 fn a_rival_that_pays_somebody_else_takes_the_sighting_away() {
-    let mut mempool = Mempool::default();
+    let mut mempool = alone();
     mempool.hear(&[(&[1], 9), (&[1], 9)]);
     mempool.see(1, &[7, 8], true);
     assert_eq!(mempool.step(9), (of(&[1]), of(&[])));
     assert!(mempool.is_rival(&[spend(8)]) && !mempool.is_rival(&[spend(6)]));
-    // One endpoint has not heard of it yet: what was seen last stands.
+    // The other endpoint has not heard of it yet, and one is enough here: what was seen last stands.
     mempool.hear(&[(&[2], 9), (&[1], 9)]);
     mempool.see(2, &[8], false);
     assert_eq!(mempool.step(9), (of(&[]), of(&[1])));
@@ -97,8 +105,28 @@ fn a_rival_that_pays_somebody_else_takes_the_sighting_away() {
 }
 
 #[test]
+fn one_endpoint_of_two_that_must_agree_replaces_nothing_alone() {
+    let mut mempool = Mempool {
+        quorum: 2,
+        ..Mempool::default()
+    };
+    mempool.hear(&[(&[1], 9), (&[1], 9)]);
+    mempool.see(1, &[7], true);
+    assert_eq!(mempool.step(9), (of(&[1]), of(&[])));
+    mempool.hear(&[(&[1], 9), (&[2], 9)]);
+    mempool.see(2, &[7], true);
+    assert_eq!(mempool.step(9), (of(&[]), of(&[])));
+    // Both have it, or nobody has the other any more.
+    mempool.hear(&[(&[2], 9), (&[2], 9)]);
+    assert_eq!(mempool.step(9), (of(&[2]), of(&[1])));
+    mempool.hear(&[(&[3], 9), (&[], 9)]);
+    mempool.see(3, &[7], true);
+    assert_eq!(mempool.step(9), (of(&[3]), of(&[2])));
+}
+
+#[test]
 fn what_is_gone_may_be_in_a_block_that_was_not_read_yet() {
-    let mut mempool = Mempool::default();
+    let mut mempool = alone();
     mempool.hear(&[(&[1], 9)]);
     mempool.see(1, &[7], true);
     mempool.step(9);
@@ -131,7 +159,7 @@ fn what_an_earlier_leader_has_left_stays_while_somebody_has_it() {
 
 #[test]
 fn an_address_that_only_looks_like_ours_is_not_shown() {
-    let mut mempool = Mempool::default();
+    let mut mempool = alone();
     mempool.hear(&[(&[1], 9)]);
     mempool.see(1, &[7], true);
     assert_eq!(mempool.unchecked(), HashSet::from(["ours".to_owned()]));
