@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use scoped_futures::ScopedFutureExt as _;
-use till_core::time;
 use till_engine::digests;
 use till_engine::team::{audit_log, deposits, home};
 use till_engine::view::{AuditEventView, DepositView, DigestView, HomeView};
 use till_http::query::{self, integer};
-use till_http::read::{self, Read};
+use till_http::read;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -115,12 +114,6 @@ async fn dismiss(
     dismiss.await
 }
 
-fn moment(at: &str, value: String) -> Read<Moment> {
-    let moment = time::parse_or_date(&value).map(Moment);
-    let message = || format!("`{at}` must be an RFC 3339 date-time or a date.");
-    moment.ok_or_else(|| read::invalid(at, message()))
-}
-
 params! {
     pub struct AuditParams {
         /// Such as `api_key.created`.
@@ -131,10 +124,10 @@ params! {
         target: Option<String> = query::text,
         /// The first moment, as an RFC 3339 date-time or a date (midnight UTC).
         #[param(value_type = Option<String>)]
-        from: Option<Moment> = moment,
+        from: Option<Moment> = Moment::param,
         /// The moment after the last.
         #[param(value_type = Option<String>)]
-        to: Option<Moment> = moment,
+        to: Option<Moment> = Moment::param,
     }
 }
 

@@ -117,6 +117,13 @@ impl Moment {
         let moment = time::parse(&text).map(Moment);
         moment.ok_or_else(|| read::invalid(at, format!("`{at}` must be an RFC 3339 date-time.")))
     }
+
+    /// Of a query, where a date stands for its midnight in UTC.
+    pub fn param(at: &str, value: String) -> Read<Moment> {
+        let moment = time::parse_or_date(&value).map(Moment);
+        let message = || format!("`{at}` must be an RFC 3339 date-time or a date.");
+        moment.ok_or_else(|| read::invalid(at, message()))
+    }
 }
 
 /// The address of a person, in the form in which it is kept.

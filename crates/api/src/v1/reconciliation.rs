@@ -9,10 +9,8 @@ use axum::response::Response;
 use futures::stream;
 use http::HeaderValue;
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
-use till_core::time;
 use till_engine::books::{self, BalancesView, BooksRequest, Form, Pieces, ReportView};
 use till_http::query;
-use till_http::read::{self, Read};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -27,20 +25,14 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(export))
 }
 
-fn moment(at: &str, value: String) -> Read<Moment> {
-    let moment = time::parse_or_date(&value).map(Moment);
-    let message = || format!("`{at}` must be an RFC 3339 date-time or a date.");
-    moment.ok_or_else(|| read::invalid(at, message()))
-}
-
 params! {
     pub struct PeriodParams {
         /// The first moment, as an RFC 3339 date-time or a date (midnight UTC). Default: 30 days before `to`.
         #[param(value_type = Option<String>)]
-        from: Option<Moment> = moment,
+        from: Option<Moment> = Moment::param,
         /// The moment after the last. Default: now. At most 366 days after `from`.
         #[param(value_type = Option<String>)]
-        to: Option<Moment> = moment,
+        to: Option<Moment> = Moment::param,
         /// Only this asset.
         asset: Option<String> = query::text,
     }
