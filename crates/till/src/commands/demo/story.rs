@@ -274,7 +274,7 @@ impl Story<'_> {
     async fn sell(&self, shop: &mut Shop, is_today: bool) -> Result<(), Failure> {
         shop.order += 1;
         let order = shop.order;
-        if order % 19 == 0 {
+        if order.is_multiple_of(19) {
             return self.sell_by_link(shop).await;
         }
         let ending = ending(order);
@@ -303,7 +303,7 @@ impl Story<'_> {
             Ending::Held => {
                 self.pay(&invoice, asset, None, None).await?;
                 if !is_today {
-                    self.decide(&invoice, order % 2 == 0).await?;
+                    self.decide(&invoice, order.is_multiple_of(2)).await?;
                 }
             }
         }
