@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 
 use super::signed::{SignedGot, SignedPosted};
 use crate::handler::request::{body, params};
-use crate::handler::words::{DepositStatus, Moment, moment_param, word_param};
+use crate::handler::words::{DepositStatus, Moment, word_param};
 use crate::handler::{
     Answered, Api, Id, IdempotencyKey, List, Listing, ModeHeaders, PageParams, Refusals, shown,
     text,
@@ -124,10 +124,10 @@ params! {
         target: Option<String> = query::text,
         /// The first moment, as an RFC 3339 date-time or a date (midnight UTC).
         #[param(value_type = Option<String>)]
-        from: Option<Moment> = moment_param,
+        from: Option<Moment> = Moment::param,
         /// The moment after the last.
         #[param(value_type = Option<String>)]
-        to: Option<Moment> = moment_param,
+        to: Option<Moment> = Moment::param,
     }
 }
 

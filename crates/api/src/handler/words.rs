@@ -118,13 +118,13 @@ impl Moment {
         let moment = time::parse(&text).map(Moment);
         moment.ok_or_else(|| read::invalid(at, format!("`{at}` must be an RFC 3339 date-time.")))
     }
-}
 
-/// Reads a moment from a query: a date is its midnight in UTC.
-pub fn moment_param(at: &str, value: String) -> Read<Moment> {
-    let moment = time::parse_or_date(&value).map(Moment);
-    let message = || format!("`{at}` must be an RFC 3339 date-time or a date.");
-    moment.ok_or_else(|| read::invalid(at, message()))
+    /// Of a query, where a date stands for its midnight in UTC.
+    pub fn param(at: &str, value: String) -> Read<Moment> {
+        let moment = time::parse_or_date(&value).map(Moment);
+        let message = || format!("`{at}` must be an RFC 3339 date-time or a date.");
+        moment.ok_or_else(|| read::invalid(at, message()))
+    }
 }
 
 /// The type of an event that webhooks deliver.

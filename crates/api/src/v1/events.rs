@@ -11,7 +11,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::handler::request::params;
-use crate::handler::words::{Moment, WebhookEventType, moment_param, word_param};
+use crate::handler::words::{Moment, WebhookEventType, word_param};
 use crate::handler::{Answered, Api, Got, List, Listing, PageParams, Refusals, Secret};
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
@@ -24,10 +24,10 @@ params! {
         r#type: Option<WebhookEventType> = word_param,
         /// The first moment of `created_at`, as an RFC 3339 date-time or a date (midnight UTC).
         #[param(value_type = Option<String>)]
-        from: Option<Moment> = moment_param,
+        from: Option<Moment> = Moment::param,
         /// The moment after the last.
         #[param(value_type = Option<String>)]
-        to: Option<Moment> = moment_param,
+        to: Option<Moment> = Moment::param,
     }
 }
 

@@ -22,7 +22,7 @@ use utoipa_axum::routes;
 
 use crate::handler::answers::answered;
 use crate::handler::request::{Body, body, params};
-use crate::handler::words::{Decision, InvoiceStatus, word, word_param};
+use crate::handler::words::{Decision, InvoiceStatus, Moment, word, word_param};
 use crate::handler::{
     Answered, Api, Got, Id, IdempotencyKey, List, Listing, PageParams, Posted, Refusals, Secret,
     shown,
@@ -113,6 +113,12 @@ params! {
         #[param(inline)]
         status: Option<InvoiceStatus> = word_param,
         customer_ref: Option<String> = query::text,
+        /// Made at this moment or later: an RFC 3339 date-time, or a date (midnight UTC).
+        #[param(value_type = Option<String>)]
+        from: Option<Moment> = Moment::param,
+        /// Made before this moment.
+        #[param(value_type = Option<String>)]
+        to: Option<Moment> = Moment::param,
     }
 }
 
@@ -127,6 +133,8 @@ async fn list(State(api): State<Arc<Api>>, got: Got<Secret, Listing<InvoiceFilte
     let filter = invoices::InvoiceFilter {
         status: got.filter().status.map(|status| status.0),
         customer_ref: got.filter().customer_ref.clone(),
+        from: got.filter().from.map(|moment| moment.0),
+        to: got.filter().to.map(|moment| moment.0),
     };
     let (pager, key) = (got.pager(&api, "invoices")?, got.publishable_key());
     let found = invoices::list(&api.engine, got.scope(), key, filter, &pager.page);

@@ -15,7 +15,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::handler::request::params;
-use crate::handler::words::{Moment, moment_param};
+use crate::handler::words::Moment;
 use crate::handler::{Answered, Api, Got, Refusals, Secret, shown};
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
@@ -29,10 +29,10 @@ params! {
     pub struct PeriodParams {
         /// The first moment, as an RFC 3339 date-time or a date (midnight UTC). Default: 30 days before `to`.
         #[param(value_type = Option<String>)]
-        from: Option<Moment> = moment_param,
+        from: Option<Moment> = Moment::param,
         /// The moment after the last. Default: now. At most 366 days after `from`.
         #[param(value_type = Option<String>)]
-        to: Option<Moment> = moment_param,
+        to: Option<Moment> = Moment::param,
         /// Only this asset.
         asset: Option<String> = query::text,
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Till, data, id, live, text};
+use crate::harness::{BASE, LIVE_USDC, Till, data, id, live, text};
 
 async fn pages(till: &Till, path: &str, limit: usize) -> Vec<Vec<String>> {
     let mut pages = Vec::new();
@@ -111,6 +111,33 @@ on_every_engine! {
         assert!(listed("status=awaiting_payment&customer_ref=ann").await.is_empty());
         for status in ["done", "", "Paid", "paid,expired"] {
             till.get(&format!("/v1/invoices?status={status}")).await.refused(400, "parameter_invalid", "status");
+        }
+    }
+
+    async fn invoices_are_filtered_by_when_they_were_made(world: World) {
+        let till = world.till_with(live()).await;
+        for (key, asset) in [(&*till.account.test.secret_key, BASE), (till.live_key(), LIVE_USDC)] {
+            let body = json!({ "amount": "5.00", "currency": "USD", "assets": [asset] });
+            let made = till.posting("/v1/invoices", body).key(key).send().await.ok(201);
+            let at = made["created_at"].as_str().unwrap();
+            let day = &at[..10];
+            let listed = |query: String| {
+                let till = &till;
+                async move {
+                    let list = till.call("GET", &format!("/v1/invoices?{query}")).key(key).send().await.ok(200);
+                    data(&list).iter().map(id).collect::<Vec<_>>()
+                }
+            };
+            let only = [id(&made)];
+            for query in [format!("from={at}"), format!("from={day}"), "from=2020-01-01&to=2120-01-01".to_owned()] {
+                assert_eq!(listed(query.clone()).await, only, "{query}");
+            }
+            for query in [format!("to={at}"), format!("to={day}"), "from=2120-01-01".to_owned(), "from=2020-01-01&to=2020-01-02".to_owned()] {
+                assert!(listed(query.clone()).await.is_empty(), "{query}");
+            }
+        }
+        for param in ["from", "to"] {
+            till.get(&format!("/v1/invoices?{param}=yesterday")).await.refused(400, "parameter_invalid", param);
         }
     }
 

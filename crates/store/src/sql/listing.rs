@@ -24,14 +24,14 @@ impl Filter {
         Filter::compared(column, "<>", Some(value))
     }
 
-    /// The first moment that fits.
-    pub(crate) fn from(column: &'static str, moment: Option<i64>) -> Option<Filter> {
-        Filter::compared(column, ">=", moment)
+    /// The first that fits.
+    pub(crate) fn from<T: Field>(column: &'static str, first: Option<T>) -> Option<Filter> {
+        Filter::compared(column, ">=", first)
     }
 
-    /// The moment after the last that fits.
-    pub(crate) fn to(column: &'static str, moment: Option<i64>) -> Option<Filter> {
-        Filter::compared(column, "<", moment)
+    /// What comes after the last that fits.
+    pub(crate) fn to<T: Field>(column: &'static str, end: Option<T>) -> Option<Filter> {
+        Filter::compared(column, "<", end)
     }
 
     fn compared<T: Field>(

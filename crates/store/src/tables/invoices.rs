@@ -1,9 +1,12 @@
 //! Invoices.
 
+use till_core::asset::Mode;
+use till_core::id::{IdKind, make};
 use till_core::invoice::{PayOption, Purpose, Status, Summary, Terms};
 use till_core::link::Unit;
 use till_core::money::Currency;
 use till_core::scope::Scope;
+use till_core::time::DAY_MS;
 
 use crate::sql::listing::newest_first;
 use crate::sql::{Filter, LookUp, PerKey, select, table};
@@ -238,6 +241,17 @@ pub async fn update(tx: &mut Tx, invoice: &InvoiceRow) -> Result<(), StoreError>
 pub struct InvoiceFilter {
     pub status: Option<Status>,
     pub customer_ref: Option<String>,
+    /// Made at this moment or later.
+    pub from: Option<i64>,
+    /// Made before this moment.
+    pub to: Option<i64>,
+}
+
+/// Ids begin with when they were made, which with real money is when the invoice says, give or take what clocks differ:
+/// a list of some days reads those days alone.
+fn first_id(scope: &Scope, at: Option<i64>, slack_ms: i64) -> Option<String> {
+    let at = at.filter(|_| scope.mode == Mode::Live)?;
+    Some(make(IdKind::Invoice, at.saturating_add(slack_ms), 0, 0))
 }
 
 pub async fn list(
@@ -249,6 +263,10 @@ pub async fn list(
     let filters = [
         Filter::on("status", filter.status),
         Filter::on("customer_ref", filter.customer_ref),
+        Filter::from("created_at", filter.from),
+        Filter::to("created_at", filter.to),
+        Filter::from("id", first_id(scope, filter.from, -DAY_MS)),
+        Filter::to("id", first_id(scope, filter.to, DAY_MS)),
     ];
     newest_first(q, scope, filters, page).await
 }

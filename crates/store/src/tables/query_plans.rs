@@ -129,6 +129,14 @@ async fn every_list_has_its_index(dialect: Dialect) {
                 },
                 &["customer_ref"][..],
             ),
+            (
+                InvoiceFilter {
+                    from: Some(1),
+                    to: Some(2),
+                    ..Default::default()
+                },
+                &[][..],
+            ),
         ] {
             invoices::list(q, scope, filter, page).await.unwrap();
             check(&q.plan(), "invoices", columns);

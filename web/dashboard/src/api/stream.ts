@@ -1,6 +1,7 @@
 // Events of an invoice as they happen. The browser's EventSource cannot say the mode and the organisation, so the stream is
 // read with fetch.
 
+import { Refused } from '#shared/api/ask.ts'
 import { response } from './client.ts'
 
 const AGAIN_MS = 3_000
@@ -28,7 +29,9 @@ export function follow(path: string, heard: (data: unknown) => void): () => void
   }
   const go = async () => {
     while (!ending.signal.aborted) {
-      await read().catch(() => {})
+      const lost = await read().catch((error: unknown) => error)
+      // What is not there, or not for this person, does not come by asking again.
+      if (lost instanceof Refused && lost.isMissing) return
       await new Promise((resumed) => setTimeout(resumed, AGAIN_MS))
     }
   }

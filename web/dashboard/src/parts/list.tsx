@@ -165,6 +165,24 @@ export function ChoiceFilter({ name, label, options }: { name: string; label: st
   )
 }
 
+/** A filter by a day of UTC: a native calendar that looks like a chip. */
+export function DayFilter({ name, label }: { name: string; label: string }) {
+  const { query } = usePlace()
+  const value = query.get(name)
+  const id = useId()
+  return (
+    <span class={`chip ${value === null ? '' : 'set'}`}>
+      <label for={id}>{label}</label>
+      <input id={id} type="date" value={value ?? ''} onChange={(event) => filter({ [name]: event.currentTarget.value || null })} />
+      {value !== null && (
+        <button type="button" aria-label={t.list.remove(label)} onClick={() => filter({ [name]: null })}>
+          <Icon name="cross" />
+        </button>
+      )}
+    </span>
+  )
+}
+
 /** Tabs are links: each is an address. */
 export function Tabs({ label, tabs }: { label: string; tabs: readonly { to: string; label: string }[] }) {
   const { path, query } = usePlace()

@@ -42,12 +42,13 @@ export default function HomeScreen() {
         {(value) => (
           <>
             <Needs needs={value.needs_you} />
-            <FirstSteps steps={value.setup} />
+            {isNew(value) && <FirstSteps steps={value.setup} />}
             <Received volumes={value.volumes} now={value.now} />
             <div class="duo">
               <Networks networks={value.networks} />
               <Loaded of={latest}>{(list) => <Latest invoices={list.data} />}</Loaded>
             </div>
+            {!isNew(value) && <FirstSteps steps={value.setup} />}
           </>
         )}
       </Loaded>
@@ -55,11 +56,14 @@ export default function HomeScreen() {
   )
 }
 
+/** Until the first payment the steps come first; then what came in does. */
+const isNew = (home: Home) => home.setup.some((step) => step.step === 'first_payment' && !step.done)
+
 const NEEDS: Record<string, [Tone, Glyph, to: string]> = {
   review_open: ['warn', 'eye', '/reviews'],
   refund_ready_to_send: ['info', 'back', '/refunds?status=ready_to_send'],
   refund_in_review: ['warn', 'back', '/refunds?status=in_review'],
-  webhook_failing: ['bad', 'alert', '/developers/webhooks'],
+  webhook_failing: ['bad', 'alert', '/developers?status=failed'],
   change_pending: ['plain', 'pin', '/destinations'],
   unattributed_deposit: ['warn', 'pay', '/payments/unattributed'],
   network_degraded: ['bad', 'alert', '/'],
@@ -124,7 +128,7 @@ function Networks({ networks }: { networks: NetworkHealth[] }) {
       {isIll && (
         <p class="dim">
           {t.home.remedy}{' '}
-          {session()?.user.operator && hasScreen('/operator/networks') ? <a href={href('/operator/networks')}>{t.home.toEndpoints}</a> : t.home.askOperator}
+          {session()?.user.operator && hasScreen('/operator/server') ? <a href={href('/operator/server')}>{t.home.toEndpoints}</a> : t.home.askOperator}
         </p>
       )}
       {simulated.length > 0 && (

@@ -1,7 +1,8 @@
 // One invoice: what happened, live; its addresses, payments, webhooks; and what can be done about it.
 
 import type { ComponentChildren } from 'preact'
-import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { announce } from '#shared/parts/announce.tsx'
 import type { Invoice, InvoiceEvent, Payment, Refund, WebhookDelivery } from '#shared/api/types.ts'
 import { get, type List, post, segment } from '../../api/client.ts'
 import { type Data, useData } from '../../api/data.ts'
@@ -86,6 +87,12 @@ const OPEN = ['awaiting_payment', 'detected', 'confirming', 'partially_paid']
 function Shown({ whole, data, events }: { whole: Whole; data: Data<Whole>; events: InvoiceEvent[] }) {
   const { invoice, payments, deliveries, refunds } = whole
   const happened = useMemo(() => timeline(events, payments, deliveries, refunds), [events, payments, deliveries, refunds])
+  // Whoever does not see the page hears what became of the invoice.
+  const said = useRef(invoice.status)
+  useEffect(() => {
+    if (said.current !== invoice.status) announce(`${t.invoices.facts.id}: ${t.statuses[invoice.status] ?? invoice.status}`)
+    said.current = invoice.status
+  }, [invoice.status])
   const replaced = (now: Invoice) => {
     data.set({ ...whole, invoice: now })
     void data.reload()

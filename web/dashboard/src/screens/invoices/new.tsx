@@ -65,7 +65,7 @@ function Assets({ chosen, error, set, register }: AssetsProps) {
       <summary>{chosen.length === 0 ? t.invoices.assetsDefault : t.invoices.assetsChosen(chosen.length)}</summary>
       <Loaded of={all}>
         {({ data }) => (
-          <fieldset class="ticks" aria-label={t.invoices.assets}>
+          <fieldset class="picks" aria-label={t.invoices.assets}>
             {data.map(({ asset, symbol, network_name, available }) => (
               <label key={asset} class="tick">
                 <input

@@ -152,7 +152,7 @@ function Decision({ invoice, amount, hold }: { invoice: Invoice; amount: string;
   return (
     <Card title={said.decide}>
       <form class="form" onSubmit={form.submit}>
-        <fieldset class="ticks" aria-label={said.decide}>
+        <fieldset class="picks" aria-label={said.decide}>
           <label class="tick">
             <input type="radio" name="decision" value="reject" checked={!isAccepting} onChange={() => form.set('decision', 'reject')} />
             <span>

@@ -25,7 +25,7 @@ export default function ReviewsScreen() {
           { head: t.invoices.amount, isEnd: true, cell: ({ amount }) => <Money amount={amount.amount} unit={amount.currency} /> },
           { head: t.reviews.why, cell: ({ review }) => <Why hold={review?.hold} /> },
           { head: t.invoices.what, isClipped: true, cell: ({ description }) => description },
-          { head: t.invoices.customer, isWide: true, cell: ({ customer_ref }) => <span class="dim">{customer_ref}</span> },
+          { head: t.invoices.customer, isWide: true, cell: ({ customer_ref }) => <span class="dim ref">{customer_ref}</span> },
           { head: t.reviews.since, isEnd: true, cell: ({ review, created_at }) => <Time at={review?.opened_at ?? created_at} /> },
         ]}
       />
