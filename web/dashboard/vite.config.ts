@@ -1,6 +1,10 @@
 import { defineConfig } from 'vite'
 import { finish, tables } from '../shared/build.ts'
 
+/** Small folders come together: small files alone compress badly. */
+const TOGETHER: Record<string, string> = { security: 'team', settings: 'team', audit: 'team', notices: 'team', application: 'operator' }
+const together = (folder: string | undefined) => (folder === undefined ? null : (TOGETHER[folder] ?? folder))
+
 export default defineConfig({
   // The server writes where the page's files are; they find each other.
   base: './',
@@ -25,7 +29,7 @@ export default defineConfig({
             { name: 'parts', test: /dashboard.src.parts|shared.(money|time|parts)/, priority: 3 },
             { name: 'setup', test: /dashboard.src.texts.(en-)?setup/, priority: 2 },
             { name: 'addresses', test: /shared.chain.(networks|payee|verify|evm)/, priority: 2 },
-            { name: (id) => /dashboard.src.screens.(\w+)/.exec(id)?.[1] ?? null, priority: 1 },
+            { name: (id) => together(/dashboard.src.screens.(\w+)/.exec(id)?.[1]), priority: 1 },
           ],
         },
       },
