@@ -1,6 +1,10 @@
 import { defineConfig } from 'vite'
 import { finish, tables } from '../shared/build.ts'
 
+/** Small folders come together: small files alone compress badly. */
+const TOGETHER: Record<string, string> = { security: 'team', settings: 'team', audit: 'team', notices: 'team', application: 'operator' }
+const together = (folder: string | undefined) => (folder === undefined ? null : (TOGETHER[folder] ?? folder))
+
 export default defineConfig({
   // The server writes where the page's files are; they find each other.
   base: './',
@@ -26,7 +30,7 @@ export default defineConfig({
             { name: 'setup', test: /dashboard.src.texts.(en-)?setup/, priority: 2 },
             { name: 'addresses', test: /shared.chain.(networks|payee|verify|evm)/, priority: 2 },
             // Screens of one kind come together: small files alone compress badly, and whoever opens a list opens its rows.
-            { name: (id: string) => /dashboard.src.screens.(\w+)/.exec(id)?.[1] ?? null, test: /dashboard.src.screens/, priority: 1 },
+            { name: (id: string) => together(/dashboard.src.screens.(\w+)/.exec(id)?.[1]), test: /dashboard.src.screens/, priority: 1 },
           ],
         },
       },

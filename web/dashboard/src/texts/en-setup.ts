@@ -177,6 +177,8 @@ export const enSetup = {
     askedBy: (email: string, cancelled: string | null) => (cancelled === null ? `asked for by ${email}` : `asked for by ${email}, cancelled by ${cancelled}`),
     untrue: 'This address is not shown',
     untrueText: 'What the server sent is no right address of this kind. Do not use it, and tell whoever runs the server.',
+    notYours: 'Your role does not change destinations',
+    notYoursText: 'In live mode owners do; in test mode admins and developers too.',
     waits: 'A change of this is waiting',
     waitsText: 'Cancel it on the page of destinations before you ask for another one.',
     add: 'Add a destination',

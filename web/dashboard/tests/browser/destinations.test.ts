@@ -49,6 +49,13 @@ test('a live destination: first at once, then waiting, seen and cancelled by ano
   await look(page, 'destination-new')
   await page.getByRole('button', { name: 'Ask for the change' }).click()
   await page.getByText('Compare it first').waitFor()
+  // A tick counts for the address it was set at, and an address that is none is not sent.
+  await page.getByLabel('I compared the whole address').check()
+  await page.getByLabel('New address').fill(SECOND)
+  await expect.poll(() => page.getByLabel('I compared the whole address').isChecked()).toBe(false)
+  await page.getByLabel('New address').fill('0x1234')
+  await page.getByRole('button', { name: 'Ask for the change' }).click()
+  await page.locator('.err').waitFor()
 
   await ask(owner, FIRST)
   await page.getByText(ENDS.first).waitFor()
@@ -114,6 +121,9 @@ test('an address that is none is not shown, whoever says so; a viewer has no but
   expect(await page.content()).not.toContain('0bad')
   expect(await page.getByRole('link', { name: /^(Change|Add)/ }).count()).toBe(0)
   await look(page, 'destinations-lying')
+  await open(viewer, '/destinations/eip155')
+  await page.getByText('Your role does not change destinations').waitFor()
+  expect(await page.locator('main form').count()).toBe(0)
   await viewer.close()
 })
 

@@ -23,7 +23,7 @@ await once(shop, 'listening')
 afterAll(() => void shop.close())
 const { port } = shop.address() as { port: number }
 
-test('a key is made, shown once, replaced and stopped', async () => {
+test('a key is made, shown once, replaced and stopped', { timeout: 120_000 }, async () => {
   const owner = await person()
   await arrive(owner, server)
   const { page } = owner
@@ -61,7 +61,7 @@ test('a key is made, shown once, replaced and stopped', async () => {
   await owner.close()
 })
 
-test('the webhook address is set, what fails is shown, and sent again', async () => {
+test('the webhook address is set, what fails is shown, and sent again', { timeout: 120_000 }, async () => {
   const { link } = JSON.parse(await server.till('account', 'invite', '--account', server.account, '--email', 'second@example.com', '--json')) as { link: string }
   const owner = await person()
   await arrive(owner, { ...server, link })

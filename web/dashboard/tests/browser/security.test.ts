@@ -21,7 +21,7 @@ function codeOf(secret: string): string {
   return String((hash.readUInt32BE(at) & 0x7fffffff) % 1_000_000).padStart(6, '0')
 }
 
-test('a passkey is renamed, codes are set up, another browser is signed out', async () => {
+test('a passkey is renamed, codes are set up, another browser is signed out', { timeout: 180_000 }, async () => {
   const owner = await person()
   await arrive(owner, server)
   const { page } = owner
@@ -92,4 +92,4 @@ test('a passkey is renamed, codes are set up, another browser is signed out', as
   await page.getByText('You have no passkey', { exact: true }).waitFor()
   expectCalm(page)
   await owner.close()
-}, 180_000)
+})

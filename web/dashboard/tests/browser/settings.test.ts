@@ -8,7 +8,7 @@ import { arrive, heading, look, person } from './visit.ts'
 const server = await startTill()
 const to = (path: string) => `${server.origin}/dashboard/test${path}`
 
-test('settings are changed field by field, and the log says so', async () => {
+test('settings are changed field by field, and the log says so', { timeout: 120_000 }, async () => {
   const owner = await person()
   await arrive(owner, server)
   const { page } = owner

@@ -7,7 +7,7 @@ import { arrive, expectCalm, heading, look, person } from './visit.ts'
 const server = await startTill()
 const MATE = 'mate@example.com'
 
-test('somebody is invited by a link, made support, and removed; what was typed survives a refusal', async () => {
+test('somebody is invited by a link, made support, and removed; what was typed survives a refusal', { timeout: 120_000 }, async () => {
   const owner = await person()
   await arrive(owner, server)
   const { page } = owner

@@ -1,6 +1,7 @@
 // One kind of network: where its money arrives, and a change of it: typed, computed here, looked at a second time, asked for.
 
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
+import { Refused } from '#shared/api/ask.ts'
 import type { Change, List_Destination } from '#shared/api/types.ts'
 import { networkName } from '#shared/chain/networks.ts'
 import { Address } from '#shared/parts/address.tsx'
@@ -56,6 +57,7 @@ function Parts({ one, family }: { one: One; family: FamilyName }) {
     <div class="two">
       <div>
         {may('destinations.write') && one.pending_change === null && names.length > 0 && <ChangeForm one={one} family={family} names={names} />}
+        {!may('destinations.write') && <Notice tone="plain" glyph="people" title={says.notYours}>{says.notYoursText}</Notice>}
         {one.pending_change !== null && <Notice tone="warn" title={says.waits}>{says.waitsText}</Notice>}
         {names.length === 0 && <Notice tone="warn" title={says.notWatched}>{says.notWatchedText}</Notice>}
       </div>
@@ -98,13 +100,17 @@ function ChangeForm({ one, family, names }: { one: One; family: FamilyName; name
     toast(asked.status === 'effective' ? t.changes.inEffect : t.changes.asked)
     go('/destinations')
   }
-  const form = useForm({ address: '', delay_seconds: '0', compared: '' }, async ({ address, delay_seconds, compared }) => {
-    const isMissed = read != null && compared !== 'yes'
-    setMissed(isMissed)
-    if (!isMissed) await ask(address.trim(), delay_seconds)
+  const form = useForm({ address: '', delay_seconds: '0', compared: '' }, async ({ delay_seconds, compared }) => {
+    if (read === undefined) return
+    if (read === null) throw new Refused(400, 'address_invalid', null, { message: '', param: 'address', requestId: null })
+    setMissed(compared !== 'yes')
+    // What was looked at is sent, not what was typed.
+    if (compared === 'yes') await ask(read.address, delay_seconds)
   })
   const typed = form.values.address.trim()
   const read = useRead(family, typed)
+  // Another address is looked at anew.
+  useEffect(() => form.set('compared', ''), [typed])
   return (
     <Card title={one.address === null ? says.add : says.changeTitle}>
       <form class="form" onSubmit={form.submit}>
