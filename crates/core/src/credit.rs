@@ -437,8 +437,8 @@ mod tests {
         let shared = share(&sources, &[first, part]);
         assert_eq!(
             given(&shared),
-            [vec![("a", 5 * DOLLAR)], vec![]],
-            "a part is of no use to a later period"
+            [vec![("a", 5 * DOLLAR)], vec![("a", DOLLAR)]],
+            "a part of it is for who was asked first"
         );
     }
 
