@@ -493,6 +493,7 @@ export const en = {
     receivedOn: 'Received on',
     steps: 'Steps',
     byItself: 'Updates by itself',
+    endedTitle: 'The link has ended.',
     endedText: 'The payer did not use it in time. What was to be given back is free again for another refund.',
     stepDone: 'done',
     stepLink: 'You send the payer a link',
@@ -646,7 +647,7 @@ export const en = {
     poster: 'Poster',
     print: 'Print',
     posterTest: 'Test. This takes no real money.',
-    posterOff: 'Payers who scan the poster are turned away while it is like this.',
+    posterOff: 'Whoever scans the poster is turned away meanwhile.',
     scan: 'Scan the code with your phone to pay.',
   },
 

@@ -7,7 +7,7 @@ import { arrive, expectCalm, heading, look, person } from './visit.ts'
 
 const server = await startTill()
 
-test('a link is made, opens for a payer, is changed and switched off', async () => {
+test('a link is made, opens for a payer, is changed and switched off', { timeout: 120_000 }, async () => {
   const owner = await person()
   await arrive(owner, server)
   const { page } = owner

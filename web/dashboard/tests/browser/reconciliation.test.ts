@@ -8,7 +8,7 @@ const server = await startTill()
 const ASSET = 'USDC@eip155:84532'
 const PAYEE = '0xd35C790730359cCAB2A953238A391bc3ff664871'
 
-test('nothing happened, then much did: views, an explained difference and a flagged one, the file', async () => {
+test('nothing happened, then much did: views, an explained difference and a flagged one, the file', { timeout: 120_000 }, async () => {
   const owner = await person()
   await arrive(owner, server)
   const { page } = owner

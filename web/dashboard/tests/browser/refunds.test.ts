@@ -28,7 +28,7 @@ async function claimOnPayersPage(url: string, address: string): Promise<void> {
   await payer.close()
 }
 
-test('refund created, claimed on the payer’s page, marked sent', async () => {
+test('refund created, claimed on the payer’s page, marked sent', { timeout: 120_000 }, async () => {
   const invoice = await overpaid()
   const owner = await person()
   await arrive(owner, server)
@@ -83,7 +83,7 @@ test('refund created, claimed on the payer’s page, marked sent', async () => {
   await owner.close()
 })
 
-test('a listed address blocks the refund: no address is shown; one can cancel it', async () => {
+test('a listed address blocks the refund: no address is shown; one can cancel it', { timeout: 120_000 }, async () => {
   const refund = async (amount: string) => server.call<{ id: string; claim_url: string }>('POST', `/v1/invoices/${await overpaid()}/refunds`, { amount, reason: 'requested_by_payer' })
   const [held, waiting, ready] = [await refund('1.50'), await refund('2.00'), await refund('12.25')]
   await claimOnPayersPage(held.claim_url, LISTED)

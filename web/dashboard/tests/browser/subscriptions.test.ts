@@ -6,7 +6,7 @@ import { arrive, expectCalm, heading, look, person } from './visit.ts'
 
 const server = await startTill()
 
-test('from an empty account to a subscription that ends with its period', async () => {
+test('from an empty account to a subscription that ends with its period', { timeout: 120_000 }, async () => {
   const owner = await person()
   await arrive(owner, server)
   const { page } = owner

@@ -78,7 +78,7 @@ function Switch({ link, done }: { link: Link; done: (link: Link) => void }) {
 function Trouble({ link, now }: { link: Link; now: number }) {
   const is = standing(link, now)
   return is === 'on' ? null : (
-    <Notice tone="plain" glyph={is === 'reserved' ? 'half' : 'minus'} title={t.links.standings[is]}>
+    <Notice tone="plain" glyph={is === 'reserved' ? 'half' : 'minus'}>
       {t.links.why[is]}
     </Notice>
   )

@@ -37,8 +37,8 @@ export default function PosterScreen({ id }: { id: string }) {
           sharing(link) === 'whole' ? (
             <>
               {standing(link, now) !== 'on' && (
-                <Notice tone="warn" title={t.links.standings[standing(link, now)]}>
-                  {t.links.posterOff}
+                <Notice tone="warn">
+                  {t.links.why[standing(link, now)]} {t.links.posterOff}
                 </Notice>
               )}
               <section class="poster" aria-label={t.links.poster}>

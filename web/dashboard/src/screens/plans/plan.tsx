@@ -43,7 +43,7 @@ export default function PlanScreen({ id }: { id: string }) {
         {(one) => (
           <>
             {one.status === 'archived' && (
-              <Notice tone="plain" glyph="minus" title={t.plans.archived}>
+              <Notice tone="plain" glyph="minus">
                 {t.plans.archivedText}
               </Notice>
             )}

@@ -158,7 +158,7 @@ function Ended({ refund }: { refund: Refund }) {
     <Notice
       tone="plain"
       glyph="minus"
-      title={t.refunds.statuses.ended}
+      title={t.refunds.endedTitle}
       action={
         may('refunds.write') && (
           <a class="btn" href={href(`/refunds/new?invoice=${segment(refund.invoice)}`)}>
