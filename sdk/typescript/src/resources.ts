@@ -60,6 +60,10 @@ export interface InvoicesListParams {
   cursor?: string
   status?: InvoiceStatus
   customer_ref?: string
+  /** Made at this moment or later: an RFC 3339 date-time, or a date (midnight UTC). */
+  from?: string
+  /** Made before this moment. */
+  to?: string
 }
 
 export interface RefundsListParams {
@@ -318,7 +322,7 @@ export class WebhookDeliveriesResource {
 
   /**
    * List webhook deliveries, newest first.
-   * One object per attempt. Members who may not change the webhook URL see its host alone.
+   * One object per attempt.
    */
   list(params: WebhookDeliveriesListParams = {}, options: RequestOptions = {}): Pages<WebhookDelivery> {
     return this.#client.pages({ method: 'GET', path: `/v1/webhook_deliveries`, query: params }, options)
@@ -340,10 +344,7 @@ export class MerchantResource {
     this.#client = client
   }
 
-  /**
-   * Retrieve the merchant's settings in this mode.
-   * Members who may not change the webhook URL see its host alone.
-   */
+  /** Retrieve the merchant's settings in this mode */
   retrieveSettings(options: RequestOptions = {}): Promise<MerchantSettings> {
     return this.#client.request({ method: 'GET', path: `/v1/merchant/settings` }, options)
   }

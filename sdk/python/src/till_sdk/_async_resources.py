@@ -59,6 +59,8 @@ class AsyncInvoicesResource:
         cursor: str | None = None,
         status: InvoiceStatus | None = None,
         customer_ref: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
     ) -> AsyncPages[Invoice]:
         """List invoices, newest first"""
         return self._client.pages(
@@ -69,6 +71,8 @@ class AsyncInvoicesResource:
                 "cursor": cursor,
                 "status": status,
                 "customer_ref": customer_ref,
+                "from": from_,
+                "to": to,
             },
         )
 
@@ -334,7 +338,7 @@ class AsyncWebhookDeliveriesResource:
         invoice: str | None = None,
     ) -> AsyncPages[WebhookDelivery]:
         """List webhook deliveries, newest first.
-        One object per attempt. Members who may not change the webhook URL see its host alone.
+        One object per attempt.
         """
         return self._client.pages(
             model(WebhookDelivery),
@@ -366,9 +370,7 @@ class AsyncMerchantResource:
         self._client = client
 
     async def retrieve_settings(self) -> MerchantSettings:
-        """Retrieve the merchant's settings in this mode.
-        Members who may not change the webhook URL see its host alone.
-        """
+        """Retrieve the merchant's settings in this mode"""
         return await self._client.request(model(MerchantSettings), "GET", "/v1/merchant/settings")
 
     async def update_settings(

@@ -59,6 +59,8 @@ class InvoicesResource:
         cursor: str | None = None,
         status: InvoiceStatus | None = None,
         customer_ref: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
     ) -> Pages[Invoice]:
         """List invoices, newest first"""
         return self._client.pages(
@@ -69,6 +71,8 @@ class InvoicesResource:
                 "cursor": cursor,
                 "status": status,
                 "customer_ref": customer_ref,
+                "from": from_,
+                "to": to,
             },
         )
 
@@ -331,7 +335,7 @@ class WebhookDeliveriesResource:
         invoice: str | None = None,
     ) -> Pages[WebhookDelivery]:
         """List webhook deliveries, newest first.
-        One object per attempt. Members who may not change the webhook URL see its host alone.
+        One object per attempt.
         """
         return self._client.pages(
             model(WebhookDelivery),
@@ -363,9 +367,7 @@ class MerchantResource:
         self._client = client
 
     def retrieve_settings(self) -> MerchantSettings:
-        """Retrieve the merchant's settings in this mode.
-        Members who may not change the webhook URL see its host alone.
-        """
+        """Retrieve the merchant's settings in this mode"""
         return self._client.request(model(MerchantSettings), "GET", "/v1/merchant/settings")
 
     def update_settings(
