@@ -5,7 +5,6 @@ use till_core::asset::{Network, Registry};
 use till_core::money::Units;
 use till_core::refund::paid_as;
 use till_store::refunds::RefundRow;
-use till_watch::Nodes;
 
 use crate::base::Engine;
 use crate::base::fail::Fail;
@@ -19,7 +18,7 @@ pub enum PayoutSeen {
     Otherwise,
     /// No block has it, as far as it can be looked for.
     NotShown,
-    /// Too few nodes answered, or said the same.
+    /// Too few nodes answered or said the same, or they keep no index of transactions.
     Unknown,
     /// The network is not observed here.
     Unobserved,
@@ -51,14 +50,16 @@ pub(super) async fn ask_chain(
     if paid >= due {
         return Ok(PayoutSeen::Shown);
     }
-    let can_be_asked = |nodes: &&Nodes| nodes.know(network) && can_look_up(network, &form);
-    let nodes = engine.nodes.as_ref().filter(can_be_asked);
+    let nodes = engine.nodes.as_ref().filter(|nodes| nodes.know(network));
     let Some(nodes) = nodes else {
         return Ok(match observed.is_empty() {
             true => PayoutSeen::Unobserved,
             false => PayoutSeen::NotShown,
         });
     };
+    if !can_look_up(network, &form) {
+        return Ok(PayoutSeen::Unknown);
+    }
     let moved = match nodes.agree_on(network, &form).await {
         Some(Some(moved)) => moved,
         Some(None) => return Ok(PayoutSeen::NotShown),

@@ -95,16 +95,4 @@ impl Watched {
     pub fn until_told(&self, types: &[&str]) {
         self.shop.until_told(&self.id, types);
     }
-
-    /// The same after a server was killed: what it had delivered and not noted yet is delivered again.
-    #[track_caller]
-    pub fn until_told_at_least_once(&self, types: &[&str]) {
-        let told = || {
-            let mut told = self.shop.told_of(&self.id);
-            told.dedup();
-            told
-        };
-        comes_true(|| told() == types);
-        assert_eq!(told(), types);
-    }
 }
