@@ -113,12 +113,6 @@ pub struct Network {
 }
 
 impl Network {
-    /// Whether what lies on a deposit address can go to its merchant's destination alone. Where it is a key of the merchant's
-    /// own wallet, the merchant may pay somebody else with it.
-    pub fn deposits_only_forward(&self) -> bool {
-        self.family != Family::Bitcoin
-    }
-
     /// Only these families have a sender that a payer can announce beforehand.
     pub fn wallet_payments(&self) -> bool {
         matches!(self.family, Family::Evm | Family::Tron)

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use till_core::asset::{Family, Mode, Network, Registry};
+use till_core::asset::{Family, Mode, Registry};
 use till_core::attribution::{Binding, CLOCK_SLACK_MS, Fit, Lease, by_binding, by_lease};
 use till_core::money::Units;
 use till_core::payment::AttributedBy;
@@ -185,15 +185,6 @@ impl AttributionFacts {
         all.filter(|lease| lease.family == family).collect()
     }
 
-    /// Whether a merchant empties one of its deposit addresses. Where such an address is a key of the merchant's own wallet, it
-    /// may as well pay another merchant with it.
-    fn is_sweep(&self, network: &Network, observation: &Observation, paid: &[&LeaseRow]) -> bool {
-        let is_own = |sender: &LeaseRow| paid.iter().all(|lease| lease.scope == sender.scope);
-        let senders = observation.senders.iter();
-        let mut sending = senders.flat_map(|sender| self.leases_of(sender, network.family));
-        sending.any(|sender| network.deposits_only_forward() || is_own(sender))
-    }
-
     pub(super) fn attribute(
         &self,
         contexts: &Contexts<'_>,
@@ -202,11 +193,12 @@ impl AttributionFacts {
         let network = Registry::builtin()
             .network(&observation.network)
             .ok_or(Reason::NoLease)?;
-        let mut leases = self.leases_of(&observation.recipient, network.family);
-        leases.retain(|lease| lease.scope.mode == network.mode);
-        if self.is_sweep(network, observation, &leases) {
+        let is_ours = |address: &String| !self.leases_of(address, network.family).is_empty();
+        if observation.senders.iter().any(is_ours) {
             return Err(Reason::Sweep);
         }
+        let mut leases = self.leases_of(&observation.recipient, network.family);
+        leases.retain(|lease| lease.scope.mode == network.mode);
         if let Some(owner) = leases.first().map(|lease| lease.scope.clone()) {
             // An address is one account's: it is derived from that account's id, or from a key that only it has.
             leases.retain(|lease| lease.scope == owner);
