@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { readPairs, writePairs } from '../src/parts/metadata.tsx'
 import { changesOf, type LinkValues, localMoment, requestOf } from '../src/screens/links/edit.tsx'
-import { type Link, priceOf, sharing, standing } from '../src/screens/links/status.tsx'
+import type { PaymentLink as Link } from '#shared/api/types.ts'
+import { priceOf, sharing, standing } from '../src/screens/links/status.tsx'
 
 const VALUES: LinkValues = {
   amount_type: 'fixed',
@@ -57,10 +58,9 @@ test('pairs: every line has a name once, or nothing is sent', () => {
 })
 
 test('a link says why it turns payers away, as the server does', () => {
-  const link = { active: true, expires_at: null, quantity_limit: 5, quantity_used: 2, quantity_reserved: 3, amount_type: 'payer_chosen', min_amount: '5', max_amount: null, currency: 'USD' } as Link
+  const link = { active: true, expires_at: null, quantity_limit: 5, quantity_used: 2, amount_type: 'payer_chosen', min_amount: '5', max_amount: null, currency: 'USD' } as Link
   const now = Date.parse('2026-11-17T12:00:00Z')
-  expect(standing(link, now)).toBe('reserved')
-  expect(standing({ ...link, quantity_reserved: 2 }, now)).toBe('on')
+  expect(standing(link, now)).toBe('on')
   expect(standing({ ...link, quantity_used: 5 }, now)).toBe('sold_out')
   expect(standing({ ...link, expires_at: '2026-11-17T12:00:00Z' }, now)).toBe('ended')
   expect(standing({ ...link, active: false, expires_at: '2026-11-17T12:00:00Z' }, now)).toBe('off')

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use till_core::asset::Registry;
+use till_core::asset::{Family, Registry};
 use till_core::payment::Level;
 use till_core::scope::Scope;
 use till_engine::intake::{Observation, Sighting, TransferOrigin};
@@ -16,6 +16,8 @@ pub const COOLDOWN_MS: i64 = 20 * 60_000;
 pub const UNPAID_COOLDOWN_MS: i64 = 8 * 60_000;
 /// How far a block's clock may be behind ours.
 const SLACK_MS: i64 = 120_000;
+/// On Bitcoin, where a miner may write any time after the middle of the last eleven blocks.
+const BITCOIN_SLACK_MS: i64 = 2 * 3_600_000;
 pub const KEPT_MS: i64 = 30 * 24 * 3_600_000;
 
 #[derive(Clone, Debug)]
@@ -609,8 +611,8 @@ impl Merchant {
         Some((best, (same || best == 2).then_some(last)))
     }
 
-    /// Who held the address when the transfer was made, or last: from two minutes before its lease, where nobody
-    /// held it then.
+    /// Who held the address when the transfer was made, or last: from so long before its lease as a block's clock may be
+    /// behind, where nobody held it then.
     fn holder(&self, seen: &Observation, real_now: i64, first_seen_at: i64) -> Option<String> {
         let network = Registry::builtin().network(&seen.network)?;
         if network.mode != self.scope.mode {
@@ -620,9 +622,13 @@ impl Merchant {
         let of_address = self.leases[..self.before.0].iter().filter(|lease| {
             lease.family == network.family.namespace() && lease.address == seen.recipient
         });
+        let slack_ms = match network.family {
+            Family::Bitcoin => BITCOIN_SLACK_MS,
+            _ => SLACK_MS,
+        };
         let (mut holder, mut taken_until) = (None, i64::MIN);
         for lease in of_address {
-            let from = (lease.leased_at - SLACK_MS).max(taken_until.min(lease.leased_at));
+            let from = (lease.leased_at - slack_ms).max(taken_until.min(lease.leased_at));
             if from <= at {
                 holder = Some(lease.invoice.clone());
             }

@@ -13,7 +13,7 @@ import { MetadataField, readPairs, writePairs } from '../../parts/metadata.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { t } from '../../texts/t.ts'
-import type { Link } from './status.tsx'
+import type { PaymentLink as Link } from '#shared/api/types.ts'
 
 /** The most digits after the point that a price may have; the server knows what its currency has. */
 const DECIMALS = 8

@@ -19,7 +19,8 @@ import { Notice } from '../../parts/notice.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { Moment } from '../../parts/values.tsx'
 import { t } from '../../texts/t.ts'
-import { type Link, LinkStatus, priceOf, standing, sharing } from './status.tsx'
+import { LinkStatus, priceOf, standing, sharing } from './status.tsx'
+import type { PaymentLink as Link } from '#shared/api/types.ts'
 
 export default function LinkScreen({ id }: { id: string }) {
   const link = useData(() => get<Link>(`/payment_links/${segment(id)}`), [id])
@@ -78,7 +79,7 @@ function Switch({ link, done }: { link: Link; done: (link: Link) => void }) {
 function Trouble({ link, now }: { link: Link; now: number }) {
   const is = standing(link, now)
   return is === 'on' ? null : (
-    <Notice tone="plain" glyph={is === 'reserved' ? 'half' : 'minus'}>
+    <Notice tone="plain" glyph="minus">
       {t.links.why[is]}
     </Notice>
   )
@@ -132,8 +133,7 @@ function Share({ link }: { link: Link }) {
 function Counters({ link }: { link: Link }) {
   const numbers: [string, number][] = [
     [t.links.paid, link.quantity_used],
-    ...(link.quantity_reserved === undefined ? [] : [[t.links.reserved, link.quantity_reserved] as [string, number]]),
-    ...(link.quantity_limit === null ? [] : [[t.links.left, Math.max(0, link.quantity_limit - link.quantity_used - (link.quantity_reserved ?? 0))] as [string, number]]),
+    ...(link.quantity_limit === null ? [] : [[t.links.left, Math.max(0, link.quantity_limit - link.quantity_used)] as [string, number]]),
   ]
   return (
     <Card title={t.links.counters}>
@@ -155,7 +155,6 @@ function Counters({ link }: { link: Link }) {
           </svg>
         </div>
       )}
-      {link.quantity_reserved !== undefined && <p class="hint">{t.links.reservedHint}</p>}
     </Card>
   )
 }

@@ -9,7 +9,8 @@ import { Icon } from '../../parts/icon.tsx'
 import { ChoiceFilter, type Column, DataList, Filters } from '../../parts/list.tsx'
 import { Time } from '../../parts/values.tsx'
 import { t } from '../../texts/t.ts'
-import { type Link, LinkStatus, priceOf } from './status.tsx'
+import { LinkStatus, priceOf } from './status.tsx'
+import type { PaymentLink as Link } from '#shared/api/types.ts'
 
 export default function LinksScreen() {
   const page = useList<Link>('/payment_links', ['active'])

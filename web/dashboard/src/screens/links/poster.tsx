@@ -15,7 +15,8 @@ import { Moment } from '../../parts/values.tsx'
 import '../../style/poster.css'
 import { t } from '../../texts/t.ts'
 import { NoShare } from './link.tsx'
-import { type Link, priceOf, sharing, standing } from './status.tsx'
+import { priceOf, sharing, standing } from './status.tsx'
+import type { PaymentLink as Link } from '#shared/api/types.ts'
 
 export default function PosterScreen({ id }: { id: string }) {
   const { mode } = usePlace()

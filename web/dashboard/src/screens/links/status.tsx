@@ -7,17 +7,13 @@ import { Tag } from '../../parts/tag.tsx'
 import { grouped } from '../../parts/values.tsx'
 import { t } from '../../texts/t.ts'
 
-/** With the units that invoices hold which are not paid yet. */
-export type Link = PaymentLink & { quantity_reserved?: number }
-
-export type Standing = 'on' | 'off' | 'ended' | 'sold_out' | 'reserved'
+export type Standing = 'on' | 'off' | 'ended' | 'sold_out'
 
 /** Why payers are turned away, in the order in which the server says it. */
-export function standing(link: Link, now: number): Standing {
+export function standing(link: PaymentLink, now: number): Standing {
   if (!link.active) return 'off'
   if (link.expires_at !== null && Date.parse(link.expires_at) <= now) return 'ended'
   if (link.quantity_limit !== null && link.quantity_used >= link.quantity_limit) return 'sold_out'
-  if (link.quantity_limit !== null && link.quantity_used + (link.quantity_reserved ?? 0) >= link.quantity_limit) return 'reserved'
   return 'on'
 }
 
@@ -26,10 +22,9 @@ const LOOKS: Record<Standing, [Tone, Glyph]> = {
   off: ['plain', 'minus'],
   ended: ['plain', 'clock'],
   sold_out: ['info', 'check'],
-  reserved: ['warn', 'half'],
 }
 
-export function LinkStatus({ link, now }: { link: Link; now: number }) {
+export function LinkStatus({ link, now }: { link: PaymentLink; now: number }) {
   const is = standing(link, now)
   const [tone, glyph] = LOOKS[is]
   return (
@@ -40,7 +35,7 @@ export function LinkStatus({ link, now }: { link: Link; now: number }) {
 }
 
 /** `25.00 USD`, `5.00 to 50.00 USD`, or that the payer chooses. */
-export function priceOf(link: Link): string {
+export function priceOf(link: PaymentLink): string {
   if (link.amount_type === 'fixed') return `${grouped(link.amount ?? '0')} ${link.currency}`
   const [least, most] = [link.min_amount, link.max_amount].map((amount) => (amount === null ? null : grouped(amount)))
   if (least && most) return t.links.between(least, most, link.currency)
@@ -49,7 +44,7 @@ export function priceOf(link: Link): string {
 }
 
 /** Whether the address is one to give to payers: on the web, with the publishable key that the page needs. */
-export function sharing(link: Link): 'whole' | 'keyless' | 'broken' {
+export function sharing(link: PaymentLink): 'whole' | 'keyless' | 'broken' {
   const url = URL.canParse(link.url) ? new URL(link.url) : null
   if (url === null || !/^https?:$/.test(url.protocol)) return 'broken'
   return url.searchParams.has('key') ? 'whole' : 'keyless'
