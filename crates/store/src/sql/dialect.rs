@@ -8,37 +8,23 @@ use std::time::Duration;
 
 use scoped_futures::ScopedBoxFuture;
 use sqlx::ConnectOptions;
-use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
-};
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
 use tokio::sync::Mutex;
 
-use super::config::{DbConfig, STATEMENTS_CACHED_MAX};
+use super::backoff::backoff_ms;
+use super::config::DbConfig;
 use super::copies::{self, make_for_owner_alone};
 use super::migrate::{self, Schema};
 use super::postgres::{self, Connections};
+use super::sqlite;
 use crate::sql::checkpoint::Checkpointer;
 use crate::sql::group::{self, Slot, Unit};
 use crate::sql::reader::ReaderConnection;
 use crate::sql::tx::{Steps, write_postgres, write_sqlite};
 use crate::{Queries as _, Reader, Retryable, StoreError, Tx, Unwritable, Write};
 
-/// How long a reader waits while SQLite tidies up after a process that died.
-const SQLITE_BUSY_TIMEOUT: Duration = Duration::from_millis(5_000);
-/// Every commit looks through what the writer has cached: more of it does not make it faster.
-const SQLITE_CACHE_KIB: u32 = 16_384;
-/// How far the write-ahead log grows before the writer itself copies it into the database, standing still for
-/// it: only if nobody else has done so long before.
-const SQLITE_CHECKPOINT_PAGES: u32 = 32_000;
-/// Readers forget what they have cached at every commit of the writer, and share the system's cache by mmap.
-const SQLITE_READER_CACHE_KIB: u32 = 2_048;
-const SQLITE_MMAP_BYTES: u32 = 64 * 1024 * 1024;
-/// Rows that SQLite's thread reads ahead of who asked: with few of them the two wake each other all the time.
-const SQLITE_ROWS_AHEAD_MAX: usize = 500;
 const OPEN_ATTEMPTS_MAX: u32 = 10;
 const WRITE_ATTEMPTS_MAX: u32 = 8;
-const BACKOFF_MS_MIN: u64 = 4;
-const BACKOFF_MS_MAX: u64 = 250;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
@@ -87,7 +73,7 @@ impl Db {
                     Backend::Postgres { writers, readers }
                 }
             } else if matches!(&*config.url, "sqlite::memory:" | "sqlite://:memory:") {
-                let conn = sqlite_options(SqliteConnectOptions::new().in_memory(true))
+                let conn = sqlite::options(SqliteConnectOptions::new().in_memory(true))
                     .connect()
                     .await?;
                 Backend::Memory {
@@ -441,29 +427,14 @@ fn lock(unwritable: &StdMutex<Option<Unwritable>>) -> MutexGuard<'_, Option<Unwr
     unwritable.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Between half and the whole of a doubling delay, spread by how many retries there were before this one.
-fn backoff_ms(attempt: u32, retry: u64) -> u64 {
-    let whole = (BACKOFF_MS_MIN << attempt.min(16)).min(BACKOFF_MS_MAX);
-    let half = whole / 2;
-    // Fibonacci hashing: neighbours land far apart.
-    let spread = retry.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-    half + spread % (half + 1)
-}
-
 async fn open_sqlite(config: &DbConfig, commits: &Arc<AtomicU64>) -> Result<Backend, StoreError> {
-    let options = sqlite_options(SqliteConnectOptions::from_str(&config.url)?);
+    let options = sqlite::options(SqliteConnectOptions::from_str(&config.url)?);
     if !config.url.contains("mode=") {
         // Where it is there already, or cannot be made, opening it says so.
         make_for_owner_alone(options.get_filename()).ok();
     }
-    let writing = options
-        .clone()
-        .create_if_missing(true)
-        // A unit of work that finds the writer taken is tried again so often.
-        .busy_timeout(config.patience / WRITE_ATTEMPTS_MAX)
-        .journal_mode(SqliteJournalMode::Wal)
-        .synchronous(SqliteSynchronous::Full)
-        .pragma("wal_autocheckpoint", SQLITE_CHECKPOINT_PAGES.to_string());
+    // A unit of work that finds the writer taken is tried again so often.
+    let writing = sqlite::writer(&options, config.patience / WRITE_ATTEMPTS_MAX);
     let mut attempt = 1;
     let conn = loop {
         match writing.connect().await.map_err(StoreError::from) {
@@ -485,11 +456,7 @@ async fn open_sqlite(config: &DbConfig, commits: &Arc<AtomicU64>) -> Result<Back
         .test_before_acquire(false)
         .max_lifetime(None)
         .idle_timeout(None)
-        .connect_lazy_with(
-            options
-                .pragma("cache_size", format!("-{SQLITE_READER_CACHE_KIB}"))
-                .read_only(true),
-        );
+        .connect_lazy_with(sqlite::reader(options));
     let writer = group::writer(conn, Some(writing.clone()), Arc::clone(commits));
     let checkpointer = Checkpointer::start(
         writing,
@@ -502,34 +469,4 @@ async fn open_sqlite(config: &DbConfig, commits: &Arc<AtomicU64>) -> Result<Back
         readers,
         checkpointer: Mutex::new(checkpointer),
     })
-}
-
-fn sqlite_options(options: SqliteConnectOptions) -> SqliteConnectOptions {
-    options
-        .foreign_keys(true)
-        .busy_timeout(SQLITE_BUSY_TIMEOUT)
-        .pragma("cache_size", format!("-{SQLITE_CACHE_KIB}"))
-        .pragma("temp_store", "memory")
-        .pragma("mmap_size", SQLITE_MMAP_BYTES.to_string())
-        .statement_cache_capacity(STATEMENTS_CACHED_MAX)
-        .row_buffer_size(SQLITE_ROWS_AHEAD_MAX)
-        .disable_statement_logging()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn delays_grow_stay_bounded_and_differ_between_those_who_collide() {
-        for attempt in 1..=WRITE_ATTEMPTS_MAX {
-            let delays: Vec<u64> = (0..8).map(|retry| backoff_ms(attempt, retry)).collect();
-            let whole = (BACKOFF_MS_MIN << attempt).min(BACKOFF_MS_MAX);
-            assert!(
-                delays.iter().all(|ms| (whole / 2..=whole).contains(ms)),
-                "{delays:?}"
-            );
-            assert!(delays.iter().any(|ms| *ms != delays[0]), "{delays:?}");
-        }
-    }
 }

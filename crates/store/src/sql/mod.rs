@@ -1,5 +1,6 @@
 //! Sending statements to either engine: connections, units of work, many rows at once, migrations.
 
+mod backoff;
 mod checkpoint;
 mod config;
 mod conn;
@@ -17,6 +18,7 @@ mod postgres;
 mod reader;
 mod rows;
 mod servers;
+mod sqlite;
 mod table;
 mod tx;
 mod write;
