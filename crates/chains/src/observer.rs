@@ -1,10 +1,11 @@
 //! What one endpoint says of its chain, asked in the same words for every family. Whoever asks several endpoints, and
 //! decides whom to believe, knows no more of a chain than this.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use till_core::asset::{Asset, Depth, Family, Network, Registry};
 
+mod answers;
 mod on_bitcoin;
 
 use crate::bitcoin;
@@ -22,10 +23,8 @@ pub use crate::evm::blocks::Header;
 pub use crate::evm::decode::{Receipt, Transfer};
 pub use crate::evm::logs::{Log, LoggedTransfer};
 
+pub use self::answers::{BlockContents, Completeness, Receipts, Tips};
 pub use self::on_bitcoin::{Spend, WaitingTransaction};
-
-/// The hashes of transactions and what became of them.
-pub type Receipts = BTreeMap<[u8; 32], Receipt>;
 
 /// One for each family whose chains can be watched. TRON's nodes answer Ethereum's questions; what they cannot say is
 /// asked of this type, and nobody else looks at the family.
@@ -35,37 +34,6 @@ pub enum Observer {
     Tron(Contracts),
     /// Without contracts: what is moved is the network's own coin.
     Bitcoin(Contracts),
-}
-
-/// What an endpoint names as the last block, and how far it says that the chain is settled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tips {
-    pub head: Header,
-    /// None where the network has no such step, or the endpoint names no block for it.
-    pub safe: Option<Header>,
-    pub last_final: Option<Header>,
-}
-
-/// What the headers of some blocks say of logs that are said to be all of theirs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Completeness {
-    /// Some are of other blocks.
-    OtherBlocks,
-    /// Some are of a token that their block has no logs of.
-    Invented,
-    /// As far as the headers tell; of these tokens, by header and contract, logs may be missing.
-    MayLack(Vec<(usize, [u8; 20])>),
-}
-
-/// What the receipts of a block say of its transfers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BlockContents {
-    /// All of them: the header names the root of these receipts.
-    Proven(Receipts),
-    /// The header names others.
-    Others,
-    /// The network's headers name no root that can be computed from what its nodes give.
-    Unprovable,
 }
 
 impl Observer {
