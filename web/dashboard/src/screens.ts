@@ -3,7 +3,6 @@
 
 import type { ComponentType } from 'preact'
 import type { Permission } from './api/roles.ts'
-import { match } from './app/router.ts'
 import type { Glyph } from './parts/icon.tsx'
 import { t } from './texts/t.ts'
 
@@ -167,17 +166,3 @@ export const screens: Screen[] = [
   { path: '/operator/organizations', load: () => import('./screens/operator/organizations.tsx'), isOperators: true },
   { path: '/operator/server', load: () => import('./screens/operator/server.tsx'), isOperators: true },
 ]
-
-/** Whether something is there to link to. */
-export const hasScreen = (to: string) => screens.some((screen) => match(screen.path, to.split('?')[0] ?? to) !== null)
-
-/** Where an id leads, by what it begins with. */
-export const PLACES: Record<string, string> = {
-  inv_: '/invoices',
-  rfd_: '/refunds',
-  plink_: '/links',
-  evt_: '/developers/events',
-  cus_: '/customers',
-  plan_: '/plans',
-  sub_: '/subscriptions',
-}

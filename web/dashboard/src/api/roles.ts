@@ -32,3 +32,6 @@ export function may(role: Role, permission: Permission, mode: Mode): boolean {
   const granted: string = TABLE[permission][ROLES.indexOf(role)] ?? '-'
   return granted.includes(mode === 'test' ? 'T' : 'L')
 }
+
+/** What an owner may give: every role; others every one but the owner's. */
+export const rolesToGive = (mine: string | null | undefined) => ROLES.filter((role) => mine === 'owner' || role !== 'owner')

@@ -1,10 +1,11 @@
 // The command palette: every screen by its name, and every object by its id.
 
 import { useId, useState } from 'preact/hooks'
+import { placeOf } from '../app/places.ts'
 import { go } from '../app/router.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { type Glyph, Icon } from '../parts/icon.tsx'
-import { PLACES, screens } from '../screens.ts'
+import { screens } from '../screens.ts'
 import { t } from '../texts/t.ts'
 import { isOpenTo } from './allowed.ts'
 import { opened } from './keys.ts'
@@ -17,8 +18,8 @@ interface Choice {
 
 export function choices(typed: string): Choice[] {
   const text = typed.trim()
-  const place = Object.entries(PLACES).find(([prefix]) => text.startsWith(prefix) && text.length > prefix.length)
-  if (place) return [{ label: t.shell.openId(text), glyph: 'right', to: `${place[1]}/${encodeURIComponent(text)}` }]
+  const place = placeOf(text)
+  if (place) return [{ label: t.shell.openId(text), glyph: 'right', to: place }]
   return screens.flatMap((screen) =>
     screen.menu && isOpenTo(screen) && screen.menu.label.toLowerCase().includes(text.toLowerCase()) ? [{ label: screen.menu.label, glyph: screen.menu.glyph, to: screen.path }] : [],
   )

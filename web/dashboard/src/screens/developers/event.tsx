@@ -12,7 +12,6 @@ import { Card, Head } from '../../parts/head.tsx'
 import { Empty, Loaded } from '../../parts/loaded.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { Moment } from '../../parts/values.tsx'
-import { hasScreen } from '../../screens.ts'
 import { setup } from '../../texts/setup.ts'
 import { Answer } from './answer.tsx'
 
@@ -49,7 +48,7 @@ export default function EventScreen({ id }: { id: string }) {
               <Card>
                 <div class="stack">
                   <CopyField label={says.eventId} value={id} />
-                  {newest?.invoice && hasScreen('/invoices/x') && (
+                  {newest?.invoice && (
                     <p>
                       {says.invoice} <a href={href(`/invoices/${newest.invoice}`)}>{newest.invoice}</a>
                     </p>

@@ -1,14 +1,14 @@
+import { placeOf } from '../../app/places.ts'
 import { go } from '../../app/router.ts'
 import { Icon } from '../../parts/icon.tsx'
-import { PLACES } from '../../screens.ts'
 import { t } from '../../texts/t.ts'
 
 /** Where what was typed leads: an id to its object, a transaction to its payment, anything else is a customer's reference. */
 export function whereTo(typed: string): string | null {
   const text = typed.trim()
   if (text === '') return null
-  const found = Object.entries(PLACES).find(([prefix]) => text.startsWith(prefix) && text.length > prefix.length)
-  if (found) return `${found[1]}/${encodeURIComponent(text)}`
+  const place = placeOf(text)
+  if (place) return place
   if (/^(0x)?[0-9a-fA-F]{64}$/.test(text)) return `/payments?tx_hash=${text}`
   return `/invoices?${new URLSearchParams({ customer_ref: text })}`
 }

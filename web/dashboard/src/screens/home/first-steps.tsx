@@ -6,7 +6,6 @@ import { api } from '../../app/server.ts'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Card } from '../../parts/head.tsx'
 import { Icon } from '../../parts/icon.tsx'
-import { hasScreen } from '../../screens.ts'
 import { t } from '../../texts/t.ts'
 
 /** In the order in which one does them. */
@@ -55,12 +54,10 @@ export function FirstSteps({ steps }: { steps: SetupStep[] }) {
               </div>
               {step === next.step && (
                 <div class="do">
-                  {hasScreen(to) && (
-                    <a class="btn primary" href={href(to)}>
-                      {said?.action ?? t.common.open}
-                      <Icon name="right" />
-                    </a>
-                  )}
+                  <a class="btn primary" href={href(to)}>
+                    {said?.action ?? t.common.open}
+                    <Icon name="right" />
+                  </a>
                   {step === 'first_payment' && (
                     <details>
                       <summary class="dim">{t.home.steps.terminal}</summary>

@@ -12,7 +12,6 @@ import { Loaded } from '../../parts/loaded.tsx'
 import type { Tone } from '../../parts/notice.tsx'
 import { InvoiceStatus } from '../../parts/tag.tsx'
 import { Money, Time } from '../../parts/values.tsx'
-import { hasScreen } from '../../screens.ts'
 import { t } from '../../texts/t.ts'
 import { Finder } from './finder.tsx'
 import { FirstSteps } from './first-steps.tsx'
@@ -31,7 +30,7 @@ export default function HomeScreen() {
     <>
       <Head title={t.nav.home}>
         <Finder />
-        {may('sales.write') && hasScreen('/invoices/new') && (
+        {may('sales.write') && (
           <a class="btn primary" href={href('/invoices/new')}>
             <Icon name="plus" />
             {t.home.newInvoice}
@@ -91,7 +90,7 @@ function Needs({ needs }: { needs: HomeNeed[] }) {
                     {said?.text} {t.home.since} <Time at={need.oldest_at} />
                   </span>
                 </p>
-                {to !== '/' && hasScreen(to) && (
+                {to !== '/' && (
                   <a class="btn" href={href(to)}>
                     {said?.action ?? t.common.open}
                   </a>
@@ -128,7 +127,7 @@ function Networks({ networks }: { networks: NetworkHealth[] }) {
       {isIll && (
         <p class="dim">
           {t.home.remedy}{' '}
-          {session()?.user.operator && hasScreen('/operator/server') ? <a href={href('/operator/server')}>{t.home.toEndpoints}</a> : t.home.askOperator}
+          {session()?.user.operator ? <a href={href('/operator/server')}>{t.home.toEndpoints}</a> : t.home.askOperator}
         </p>
       )}
       {simulated.length > 0 && (
@@ -142,7 +141,7 @@ function Networks({ networks }: { networks: NetworkHealth[] }) {
 
 function Latest({ invoices }: { invoices: Invoice[] }) {
   return (
-    <Card title={t.home.latest} beside={hasScreen('/invoices') && <a href={href('/invoices')}>{t.home.allInvoices}</a>}>
+    <Card title={t.home.latest} beside={<a href={href('/invoices')}>{t.home.allInvoices}</a>}>
       {invoices.length === 0 ? (
         <p class="dim">{t.home.noInvoices}</p>
       ) : (

@@ -18,7 +18,6 @@ import { Notice } from '../../parts/notice.tsx'
 import { InvoiceStatus } from '../../parts/tag.tsx'
 import { toast } from '../../parts/toast.tsx'
 import { grouped, symbolOf, When } from '../../parts/values.tsx'
-import { hasScreen } from '../../screens.ts'
 import { t } from '../../texts/t.ts'
 import { AddressCard } from './address-card.tsx'
 import { Deliveries } from './deliveries.tsx'
@@ -139,13 +138,13 @@ function Buttons({ invoice, payments, replaced }: { invoice: Invoice; payments: 
           {t.invoices.cancel.button}
         </Action>
       )}
-      {invoice.status === 'under_review' && hasScreen('/reviews') && (
+      {invoice.status === 'under_review' && (
         <a class="btn primary" href={href(`/reviews/${segment(invoice.id)}`)}>
           <Icon name="eye" />
           {t.invoices.review}
         </a>
       )}
-      {mayGiveBack && may('refunds.write') && hasScreen('/refunds/new') && (
+      {mayGiveBack && may('refunds.write') && (
         <a class={`btn ${over ? 'primary' : ''}`} href={href(to)}>
           <Icon name="back" />
           {over ? t.invoices.refundAmount(`${grouped(over.amount)} ${symbolOf(over.asset)}`) : t.invoices.refund}
@@ -202,7 +201,7 @@ function Facts({ invoice }: { invoice: Invoice }) {
   const said = t.invoices.facts
   const received = invoice.amounts_received.map((one) => `${grouped(one.amount)} ${symbolOf(one.asset)}`)
   const isOver = invoice.closed_at !== null
-  const linked = (to: string, id: string) => (hasScreen(to) ? <a href={href(to)}>{id}</a> : id)
+  const linked = (to: string, id: string) => <a href={href(to)}>{id}</a>
   const rows: [string, ComponentChildren][] = [[said.id, <code key="id">{invoice.id}</code>]]
   if (invoice.description) rows.push([said.what, invoice.description])
   if (invoice.customer_ref) rows.push([said.customer, invoice.customer_ref])

@@ -9,7 +9,6 @@ import { Head } from '../../parts/head.tsx'
 import { DataList } from '../../parts/list.tsx'
 import { Tag } from '../../parts/tag.tsx'
 import { Moment } from '../../parts/values.tsx'
-import { hasScreen } from '../../screens.ts'
 import '../../style/setup.css'
 import { setup } from '../../texts/setup.ts'
 import { t } from '../../texts/t.ts'
@@ -62,5 +61,5 @@ export default function NoticesScreen() {
 function What({ notice }: { notice: Notice }) {
   const text = says.kinds[notice.kind] ?? notice.kind
   const to = placeOf(notice)
-  return <b>{to && hasScreen(to) ? <a href={href(to)}>{text}</a> : text}</b>
+  return <b>{to ? <a href={href(to)}>{text}</a> : text}</b>
 }

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks'
 import type { Invite } from '#shared/api/types.ts'
 import { type List, post, segment } from '../../api/client.ts'
 import type { Data } from '../../api/data.ts'
+import { rolesToGive } from '../../api/roles.ts'
 import { organization } from '../../api/session.ts'
 import { hasMail, signup } from '../../app/server.ts'
 import { Action } from '../../parts/action.tsx'
@@ -17,7 +18,6 @@ import { toast } from '../../parts/toast.tsx'
 import { Day } from '../../parts/values.tsx'
 import { setup } from '../../texts/setup.ts'
 import { t } from '../../texts/t.ts'
-import { rolesToGive } from './team.tsx'
 
 const says = setup.team
 

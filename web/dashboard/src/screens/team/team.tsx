@@ -5,7 +5,7 @@ import type { Invite, Member, Organization } from '#shared/api/types.ts'
 import { get, type List, post, refreshSession, segment } from '../../api/client.ts'
 import { type Data, useData } from '../../api/data.ts'
 import { may, organization, session } from '../../api/session.ts'
-import { ROLES } from '../../api/roles.ts'
+import { ROLES, rolesToGive } from '../../api/roles.ts'
 import { go } from '../../app/router.ts'
 import { Action } from '../../parts/action.tsx'
 import { Buttons, Dialog } from '../../parts/dialog.tsx'
@@ -23,9 +23,6 @@ import { t } from '../../texts/t.ts'
 import { Invitations } from './invitations.tsx'
 
 const says = setup.team
-
-/** What an admin may give: every role but the owner's. */
-export const rolesToGive = (mine: string | null | undefined) => ROLES.filter((role) => mine === 'owner' || role !== 'owner')
 
 export default function TeamScreen() {
   const members = useData(() => get<List<Member>>('/dashboard/members', { limit: 100 }))
