@@ -65,6 +65,15 @@ struct Concerning {
     is_checked: bool,
 }
 
+impl Concerning {
+    /// Whether one of its transfers is among these.
+    fn is_among(&self, shown: &BTreeSet<Identity>) -> bool {
+        self.transfers
+            .iter()
+            .any(|it| shown.contains(&identity(it)))
+    }
+}
+
 /// What changed about waiting transfers since it was last written down.
 #[derive(Debug, Default)]
 pub struct MempoolChanges {
@@ -217,7 +226,10 @@ impl Mempool {
         let lists = &self.lists;
         let is_waiting = |hash: &Transaction| lists.iter().any(|it| it.waiting.contains(hash));
         self.strangers.retain(is_waiting);
-        self.concerning.retain(|hash, _| is_waiting(hash));
+        // What is shown is kept for what it spends, so that what replaces it is known to do so.
+        let shown = &self.shown;
+        self.concerning
+            .retain(|hash, it| is_waiting(hash) || it.is_among(shown));
     }
 
     /// The addresses that eight bytes take for ours and nobody has looked up in full.
@@ -239,14 +251,14 @@ impl Mempool {
     /// What changed, where the blocks up to this one are read. A transaction that an endpoint has no more may be in a block that was
     /// not read yet: it goes only when those who do not have it have no such block.
     pub fn changes(&self, read_up_to: &BlockHash) -> MempoolChanges {
-        let replaced = self.replaced();
+        let is_read_up = |list: &MempoolList| list.last_block == *read_up_to;
+        let are_read_up = !self.lists.is_empty() && self.lists.iter().all(is_read_up);
+        let replaced = self.replaced(are_read_up);
         let stands = |hash: &Transaction| self.is_waiting(hash) && !replaced.contains(hash);
         let standing = self.concerning.iter().filter(|(hash, _)| stands(hash));
         let standing = standing.flat_map(|(_, it)| it.transfers.iter().filter(|_| it.is_checked));
         let new = standing.filter(|it| !self.shown.contains(&identity(it)));
         let room = SHOWN_MAX.saturating_sub(self.shown.len());
-        let is_read_up = |list: &MempoolList| list.last_block == *read_up_to;
-        let are_read_up = !self.lists.is_empty() && self.lists.iter().all(is_read_up);
         let is_gone = |(tx_hash, _): &&Identity| {
             let hash = BlockHash::parse(tx_hash).and_then(|it| it.word());
             let hash = hash.unwrap_or_default();
@@ -260,11 +272,15 @@ impl Mempool {
 
     /// Those that another stands in place of: a later one that as many endpoints have as must agree, or else the one that was
     /// there first. So nobody takes a payment away by inventing what would replace it, and where one is replaced, one goes
-    /// when the other comes.
-    fn replaced(&self) -> HashSet<Transaction> {
+    /// when the other comes. One that is shown and waits no longer may be in a block that was not read yet: until then it stands
+    /// against what fewer endpoints have than must agree.
+    fn replaced(&self, are_read_up: bool) -> HashSet<Transaction> {
         let mut by_spend: HashMap<&Spend, Vec<(u64, Transaction)>> = HashMap::new();
+        let may_stand = |hash: &Transaction, it: &Concerning| {
+            self.is_waiting(hash) || (!are_read_up && it.is_among(&self.shown))
+        };
         let concerning = self.concerning.iter();
-        for (hash, it) in concerning.filter(|(hash, _)| self.is_waiting(hash)) {
+        for (hash, it) in concerning.filter(|(hash, it)| may_stand(hash, it)) {
             for spend in &it.spends {
                 by_spend.entry(spend).or_default().push((it.order, *hash));
             }
@@ -274,7 +290,8 @@ impl Mempool {
             rivals.sort_unstable();
             let is_held = |(_, hash): &&(u64, Transaction)| self.holders(hash) >= self.quorum;
             let later = rivals.iter().skip(1).rev().find(is_held);
-            let stands = later.or(rivals.first()).copied();
+            let gone = rivals.iter().find(|(_, hash)| !self.is_waiting(hash));
+            let stands = later.or(gone).or(rivals.first()).copied();
             replaced.extend(
                 rivals
                     .iter()

@@ -147,6 +147,30 @@ fn what_is_gone_may_be_in_a_block_that_was_not_read_yet() {
 }
 
 #[test]
+fn a_replacement_is_seen_as_one_though_a_block_was_not_read_yet() {
+    let mut mempool = alone();
+    mempool.hear(&[(&[1], 9)]);
+    mempool.see(1, &[7], true);
+    mempool.step(9);
+    mempool.hear(&[(&[2], 10)]);
+    mempool.see(2, &[7], true);
+    assert_eq!(mempool.step(9), (of(&[2]), of(&[1])));
+
+    let mut mempool = Mempool {
+        quorum: 2,
+        ..Mempool::default()
+    };
+    mempool.hear(&[(&[1], 9), (&[1], 9)]);
+    mempool.see(1, &[7], true);
+    mempool.step(9);
+    mempool.hear(&[(&[2], 10), (&[], 10)]);
+    mempool.see(2, &[7], true);
+    let nothing = (of(&[]), of(&[]));
+    assert_eq!(mempool.step(9), nothing, "the first may be in block 10");
+    assert_eq!(mempool.step(10), (of(&[2]), of(&[1])), "it is not");
+}
+
+#[test]
 fn what_an_earlier_leader_has_left_stays_while_somebody_has_it() {
     let mut mempool = Mempool::left(vec![(text(1), 1), (text(2), 1)]);
     assert_eq!(mempool.step(9), (of(&[]), of(&[])), "nobody was asked");
