@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { parts } from '../src/parts/change.tsx'
 import { CALLS, type Call, curl, fieldsOf, isTestKey, quoted } from '../src/screens/developers/curl.ts'
-import { byDay } from '../src/screens/developers/health.ts'
+import { byDay, notArrived } from '../src/screens/developers/health.ts'
 
 const API = 'http://localhost:4242/v1'
 const call = (name: string) => CALLS[name] as Call
@@ -60,6 +60,18 @@ test('deliveries by day: every day is there, failures are counted apart', () => 
     ['0', '', false],
     ['2', 'of them 1 failed', true],
   ])
+})
+
+test('what has not arrived: events whose last finished try failed, each once', () => {
+  const tries: { id: string; event: string; status: 'pending' | 'succeeded' | 'failed' }[] = [
+    { id: '6', event: 'evt_c', status: 'pending' },
+    { id: '5', event: 'evt_c', status: 'failed' },
+    { id: '4', event: 'evt_b', status: 'succeeded' },
+    { id: '3', event: 'evt_b', status: 'failed' },
+    { id: '2', event: 'evt_c', status: 'failed' },
+    { id: '1', event: 'evt_a', status: 'pending' },
+  ]
+  expect(notArrived(tries).map(({ id }) => id)).toEqual(['5'])
 })
 
 test('a countdown names its largest two units, and never runs below nothing', () => {

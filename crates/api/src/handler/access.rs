@@ -336,6 +336,7 @@ pub const TABLE: &[(Method, &str, Access)] = {
         (POST, "/v1/subscriptions/{id}/pause", Resource(SalesWrite)),
         (POST, "/v1/subscriptions/{id}/resume", Resource(SalesWrite)),
         (GET, "/v1/events", Resource(Read)),
+        (GET, "/v1/events/{id}", Resource(Read)),
         (GET, "/v1/webhook_deliveries", Resource(Read)),
         (
             POST,

@@ -12,10 +12,12 @@ use utoipa_axum::routes;
 
 use crate::handler::request::params;
 use crate::handler::words::{Moment, WebhookEventType, word_param};
-use crate::handler::{Answered, Api, Got, List, Listing, PageParams, Refusals, Secret};
+use crate::handler::{Answered, Api, Got, Id, List, Listing, PageParams, Refusals, Secret, shown};
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
-    OpenApiRouter::new().routes(routes!(list))
+    OpenApiRouter::new()
+        .routes(routes!(list))
+        .routes(routes!(retrieve))
 }
 
 params! {
@@ -64,4 +66,17 @@ async fn list(State(api): State<Arc<Api>>, got: Got<Secret, Listing<EventParams>
     let pager = got.pager(&api, "events")?;
     let found = events::list(&api.engine, got.scope(), filter, &pager.page);
     pager.shown(found.await?)
+}
+
+/// Retrieve an event
+///
+/// As the list of events shows it.
+#[utoipa::path(
+    get, path = "/v1/events/{id}", tag = "Events", operation_id = "retrieveEvent",
+    params(("id" = String, Path, description = "Event id")),
+    responses((status = 200, description = "The event", body = Event), Refusals),
+    security(("secret_key" = []))
+)]
+async fn retrieve(State(api): State<Arc<Api>>, got: Got<Secret>, Id(id): Id) -> Answered {
+    shown(&events::retrieve(&api.engine, got.scope(), &id).await?)
 }

@@ -19,6 +19,7 @@ const SECRET_ONLY: &[(&str, &str)] = &[
     ("POST", "/v1/invoices/inv_x/resolve_review"),
     ("GET", "/v1/payments"),
     ("GET", "/v1/events"),
+    ("GET", "/v1/events/evt_x"),
     ("GET", "/v1/webhook_deliveries"),
     ("POST", "/v1/webhook_deliveries/whd_x/replay"),
     ("GET", "/v1/merchant/settings"),

@@ -46,6 +46,24 @@ on_every_engine! {
         assert!(data(&till.get("/v1/webhook_deliveries").await.ok(200)).is_empty());
     }
 
+    async fn an_event_is_retrieved_as_it_is_listed_and_by_its_owner_alone(world: World) {
+        let till = world.till_with(live()).await;
+        let invoice = id(&till.invoice().await);
+        till.simulate(&invoice, json!({ "finality_steps": ["included", "safe", "final"] })).await;
+        let log = listed(&till, "").await;
+        for event in &log {
+            assert_eq!(till.get(&format!("/v1/events/{}", id(event))).await.ok(200), *event);
+        }
+        let path = format!("/v1/events/{}", id(&log[0]));
+        let other = till.another_account().await;
+        other.get(&path).await.refused(404, "resource_missing", None);
+        let elsewhere = till.call("GET", &path).key(till.live_key()).send().await;
+        assert!(elsewhere.refused(404, "resource_missing", None).contains("in test mode"));
+        for id in ["evt_x", &invoice, "evt_01m7nswtnre00vfz5qfg5pjatk"] {
+            till.get(&format!("/v1/events/{id}")).await.refused(404, "resource_missing", None);
+        }
+    }
+
     async fn the_log_of_another_account_or_mode_is_not_seen(world: World) {
         let till = world.till_with(live()).await;
         till.invoice().await;

@@ -61,7 +61,11 @@ async fn invoices(to: &mut Recorder<'_>) {
     to.post("simulatePayment", &path, json!({})).await;
     to.get("listPayments", &format!("/v1/payments?invoice={invoice}"))
         .await;
-    to.get("listEvents", "/v1/events?type=invoice.paid&limit=1")
+    let paid = to
+        .get("listEvents", "/v1/events?type=invoice.paid&limit=1")
+        .await;
+    let event = id(&paid["data"][0]);
+    to.get("retrieveEvent", &format!("/v1/events/{event}"))
         .await;
     let payment = id(&to.till.payments_of(&invoice).await[0]);
     let path = format!("/v1/test_helpers/payments/{payment}/reverse");

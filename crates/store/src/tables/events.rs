@@ -4,7 +4,7 @@ use till_core::event::EventType;
 use till_core::scope::Scope;
 
 use crate::sql::listing::newest_first;
-use crate::sql::{Filter, table};
+use crate::sql::{Filter, select, table};
 use crate::{Page, Queries, StoreError, Write, vals};
 
 table! {
@@ -51,6 +51,21 @@ pub async fn list(
         Filter::to("created_at", filter.to),
     ];
     newest_first(q, scope, filters, page).await
+}
+
+/// An event of the log.
+pub async fn find(
+    q: &mut impl Queries,
+    scope: &Scope,
+    id: &str,
+) -> Result<Option<EventRow>, StoreError> {
+    let sql = format!(
+        "{} WHERE account = $1 AND mode = $2 AND id = $3 AND type <> $4",
+        select::<EventRow>()
+    );
+    let unlisted = EventType::CONFIRMING.as_str();
+    let args = vals![&scope.account, scope.mode.as_str(), id, unlisted];
+    q.one(&sql, &args).await
 }
 
 #[derive(Clone, Debug, sqlx::FromRow)]

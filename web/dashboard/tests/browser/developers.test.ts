@@ -89,11 +89,30 @@ test('the webhook address is set, what fails is shown, and sent again', { timeou
   answer = 200
   await page.getByRole('row').filter({ hasText: '503' }).first().getByRole('link').click()
   await page.getByText('<b>upstream</b> connect error').first().waitFor()
+  const sent = page.getByLabel('What is sent')
+  await expect.poll(() => sent.innerText()).toContain(received[0] as string)
   await look(page, 'delivery')
   const before = received.length
   await page.getByRole('button', { name: 'Send again' }).click()
   await expect.poll(() => received.length, { timeout: 20_000 }).toBeGreaterThan(before)
   // There are two of them where the planned retry came at the same time.
+  await page.getByText('200', { exact: true }).first().waitFor()
+
+  // After an hour of outage: everything that failed since, at once.
+  answer = 503
+  const { id } = await server.invoice()
+  await server.pay(id)
+  await page.goto(`${server.origin}/dashboard/test/developers?status=failed&invoice=${id}`)
+  await page.getByText('503').first().waitFor()
+  answer = 200
+  await page.getByRole('button', { name: 'Send what failed again' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('What did not arrive').selectOption('in the last hour')
+  await dialog.getByText('sent again').waitFor()
+  await look(page, 'deliveries-again')
+  await dialog.getByRole('button', { name: 'Send what failed again' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await page.goto(`${server.origin}/dashboard/test/developers?status=succeeded&invoice=${id}`)
   await page.getByText('200', { exact: true }).first().waitFor()
   await owner.close()
 })

@@ -1,8 +1,9 @@
 // The log of webhooks: what was sent, and what the merchant's server answered.
 
 import type { MerchantSettings, WebhookDelivery } from '#shared/api/types.ts'
-import { get, type List } from '../../api/client.ts'
+import { get } from '../../api/client.ts'
 import { useData, useList } from '../../api/data.ts'
+import { may } from '../../api/session.ts'
 import { href } from '../../app/router.ts'
 import { Chart } from '../../parts/chart.tsx'
 import { Card } from '../../parts/head.tsx'
@@ -12,32 +13,22 @@ import { Notice } from '../../parts/notice.tsx'
 import { Time } from '../../parts/values.tsx'
 import { setup } from '../../texts/setup.ts'
 import { Answer } from './answer.tsx'
-import { byDay } from './health.ts'
+import { byDay, notArrived } from './health.ts'
+import { latest } from './latest.ts'
+import { SendFailed } from './send-failed.tsx'
 import { DevelopersHead } from './tabs.tsx'
 
 const says = setup.developers.deliveries
 const DAYS = 7
 /** The chart counts at most this many deliveries, and says so. */
 const COUNTED = 300
-const PAGE = 100
-
-/** The latest deliveries, as many as the chart counts. */
-async function latest(): Promise<WebhookDelivery[]> {
-  const all: WebhookDelivery[] = []
-  for (let cursor: string | null | undefined; all.length < COUNTED && cursor !== null; ) {
-    const page: List<WebhookDelivery> = await get('/webhook_deliveries', { limit: PAGE, cursor })
-    all.push(...page.data)
-    cursor = page.next_cursor
-  }
-  return all
-}
 
 export default function DeliveriesScreen() {
   const page = useList<WebhookDelivery>('/webhook_deliveries', ['status', 'event_type', 'invoice'])
   return (
     <>
       <DevelopersHead />
-      <Health />
+      <Health onSent={() => void page.reload()} />
       <Filters>
         <SearchFilter name="invoice" label={says.findInvoice} />
         <ChoiceFilter name="status" label={says.result} options={Object.entries(says.statuses)} />
@@ -70,9 +61,9 @@ export default function DeliveriesScreen() {
   )
 }
 
-function Health() {
+function Health({ onSent }: { onSent: () => void }) {
   const health = useData(async () => {
-    const [deliveries, settings] = await Promise.all([latest(), get<MerchantSettings>('/merchant/settings')])
+    const [deliveries, settings] = await Promise.all([latest(COUNTED), get<MerchantSettings>('/merchant/settings')])
     return { deliveries, url: settings.webhook_url }
   })
   return (
@@ -104,6 +95,7 @@ function Health() {
                 <div>
                   <Chart title={says.perDay} unit={says.unit} points={byDay(deliveries, Date.now(), DAYS)} />
                   {deliveries.length >= COUNTED && <p class="dim">{says.counted(COUNTED)}</p>}
+                  {notArrived(deliveries).length > 0 && may('webhooks.replay') && <SendFailed onSent={onSent} />}
                 </div>
               </Card>
             )}

@@ -17,7 +17,6 @@ import { Answer } from './answer.tsx'
 
 const says = setup.developers.deliveries
 const LOOK_MS = 5_000
-
 export default function EventScreen({ id }: { id: string }) {
   const list = useData(() => get<List<WebhookDelivery>>('/webhook_deliveries', { event: id, limit: 100 }), [id])
   useOften(() => void list.reload(), LOOK_MS)
@@ -56,6 +55,7 @@ export default function EventScreen({ id }: { id: string }) {
                   <p class="dim">{says.sameId}</p>
                 </div>
               </Card>
+              <Payload event={id} />
               {data.map((one) => (
                 <Delivery key={one.id} of={one} />
               ))}
@@ -64,6 +64,23 @@ export default function EventScreen({ id }: { id: string }) {
         }
       </Loaded>
     </>
+  )
+}
+
+function Payload({ event }: { event: string }) {
+  const sent = useData(() => get<object>(`/events/${segment(event)}`), [event])
+  return (
+    <Card title={says.payload}>
+      <div>
+        <Loaded of={sent}>
+          {(value) => (
+            <pre class="code" tabIndex={0} aria-label={says.payload}>
+              {JSON.stringify(value, null, 2)}
+            </pre>
+          )}
+        </Loaded>
+      </div>
+    </Card>
   )
 }
 

@@ -1,4 +1,4 @@
-// Deliveries by day: how many arrived, how many did not.
+// Deliveries: how many arrived by day, and what has not arrived yet.
 
 import type { WebhookDelivery } from '#shared/api/types.ts'
 import { utcDay } from '#shared/time.ts'
@@ -22,4 +22,11 @@ export function byDay(deliveries: Pick<WebhookDelivery, 'created_at' | 'status'>
       isOpen: day === today,
     }
   })
+}
+
+/** Of each event whose last try failed, that try. The deliveries come newest first. */
+export function notArrived<T extends Pick<WebhookDelivery, 'event' | 'status'>>(deliveries: T[]): T[] {
+  const last = new Map<string, T>()
+  for (const one of deliveries) if (one.status !== 'pending' && !last.has(one.event)) last.set(one.event, one)
+  return [...last.values()].filter((one) => one.status === 'failed')
 }

@@ -22,7 +22,7 @@ const HEALTH: Record<string, Tone> = { ok: 'ok', simulated: 'plain', behind: 'wa
 type Network = List_OperatedNetwork['data'][number]
 
 export default function ServerScreen() {
-  const networks = useData(() => get<List<Network>>('/dashboard/operator/networks'))
+  const networks = useData(() => get<List<Network>>('/dashboard/operator/networks', { limit: 100 }))
   const queues = useData(() => get<Queues>('/dashboard/operator/queues'))
   useOften(() => Promise.all([networks.reload(), queues.reload()]), LOOK_MS)
   return (
