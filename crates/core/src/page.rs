@@ -36,6 +36,16 @@ impl Page {
             items,
         }
     }
+
+    /// The page out of a list that is there as a whole.
+    pub fn of_all<T>(&self, mut all: Vec<T>, id: impl Fn(&T) -> &str) -> Paged<T> {
+        if let Some(last) = &self.before
+            && let Some(at) = all.iter().position(|item| id(item) == last)
+        {
+            all.drain(..=at);
+        }
+        self.cut(all, id)
+    }
 }
 
 impl<T> Paged<T> {
@@ -73,5 +83,19 @@ mod tests {
         let last = page.cut(vec!["b", "a"], |item| id(item));
         assert_eq!((last.items.len(), last.next), (2, None));
         assert_eq!(page.cut(Vec::<&str>::new(), |item| item).next, None);
+    }
+
+    #[test]
+    fn a_list_that_is_there_is_paged_from_behind_the_last_item_shown() {
+        let pages = |before: Option<&str>| {
+            let page = Page {
+                limit: 2,
+                before: before.map(str::to_owned),
+            };
+            let paged = page.of_all(vec!["a", "b", "c"], |item| item);
+            (paged.items, paged.next)
+        };
+        assert_eq!(pages(None), (vec!["a", "b"], Some("b".to_owned())));
+        assert_eq!(pages(Some("b")), (vec!["c"], None));
     }
 }

@@ -36,16 +36,13 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
 /// List where payments go, family by family
 #[utoipa::path(
     get, path = "/v1/dashboard/destinations", tag = "Dashboard", operation_id = "listDestinations",
-    params(ModeHeaders),
-    responses((status = 200, description = "The destinations", body = List<DestinationView>), Refusals),
+    params(ModeHeaders, PageParams),
+    responses((status = 200, description = "A page of destinations", body = List<DestinationView>), Refusals),
     security(("session" = []))
 )]
-async fn list_destinations(State(api): State<Arc<Api>>, got: SignedGot) -> Answered {
-    shown(&List {
-        object: "list",
-        data: destinations::list(&api.engine, &got.scope()?).await?,
-        next_cursor: None,
-    })
+async fn list_destinations(State(api): State<Arc<Api>>, got: SignedGot<Listing>) -> Answered {
+    let pager = got.pager(&api, "destinations")?.on_one_page();
+    pager.shown(destinations::list(&api.engine, &got.scope()?, &pager.page).await?)
 }
 
 const DELAY_S_MAX: i64 = 604_800;

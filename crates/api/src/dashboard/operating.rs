@@ -10,7 +10,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::signed::{SignedGot, SignedPosted};
-use crate::handler::{Answered, Api, IdempotencyKey, List, Refusals, shown, text};
+use crate::handler::{
+    Answered, Api, IdempotencyKey, List, Listing, PageParams, Refusals, shown, text,
+};
 
 pub fn routes() -> OpenApiRouter<Arc<Api>> {
     OpenApiRouter::new()
@@ -19,18 +21,16 @@ pub fn routes() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(mail_test))
 }
 
-/// List the networks and their endpoints, on one page
+/// List the networks and their endpoints
 #[utoipa::path(
     get, path = "/v1/dashboard/operator/networks", tag = "Dashboard", operation_id = "listNetworks",
-    responses((status = 200, description = "All networks", body = List<OperatedNetworkView>), Refusals),
+    params(PageParams),
+    responses((status = 200, description = "A page of networks", body = List<OperatedNetworkView>), Refusals),
     security(("session" = []))
 )]
-async fn list_networks(State(api): State<Arc<Api>>, _got: SignedGot) -> Answered {
-    shown(&List {
-        object: "list",
-        data: networks::operated(&api.engine).await?,
-        next_cursor: None,
-    })
+async fn list_networks(State(api): State<Arc<Api>>, got: SignedGot<Listing>) -> Answered {
+    let pager = got.pager(&api, "networks")?.on_one_page();
+    pager.shown(networks::operated(&api.engine, &pager.page).await?)
 }
 
 /// See how much work waits

@@ -56,6 +56,8 @@ pub struct Pager<'a> {
     purpose: String,
     /// The page that was asked for.
     pub page: Page,
+    /// Whether its length was asked for as well.
+    is_limited: bool,
 }
 
 impl<R, F> Got<R, Listing<F>> {
@@ -79,6 +81,7 @@ impl<F> Listing<F> {
         let mut pager = Pager {
             engine: &api.engine,
             purpose,
+            is_limited: limit.is_some(),
             page: Page {
                 limit: limit.map_or(PAGE_LIMIT_DEFAULT, |limit| limit.unwrap_or(PAGE_LIMIT_MAX)),
                 before: None,
@@ -96,6 +99,15 @@ impl<F> Listing<F> {
 }
 
 impl Pager<'_> {
+    /// For lists that are short by nature: on one page, unless a shorter one was asked for.
+    #[must_use]
+    pub fn on_one_page(mut self) -> Self {
+        if !self.is_limited {
+            self.page.limit = PAGE_LIMIT_MAX;
+        }
+        self
+    }
+
     /// What was found, and how to go on.
     pub fn shown<T: Serialize>(&self, found: Paged<T>) -> Answered {
         shown(&List {

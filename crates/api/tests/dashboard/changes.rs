@@ -104,6 +104,61 @@ on_every_engine! {
         assert_eq!(paid_to(&owner).await, Value::Null);
     }
 
+    async fn who_took_every_destination_away_still_reads_what_there_is(world: World) {
+        let till = world.till().await;
+        let owner = owner(&till).await.in_mode("test");
+        let invoice = id(&till.invoice().await);
+        // Of Solana nothing is offered, and what was set once can be taken away all the same.
+        for family in ["eip155", "tron", "bip122", "solana"] {
+            owner.post("changes", json!({ "kind": "destination", "family": family, "address": null })).await.ok(201);
+        }
+        let path = format!("/v1/invoices/{invoice}");
+        till.get(&path).await.ok(200);
+        for path in [&*path, "/v1/payments", "/v1/reconciliation?from=2026-01-01&to=2026-12-31", "/v1/merchant/settings"] {
+            owner.get(path).await.ok(200);
+        }
+        let payer = till.call("GET", &format!("/v1/checkout/invoices/{invoice}"));
+        payer.key(&till.account.test.publishable_key).send().await.ok(200);
+        till.simulate(&invoice, json!({})).await;
+        assert_eq!(till.retrieve(&invoice).await["status"], "paid");
+        let refused = till.post("/v1/invoices", json!({ "amount": "5.00", "currency": "USD" })).await;
+        assert_eq!(refused.status, 400, "{refused:?}");
+        owner.post("changes", destination(FIRST)).await.ok(201);
+        till.invoice().await;
+    }
+
+    async fn a_bitcoin_key_that_was_never_in_effect_can_be_another_s(world: World) {
+        let till = world.till().await;
+        let owner = owner(&till).await.in_mode("test");
+        let other = till.another_account().await;
+        let owner_of_other = member(&other, "other@example.com", Role::Owner).await.in_mode("test");
+        let key = till_chains::example_destination_of(Family::Bitcoin, "somebody").unwrap();
+        let change = json!({ "kind": "destination", "family": "bip122", "address": key });
+        let waiting = owner_of_other.post("changes", later(change.clone(), DAY_S)).await.ok(201);
+        let taken = owner.post("changes", change.clone()).await;
+        taken.refused(400, "destination_invalid", "address");
+        owner_of_other.act(&format!("changes/{}/cancel", id(&waiting))).await.ok(200);
+        owner.post("changes", change.clone()).await.ok(201);
+        // Once it was in effect it stays whose it was.
+        let back = owner.post("changes", json!({ "kind": "destination", "family": "bip122", "address": null })).await.ok(201);
+        assert_eq!(back["from"], key.as_str());
+        let again = owner.post("changes", later(change.clone(), DAY_S)).await.ok(201);
+        owner.act(&format!("changes/{}/cancel", id(&again))).await.ok(200);
+        owner_of_other.post("changes", change).await.refused(400, "destination_invalid", "address");
+    }
+
+    async fn destinations_are_a_list_as_all_others(world: World) {
+        let till = world.till().await;
+        let owner = owner(&till).await.in_mode("test");
+        let all = data(&owner.get("destinations").await.ok(200));
+        assert_eq!(all.len(), 4);
+        let first = owner.get("destinations?limit=3").await.ok(200);
+        assert_eq!(data(&first), all[..3]);
+        let rest = owner.get(&format!("destinations?limit=3&cursor={}", text(&first["next_cursor"]))).await.ok(200);
+        assert_eq!((data(&rest), &rest["next_cursor"]), (all[3..].to_vec(), &Value::Null));
+        owner.get("destinations?limit=0").await.refused(400, "parameter_invalid", "limit");
+    }
+
     async fn a_change_waits_on_the_test_clock_and_can_be_stopped(world: World) {
         let till = world.till().await;
         let owner = owner(&till).await.in_mode("test");

@@ -126,6 +126,22 @@ on_every_engine! {
         assert_eq!(data(&first.get("members").await.ok(200)).len(), 2);
     }
 
+    async fn whoever_accepts_two_invitations_at_once_is_one_user(world: World) {
+        let till = in_test_mode_alone(&world.till().await).await;
+        for round in 0..4 {
+            let email = format!("new{round}@example.com");
+            let mut invited = Vec::new();
+            for at in ["here", "there"] {
+                let own = member(&in_test_mode_alone(&till).await, &format!("{at}{round}@example.com"), Role::Owner).await;
+                invited.push(invite(&own, &email, "viewer").await);
+            }
+            let (one, other) = tokio::join!(accept(&till, &invited[0]), accept(&till, &invited[1]));
+            let mut statuses = [one.status, other.status];
+            statuses.sort_unstable();
+            assert_eq!(statuses, [200, 401], "the other must sign in first: {one:?} {other:?}");
+        }
+    }
+
     async fn so_many_invitations_may_be_open(world: World) {
         let till = in_test_mode_alone(&world.till().await).await;
         let first = owner(&till).await;

@@ -126,6 +126,22 @@ on_every_engine! {
         assert_eq!(counts, [(1, 2), (2, 4)]);
     }
 
+    async fn a_link_goes_to_the_address_as_its_user_wrote_it(world: World) {
+        let till = world.till_with(with_mail()).await;
+        owner(&till).await;
+        link_for(&till, &mut Browser::new(&till), "OWNER@example.com").await;
+        assert_eq!(mailed(&till).await.pop().unwrap().1, "owner@example.com");
+    }
+
+    async fn no_more_links_are_mailed_at_once_than_one_after_the_other(world: World) {
+        let till = world.till_with(with_mail()).await;
+        let fresh = Browser::new(&till);
+        let ask = || { let fresh = &fresh; async move { fresh.post("sign_in/link", json!({ "email": "a@example.com" })).await.status } };
+        let answered = futures::future::join_all((0..12).map(|_| ask())).await;
+        assert_eq!(answered.iter().filter(|status| **status == 200).count(), 5, "{answered:?}");
+        assert_eq!(mailed(&till).await.len(), 5);
+    }
+
     async fn links_are_limited_by_address_and_client(world: World) {
         let till = world.till_with(with_mail()).await;
         let fresh = Browser::new(&till);

@@ -75,6 +75,8 @@ on_every_engine! {
         answer["response"]["userHandle"] = json!("AAAA");
         let body = json!({ "ceremony": begun["id"], "credential": answer });
         fresh.post("sign_in/passkey", body).await.refused(401, "passkey_failed", None);
+        let sign_ins = data(&owner.get("sign_ins").await.ok(200));
+        assert_eq!((&sign_ins[0]["action"], &sign_ins[0]["details"]["method"]), (&json!("sign_in.failed"), &json!("passkey")));
         let body = json!({ "ceremony": begun["id"], "credential": owner.authenticator.get(&begun["options"]) });
         fresh.post("sign_in/passkey", body).await.refused(401, "ceremony_expired", None);
         let begun = fresh.act("sign_in/passkey/begin").await.ok(200);

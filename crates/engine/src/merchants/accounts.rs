@@ -21,9 +21,6 @@ use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::merchants::{destinations, secrets};
 
-/// What the merchants' table has where an account has none in a mode.
-const NO_DESTINATIONS: &str = "{}";
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum KeyKind {
     Secret,
@@ -294,7 +291,7 @@ pub async fn caller_by_session(
     let mut reader = engine.db.read().await?;
     let found = till_store::keys::set_up(&mut reader, scope).await?;
     let set_up = found
-        .filter(|row| row.destinations != NO_DESTINATIONS)
+        .filter(|row| row.is_set_up != 0)
         .ok_or_else(crate::base::not_configured)?;
     Ok(Caller {
         scope: scope.clone(),
@@ -327,9 +324,7 @@ fn admit(engine: &Engine, found: Option<&KeyRow>) -> Result<Caller, Fail> {
     }
     let approved = ApplicationStatus::Approved.as_str();
     let is_approved = key.application_status.as_deref() == Some(approved);
-    let destinations = key.destinations.as_deref();
-    let has_none = destinations.is_none_or(|destinations| destinations == NO_DESTINATIONS);
-    if has_none || (mode.is_live() && !is_approved) {
+    if key.is_set_up == 0 || (mode.is_live() && !is_approved) {
         return Err(crate::base::not_configured().into());
     }
     let kind = KeyKind::parse(&key.kind).unwrap_or(KeyKind::Publishable);

@@ -20,12 +20,6 @@ pub async fn list(engine: &Engine, scope: &Scope, page: &Page) -> Result<Paged<A
     let of_mode = Registry::builtin().assets().iter();
     let of_mode =
         of_mode.filter(|asset| offers::is_offered(engine, asset) && asset.mode == scope.mode);
-    let mut rest: Vec<_> = of_mode.collect();
-    if let Some(last) = &page.before
-        && let Some(at) = rest.iter().position(|asset| asset.code == *last)
-    {
-        rest.drain(..=at);
-    }
-    let found = page.cut(rest, |asset| &asset.code);
+    let found = page.of_all(of_mode.collect(), |asset| &asset.code);
     Ok(found.map(|asset| AssetView::of(asset, offers::unavailable(&context, asset))))
 }

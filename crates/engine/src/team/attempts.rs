@@ -104,6 +104,13 @@ pub async fn check(
     }
 }
 
+/// Counts one more, or refuses: of several at once no more than the limit.
+pub async fn take(tx: &mut Tx, engine: &Engine, counted: Counted, who: &str) -> Result<(), Fail> {
+    till_store::attempts::hold(tx, &counted.subject(engine, who)).await?;
+    check(tx, engine, counted, who).await?;
+    count(tx, engine, counted, who).await.map(drop)
+}
+
 /// Counts one more, and gives back its id.
 pub async fn count(
     tx: &mut Tx,

@@ -54,12 +54,12 @@ pub struct Holder<'h> {
 /// Why an answer does not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rejected {
-    Wrong,
-    /// The signature is good and the counter went backwards: there may be a copy of this passkey.
-    Suspicious {
-        user: String,
-        passkey: String,
+    Wrong {
+        /// Whose the passkey is that was named, where it is known.
+        user: Option<String>,
     },
+    /// The signature is good and the counter went backwards: there may be a copy of this passkey.
+    Suspicious { user: String, passkey: String },
 }
 
 pub fn webauthn(engine: &Engine) -> Result<Webauthn, Fail> {
@@ -170,12 +170,12 @@ pub async fn verify(
     user: Option<&str>,
 ) -> Result<Result<PasskeyRow, Rejected>, Fail> {
     let Ok(answer) = serde_json::from_value::<PublicKeyCredential>(answer.clone()) else {
-        return Ok(Err(Rejected::Wrong));
+        return Ok(Err(Rejected::Wrong { user: None }));
     };
     let found =
         till_store::passkeys::by_credential_for_update(tx, answer.get_credential_id()).await?;
     let Some(row) = found.filter(|row| user.is_none_or(|user| row.user_id == user)) else {
-        return Ok(Err(Rejected::Wrong));
+        return Ok(Err(Rejected::Wrong { user: None }));
     };
     let own = handle(&row.user_id)?;
     let is_right_user = match answer.get_user_unique_id() {
@@ -183,7 +183,8 @@ pub async fn verify(
         None => user.is_some(),
     };
     if !is_right_user {
-        return Ok(Err(Rejected::Wrong));
+        let user = Some(row.user_id);
+        return Ok(Err(Rejected::Wrong { user }));
     }
     let asked: DiscoverableAuthentication = kept(state)?;
     let mut passkey: Passkey = kept(&row.credential)?;
@@ -197,7 +198,10 @@ pub async fn verify(
                 passkey: row.id,
             }));
         }
-        Err(_) => return Ok(Err(Rejected::Wrong)),
+        Err(_) => {
+            let user = Some(row.user_id);
+            return Ok(Err(Rejected::Wrong { user }));
+        }
     };
     passkey.update_credential(&said);
     let (credential, now) = (to_text(&passkey)?, engine.clock.now_ms());
@@ -208,7 +212,7 @@ pub async fn verify(
 /// Tells whoever owns a passkey that somebody else may have a copy of it.
 pub async fn warn(tx: &mut Tx, engine: &Engine, rejected: &Rejected) -> Result<(), Fail> {
     match rejected {
-        Rejected::Wrong => Ok(()),
+        Rejected::Wrong { .. } => Ok(()),
         Rejected::Suspicious { user, passkey } => {
             notices::tell(tx, engine, To::User(user), "passkey.suspicious", passkey).await
         }

@@ -88,7 +88,11 @@ async fn subject(
 ) -> Result<Subject, Fail> {
     Ok(match asked {
         ChangeValue::Destination { family, address } => {
-            let family = destinations::family(engine, scope.mode, family)?;
+            let family = destinations::family(family)?;
+            // One that was enabled once can still be taken away.
+            if address.is_some() {
+                destinations::check_enabled(engine, scope.mode, family)?;
+            }
             let to = match address {
                 None => None,
                 Some(address) => Some(destinations::accept(tx, scope, family, address).await?),
@@ -382,7 +386,25 @@ async fn end(tx: &mut Tx, engine: &Engine, change: &mut ChangeRow, now: i64) -> 
     change.cancelled_at = Some(now);
     change.secret = None;
     till_store::changes::set_status(tx, change).await?;
+    forget_unused(tx, change).await?;
     tell(tx, engine, change, Action::ChangeCancelled).await
+}
+
+/// A destination that was asked for and never in effect belongs to nobody: a Bitcoin account key can be another's.
+async fn forget_unused(tx: &mut Tx, change: &ChangeRow) -> Result<(), Fail> {
+    let Some(address) = &change.to_value else {
+        return Ok(());
+    };
+    let Some(family) = Family::from_namespace(&change.family) else {
+        return Ok(());
+    };
+    let merchant = till_store::accounts::merchant(tx, &change.scope).await?;
+    let now = merchant.as_ref();
+    let now = now.and_then(|of| of.destinations.get(&change.family));
+    if now != Some(address) {
+        till_store::destinations::forget_unused(tx, &change.scope, family, address).await?;
+    }
+    Ok(())
 }
 
 /// Stops the changes that a member asked for and may not ask for any more. `role` is what they are from now on; none

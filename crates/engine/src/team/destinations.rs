@@ -3,6 +3,7 @@
 use till_chains::{AddressError, parse_destination};
 use till_core::asset::{Family, Mode, Network, Registry};
 use till_core::error::{Code, Refusal};
+use till_core::page::{Page, Paged};
 use till_core::scope::Scope;
 use till_core::time;
 use till_store::Tx;
@@ -35,14 +36,18 @@ fn networks(family: Family, mode: Mode) -> impl Iterator<Item = &'static Network
     all.filter(move |network| network.family == family && network.mode == mode)
 }
 
-/// The family of this name, if it has a network that can be paid on in this mode.
-pub fn family(engine: &Engine, mode: Mode, name: &str) -> Result<Family, Refusal> {
-    let family = Family::from_namespace(name).ok_or_else(|| {
+/// The family of this name.
+pub fn family(name: &str) -> Result<Family, Refusal> {
+    Family::from_namespace(name).ok_or_else(|| {
         let message = "`family` is `eip155`, `tron`, `bip122` or `solana`.";
         Refusal::new(Code::NetworkInvalid, message).param("family")
-    })?;
+    })
+}
+
+/// Refuses a family without a network that can be paid on in this mode.
+pub fn check_enabled(engine: &Engine, mode: Mode, family: Family) -> Result<(), Refusal> {
     match networks(family, mode).any(|network| is_enabled(engine, network)) {
-        true => Ok(family),
+        true => Ok(()),
         false => Err(Refusal::of(Code::NetworkNotEnabled).param("family")),
     }
 }
@@ -72,16 +77,26 @@ pub async fn accept(
         let why = "nobody holds its key, so what is sent there is lost";
         return Err(refused(Code::DestinationInvalid, why));
     }
-    destinations::check(tx, scope, family, &canonical).await?;
+    let about_address = |fail: Fail| match fail {
+        Fail::Refused(refusal) => Fail::Refused(refusal.param("address")),
+        fail => fail,
+    };
+    let checked = destinations::check(tx, scope, family, &canonical).await;
+    checked.map_err(about_address)?;
     if !till_store::destinations::is_own(tx, scope, family, &canonical).await? {
         let one = [(family.namespace().to_owned(), canonical.clone())].into();
-        destinations::register(tx, scope, &one).await?;
+        let registered = destinations::register(tx, scope, &one).await;
+        registered.map_err(about_address)?;
     }
     Ok(canonical)
 }
 
 /// The destinations of a mode, one for each family.
-pub async fn list(engine: &Engine, scope: &Scope) -> Result<Vec<DestinationView>, Fail> {
+pub async fn list(
+    engine: &Engine,
+    scope: &Scope,
+    page: &Page,
+) -> Result<Paged<DestinationView>, Fail> {
     let mut reader = engine.db.read().await?;
     let merchant = till_store::accounts::merchant(&mut reader, scope).await?;
     let pending = till_store::changes::pending(&mut reader, scope).await?;
@@ -107,7 +122,7 @@ pub async fn list(engine: &Engine, scope: &Scope) -> Result<Vec<DestinationView>
             pending_change: waiting.map(|change| change.id.clone()),
         }
     };
-    Ok(Family::ALL.map(view).into())
+    Ok(page.of_all(Family::ALL.map(view).into(), |of| of.family))
 }
 
 /// The configuration of a checkout page on the merchant's own host.

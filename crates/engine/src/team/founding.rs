@@ -33,9 +33,7 @@ pub fn may_found(engine: &Engine, is_operator: bool) -> Result<(), Refusal> {
 async fn check_count(tx: &mut Tx, engine: &Engine, user: &str) -> Result<(), Fail> {
     // Held, so that two requests at once count each other's.
     till_store::users::find_for_update(tx, user).await?;
-    let counted = Counted::OrganizationsByUser;
-    attempts::check(tx, engine, counted, user).await?;
-    attempts::count(tx, engine, counted, user).await?;
+    attempts::take(tx, engine, Counted::OrganizationsByUser, user).await?;
     let all = till_store::members::of_user(tx, user).await?;
     let owned = all.iter().filter(|of| of.role == Role::Owner.as_str());
     if owned.count() >= OWNED_MAX {

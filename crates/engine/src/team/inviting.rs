@@ -41,8 +41,7 @@ pub async fn invite(
     let (address, user) = (lower(email), &context.asked.user);
     if engine.mailer.is_some() {
         attempts::check(tx, engine, Counted::InvitesToAddress, &address).await?;
-        attempts::check(tx, engine, Counted::InvitesByUser, user).await?;
-        attempts::count(tx, engine, Counted::InvitesByUser, user).await?;
+        attempts::take(tx, engine, Counted::InvitesByUser, user).await?;
     }
     if !context.role.is_some_and(|own| own.may_assign(role)) {
         return Err(Refusal::of(Code::RoleNotAssignable).param("role").into());
@@ -135,8 +134,7 @@ pub async fn offer(
     }
     // Whoever invites, from however many organisations, must not flood somebody's mailbox.
     let (counted, address) = (Counted::InvitesToAddress, lower(new.email));
-    attempts::check(tx, engine, counted, &address).await?;
-    attempts::count(tx, engine, counted, &address).await?;
+    attempts::take(tx, engine, counted, &address).await?;
     let to = (new.email, None);
     link_mails::queue(tx, engine, "invite", to, &link, row.expires_at).await?;
     Ok((row, None))

@@ -97,8 +97,12 @@ pub async fn create_cli_link(
     engine: &Engine,
     user: &UserRow,
 ) -> Result<NewLink, Fail> {
-    let email = Email::parse(&emails::open(engine, &user.id, &user.email)?)?;
+    let email = own_email(engine, user)?;
     create(tx, engine, LinkKind::Cli, (Some(&user.id), &email), None).await
+}
+
+fn own_email(engine: &Engine, user: &UserRow) -> Result<Email, Fail> {
+    Ok(Email::parse(&emails::open(engine, &user.id, &user.email)?)?)
 }
 
 /// Who asks for a link.
@@ -124,10 +128,8 @@ pub async fn ask_to_sign_in(engine: &Engine, asking: Asking<'_>) -> Result<(), F
         async move {
             let address = asking.email.as_str().to_ascii_lowercase();
             let (of, by) = (Counted::LinksToAddress, Counted::LinksByClient);
-            attempts::check(tx, engine, of, &address).await?;
-            attempts::check(tx, engine, by, asking.client).await?;
-            attempts::count(tx, engine, of, &address).await?;
-            attempts::count(tx, engine, by, asking.client).await?;
+            attempts::take(tx, engine, of, &address).await?;
+            attempts::take(tx, engine, by, asking.client).await?;
             mail_sign_in(tx, engine, asking).await
         }
         .scope_boxed()
@@ -146,7 +148,10 @@ async fn mail_sign_in(tx: &mut Tx, engine: &Engine, asking: Asking<'_>) -> Resul
         None => link_mails::TO_NOBODY,
     };
     let locale = user.as_ref().and_then(|user| user.locale.as_deref());
-    let to = (asking.email, locale);
+    // As they wrote it once: to some hosts another spelling is another mailbox.
+    let own = user.as_ref().map(|user| own_email(engine, user));
+    let own = own.transpose()?;
+    let to = (own.as_ref().unwrap_or(asking.email), locale);
     link_mails::queue(tx, engine, kind, to, &link.link, link.expires_at).await
 }
 
@@ -160,15 +165,12 @@ pub async fn ask_to_sign_up(engine: &Engine, asking: Asking<'_>) -> Result<(), F
         async move {
             let address = asking.email.as_str().to_ascii_lowercase();
             let (of, by) = (Counted::LinksToAddress, Counted::SignUpsByClient);
-            attempts::check(tx, engine, by, asking.client).await?;
-            attempts::count(tx, engine, by, asking.client).await?;
+            attempts::take(tx, engine, by, asking.client).await?;
             // Whoever asks from many places must not flood somebody's mailbox; nobody is told that they did.
-            let too_many = attempts::check(tx, engine, of, &address).await;
-            match too_many {
+            match attempts::take(tx, engine, of, &address).await {
                 Err(Fail::Refused(_)) => return Ok(()),
                 other => other?,
             }
-            attempts::count(tx, engine, of, &address).await?;
             mail_sign_up(tx, engine, asking).await
         }
         .scope_boxed()

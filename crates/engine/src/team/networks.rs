@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use till_core::asset::{Mode, Network, Registry};
+use till_core::page::{Page, Paged};
 use till_core::time::{self, SECOND_MS};
 use till_store::Queries;
 use till_store::networks::{NetworkRow, Times};
@@ -93,7 +94,7 @@ pub async fn health(
 }
 
 /// The networks of both modes, with their endpoints as this server finds them.
-pub async fn operated(engine: &Engine) -> Result<Vec<OperatedNetworkView>, Fail> {
+pub async fn operated(engine: &Engine, page: &Page) -> Result<Paged<OperatedNetworkView>, Fail> {
     let mut reader = engine.db.read().await?;
     let reading = Reading::of(&mut reader).await?;
     drop(reader);
@@ -107,7 +108,8 @@ pub async fn operated(engine: &Engine) -> Result<Vec<OperatedNetworkView>, Fail>
         Some(OperatedNetworkView::new(health, mode, endpoints))
     };
     let all = Registry::builtin().networks().iter();
-    Ok(all.filter_map(view).collect())
+    let shown = all.filter_map(view).collect();
+    Ok(page.of_all(shown, |of: &OperatedNetworkView| &of.network))
 }
 
 fn endpoint(endpoint: &Endpoint, now_us: u64) -> EndpointView {

@@ -65,7 +65,8 @@ pub async fn prove(
     Ok(())
 }
 
-/// Makes a user of an address that nobody has.
+/// Makes a user of an address that nobody has. Where somebody makes one of the same address at this moment, the unit of work is
+/// tried again, and finds them.
 pub async fn create(
     tx: &mut Tx,
     engine: &Engine,
@@ -88,8 +89,13 @@ pub async fn create(
         created_at: engine.clock.now_ms(),
         id,
     };
-    till_store::users::insert(tx, &user).await?;
-    Ok(user)
+    match till_store::users::insert(tx, &user).await {
+        Err(error) if error.violates("users") => Err(Fail::Again),
+        done => {
+            done?;
+            Ok(user)
+        }
+    }
 }
 
 /// A user as they are by now.

@@ -17,6 +17,16 @@ pub async fn insert(tx: &mut Tx, attempt: &AttemptRow) -> Result<(), StoreError>
     tx.write(&Write::records([attempt])).await.map(drop)
 }
 
+/// Makes whoever else counts the same subject wait until the unit of work ends.
+pub async fn hold(tx: &mut Tx, subject: &[u8]) -> Result<(), StoreError> {
+    // SQLite has one writer anyway.
+    if !tx.for_update().is_empty() {
+        let sql = "SELECT pg_advisory_xact_lock(hashtextextended(encode($1, 'hex'), 0))";
+        tx.run(sql, &vals![subject]).await?;
+    }
+    Ok(())
+}
+
 /// The latest attempts after `since`, the newest first.
 pub async fn latest(
     q: &mut impl Queries,

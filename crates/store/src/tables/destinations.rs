@@ -22,6 +22,25 @@ pub async fn insert(tx: &mut Tx, destinations: &[DestinationRow]) -> Result<(), 
     tx.write_all(&[Write::records(destinations)]).await
 }
 
+/// Forgets a destination that no change ever put in effect or replaced.
+pub async fn forget_unused(
+    tx: &mut Tx,
+    scope: &till_core::scope::Scope,
+    family: Family,
+    destination: &str,
+) -> Result<(), StoreError> {
+    let sql = "DELETE FROM destinations WHERE account = $1 AND mode = $2 AND family = $3 AND destination = $4 \
+         AND NOT EXISTS (SELECT 1 FROM changes c WHERE c.account = $1 AND c.mode = $2 AND c.family = $3 \
+         AND c.status = 'effective' AND (c.to_value = $4 OR c.from_value = $4))";
+    let args = vals![
+        &*scope.account,
+        scope.mode.as_str(),
+        family.namespace(),
+        destination
+    ];
+    tx.run(sql, &args).await.map(drop)
+}
+
 /// Whether this account and mode ever registered the destination.
 pub async fn is_own(
     q: &mut impl Queries,

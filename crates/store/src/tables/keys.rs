@@ -38,14 +38,16 @@ pub struct KeyRow {
     pub disabled_at: Option<i64>,
     /// Of the account's application for live mode.
     pub application_status: Option<String>,
-    /// None when the account was never set up in the key's mode.
-    pub destinations: Option<String>,
+    /// 0 when the account never had a destination in the key's mode.
+    pub is_set_up: i64,
     pub publishable_key: Option<String>,
 }
 
 pub async fn key_by_hash(q: &mut impl Queries, hash: &[u8]) -> Result<Option<KeyRow>, StoreError> {
     let sql = "SELECT k.id, k.account, k.mode, k.kind, k.created_by, t.role AS creator_role, k.rolled_at, a.disabled_at, \
-         l.status AS application_status, m.destinations, \
+         l.status AS application_status, \
+         CAST(CASE WHEN m.destinations <> '{}' THEN 1 WHEN EXISTS (SELECT 1 FROM destinations d WHERE d.account = k.account \
+         AND d.mode = k.mode) THEN 1 ELSE 0 END AS BIGINT) AS is_set_up, \
          (SELECT p.public_key FROM api_keys p WHERE p.account = k.account AND p.mode = k.mode AND p.kind = 'publishable' \
          AND p.rolled_at IS NULL ORDER BY p.id DESC LIMIT 1) AS publishable_key FROM api_keys k JOIN accounts a ON a.id = k.account \
          LEFT JOIN merchants m ON m.account = k.account AND m.mode = k.mode \
@@ -57,12 +59,14 @@ pub async fn key_by_hash(q: &mut impl Queries, hash: &[u8]) -> Result<Option<Key
 /// How an account is set up in a mode, as far as a request by session needs to know.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct SetUpRow {
-    pub destinations: String,
+    /// 0 when it never had a destination.
+    pub is_set_up: i64,
     pub publishable_key: Option<String>,
 }
 
 pub async fn set_up(q: &mut impl Queries, scope: &Scope) -> Result<Option<SetUpRow>, StoreError> {
-    let sql = "SELECT m.destinations, \
+    let sql = "SELECT CAST(CASE WHEN m.destinations <> '{}' THEN 1 WHEN EXISTS (SELECT 1 FROM destinations d \
+         WHERE d.account = m.account AND d.mode = m.mode) THEN 1 ELSE 0 END AS BIGINT) AS is_set_up, \
          (SELECT p.public_key FROM api_keys p WHERE p.account = m.account AND p.mode = m.mode AND p.kind = 'publishable' \
          AND p.rolled_at IS NULL ORDER BY p.id DESC LIMIT 1) AS publishable_key FROM merchants m \
          WHERE m.account = $1 AND m.mode = $2";
