@@ -57,6 +57,16 @@ pub(super) fn pass_verdicts(
     kept
 }
 
+impl LockedInvoice {
+    /// As it is once everything that came in is judged. Nothing is kept of it: settling judges anew.
+    pub(crate) fn judged(&self, context: &Context<'_>) -> LockedInvoice {
+        let mut judged = self.clone();
+        let terms = judged.terms();
+        drop(pass_verdicts(context, &terms, &mut judged));
+        judged
+    }
+}
+
 /// Whether nobody will ask for a verdict any more. What was only screened is judged when it counts.
 fn is_settled(verdict: Option<Verdict>) -> bool {
     !matches!(verdict, None | Some(Verdict::Screened))

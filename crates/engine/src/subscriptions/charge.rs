@@ -128,7 +128,7 @@ async fn attempt(
     let (scope, row, plan) = (&context.scope, &locked.row, &locked.plan);
     let before = subscriptions::charges_of_period(tx, scope, &row.id, period).await?;
     let (period_start, period_end) = bounds(tx, row, plan, period).await?;
-    let before = made(&before, period_start);
+    let before = made(row, &before, period_start);
     let made = before.attempts.min(plan.max_attempts.saturating_sub(1));
     let until = Until::of(context, locked, (period_start, made), before);
     let charge = ChargeRow {
@@ -174,7 +174,7 @@ impl Locked {
         row.charges = charge.number;
         subscriptions::insert_charge(tx, &charge).await?;
         self.purse.set_aside(context, &charge, from)?;
-        self.purse.use_up();
+        self.purse.use_up(charge.number);
         let late = refresh(context, now, row, &self.plan)?;
         outbox::record(tx, context, late.as_slice()).await?;
         let event = told(context, now, EventType::SubscriptionRenewed, row, None)?;

@@ -47,11 +47,36 @@ pub(super) struct Claim {
     pub(super) wanted: Value,
     /// What it has of payments that are held or rejected, and keeps.
     pub(super) fixed: Value,
-    /// When the period was first asked for; the last of all where it was not yet.
-    asked_at: i64,
+    /// The last of all where it was not yet.
+    asked: Option<Asked>,
     pub(super) currency: Currency,
     /// What it takes where credit pays it in full or not at all.
     terms: Option<PeriodClaim>,
+}
+
+/// When a period was first asked for. What was asked for at one moment is told apart by the ids that were given then.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Asked {
+    at: i64,
+    id: Option<String>,
+}
+
+/// `made` are all attempts at one period, the first first.
+async fn asked(tx: &mut Tx, made: &[&ChargeRow]) -> Result<Option<Asked>, Fail> {
+    let Some(first) = made.first() else {
+        return Ok(None);
+    };
+    let (scope, id) = (&first.scope, &first.subscription);
+    let id = match &first.invoice {
+        Some(invoice) => Some(invoice.clone()),
+        None => {
+            let own = credits::first_of_period(tx, scope, id, first.period).await?;
+            own.into_iter().next().map(|own| own.id)
+        }
+    };
+    let body = |id: String| id.rsplit('_').next().map(str::to_owned);
+    let (at, id) = (first.created_at, id.and_then(body));
+    Ok(Some(Asked { at, id }))
 }
 
 impl Claim {
@@ -183,11 +208,10 @@ pub(super) async fn claims(
     claims.sort_by(|a, b| {
         let number = |claim: &Claim| claim.charge.as_ref().map(|charge| charge.number);
         let of = |claim: &Claim| (claim.period, number(claim));
+        let is_new = |claim: &Claim| claim.asked.is_none();
+        let asked = is_new(a).cmp(&is_new(b)).then(a.asked.cmp(&b.asked));
         let by_id = a.subscription.cmp(&b.subscription);
-        a.asked_at
-            .cmp(&b.asked_at)
-            .then(by_id)
-            .then(of(a).cmp(&of(b)))
+        asked.then(by_id).then(of(a).cmp(&of(b)))
     });
     Ok(claims)
 }
@@ -260,7 +284,6 @@ impl Payer<'_> {
     ) -> Result<Claim, Fail> {
         let row = self.row;
         let own = credits::first_of_period(tx, &row.scope, &row.id, period).await?;
-        let asked_at = attempts.iter().map(|attempt| attempt.created_at).min();
         let terms = self.terms(takes, &own);
         let wanted = terms.enough.clone().unwrap_or_else(|| self.price());
         Ok(Claim {
@@ -272,7 +295,7 @@ impl Payer<'_> {
             own,
             wanted,
             fixed: Value::zero(),
-            asked_at: asked_at.unwrap_or(i64::MAX),
+            asked: asked(tx, attempts).await?,
             currency: self.plan.currency,
             terms: Some(terms),
         })
@@ -302,7 +325,7 @@ impl Payer<'_> {
         };
         let kind = kind(row, &charge, invoice.as_ref());
         let made = subscriptions::charges_of_period(tx, &row.scope, &row.id, charge.period).await?;
-        let asked_at = made.iter().map(|made| made.created_at).min();
+        let asked = asked(tx, &made.iter().collect::<Vec<_>>()).await?;
         let by_credit = made.iter().find(|made| made.invoice.is_none());
         let by_credit = by_credit.map(|made| made.number);
         let is_of_invoice = kind == Kind::PaidTo || (kind == Kind::Ended && invoice.is_some());
@@ -324,7 +347,7 @@ impl Payer<'_> {
         Ok(Claim {
             subscription: row.id.clone(),
             period: charge.period,
-            asked_at: asked_at.unwrap_or(charge.created_at),
+            asked,
             currency: self.plan.currency,
             wanted: self.wanted(kind, (&charge, invoice.as_ref()), (&entries, &own)),
             charge: Some(charge),

@@ -114,7 +114,9 @@ impl Locked {
     /// asks for the rest meanwhile.
     pub(super) fn put_by(&mut self) {
         let late_at = self.row.grace_end;
-        self.purse.use_up();
+        if let Some(charge) = self.row.charge {
+            self.purse.use_up(charge);
+        }
         self.charge = None;
         self.row.end_charge();
         self.row.grace_end = late_at;

@@ -175,7 +175,7 @@ impl Purse {
             }
         }
         self.set_aside_again(context, charge, &new)?;
-        self.use_up();
+        self.use_up(charge.number);
         Ok(())
     }
 
@@ -294,16 +294,24 @@ impl Purse {
         Ok(())
     }
 
-    /// What was set aside has paid for its period.
-    pub(super) fn use_up(&mut self) {
-        let new = self.aside.drain(..).filter(Tracked::is_new);
+    /// What was set aside for this attempt has paid for its period.
+    pub(super) fn use_up(&mut self, charge: i64) {
+        let aside = std::mem::take(&mut self.aside).into_iter();
+        let (of_it, others) = aside.partition(|entry| entry.is.charge == charge);
+        self.aside = others;
+        self.write_down(of_it);
+    }
+
+    fn write_down(&mut self, entries: Vec<Tracked<CreditRow>>) {
+        let new = entries.into_iter().filter(Tracked::is_new);
         self.used.extend(new.map(|entry| entry.is));
     }
 
     /// Writes what became of the credit.
     pub(super) async fn close(mut self, tx: &mut Tx, context: &Context<'_>) -> Result<(), Fail> {
         // What is still set aside is written down like what was used: what becomes of its charge says which it is.
-        self.use_up();
+        let aside = std::mem::take(&mut self.aside);
+        self.write_down(aside);
         let changed = self
             .held
             .into_iter()

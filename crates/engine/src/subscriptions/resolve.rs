@@ -81,8 +81,10 @@ impl Locked {
         if is_again {
             held.invoice.is.cancelled_at = None;
         }
-        let state = by_now(context, &held);
-        if state == ChargeState::Closed && !is_partly(context, &held) {
+        // What came to a cancelled invoice was not judged, and is before it counts.
+        let judged = held.judged(context);
+        let state = by_now(context, &judged);
+        if state == ChargeState::Closed && !is_partly(context, &judged) {
             self.give_back(context, aside)?;
             return forget_spare(tx, charge).await;
         }
@@ -101,7 +103,7 @@ impl Locked {
         let counts = match &other {
             // Credit pays what nobody has paid: it makes room for who has paid, and pays the rest of it.
             Some(other) => {
-                let is_part = is_partly(context, &held) && self.row.cancelled_at.is_none();
+                let is_part = is_partly(context, &judged) && self.row.cancelled_at.is_none();
                 is_by_credit(other) && (state == ChargeState::Paid || (is_part && !is_spent))
             }
             None => !is_spent && (!has_rival || self.makes_room(context, &charge, state)),
@@ -228,7 +230,7 @@ impl Locked {
         }
         charge.state = charge_state(&invoice);
         if charge.state == ChargeState::Paid {
-            self.purse.use_up();
+            self.purse.use_up(charge.number);
             let at = invoice.paid_at.unwrap_or(context.now);
             renew(&mut self.row, &self.plan, &mut charge, at, passed);
             if let Some(under_way) = &self.charge {
@@ -240,7 +242,7 @@ impl Locked {
             let writes = outbox::writes_after(context, &invoice.id, &event)?;
             tx.write_all(&writes).await?;
         } else if self.row.charge.is_none() {
-            let attempts = attempts(tx, &charge).await?;
+            let attempts = attempts(tx, &self.row, &charge).await?;
             take_up(&mut self.row, &charge, charge.state, attempts);
             self.charge = Some(charge.clone());
             // Whoever looks next has its invoice.

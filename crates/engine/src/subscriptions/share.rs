@@ -100,7 +100,9 @@ async fn redistribute(
     let mut purse = Purse::open(tx, scope, held, None).await?;
     for claim in &mut claims {
         for entry in std::mem::take(&mut claim.entries) {
-            if purse.stays_taken(context.now, &entry.payment)? {
+            // What a closed attempt had set aside has paid for nothing, whatever became of the payment.
+            let is_used = claim.kind != Kind::Unmade;
+            if is_used && purse.stays_taken(context.now, &entry.payment)? {
                 claim.keep(entry);
             } else {
                 purse.lay_open(&entry)?;

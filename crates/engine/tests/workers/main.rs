@@ -11,6 +11,7 @@ mod remined;
 mod rerouted;
 mod resent;
 mod retention;
+mod sharing;
 mod stress;
 mod subscriptions;
 mod timers;

@@ -18,7 +18,7 @@ use crate::world::{NOW, World, pay};
 
 const DAY_MS: i64 = 86_400_000;
 
-async fn customer(world: &World) -> String {
+pub async fn customer(world: &World) -> String {
     let new = &NewCustomer::default();
     let made = world.engine.unit(&world.scope, |tx, context| {
         customers::create(tx, context, new).scope_boxed()
@@ -26,7 +26,8 @@ async fn customer(world: &World) -> String {
     made.await.unwrap().id
 }
 
-async fn top_up(world: &World, customer: &str, amount: &str) {
+/// The invoice of credit that is there at once.
+pub async fn top_up(world: &World, customer: &str, amount: &str) -> String {
     let new = NewInvoice {
         amount: amount.to_owned(),
         currency: "USD".to_owned(),
@@ -38,6 +39,7 @@ async fn top_up(world: &World, customer: &str, amount: &str) {
     });
     let invoice = made.await.unwrap().id;
     pay(&world.engine, &world.scope, &invoice, &["final"]).await;
+    invoice
 }
 
 async fn daily(world: &World, trial_days: u32) -> String {
@@ -60,7 +62,7 @@ async fn daily(world: &World, trial_days: u32) -> String {
     made.await.unwrap().id
 }
 
-async fn subscribe(world: &World, customer: &str, plan: &str) -> String {
+pub async fn subscribe(world: &World, customer: &str, plan: &str) -> String {
     let new = NewSubscription {
         customer: customer.to_owned(),
         plan: plan.to_owned(),
@@ -74,19 +76,19 @@ async fn subscribe(world: &World, customer: &str, plan: &str) -> String {
     made.await.unwrap().id
 }
 
-async fn charges(world: &World, subscription: &str) -> Vec<ChargeRow> {
+pub async fn charges(world: &World, subscription: &str) -> Vec<ChargeRow> {
     let mut reader = world.db.read().await.unwrap();
     let found = till_store::subscriptions::charges_of(&mut reader, &world.scope, subscription);
     found.await.unwrap()
 }
 
-async fn row(world: &World, subscription: &str) -> SubscriptionRow {
+pub async fn row(world: &World, subscription: &str) -> SubscriptionRow {
     let mut reader = world.db.read().await.unwrap();
     let found = till_store::subscriptions::find(&mut reader, &world.scope, subscription).await;
     found.unwrap().unwrap()
 }
 
-async fn credit(world: &World, customer: &str) -> Vec<String> {
+pub async fn credit(world: &World, customer: &str) -> Vec<String> {
     let shown = customers::retrieve(&world.engine, &world.scope, customer).await;
     let credit = shown.unwrap().credit.unwrap();
     credit.into_iter().map(|token| token.amount).collect()

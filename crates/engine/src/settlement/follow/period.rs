@@ -126,14 +126,20 @@ pub struct PeriodAttempts {
     pub tried_at: Option<i64>,
 }
 
-/// `made` are all attempts at a period; those from before a pause that moved it say nothing about it.
-pub fn made(made: &[ChargeRow], period_start: i64) -> PeriodAttempts {
-    let made = || made.iter().filter(|it| it.period_start == period_start);
+/// `made` are all attempts at a period; those from before a pause that moved it say nothing about it. A first period that began
+/// when it was paid is the same one that was asked for before.
+pub fn made(row: &SubscriptionRow, made: &[ChargeRow], period_start: i64) -> PeriodAttempts {
+    let all = made.iter();
+    let made = || all.clone().filter(|it| it.period_start == period_start);
+    let began_when_paid = |it: &&ChargeRow| row.trial_end.is_none() && it.period == 0;
+    let of_it = all
+        .clone()
+        .filter(|it| it.period_start == period_start || began_when_paid(it));
     let counts = |it: &&ChargeRow| {
         let is_none = it.state.may_count_again();
         it.invoice.is_some() && !is_none
     };
-    let attempts = made().filter(counts).map(|it| it.attempt).max();
+    let attempts = of_it.filter(counts).map(|it| it.attempt).max();
     let attempts = attempts.unwrap_or(0);
     let withdrawn = made().filter(|it| it.invoice.is_some() && it.attempt > attempts);
     PeriodAttempts {

@@ -248,7 +248,7 @@ async fn undone(
     if !undo(row, plan, charge, passed) || is_spent {
         return Ok(ChargeState::Closed);
     }
-    let mut attempts = attempts(tx, charge).await?;
+    let mut attempts = attempts(tx, row, charge).await?;
     if state == ChargeState::Closed {
         attempts = not_the_last(plan, attempts);
     }
@@ -271,10 +271,11 @@ fn not_the_last(plan: &PlanRow, attempts: u32) -> u32 {
 }
 
 /// How many attempts the charge's period has had.
-pub async fn attempts(tx: &mut Tx, charge: &ChargeRow) -> Result<u32, Fail> {
+pub async fn attempts(tx: &mut Tx, row: &SubscriptionRow, charge: &ChargeRow) -> Result<u32, Fail> {
     let (scope, id) = (&charge.scope, &charge.subscription);
     let all = subscriptions::charges_of_period(tx, scope, id, charge.period).await?;
-    Ok(made(&all, charge.period_start).attempts.max(charge.attempt))
+    let made = made(row, &all, charge.period_start);
+    Ok(made.attempts.max(charge.attempt))
 }
 
 /// What the facts say now. Becoming past due is told whenever it is noticed.
