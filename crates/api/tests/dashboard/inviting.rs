@@ -1,11 +1,14 @@
 //! Invitations as members make them: their link, their end, and their limits.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use till_core::actor::Origin;
 use till_core::error::Code;
 use till_core::role::Role;
 use till_engine::base::Signup;
-use till_engine::team::{invites, sessions};
+use till_engine::team::emails::Email;
+use till_engine::team::{invites, sessions, users};
 use till_engine::{DashboardConfig, Fail};
 
 use crate::browser::{Browser, member, owner};
@@ -150,6 +153,19 @@ on_every_engine! {
         let Err(Fail::Refused(refusal)) = accepted else { panic!("it was accepted") };
         assert_eq!(refusal.code, Code::SessionMissing);
         assert_eq!(data(&first.get("members").await.ok(200)).len(), 1);
+    }
+
+    async fn an_address_that_somebody_takes_meanwhile_must_sign_in(world: World) {
+        let till = in_test_mode_alone(&world.till().await).await;
+        let first = owner(&till).await;
+        let made = invite(&first, "a@example.com", "viewer").await;
+        let mut tx = till.engine().db.begin().await.unwrap();
+        let email = Email::parse("a@example.com").unwrap();
+        users::create(&mut tx, till.engine(), &email, None).await.unwrap();
+        let mut accepted = Box::pin(accept(&till, &made));
+        assert!(tokio::time::timeout(Duration::from_millis(300), &mut accepted).await.is_err(), "it did not wait");
+        tx.commit().await.unwrap();
+        accepted.await.refused(401, "session_missing", None);
     }
 
     async fn of_two_who_accept_at_once_one_gets_in(world: World) {

@@ -173,21 +173,13 @@ pub async fn by_sign_up(engine: &Engine, token: &str, arrival: &Arrival) -> Resu
             };
             let user = match users::by_email(engine, tx, &email).await? {
                 Some(user) => user,
-                None => new_user(tx, engine, &email).await?,
+                None => users::create(tx, engine, &email, None).await?,
             };
             Ok(Ok(begin(tx, engine, &user, "sign_up", arrival).await?))
         }
         .scope_boxed()
     });
     settled(found.await)
-}
-
-async fn new_user(tx: &mut Tx, engine: &Engine, email: &Email) -> Result<UserRow, Fail> {
-    match users::create(tx, engine, email, None).await {
-        // Somebody made one of the same address meanwhile.
-        Err(Fail::Store(error, _)) if error.violates("users") => Err(Fail::Again),
-        created => created,
-    }
 }
 
 /// Asks for any passkey that the browser has for this place.
@@ -372,7 +364,7 @@ pub async fn to_demo(engine: &Engine, arrival: &Arrival) -> Result<Entered, Fail
         async move {
             let user = match users::by_email(engine, tx, email).await? {
                 Some(user) => user,
-                None => new_user(tx, engine, email).await?,
+                None => users::create(tx, engine, email, None).await?,
             };
             for account in till_store::accounts::all(tx).await? {
                 let own = till_store::members::find(tx, &account.id, &user.id).await?;

@@ -65,7 +65,7 @@ pub async fn prove(
     Ok(())
 }
 
-/// Makes a user of an address that nobody has.
+/// Makes a user of an address that nobody has. Where somebody made one of it meanwhile, the unit of work begins anew.
 pub async fn create(
     tx: &mut Tx,
     engine: &Engine,
@@ -88,7 +88,11 @@ pub async fn create(
         created_at: engine.clock.now_ms(),
         id,
     };
-    till_store::users::insert(tx, &user).await?;
+    let inserted = till_store::users::insert(tx, &user).await;
+    inserted.map_err(|error| match error.violates("users") {
+        true => Fail::Again,
+        false => Fail::from(error),
+    })?;
     Ok(user)
 }
 
