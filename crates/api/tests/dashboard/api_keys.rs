@@ -80,6 +80,8 @@ on_every_engine! {
         let new = browser.act(&roll).await.ok(200);
         assert_ne!(new["id"], first["id"]);
         assert_eq!(new["name"], "shop");
+        let rolled = data(&browser.get("audit_events?action=api_key.rolled").await.ok(200));
+        assert_eq!((&rolled[0]["target"]["id"], &rolled[0]["details"]["from"]), (&new["id"], &first["id"]));
         order(&till, &text(&new["key"])).await.ok(201);
         order(&till, &text(&other["key"])).await.ok(201);
         let refused = until("the end of the key", || async {

@@ -1,5 +1,7 @@
 //! Changes of destinations, of the webhook URL and of its secret: asked for, stopped, in effect.
 
+use std::time::Duration;
+
 use scoped_futures::ScopedFutureExt as _;
 use serde_json::{Value, json};
 use till_core::asset::Family;
@@ -231,6 +233,19 @@ on_every_engine! {
         }
         till.advance(DAY_S).await;
         assert_ne!(paid_to(&owner).await, FIRST);
+    }
+
+    async fn who_stops_a_change_waits_for_whoever_is_at_the_changes(world: World) {
+        let till = world.till().await;
+        let owner = owner(&till).await.in_mode("test");
+        let change = owner.post("changes", later(destination(FIRST), 600)).await.ok(201);
+        let path = format!("changes/{}/cancel", id(&change));
+        let mut tx = till.engine().db.begin().await.unwrap();
+        till_store::accounts::merchant_for_update(&mut tx, &till.scope()).await.unwrap();
+        let mut cancel = Box::pin(owner.act(&path));
+        assert!(tokio::time::timeout(Duration::from_millis(300), &mut cancel).await.is_err(), "it did not wait");
+        tx.commit().await.unwrap();
+        assert_eq!(cancel.await.ok(200)["status"], "cancelled");
     }
 
     async fn two_who_ask_for_the_same_at_once_get_one_change(world: World) {

@@ -7,7 +7,7 @@ use till_core::asset::Mode;
 use till_core::id::IdKind;
 use till_engine::Engine;
 use till_engine::merchants::accounts::{Modes, create_account};
-use till_engine::team::confirming;
+use till_engine::team::confirming::{self, Target};
 use till_store::Tx;
 use till_store::confirmations::{self, ConfirmationRow};
 use till_store::passkeys::{self, PasskeyRow};
@@ -49,8 +49,13 @@ pub async fn give_passkey(till: &Till, browser: &Browser) {
 /// What a passkey that is asked now is asked about.
 async fn about(engine: &Engine, path: &str) -> String {
     let mut reader = engine.db.read().await.unwrap();
-    let path = format!("/v1/dashboard/{path}");
-    confirming::about(&mut reader, &path).await.unwrap()
+    let target = Target {
+        path: format!("/v1/dashboard/{path}"),
+        body_hash: [0; 32],
+        account: None,
+        mode: None,
+    };
+    confirming::about(&mut reader, &target).await.unwrap()
 }
 
 /// The id of a passkey's yes to a POST of these bytes, in the organisation that is named.

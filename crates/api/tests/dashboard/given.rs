@@ -3,7 +3,9 @@
 
 use scoped_futures::ScopedFutureExt as _;
 use sha2::{Digest as _, Sha256};
+use till_core::asset::Mode;
 use till_core::id::IdKind;
+use till_engine::team::confirming::{self, Target};
 use till_store::confirmations::ConfirmationRow;
 use till_store::passkeys::PasskeyRow;
 use till_store::{StoreError, Tx};
@@ -44,15 +46,24 @@ pub async fn confirmed(till: &Till, browser: &Browser, path: &str, body: &[u8]) 
     let engine = till.engine();
     let session = browser.get("session").await.ok(200);
     let now = engine.clock.now_ms();
+    let target = Target {
+        path: path.to_owned(),
+        body_hash: Sha256::digest(body).into(),
+        account: Some(till.account.id.clone()),
+        mode: browser.mode.and_then(Mode::parse),
+    };
+    let mut reader = engine.db.read().await.unwrap();
+    let about = confirming::about(&mut reader, &target).await.unwrap();
+    drop(reader);
     let row = ConfirmationRow {
         id: engine.ids.make(IdKind::Confirmation),
         session_id: text(&session["id"]),
         user_id: text(&session["user"]["id"]),
         account: till.account.id.clone(),
         mode: browser.mode.unwrap_or_default().to_owned(),
-        path: path.to_owned(),
-        body_hash: Sha256::digest(body).to_vec(),
-        about: String::new(),
+        path: target.path,
+        body_hash: target.body_hash.to_vec(),
+        about,
         state: "{}".to_owned(),
         created_at: now,
         expires_at: now + 300_000,

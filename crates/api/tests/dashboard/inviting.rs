@@ -1,9 +1,15 @@
 //! Invitations as members make them: their link, their end, and their limits.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
+use till_core::actor::Origin;
+use till_core::error::Code;
 use till_core::role::Role;
-use till_engine::DashboardConfig;
 use till_engine::base::Signup;
+use till_engine::team::emails::Email;
+use till_engine::team::{invites, sessions, users};
+use till_engine::{DashboardConfig, Fail};
 
 use crate::browser::{Browser, member, owner};
 use crate::confirmed::in_test_mode_alone;
@@ -113,6 +119,53 @@ on_every_engine! {
         first.act(&format!("members/{}/remove", user(&admin).await)).await.ok(200);
         accept(&till, &by_admin).await.refused(401, "invite_invalid", None);
         accept(&till, &by_first).await.ok(200);
+    }
+
+    async fn an_invitation_that_ends_by_itself_is_told_in_the_log(world: World) {
+        let till = in_test_mode_alone(&world.till().await).await;
+        let (first, second) = (owner(&till).await, member(&till, "b@example.com", Role::Owner).await);
+        let replaced = invite(&first, "1@example.com", "viewer").await;
+        let open = invite(&first, "1@example.com", "viewer").await;
+        let dead = invite(&second, "2@example.com", "owner").await;
+        second.act("members/leave").await.ok(200);
+        let ended = data(&first.get("audit_events?action=invite.withdrawn").await.ok(200));
+        assert!(ended.iter().all(|it| it["actor"]["type"] == "system"));
+        let ended: Vec<_> = ended.iter().map(|it| it["target"]["id"].clone()).collect();
+        assert!(ended.len() == 2 && ended.contains(&replaced["id"]) && ended.contains(&dead["id"]), "{ended:?}");
+        world.clock.advance_s(7 * DAY_S);
+        let first = member(&till, "c@example.com", Role::Owner).await;
+        invite(&first, "1@example.com", "viewer").await;
+        let all = data(&first.get("invites").await.ok(200));
+        let late = all.iter().find(|it| it["id"] == open["id"]).unwrap();
+        assert_eq!(late["status"], "expired", "what was over is not withdrawn");
+    }
+
+    async fn a_session_that_ended_meanwhile_accepts_nothing(world: World) {
+        let till = in_test_mode_alone(&world.till().await).await;
+        let (first, elsewhere) = (owner(&till).await, owner_of_another(&till).await);
+        let email = text(&elsewhere.get("session").await.ok(200)["user"]["email"]);
+        let made = invite(&first, &email, "viewer").await;
+        let cookie = elsewhere.cookie.clone().unwrap();
+        let (_, cookie) = cookie.split_once('=').unwrap();
+        let let_in = sessions::signed_in(till.engine(), cookie).await.unwrap();
+        elsewhere.act("sign_out").await.ok(200);
+        let accepted = invites::accept(till.engine(), &token(&made), Some(let_in), &Origin::default()).await;
+        let Err(Fail::Refused(refusal)) = accepted else { panic!("it was accepted") };
+        assert_eq!(refusal.code, Code::SessionMissing);
+        assert_eq!(data(&first.get("members").await.ok(200)).len(), 1);
+    }
+
+    async fn an_address_that_somebody_takes_meanwhile_must_sign_in(world: World) {
+        let till = in_test_mode_alone(&world.till().await).await;
+        let first = owner(&till).await;
+        let made = invite(&first, "a@example.com", "viewer").await;
+        let mut tx = till.engine().db.begin().await.unwrap();
+        let email = Email::parse("a@example.com").unwrap();
+        users::create(&mut tx, till.engine(), &email, None).await.unwrap();
+        let mut accepted = Box::pin(accept(&till, &made));
+        assert!(tokio::time::timeout(Duration::from_millis(300), &mut accepted).await.is_err(), "it did not wait");
+        tx.commit().await.unwrap();
+        accepted.await.refused(401, "session_missing", None);
     }
 
     async fn of_two_who_accept_at_once_one_gets_in(world: World) {

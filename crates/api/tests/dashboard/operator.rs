@@ -1,7 +1,19 @@
 //! What operators do with organisations.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use scoped_futures::ScopedFutureExt as _;
 use serde_json::{Value, json};
+use till_core::actor::{Actor, Origin};
+use till_core::error::Code;
 use till_core::role::Role;
+use till_core::scope::Credential;
+use till_engine::once::Once;
+use till_engine::team::command_line;
+use till_engine::team::emails::Email;
+use till_engine::team::unit::{Confirmation, Needs, SignedRequest};
+use till_engine::{Answer, Fail};
 
 use crate::browser::{Browser, invite, member, owner};
 use crate::confirmed::{give_passkey, in_test_mode_alone, operate};
@@ -48,6 +60,40 @@ on_every_engine! {
         till.get("/v1/invoices").await.ok(200);
         let told = noticed(&till, session["user"]["id"].as_str().unwrap()).await;
         assert_eq!(told, ["member.joined", "organization.disabled", "organization.enabled"]);
+    }
+
+    async fn nobody_stops_being_an_operator_while_they_decide(world: World) {
+        let till = world.till().await;
+        let operator = operator(&till).await;
+        let session = operator.get("session").await.ok(200);
+        let user: Arc<str> = text(&session["user"]["id"]).into();
+        let asked = SignedRequest {
+            user: Arc::clone(&user),
+            session: text(&session["id"]).into(),
+            account: None,
+            mode: None,
+            needs: Needs::Operator,
+            origin: Origin::default(),
+            confirmation: Confirmation { id: None, path: "/".to_owned(), body_hash: [0; 32] },
+        };
+        let once = Once::new(Actor::Member(user), Credential::User, "key".to_owned(), "POST", "/", b"");
+        let (engine, email) = (till.engine(), &Email::parse("operator@example.com").unwrap());
+        let done = engine.once_by_user(&asked, false, &once, |_, _| {
+            async move {
+                let removal = command_line::remove_operator(engine, email);
+                let removed = tokio::time::timeout(Duration::from_millis(300), removal).await;
+                Ok(Answer::new(200, format!("{}", removed.is_ok())))
+            }
+            .scope_boxed()
+        });
+        assert_eq!(&*done.await.unwrap().body, b"false", "it waits until the decision is written");
+        command_line::remove_operator(engine, email).await.unwrap();
+        let again = Once { key: "other".to_owned(), ..once };
+        let refused = engine.once_by_user(&asked, false, &again, |_, _| {
+            async { Ok(Answer::new(200, String::new())) }.scope_boxed()
+        });
+        let Err(Fail::Refused(refusal)) = refused.await else { panic!("it was done") };
+        assert_eq!(refusal.code, Code::PermissionDenied);
     }
 
     async fn organisations_are_listed_and_searched(world: World) {

@@ -66,6 +66,12 @@ pub async fn held_in_live(till: &Till, n: u8) -> Value {
     .ok(200);
     let body = json!({ "amount": "25.00", "currency": "USD", "assets": [LIVE_USDC] });
     let invoice = live_post("/v1/invoices", body).await.ok(201);
+    hold_another(till, &invoice, n).await;
+    invoice
+}
+
+/// A payment of the invoice arrives, and is held.
+async fn hold_another(till: &Till, invoice: &Value, n: u8) {
     let seen = [Observation {
         network: LIVE_USDC.split_once('@').unwrap().1.to_owned(),
         tx_hash: format!("0x{n:064x}"),
@@ -75,7 +81,7 @@ pub async fn held_in_live(till: &Till, n: u8) -> Value {
         arrived: None,
         registers: None,
         senders: Vec::new(),
-        recipient: address(&invoice, LIVE_USDC),
+        recipient: address(invoice, LIVE_USDC),
         sighting: Sighting::InBlock {
             level: Level::Final,
             number: 7,
@@ -98,7 +104,6 @@ pub async fn held_in_live(till: &Till, n: u8) -> Value {
         .scope_boxed()
     });
     taken.await.unwrap();
-    invoice
 }
 
 on_every_engine! {
@@ -215,6 +220,21 @@ on_every_engine! {
         assert_eq!(post(&yes).once("accept").send().await.ok(200)["status"], "paid");
         assert!(post("cnf_none").once("accept").send().await.is_replay());
         post(&yes).send().await.refused(409, "review_not_open", None);
+    }
+
+    async fn a_yes_to_accepting_is_none_to_what_is_held_later(world: World) {
+        let till = world.till_with(live()).await;
+        let browser = owner(&till).await.in_mode("live");
+        give_passkey(&till, &browser).await;
+        let invoice = held_in_live(&till, 1).await;
+        let path = format!("/v1/invoices/{}/resolve_review", id(&invoice));
+        let body = json!({ "decision": "accept", "reason": "known" }).to_string();
+        let post = |confirmation: &str| browser.call("POST", &path).bytes(body.as_bytes()).header("content-type", "application/json").header("till-confirmation", confirmation);
+        let yes = confirmed(&till, &browser, &path, body.as_bytes()).await;
+        hold_another(&till, &invoice, 2).await;
+        post(&yes).send().await.refused(403, "step_up_required", None);
+        let to_both = confirmed(&till, &browser, &path, body.as_bytes()).await;
+        assert_eq!(post(&to_both).send().await.ok(200)["status"], "overpaid");
     }
 
     async fn rights_are_those_at_commit(world: World) {

@@ -121,8 +121,14 @@ impl Asker {
         }
     }
 
-    /// Uses up the confirmation that a request by session carries. Others need none.
-    pub async fn confirm(&self, tx: &mut Tx, scope: &Scope, now: i64) -> Result<(), Fail> {
+    /// Uses up the confirmation that a request by session carries, given about this. Others need none.
+    pub async fn confirm(
+        &self,
+        tx: &mut Tx,
+        scope: &Scope,
+        about: &str,
+        now: i64,
+    ) -> Result<(), Fail> {
         let Some(member) = &self.member else {
             return Ok(());
         };
@@ -130,7 +136,7 @@ impl Asker {
             return Ok(());
         };
         let (account, mode) = (&*scope.account, scope.mode.as_str());
-        let of = (account, mode, "");
+        let of = (account, mode, about);
         spend(tx, (&member.user, id), of, confirmation, now).await
     }
 }

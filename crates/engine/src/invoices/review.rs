@@ -11,10 +11,10 @@ use till_core::invoice::{Decision, Facts, Question, Undecidable, Via, decide};
 use till_core::payment::{PaymentStatus, Verdict};
 use till_core::role::Permission;
 use till_core::scope::Scope;
-use till_store::Tx;
 use till_store::invoices::InvoiceRow;
 use till_store::payments::PaymentRow;
 use till_store::reviews::{self, ReviewDecisionRow};
+use till_store::{Queries, Tx};
 
 use super::find::find_locked;
 use crate::audit;
@@ -40,11 +40,27 @@ pub async fn held_payments(
     invoice: &str,
 ) -> Result<Vec<String>, Fail> {
     let mut reader = engine.db.read().await?;
-    let payments = till_store::payments::of_invoice(&mut reader, scope, invoice).await?;
+    held_in(&mut reader, scope, invoice).await
+}
+
+/// The same for whoever reads already.
+pub async fn held_in(
+    q: &mut impl Queries,
+    scope: &Scope,
+    invoice: &str,
+) -> Result<Vec<String>, Fail> {
+    let payments = till_store::payments::of_invoice(q, scope, invoice).await?;
     let held = payments
         .into_iter()
         .filter(|payment| payment.status == PaymentStatus::Held);
     Ok(held.map(|payment| payment.id).collect())
+}
+
+/// What a passkey's yes to accepting is about: these payments, and none that is held later.
+pub fn accepted(payments: &[String]) -> String {
+    let mut sorted: Vec<&str> = payments.iter().map(String::as_str).collect();
+    sorted.sort_unstable();
+    sorted.join(" ")
 }
 
 /// What the operator decides at the shell of the server's machine, with the rights of a person on the dashboard. Gives the invoice
@@ -138,7 +154,8 @@ pub async fn resolve_review(
     // Last of all, so that nobody is asked for a passkey in vain.
     if asked.decision == Decision::Accept && context.is_live() {
         let (asker, scope) = (&context.asker, &context.scope);
-        asker.confirm(tx, scope, context.real_now).await?;
+        let about = accepted(asked.payments);
+        asker.confirm(tx, scope, &about, context.real_now).await?;
     }
     Ok(settled)
 }

@@ -90,20 +90,30 @@ pub async fn create(
         let message = format!("A mode has at most {ACTIVE_MAX} keys that work. Revoke one first.");
         return Err(Refusal::new(Code::ParameterInvalid, message).into());
     }
-    make(tx, context, kind, Some(name), Action::ApiKeyCreated).await
+    make(tx, context, kind, Some(name), None).await
 }
 
+/// `old` is the key in whose place the new one comes.
 async fn make(
     tx: &mut Tx,
     context: &TeamContext<'_>,
     kind: KeyKind,
     name: Option<&str>,
-    action: Action,
+    old: Option<&str>,
 ) -> Result<ApiKeyView, Fail> {
     let (engine, scope) = (context.engine, &context.scope()?);
     let by = (name, &*context.asked.user);
     let made = accounts::make_key(engine, tx, scope, kind, Some(by)).await?;
-    let details = json!({"kind": kind.as_str(), "hint": &made.hint});
+    let (action, details) = match old {
+        None => (
+            Action::ApiKeyCreated,
+            json!({"kind": kind.as_str(), "hint": &made.hint}),
+        ),
+        Some(old) => (
+            Action::ApiKeyRolled,
+            json!({"kind": kind.as_str(), "hint": &made.hint, "from": old}),
+        ),
+    };
     context.record(tx, action, &made.id, details).await?;
     if needs_passkey(scope, kind) {
         context.require_confirmation();
@@ -142,7 +152,7 @@ async fn find_active(
 pub async fn roll(tx: &mut Tx, context: &TeamContext<'_>, id: &str) -> Result<ApiKeyView, Fail> {
     let (row, kind) = find_active(tx, context, id).await?;
     till_store::keys::revoke(tx, &row.scope, id, context.now).await?;
-    make(tx, context, kind, row.name.as_deref(), Action::ApiKeyRolled).await
+    make(tx, context, kind, row.name.as_deref(), Some(id)).await
 }
 
 /// Ends a key; one that has ended already stays as it is.

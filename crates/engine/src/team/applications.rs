@@ -17,7 +17,7 @@ use till_store::audit::AuditRow;
 use super::emails::{self, Email};
 use super::notices::{self, To};
 use super::unit::TeamContext;
-use super::{changes, operator, organizations};
+use super::{changes, invites, operator, organizations};
 use crate::base::fail::Fail;
 use crate::base::{Change, Engine};
 use crate::merchants::accounts;
@@ -296,23 +296,7 @@ async fn settle(
 async fn end_leading_invites(tx: &mut Tx, engine: &Engine, account: &str) -> Result<(), Fail> {
     let now = engine.clock.now_ms();
     let ended = till_store::invites::end_leading(tx, account, now).await?;
-    let event = |invite: &String| AuditRow {
-        id: engine.ids.make(IdKind::AuditEvent),
-        account: Some(account.to_owned()),
-        mode: None,
-        user_id: None,
-        created_at: now,
-        actor: Actor::System,
-        action: Action::InviteWithdrawn,
-        target: invite.clone(),
-        ip: None,
-        user_agent: None,
-        session_id: None,
-        request_id: None,
-        details: json!({}).to_string(),
-    };
-    let events: Vec<AuditRow> = ended.iter().map(event).collect();
-    Ok(till_store::audit::insert(tx, &events).await?)
+    invites::record_ended(tx, engine, account, &ended).await
 }
 
 /// Approves or ends live mode at the command line, whatever state the application is in. False where it was so

@@ -368,9 +368,12 @@ fn missing() -> Refusal {
 /// Stops a change that waits.
 pub async fn cancel(tx: &mut Tx, context: &TeamContext<'_>, id: &str) -> Result<ChangeView, Fail> {
     let (engine, scope) = (context.engine, &context.scope()?);
+    // Held before the change, as everybody who ends one holds it.
+    let row = till_store::accounts::merchant_for_update(tx, scope).await?;
+    let row = row.ok_or_else(not_configured)?;
     let found = till_store::changes::find_for_update(tx, scope, id).await?;
     let mut change = found.ok_or_else(missing)?;
-    let now = Merchant::load(tx, scope).await?.now(context.now);
+    let now = Merchant { row }.now(context.now);
     if !can_cancel(change.status, change.effective_at, now) {
         return Err(Refusal::of(Code::ChangeNotPending).into());
     }

@@ -7,6 +7,7 @@ use serde_json::Value;
 use till_core::asset::Mode;
 use till_core::error::{Code, Refusal};
 use till_core::id::IdKind;
+use till_core::scope::Scope;
 use till_core::time;
 use till_store::confirmations::ConfirmationRow;
 use till_store::{Queries, Tx};
@@ -18,6 +19,7 @@ use super::unit::{SignedRequest, TeamContext};
 use super::{applications, sessions};
 use crate::base::Engine;
 use crate::base::fail::Fail;
+use crate::invoices;
 use crate::view::ConfirmationView;
 
 /// The request to come.
@@ -50,7 +52,7 @@ pub async fn begin(
         mode: target.mode.map_or("", Mode::as_str).to_owned(),
         path: target.path.clone(),
         body_hash: target.body_hash.to_vec(),
-        about: about(tx, &target.path).await?,
+        about: about(tx, target).await?,
         state,
         created_at: context.now,
         expires_at: context.now + LIFE_MS,
@@ -62,9 +64,18 @@ pub async fn begin(
     Ok(view(&confirmation, Some(options)))
 }
 
-/// What a request of this path is about, where that may change before it is sent: of a decision on an application, which
-/// of its submissions.
-pub async fn about(q: &mut impl Queries, path: &str) -> Result<String, Fail> {
+/// What a request is about, where that may change before it is sent: of a decision on an application, which of its
+/// submissions; of a decision on an invoice, which payments are held.
+pub async fn about(q: &mut impl Queries, target: &Target) -> Result<String, Fail> {
+    let path = &*target.path;
+    let invoice = path
+        .strip_prefix("/v1/invoices/")
+        .and_then(|rest| rest.strip_suffix("/resolve_review"));
+    if let (Some(invoice), Some(account), Some(mode)) = (invoice, &target.account, target.mode) {
+        let scope = Scope::new(account, mode);
+        let held = invoices::held_in(q, &scope, invoice).await?;
+        return Ok(invoices::accepted(&held));
+    }
     let rest = path.strip_prefix("/v1/dashboard/operator/applications/");
     match rest.and_then(|rest| rest.split_once('/')) {
         Some((id, _)) => {

@@ -58,7 +58,9 @@ pub async fn create(
 ) -> Result<(InviteRow, Token), Fail> {
     let now = engine.clock.now_ms();
     let (id, token) = (engine.ids.make(IdKind::Invite), Token::new(engine));
-    till_store::invites::end_older(tx, new.account, &new.email.tags(engine), now).await?;
+    let ended =
+        till_store::invites::end_older(tx, new.account, &new.email.tags(engine), now).await?;
+    record_ended(tx, engine, new.account, &ended).await?;
     let invite = InviteRow {
         account: new.account.to_owned(),
         token_hash: token.hash().into(),
@@ -77,6 +79,32 @@ pub async fn create(
     };
     till_store::invites::insert(tx, &invite).await?;
     Ok((invite, token))
+}
+
+/// Tells in the log of an organisation that invitations to it ended by themselves, before anybody accepted them.
+pub async fn record_ended(
+    tx: &mut Tx,
+    engine: &Engine,
+    account: &str,
+    ended: &[String],
+) -> Result<(), Fail> {
+    let event = |invite: &String| AuditRow {
+        id: engine.ids.make(IdKind::AuditEvent),
+        account: Some(account.to_owned()),
+        mode: None,
+        user_id: None,
+        created_at: engine.clock.now_ms(),
+        actor: Actor::System,
+        action: Action::InviteWithdrawn,
+        target: invite.clone(),
+        ip: None,
+        user_agent: None,
+        session_id: None,
+        request_id: None,
+        details: json!({}).to_string(),
+    };
+    let events: Vec<AuditRow> = ended.iter().map(event).collect();
+    Ok(till_store::audit::insert(tx, &events).await?)
 }
 
 /// The address to open; the token stands in its fragment, which no server and no log sees.
@@ -154,6 +182,7 @@ async fn accept_in(
 ) -> Result<Option<Issued>, Fail> {
     let now = engine.clock.now_ms();
     let hash = tokens::hash(token);
+    let signed = still_signed(tx, signed).await?;
     // Members first, as everybody who changes them does: whoever ends invitations holds them already.
     let found = till_store::invites::by_token(tx, &hash).await?;
     let found = found.ok_or_else(invalid)?;
@@ -180,6 +209,19 @@ async fn accept_in(
     };
     join(tx, engine, &invite, &user, origin).await?;
     Ok(issued)
+}
+
+/// Whoever is signed in, unless their session ended since the request came in.
+async fn still_signed<'s>(
+    tx: &mut Tx,
+    signed: Option<&'s Signed>,
+) -> Result<Option<&'s Signed>, Fail> {
+    let Some(signed) = signed else {
+        return Ok(None);
+    };
+    let session = till_store::sessions::find_for_share(tx, &signed.session.id).await?;
+    let is_good = session.is_some_and(|session| session.ended_at.is_none());
+    Ok(is_good.then_some(signed))
 }
 
 /// What accepting an invitation says about the address of somebody who is new.

@@ -190,8 +190,9 @@ pub async fn end_beyond(
 ) -> Result<(), Fail> {
     let may_give = |other: &Role| role.is_some_and(|role| role.may_assign(*other));
     let kept: Vec<Role> = Role::ALL.into_iter().filter(may_give).collect();
-    till_store::invites::end_by(tx, context.account()?, user, &kept, context.now).await?;
-    Ok(())
+    let (engine, account) = (context.engine, context.account()?);
+    let ended = till_store::invites::end_by(tx, account, user, &kept, context.now).await?;
+    invites::record_ended(tx, engine, account, &ended).await
 }
 
 /// An invitation as members see it, without its link.

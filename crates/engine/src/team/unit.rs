@@ -333,7 +333,7 @@ async fn admit(tx: &mut Tx, context: &TeamContext<'_>) -> Result<(), Fail> {
         Needs::Membership => context.role.map(drop).ok_or_else(denied),
         Needs::Permission(permission) => Ok(context.require(permission)?),
         Needs::Operator => {
-            let user = till_store::users::find(tx, &context.asked.user).await?;
+            let user = till_store::users::find_for_share(tx, &context.asked.user).await?;
             match user.is_some_and(|user| user.is_operator) {
                 true => Ok(()),
                 false => Err(denied()),

@@ -65,8 +65,7 @@ pub async fn prove(
     Ok(())
 }
 
-/// Makes a user of an address that nobody has. Where somebody makes one of the same address at this moment, the unit of work is
-/// tried again, and finds them.
+/// Makes a user of an address that nobody has. Where somebody made one of it meanwhile, the unit of work begins anew.
 pub async fn create(
     tx: &mut Tx,
     engine: &Engine,
@@ -89,13 +88,12 @@ pub async fn create(
         created_at: engine.clock.now_ms(),
         id,
     };
-    match till_store::users::insert(tx, &user).await {
-        Err(error) if error.violates("users") => Err(Fail::Again),
-        done => {
-            done?;
-            Ok(user)
-        }
-    }
+    let inserted = till_store::users::insert(tx, &user).await;
+    inserted.map_err(|error| match error.violates("users") {
+        true => Fail::Again,
+        false => Fail::from(error),
+    })?;
+    Ok(user)
 }
 
 /// A user as they are by now.

@@ -7,6 +7,7 @@ mod apart;
 mod chain;
 mod check;
 mod expect;
+mod members;
 mod model;
 mod net;
 mod receiver;
@@ -144,6 +145,7 @@ fn a_seed_whose_steps_are_all_repeated_takes_the_same_way() {
         ways::<refunds::Story>(1, 60),
         ways::<subscriptions::Story>(1, 60),
         ways::<apart::Story>(1, 60),
+        ways::<members::Story>(1, 60),
     ] {
         assert_eq!(whole, recorded);
         assert_eq!(whole, repeated);

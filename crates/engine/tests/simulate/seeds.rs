@@ -8,16 +8,17 @@ use sha2::{Digest as _, Sha256};
 use crate::run::{Checks, Ran, Simulated, Way, run};
 use crate::settings::{number, setting};
 use crate::world::World;
-use crate::{apart, refunds, subscriptions};
+use crate::{apart, members, refunds, subscriptions};
 
 /// How many fixed seeds of the invoices family CI runs. The other families' are in tests of their own.
 const FIXED: u64 = 24;
 /// How many seeds a commit draws for each family: most for the one in which most can happen.
-const DRAWN: [(Family, usize); 4] = [
-    (Family::Invoices, 10),
+const DRAWN: [(Family, usize); 5] = [
+    (Family::Invoices, 8),
     (Family::Refunds, 2),
     (Family::Subscriptions, 2),
     (Family::Apart, 2),
+    (Family::Members, 2),
 ];
 /// Drawn seeds are below this, so that they are short to read and to type.
 const DRAWN_BELOW: u64 = 1_000_000;
@@ -29,14 +30,16 @@ pub enum Family {
     Refunds,
     Subscriptions,
     Apart,
+    Members,
 }
 
 impl Family {
-    pub const ALL: [Family; 4] = [
+    pub const ALL: [Family; 5] = [
         Family::Invoices,
         Family::Refunds,
         Family::Subscriptions,
         Family::Apart,
+        Family::Members,
     ];
 
     pub fn name(self) -> &'static str {
@@ -45,6 +48,7 @@ impl Family {
             Family::Refunds => "refunds",
             Family::Subscriptions => "subscriptions",
             Family::Apart => "apart",
+            Family::Members => "members",
         }
     }
 
@@ -58,6 +62,7 @@ impl Family {
             Family::Refunds => run_as::<refunds::Story>(seed, checks, way),
             Family::Subscriptions => run_as::<subscriptions::Story>(seed, checks, way),
             Family::Apart => run_as::<apart::Story>(seed, checks, way),
+            Family::Members => run_as::<members::Story>(seed, checks, way),
         }
     }
 }

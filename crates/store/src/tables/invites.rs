@@ -62,22 +62,23 @@ pub async fn set_accepted(tx: &mut Tx, id: &str, now: i64) -> Result<(), StoreEr
     touched(tx.run(sql, &vals![id, now]).await?, 1, "invites")
 }
 
-/// A newer invitation to the same address ends the older ones of the organisation.
+/// A newer invitation to the same address ends the open ones of the organisation. Gives back their ids.
 pub async fn end_older(
     tx: &mut Tx,
     account: &str,
     tags: &[[u8; 32]],
     now: i64,
-) -> Result<(), StoreError> {
+) -> Result<Vec<String>, StoreError> {
     let places: Vec<String> = (0..tags.len()).map(|at| format!("${}", at + 3)).collect();
     let sql = format!(
         "UPDATE invites SET withdrawn_at = $2 WHERE account = $1 AND accepted_at IS NULL \
-         AND withdrawn_at IS NULL AND email_tag IN ({})",
+         AND withdrawn_at IS NULL AND expires_at > $2 AND email_tag IN ({}) RETURNING id",
         places.join(", ")
     );
     let mut args: Vec<Val> = vals![account, now].into();
     args.extend(tags.iter().map(|tag| Val::from(&tag[..])));
-    tx.run(&sql, &args).await.map(drop)
+    let ended: Vec<(String,)> = tx.all(&sql, &args).await?;
+    Ok(ended.into_iter().map(|(id,)| id).collect())
 }
 
 /// The roles of the open invitations of an organisation to an address.
@@ -153,21 +154,23 @@ pub async fn count_open(q: &mut impl Queries, account: &str, now: i64) -> Result
     Ok(counted.map_or(0, |(count,)| count))
 }
 
-/// Ends the open invitations that a member made, except to roles that the member may still give.
+/// Ends the open invitations that a member made, except to roles that the member may still give. Gives back their ids.
 pub async fn end_by(
     tx: &mut Tx,
     account: &str,
     inviter: &str,
     kept: &[Role],
     now: i64,
-) -> Result<u64, StoreError> {
+) -> Result<Vec<String>, StoreError> {
     let mut args: Vec<Val> = vals![account, inviter, now].into();
     let mut sql = "UPDATE invites SET withdrawn_at = $3 WHERE account = $1 AND invited_by = $2 \
-         AND accepted_at IS NULL AND withdrawn_at IS NULL"
+         AND accepted_at IS NULL AND withdrawn_at IS NULL AND expires_at > $3"
         .to_owned();
     for role in kept {
         args.push(Val::from(role.as_str()));
         sql.push_str(&format!(" AND role <> ${}", args.len()));
     }
-    tx.run(&sql, &args).await
+    sql.push_str(" RETURNING id");
+    let ended: Vec<(String,)> = tx.all(&sql, &args).await?;
+    Ok(ended.into_iter().map(|(id,)| id).collect())
 }

@@ -40,6 +40,12 @@ pub async fn find(q: &mut impl Queries, id: &str) -> Result<Option<UserRow>, Sto
     q.one(&sql, &vals![id]).await
 }
 
+/// The same; nobody changes it before this unit of work ends.
+pub async fn find_for_share(tx: &mut Tx, id: &str) -> Result<Option<UserRow>, StoreError> {
+    let sql = format!("{} WHERE id = $1{}", select::<UserRow>(), tx.for_share());
+    tx.one(&sql, &vals![id]).await
+}
+
 /// The same, held until the unit of work ends.
 pub async fn find_for_update(tx: &mut Tx, id: &str) -> Result<Option<UserRow>, StoreError> {
     let sql = format!("{} WHERE id = $1{}", select::<UserRow>(), tx.for_update());
