@@ -5,7 +5,7 @@
 //   node scripts/regtest-node.cjs FOLDER    # where `npm install bcoin` was run
 //
 // Prints the two addresses that it listens on, and ends with its standard input. Behind both is the same chain; a test may have
-// the second one lie or be silent.
+// the second one lie, be silent, or want to be asked less. Below /api both have the pages of Esplora.
 'use strict';
 
 const http = require('http');
@@ -13,6 +13,7 @@ const path = require('path');
 
 const bcoin = require(path.join(process.argv[2], 'node_modules', 'bcoin'));
 bcoin.set('regtest');
+const { bech32 } = require(path.join(process.argv[2], 'node_modules', 'bstring'));
 const { FullNode, KeyRing, MTX, TX, Script, Coin } = bcoin;
 
 const node = new FullNode({ network: 'regtest', memory: true, listen: false, only: '127.0.0.1:1', indexTX: true, httpPort: 0, logConsole: false, workers: false });
@@ -176,9 +177,83 @@ const testMethods = {
   },
 };
 
+const bytesOf = (script) => script.toRaw().toString('hex');
+const told_output = ({ script, value }) => ({ scriptpubkey: bytesOf(script), value });
+
+/// A transaction as Esplora tells it.
+async function page_of(tx, entry) {
+  const vin = [];
+  for (const { prevout, script, sequence } of tx.inputs) {
+    const is_coinbase = tx.isCoinbase();
+    const spent = is_coinbase ? null : (await chain.db.getTX(prevout.hash)) || mempool.getTX(prevout.hash);
+    const output = spent && told_output(spent.outputs[prevout.index]);
+    vin.push({ txid: reversed(prevout.hash), vout: prevout.index, prevout: output, scriptsig: bytesOf(script), is_coinbase, sequence });
+  }
+  const status = entry ? { confirmed: true, block_height: entry.height, block_hash: reversed(entry.hash) } : { confirmed: false };
+  return { txid: tx.txid(), version: tx.version, locktime: tx.locktime, vin, vout: tx.outputs.map(told_output), status };
+}
+
+/// A transaction, and the block that it is in.
+async function found(hash) {
+  const waiting = mempool.getTX(reversed(hash));
+  if (waiting) return [waiting, null];
+  const meta = await chain.db.getMeta(reversed(hash));
+  return meta && [meta.tx, await chain.getEntry(meta.block)];
+}
+
+function pays(tx, address) {
+  const is_it = ({ script }) => script.isWitnessPubkeyhash() && bech32.encode('bcrt', 0, script.getWitnessPubkeyhash()) === address;
+  return tx.outputs.some(is_it);
+}
+
+// What a path names, as text, bytes or JSON; nothing where there is no such page.
+const pages = [
+  [/^blocks\/tip\/hash$/, async () => reversed(chain.tip.hash)],
+  [/^block-height\/(\d+)$/, async (height) => (Number(height) > chain.height ? null : coreMethods.getblockhash(Number(height)))],
+  [/^blocks(?:\/(\d+))?$/, async (from) => {
+    const top = from === undefined ? chain.height : Number(from);
+    if (top > chain.height) return null;
+    const blocks = [];
+    for (let height = top; height >= 0 && height > top - 10; height -= 1) {
+      const it = await chain.getEntry(height);
+      const previousblockhash = height === 0 ? null : reversed(it.prevBlock);
+      blocks.push({ id: reversed(it.hash), height, version: it.version, timestamp: it.time, merkle_root: reversed(it.merkleRoot), previousblockhash, nonce: it.nonce, bits: it.bits });
+    }
+    return blocks;
+  }],
+  [/^block\/(\w{64})\/status$/, async (name) => {
+    const entry = await chain.getEntry(reversed(name));
+    const in_best_chain = Boolean(entry) && (await chain.isMainChain(entry));
+    return in_best_chain ? { in_best_chain, height: entry.height } : { in_best_chain };
+  }],
+  [/^block\/(\w{64})\/raw$/, async (name) => Buffer.from(await coreMethods.getblock(name, 0), 'hex')],
+  [/^block\/(\w{64})\/txid\/(\d+)$/, async (name, at) => (await blockOf(await entryOf(name))).txs[Number(at)].txid()],
+  [/^address\/(\w+)\/txs\/mempool$/, async (address) => {
+    const all = mempool.getHistory().filter((tx) => pays(tx, address));
+    return Promise.all(all.slice(0, 50).map((tx) => page_of(tx, null)));
+  }],
+  [/^tx\/(\w{64})$/, async (hash) => {
+    const it = await found(hash);
+    return it && page_of(...it);
+  }],
+  [/^tx\/(\w{64})\/status$/, async (hash) => {
+    const it = await found(hash);
+    return it && (await page_of(...it)).status;
+  }],
+];
+
+async function page(path) {
+  for (const [form, answer] of pages) {
+    const parts = form.exec(path);
+    if (parts) return answer(...parts.slice(1));
+  }
+  return null;
+}
+
 const lies = {
   // Blocks without their last transaction.
   async leaves_out(method, params, result) {
+    if (Buffer.isBuffer(result)) return Buffer.from(await lies.leaves_out('getblock', [null, 0], result.toString('hex')), 'hex');
     if (method !== 'getblock' || params[1] !== 0) return result;
     const block = bcoin.Block.fromRaw(result, 'hex');
     const txs = block.txs.length > 1 ? block.txs.slice(0, -1) : block.txs;
@@ -189,12 +264,20 @@ const lies = {
   async names_others(method, params, result) {
     const all = result && result.tx ? result.tx : [result];
     const inputs = all.flatMap((tx) => (tx && tx.vin) || []);
-    for (const { prevout } of inputs) if (prevout) prevout.scriptPubKey.hex = `0014${'cc'.repeat(20)}`;
+    for (const { prevout } of inputs) {
+      if (prevout && prevout.scriptPubKey) prevout.scriptPubKey.hex = `0014${'cc'.repeat(20)}`;
+      if (prevout && prevout.scriptpubkey) prevout.scriptpubkey = `0014${'cc'.repeat(20)}`;
+    }
     return result;
   },
   // A mempool with nothing in it.
   async hides(method, params, result) {
-    return method === 'getrawmempool' ? [] : result;
+    return method === 'getrawmempool' || method.endsWith('/txs/mempool') ? [] : result;
+  },
+  // Another output than the one that is there, in what is told of a transaction.
+  async pays_more(method, params, result) {
+    if (result && result.vout) result.vout[0].value += 1;
+    return result;
   },
 };
 let lie = null;
@@ -210,11 +293,20 @@ async function answer(body, isSecond) {
   try {
     if (!methods[method]) throw new Refusal(-32601, 'Method not found');
     const result = await methods[method](...params);
-    if (!isSecond || lie === null) return { jsonrpc: '2.0', id, result };
+    if (!isSecond || !lies[lie]) return { jsonrpc: '2.0', id, result };
     return { jsonrpc: '2.0', id, result: await lies[lie](method, params, result) };
   } catch (error) {
     return { jsonrpc: '2.0', id, result: null, error: { code: error.code || -1, message: error.message } };
   }
+}
+
+async function serve_page(path, isSecond, response) {
+  if (isSecond && lie === 'busy') return response.writeHead(429, { 'retry-after': '2' }).end('Too many requests');
+  let told = await page(path).catch(() => null);
+  if (isSecond && lies[lie]) told = await lies[lie](path, [], told);
+  if (told === null || told === undefined) return response.writeHead(404).end('not found');
+  const is_text = typeof told === 'string' || Buffer.isBuffer(told);
+  return response.writeHead(200).end(is_text ? told : JSON.stringify(told));
 }
 
 const listen = (isSecond) =>
@@ -224,6 +316,7 @@ const listen = (isSecond) =>
       request.on('data', (piece) => pieces.push(piece));
       request.on('end', async () => {
         if (isSecond && lie === 'silent') return request.socket.destroy();
+        if (request.method === 'GET') return serve_page(request.url.replace(/^\/api\//, ''), isSecond, response);
         const text = JSON.stringify(await answer(Buffer.concat(pieces).toString(), isSecond));
         response.writeHead(200, { 'content-type': 'application/json' });
         return response.end(text);

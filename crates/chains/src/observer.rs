@@ -24,7 +24,7 @@ pub use crate::evm::decode::{Receipt, Transfer};
 pub use crate::evm::logs::{Log, LoggedTransfer};
 
 pub use self::answers::{BlockContents, Completeness, Receipts, Tips};
-pub use self::on_bitcoin::{Spend, WaitingTransaction};
+pub use self::on_bitcoin::{Spend, WaitingAbout, WaitingTransaction};
 
 /// One for each family whose chains can be watched. TRON's nodes answer Ethereum's questions; what they cannot say is
 /// asked of this type, and nobody else looks at the family.
@@ -93,8 +93,26 @@ impl Observer {
         endpoint: &Endpoint,
     ) -> Result<(Vec<[u8; 32]>, BlockHash), RpcError> {
         let waiting = bitcoin::client::mempool(rpc, endpoint).await?;
-        let (_, last) = bitcoin::client::best(rpc, endpoint).await?;
-        Ok((waiting, last.into()))
+        Ok((waiting, self.last_block(rpc, endpoint).await?))
+    }
+
+    /// The same of an endpoint that is asked by address, as far as it concerns an address or a transaction.
+    pub async fn waiting_about(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+        about: &WaitingAbout,
+    ) -> Result<Vec<[u8; 32]>, RpcError> {
+        bitcoin::client::waiting_about(rpc, endpoint, self.network(), about).await
+    }
+
+    /// The block that an endpoint has last, where it has a mempool.
+    pub async fn last_block(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+    ) -> Result<BlockHash, RpcError> {
+        Ok(bitcoin::client::last_name(rpc, endpoint).await?.into())
     }
 
     /// One of them; none where it does not wait any more.
@@ -112,9 +130,10 @@ impl Observer {
         &self,
         rpc: &RpcClient,
         endpoint: &Endpoint,
-        spends: &[Spend],
+        waiting: &WaitingTransaction,
     ) -> Result<Option<Vec<String>>, RpcError> {
-        bitcoin::client::waiting_senders(rpc, endpoint, self.network(), spends).await
+        let which = (&waiting.hash, &*waiting.spends);
+        bitcoin::client::waiting_senders(rpc, endpoint, self.network(), which).await
     }
 
     /// The network's own coin.
@@ -181,11 +200,12 @@ impl Observer {
 
     pub async fn tips(&self, rpc: &RpcClient, endpoint: &Endpoint) -> Result<Tips, RpcError> {
         let network = self.network();
-        let (head, safe, last_final) = tokio::try_join!(
+        let (last, safe, last_final) = tokio::try_join!(
             self.last(rpc, endpoint),
             self.named(rpc, endpoint, network.safe.as_ref()),
             self.named(rpc, endpoint, Some(&network.finalized)),
         )?;
+        let head = last.first().cloned();
         let head = head.ok_or_else(|| RpcError::NotAnAnswer("it has no blocks".to_owned()))?;
         let counted = |depth: Option<&Depth>| depth.and_then(|depth| below(head.height, depth));
         let (safe_at, final_at) = (
@@ -194,23 +214,39 @@ impl Observer {
         );
         Ok(Tips {
             safe: match safe_at {
-                Some(height) => self.header(rpc, endpoint, height).await?,
+                Some(height) => self.header_among(rpc, endpoint, &last, height).await?,
                 None => safe,
             },
             last_final: match final_at {
-                Some(height) => self.header(rpc, endpoint, height).await?,
+                Some(height) => self.header_among(rpc, endpoint, &last, height).await?,
                 None => last_final,
             },
             head,
         })
     }
 
-    async fn last(&self, rpc: &RpcClient, endpoint: &Endpoint) -> Result<Option<Header>, RpcError> {
+    /// The header of the block at a height, asked for where it is not among these.
+    async fn header_among(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+        known: &[Header],
+        height: i64,
+    ) -> Result<Option<Header>, RpcError> {
+        match known.iter().find(|it| it.height == height) {
+            Some(known) => Ok(Some(known.clone())),
+            None => self.header(rpc, endpoint, height).await,
+        }
+    }
+
+    /// The last block, and those before it that came with the answer.
+    async fn last(&self, rpc: &RpcClient, endpoint: &Endpoint) -> Result<Vec<Header>, RpcError> {
         if let Observer::Bitcoin(_) = self {
             return on_bitcoin::last(rpc, endpoint, self.network()).await;
         }
         let latest = BlockRef::Tag("latest".to_owned());
-        self.which(rpc, endpoint, latest).await
+        let latest = self.which(rpc, endpoint, latest).await?;
+        Ok(latest.into_iter().collect())
     }
 
     /// A chain that just began, or a node that just started, has no such block: that is said by null or by a refusal.

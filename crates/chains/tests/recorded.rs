@@ -141,7 +141,7 @@ fn a_blocks_receipts_and_its_logs_tell_the_same() {
 #[test]
 fn what_tron_says_beside_the_protocol_is_a_refusal() {
     let busy = open(1, recorded!("tron_busy"));
-    assert!(matches!(busy, Err(RpcError::TooOften(_))), "{busy:?}");
+    assert!(matches!(busy, Err(RpcError::TooOften { .. })), "{busy:?}");
     let refused = open(1, recorded!("tron_refused"));
     assert!(
         matches!(refused, Err(RpcError::Refused { code: -32005, .. })),

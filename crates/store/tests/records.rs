@@ -292,6 +292,35 @@ both_engines! {
         assert_eq!(holders.len(), 3);
     }
 
+    async fn open_addresses_are_those_of_a_family_and_mode_that_nothing_cools_down(db: Db) {
+        let (scope, live) = (scope(), live());
+        let mut tx = db.begin().await.unwrap();
+        for (scope, family) in [(&scope, Family::Evm), (&scope, Family::Tron), (&live, Family::Evm)] {
+            leases::lock_pool(&mut tx, scope, family).await.unwrap();
+        }
+        let at = |scope: &Scope, family: Family, number: i64, invoice: &str| LeaseRow {
+            address: invoice.replace("inv", "at"),
+            leased_at: number,
+            ..lease(scope, family, number, invoice)
+        };
+        let all = [
+            at(&scope, Family::Evm, 0, "inv_a"),
+            at(&scope, Family::Evm, 1, "inv_b"),
+            at(&scope, Family::Evm, 2, "inv_c"),
+            at(&scope, Family::Tron, 3, "inv_d"),
+            at(&live, Family::Evm, 4, "inv_e"),
+        ];
+        leases::insert(&mut tx, &all).await.unwrap();
+        cool(&mut tx, "inv_a", 100).await;
+        tx.commit().await.unwrap();
+        let mut reader = db.read().await.unwrap();
+        let which = (Family::Evm, scope.mode);
+        let open = leases::open_addresses(&mut reader, which, 9).await.unwrap();
+        assert_eq!(open, ["at_c", "at_b"], "the latest first");
+        let open = leases::open_addresses(&mut reader, which, 1).await.unwrap();
+        assert_eq!(open, ["at_c"]);
+    }
+
     async fn parallel_allocations_never_get_the_same_number(db: Db) {
         let allocations = (0..40).map(|n| {
             let db = db.clone();

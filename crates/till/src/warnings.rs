@@ -138,7 +138,7 @@ fn unwatched(config: &Config) -> Option<Warning> {
     let registry = Registry::builtin();
     let named = config.networks.iter();
     let with_endpoints: Vec<&str> = named
-        .filter(|(_, settings)| !settings.rpc.is_empty())
+        .filter(|(_, settings)| settings.has_endpoints())
         .filter_map(|(name, _)| Some(registry.network(name)?.id.as_str()))
         .collect();
     let live = registry.networks().iter();

@@ -105,7 +105,7 @@ async fn main() {
 
 async fn look(what: &str, mempool: &mut Mempool, pool: Pool<'_>, changes: u32) {
     let began = Instant::now();
-    mempool.look(pool).await;
+    mempool.look(pool, &[]).await;
     let recipients = mempool.unchecked();
     mempool.retain_ours(&recipients);
     let news = mempool.changes(&[0x11; 32].into());

@@ -11,6 +11,8 @@ const SECOND_US: u64 = 1_000_000;
 /// Backoff after a call that failed.
 const FAILED_US: u64 = SECOND_US / 2;
 const FAILED_US_MAX: u64 = 15 * SECOND_US;
+/// An endpoint that wants not to be asked for longer is asked again all the same: nobody else may be left.
+const ASKED_WAIT_US_MAX: u64 = 600 * SECOND_US;
 /// Exclusion after an answer that was proven false or outvoted; doubled each time.
 const LIED_US: u64 = 60 * SECOND_US;
 const LIED_US_MAX: u64 = 600 * SECOND_US;
@@ -280,8 +282,9 @@ impl Endpoint {
             return false;
         }
         let wait = FAILED_US << state.failures.min(8);
+        let wait = wait.min(FAILED_US_MAX).max(asked_wait_us(error));
         state.failures += 1;
-        state.excluded_until = now_us + wait.min(FAILED_US_MAX);
+        state.excluded_until = now_us + wait;
         let is_news = state.exclusion.is_none();
         state.exclusion = Some(Exclusion::Failed(error.to_string()));
         is_news
@@ -311,6 +314,18 @@ impl Endpoint {
         state.exclusion = Some(exclusion);
         is_news
     }
+}
+
+/// How long an endpoint wants to be left alone, as far as that is reasonable.
+fn asked_wait_us(error: &RpcError) -> u64 {
+    let RpcError::TooOften {
+        wait: Some(wait), ..
+    } = error
+    else {
+        return 0;
+    };
+    let wait = u64::try_from(wait.as_micros()).unwrap_or(u64::MAX);
+    wait.min(ASKED_WAIT_US_MAX)
 }
 
 #[cfg(test)]
@@ -377,6 +392,20 @@ mod tests {
             endpoint.mark_failed(now, &RpcError::CutOff);
         };
         assert_eq!(waits(3, answering), [1, 1, 1]);
+    }
+
+    #[test]
+    fn who_says_for_how_long_it_wants_not_to_be_asked_is_left_alone_for_as_long() {
+        let asking = |seconds: u64| {
+            move |endpoint: &Endpoint, now| {
+                let wait = Some(std::time::Duration::from_secs(seconds));
+                let message = "status 429".to_owned();
+                endpoint.mark_failed(now, &RpcError::TooOften { message, wait });
+            }
+        };
+        assert_eq!(waits(2, asking(90)), [90, 90]);
+        assert_eq!(waits(1, asking(86_400)), [600], "but not for a day");
+        assert_eq!(waits(4, asking(0)), [1, 1, 2, 4], "as after any failure");
     }
 
     #[test]

@@ -163,7 +163,7 @@ fn is_too_much(error: &RpcError) -> bool {
             | RpcError::TooLong(_)
             | RpcError::Timeout(_)
             | RpcError::Status(_)
-            | RpcError::TooOften(_)
+            | RpcError::TooOften { .. }
     )
 }
 

@@ -6,9 +6,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _, stream};
 use till_chains::observer::{Spend, WaitingTransaction};
+use till_chains::rpc::RpcError;
 use till_chains::{BlockHash, tx_hash_of};
 use till_core::money::Units;
 
+mod by_address;
+
+use self::by_address::{Asked, ByAddress};
 use crate::endpoint::Endpoint;
 use crate::pool::Pool;
 use crate::update::SeenTransfer;
@@ -33,6 +37,8 @@ type Identity = (String, i64);
 #[derive(Debug, Default)]
 pub struct Mempool {
     lists: Vec<MempoolList>,
+    /// What endpoints that are asked by address have said, by their place.
+    by_address: HashMap<usize, ByAddress>,
     /// Those that were looked at and concern nobody here.
     strangers: HashSet<Transaction>,
     /// Those that pay us, and those that spend what one of them does.
@@ -90,21 +96,36 @@ impl Mempool {
         }
     }
 
-    /// Asks everybody who may be asked what waits, and fetches what is new. Who does not answer is left out.
-    pub async fn look(&mut self, pool: Pool<'_>) {
+    /// Asks everybody who may be asked what waits, and fetches what is new. Who does not answer is left out. Endpoints that list
+    /// nothing by themselves are asked about the addresses that somebody is to pay to now.
+    pub async fn look(&mut self, pool: Pool<'_>, awaited: &[[u8; 20]]) {
         let began = pool.now_us();
         if began < self.rests_until {
             return;
         }
         self.quorum = pool.net.quorum;
         let usable = pool.usable();
-        let observer = pool.observer();
-        let asked = usable.iter();
-        let asked = asked.map(|source| observer.mempool(pool.rpc, &source.address).boxed());
-        let told = futures::future::join_all(asked.collect::<Vec<_>>()).await;
+        let shown = self.shown.iter();
+        let shown = shown.filter_map(|(hash, _)| BlockHash::parse(hash)?.word());
+        let which = Asked {
+            awaited,
+            shown: &shown.collect(),
+            others: &self.concerning.keys().copied().collect(),
+        };
+        let mut asked = Vec::new();
+        for source in &usable {
+            let place = pool.net.place_of(source);
+            let by_address = self.by_address.remove(&place).unwrap_or_default();
+            asked.push(list(pool, source, by_address, which).boxed());
+        }
+        let told = futures::future::join_all(asked).await;
         self.lists.clear();
         let mut answered = Vec::new();
-        for (source, told) in usable.into_iter().zip(told) {
+        for (source, (by_address, told)) in usable.into_iter().zip(told) {
+            if source.address.is_asked_by_address() {
+                let place = pool.net.place_of(source);
+                self.by_address.insert(place, by_address);
+            }
             match told {
                 Ok((waiting, last_block)) => {
                     answered.push(source);
@@ -178,7 +199,7 @@ impl Mempool {
             true => None,
             // Who cannot say it now names them when it has a block with it.
             false => {
-                let asked = observer.waiting_senders(pool.rpc, endpoint, &waiting.spends);
+                let asked = observer.waiting_senders(pool.rpc, endpoint, &waiting);
                 asked.await.ok().flatten()
             }
         };
@@ -326,6 +347,20 @@ impl Mempool {
             self.shown.remove(identity);
         }
     }
+}
+
+/// What waits at one endpoint, and its last block right after it said so; with all that it has said by address.
+async fn list(
+    pool: Pool<'_>,
+    source: &Endpoint,
+    mut by_address: ByAddress,
+    which: Asked<'_>,
+) -> (ByAddress, Result<(Vec<Transaction>, BlockHash), RpcError>) {
+    let told = match source.address.is_asked_by_address() {
+        true => by_address.ask(pool, source, which).await,
+        false => pool.observer().mempool(pool.rpc, &source.address).await,
+    };
+    (by_address, told)
 }
 
 fn identity(seen: &SeenTransfer) -> Identity {

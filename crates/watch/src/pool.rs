@@ -242,7 +242,7 @@ impl<'e> Pool<'e> {
 pub(crate) fn is_refusal(error: &RpcError) -> bool {
     matches!(
         error,
-        RpcError::TooOften(_) | RpcError::Refused { code: -32_005, .. }
+        RpcError::TooOften { .. } | RpcError::Refused { code: -32_005, .. }
     )
 }
 

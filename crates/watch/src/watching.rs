@@ -132,6 +132,18 @@ impl WatchedNetwork {
         self.endpoints.iter().filter(may_be)
     }
 
+    /// Whether somebody must be told which addresses to look at, because it does not list what waits for a block.
+    pub fn is_asked_by_address(&self) -> bool {
+        let mut endpoints = self.endpoints.iter();
+        endpoints.any(|it| it.address.is_asked_by_address())
+    }
+
+    /// Whether all that is known comes from a single service of somebody else.
+    pub fn trusts_one_provider(&self) -> bool {
+        let mut endpoints = self.endpoints.iter();
+        self.quorum == 1 && endpoints.all(|it| it.address.is_asked_by_address())
+    }
+
     /// How many of them answered when they were last asked.
     pub fn answering(&self, now_us: u64) -> usize {
         let answers = |endpoint: &&Endpoint| endpoint.exclusion().is_none();

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use bitcoin::Block as RawBlock;
-use bitcoin::consensus::encode::deserialize_hex;
+use bitcoin::consensus::encode::deserialize;
 use serde::Deserialize;
 use till_core::asset::{Mode, Network};
 
@@ -19,9 +19,19 @@ pub struct Block {
     pub transactions: Vec<Transaction>,
 }
 
-/// A block from its bytes, held against its name.
+/// A block from its bytes in digits, held against its name.
 pub fn block(network: &Network, name: &BlockName, hex: &str) -> Result<Block, DecodeError> {
-    let raw: RawBlock = deserialize_hex(hex).map_err(|_| DecodeError::Shape)?;
+    let bytes = hex::decode(hex).map_err(|_| DecodeError::Shape)?;
+    block_of_bytes(network, name, &bytes)
+}
+
+/// The same, where the bytes are not written as digits.
+pub fn block_of_bytes(
+    network: &Network,
+    name: &BlockName,
+    bytes: &[u8],
+) -> Result<Block, DecodeError> {
+    let raw: RawBlock = deserialize(bytes).map_err(|_| DecodeError::Shape)?;
     let header = checked(network, name, &raw.header)?;
     let transactions: Vec<Transaction> = raw.txdata.iter().map(read).collect();
     let mut known = HashSet::with_capacity(transactions.len());

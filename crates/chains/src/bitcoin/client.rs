@@ -1,32 +1,16 @@
-//! Questions to Bitcoin Core, and to whatever answers like it.
+//! Questions about Bitcoin's chain to one endpoint: a node that answers as Bitcoin Core does, or a provider with Esplora's pages.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-use serde_json::{Value, json};
 use till_core::asset::Network;
 
-use super::block::{Block, block, sent_in_block};
-use super::decode_error::DecodeError;
-use super::header::{BlockHeader, BlockName, header, name};
-use super::transaction::{
-    Outpoint, SentTransaction, Transaction, in_block, output_owner, owners, transaction,
-};
+use super::block::Block;
+use super::header::{BlockHeader, BlockName};
+use super::transaction::{Outpoint, SentTransaction, Transaction};
+use super::waiting_about::WaitingAbout;
+use super::{core_rpc, esplora};
 use crate::rpc::{Endpoint, RpcClient, RpcError};
-
-/// A block of four million bytes in digits, or with all that it spends; or the names of half a million transactions.
-const LARGE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// So many blocks, its own included, lie on a coinbase before what it pays can be spent.
 pub const MATURE_AFTER: i64 = 100;
-
-const NO_SUCH_HEIGHT: i64 = -8;
-const NOT_FOUND: i64 = -5;
-const MISC: i64 = -1;
-
-/// How to ask for bytes in digits, and how for what they say with the outputs that they spend.
-const BYTES: u8 = 0;
-const TRANSACTION_AND_SPENT: u8 = 2;
-const BLOCK_AND_SPENT: u8 = 3;
 
 /// The block that every chain begins with: it names the network.
 pub async fn genesis(rpc: &RpcClient, endpoint: &Endpoint) -> Result<BlockName, RpcError> {
@@ -34,130 +18,110 @@ pub async fn genesis(rpc: &RpcClient, endpoint: &Endpoint) -> Result<BlockName, 
     first.ok_or_else(|| RpcError::NotAnAnswer("it has no blocks".to_owned()))
 }
 
-#[derive(Deserialize)]
-struct ChainInfo {
-    blocks: i64,
-    bestblockhash: String,
-    #[serde(default)]
-    pruneheight: Option<i64>,
-}
-
-async fn chain_info(rpc: &RpcClient, endpoint: &Endpoint) -> Result<ChainInfo, RpcError> {
-    let result = rpc.call(endpoint, "getblockchaininfo", &json!([])).await?;
-    json_of(&result)
-}
-
-/// Height and name of the last block.
-pub async fn best(rpc: &RpcClient, endpoint: &Endpoint) -> Result<(i64, BlockName), RpcError> {
-    let info = chain_info(rpc, endpoint).await?;
-    let name = read(name(&info.bestblockhash))?;
-    match info.blocks {
-        height @ 0.. => Ok((height, name)),
-        _ => Err(RpcError::NotAnAnswer("it is no height".to_owned())),
+/// The last block.
+pub async fn last_name(rpc: &RpcClient, endpoint: &Endpoint) -> Result<BlockName, RpcError> {
+    match endpoint.is_asked_by_address() {
+        true => esplora::last_name(rpc, endpoint).await,
+        false => Ok(core_rpc::best(rpc, endpoint).await?.1),
     }
 }
 
-/// The name of the block at a height; none above the node's last block.
+/// The last blocks, the latest first: at least one, and as many as one question brings.
+pub async fn last_headers(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    network: &Network,
+) -> Result<Vec<(i64, BlockHeader)>, RpcError> {
+    if endpoint.is_asked_by_address() {
+        let last = esplora::headers(rpc, endpoint, network, None).await?;
+        return Ok(last.unwrap_or_default());
+    }
+    let (height, name) = core_rpc::best(rpc, endpoint).await?;
+    let header = core_rpc::header_of(rpc, endpoint, network, &name).await?;
+    Ok(header.map(|header| (height, header)).into_iter().collect())
+}
+
+/// The name of the block at a height; none above the endpoint's last block.
 pub async fn name_at(
     rpc: &RpcClient,
     endpoint: &Endpoint,
     height: i64,
 ) -> Result<Option<BlockName>, RpcError> {
-    let told = rpc.call(endpoint, "getblockhash", &json!([height])).await;
-    let told = unless(told, NO_SUCH_HEIGHT)?;
-    let Some(result) = told else {
-        return Ok(None);
-    };
-    read(name(&json_of::<String>(&result)?)).map(Some)
+    match endpoint.is_asked_by_address() {
+        true => esplora::name_at(rpc, endpoint, height).await,
+        false => core_rpc::name_at(rpc, endpoint, height).await,
+    }
 }
 
-/// The header with a name; none where the node has no such block.
-pub async fn header_of(
+/// The header of the block at a height; none above the endpoint's last block.
+pub async fn header_at(
     rpc: &RpcClient,
     endpoint: &Endpoint,
     network: &Network,
-    name: &BlockName,
-) -> Result<Option<BlockHeader>, RpcError> {
-    let params = json!([hex::encode(name), false]);
-    let told = rpc.call(endpoint, "getblockheader", &params).await;
-    let Some(result) = unless(told, NOT_FOUND)? else {
-        return Ok(None);
-    };
-    let hex: String = json_of(&result)?;
-    read(header(network, name, &hex)).map(Some)
-}
-
-#[derive(Deserialize)]
-struct HeaderInfo {
-    hash: String,
     height: i64,
-    confirmations: i64,
+) -> Result<Option<BlockHeader>, RpcError> {
+    if endpoint.is_asked_by_address() {
+        let from = esplora::headers(rpc, endpoint, network, Some(height)).await?;
+        return Ok(from.and_then(|from| from.first().map(|(_, header)| *header)));
+    }
+    match core_rpc::name_at(rpc, endpoint, height).await? {
+        Some(name) => core_rpc::header_of(rpc, endpoint, network, &name).await,
+        None => Ok(None),
+    }
 }
 
-/// The height of a block; none where it is not on the node's chain.
+/// The height of a block; none where it is not on the endpoint's chain.
 pub async fn height_of(
     rpc: &RpcClient,
     endpoint: &Endpoint,
     block: &BlockName,
 ) -> Result<Option<i64>, RpcError> {
-    let params = json!([hex::encode(block), true]);
-    let told = rpc.call(endpoint, "getblockheader", &params).await;
-    let Some(result) = unless(told, NOT_FOUND)? else {
-        return Ok(None);
-    };
-    let info: HeaderInfo = json_of(&result)?;
-    match read(name(&info.hash))? == *block && info.height >= 0 {
-        true => Ok((info.confirmations > 0).then_some(info.height)),
-        false => read(Err(DecodeError::OtherBlock)),
+    match endpoint.is_asked_by_address() {
+        true => esplora::height_of(rpc, endpoint, block).await,
+        false => core_rpc::height_of(rpc, endpoint, block).await,
     }
 }
 
-/// A block that the node must have, proven.
+/// A block that the endpoint must have, proven.
 pub async fn whole_block(
     rpc: &RpcClient,
     endpoint: &Endpoint,
     network: &Network,
     name: &BlockName,
 ) -> Result<Block, RpcError> {
-    let params = json!([hex::encode(name), BYTES]);
-    let told = large(rpc, endpoint, "getblock", &params).await;
-    let result = named_gap(rpc, endpoint, told).await?;
-    let hex: String = json_of(&result)?;
-    read(block(network, name, &hex))
+    match endpoint.is_asked_by_address() {
+        true => esplora::whole_block(rpc, endpoint, network, name).await,
+        false => core_rpc::whole_block(rpc, endpoint, network, name).await,
+    }
 }
 
 /// A transaction of a block, with whose the outputs were that it spends; none where the block does not have it, or is not on
-/// the node's chain.
+/// the endpoint's chain.
 pub async fn sent(
     rpc: &RpcClient,
     endpoint: &Endpoint,
     network: &Network,
     (block, hash): (&BlockName, &[u8; 32]),
 ) -> Result<Option<SentTransaction>, RpcError> {
-    let params = json!([hex::encode(hash), TRANSACTION_AND_SPENT, hex::encode(block)]);
-    let told = large(rpc, endpoint, "getrawtransaction", &params).await;
-    let told = match told {
-        Ok(result) => Ok(Some(result)),
-        Err(error) => unless(Err(error), NOT_FOUND),
-    };
-    let Some(result) = named_gap(rpc, endpoint, told).await? else {
-        return Ok(None);
-    };
-    read(in_block(network.mode, (block, hash), result.get()))
+    match endpoint.is_asked_by_address() {
+        true => esplora::sent(rpc, endpoint, network, (block, hash)).await,
+        false => core_rpc::sent(rpc, endpoint, network, (block, hash)).await,
+    }
 }
 
-/// All transactions of a block in the same way.
+/// All transactions of a block in the same way, where one question brings them.
 pub async fn sent_all(
     rpc: &RpcClient,
     endpoint: &Endpoint,
     network: &Network,
     block: &BlockName,
 ) -> Result<Vec<SentTransaction>, RpcError> {
-    let params = json!([hex::encode(block), BLOCK_AND_SPENT]);
-    let told = large(rpc, endpoint, "getblock", &params).await;
-    let result = named_gap(rpc, endpoint, told).await?;
-    let sent = read(sent_in_block(network.mode, block, result.get()))?;
-    Ok(sent.unwrap_or_default())
+    match endpoint.is_asked_by_address() {
+        true => Err(RpcError::NotAnAnswer(
+            "its transactions are asked for one by one".to_owned(),
+        )),
+        false => core_rpc::sent_all(rpc, endpoint, network, block).await,
+    }
 }
 
 /// The block whose coinbase can be spent once the one at this height is there; none near the beginning of a chain.
@@ -172,158 +136,56 @@ pub async fn maturing(
     }
 }
 
-#[derive(Deserialize)]
-struct TransactionNames {
-    tx: Vec<String>,
-}
-
-/// The coinbase of a block, proven by its own bytes; that it is this block's is what the node says.
+/// The coinbase of a block, proven by its own bytes; that it is this block's is what the endpoint says.
 pub async fn coinbase(
     rpc: &RpcClient,
     endpoint: &Endpoint,
     network: &Network,
     block: &BlockName,
 ) -> Result<Option<SentTransaction>, RpcError> {
-    let told = large(rpc, endpoint, "getblock", &json!([hex::encode(block), 1])).await;
-    let result = named_gap(rpc, endpoint, told).await?;
-    let names: TransactionNames = json_of(&result)?;
-    let first = names.tx.first().ok_or(DecodeError::Shape);
-    let hash = read(first.and_then(|text| name(text)))?;
-    let sent = sent(rpc, endpoint, network, (block, &hash)).await?;
-    Ok(sent.filter(|sent| sent.transaction.is_coinbase))
+    match endpoint.is_asked_by_address() {
+        true => esplora::coinbase(rpc, endpoint, network, block).await,
+        false => core_rpc::coinbase(rpc, endpoint, network, block).await,
+    }
 }
 
-/// The names of all transactions that wait for a block.
+/// The names of all transactions that wait for a block at a node.
 pub async fn mempool(rpc: &RpcClient, endpoint: &Endpoint) -> Result<Vec<[u8; 32]>, RpcError> {
-    let result = large(rpc, endpoint, "getrawmempool", &json!([false])).await?;
-    let names: Vec<&str> = serde_json::from_str(result.get()).map_err(|_| shape())?;
-    read(names.into_iter().map(name).collect())
+    core_rpc::mempool(rpc, endpoint).await
 }
 
-/// A transaction that waits for a block; none where the node does not have it any more.
+/// The names of those that wait at a provider and touch an address, or of this one if it waits.
+pub async fn waiting_about(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    network: &Network,
+    about: &WaitingAbout,
+) -> Result<Vec<[u8; 32]>, RpcError> {
+    esplora::waiting_about(rpc, endpoint, network, about).await
+}
+
+/// A transaction that waits for a block; none where the endpoint does not have it any more.
 pub async fn waiting(
     rpc: &RpcClient,
     endpoint: &Endpoint,
     hash: &[u8; 32],
 ) -> Result<Option<Transaction>, RpcError> {
-    let Some(hex) = waiting_bytes(rpc, endpoint, hash).await? else {
-        return Ok(None);
-    };
-    let transaction = read(transaction(&hex))?;
-    match transaction.hash == *hash {
-        true => Ok(Some(transaction)),
-        false => read(Err(DecodeError::OtherTransaction)),
+    match endpoint.is_asked_by_address() {
+        true => esplora::waiting(rpc, endpoint, hash).await,
+        false => core_rpc::waiting(rpc, endpoint, hash).await,
     }
 }
 
-async fn waiting_bytes(
-    rpc: &RpcClient,
-    endpoint: &Endpoint,
-    hash: &[u8; 32],
-) -> Result<Option<String>, RpcError> {
-    let params = json!([hex::encode(hash), false]);
-    let told = large(rpc, endpoint, "getrawtransaction", &params).await;
-    let Some(result) = unless(told, NOT_FOUND)? else {
-        return Ok(None);
-    };
-    json_of(&result).map(Some)
-}
-
-/// Whose the outputs were that a waiting transaction spends, each once, in the order of its inputs; none where the node cannot
-/// say it of all of them, because another transaction has spent one meanwhile.
+/// Whose the outputs were that a waiting transaction spends, each once, in the order of its inputs; none where the endpoint
+/// cannot say it of all of them, because another transaction has spent one meanwhile.
 pub async fn waiting_senders(
     rpc: &RpcClient,
     endpoint: &Endpoint,
     network: &Network,
-    spends: &[Outpoint],
+    (hash, spends): (&[u8; 32], &[Outpoint]),
 ) -> Result<Option<Vec<String>>, RpcError> {
-    let mut senders = Vec::new();
-    for spent in spends {
-        let Some(owner) = owner_of(rpc, endpoint, network, spent).await? else {
-            return Ok(None);
-        };
-        if let Some(owner) = owner
-            && !senders.contains(&owner)
-        {
-            senders.push(owner);
-        }
+    match endpoint.is_asked_by_address() {
+        true => esplora::waiting_senders(rpc, endpoint, network, hash).await,
+        false => core_rpc::waiting_senders(rpc, endpoint, network, spends).await,
     }
-    Ok(Some(senders))
-}
-
-/// An output of a block that no block has spent, or of a transaction that waits itself.
-async fn owner_of(
-    rpc: &RpcClient,
-    endpoint: &Endpoint,
-    network: &Network,
-    spent: &Outpoint,
-) -> Result<Option<Option<String>>, RpcError> {
-    let params = json!([hex::encode(spent.transaction), spent.output, false]);
-    let result = rpc.call(endpoint, "gettxout", &params).await?;
-    if let Some(owner) = read(output_owner(network.mode, result.get()))? {
-        return Ok(Some(owner));
-    }
-    let Some(hex) = waiting_bytes(rpc, endpoint, &spent.transaction).await? else {
-        return Ok(None);
-    };
-    let owners = read(owners(network.mode, &spent.transaction, &hex))?;
-    let at = usize::try_from(spent.output).unwrap_or(usize::MAX);
-    Ok(owners.get(at).cloned())
-}
-
-/// A refusal with this code means that there is no such thing.
-fn unless(
-    told: Result<Box<RawValue>, RpcError>,
-    none: i64,
-) -> Result<Option<Box<RawValue>>, RpcError> {
-    match told {
-        Err(RpcError::Refused { code, .. }) if code == none => Ok(None),
-        told => told.map(Some),
-    }
-}
-
-/// A node that has thrown old blocks away says only that it has not got one: from where on it has them is asked, for whoever
-/// must find another node.
-async fn named_gap<T>(
-    rpc: &RpcClient,
-    endpoint: &Endpoint,
-    told: Result<T, RpcError>,
-) -> Result<T, RpcError> {
-    let Err(RpcError::Refused { code, message }) = &told else {
-        return told;
-    };
-    if *code != MISC || !message.contains("not available") {
-        return told;
-    }
-    let Some(kept) = chain_info(rpc, endpoint).await?.pruneheight else {
-        return told;
-    };
-    Err(RpcError::Refused {
-        code: MISC,
-        message: format!(
-            "its blocks below height {kept} were pruned; name a node that still has them"
-        ),
-    })
-}
-
-async fn large(
-    rpc: &RpcClient,
-    endpoint: &Endpoint,
-    method: &str,
-    params: &Value,
-) -> Result<Box<RawValue>, RpcError> {
-    rpc.call_up_to(LARGE_BYTES_MAX, endpoint, method, params)
-        .await
-}
-
-fn json_of<T: for<'de> Deserialize<'de>>(result: &RawValue) -> Result<T, RpcError> {
-    serde_json::from_str(result.get()).map_err(|_| shape())
-}
-
-fn shape() -> RpcError {
-    RpcError::NotAnAnswer(DecodeError::Shape.to_string())
-}
-
-fn read<T>(decoded: Result<T, DecodeError>) -> Result<T, RpcError> {
-    decoded.map_err(|error| RpcError::NotAnAnswer(error.to_string()))
 }

@@ -27,6 +27,10 @@ pub struct BlockHeader {
 const MAIN_LEAST_WORK: u32 = 0x1720_0000;
 const REGTEST: &str = "bip122:0f9188f13cb7b2c71f2a335e3a4fc328";
 
+pub(super) fn is_regtest(network: &Network) -> bool {
+    network.id == REGTEST
+}
+
 /// The largest target that a header of the network may have.
 fn easiest(network: &Network) -> Target {
     match (network.mode, &*network.id) {

@@ -5,9 +5,13 @@ pub mod account;
 pub mod address;
 pub mod block;
 pub mod client;
+mod core_rpc;
 pub mod decode_error;
+mod esplora;
+pub mod esplora_answers;
 pub mod header;
 pub mod script;
 pub mod transaction;
+pub mod waiting_about;
 
 pub use account::BitcoinAccount;

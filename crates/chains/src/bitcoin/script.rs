@@ -1,7 +1,11 @@
 //! Who can spend an output: the programs that are watched for, and addresses as people write them.
 
-use bitcoin::{Address, Network as Chain, PubkeyHash, Script, WitnessProgram, WitnessVersion};
-use till_core::asset::Mode;
+use bitcoin::{
+    Address, KnownHrp, Network as Chain, PubkeyHash, Script, WitnessProgram, WitnessVersion,
+};
+use till_core::asset::{Mode, Network};
+
+use super::header::is_regtest;
 
 /// The hash of a key that an output of version 0 pays to: what deposit addresses are.
 pub type KeyProgram = [u8; 20];
@@ -24,7 +28,17 @@ pub fn key_program(script: &Script) -> Option<KeyProgram> {
 /// A watched program as an address.
 pub fn shown(mode: Mode, program: &KeyProgram) -> Option<String> {
     let program = WitnessProgram::new(WitnessVersion::V0, program).ok()?;
-    let hrp = bitcoin::KnownHrp::from(chain(mode));
+    let hrp = KnownHrp::from(chain(mode));
+    Some(Address::from_witness_program(program, hrp).to_string())
+}
+
+/// The same as wallets and providers of this very network write it: a regtest chain has a prefix of its own.
+pub fn shown_on(network: &Network, program: &KeyProgram) -> Option<String> {
+    let program = WitnessProgram::new(WitnessVersion::V0, program).ok()?;
+    let hrp = match is_regtest(network) {
+        true => KnownHrp::Regtest,
+        false => KnownHrp::from(chain(network.mode)),
+    };
     Some(Address::from_witness_program(program, hrp).to_string())
 }
 

@@ -19,6 +19,7 @@ use crate::evm::logs::{Log, LoggedTransfer};
 use crate::rpc::{Endpoint, RpcClient, RpcError};
 
 pub use crate::bitcoin::transaction::Outpoint as Spend;
+pub use crate::bitcoin::waiting_about::WaitingAbout;
 
 /// A block has thousands of outputs, all of which are looked at.
 pub(super) const BLOCKS_MAX: i64 = 10;
@@ -69,23 +70,15 @@ fn header_of(height: i64, header: &BlockHeader) -> Header {
     }
 }
 
-async fn header_named(
-    rpc: &RpcClient,
-    endpoint: &Endpoint,
-    network: &Network,
-    (name, height): (BlockName, i64),
-) -> Result<Option<Header>, RpcError> {
-    let header = client::header_of(rpc, endpoint, network, &name).await?;
-    Ok(header.map(|header| header_of(height, &header)))
-}
-
+/// The last blocks that one question brings, the latest first.
 pub(super) async fn last(
     rpc: &RpcClient,
     endpoint: &Endpoint,
     network: &Network,
-) -> Result<Option<Header>, RpcError> {
-    let (height, name) = client::best(rpc, endpoint).await?;
-    header_named(rpc, endpoint, network, (name, height)).await
+) -> Result<Vec<Header>, RpcError> {
+    let last = client::last_headers(rpc, endpoint, network).await?;
+    let last = last.iter();
+    Ok(last.map(|(height, it)| header_of(*height, it)).collect())
 }
 
 pub(super) async fn header(
@@ -94,10 +87,8 @@ pub(super) async fn header(
     network: &Network,
     height: i64,
 ) -> Result<Option<Header>, RpcError> {
-    match client::name_at(rpc, endpoint, height).await? {
-        Some(name) => header_named(rpc, endpoint, network, (name, height)).await,
-        None => Ok(None),
-    }
+    let header = client::header_at(rpc, endpoint, network, height).await?;
+    Ok(header.map(|header| header_of(height, &header)))
 }
 
 /// The outputs of a block that can be ours.

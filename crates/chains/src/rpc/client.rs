@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, USER_AGENT};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, USER_AGENT};
 use http::{Method, Request};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use serde_json::value::RawValue;
@@ -69,7 +69,7 @@ impl RpcClient {
         endpoint.pace.turn().await;
         let answer = self.ask(bytes_max, endpoint, method, params).await;
         match &answer {
-            Err(RpcError::TooOften(_)) => endpoint.pace.was_too_often(),
+            Err(RpcError::TooOften { .. }) => endpoint.pace.was_too_often(),
             // Of logs it says so, too, that one answer would have too many.
             Err(RpcError::Refused { code: -32_005, .. }) if method != "eth_getLogs" => {
                 endpoint.pace.was_too_often();
@@ -89,40 +89,74 @@ impl RpcClient {
     ) -> Result<Box<RawValue>, RpcError> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        let answer = timeout(
-            self.deadline,
-            self.exchange(bytes_max, endpoint, body.to_string()),
-        )
-        .await;
-        let (status, body) = answer.map_err(|_| RpcError::Timeout(self.deadline))??;
+        let mut request = Request::new(Full::new(Bytes::from(body.to_string())));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = endpoint.uri.clone();
+        let Answer { status, body, wait } = self.exchange(bytes_max, endpoint, request).await?;
         match (status, envelope::open(id, &body)) {
             // Some servers say with the status, too, that they refuse.
             (_, Err(RpcError::Refused { code, message })) => Err(RpcError::Refused {
                 code,
                 message: endpoint.remark(&message),
             }),
-            (_, Err(RpcError::TooOften(message))) => {
-                Err(RpcError::TooOften(endpoint.remark(&message)))
-            }
-            (429, _) => Err(RpcError::TooOften("status 429".to_owned())),
+            (_, Err(RpcError::TooOften { message, .. })) => Err(RpcError::TooOften {
+                message: endpoint.remark(&message),
+                wait,
+            }),
+            (429, _) => Err(refused(wait)),
             (200, opened) => opened,
             (status, _) => Err(RpcError::Status(status)),
         }
     }
 
+    /// Asks once for a page below an endpoint's address. None where there is no such page.
+    pub async fn page(
+        &self,
+        bytes_max: usize,
+        endpoint: &Endpoint,
+        path: &str,
+    ) -> Result<Option<Bytes>, RpcError> {
+        endpoint.pace.turn().await;
+        let mut request = Request::new(Full::default());
+        let odd = |_| RpcError::Unreachable("its address has no pages below it".to_owned());
+        *request.uri_mut() = endpoint.page(path).map_err(odd)?;
+        let Answer { status, body, wait } = self.exchange(bytes_max, endpoint, request).await?;
+        match status {
+            200 => {
+                endpoint.pace.went_well();
+                Ok(Some(body))
+            }
+            404 => Ok(None),
+            429 => {
+                endpoint.pace.was_too_often();
+                Err(refused(wait))
+            }
+            status => Err(RpcError::Status(status)),
+        }
+    }
+
+    /// One request and its answer, both within the deadline.
     async fn exchange(
         &self,
         bytes_max: usize,
         endpoint: &Endpoint,
-        body: String,
-    ) -> Result<(u16, Bytes), RpcError> {
+        request: Request<Full<Bytes>>,
+    ) -> Result<Answer, RpcError> {
+        let answer = timeout(self.deadline, self.send(bytes_max, endpoint, request));
+        let late = |_| RpcError::Timeout(self.deadline);
+        answer.await.map_err(late)?
+    }
+
+    async fn send(
+        &self,
+        bytes_max: usize,
+        endpoint: &Endpoint,
+        mut request: Request<Full<Bytes>>,
+    ) -> Result<Answer, RpcError> {
         let authorization = match &endpoint.cookie_file {
             Some(file) => Some(cookie(file).await?),
             None => endpoint.authorization.clone(),
         };
-        let mut request = Request::new(Full::new(Bytes::from(body)));
-        *request.method_mut() = Method::POST;
-        *request.uri_mut() = endpoint.uri.clone();
         let headers = request.headers_mut();
         headers.insert(USER_AGENT, USER_AGENT_VALUE);
         headers.insert(CONTENT_TYPE, JSON);
@@ -133,6 +167,7 @@ impl RpcClient {
         let unreachable = |error| RpcError::Unreachable(till_net::describe::<DialError>(&error));
         let response = self.http.request(request).await.map_err(unreachable)?;
         let status = response.status().as_u16();
+        let wait = response.headers().get(RETRY_AFTER).and_then(seconds);
         let body = Limited::new(response.into_body(), bytes_max).collect();
         let body = body.await.map_err(|error| {
             if error.is::<LengthLimitError>() {
@@ -141,8 +176,32 @@ impl RpcClient {
                 RpcError::CutOff
             }
         })?;
-        Ok((status, body.to_bytes()))
+        Ok(Answer {
+            status,
+            body: body.to_bytes(),
+            wait,
+        })
     }
+}
+
+struct Answer {
+    status: u16,
+    body: Bytes,
+    /// For how long whoever answered wants not to be asked.
+    wait: Option<Duration>,
+}
+
+fn refused(wait: Option<Duration>) -> RpcError {
+    RpcError::TooOften {
+        message: "status 429".to_owned(),
+        wait,
+    }
+}
+
+/// A header may name a day instead, which nobody sends with 429.
+fn seconds(value: &HeaderValue) -> Option<Duration> {
+    let seconds = value.to_str().ok()?.trim().parse().ok()?;
+    Some(Duration::from_secs(seconds))
 }
 
 /// A node writes the file when it starts and takes it away when it stops.

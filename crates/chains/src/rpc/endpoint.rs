@@ -23,9 +23,18 @@ const REMARK_CHARS_MAX: usize = 200;
 #[error("not an http or https address")]
 pub struct EndpointError;
 
+/// How an endpoint is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    JsonRpc,
+    /// Pages below its address, as Esplora has them: transactions are asked for by address there.
+    Esplora,
+}
+
 #[derive(Clone)]
 pub struct Endpoint {
     pub(super) uri: Uri,
+    kind: Kind,
     pub(super) authorization: Option<HeaderValue>,
     /// Where the name and password are, which a node may change at each start.
     pub(super) cookie_file: Option<Arc<Path>>,
@@ -48,12 +57,37 @@ impl Endpoint {
         url.set_password(None).map_err(|()| EndpointError)?;
         Ok(Endpoint {
             uri: url.as_str().parse().map_err(|_| EndpointError)?,
+            kind: Kind::JsonRpc,
             authorization,
             cookie_file: None,
             place,
             secrets,
             pace: Arc::default(),
         })
+    }
+
+    /// A provider whose pages are those of Esplora, by the address that all of them begin with.
+    pub fn parse_esplora(text: &str) -> Result<Endpoint, EndpointError> {
+        let endpoint = Endpoint::parse(text)?;
+        Ok(Endpoint {
+            kind: Kind::Esplora,
+            ..endpoint
+        })
+    }
+
+    /// Whether it is somebody else's service that answers for addresses, and not a node that lists all that it has.
+    pub fn is_asked_by_address(&self) -> bool {
+        self.kind == Kind::Esplora
+    }
+
+    /// Where a page below its address is. What follows a question mark stays behind it: it may be a key.
+    pub(super) fn page(&self, path: &str) -> Result<Uri, http::Error> {
+        let base = self.uri.path().trim_end_matches('/');
+        let query = self.uri.query().map(|query| format!("?{query}"));
+        let below = format!("{base}/{path}{}", query.unwrap_or_default());
+        let mut parts = self.uri.clone().into_parts();
+        parts.path_and_query = Some(below.parse()?);
+        Ok(Uri::from_parts(parts)?)
     }
 
     /// With the name and password of a file, read anew for every question, unless it has its own.
@@ -191,6 +225,26 @@ mod tests {
         let one = endpoint("https://n.example/k");
         assert!(one.is_same(&endpoint("HTTPS://user:pass@N.example:443/k#x")));
         assert!(!one.is_same(&endpoint("https://n.example/other")));
+    }
+
+    #[test]
+    fn a_page_is_below_the_address_and_keeps_its_key() {
+        let page = |text: &str| {
+            let endpoint = Endpoint::parse_esplora(text).unwrap();
+            assert!(endpoint.is_asked_by_address());
+            endpoint.page("block/00ff/raw").unwrap().to_string()
+        };
+        let plain = "https://n.example/block/00ff/raw";
+        assert_eq!(
+            [page("https://n.example"), page("https://n.example/")],
+            [plain, plain]
+        );
+        assert_eq!(
+            page("http://u:p@n.example:3000/testnet4/api/?key=k"),
+            "http://n.example:3000/testnet4/api/block/00ff/raw?key=k"
+        );
+        let node = Endpoint::parse("https://n.example").unwrap();
+        assert!(!node.is_asked_by_address());
     }
 
     #[test]

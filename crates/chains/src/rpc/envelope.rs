@@ -47,7 +47,7 @@ pub fn open(id: u64, body: &[u8]) -> Result<Box<RawValue>, RpcError> {
     let answered = envelope.id.as_ref().map(|id| id.get());
     let ours = answered == Some(id.to_string().as_str());
     if let (Some(busy), None, None) = (&envelope.busy, &envelope.id, &envelope.result) {
-        return Err(RpcError::TooOften(busy.clone()));
+        return Err(RpcError::too_often(busy.clone()));
     }
     match (envelope.error, envelope.result) {
         // A server that could not read the question cannot repeat its number.

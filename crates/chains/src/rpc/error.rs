@@ -19,8 +19,22 @@ pub enum RpcError {
     TooLong(usize),
     #[error("not an answer: {0}")]
     NotAnAnswer(String),
-    #[error("asked too often: {0}")]
-    TooOften(String),
+    #[error("asked too often: {message}")]
+    TooOften {
+        message: String,
+        /// For how long it wants not to be asked, where it says so.
+        wait: Option<Duration>,
+    },
     #[error("refused with {code}: {message}")]
     Refused { code: i64, message: String },
+}
+
+impl RpcError {
+    /// That it is asked too often, without a word about when it may be asked again.
+    pub(super) fn too_often(message: String) -> RpcError {
+        RpcError::TooOften {
+            message,
+            wait: None,
+        }
+    }
 }

@@ -9,6 +9,7 @@ mod run;
 use std::collections::BTreeSet;
 
 use run::{Tried, fuzz, round};
+use till_chains::bitcoin::esplora_answers::{EsploraTransaction, headers};
 use till_chains::bitcoin::{block, header, transaction};
 use till_chains::evm::decode::Receipt;
 use till_chains::evm::logs::Contracts;
@@ -300,6 +301,38 @@ fn answers_of_bitcoin_nodes_are_read_or_refused() {
             "bitcoin_transaction",
             "bitcoin_mempool",
             "bitcoin_output",
+        ],
+        check,
+    );
+}
+
+#[test]
+fn pages_of_providers_are_read_or_refused() {
+    fn check(page: &[u8]) -> bool {
+        let headers = headers(network(REGTEST), None, page);
+        for pair in headers.iter().flat_map(|it| it.windows(2)) {
+            assert_eq!(pair[0].1.parent, pair[1].1.name);
+        }
+        let told = serde_json::from_slice::<EsploraTransaction>(page);
+        let Ok(told) = told else {
+            return headers.is_ok();
+        };
+        let sent = told.sent(Mode::Test);
+        if let Ok(sent) = &sent {
+            assert_eq!(told.transaction().as_ref(), Ok(&sent.transaction));
+            let senders = sent.senders.iter().collect::<BTreeSet<_>>();
+            assert_eq!(senders.len(), sent.senders.len(), "a sender twice");
+            assert!(sent.transaction.outputs.iter().all(|it| it.sats > 0));
+        }
+        sent.is_ok() && told.block().is_ok()
+    }
+    fuzz(
+        "providers",
+        recorded![
+            "esplora_blocks",
+            "esplora_transaction",
+            "esplora_waiting",
+            "esplora_coinbase"
         ],
         check,
     );

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use scoped_futures::ScopedFutureExt as _;
-use till_core::asset::Network;
-use till_watch::ask_all;
+use till_watch::{WatchedNetwork, ask_all};
 
 use super::follow::{Follower, NextRound};
 use super::network_watch::NetworkWatch;
@@ -24,9 +23,16 @@ const BEAT: Duration = Duration::from_secs(4);
 const POLL_MIN: Duration = Duration::from_millis(250);
 const POLL_MAX: Duration = Duration::from_secs(3);
 
+/// Where a provider answers many and counts every question.
+const POLL_MAX_BY_ADDRESS: Duration = Duration::from_secs(6);
+
 /// Twice a block is soon enough for payers, and cheap enough for operators.
-fn poll(network: &Network) -> Duration {
-    Duration::from_millis(network.block_time_ms / 2).clamp(POLL_MIN, POLL_MAX)
+fn poll(net: &WatchedNetwork) -> Duration {
+    let longest = match net.is_asked_by_address() {
+        true => POLL_MAX_BY_ADDRESS,
+        false => POLL_MAX,
+    };
+    Duration::from_millis(net.network.block_time_ms / 2).clamp(POLL_MIN, longest)
 }
 
 pub(super) async fn run(engine: Arc<Engine>, place: usize, mut stopping: Stopping) {
@@ -115,7 +121,7 @@ async fn follow(watch: NetworkWatch<'_>, epoch: i64) -> Result<(), Fail> {
             NextRound::Later => {
                 let second = second_look::pass(&mut follower).await?;
                 follower.say(second);
-                tokio::time::sleep(poll(watch.network())).await;
+                tokio::time::sleep(poll(watch.net)).await;
             }
         }
     }

@@ -17,7 +17,8 @@ pub struct NetworkStatus {
     /// `watching`; `unreachable` while no endpoint answers; `halted` when none can be used; `frozen` after a block that
     /// was final was replaced, until an operator ends it.
     pub state: &'static str,
-    /// Why it is not simply watched, why nothing more is taken in or becomes final for now, or what cannot be asked.
+    /// Why it is not simply watched, why nothing more is taken in or becomes final for now, what cannot be asked,
+    /// or that a single provider is believed.
     pub reason: Option<String>,
     pub endpoints: usize,
     /// How many of the endpoints answer and are believed.
@@ -104,7 +105,10 @@ fn status(net: &WatchedNetwork, row: Option<&NetworkRow>, now_us: u64) -> Networ
         (None, None, 0) if left.is_some() => {
             ("unreachable", left.map(|left| left.why().to_owned()))
         }
-        _ => ("watching", waits(net, usable).or_else(|| mute(net, now_us))),
+        _ => {
+            let reason = waits(net, usable).or_else(|| mute(net, now_us));
+            ("watching", reason.or_else(|| alone(net)))
+        }
     };
     NetworkStatus {
         network: net.network.id.clone(),
@@ -151,6 +155,12 @@ fn waits(net: &WatchedNetwork, usable: usize) -> Option<String> {
         )),
         false => held,
     }
+}
+
+/// With nobody beside it, what a provider says of the latest blocks, of senders and of what waits is checked by nobody.
+fn alone(net: &WatchedNetwork) -> Option<String> {
+    let line = "a single provider is believed, for no second one must agree with it";
+    net.trusts_one_provider().then(|| line.to_owned())
 }
 
 /// What arrived, and what registers say of senders, is asked of contracts.

@@ -8,6 +8,9 @@ use super::our_addresses::registered;
 use super::watched_addresses;
 use crate::base::fail::Fail;
 
+/// So many addresses are asked about one by one, the latest first.
+const AWAITED_MAX: i64 = 500;
+
 /// What changed about it, once the blocks of a chain are read.
 pub(super) async fn waiting_transfers(
     watch: NetworkWatch<'_>,
@@ -20,8 +23,23 @@ pub(super) async fn waiting_transfers(
         return Ok(MempoolChanges::default());
     };
     watched_addresses::refresh(watch.engine, watch.net).await?;
-    mempool.look(watch.pool).await;
+    let awaited = awaited_addresses(watch).await?;
+    mempool.look(watch.pool, &awaited).await;
     let ours = registered(watch, &mempool.unchecked()).await?;
     mempool.retain_ours(&ours);
     Ok(mempool.changes(&top))
+}
+
+/// The addresses of open invoices, where somebody must be asked about each.
+async fn awaited_addresses(watch: NetworkWatch<'_>) -> Result<Vec<[u8; 20]>, Fail> {
+    if !watch.net.is_asked_by_address() {
+        return Ok(Vec::new());
+    }
+    let network = watch.network();
+    let mut reader = watch.engine.db.read().await?;
+    let which = (network.family, network.mode);
+    let open = till_store::leases::open_addresses(&mut reader, which, AWAITED_MAX).await?;
+    let observer = &watch.net.observer;
+    let bytes = open.iter().map(|it| observer.address_bytes(it));
+    Ok(bytes.flatten().collect())
 }

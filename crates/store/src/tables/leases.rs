@@ -346,3 +346,19 @@ pub async fn oldest_open(
         .await?;
     Ok(found.and_then(|(oldest,)| oldest))
 }
+
+/// The addresses of open invoices, the latest first. Not scoped: whoever watches a chain watches for all.
+pub async fn open_addresses(
+    q: &mut impl Queries,
+    (family, mode): (Family, till_core::asset::Mode),
+    at_most: i64,
+) -> Result<Vec<String>, StoreError> {
+    // By pool, each of which has an index of its held addresses.
+    let sql = "SELECT leases.address FROM address_pools JOIN leases ON leases.account = address_pools.account \
+         AND leases.mode = address_pools.mode AND leases.family = address_pools.family AND leases.freed = 0 \
+         WHERE address_pools.family = $1 AND address_pools.mode = $2 AND leases.free_at IS NULL \
+         ORDER BY leases.leased_at DESC, leases.address LIMIT $3";
+    let args = vals![family.namespace(), mode.as_str(), at_most];
+    let found: Vec<(String,)> = q.all(sql, &args).await?;
+    Ok(found.into_iter().map(|(address,)| address).collect())
+}

@@ -95,16 +95,10 @@ pub async fn run(config: &Config) -> Result<(), Failure> {
         report.add(&name, certificates(path))?;
     }
     let rpc = RpcClient::new().map_err(|error| Failure::new(error.to_string()))?;
-    for (id, (network, settings)) in compose::networks(config)? {
-        for address in &settings.rpc {
-            let endpoint = Endpoint::parse(address).map_err(|error| {
-                Failure::new(format!("configuration: networks.{id:?}.rpc: {error}"))
-            })?;
-            let endpoint = match &settings.cookie_file {
-                Some(file) => endpoint.or_cookie_of(file),
-                None => endpoint,
-            };
-            let verdict = chain(&rpc, network, &endpoint).await;
+    let endpoints = compose::endpoints(config)?;
+    for (id, (network, _)) in compose::networks(config)? {
+        for endpoint in endpoints.get(id).into_iter().flatten() {
+            let verdict = chain(&rpc, network, endpoint).await;
             if verdict.is_ok() {
                 found.networks.push(network.id.clone());
             }
@@ -410,7 +404,7 @@ async fn chain(rpc: &RpcClient, network: &'static Network, endpoint: &Endpoint) 
 }
 
 fn mend_endpoint(problem: String) -> String {
-    format!("{problem}; correct networks.<id>.rpc or wait for the provider")
+    format!("{problem}; correct networks.<id>.rpc (or .esplora) or wait for the provider")
 }
 
 /// Whether the endpoint says it is on the network it was configured for: CAIP-2 names a Solana network by the start of

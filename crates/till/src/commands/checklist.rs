@@ -103,7 +103,7 @@ fn items(config: &Config, found: &CheckFindings) -> [Item; 7] {
 /// Those with endpoints.
 fn live_networks(config: &Config) -> Vec<String> {
     let registry = Registry::builtin();
-    let with_endpoints = config.networks.iter().filter(|(_, it)| !it.rpc.is_empty());
+    let with_endpoints = config.networks.iter().filter(|(_, it)| it.has_endpoints());
     with_endpoints
         .filter_map(|(id, _)| registry.network(id))
         .filter(|network| network.mode == Mode::Live)

@@ -61,21 +61,27 @@ pub fn endpoints(config: &Config) -> Result<BTreeMap<String, Vec<Endpoint>>, Fai
 /// And how many of them must agree.
 pub fn provided(config: &Config) -> Result<BTreeMap<String, EndpointSettings>, Failure> {
     let mut endpoints = BTreeMap::new();
-    for (id, (_, settings)) in networks(config)? {
-        let parsed: Result<Vec<Endpoint>, _> = settings
-            .rpc
-            .iter()
-            .map(|rpc| Endpoint::parse(rpc))
-            .collect();
-        let mut parsed = parsed.map_err(|error| {
-            Failure::new(format!("configuration: networks.{id:?}.rpc: {error}"))
-        })?;
+    for (id, (network, settings)) in networks(config)? {
+        let malformed = |key: &str, error: &dyn std::fmt::Display| {
+            Failure::new(format!("configuration: networks.{id:?}.{key}: {error}"))
+        };
+        let nodes = settings.rpc.iter().map(|it| Endpoint::parse(it));
+        let nodes: Result<Vec<Endpoint>, _> = nodes.collect();
+        let mut parsed = nodes.map_err(|error| malformed("rpc", &error))?;
         if let Some(cookie_file) = &settings.cookie_file {
             parsed = parsed
                 .into_iter()
                 .map(|it| it.or_cookie_of(cookie_file))
                 .collect();
         }
+        if !settings.esplora.is_empty() && network.family != Family::Bitcoin {
+            let line = format!("{} is asked through rpc alone", network.name);
+            return Err(malformed("esplora", &line));
+        }
+        let providers = settings.esplora.iter();
+        let providers = providers.map(|it| Endpoint::parse_esplora(it));
+        let providers: Result<Vec<Endpoint>, _> = providers.collect();
+        parsed.extend(providers.map_err(|error| malformed("esplora", &error))?);
         if !parsed.is_empty() {
             let endpoints_of = EndpointSettings {
                 of: parsed,

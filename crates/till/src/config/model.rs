@@ -134,10 +134,18 @@ impl fmt::Debug for Mail {
     }
 }
 
+impl Network {
+    /// Whether anybody can be asked what is paid there.
+    pub fn has_endpoints(&self) -> bool {
+        !self.rpc.is_empty() || !self.esplora.is_empty()
+    }
+}
+
 impl fmt::Debug for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Network")
             .field("rpc", &format!("{} endpoints", self.rpc.len()))
+            .field("esplora", &format!("{} endpoints", self.esplora.len()))
             .field("credit_at", &self.credit_at)
             .field("final_above", &self.final_above)
             .field("final_depth", &self.final_depth)

@@ -98,12 +98,19 @@ fn networks(
         let quorum_origin = s.origin(&quorum_key);
         let rpc_key = format!("{prefix}.rpc");
         let rpc_origin = s.origin(&rpc_key);
+        let esplora_key = format!("{prefix}.esplora");
+        let esplora_origin = s.origin(&esplora_key);
         let network = Network::read(&mut s, &prefix)?;
+        // It would agree with itself.
+        let twice = "names an endpoint twice";
         if has_twice(&network.rpc) {
-            // It would agree with itself.
-            return Err(wrong(rpc_origin, &rpc_key, "names an endpoint twice"));
+            return Err(wrong(rpc_origin, &rpc_key, twice));
         }
-        let is_too_many = |quorum: u32| quorum as usize > network.rpc.len();
+        let endpoints = [&*network.rpc, &network.esplora].concat();
+        if has_twice(&endpoints) {
+            return Err(wrong(esplora_origin, &esplora_key, twice));
+        }
+        let is_too_many = |quorum: u32| quorum as usize > endpoints.len();
         if network.quorum.is_some_and(is_too_many) {
             let problem = "is more than there are endpoints";
             return Err(wrong(quorum_origin, &quorum_key, problem));

@@ -266,6 +266,9 @@ section! {
         /// Endpoints of nodes, several for failover and cross-checking. Without any, the network works in test mode by
         /// simulation alone.
         rpc: Vec<String> = [secret] list(endpoint),
+        /// Bitcoin: providers with the pages of Esplora, by the address that these begin with, such as `https://blockstream.info/api`. They
+        /// are endpoints like those of `rpc`.
+        esplora: Vec<String> = [secret] list(endpoint),
         /// The finality at which a payment counts: `included`, `safe` or `final`.
         credit_at: CreditAt = text("final", credit_at),
         /// An invoice whose price is at or above this figure of its own currency is credited at `final` only.

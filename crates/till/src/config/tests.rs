@@ -182,6 +182,7 @@ attempt_days = 9
 require_proof = true
 [networks."eip155:8453"]
 rpc = ["https://one.example/key", "http://two.example"]
+esplora = ["https://esplora.example/api"]
 credit_at = "safe"
 final_above = "1000.50"
 final_depth = { "100" = 8 }
@@ -225,6 +226,10 @@ const FULL_SETTINGS: &[(&str, &str)] = &[
     (
         "networks.eip155:8453.rpc",
         "https://one.example/key,http://two.example",
+    ),
+    (
+        "networks.eip155:8453.esplora",
+        "https://esplora.example/api",
     ),
     ("networks.eip155:8453.credit_at", "safe"),
     ("networks.eip155:8453.final_above", "1000.50"),

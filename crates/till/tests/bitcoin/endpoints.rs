@@ -3,11 +3,6 @@
 use crate::common::until;
 use crate::watched::{SATS, Watched};
 
-fn readyz(it: &Watched) -> String {
-    let ready = it.server.client("").get("/readyz").unwrap().json();
-    ready["networks"][0].to_string()
-}
-
 #[test]
 fn two_endpoints_that_agree_credit_a_payment() {
     let Some(it) = Watched::open_twice() else {
@@ -30,7 +25,8 @@ fn a_block_with_a_payment_left_out_is_no_block_and_nothing_is_missed() {
     it.node.pay(1, &it.deposit, SATS);
     it.node.mine(6);
     until("it is named", || {
-        readyz(&it).contains("its transactions are not those that its header names")
+        it.readyz()
+            .contains("its transactions are not those that its header names")
     });
     it.node.lie(None);
     it.until("paid");
@@ -47,7 +43,8 @@ fn a_sender_about_whom_endpoints_contradict_each_other_is_not_believed() {
     it.node.pay(1, &it.deposit, SATS);
     it.node.mine(6);
     until("they are said to disagree", || {
-        readyz(&it).contains("the endpoints disagree about a transfer")
+        it.readyz()
+            .contains("the endpoints disagree about a transfer")
     });
     it.node.lie(None);
     it.until("paid");
@@ -68,7 +65,7 @@ fn what_one_mempool_has_is_seen_and_what_is_silent_decides_nothing() {
     it.node.lie(Some("silent"));
     it.node.mine(6);
     until("one is away", || {
-        readyz(&it).contains("\"endpoints_usable\":1")
+        it.readyz().contains("\"endpoints_usable\":1")
     });
     assert_ne!(it.shop.read(&it.server, &it.id)["status"], "paid");
     it.node.lie(None);

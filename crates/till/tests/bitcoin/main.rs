@@ -14,5 +14,6 @@ mod watched;
 mod blocks;
 mod endpoints;
 mod paying;
+mod providers;
 mod replaced;
 mod restarted;

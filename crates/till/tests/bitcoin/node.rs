@@ -52,6 +52,16 @@ impl Node {
         })
     }
 
+    /// Where Esplora's pages about the same chain are.
+    pub fn provider_url(&self) -> String {
+        format!("{}/api", self.url)
+    }
+
+    /// And those that may lie.
+    pub fn second_provider_url(&self) -> String {
+        format!("{}/api/", self.second_url)
+    }
+
     #[track_caller]
     pub fn ask(&self, method: &str, params: Value) -> Value {
         let question = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });

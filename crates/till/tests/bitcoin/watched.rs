@@ -28,21 +28,45 @@ impl Watched {
     /// With more lines about the network, and with more sections.
     pub fn open_with(network: &str, more: &str) -> Option<Watched> {
         let node = Node::start()?;
-        let urls = [node.url.clone()];
-        Some(Watched::of(node, &urls, network, more))
+        let lines = format!("rpc = [{:?}]\n{network}", node.url);
+        Some(Watched::of(node, &lines, more))
     }
 
     /// Reads two addresses of the node, which must agree.
     pub fn open_twice() -> Option<Watched> {
         let node = Node::start()?;
-        let urls = [node.url.clone(), node.second_url.clone()];
-        Some(Watched::of(node, &urls, "", ""))
+        let lines = format!("rpc = [{:?}, {:?}]\n", node.url, node.second_url);
+        Some(Watched::of(node, &lines, ""))
     }
 
-    fn of(node: Node, urls: &[String], network: &str, more: &str) -> Watched {
-        let shop = Shop::new(&format!(
-            "{more}[networks.{REGTEST:?}]\nrpc = {urls:?}\n{network}"
-        ));
+    /// Asks no node, but one provider about it.
+    pub fn open_at_provider() -> Option<Watched> {
+        let node = Node::start()?;
+        let lines = format!("esplora = [{:?}]\n", node.provider_url());
+        Some(Watched::of(node, &lines, ""))
+    }
+
+    /// Asks two providers, which must agree and of which the second may lie.
+    pub fn open_at_providers() -> Option<Watched> {
+        let node = Node::start()?;
+        let (one, two) = (node.provider_url(), node.second_provider_url());
+        Some(Watched::of(
+            node,
+            &format!("esplora = [{one:?}, {two:?}]\n"),
+            "",
+        ))
+    }
+
+    /// Reads the node, and asks a provider that must agree with it and may lie.
+    pub fn open_beside_provider() -> Option<Watched> {
+        let node = Node::start()?;
+        let (one, two) = (node.url.clone(), node.second_provider_url());
+        let lines = format!("rpc = [{one:?}]\nesplora = [{two:?}]\n");
+        Some(Watched::of(node, &lines, ""))
+    }
+
+    fn of(node: Node, network: &str, more: &str) -> Watched {
+        let shop = Shop::new(&format!("{more}[networks.{REGTEST:?}]\n{network}"));
         let server = shop.open();
         until_reading(&server);
         let (id, deposit) = shop.invoice(&server, "25.00", BTC);
@@ -53,6 +77,12 @@ impl Watched {
             id,
             deposit,
         }
+    }
+
+    /// What the server says of the network.
+    pub fn readyz(&self) -> String {
+        let ready = self.server.client("").get("/readyz").unwrap().json();
+        ready["networks"][0].to_string()
     }
 
     #[track_caller]

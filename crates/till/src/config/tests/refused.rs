@@ -15,7 +15,7 @@ fn an_unknown_key_is_named_with_what_exists_beside_it() {
     );
     check_file_error(
         "[networks.'eip155:1']\nurl = 'x'",
-        "configuration file: unknown setting `networks.\"eip155:1\".url`; networks has rpc, credit_at, final_above, final_depth, cookie_file, quorum, scan_from",
+        "configuration file: unknown setting `networks.\"eip155:1\".url`; networks has rpc, esplora, credit_at, final_above, final_depth, cookie_file, quorum, scan_from",
     );
     check_error(
         "",
