@@ -13,7 +13,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check release dist setup web web-types sdk-types check-fmt check-clippy check-web check-tests check-pooler check-contracts check-openapi \
-	check-browser check-sdk check-examples check-fuzz fuzz simulate bench soak openapi fmt deny mutants breaks
+	check-browser check-sdk check-examples check-manifests check-fuzz fuzz simulate bench soak openapi fmt deny mutants breaks
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-9s %s\n", $$1, $$2 }'
@@ -38,6 +38,7 @@ test: ## everything CI runs
 	@$(STEP) "tests on PostgreSQL through PgBouncer" $(MAKE) --no-print-directory check-pooler
 	@$(STEP) "the forwarder" $(MAKE) --no-print-directory check-contracts
 	@$(STEP) "openapi.json and the configuration reference are what the code says" $(MAKE) --no-print-directory check-openapi
+	@$(STEP) "the files for containers against their schemas" $(MAKE) --no-print-directory check-manifests
 	@$(STEP) "web pages in a browser" $(MAKE) --no-print-directory check-browser
 	@$(STEP) "the libraries against the server" $(MAKE) --no-print-directory check-sdk
 	@$(STEP) "the example shops in a browser" $(MAKE) --no-print-directory check-examples
@@ -117,6 +118,10 @@ check-sdk: $(SDK_PACKAGES)
 check-examples: web
 	@$(CARGO) build -q --locked -p till
 	@examples/check
+
+check-manifests:
+	@$(CARGO) build -q --locked -p till
+	@scripts/check-manifests
 
 check-fmt:
 	@$(CARGO) fmt --all -- --check
