@@ -57,13 +57,15 @@ release: ## the program for real use, with its pages, in target/dist
 	@scripts/split-debug $(TARGET)/release/till $(TARGET)/dist
 	@echo "$(TARGET)/dist/till is the program, $(TARGET)/dist/till.debug its debug information"
 
-# Linked against musl, so that it runs on every Linux of its architecture. Paths of this machine are left out of it.
+# Linked against musl, so that it runs on every Linux of its architecture. Paths of this machine are left out of it, in what
+# rustc and the C compiler write: those of the clone, of cargo's folder, and of code that was generated below the target folder.
 DIST_TARGET ?= x86_64-unknown-linux-musl
-DIST_FLAGS := --remap-path-prefix=$(CURDIR)=. --remap-path-prefix=$(HOME)/.cargo=cargo
+DIST_PATHS := $(CURDIR)=. $(or $(CARGO_HOME),$(HOME)/.cargo)=cargo $(abspath $(TARGET))=target
 dist: ## a static program, a Debian package, a bill of materials and checksums, in target/dist
 	@scripts/setup dist
 	@$(MAKE) --no-print-directory web
-	@RUSTFLAGS="$(DIST_FLAGS)" $(CARGO) build --release --locked -p till --target $(DIST_TARGET)
+	@RUSTFLAGS="$(DIST_PATHS:%=--remap-path-prefix=%)" CFLAGS="$(DIST_PATHS:%=-ffile-prefix-map=%)" CARGO_INCREMENTAL=0 \
+		$(CARGO) build --release --locked -p till --target $(DIST_TARGET)
 	@scripts/split-debug $(TARGET)/$(DIST_TARGET)/release/till $(TARGET)/dist
 	@scripts/check-package "$$(scripts/package-deb $(TARGET)/dist/till $(TARGET)/dist)"
 	@scripts/sbom $(DIST_TARGET) > $(TARGET)/dist/till.cdx.json
