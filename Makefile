@@ -13,7 +13,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check release dist setup web web-types sdk-types check-fmt check-clippy check-web check-tests check-pooler check-contracts check-openapi \
-	check-browser check-sdk check-examples check-fuzz fuzz simulate bench soak openapi fmt deny mutants breaks
+	check-browser check-sdk check-examples check-manifests check-fuzz fuzz simulate bench soak openapi fmt deny mutants breaks
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-9s %s\n", $$1, $$2 }'
@@ -38,6 +38,7 @@ test: ## everything CI runs
 	@$(STEP) "tests on PostgreSQL through PgBouncer" $(MAKE) --no-print-directory check-pooler
 	@$(STEP) "the forwarder" $(MAKE) --no-print-directory check-contracts
 	@$(STEP) "openapi.json and the configuration reference are what the code says" $(MAKE) --no-print-directory check-openapi
+	@$(STEP) "the files for containers against their schemas" $(MAKE) --no-print-directory check-manifests
 	@$(STEP) "web pages in a browser" $(MAKE) --no-print-directory check-browser
 	@$(STEP) "the libraries against the server" $(MAKE) --no-print-directory check-sdk
 	@$(STEP) "the example shops in a browser" $(MAKE) --no-print-directory check-examples
@@ -56,13 +57,15 @@ release: ## the program for real use, with its pages, in target/dist
 	@scripts/split-debug $(TARGET)/release/till $(TARGET)/dist
 	@echo "$(TARGET)/dist/till is the program, $(TARGET)/dist/till.debug its debug information"
 
-# Linked against musl, so that it runs on every Linux of its architecture. Paths of this machine are left out of it.
+# Linked against musl, so that it runs on every Linux of its architecture. Paths of this machine are left out of it, in what
+# rustc and the C compiler write: those of the clone, of cargo's folder, and of code that was generated below the target folder.
 DIST_TARGET ?= x86_64-unknown-linux-musl
-DIST_FLAGS := --remap-path-prefix=$(CURDIR)=. --remap-path-prefix=$(HOME)/.cargo=cargo
+DIST_PATHS := $(CURDIR)=. $(or $(CARGO_HOME),$(HOME)/.cargo)=cargo $(abspath $(TARGET))=target
 dist: ## a static program, a Debian package, a bill of materials and checksums, in target/dist
 	@scripts/setup dist
 	@$(MAKE) --no-print-directory web
-	@RUSTFLAGS="$(DIST_FLAGS)" $(CARGO) build --release --locked -p till --target $(DIST_TARGET)
+	@RUSTFLAGS="$(DIST_PATHS:%=--remap-path-prefix=%)" CFLAGS="$(DIST_PATHS:%=-ffile-prefix-map=%)" CARGO_INCREMENTAL=0 \
+		$(CARGO) build --release --locked -p till --target $(DIST_TARGET)
 	@scripts/split-debug $(TARGET)/$(DIST_TARGET)/release/till $(TARGET)/dist
 	@scripts/check-package "$$(scripts/package-deb $(TARGET)/dist/till $(TARGET)/dist)"
 	@scripts/sbom $(DIST_TARGET) > $(TARGET)/dist/till.cdx.json
@@ -117,6 +120,10 @@ check-sdk: $(SDK_PACKAGES)
 check-examples: web
 	@$(CARGO) build -q --locked -p till
 	@examples/check
+
+check-manifests:
+	@$(CARGO) build -q --locked -p till
+	@scripts/check-manifests
 
 check-fmt:
 	@$(CARGO) fmt --all -- --check
