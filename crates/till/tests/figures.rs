@@ -73,15 +73,18 @@ fn a_program_that_moves_beside_a_steady_limit_is_measured() {
 
 #[test]
 fn two_builds_differ_only_where_most_pairs_say_so() {
-    let of = |program: &[u64]| pairs(&[1_000; 4], program).change_of_speed();
-    assert_eq!(of(&[1_100, 1_200, 1_150, 900]), Change::Better);
-    assert_eq!(of(&[900, 800, 850, 1_100]), Change::Worse);
-    assert_eq!(of(&[1_100, 900, 1_200, 800]), Change::Same);
+    let of = |program: &[u64]| pairs(&[1_000; 9], program).change_of_speed();
+    let up = [1_100, 1_200, 1_150, 1_300, 1_090, 1_100, 1_250, 1_110];
+    let down = up.map(|rate| rate - 400);
+    assert_eq!(of(&[&up[..], &[900]].concat()), Change::Better);
+    assert_eq!(of(&[&down[..], &[1_100]].concat()), Change::Worse);
+    // Two of nine on the other side is what chance does with equal builds, too.
+    assert_eq!(of(&[&up[..7], &[900, 950]].concat()), Change::Same);
     // Two hundredths are nothing, even where every pair has them.
-    assert_eq!(of(&[1_020; 4]), Change::Same);
+    assert_eq!(of(&[1_020; 9]), Change::Same);
     // A time that became longer is worse.
-    assert_eq!(
-        pairs(&[1_000; 4], &[1_200; 4]).change_of_time(),
-        Change::Worse
-    );
+    let longer = pairs(&[1_000; 9], &[1_200; 9]);
+    assert_eq!(longer.change_of_time(), Change::Worse);
+    let few = pairs(&[1_000; 5], &[2_000; 5]);
+    assert_eq!(few.change_of_speed(), Change::NotMeasured);
 }

@@ -105,20 +105,29 @@ pub enum Change {
     Worse,
     /// No difference that these rounds could tell.
     Same,
+    /// Too few pairs, or the older build itself moved too much.
     NotMeasured,
 }
 
 /// Less than that from 1.00 is no difference, whatever the rounds say.
 const NO_CHANGE: u64 = 3;
+/// Of fewer pairs, all may be on one side by chance.
+const PAIRS_MIN: usize = 6;
 
 impl Change {
+    /// Pairs of equal builds fall to either side as coins do. Of nine, eight on one side is rare enough to believe.
     fn of(ratios: &[Hundredths]) -> Change {
-        let (middle, spread) = (median(ratios), spread(ratios));
-        match () {
-            () if middle.0.abs_diff(100) < NO_CHANGE => Change::Same,
-            () if spread.low.0 > 100 => Change::Better,
-            () if spread.high.0 < 100 => Change::Worse,
-            () => Change::Same,
+        if ratios.len() < PAIRS_MIN {
+            return Change::NotMeasured;
+        }
+        let below = ratios.iter().filter(|ratio| ratio.0 < 100).count();
+        let above = ratios.iter().filter(|ratio| ratio.0 > 100).count();
+        let few = ratios.len() / 8;
+        match median(ratios).0 {
+            middle if middle.abs_diff(100) < NO_CHANGE => Change::Same,
+            middle if middle > 100 && below <= few => Change::Better,
+            middle if middle < 100 && above <= few => Change::Worse,
+            _ => Change::Same,
         }
     }
 }
