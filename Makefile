@@ -13,7 +13,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check release dist setup web web-types sdk-types check-fmt check-clippy check-web check-tests check-pooler check-contracts check-openapi \
-	check-browser check-sdk check-examples check-fuzz fuzz simulate bench bench-compare soak openapi fmt deny mutants breaks
+	check-browser check-sdk check-examples check-fuzz fuzz simulate bench bench-compare chaos soak openapi fmt deny mutants breaks
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-13s %s\n", $$1, $$2 }'
@@ -174,6 +174,10 @@ bench-compare: ## this tree and another commit of it, by turns: make bench-compa
 	@test -n "$(BASE)" || { echo "say which commit: make bench-compare BASE=3743f31" >&2; exit 2; }
 	@scripts/setup test
 	@CARGO="$(CARGO)" scripts/bench-compare "$(BASE)"
+
+chaos: ## three Till servers on a PostgreSQL cluster that is broken in turn, and a look whether anything was lost: make chaos CHAOS_CYCLES=100
+	@scripts/setup test
+	@scripts/with-cluster $(CARGO) test -q --locked -p till --bench chaos
 
 soak: release ## ten minutes of everything at once on each database, and a look whether anything was lost
 	@scripts/setup test
