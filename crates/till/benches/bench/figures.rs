@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hundredths(pub u64);
 
 impl Hundredths {
@@ -24,12 +24,6 @@ pub fn median<T: Ord + Copy + Default>(rounds: &[T]) -> T {
     let mut sorted = rounds.to_vec();
     sorted.sort_unstable();
     sorted.get(sorted.len() / 2).copied().unwrap_or_default()
-}
-
-impl Default for Hundredths {
-    fn default() -> Hundredths {
-        Hundredths(0)
-    }
 }
 
 /// Where the middle half of the rounds lies: a quarter of them is below, a quarter above.
@@ -71,18 +65,22 @@ pub enum Verdict {
 
 impl Verdict {
     pub fn at_least<T: Ord>(spread: &Spread<T>, target: &T) -> Verdict {
-        match () {
-            () if spread.low >= *target => Verdict::Reached,
-            () if spread.high < *target => Verdict::Missed,
-            () => Verdict::Close,
+        if spread.low >= *target {
+            Verdict::Reached
+        } else if spread.high < *target {
+            Verdict::Missed
+        } else {
+            Verdict::Close
         }
     }
 
     pub fn at_most<T: Ord>(spread: &Spread<T>, target: &T) -> Verdict {
-        match () {
-            () if spread.high <= *target => Verdict::Reached,
-            () if spread.low > *target => Verdict::Missed,
-            () => Verdict::Close,
+        if spread.high <= *target {
+            Verdict::Reached
+        } else if spread.low > *target {
+            Verdict::Missed
+        } else {
+            Verdict::Close
         }
     }
 }
