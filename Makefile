@@ -13,10 +13,10 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check release dist setup web web-types sdk-types check-fmt check-clippy check-web check-tests check-pooler check-contracts check-openapi \
-	check-browser check-sdk check-examples check-manifests check-fuzz fuzz simulate bench soak openapi fmt deny mutants breaks
+	check-browser check-sdk check-examples check-manifests check-fuzz fuzz simulate bench bench-compare chaos soak openapi fmt deny mutants breaks
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-9s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-13s %s\n", $$1, $$2 }'
 
 demo: ## the in-memory demo server; prints its keys and a link to try
 	@scripts/setup build
@@ -172,10 +172,19 @@ simulate: ## the simulator on more seeds: make simulate SEEDS=5000, SEEDS=30000.
 	@TILL_TEST_SEEDS=$(SEEDS) TILL_TEST_FAMILY=$(FAMILY) TILL_TEST_KEEP=$(KEEP) \
 		$(CARGO) test -q --locked --profile simulate -p till-engine --test simulate every_invariant -- --nocapture
 
-bench: ## Till and the limits it is measured against, in one run
+bench: ## Till and the limits it is measured against, by turns in short rounds
 	@scripts/setup test
 	@scripts/with-postgres scripts/with-anvil $(CARGO) bench -q --locked -p till --bench till
 	@$(CARGO) bench -q --locked -p till-watch --bench mempool
+
+bench-compare: ## this tree and another commit of it, by turns: make bench-compare BASE=3743f31
+	@test -n "$(BASE)" || { echo "say which commit: make bench-compare BASE=3743f31" >&2; exit 2; }
+	@scripts/setup test
+	@CARGO="$(CARGO)" scripts/bench-compare "$(BASE)"
+
+chaos: ## three Till servers on a PostgreSQL cluster that is broken in turn, and a look whether anything was lost: make chaos CHAOS_CYCLES=100
+	@scripts/setup test
+	@scripts/with-cluster $(CARGO) test -q --locked -p till --bench chaos
 
 soak: release ## ten minutes of everything at once on each database, and a look whether anything was lost
 	@scripts/setup test

@@ -2,6 +2,9 @@
 
 mod common;
 
+use std::net::SocketAddr;
+use std::time::Duration;
+
 use common::{ids, put, thing, things, with_things};
 use scoped_futures::ScopedFutureExt as _;
 use till_core::asset::Mode;
@@ -10,6 +13,10 @@ use till_core::timer::TimerKind;
 use till_store::testing::{TestDb, fresh, migrated};
 use till_store::timers::TimerRow;
 use till_store::{Db, DbConfig, Dialect, Queries, StoreError, timers};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::time::timeout;
 
 async fn postgres() -> Option<TestDb> {
     let test = fresh(Dialect::Postgres).await?;
@@ -251,5 +258,104 @@ async fn every_text_column_sorts_by_its_bytes() {
     let (by_bytes,): (i64,) = reader.one(sql, &[]).await.unwrap().unwrap();
     assert!(by_bytes > 200, "{by_bytes}");
     drop(reader);
+    test.remove().await;
+}
+
+/// A way to the test's server. Shut, it takes everything and passes nothing on, as a machine that stands still does.
+struct Way {
+    address: SocketAddr,
+    is_open: watch::Sender<bool>,
+}
+
+impl Way {
+    async fn new(server: String, is_open: bool) -> Way {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let is_open = watch::Sender::new(is_open);
+        let opens = is_open.subscribe();
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let server = TcpStream::connect(&server).await.unwrap();
+                let (from_client, to_client) = client.into_split();
+                let (from_server, to_server) = server.into_split();
+                tokio::spawn(pass_on(from_client, to_server, opens.clone()));
+                tokio::spawn(pass_on(from_server, to_client, opens.clone()));
+            }
+        });
+        Way { address, is_open }
+    }
+}
+
+async fn pass_on(
+    mut from: tokio::net::tcp::OwnedReadHalf,
+    mut to: tokio::net::tcp::OwnedWriteHalf,
+    mut opens: watch::Receiver<bool>,
+) {
+    let mut bytes = vec![0; 8 * 1024];
+    while let Ok(count @ 1..) = from.read(&mut bytes).await {
+        let is_over = opens.wait_for(|is_open| *is_open).await.is_err();
+        if is_over || to.write_all(&bytes[..count]).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// The database of a test by two ways, the first open and the second shut.
+async fn by_two_ways(test: &TestDb) -> (Db, Way, Way) {
+    let url = &test.config.url;
+    let (scheme, rest) = url.split_once("://").unwrap();
+    let (user, rest) = rest.split_once('@').unwrap();
+    let (server, path) = rest.split_once('/').unwrap();
+    let one = Way::new(server.to_owned(), true).await;
+    let two = Way::new(server.to_owned(), false).await;
+    let url = format!("{scheme}://{user}@{},{}/{path}", one.address, two.address);
+    let db = Db::open(&DbConfig::new(url)).await.unwrap();
+    (db, one, two)
+}
+
+/// Far more than it takes to ask the servers and change to another.
+const SOON: Duration = Duration::from_secs(30);
+
+#[tokio::test]
+async fn what_was_asked_of_a_server_that_fell_silent_ends_when_another_takes_over() {
+    let Some(test) = postgres().await else { return };
+    let (db, one, two) = by_two_ways(&test).await;
+    let mut asking = db.begin().await.unwrap();
+    put(&mut asking, &thing("a", 1)).await.unwrap();
+    let mut committing = db.begin().await.unwrap();
+    put(&mut committing, &thing("b", 2)).await.unwrap();
+    let mut reader = db.read().await.unwrap();
+    assert!(things(&mut reader).await.is_empty());
+    one.is_open.send_replace(false);
+    two.is_open.send_replace(true);
+    let c = thing("c", 3);
+    let asked = timeout(SOON, put(&mut asking, &c));
+    let committed = timeout(SOON, committing.commit());
+    let read = timeout(SOON, things(&mut reader));
+    let (asked, committed, read) = tokio::join!(asked, committed, read);
+    assert_eq!(asked.unwrap(), Err(StoreError::Unavailable));
+    assert_eq!(committed.unwrap(), Err(StoreError::Unavailable));
+    // To read is to ask again.
+    assert!(read.unwrap().is_empty());
+    let mut tx = db.begin().await.unwrap();
+    put(&mut tx, &thing("d", 4)).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(ids(&test.db).await, ["d"]);
+    drop((asking, reader));
+    test.remove().await;
+}
+
+#[tokio::test]
+async fn a_unit_that_a_silent_server_does_not_begin_is_begun_at_another() {
+    let Some(test) = postgres().await else { return };
+    let (db, one, two) = by_two_ways(&test).await;
+    // Left in the pool, where it looks well.
+    db.begin().await.unwrap().commit().await.unwrap();
+    one.is_open.send_replace(false);
+    two.is_open.send_replace(true);
+    let mut tx = timeout(SOON, db.begin()).await.unwrap().unwrap();
+    put(&mut tx, &thing("a", 1)).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(ids(&test.db).await, ["a"]);
     test.remove().await;
 }

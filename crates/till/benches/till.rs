@@ -1,6 +1,6 @@
-//! `make bench`: Till beside the limits of the machine it runs on, in one run and as ratios. Absolute figures
-//! move with the machine's load; ratios of medians taken by turns hold. Nothing here is a gate: a run fails
-//! only when something breaks.
+//! `make bench`: Till beside the limits of the machine it runs on, by turns in short rounds. Absolute figures move with the
+//! machine's load; the ratio of two that were measured one right after the other holds. With `BENCH_BASE` two builds of Till
+//! are measured beside each other instead. Nothing here is a gate: a run fails only when something breaks.
 #![expect(
     clippy::disallowed_methods,
     reason = "measuring time is what this program is for"
@@ -8,13 +8,13 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use bench::load::{Keep, Work, closed, paced};
-use bench::receiver::Receiver;
-use bench::report::{Hundredths, Report, median};
-use bench::server::{Installation, Parts, free_address};
+use bench::figures::{Hundredths, Pairs};
+use bench::load::{Keep, Work, closed};
+use bench::report::Report;
+use bench::server::{Installation, Parts, Program};
 use bench::{
-    CLIENTS, Engine, Postgres, Res, books, chain, door, engines, growth, quiet, raw, requests,
-    rounds, timers,
+    Engine, Postgres, RAW_CLIENTS, Res, books, by_turns, chain, database, door, engines, growth,
+    last, quiet, raw, requests, rounds, speed, timers,
 };
 
 #[path = "../tests/common/mod.rs"]
@@ -34,6 +34,7 @@ mod bench {
     pub mod books;
     pub mod chain;
     pub mod door;
+    pub mod figures;
     pub mod growth;
     pub mod load;
     pub mod quiet;
@@ -42,6 +43,7 @@ mod bench {
     pub mod report;
     pub mod requests;
     pub mod server;
+    pub mod speed;
     pub mod timers;
 
     use std::sync::atomic::{AtomicU64, Ordering};
@@ -50,6 +52,8 @@ mod bench {
 
     /// Connections to the server under load.
     pub const CLIENTS: usize = 64;
+    /// Connections to a raw PostgreSQL under load.
+    pub const RAW_CLIENTS: usize = 32;
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Engine {
@@ -79,7 +83,34 @@ mod bench {
     /// How often each is measured.
     pub fn rounds() -> usize {
         let rounds = std::env::var("BENCH_ROUNDS").ok();
-        rounds.and_then(|rounds| rounds.parse().ok()).unwrap_or(3)
+        rounds.and_then(|rounds| rounds.parse().ok()).unwrap_or(9)
+    }
+
+    pub fn last(rounds: &[u64]) -> u64 {
+        rounds.last().copied().unwrap_or(0)
+    }
+
+    /// One right after the other. Who goes first changes from round to round, so that a machine that becomes slower or
+    /// faster meanwhile favours neither.
+    pub async fn by_turns(
+        round: usize,
+        limit: impl Future<Output = Res<u64>>,
+        program: impl Future<Output = Res<u64>>,
+    ) -> Res<(u64, u64)> {
+        if round % 2 == 1 {
+            let limit = limit.await?;
+            return Ok((limit, program.await?));
+        }
+        let program = program.await?;
+        Ok((limit.await?, program))
+    }
+
+    /// A fresh one; a SQLite file is made by whoever opens it.
+    pub async fn database(engine: Engine, postgres: &Postgres) -> Res<Option<String>> {
+        Ok(match engine {
+            Engine::Sqlite => None,
+            Engine::Postgres => Some(postgres.fresh().await?),
+        })
     }
 
     /// A server on which every measurement gets a database of its own.
@@ -114,10 +145,6 @@ mod bench {
     }
 }
 
-const RAW_CLIENTS: usize = 32;
-const WARM: Duration = Duration::from_millis(700);
-const TIME: Duration = Duration::from_secs(3);
-const DRAIN_TIME: Duration = Duration::from_secs(4);
 const GROWTH_TIME: Duration = Duration::from_secs(1);
 /// So many that what the allocator keeps for later is little beside them; a process may open 1,024 files.
 const STREAMS: usize = 800;
@@ -140,10 +167,8 @@ const LOGS_PER_S: u64 = 100_000;
 /// Payments in one block.
 const MANY: usize = 2_000;
 /// Invoices that expire in one measurement, and those that a test clock is moved over.
-const EXPIRING: u64 = 10_000;
+const EXPIRING: u64 = 5_000;
 const ON_THE_WAY: u64 = 100_000;
-/// What Svix, a server that does nothing else, drains on a machine like CI's.
-const DELIVERIES_PER_S: u64 = 2_000;
 
 fn main() -> Res<()> {
     let arguments: Vec<String> = std::env::args().collect();
@@ -167,8 +192,18 @@ async fn run() -> Res<()> {
     let only = std::env::var("BENCH_ONLY").unwrap_or_default();
     let wanted = |name: &str| only.is_empty() || only.split(',').any(|part| part == name);
     let mut report = Report::default();
+    if std::env::var_os("BENCH_BASE").is_some() {
+        if wanted("speed") {
+            speed::compare(&postgres, &mut report).await?;
+        }
+        if wanted("timers") {
+            fall_due_in_both(&postgres, &mut report).await?;
+        }
+        end(&report, begun);
+        return Ok(());
+    }
     if wanted("speed") {
-        speed(&postgres, &mut report).await?;
+        speed::measure(&postgres, &mut report).await?;
     }
     if wanted("timers") {
         fall_due(&postgres, &mut report).await?;
@@ -186,7 +221,7 @@ async fn run() -> Res<()> {
         let url = postgres.fresh().await?;
         let asked = quiet::statements_per_s(url.clone(), QUIET).await?;
         let work = format!("statements per second for {QUIET} quiet streams, PostgreSQL");
-        report.at_most(&work, asked, QUIET_STATEMENTS_PER_S, "/s");
+        report.at_most(&work, &[asked], QUIET_STATEMENTS_PER_S, "/s");
         postgres.drop(&url).await?;
     }
     if wanted("books") {
@@ -195,84 +230,18 @@ async fn run() -> Res<()> {
     if wanted("growth") {
         grow(&postgres, &mut report).await?;
     }
+    end(&report, begun);
+    Ok(())
+}
+
+fn end(report: &Report, begun: Instant) {
     println!();
     report.print();
     println!(
-        "\n{} s; medians of {} rounds, limit and Till by turns",
+        "\n{} s; {} rounds, both sides by turns; ratio: the median of the pairs; spread: where the middle half of them lies",
         begun.elapsed().as_secs(),
         rounds()
     );
-    Ok(())
-}
-
-/// One round's figures for one engine.
-#[derive(Default)]
-struct Speeds {
-    raw: Vec<u64>,
-    /// What the database can do when everything about it is tuned; only SQLite's is measured.
-    tuned: Vec<u64>,
-    create: Vec<u64>,
-    create_p50_us: Vec<u64>,
-    retrieve: Vec<u64>,
-    deliver: Vec<u64>,
-    p99_us: Vec<u64>,
-}
-
-async fn speed(postgres: &Postgres, report: &mut Report) -> Res<()> {
-    let mut bare = Vec::new();
-    let mut speeds: Vec<(Engine, Speeds)> = engines()
-        .map(|engine| (engine, Speeds::default()))
-        .collect();
-    for round in 1..=rounds() {
-        bare.push(bare_axum().await?);
-        for (engine, speeds) in &mut speeds {
-            match engine {
-                Engine::Sqlite => {
-                    speeds.raw.push(raw_sqlite(raw::Sqlite::Plain).await?);
-                    speeds.tuned.push(raw_sqlite(raw::Sqlite::Tuned).await?);
-                }
-                Engine::Postgres => speeds.raw.push(raw_postgres(postgres).await?),
-            }
-            one_round(*engine, postgres, speeds).await?;
-            eprintln!(
-                "  round {round}, {}: raw {}/s, create {}/s (p50 {} µs), retrieve {}/s of {}/s, deliver {}/s, p99 {} µs",
-                engine.name(),
-                last(&speeds.raw),
-                last(&speeds.create),
-                last(&speeds.create_p50_us),
-                last(&speeds.retrieve),
-                last(&bare),
-                last(&speeds.deliver),
-                last(&speeds.p99_us),
-            );
-        }
-    }
-    for (engine, speeds) in &speeds {
-        compare(*engine, speeds, median(&bare), report);
-    }
-    Ok(())
-}
-
-fn compare(engine: Engine, speeds: &Speeds, bare: u64, report: &mut Report) {
-    let (work, limit, target) = match engine {
-        Engine::Sqlite => ("create, SQLite FULL", "raw_sqlite_grouped", 40),
-        Engine::Postgres => ("create, PostgreSQL", "raw_pg_separate", 150),
-    };
-    let create = median(&speeds.create);
-    let raw = (limit, median(&speeds.raw));
-    report.at_least(work, raw, create, Hundredths(target));
-    if engine == Engine::Sqlite {
-        let tuned = ("raw_sqlite_grouped, tuned", median(&speeds.tuned));
-        report.beside(work, tuned, create);
-    }
-    let work = format!("retrieve, {}", engine.name());
-    let retrieve = median(&speeds.retrieve);
-    report.at_least(&work, ("bare_axum", bare), retrieve, Hundredths(25));
-    let work = format!("webhooks out, {}", engine.name());
-    let svix = ("fixed", DELIVERIES_PER_S);
-    report.at_least(&work, svix, median(&speeds.deliver), Hundredths(100));
-    let work = format!("p99 of create at half rate, {}", engine.name());
-    report.at_most(&work, median(&speeds.p99_us), 25_000, "µs");
 }
 
 /// Real chains: reading them, and how soon a merchant knows.
@@ -286,15 +255,18 @@ fn from_a_chain(report: &mut Report) -> Res<()> {
         );
     }
     let work = "logs read, 10 million addresses watched";
-    let fixed = ("fixed", LOGS_PER_S);
-    report.at_least(work, fixed, median(&logs), Hundredths(100));
+    let logs = Pairs {
+        limit: vec![LOGS_PER_S; logs.len()],
+        program: logs,
+    };
+    report.at_least(work, "fixed", &logs, Hundredths(100));
     match chain::told(MANY)? {
         None => eprintln!("  no anvil: blocks and webhooks were not measured"),
         Some((one, many)) => {
-            report.at_most("from a block to its webhook", one, 2_000, "ms");
+            report.at_most("from a block to its webhook", &[one], 2_000, "ms");
             report.at_most(
                 "2,000 payments in a block, credited and told",
-                many,
+                &[many],
                 30_000,
                 "ms",
             );
@@ -303,117 +275,31 @@ fn from_a_chain(report: &mut Report) -> Res<()> {
     Ok(())
 }
 
-fn last(rounds: &[u64]) -> u64 {
-    rounds.last().copied().unwrap_or(0)
-}
-
-async fn bare_axum() -> Res<u64> {
-    let address = free_address()?;
-    let mut child = std::process::Command::new(std::env::current_exe()?)
-        .args(["bare-axum", &address.to_string()])
-        .spawn()?;
-    let work = Work {
-        address,
-        write: requests::bare(),
-        status: 200,
-        keep: Keep::Nothing,
-    };
-    while tokio::net::TcpStream::connect(address).await.is_err() {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    let done = closed(&work, CLIENTS, WARM, TIME).await;
-    child.kill()?;
-    child.wait()?;
-    Ok(done?.per_second)
-}
-
-async fn raw_sqlite(how: raw::Sqlite) -> Res<u64> {
-    let folder = tempfile::tempdir()?;
-    let file = folder.path().join("raw.db");
-    tokio::task::spawn_blocking(move || raw::sqlite_grouped(&file, how, TIME)).await?
-}
-
-async fn raw_postgres(postgres: &Postgres) -> Res<u64> {
-    let url = postgres.fresh().await?;
-    let rate = raw::postgres_separate(&url, RAW_CLIENTS, TIME).await?;
-    postgres.drop(&url).await?;
-    Ok(rate)
-}
-
-async fn database(engine: Engine, postgres: &Postgres) -> Res<Option<String>> {
-    Ok(match engine {
-        Engine::Sqlite => None,
-        Engine::Postgres => Some(postgres.fresh().await?),
-    })
-}
-
-/// Create, retrieve what was created, create at half the rate, and deliver the events of all of it.
-async fn one_round(engine: Engine, postgres: &Postgres, speeds: &mut Speeds) -> Res<()> {
-    let url = database(engine, postgres).await?;
-    let installation = Installation::new(url.clone())?;
-    let receiver = Receiver::start().await?;
-    // Deliveries are written, as the raw database writes them, but nobody sends them yet.
-    let server = installation.serve(Parts::Api).await?;
-    installation
-        .set_webhook_url(&server, &receiver.url())
-        .await?;
-    let key = &installation.key;
-    let mut work = Work {
-        address: server.address,
-        write: requests::create(key, "full"),
-        status: 201,
-        keep: Keep::InvoiceIds,
-    };
-    let mut created = closed(&work, CLIENTS, WARM, TIME).await?;
-    speeds.create.push(created.per_second);
-    speeds.create_p50_us.push(created.percentile_us(50));
-    let events = created.ids.len();
-
-    work.keep = Keep::Nothing;
-    work.write = requests::retrieve(key, created.ids);
-    work.status = 200;
-    let retrieved = closed(&work, CLIENTS, WARM, TIME).await?;
-    speeds.retrieve.push(retrieved.per_second);
-
-    work.write = requests::create(key, "half");
-    work.status = 201;
-    let mut half = paced(&work, CLIENTS, created.per_second / 2, TIME).await?;
-    speeds.p99_us.push(half.percentile_us(99));
-    server.stop().await?;
-
-    let server = installation.serve(Parts::All).await?;
-    let events = events + half.latencies_us.len();
-    speeds
-        .deliver
-        .push(receiver.drain(events, DRAIN_TIME).await);
-    drop(server);
-    if let Some(url) = url {
-        postgres.drop(&url).await?;
-    }
-    Ok(())
-}
-
 /// Expiry beside the raw database, and the test clock over many timers.
 async fn fall_due(postgres: &Postgres, report: &mut Report) -> Res<()> {
     for engine in engines() {
-        let (mut limits, mut rates) = (Vec::new(), Vec::new());
+        let mut pairs = Pairs::default();
         for round in 1..=rounds() {
-            let raw = database(engine, postgres).await?;
-            limits.push(timers::expired_raw(raw.clone(), EXPIRING, RAW_CLIENTS).await?);
-            let till = database(engine, postgres).await?;
-            rates.push(timers::expired(till.clone(), EXPIRING).await?);
-            for url in [raw, till].into_iter().flatten() {
+            let urls = [
+                database(engine, postgres).await?,
+                database(engine, postgres).await?,
+            ];
+            let [raw, till] = urls.clone();
+            let raw = timers::expired_raw(raw, EXPIRING, RAW_CLIENTS);
+            let till = timers::expired(Program::This, till, EXPIRING);
+            let (raw, till) = by_turns(round, raw, till).await?;
+            pairs.push(raw, till);
+            for url in urls.into_iter().flatten() {
                 postgres.drop(&url).await?;
             }
-            let (raw, till) = (last(&limits), last(&rates));
             eprintln!(
                 "  round {round}, {}: raw {raw}/s, expired {till}/s",
                 engine.name()
             );
         }
-        let raw = ("raw, one transaction each", median(&limits));
         let work = format!("unpaid invoices expired, {}", engine.name());
-        report.at_least(&work, raw, median(&rates), Hundredths(100));
+        let limit = "raw, one transaction each";
+        report.at_least(&work, limit, &pairs, Hundredths(100));
         let url = database(engine, postgres).await?;
         let moved = timers::advanced(url.clone(), ON_THE_WAY).await?;
         if let Some(url) = url {
@@ -423,7 +309,7 @@ async fn fall_due(postgres: &Postgres, report: &mut Report) -> Res<()> {
             "another account held up by a clock over {ON_THE_WAY} timers, {}",
             engine.name()
         );
-        report.at_most(&work, moved.held_up, 100, "ms");
+        report.at_most(&work, &[moved.held_up], 100, "ms");
         let (took, alone) = (moved.took, moved.alone);
         eprintln!(
             "  the clock took {took} ms; the longest wait with nobody moving it was {alone} ms"
@@ -432,27 +318,59 @@ async fn fall_due(postgres: &Postgres, report: &mut Report) -> Res<()> {
     Ok(())
 }
 
+/// Expiry by this build and by the one that it is compared with.
+async fn fall_due_in_both(postgres: &Postgres, report: &mut Report) -> Res<()> {
+    for engine in engines() {
+        let mut pairs = Pairs::default();
+        for round in 1..=rounds() {
+            let urls = [
+                database(engine, postgres).await?,
+                database(engine, postgres).await?,
+            ];
+            let [base, this] = urls.clone();
+            let base = timers::expired(Program::Base, base, EXPIRING);
+            let this = timers::expired(Program::This, this, EXPIRING);
+            let (base, this) = by_turns(round, base, this).await?;
+            pairs.push(base, this);
+            for url in urls.into_iter().flatten() {
+                postgres.drop(&url).await?;
+            }
+            eprintln!(
+                "  round {round}, {}: base expired {base}/s, this {this}/s",
+                engine.name()
+            );
+        }
+        let work = format!("unpaid invoices expired, {}", engine.name());
+        report.speed_of_two(&work, &pairs);
+    }
+    Ok(())
+}
+
 /// Payments through the door beside the raw database.
 async fn come_in(postgres: &Postgres, report: &mut Report) -> Res<()> {
     for engine in engines() {
-        let (mut limits, mut rates) = (Vec::new(), Vec::new());
+        let mut pairs = Pairs::default();
         for round in 1..=rounds() {
-            let raw = database(engine, postgres).await?;
-            limits.push(door::settled_raw(raw.clone(), EXPIRING, RAW_CLIENTS).await?);
-            let till = database(engine, postgres).await?;
-            rates.push(door::settled(till.clone(), EXPIRING).await?);
-            for url in [raw, till].into_iter().flatten() {
+            let urls = [
+                database(engine, postgres).await?,
+                database(engine, postgres).await?,
+            ];
+            let [raw, till] = urls.clone();
+            let raw = door::settled_raw(raw, EXPIRING, RAW_CLIENTS);
+            let till = door::settled(till, EXPIRING);
+            let (raw, till) = by_turns(round, raw, till).await?;
+            pairs.push(raw, till);
+            for url in urls.into_iter().flatten() {
                 postgres.drop(&url).await?;
             }
-            let (raw, till) = (last(&limits), last(&rates));
             eprintln!(
                 "  round {round}, {}: raw {raw}/s, settled {till}/s",
                 engine.name()
             );
         }
-        let raw = ("raw, one transaction each", median(&limits));
         let work = format!("transfers settled through the door, {}", engine.name());
-        report.at_least(&work, raw, median(&rates), Hundredths(100));
+        let limit = "raw, one transaction each";
+        report.at_least(&work, limit, &pairs, Hundredths(100));
     }
     Ok(())
 }
@@ -477,7 +395,7 @@ async fn at_rest(report: &mut Report) -> Res<()> {
         let server = installation.serve(Parts::All).await?;
         starts.push(u64::try_from(server.start_time.as_millis())?);
         tokio::time::sleep(Duration::from_secs(1)).await;
-        memory.push(server.memory_kib()?);
+        memory.push(server.memory_kib()? / 1024);
         if round + 1 < rounds() {
             server.stop().await?;
             continue;
@@ -504,9 +422,9 @@ async fn at_rest(report: &mut Report) -> Res<()> {
         }
         tokio::time::sleep(Duration::from_secs(2)).await;
         let each = server.memory_kib()?.saturating_sub(before) / u64::try_from(STREAMS)?;
-        report.at_most("memory at rest", median(&memory) / 1024, 40, "MiB");
-        report.at_most("memory per open stream", each, 20, "KiB");
-        report.at_most("start on an existing database", median(&starts), 100, "ms");
+        report.at_most("memory at rest", &memory, 40, "MiB");
+        report.at_most("memory per open stream", &[each], 20, "KiB");
+        report.at_most("start on an existing database", &starts, 100, "ms");
         drop(open);
     }
     Ok(())
@@ -547,19 +465,19 @@ async fn a_year(postgres: &Postgres, report: &mut Report) -> Res<()> {
                 "{name} of a year with {invoices} invoices, {}",
                 engine.name()
             );
-            report.at_most(&work, median(&times), target_ms, "ms");
+            report.at_most(&work, &times, target_ms, "ms");
         }
         let memory = server.memory_kib()? / 1024;
         report.at_most(
             &format!("memory after both, {}", engine.name()),
-            memory,
+            &[memory],
             150,
             "MiB",
         );
         server.stop().await?;
         let each = growth::bytes(&installation).await? / invoices.max(1);
         let work = format!("bytes per paid invoice at rest, {}", engine.name());
-        report.at_most(&work, each, BYTES_PER_PAID_INVOICE, "B");
+        report.at_most(&work, &[each], BYTES_PER_PAID_INVOICE, "B");
         if let Some(url) = url {
             postgres.drop(&url).await?;
         }
@@ -577,20 +495,18 @@ async fn grow(postgres: &Postgres, report: &mut Report) -> Res<()> {
         let grown = growth::grown(database(engine, postgres).await?, large).await?;
         let each = grown.bytes.saturating_sub(small.bytes) / (large - SMALL);
         let work = format!("bytes per invoice at rest, {}", engine.name());
-        report.at_most(&work, each, BYTES_PER_INVOICE, "B");
-        let mut rates = [[const { Vec::<u64>::new() }; 4], [const { Vec::new() }; 4]];
+        report.at_most(&work, &[each], BYTES_PER_INVOICE, "B");
+        let mut all = growth::KINDS.map(|_| Pairs::default());
         for round in 0..rounds() {
-            for (grown, rates) in [&small, &grown].into_iter().zip(&mut rates) {
-                let measured = growth::measure(grown, round, GROWTH_TIME).await?;
-                for (rates, rate) in rates.iter_mut().zip(measured) {
-                    rates.push(rate);
-                }
+            let in_small = growth::measure(&small, round, GROWTH_TIME).await?;
+            let in_large = growth::measure(&grown, round, GROWTH_TIME).await?;
+            for (pairs, (small, large)) in all.iter_mut().zip(in_small.into_iter().zip(in_large)) {
+                pairs.push(small, large);
             }
         }
-        for (index, kind) in growth::KINDS.into_iter().enumerate() {
+        for (pairs, kind) in all.iter().zip(growth::KINDS) {
             let work = format!("{kind}, {}, {large} ÷ {SMALL} invoices", engine.name());
-            let [small, large] = [median(&rates[0][index]), median(&rates[1][index])];
-            report.growth(&work, small, large, Hundredths(150));
+            report.growth(&work, pairs, Hundredths(150));
         }
         for grown in [small, grown] {
             grown.server.stop().await?;

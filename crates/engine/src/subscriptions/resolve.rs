@@ -7,12 +7,10 @@
 
 use till_core::event::EventType;
 use till_core::invoice::Status as InvoiceStatus;
-use till_core::payment::PaymentStatus;
 use till_core::subscription::{ChargeState, LEAD_MS};
 use till_store::Tx;
 use till_store::credits::{self, CreditRow};
 use till_store::invoices::InvoiceRow;
-use till_store::payments::PaymentRow;
 use till_store::subscriptions::{self, ChargeRow};
 
 use super::charge::waiting;
@@ -98,8 +96,8 @@ impl Locked {
         }
         let under_way = self.charge.as_ref().map(|other| other.period);
         let has_rival = under_way == Some(charge.period);
-        // What came after its time was refundable, and may be refunded by now: it cannot count after all.
-        let is_spent = state == ChargeState::Closed && !is_again && has_refundable(&held);
+        // What came after its time was refundable, and may be promised back by now: then it cannot count after all.
+        let is_spent = state == ChargeState::Closed && !is_again && is_promised(&held);
         let counts = match &other {
             // Credit pays what nobody has paid: it makes room for who has paid, and pays the rest of it.
             Some(other) => {
@@ -148,15 +146,12 @@ impl Locked {
         let Some(at) = held.invoice.is.cancelled_at else {
             return false;
         };
-        let is_promised = |payment: &PaymentRow| {
-            !payment.refunds_due.is_zero() || !payment.refunds_sent.is_zero()
-        };
         let facts = held.facts();
         let mut in_time = facts.iter().filter(|payment| payment.arrived_at() <= at);
         charge.state.may_count_again()
             && self.row.cancelled_at.is_none()
             && in_time.any(|payment| !payment.is_gone())
-            && !held.payments.iter().any(|it| is_promised(&it.is))
+            && !is_promised(held)
     }
 
     /// Whether the attempt under way makes room for another at the same period: where nobody has paid to it, where the other is
@@ -369,9 +364,8 @@ async fn forget_spare(tx: &mut Tx, mut charge: ChargeRow) -> Result<(), Fail> {
     Ok(())
 }
 
-fn has_refundable(held: &LockedInvoice) -> bool {
-    let refundable = PaymentStatus::Refundable;
-    held.payments
-        .iter()
-        .any(|payment| payment.is.status == refundable)
+/// Whether something that was paid is to be refunded, or was.
+fn is_promised(held: &LockedInvoice) -> bool {
+    let mut payments = held.payments.iter().map(|payment| &payment.is);
+    payments.any(|it| !it.refunds_due.is_zero() || !it.refunds_sent.is_zero())
 }

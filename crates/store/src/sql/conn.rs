@@ -7,6 +7,7 @@ use sqlx::{AssertSqlSafe, query_as_with, query_with};
 
 use super::look_up::LookUp;
 use super::postgres::Sessions;
+use super::servers::Term;
 use super::write::CombinedStatement;
 use crate::sql::rows::{add_columns, postgres_arguments, sqlite_arguments};
 use crate::{Row, StoreError, Val};
@@ -44,7 +45,7 @@ pub trait Queries: Send {
 /// A connection of either engine, for one statement.
 pub(crate) enum Conn<'c> {
     Sqlite(&'c mut SqliteConnection),
-    Postgres(&'c mut PgConnection, Sessions),
+    Postgres(&'c mut PgConnection, Sessions, &'c mut Term),
 }
 
 impl Conn<'_> {
@@ -61,12 +62,11 @@ impl Conn<'_> {
                     .fetch_all(conn)
                     .await
             }
-            Conn::Postgres(conn, sessions) => {
+            Conn::Postgres(conn, sessions, term) => {
                 let args = postgres_arguments(args).map_err(sqlx::Error::Encode)?;
-                query_as_with::<Postgres, T, _>(sql, args)
-                    .persistent(sessions.keep())
-                    .fetch_all(conn)
-                    .await
+                let query = query_as_with::<Postgres, T, _>(sql, args);
+                let query = query.persistent(sessions.keep());
+                term.within(query.fetch_all(conn)).await
             }
         }
     }
@@ -79,12 +79,11 @@ impl Conn<'_> {
     ) -> Result<Vec<T>, sqlx::Error> {
         match self {
             Conn::Sqlite(_) => Err(no_arrays()),
-            Conn::Postgres(conn, sessions) => {
+            Conn::Postgres(conn, sessions, term) => {
                 let args = columns(std::iter::once(rows))?;
-                query_as_with::<Postgres, T, _>(AssertSqlSafe(sql), args)
-                    .persistent(sessions.keep())
-                    .fetch_all(conn)
-                    .await
+                let query = query_as_with::<Postgres, T, _>(AssertSqlSafe(sql), args);
+                let query = query.persistent(sessions.keep());
+                term.within(query.fetch_all(conn)).await
             }
         }
     }
@@ -96,11 +95,11 @@ impl Conn<'_> {
     ) -> Result<u64, sqlx::Error> {
         match self {
             Conn::Sqlite(_) => Err(no_arrays()),
-            Conn::Postgres(conn, sessions) => {
+            Conn::Postgres(conn, sessions, term) => {
                 let args = columns(tables)?;
                 let query = query_with::<Postgres, _>(AssertSqlSafe(sql), args);
                 let query = query.persistent(sessions.keep());
-                Ok(query.execute(conn).await?.rows_affected())
+                Ok(term.within(query.execute(conn)).await?.rows_affected())
             }
         }
     }
@@ -112,12 +111,13 @@ impl Conn<'_> {
         tables: impl Iterator<Item = &'v [Vec<Val>]> + Send,
     ) -> Result<u64, sqlx::Error> {
         match self {
-            Conn::Postgres(conn, sessions) if together.is_counted => {
+            Conn::Postgres(conn, sessions, term) if together.is_counted => {
                 let args = columns(tables)?;
                 let sql = AssertSqlSafe(together.sql);
                 let query = query_as_with::<Postgres, (i64,), _>(sql, args);
                 let query = query.persistent(sessions.keep());
-                Ok(query.fetch_one(conn).await?.0.cast_unsigned())
+                let counted = term.within(query.fetch_one(conn)).await?;
+                Ok(counted.0.cast_unsigned())
             }
             conn => conn.run_columns(together.sql, tables).await,
         }
@@ -136,12 +136,11 @@ impl Conn<'_> {
                     .fetch_optional(conn)
                     .await
             }
-            Conn::Postgres(conn, sessions) => {
+            Conn::Postgres(conn, sessions, term) => {
                 let args = postgres_arguments(args.iter()).map_err(sqlx::Error::Encode)?;
-                query_as_with::<Postgres, T, _>(sql, args)
-                    .persistent(sessions.keep())
-                    .fetch_optional(conn)
-                    .await
+                let query = query_as_with::<Postgres, T, _>(sql, args);
+                let query = query.persistent(sessions.keep());
+                term.within(query.fetch_optional(conn)).await
             }
         }
     }
@@ -158,11 +157,11 @@ impl Conn<'_> {
                 let done = query_with::<Sqlite, _>(sql, args).execute(conn).await?;
                 Ok(done.rows_affected())
             }
-            Conn::Postgres(conn, sessions) => {
+            Conn::Postgres(conn, sessions, term) => {
                 let args = postgres_arguments(args).map_err(sqlx::Error::Encode)?;
                 let query = query_with::<Postgres, _>(sql, args);
                 let query = query.persistent(sessions.keep());
-                Ok(query.execute(conn).await?.rows_affected())
+                Ok(term.within(query.execute(conn)).await?.rows_affected())
             }
         }
     }

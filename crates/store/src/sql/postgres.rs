@@ -1,7 +1,6 @@
 //! PostgreSQL's connections: to the server itself, or through a pooler that gives every transaction another session.
 
 use std::sync::{Arc, RwLock};
-use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions, Postgres};
@@ -12,7 +11,7 @@ use tokio::time::{sleep, timeout};
 
 use super::config::{DbConfig, STATEMENTS_CACHED_MAX};
 use super::error::connection_lost;
-use super::servers::{Named, Pool, Servers, TargetServer, Unfit, Way, get};
+use super::servers::{NOTICE_TIME, Named, Pool, Servers, TargetServer, Term, Unfit, Way, get};
 use crate::StoreError;
 
 /// What holds for every unit of work and every read.
@@ -218,9 +217,6 @@ fn begin_with(access: &str) -> String {
     sql
 }
 
-/// Who waits longer than this for a connection to one of several servers has the others asked.
-const NOTICE_TIME: Duration = Duration::from_secs(1);
-
 impl Connections {
     pub(crate) fn pool(&self) -> PgPool {
         get(&self.pool)
@@ -246,9 +242,10 @@ impl Connections {
         is_lost
     }
 
-    pub(crate) async fn acquire(&self) -> Result<PoolConnection<Postgres>, StoreError> {
+    /// A connection, and how long what is asked on it is worth waiting for.
+    pub(crate) async fn acquire(&self) -> Result<(PoolConnection<Postgres>, Term), StoreError> {
         let Some(servers) = &self.servers else {
-            return Ok(self.pool().acquire().await?);
+            return Ok((self.pool().acquire().await?, Term::endless()));
         };
         let patience = self.pool().options().get_acquire_timeout();
         let acquired = timeout(patience, self.acquire_from(servers)).await;
@@ -259,9 +256,10 @@ impl Connections {
     async fn acquire_from(
         &self,
         servers: &Arc<Servers>,
-    ) -> Result<PoolConnection<Postgres>, sqlx::Error> {
+    ) -> Result<(PoolConnection<Postgres>, Term), sqlx::Error> {
         loop {
             let mut finds = servers.finds();
+            let term = servers.term();
             let acquiring = async {
                 let acquired = self.pool().acquire().await;
                 if acquired.is_err() && !self.pool().is_closed() {
@@ -276,7 +274,7 @@ impl Connections {
                 std::future::pending::<()>().await;
             };
             tokio::select! {
-                acquired = acquiring => return acquired,
+                acquired = acquiring => return acquired.map(|conn| (conn, term)),
                 () = noticing => {}
                 _ = finds.changed() => {}
             }
@@ -284,20 +282,21 @@ impl Connections {
     }
 
     /// Passes over connections that died in the pool: nothing has been done yet, so another will do.
-    pub(crate) async fn begin(&self) -> Result<Transaction<'static, Postgres>, StoreError> {
+    pub(crate) async fn begin(&self) -> Result<(Transaction<'static, Postgres>, Term), StoreError> {
         let mut stale_left = self.pool().options().get_max_connections();
         loop {
-            let conn = self.acquire().await?;
+            let (conn, mut term) = self.acquire().await?;
             let begin = match self.sessions {
                 Sessions::Own => None,
                 Sessions::Shared => Some(AssertSqlSafe(Arc::clone(&self.begin)).into_sql_str()),
             };
             // In a task: cancelled between BEGIN and its answer, the driver would give the connection back to the
             // pool with the transaction open.
-            let begun = tokio::spawn(Transaction::begin(conn, begin)).await;
-            match begun.map_err(|_| StoreError::Unavailable)? {
+            let beginning = tokio::spawn(Transaction::begin(conn, begin));
+            let begun = async { beginning.await.map_err(|_| sqlx::Error::WorkerCrashed)? };
+            match term.within(begun).await {
                 Err(error) if self.is_lost(&error) && stale_left > 0 => stale_left -= 1,
-                done => return Ok(done?),
+                done => return Ok((done?, term)),
             }
         }
     }

@@ -11,6 +11,7 @@ use super::look_up::LookUp;
 use crate::sql::conn::{Conn, Queries};
 use crate::sql::group::{self, Slot};
 use crate::sql::postgres::{Connections, Sessions};
+use crate::sql::servers::Term;
 use crate::{Row, StoreError, Val};
 
 /// Reads what is committed, each statement what is so at its moment. In a database in memory, a read waits
@@ -26,7 +27,7 @@ pub(crate) enum ReaderConnection {
     },
     Postgres {
         connections: Connections,
-        held: Option<PoolConnection<Postgres>>,
+        held: Option<(PoolConnection<Postgres>, Term)>,
         /// How many more connections that died idle are put up with.
         stale_left: u32,
     },
@@ -55,15 +56,15 @@ macro_rules! read_on {
                 stale_left,
                 ..
             } if connections.sessions == Sessions::Shared => loop {
-                let mut tx = connections.begin().await?;
-                let $conn = Conn::Postgres(&mut tx, Sessions::Shared);
+                let (mut tx, mut term) = connections.begin().await?;
+                let $conn = Conn::Postgres(&mut tx, Sessions::Shared, &mut term);
                 match $query.await {
                     Err(error) if connections.is_lost(&error) && *stale_left > 0 => {
                         *stale_left -= 1
                     }
                     done => {
                         // It has answered: what becomes of the transaction is no part of it.
-                        tx.commit().await.ok();
+                        term.within(tx.commit()).await.ok();
                         break Ok(done?);
                     }
                 }
@@ -73,15 +74,15 @@ macro_rules! read_on {
                 held,
                 stale_left,
             } => loop {
-                let conn = match held {
-                    Some(conn) => conn,
+                let (conn, term) = match held {
+                    Some(held) => held,
                     None => held.insert(connections.acquire().await?),
                 };
-                let $conn = Conn::Postgres(conn, Sessions::Own);
+                let $conn = Conn::Postgres(conn, Sessions::Own, term);
                 match $query.await {
                     Err(error) if connections.is_lost(&error) && *stale_left > 0 => {
                         *stale_left -= 1;
-                        if let Some(mut conn) = held.take() {
+                        if let Some((mut conn, _)) = held.take() {
                             conn.close_on_drop();
                         }
                     }

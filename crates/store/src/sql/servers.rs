@@ -1,8 +1,9 @@
 //! Which of several PostgreSQL servers is spoken to. A URL may name them with commas between, as PostgreSQL's own tools take them:
 //! `postgres://till@one,two:5433/till`, and `target_session_attrs` says which of them will do.
 
+use std::io::ErrorKind;
 use std::str::FromStr as _;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -19,6 +20,10 @@ const ATTRIBUTE: &str = "target_session_attrs=";
 
 /// A server that has not answered by then is passed over.
 const ASK_TIME: Duration = Duration::from_secs(3);
+/// Whoever is kept waiting longer by one of several servers has all of them asked.
+pub(crate) const NOTICE_TIME: Duration = Duration::from_secs(1);
+/// How long the one in use may take longer than others where any will do.
+const GRACE: Duration = Duration::from_millis(500);
 /// Between two rounds of asking, as while a standby is being promoted.
 const PAUSE: Duration = Duration::from_millis(250);
 
@@ -119,6 +124,26 @@ impl Named {
         select_ok(asked).await.map(|(place, _)| place)
     }
 
+    /// The same, but one that is in use and will do is kept: of several that will, the quickest to answer is another each time.
+    async fn find_or_keep(&self, in_use: usize) -> Result<usize, Unfit> {
+        let Some(options) = self.all.get(in_use) else {
+            return self.find().await;
+        };
+        let (kept, found) = futures::join!(
+            async {
+                match self.wanted {
+                    TargetServer::Any => timeout(GRACE, self.ask(options))
+                        .await
+                        .is_ok_and(|it| it.is_ok()),
+                    // Where two say that they lead, the one in use is the one that was overtaken.
+                    TargetServer::Primary | TargetServer::Writable => false,
+                }
+            },
+            self.find()
+        );
+        if kept { Ok(in_use) } else { found }
+    }
+
     async fn ask(&self, options: &PgConnectOptions) -> Result<(), Unfit> {
         let asked = async {
             let mut conn = options.connect().await.map_err(Unfit::Failed)?;
@@ -156,6 +181,59 @@ pub(crate) struct Way {
     pub reading: PgConnectOptions,
 }
 
+#[derive(Clone, Copy)]
+struct InUse {
+    place: usize,
+    /// Counts the times that another took over.
+    turn: u64,
+}
+
+/// The time in which a server is used. What is asked of it ends when another takes over: its answer may never come.
+pub(crate) struct Term(Option<(Arc<Servers>, watch::Receiver<InUse>, u64)>);
+
+impl Term {
+    /// Of a server that has no other beside it.
+    pub(crate) fn endless() -> Term {
+        Term(None)
+    }
+
+    /// An error as of a connection that was lost, where another server takes over meanwhile.
+    pub(crate) async fn within<T>(
+        &mut self,
+        asked: impl Future<Output = Result<T, sqlx::Error>>,
+    ) -> Result<T, sqlx::Error> {
+        let Some((servers, in_use, mine)) = &mut self.0 else {
+            return asked.await;
+        };
+        let over = async {
+            if timeout(NOTICE_TIME, taken_over(in_use, *mine))
+                .await
+                .is_err()
+            {
+                servers.seek();
+                taken_over(in_use, *mine).await;
+            }
+        };
+        tokio::select! {
+            biased;
+            done = asked => done,
+            () = over => {
+                let why = "another database server is used by now";
+                Err(sqlx::Error::Io(std::io::Error::new(ErrorKind::ConnectionAborted, why)))
+            }
+        }
+    }
+}
+
+/// Until another turn than this one.
+async fn taken_over(in_use: &mut watch::Receiver<InUse>, turn: u64) {
+    while in_use.borrow_and_update().turn == turn {
+        if in_use.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
 /// Sees to it that the pools lead to a server that will do.
 pub(crate) struct Servers {
     named: Named,
@@ -163,7 +241,7 @@ pub(crate) struct Servers {
     ways: Vec<Way>,
     writers: Pool,
     readers: Pool,
-    in_use: AtomicUsize,
+    in_use: watch::Sender<InUse>,
     is_seeking: AtomicBool,
     /// Told each time that a server was found.
     found: watch::Sender<()>,
@@ -181,7 +259,10 @@ impl Servers {
             ways,
             writers,
             readers,
-            in_use: AtomicUsize::new(in_use),
+            in_use: watch::Sender::new(InUse {
+                place: in_use,
+                turn: 0,
+            }),
             is_seeking: AtomicBool::new(false),
             found: watch::Sender::new(()),
         })
@@ -190,6 +271,13 @@ impl Servers {
     /// Whoever asks before it tries is told of every server that is found from then on.
     pub(crate) fn finds(&self) -> watch::Receiver<()> {
         self.found.subscribe()
+    }
+
+    /// Taken before a connection is, or one to the server before could seem to be the new one's.
+    pub(crate) fn term(self: &Arc<Servers>) -> Term {
+        let in_use = self.in_use.subscribe();
+        let turn = in_use.borrow().turn;
+        Term(Some((Arc::clone(self), in_use, turn)))
     }
 
     /// Asks all servers until one will do, beside the work, unless somebody is at it.
@@ -209,7 +297,8 @@ impl Servers {
     async fn seek_until_found(&self) {
         let mut is_told = false;
         while !get(&self.writers).is_closed() {
-            match self.named.find().await {
+            let in_use = self.in_use.borrow().place;
+            match self.named.find_or_keep(in_use).await {
                 Ok(place) => {
                     self.use_server(place);
                     self.found.send_replace(());
@@ -227,12 +316,12 @@ impl Servers {
         }
     }
 
-    /// What is under way with the server before ends there: its answer may still come, or never.
+    /// What is under way with the server before ends without an answer.
     fn use_server(&self, place: usize) {
         let Some(way) = self.ways.get(place) else {
             return;
         };
-        if self.in_use.swap(place, Ordering::AcqRel) == place {
+        if self.in_use.borrow().place == place {
             return;
         }
         tracing::warn!(
@@ -246,6 +335,10 @@ impl Servers {
             let before = std::mem::replace(&mut *held, next);
             tokio::spawn(async move { before.close().await });
         }
+        self.in_use.send_modify(|in_use| {
+            in_use.place = place;
+            in_use.turn += 1;
+        });
     }
 }
 

@@ -15,6 +15,7 @@ use crate::sql::error::connection_lost;
 use crate::sql::group::{self, Slot, Unit};
 use crate::sql::postgres::{CLOCK_MS, Connections, Sessions};
 use crate::sql::rows::sqlite_arguments;
+use crate::sql::servers::Term;
 use crate::{Dialect, Row, StoreError, Val};
 
 /// The steps of units of work, counted: each statement before it is sent, each COMMIT before and after.
@@ -64,7 +65,7 @@ pub struct Tx {
 
 enum Inner {
     Sqlite(Unit),
-    Postgres(Transaction<'static, Postgres>, Sessions),
+    Postgres(Transaction<'static, Postgres>, Sessions, Term),
 }
 
 impl Tx {
@@ -78,13 +79,13 @@ impl Tx {
     }
 
     pub(crate) fn postgres(
-        transaction: Transaction<'static, Postgres>,
+        (transaction, term): (Transaction<'static, Postgres>, Term),
         sessions: Sessions,
         commits: Arc<AtomicU64>,
         steps: Arc<Steps>,
     ) -> Tx {
         Tx {
-            inner: Inner::Postgres(transaction, sessions),
+            inner: Inner::Postgres(transaction, sessions, term),
             failed: false,
             commits,
             steps,
@@ -201,8 +202,8 @@ impl Tx {
         self.steps.take_one().await;
         match self.inner {
             Inner::Sqlite(unit) => unit.commit().await?,
-            Inner::Postgres(transaction, _) => {
-                transaction.commit().await?;
+            Inner::Postgres(transaction, _, mut term) => {
+                term.within(transaction.commit()).await?;
                 self.commits.fetch_add(1, Ordering::Relaxed);
             }
         }
@@ -213,9 +214,9 @@ impl Tx {
 
     /// Undoes it before it returns: whoever comes next does not find its locks. (Dropped, it is undone soon after.)
     pub(crate) async fn roll_back(self) {
-        if let Inner::Postgres(transaction, _) = self.inner {
+        if let Inner::Postgres(transaction, _, mut term) = self.inner {
             // A connection that broke has taken the transaction with it.
-            transaction.rollback().await.ok();
+            term.within(transaction.rollback()).await.ok();
         }
     }
 
@@ -224,7 +225,7 @@ impl Tx {
         let sql = raw_sql(AssertSqlSafe(sql));
         let done = match self.start().await? {
             Conn::Sqlite(conn) => sql.execute(conn).await.map(drop),
-            Conn::Postgres(conn, _) => sql.execute(conn).await.map(drop),
+            Conn::Postgres(conn, _, term) => term.within(sql.execute(conn)).await.map(drop),
         };
         self.finish(done)
     }
@@ -244,7 +245,9 @@ impl Tx {
         self.steps.take_one().await;
         Ok(match &mut self.inner {
             Inner::Sqlite(unit) => Conn::Sqlite(unit.conn()?),
-            Inner::Postgres(transaction, sessions) => Conn::Postgres(&mut *transaction, *sessions),
+            Inner::Postgres(transaction, sessions, term) => {
+                Conn::Postgres(&mut *transaction, *sessions, term)
+            }
         })
     }
 
@@ -271,8 +274,8 @@ pub(crate) async fn write_postgres(
         let tables = writes.iter().map(|write| write.rows.as_slice());
         let done = match connections.sessions {
             Sessions::Own => {
-                let mut conn = connections.acquire().await?;
-                let alone = Conn::Postgres(&mut conn, Sessions::Own);
+                let (mut conn, mut term) = connections.acquire().await?;
+                let alone = Conn::Postgres(&mut conn, Sessions::Own, &mut term);
                 let done = alone.run_together(together.clone(), tables).await;
                 if done.as_ref().is_err_and(connection_lost) {
                     conn.close_on_drop();
@@ -280,10 +283,10 @@ pub(crate) async fn write_postgres(
                 done
             }
             Sessions::Shared => {
-                let mut tx = connections.begin().await?;
-                let conn = Conn::Postgres(&mut tx, Sessions::Shared);
+                let (mut tx, mut term) = connections.begin().await?;
+                let conn = Conn::Postgres(&mut tx, Sessions::Shared, &mut term);
                 match conn.run_together(together.clone(), tables).await {
-                    Ok(count) => tx.commit().await.map(|()| count),
+                    Ok(count) => term.within(tx.commit()).await.map(|()| count),
                     Err(error) => Err(error),
                 }
             }

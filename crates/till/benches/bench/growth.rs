@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::load::{Client, Keep, Work, closed};
 use super::raw;
-use super::server::{Installation, Parts, Server};
+use super::server::{Installation, Parts, Program, Server};
 use super::{CLIENTS, Res, requests};
 
 /// Rows per statement: PostgreSQL and SQLite both keep a statement's rows in one transaction.
@@ -22,7 +22,11 @@ pub struct Grown {
 
 /// An installation with that many invoices, served.
 pub async fn grown(database: Option<String>, invoices: u64) -> Res<Grown> {
-    let installation = Installation::new(database)?;
+    grown_by(Program::This, database, invoices).await
+}
+
+pub async fn grown_by(program: Program, database: Option<String>, invoices: u64) -> Res<Grown> {
+    let installation = Installation::of(program, database)?;
     let server = installation.serve(Parts::Api).await?;
     installation
         .set_webhook_url(&server, "http://127.0.0.1:9/")

@@ -1,98 +1,106 @@
-//! What was measured, as a table. Ratios are whole hundredths: they are compared, never computed with.
+//! What was measured, as a table.
 
-use std::fmt;
+use super::figures::{Change, Hundredths, Pairs, Spread, Verdict, median, spread};
 
-/// The middle of three rounds, so that one disturbed round does not decide.
-pub fn median(rounds: &[u64]) -> u64 {
-    let mut sorted = rounds.to_vec();
-    sorted.sort_unstable();
-    sorted.get(sorted.len() / 2).copied().unwrap_or(0)
-}
-
-#[derive(Clone, Copy)]
-pub struct Hundredths(pub u64);
-
-impl Hundredths {
-    pub fn of(part: u64, whole: u64) -> Hundredths {
-        Hundredths(part * 100 / whole.max(1))
-    }
-}
-
-impl fmt::Display for Hundredths {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{:02}", self.0 / 100, self.0 % 100)
-    }
-}
+const COLUMNS: usize = 7;
 
 #[derive(Default)]
-pub struct Report(Vec<[String; 6]>);
+pub struct Report(Vec<[String; COLUMNS]>);
 
 impl Report {
-    /// Speeds side by side: Till must be at least so many hundredths of the limit.
-    pub fn at_least(&mut self, work: &str, limit: (&str, u64), till: u64, target: Hundredths) {
-        let ratio = Hundredths::of(till, limit.1);
-        self.line([
-            work.to_owned(),
-            format!("{} {}/s", limit.0, limit.1),
-            format!("{till}/s"),
-            ratio.to_string(),
-            format!("≥ {target}"),
-            reached(ratio.0 >= target.0),
-        ]);
+    /// Speeds by turns: Till must be at least so many hundredths of the limit.
+    pub fn at_least(&mut self, work: &str, limit: &str, pairs: &Pairs, target: Hundredths) {
+        let verdict = pairs.at_least(target).to_string();
+        self.speeds(work, limit, pairs, format!("≥ {target}"), verdict);
     }
 
-    /// Speeds side by side, to know and not to reach.
-    pub fn beside(&mut self, work: &str, limit: (&str, u64), till: u64) {
+    /// Speeds by turns, to know and not to reach.
+    pub fn beside(&mut self, work: &str, limit: &str, pairs: &Pairs) {
+        self.speeds(work, limit, pairs, "—".to_owned(), "—".to_owned());
+    }
+
+    fn speeds(&mut self, work: &str, limit: &str, pairs: &Pairs, target: String, verdict: String) {
+        let ratios = pairs.ratios();
         self.line([
             work.to_owned(),
-            format!("{} {}/s", limit.0, limit.1),
-            format!("{till}/s"),
-            Hundredths::of(till, limit.1).to_string(),
-            "—".to_owned(),
-            "—".to_owned(),
+            format!("{limit} {}/s", median(&pairs.limit)),
+            format!("{}/s", median(&pairs.program)),
+            median(&ratios).to_string(),
+            show(spread(&ratios)),
+            target,
+            verdict,
         ]);
     }
 
     /// A cost that must not exceed its target; both in `unit`.
-    pub fn at_most(&mut self, work: &str, till: u64, target: u64, unit: &str) {
+    pub fn at_most(&mut self, work: &str, rounds: &[u64], target: u64, unit: &str) {
+        let spread = spread(rounds);
         self.line([
             work.to_owned(),
             "—".to_owned(),
-            format!("{till} {unit}"),
+            format!("{} {unit}", median(rounds)),
             "—".to_owned(),
+            show(spread),
             format!("≤ {target} {unit}"),
-            reached(till <= target),
+            Verdict::at_most(&spread, &target).to_string(),
         ]);
     }
 
-    /// How much dearer the work became from the small to the large database.
-    pub fn growth(&mut self, work: &str, small: u64, large: u64, target: Hundredths) {
-        let ratio = Hundredths::of(small, large);
+    /// How much dearer the work became from the small database to the large one.
+    pub fn growth(&mut self, work: &str, pairs: &Pairs, target: Hundredths) {
+        let costs = pairs.costs();
         self.line([
             work.to_owned(),
-            format!("small {small}/s"),
-            format!("large {large}/s"),
-            ratio.to_string(),
+            format!("small {}/s", median(&pairs.limit)),
+            format!("large {}/s", median(&pairs.program)),
+            median(&costs).to_string(),
+            show(spread(&costs)),
             format!("≤ {target}"),
-            reached(ratio.0 <= target.0),
+            pairs.at_most(target).to_string(),
         ]);
     }
 
-    fn line(&mut self, cells: [String; 6]) {
+    /// Speeds of two builds by turns; the limit of a pair is the older build.
+    pub fn speed_of_two(&mut self, work: &str, pairs: &Pairs) {
+        self.two(work, pairs, &pairs.ratios(), "/s", pairs.change_of_speed());
+    }
+
+    /// Times that two builds took by turns; the ratio says how many times faster this one was.
+    pub fn time_of_two(&mut self, work: &str, pairs: &Pairs, unit: &str) {
+        let unit = format!(" {unit}");
+        self.two(work, pairs, &pairs.costs(), &unit, pairs.change_of_time());
+    }
+
+    fn two(&mut self, work: &str, pairs: &Pairs, ratios: &[Hundredths], unit: &str, is: Change) {
+        self.line([
+            work.to_owned(),
+            format!("base {}{unit}", median(&pairs.limit)),
+            format!("{}{unit}", median(&pairs.program)),
+            median(ratios).to_string(),
+            show(spread(ratios)),
+            "—".to_owned(),
+            is.to_string(),
+        ]);
+    }
+
+    fn line(&mut self, cells: [String; COLUMNS]) {
         // At once too: whoever watches a run of minutes wants to see it move.
         eprintln!("  {}", cells.join("  "));
         self.0.push(cells);
     }
 
     pub fn print(&self) {
-        let head = ["work", "limit", "till", "ratio", "target", "reached"].map(str::to_owned);
-        let widths: Vec<usize> = (0..head.len())
+        let head = [
+            "work", "limit", "till", "ratio", "spread", "target", "verdict",
+        ];
+        let head = head.map(str::to_owned);
+        let widths: Vec<usize> = (0..COLUMNS)
             .map(|column| {
                 let cells = self.0.iter().chain([&head]).map(|row| &row[column]);
                 cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
             })
             .collect();
-        let show = |row: &[String; 6]| {
+        let show = |row: &[String; COLUMNS]| {
             let cells: Vec<String> = row
                 .iter()
                 .zip(&widths)
@@ -107,6 +115,6 @@ impl Report {
     }
 }
 
-fn reached(is_reached: bool) -> String {
-    if is_reached { "yes" } else { "NO" }.to_owned()
+fn show<T: std::fmt::Display>(spread: Spread<T>) -> String {
+    format!("{} to {}", spread.low, spread.high)
 }

@@ -1,5 +1,6 @@
 //! The binary under measurement: an installation of its own in a folder that is thrown away.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
@@ -13,13 +14,31 @@ use super::Res;
 use super::load::Client;
 use super::requests;
 
-/// The build that is measured, unless `BENCH_TILL` names another, say an older one to compare with.
+/// The build that is measured, unless `BENCH_TILL` names another.
 const TILL: &str = env!("CARGO_BIN_EXE_till");
 const START_TIME_MAX: Duration = Duration::from_secs(20);
 const STOP_TIME_MAX: Duration = Duration::from_secs(20);
 
+/// Which build runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Program {
+    This,
+    /// The one that this is compared with, named by `BENCH_BASE`.
+    Base,
+}
+
+impl Program {
+    fn path(self) -> Res<OsString> {
+        match self {
+            Program::This => Ok(std::env::var_os("BENCH_TILL").unwrap_or_else(|| TILL.into())),
+            Program::Base => Ok(std::env::var_os("BENCH_BASE").ok_or("BENCH_BASE is not set")?),
+        }
+    }
+}
+
 /// A database with one account, and the key to it.
 pub struct Installation {
+    program: OsString,
     folder: TempDir,
     pub database: String,
     pub key: String,
@@ -36,10 +55,15 @@ pub enum Parts {
 impl Installation {
     /// On SQLite in a file when no database is named.
     pub fn new(database: Option<String>) -> Res<Installation> {
+        Installation::of(Program::This, database)
+    }
+
+    pub fn of(program: Program, database: Option<String>) -> Res<Installation> {
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("till.db");
         let database = database.unwrap_or_else(|| format!("sqlite:{}", file.display()));
         let mut installation = Installation {
+            program: program.path()?,
             folder,
             database,
             key: String::new(),
@@ -75,8 +99,7 @@ impl Installation {
     }
 
     fn command(&self, name: &str) -> Command {
-        let till = std::env::var_os("BENCH_TILL");
-        let mut command = Command::new(till.as_deref().unwrap_or(TILL.as_ref()));
+        let mut command = Command::new(&self.program);
         let key_file = self.folder.path().join("till.key");
         command
             .arg(name)

@@ -11,9 +11,9 @@ use sqlx::Connection as _;
 use sqlx::postgres::PgConnection;
 use tokio::task::JoinSet;
 
-use super::growth::{Grown, grown};
+use super::growth::{Grown, grown, grown_by};
 use super::load::{Client, per_second};
-use super::server::{Installation, Parts};
+use super::server::{Installation, Parts, Program};
 use super::{Res, raw, requests};
 
 const BODY_BYTES: usize = 1_300;
@@ -28,12 +28,12 @@ const ALL_DUE: [&str; 3] = [
 ];
 
 /// A database with so many invoices that are due, and nobody who looks at them.
-async fn all_due(database: Option<String>, invoices: u64) -> Res<Installation> {
+async fn all_due(program: Program, database: Option<String>, invoices: u64) -> Res<Installation> {
     let Grown {
         installation,
         server,
         ..
-    } = grown(database, invoices).await?;
+    } = grown_by(program, database, invoices).await?;
     server.stop().await?;
     let statements = ALL_DUE.map(str::to_owned);
     match installation.sqlite_file() {
@@ -44,8 +44,8 @@ async fn all_due(database: Option<String>, invoices: u64) -> Res<Installation> {
 }
 
 /// Invoices that Till expires in a second, out of so many that are due when it starts.
-pub async fn expired(database: Option<String>, invoices: u64) -> Res<u64> {
-    let installation = all_due(database, invoices).await?;
+pub async fn expired(program: Program, database: Option<String>, invoices: u64) -> Res<u64> {
+    let installation = all_due(program, database, invoices).await?;
     let begun = Instant::now();
     let server = installation.serve(Parts::All).await?;
     let mut client = Client::connect(server.address).await?;
@@ -93,7 +93,7 @@ impl Names {
 
 /// The same writes by the database alone, one transaction for each invoice.
 pub async fn expired_raw(database: Option<String>, invoices: u64, clients: usize) -> Res<u64> {
-    let installation = all_due(database, invoices).await?;
+    let installation = all_due(Program::This, database, invoices).await?;
     let count = i64::try_from(invoices)?;
     match installation.sqlite_file() {
         Some(file) => {
