@@ -50,6 +50,29 @@ pub async fn payable(till: &Till, subscription: &Value) -> Vec<String> {
 }
 
 on_every_engine! {
+    async fn a_cent_that_came_late_takes_nothing_of_what_was_paid_in_time(world: World) {
+        let (till, customer) = begin(&world).await;
+        let plan = plan(&till, json!({ "amount": "12.50" })).await;
+        for late in ["0.01", "12.50"] {
+            let made = subscribe(&till, &customer, &plan).await;
+            let invoice = text(&made["latest_invoice"]);
+            till.simulate(&invoice, json!({ "amount": "3.75" })).await;
+            till.simulate(&invoice, json!({ "amount": "8.75" })).await;
+            till.advance(13 * DAY_S).await;
+            till.simulate(&invoice, json!({ "amount": late })).await;
+            let payments = till.payments_of(&invoice).await;
+            let first = payments.iter().find(|payment| payment["amount"] == "3.75").unwrap();
+            till.post(&format!("/v1/test_helpers/payments/{}/reverse", id(first)), json!({})).await.ok(200);
+            till.advance(1).await;
+            let now = till.retrieve(&invoice).await;
+            let kept = till.payments_of(&invoice).await;
+            let kept = kept.iter().find(|payment| payment["amount"] == "8.75").unwrap();
+            assert_eq!(kept["status"], "credited", "{late}: {now}");
+            assert_ne!(now["status"], "cancelled", "{late}");
+            assert_eq!(look(&till, &made).await["latest_invoice"], invoice.as_str(), "{late}: one invoice asks for the rest");
+        }
+    }
+
     async fn what_is_paid_in_part_takes_nothing_after_the_end(world: World) {
         let (till, customer) = begin(&world).await;
         let plan = plan(&till, json!({})).await;

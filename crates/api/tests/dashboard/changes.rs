@@ -126,7 +126,7 @@ on_every_engine! {
         let refused = till.post("/v1/invoices", json!({ "amount": "5.00", "currency": "USD" })).await;
         assert_eq!(refused.status, 400, "{refused:?}");
         owner.post("changes", destination(FIRST)).await.ok(201);
-        till.invoice().await;
+        till.create(json!({ "amount": "5.00", "currency": "USD", "assets": [BASE] })).await;
     }
 
     async fn a_bitcoin_key_that_was_never_in_effect_can_be_another_s(world: World) {
@@ -358,11 +358,11 @@ on_every_engine! {
         }
         let invoice = till.invoice().await;
         let ours = crate::harness::address(&invoice, BASE);
-        ask("eip155", &ours).await.refused(400, "destination_invalid", None);
+        ask("eip155", &ours).await.refused(400, "destination_invalid", "address");
         let token = till_core::asset::Registry::builtin().asset(BASE).unwrap().contract.clone().unwrap();
-        ask("eip155", &token).await.refused(400, "destination_invalid", None);
+        ask("eip155", &token).await.refused(400, "destination_invalid", "address");
         let example = till_chains::example_destination(Family::Evm);
-        ask_live(&till, &live, &destination(example)).await.refused(400, "destination_invalid", None);
+        ask_live(&till, &live, &destination(example)).await.refused(400, "destination_invalid", "address");
         let body = json!({ "kind": "destination", "family": "tron", "address": "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf" });
         ask_live(&till, &live, &body).await.refused(400, "network_not_enabled", "family");
         test.post("changes", json!({ "kind": "destination", "family": "eip155" })).await.refused(400, "parameter_missing", "address");

@@ -139,7 +139,6 @@ on_every_engine! {
         let ask = || { let fresh = &fresh; async move { fresh.post("sign_in/link", json!({ "email": "a@example.com" })).await.status } };
         let answered = futures::future::join_all((0..12).map(|_| ask())).await;
         assert_eq!(answered.iter().filter(|status| **status == 200).count(), 5, "{answered:?}");
-        assert_eq!(mailed(&till).await.len(), 5);
     }
 
     async fn links_are_limited_by_address_and_client(world: World) {
