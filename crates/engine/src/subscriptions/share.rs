@@ -100,8 +100,8 @@ async fn redistribute(
     let mut purse = Purse::open(tx, scope, held, None).await?;
     for claim in &mut claims {
         for entry in std::mem::take(&mut claim.entries) {
-            // What a closed attempt had set aside has paid for nothing, whatever became of the payment.
-            let is_used = claim.kind != Kind::Unmade;
+            // What is set aside for what nobody has paid to has paid for nothing, whatever became of the payment.
+            let is_used = !matches!(claim.kind, Kind::Unmade | Kind::Unpaid);
             if is_used && purse.stays_taken(context.now, &entry.payment)? {
                 claim.keep(entry);
             } else {

@@ -91,6 +91,14 @@ async fn reject(world: &World, top_up: &str) {
     done.await.unwrap();
 }
 
+/// What is set aside or used of a top-up's first payment.
+async fn used(world: &World, top_up: &str) -> Units {
+    let (payment, _) = payment(world, top_up).await;
+    let mut reader = world.db.read().await.unwrap();
+    let found = till_store::payments::find(&mut reader, &world.scope, &payment).await;
+    found.unwrap().unwrap().credit_used
+}
+
 /// What is set aside for attempts at which nobody is asked for money and that have paid for nothing.
 async fn idle(world: &World) -> Vec<String> {
     let sql = "SELECT e.units FROM credit_entries e JOIN subscription_charges c ON c.account = e.account AND c.mode = e.mode \
@@ -118,10 +126,23 @@ both_engines! {
         let states: Vec<ChargeState> = charges(&world, &id).await.iter().map(|charge| charge.state).collect();
         assert_eq!(states[..2], [ChargeState::Closed, ChargeState::Paid]);
         assert_eq!(idle(&world).await, [""; 0]);
-        let (payment, _) = payment(&world, &rejected).await;
-        let mut reader = world.db.read().await.unwrap();
-        let found = till_store::payments::find(&mut reader, &world.scope, &payment).await.unwrap();
-        assert_eq!(found.unwrap().credit_used, Units::ZERO, "it is the payer's to have back");
+        assert_eq!(used(&world, &rejected).await, Units::ZERO, "it is the payer's to have back");
+    }
+
+    async fn credit_of_a_rejected_top_up_pays_no_part_of_what_was_not_paid_before(db: Db) {
+        let world = World::new(db).await;
+        let (customer, plan) = (customer(&world).await, plan(&world, "10.00", Unit::Week, 0).await);
+        let rejected = top_up(&world, &customer, "4.00").await;
+        let id = subscribe(&world, &customer, &plan).await;
+        reject(&world, &rejected).await;
+        top_up(&world, &customer, "6.00").await;
+        run_due(&world.engine).await.unwrap();
+        let now = row(&world, &id).await;
+        assert_eq!((now.status.as_str(), now.next_period), ("incomplete", 0), "six dollars do not pay for ten");
+        let invoice = world.row(&world.scope, &now.charge_invoice.unwrap()).await;
+        assert_eq!((invoice.status.as_str(), invoice.due_minor), ("awaiting_payment", Some(400)));
+        assert_eq!(idle(&world).await, [""; 0]);
+        assert_eq!(used(&world, &rejected).await, Units::ZERO, "it is the payer's to have back");
     }
 
     async fn what_the_attempt_under_way_has_set_aside_comes_free_when_another_one_has_paid(db: Db) {
