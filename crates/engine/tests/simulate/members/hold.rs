@@ -514,7 +514,7 @@ fn confirmed(story: &mut Story, before: &Before, now: &Before, events: &[Event])
     }
     for event in events.iter().filter(|event| needs_yes(event, before, now)) {
         let fits = |yes: &&Yes| Some(&yes.session_id) == event.session_id.as_ref();
-        match used.iter().position(|yes| fits(yes)) {
+        match used.iter().position(fits) {
             Some(at) => drop(used.remove(at)),
             None => return Err(format!("{event:?} without a passkey's yes")),
         }
