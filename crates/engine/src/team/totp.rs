@@ -125,6 +125,9 @@ pub async fn disable(
         if !take(tx, engine, &user, code).await? {
             return Err(wrong_code().into());
         }
+    } else {
+        // Also where the passkey was added after the request had been let in without one.
+        context.require_confirmation();
     }
     till_store::users::disable_totp(tx, &user.id).await?;
     told(tx, context, Action::TotpDisabled, "totp.disabled").await?;

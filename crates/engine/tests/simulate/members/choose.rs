@@ -56,6 +56,8 @@ pub fn some_email(story: &mut Story) -> String {
 pub const MEMBERS: &str = "SELECT user_id FROM members WHERE account = $1 ORDER BY user_id";
 const INVITES: &str =
     "SELECT id FROM invites WHERE account = $1 AND accepted_at IS NULL ORDER BY id";
+const INVITERS: &str = "SELECT DISTINCT invited_by FROM invites WHERE account = $1 AND invited_by IS NOT NULL \
+     AND accepted_at IS NULL AND withdrawn_at IS NULL ORDER BY invited_by";
 const CHANGES: &str =
     "SELECT id FROM changes WHERE account = $1 ORDER BY status = 'pending' DESC, id LIMIT 4";
 const KEYS: &str = "SELECT id FROM api_keys WHERE account = $1 AND rolled_at IS NULL ORDER BY id";
@@ -67,7 +69,7 @@ pub async fn choose(story: &mut Story, signed: &Signed, organization: usize) -> 
     }
     let account = story.account(organization);
     let mut own = signed.organizations.iter();
-    let status = own.find(|of| of.account == account);
+    let status = own.find(|of| of.account == account && of.role == "owner");
     let status = status.and_then(|of| of.application_status.as_deref());
     if status.is_some_and(|status| status != "approved") && story.world.rng.percent(65) {
         return match (status, story.world.rng.below(4)) {
@@ -79,11 +81,11 @@ pub async fn choose(story: &mut Story, signed: &Signed, organization: usize) -> 
     }
     match story.world.rng.below(35) {
         0..=3 => Ask::SetRole {
-            user: some(story, MEMBERS, organization).await,
+            user: some_member(story, organization).await,
             role: some_role(story),
         },
         4 | 5 => Ask::Remove {
-            user: some(story, MEMBERS, organization).await,
+            user: some_member(story, organization).await,
         },
         6 => Ask::Leave,
         7..=12 => Ask::Invite {
@@ -108,14 +110,24 @@ pub async fn choose(story: &mut Story, signed: &Signed, organization: usize) -> 
     }
 }
 
+/// Often somebody whose invitations are open, so that these lose the right that they rest on.
+async fn some_member(story: &mut Story, organization: usize) -> String {
+    let account = story.account(organization);
+    let inviters = ids(story, INVITERS, &account).await;
+    match !inviters.is_empty() && story.world.rng.percent(50) {
+        true => story.world.rng.pick(&inviters).clone(),
+        false => some(story, MEMBERS, organization).await,
+    }
+}
+
 async fn operate(story: &mut Story, organization: usize) -> Ask {
     let account = story.account(organization);
     match story.world.rng.below(6) {
         0 => Ask::Disable { account },
-        1..=3 => Ask::Enable { account },
+        1 | 2 => Ask::Enable { account },
         at => Ask::Decide {
             application: some(story, APPLICATIONS, organization).await,
-            approves: at == 4,
+            approves: at > 3,
         },
     }
 }

@@ -305,6 +305,20 @@ fn visit(story: &mut Story, before: &Before, now: &Before, events: &[Event]) {
             _ => {}
         }
     }
+    for (id, invite) in &now.invites {
+        let was_open = before
+            .invites
+            .get(id)
+            .is_some_and(|was| was.withdrawn_at.is_none());
+        let inviter = invite.invited_by.as_deref().unwrap_or_default();
+        let role = now.role(&invite.account, inviter);
+        let may = role.is_some_and(|role| may_give(role, &invite.role));
+        if was_open && invite.withdrawn_at.is_some() && invite.invited_by.is_some() && !may {
+            story
+                .world
+                .visit("an invitation that ended with its inviter's right");
+        }
+    }
 }
 
 /// I31: an organisation that ever had an owner has one.
@@ -500,7 +514,7 @@ fn confirmed(story: &mut Story, before: &Before, now: &Before, events: &[Event])
     }
     for event in events.iter().filter(|event| needs_yes(event, before, now)) {
         let fits = |yes: &&Yes| Some(&yes.session_id) == event.session_id.as_ref();
-        match used.iter().position(|yes| fits(yes)) {
+        match used.iter().position(fits) {
             Some(at) => drop(used.remove(at)),
             None => return Err(format!("{event:?} without a passkey's yes")),
         }

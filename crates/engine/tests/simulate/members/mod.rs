@@ -177,6 +177,7 @@ fn members_do_what_they_may_and_nothing_twice_on_every_seed() {
         "totp.disabled",
         "a live change that waited",
         "a change that ended with its asker's right",
+        "an invitation that ended with its inviter's right",
         "a right taken away before the commit",
         "a key whose maker lost the right",
         "signed in by cli",

@@ -20,6 +20,7 @@ use till_engine::team::audit_log::{self, AuditFilter};
 use till_engine::team::changes;
 use till_engine::team::emails::Email;
 use till_engine::team::operator::set_disabled_at_command_line;
+use till_engine::team::organizations::MembershipRow;
 use till_engine::team::{api_keys, command_line, inviting, members};
 use till_engine::workers::timers;
 use till_engine::{Answer, Fail};
@@ -57,19 +58,19 @@ pub async fn begin(story: &mut Story) -> Check {
 
 pub async fn step(story: &mut Story) -> Check {
     story.sent.clear();
-    match story.world.rng.below(50) {
-        0..=17 => ask_something(story).await,
-        18..=20 => go_on(story).await,
-        21..=24 => people::accept(story).await,
-        25..=27 => people::by_link(story).await,
-        28 => people::by_passkey(story).await,
-        29..=31 => people::second_factor(story).await,
-        32..=34 => add_passkey(story).await,
-        35 | 36 => switch_codes_on(story).await,
-        37 | 38 => use_key(story).await,
-        39 => sell(story).await,
-        40 | 41 => at_shell(story).await,
-        42 => look(story).await,
+    match story.world.rng.below(52) {
+        0..=23 => ask_something(story).await,
+        24..=26 => go_on(story).await,
+        27..=29 => people::accept(story).await,
+        30..=32 => people::by_link(story).await,
+        33 => people::by_passkey(story).await,
+        34 | 35 => people::second_factor(story).await,
+        36..=38 => add_passkey(story).await,
+        39 | 40 => switch_codes_on(story).await,
+        41 | 42 => use_key(story).await,
+        43 => sell(story).await,
+        44 | 45 => at_shell(story).await,
+        46 => look(story).await,
         _ => pass_time(story).await,
     }
 }
@@ -82,9 +83,17 @@ pub fn key(story: &mut Story) -> String {
 /// Somebody who is signed in asks for something. Some requests wait at the door before they are done; some are sent twice
 /// under one key, and some twice at once under two.
 async fn ask_something(story: &mut Story) -> Check {
-    let Some((person, signed)) = people::signed(story).await? else {
+    let Some((mut person, mut signed)) = people::signed(story).await? else {
         return Ok(());
     };
+    // Those who lead have more to do.
+    let leads = |of: &MembershipRow| matches!(&*of.role, "owner" | "admin");
+    if !signed.organizations.iter().any(leads)
+        && story.world.rng.percent(60)
+        && let Some(other) = people::signed(story).await?
+    {
+        (person, signed) = other;
+    }
     let own: Vec<usize> = (0..2)
         .filter(|of| {
             let account = story.account(*of);
@@ -399,8 +408,10 @@ async fn at_shell(story: &mut Story) -> Check {
             invite_at_shell(story, organization, person, role).await
         }
         1 | 2 => {
+            let is_disabled = story.before.disabled.contains(account);
+            let disables = !is_disabled && story.world.rng.percent(40);
             let (done, _) = mortal(story, async |engine| {
-                set_disabled_at_command_line(engine, account, !is_on).await
+                set_disabled_at_command_line(engine, account, disables).await
             })
             .await;
             outcome(story, done).map(drop)
