@@ -13,7 +13,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check release dist setup web web-types sdk-types check-fmt check-clippy check-web check-tests check-pooler check-contracts check-openapi \
-	check-browser check-sdk check-examples check-manifests check-fuzz fuzz simulate bench bench-compare chaos soak openapi fmt deny mutants breaks
+	check-browser check-sdk check-examples check-manifests check-fuzz fuzz simulate bench bench-compare chaos soak openapi fmt deny mutants breaks test-bitcoin-core
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "%-13s %s\n", $$1, $$2 }'
@@ -207,6 +207,10 @@ deny: ## licences, doubles, sources and (with a network) advisories; builds carg
 mutants: ## breaks the rules of the core in every small way; builds cargo-mutants the first time
 	@command -v cargo-mutants > /dev/null || $(CARGO) install -q --locked cargo-mutants
 	@scripts/mutants
+
+# Built once, which takes a quarter of an hour, and kept outside the clone.
+test-bitcoin-core: ## the tests beside a Bitcoin chain, on Bitcoin Core itself
+	@scripts/with-bitcoin-core env TILL_REQUIRE_BITCOIN=1 $(CARGO) nextest run --locked --workspace --test bitcoin
 
 breaks: ## breaks rules of the engine on purpose: each break must be caught by the simulator
 	@scripts/setup build

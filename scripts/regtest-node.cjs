@@ -22,6 +22,8 @@ const ring = KeyRing.fromPrivate(Buffer.alloc(32, 7), true);
 const reversed = (hex) => Buffer.from(hex, 'hex').reverse().toString('hex');
 // Below this height nothing is given away, as by a node that prunes.
 let prunedBelow = null;
+// What a transaction should pay, in BTC per 1,000 virtual bytes; unknown at first.
+let feeRate = null;
 
 class Refusal extends Error {
   constructor(code, message) {
@@ -61,6 +63,20 @@ async function told(tx) {
   return { txid: tx.txid(), hex: tx.toRaw().toString('hex'), vin };
 }
 
+/// Outputs of blocks that nobody has spent, by their scripts.
+async function unspent(isWanted) {
+  const found = [];
+  for (let height = 0; height <= chain.height; height += 1) {
+    for (const tx of (await chain.getBlock(height)).txs) {
+      for (const [vout, { script }] of tx.outputs.entries()) {
+        const hex = script.toRaw().toString('hex');
+        if (isWanted(hex) && (await chain.getCoin(tx.hash('hex'), vout))) found.push({ tx, vout, hex, height });
+      }
+    }
+  }
+  return found;
+}
+
 const coreMethods = {
   async getblockchaininfo() {
     const info = { chain: 'regtest', blocks: chain.height, bestblockhash: reversed(chain.tip.hash), pruned: prunedBelow !== null };
@@ -93,11 +109,22 @@ const coreMethods = {
     const entry = await entryOf(name);
     const tx = (await blockOf(entry)).txs.find((it) => it.txid() === hash);
     if (!tx) throw new Refusal(-5, 'No such transaction found in the provided block');
+    if (!verbosity) return tx.toRaw().toString('hex');
     return { ...(await told(tx)), blockhash: name, in_active_chain: await chain.isMainChain(entry) };
   },
   async gettxout(hash, output, _withMempool) {
     const coin = await chain.getCoin(reversed(hash), output);
     return coin && { scriptPubKey: { hex: coin.script.toRaw().toString('hex') } };
+  },
+  async scantxoutset(_action, descriptors) {
+    const scripts = new Set(descriptors.map((it) => /^raw\((\w+)\)$/.exec(it)[1]));
+    const unspents = (await unspent((hex) => scripts.has(hex))).map(({ tx, vout, hex, height }) => {
+      return { txid: tx.txid(), vout, scriptPubKey: hex, amount: tx.outputs[vout].value / 1e8, height, coinbase: tx.isCoinbase() };
+    });
+    return { success: true, height: chain.height, bestblock: reversed(chain.tip.hash), unspents };
+  },
+  async estimatesmartfee(blocks) {
+    return feeRate === null ? { errors: ['Insufficient data or no feerate found'], blocks } : { feerate: feeRate, blocks };
   },
   async getrawmempool() {
     return mempool.getSnapshot().map(reversed);
@@ -171,6 +198,10 @@ const testMethods = {
     if (entry) mempool.evictEntry(entry);
     return Boolean(entry);
   },
+  async fee(rate) {
+    feeRate = rate;
+    return null;
+  },
   async prune(height) {
     prunedBelow = height;
     return null;
@@ -201,10 +232,8 @@ async function found(hash) {
   return meta && [meta.tx, await chain.getEntry(meta.block)];
 }
 
-function pays(tx, address) {
-  const is_it = ({ script }) => script.isWitnessPubkeyhash() && bech32.encode('bcrt', 0, script.getWitnessPubkeyhash()) === address;
-  return tx.outputs.some(is_it);
-}
+const is_of = (script, address) => script.isWitnessPubkeyhash() && bech32.encode('bcrt', 0, script.getWitnessPubkeyhash()) === address;
+const pays = (tx, address) => tx.outputs.some(({ script }) => is_of(script, address));
 
 // What a path names, as text, bytes or JSON; nothing where there is no such page.
 const pages = [
@@ -231,6 +260,15 @@ const pages = [
   [/^address\/(\w+)\/txs\/mempool$/, async (address) => {
     const all = mempool.getHistory().filter((tx) => pays(tx, address));
     return Promise.all(all.slice(0, 50).map((tx) => page_of(tx, null)));
+  }],
+  [/^address\/(\w+)\/utxo$/, async (address) => {
+    const all = await unspent((hex) => is_of(Script.fromRaw(hex, 'hex'), address));
+    return all.map(({ tx, vout, height }) => ({ txid: tx.txid(), vout, value: tx.outputs[vout].value, status: { confirmed: true, block_height: height } }));
+  }],
+  [/^fee-estimates$/, async () => (feeRate === null ? {} : { 1: feeRate * 4e5, 6: feeRate * 1e5 })],
+  [/^tx\/(\w{64})\/raw$/, async (hash) => {
+    const it = await found(hash);
+    return it && it[0].toRaw();
   }],
   [/^tx\/(\w{64})$/, async (hash) => {
     const it = await found(hash);

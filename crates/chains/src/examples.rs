@@ -21,7 +21,7 @@ pub fn example_destination_of(family: Family, account: &str) -> Result<String, A
 
 /// Where below the example key a test account's own is: `keccak256("till/example-account/v1" ‖ 0 ‖ account)`, its
 /// first 16 bytes as four numbers, big end first, each without its highest bit.
-fn example_path(account: &str) -> [u32; 4] {
+pub fn example_path(account: &str) -> [u32; 4] {
     let hash = keccak256(format!("till/example-account/v1\0{account}")).0;
     std::array::from_fn(|at| {
         let bytes: [u8; 4] = std::array::from_fn(|byte| hash[4 * at + byte]);

@@ -24,7 +24,7 @@ pub use crate::evm::decode::{Receipt, Transfer};
 pub use crate::evm::logs::{Log, LoggedTransfer};
 
 pub use self::answers::{BlockContents, Completeness, Receipts, Tips};
-pub use self::on_bitcoin::{Spend, WaitingAbout, WaitingTransaction};
+pub use self::on_bitcoin::{Spend, Unspent, WaitingAbout, WaitingTransaction};
 
 /// One for each family whose chains can be watched. TRON's nodes answer Ethereum's questions; what they cannot say is
 /// asked of this type, and nobody else looks at the family.
@@ -434,12 +434,45 @@ impl Observer {
         endpoint: &Endpoint,
         addresses: &[[u8; 20]],
     ) -> Result<Vec<Balance>, RpcError> {
-        balances(rpc, endpoint, self.network(), addresses).await
+        let network = self.network();
+        if let Observer::Bitcoin(_) = self {
+            return on_bitcoin::balances(rpc, endpoint, network, addresses).await;
+        }
+        balances(rpc, endpoint, network, addresses).await
     }
 
-    /// Whether many balances are one question. TRON has no Multicall3.
+    /// Whether many balances are one question to a node. TRON has no Multicall3.
     pub fn answers_many_balances(&self) -> bool {
-        matches!(self, Observer::Evm(_))
+        matches!(self, Observer::Evm(_) | Observer::Bitcoin(_))
+    }
+
+    /// The outputs that lie on these addresses and can be spent, where a network has such.
+    pub async fn unspent(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+        addresses: &[[u8; 20]],
+    ) -> Result<Vec<Unspent>, RpcError> {
+        bitcoin::client::unspent(rpc, endpoint, self.network(), addresses).await
+    }
+
+    /// The transaction that has one of them, in full; none where the endpoint does not have it any more.
+    pub async fn previous(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+        unspent: &Unspent,
+    ) -> Result<Option<Vec<u8>>, RpcError> {
+        bitcoin::client::previous(rpc, endpoint, unspent).await
+    }
+
+    /// What a transaction that spends them should pay, in sats per 1,000 virtual bytes; none where the endpoint cannot say.
+    pub async fn fee_rate(
+        &self,
+        rpc: &RpcClient,
+        endpoint: &Endpoint,
+    ) -> Result<Option<u64>, RpcError> {
+        bitcoin::client::fee_rate(rpc, endpoint).await
     }
 
     pub async fn has_code(

@@ -125,7 +125,8 @@ enum Command {
     Network(NetworkCommand),
     /// Print unsigned transactions that empty an account's addresses
     #[command(
-        after_help = "Any wallet may send them: what lies there can only go to the destination.\n\n\
+        after_help = "Any wallet may send them: what lies there can only go to the destination.\n\
+                      On Bitcoin the wallet of the account key signs them.\n\n\
                       Example: till sweep --account acct_… --mode live --min 10"
     )]
     Sweep(sweep::Sweep),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use futures::future::join_all;
-use till_chains::observer::Balance;
+use till_chains::observer::{Balance, Unspent};
 use till_chains::rpc::{self, RpcError};
 use till_core::asset::{Network, Registry};
 
@@ -56,7 +56,65 @@ impl<'p> Holdings<'p> {
 
     /// Whether many balances can be asked for at once.
     pub fn answers_many(&self) -> bool {
-        self.pool.observer().answers_many_balances()
+        let net = self.pool.net;
+        self.pool.observer().answers_many_balances() && !net.is_asked_by_address()
+    }
+
+    /// The bytes of an address of this network; none for what is none.
+    pub fn address_bytes(&self, address: &str) -> Option<[u8; 20]> {
+        self.pool.observer().address_bytes(address)
+    }
+
+    /// The outputs on these addresses that as many endpoints as must agree know as unspent, by address. What fewer know of is remarked:
+    /// with one that is invented, no node would take the transaction.
+    pub async fn unspent(&mut self, addresses: &[[u8; 20]]) -> Result<Vec<Unspent>, String> {
+        let (pool, quorum) = (self.pool, self.pool.net.quorum);
+        let ask = async |endpoint: &rpc::Endpoint| {
+            let unspent = pool.observer().unspent(pool.rpc, endpoint, addresses);
+            unspent.await
+        };
+        let is_settled = |said: &[Vec<Unspent>]| agreed_unspent(said, quorum).1 == 0;
+        let said = self.hear(ask, is_settled).await?;
+        let (agreed, disputed) = agreed_unspent(&said, quorum);
+        if disputed > 0 {
+            let id = &self.network().id;
+            self.remarks.push(format!(
+                "{id}: {disputed} outputs are left out, for some endpoints know them as unspent and others do not; name another endpoint to settle it"
+            ));
+        }
+        Ok(agreed)
+    }
+
+    /// The whole transaction that has an output, from whoever has it.
+    pub async fn previous(&self, unspent: &Unspent) -> Option<Vec<u8>> {
+        for source in self.fit() {
+            let asked = self
+                .pool
+                .observer()
+                .previous(self.pool.rpc, &source.address, unspent);
+            if let Ok(Some(bytes)) = asked.await {
+                return Some(bytes);
+            }
+        }
+        None
+    }
+
+    /// Sats per 1,000 virtual bytes: the least that anybody names, for what is paid too little may be raised, and what is paid too much is
+    /// gone. None where nobody can say.
+    pub async fn fee_rate(&mut self) -> Result<Option<u64>, String> {
+        let pool = self.pool;
+        let ask = async |endpoint: &rpc::Endpoint| {
+            let rate = pool.observer().fee_rate(pool.rpc, endpoint);
+            rate.await
+        };
+        let said = self.hear(ask, |_| true).await?;
+        Ok(said.into_iter().flatten().min())
+    }
+
+    /// Something more to be said.
+    pub fn remark(&mut self, line: &str) {
+        let line = format!("{}: {line}", self.network().id);
+        self.remarks.push(line);
     }
 
     /// What is to be said on standard error, a line each.
@@ -209,6 +267,22 @@ fn believed(estimate: Result<u64, RpcError>) -> Result<u64, String> {
     }
 }
 
+/// What enough know, and how much of the rest neither enough know nor enough deny.
+fn agreed_unspent(said: &[Vec<Unspent>], quorum: usize) -> (Vec<Unspent>, usize) {
+    let mut counts: BTreeMap<Unspent, usize> = BTreeMap::new();
+    for unspent in said
+        .iter()
+        .flat_map(|all| all.iter().collect::<BTreeSet<_>>())
+    {
+        *counts.entry(*unspent).or_default() += 1;
+    }
+    let disputed = counts.values();
+    let disputed = disputed.filter(|count| **count < quorum && said.len() - **count < quorum);
+    let disputed = disputed.count();
+    let agreed = counts.into_iter().filter(|(_, count)| *count >= quorum);
+    (agreed.map(|(unspent, _)| unspent).collect(), disputed)
+}
+
 fn agreed_balances(said: &[Vec<Balance>], quorum: usize) -> AgreedBalances {
     let assets = Registry::builtin().assets();
     let place = |of: &Balance| assets.iter().position(|it| it.code == of.asset.code);
@@ -234,6 +308,7 @@ fn agreed_balances(said: &[Vec<Balance>], quorum: usize) -> AgreedBalances {
 
 #[cfg(test)]
 mod tests {
+    use till_chains::observer::Spend;
     use till_core::money::Units;
 
     use super::*;
@@ -281,6 +356,27 @@ mod tests {
         assert!(of_three.disputed.is_empty());
         let hider = agreed_balances(&[honest.clone(), Vec::new(), honest.clone()], 2);
         assert_eq!((hider.balances, hider.disputed), (honest, BTreeSet::new()));
+    }
+
+    #[test]
+    fn an_output_that_only_one_of_two_knows_is_left_out_and_said_to_be_disputed() {
+        let unspent = |number: u8| Unspent {
+            program: [number; 20],
+            place: Spend {
+                transaction: [number; 32],
+                output: 0,
+            },
+            sats: 5,
+            height: 7,
+        };
+        let (both, one) = (vec![unspent(1)], vec![unspent(1), unspent(2)]);
+        let two = agreed_unspent(&[both.clone(), one.clone()], 2);
+        assert_eq!(two, (both.clone(), 1));
+        let three = agreed_unspent(&[both.clone(), one.clone(), both.clone()], 2);
+        assert_eq!(three, (both, 0));
+        // One that says so twice is still one.
+        let doubled = agreed_unspent(&[[one.clone(), one].concat(), Vec::new()], 2);
+        assert_eq!(doubled, (Vec::new(), 2));
     }
 
     #[test]

@@ -51,6 +51,10 @@ pub struct Mempool {
     rests_until: u64,
     /// How many endpoints must agree that one replaces another.
     quorum: usize,
+    /// Blocks were replaced since the last look.
+    were_replaced: bool,
+    /// Whether all that waits is told again, though it was written down.
+    tells_again: bool,
 }
 
 /// What one endpoint said last.
@@ -99,6 +103,7 @@ impl Mempool {
     /// Asks everybody who may be asked what waits, and fetches what is new. Who does not answer is left out. Endpoints that list
     /// nothing by themselves are asked about the addresses that somebody is to pay to now.
     pub async fn look(&mut self, pool: Pool<'_>, awaited: &[[u8; 20]]) {
+        self.tells_again = std::mem::take(&mut self.were_replaced);
         let began = pool.now_us();
         if began < self.rests_until {
             return;
@@ -278,8 +283,11 @@ impl Mempool {
         let stands = |hash: &Transaction| self.is_waiting(hash) && !replaced.contains(hash);
         let standing = self.concerning.iter().filter(|(hash, _)| stands(hash));
         let standing = standing.flat_map(|(_, it)| it.transfers.iter().filter(|_| it.is_checked));
-        let new = standing.filter(|it| !self.shown.contains(&identity(it)));
-        let room = SHOWN_MAX.saturating_sub(self.shown.len());
+        let new = standing.filter(|it| self.tells_again || !self.shown.contains(&identity(it)));
+        let room = match self.tells_again {
+            true => SHOWN_MAX,
+            false => SHOWN_MAX.saturating_sub(self.shown.len()),
+        };
         let is_gone = |(tx_hash, _): &&Identity| {
             let hash = BlockHash::parse(tx_hash).and_then(|it| it.word());
             let hash = hash.unwrap_or_default();
@@ -327,6 +335,11 @@ impl Mempool {
     fn holders(&self, hash: &Transaction) -> usize {
         let lists = self.lists.iter();
         lists.filter(|list| list.waiting.contains(hash)).count()
+    }
+
+    /// Blocks were replaced. What was told as waiting while it was in one of them counted for nothing then, and counts now.
+    pub fn blocks_were_replaced(&mut self) {
+        self.were_replaced = true;
     }
 
     /// Whether the database has this one as waiting because it is here.

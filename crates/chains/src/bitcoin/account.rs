@@ -106,24 +106,47 @@ impl BitcoinAccount {
         Ok(BitcoinAccount { account, receiving })
     }
 
-    fn key(&self, number: u64) -> Result<CompressedPublicKey, AddressError> {
+    pub(super) fn xpub(&self) -> &Xpub {
+        &self.account
+    }
+
+    /// The key that the child `0/number` of the account is.
+    pub(super) fn receiving_key(&self, number: u64) -> Result<CompressedPublicKey, AddressError> {
         let number = u32::try_from(number).map_err(|_| AddressError::NumberTooLarge)?;
         Ok(child(&self.receiving, number)?.to_pub())
     }
 
-    /// The hash of the key of the child `0/number`, which outputs to its address name.
-    pub fn program(&self, number: u64) -> Option<[u8; 20]> {
-        Some(self.key(number).ok()?.wpubkey_hash().to_byte_array())
+    /// And `1/number`, which wallets keep for what they pay to themselves.
+    pub(super) fn change_key(&self, number: u32) -> Result<CompressedPublicKey, AddressError> {
+        Ok(child(&child(&self.account, 1)?, number)?.to_pub())
     }
 
-    /// P2WPKH of the child `0/number`.
-    pub fn address(&self, number: u64) -> Result<String, AddressError> {
-        let key = self.key(number)?;
+    /// The address of the child `1/number`.
+    pub fn change_address(&self, number: u32) -> Result<String, AddressError> {
+        Ok(self.shown(&self.change_key(number)?))
+    }
+
+    fn shown(&self, key: &CompressedPublicKey) -> String {
         let hrp = match self.mode() {
             Mode::Live => KnownHrp::Mainnet,
             Mode::Test => KnownHrp::Testnets,
         };
-        Ok(Address::p2wpkh(&key, hrp).to_string())
+        Address::p2wpkh(key, hrp).to_string()
+    }
+
+    /// The hash of the key of the child `0/number`, which outputs to its address name.
+    pub fn program(&self, number: u64) -> Option<[u8; 20]> {
+        Some(
+            self.receiving_key(number)
+                .ok()?
+                .wpubkey_hash()
+                .to_byte_array(),
+        )
+    }
+
+    /// P2WPKH of the child `0/number`.
+    pub fn address(&self, number: u64) -> Result<String, AddressError> {
+        Ok(self.shown(&self.receiving_key(number)?))
     }
 }
 

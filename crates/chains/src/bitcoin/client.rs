@@ -4,13 +4,12 @@ use till_core::asset::Network;
 
 use super::block::Block;
 use super::header::{BlockHeader, BlockName};
+use super::script::KeyProgram;
 use super::transaction::{Outpoint, SentTransaction, Transaction};
+use super::unspent::{MATURE_AFTER, Unspent};
 use super::waiting_about::WaitingAbout;
 use super::{core_rpc, esplora};
 use crate::rpc::{Endpoint, RpcClient, RpcError};
-
-/// So many blocks, its own included, lie on a coinbase before what it pays can be spent.
-pub const MATURE_AFTER: i64 = 100;
 
 /// The block that every chain begins with: it names the network.
 pub async fn genesis(rpc: &RpcClient, endpoint: &Endpoint) -> Result<BlockName, RpcError> {
@@ -187,5 +186,39 @@ pub async fn waiting_senders(
     match endpoint.is_asked_by_address() {
         true => esplora::waiting_senders(rpc, endpoint, network, hash).await,
         false => core_rpc::waiting_senders(rpc, endpoint, network, spends).await,
+    }
+}
+
+/// What can be spent of what lies on these.
+pub async fn unspent(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    network: &Network,
+    programs: &[KeyProgram],
+) -> Result<Vec<Unspent>, RpcError> {
+    match endpoint.is_asked_by_address() {
+        true => esplora::unspent(rpc, endpoint, network, programs).await,
+        false => core_rpc::unspent(rpc, endpoint, programs).await,
+    }
+}
+
+/// Sats per 1,000 virtual bytes that bring a transaction into one of the next blocks; none where the endpoint cannot say.
+pub async fn fee_rate(rpc: &RpcClient, endpoint: &Endpoint) -> Result<Option<u64>, RpcError> {
+    match endpoint.is_asked_by_address() {
+        true => esplora::fee_rate(rpc, endpoint).await,
+        false => core_rpc::fee_rate(rpc, endpoint).await,
+    }
+}
+
+/// The bytes of the transaction that has an output; none where the endpoint does not have them.
+pub async fn previous(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    unspent: &Unspent,
+) -> Result<Option<Vec<u8>>, RpcError> {
+    let hash = &unspent.place.transaction;
+    match endpoint.is_asked_by_address() {
+        true => esplora::bytes_of(rpc, endpoint, hash).await,
+        false => core_rpc::bytes_at(rpc, endpoint, (unspent.height, hash)).await,
     }
 }

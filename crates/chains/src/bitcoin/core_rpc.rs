@@ -1,5 +1,7 @@
 //! Questions to Bitcoin Core, and to whatever answers like it, by JSON-RPC.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -8,13 +10,18 @@ use till_core::asset::Network;
 use super::block::{Block, block, sent_in_block};
 use super::decode_error::DecodeError;
 use super::header::{BlockHeader, BlockName, header, name};
+use super::script::KeyProgram;
 use super::transaction::{
     Outpoint, SentTransaction, Transaction, in_block, output_owner, owners, transaction,
 };
+use super::unspent::{FEE_BLOCKS, Unspent, estimated, scanned};
 use crate::rpc::{Endpoint, RpcClient, RpcError};
 
 /// A block of four million bytes in digits, or with all that it spends; or the names of half a million transactions.
 const LARGE_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// How long all unspent outputs of a chain may take to be gone through.
+const SCAN_TIME: Duration = Duration::from_secs(900);
 
 const NO_SUCH_HEIGHT: i64 = -8;
 const NOT_FOUND: i64 = -5;
@@ -248,6 +255,52 @@ async fn owner_of(
     let owners = read(owners(network.mode, &spent.transaction, &hex))?;
     let at = usize::try_from(spent.output).unwrap_or(usize::MAX);
     Ok(owners.get(at).cloned())
+}
+
+/// What can be spent of what lies on these, found in all that nobody has spent: that takes minutes on a chain with a history.
+pub async fn unspent(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    programs: &[KeyProgram],
+) -> Result<Vec<Unspent>, RpcError> {
+    let scripts = programs.iter();
+    let scripts: Vec<String> = scripts
+        .map(|it| format!("raw(0014{})", hex::encode(it)))
+        .collect();
+    let params = json!(["start", scripts]);
+    let limits = (LARGE_BYTES_MAX, SCAN_TIME);
+    let result = rpc.call_within(limits, endpoint, "scantxoutset", &params);
+    read(scanned(result.await?.get()))
+}
+
+/// Sats per 1,000 virtual bytes that bring a transaction into a block soon; none where the node cannot say.
+pub async fn fee_rate(rpc: &RpcClient, endpoint: &Endpoint) -> Result<Option<u64>, RpcError> {
+    let result = rpc
+        .call(endpoint, "estimatesmartfee", &json!([FEE_BLOCKS]))
+        .await?;
+    read(estimated(result.get()))
+}
+
+/// The bytes of a transaction in the block at a height; none where the node has them no more.
+pub async fn bytes_at(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    (height, hash): (i64, &[u8; 32]),
+) -> Result<Option<Vec<u8>>, RpcError> {
+    let Some(block) = name_at(rpc, endpoint, height).await? else {
+        return Ok(None);
+    };
+    let params = json!([hex::encode(hash), false, hex::encode(block)]);
+    let told = match large(rpc, endpoint, "getrawtransaction", &params).await {
+        Err(RpcError::Refused { .. }) => return Ok(None),
+        told => told?,
+    };
+    let digits: String = json_of(&told)?;
+    read(
+        hex::decode(digits)
+            .map(Some)
+            .map_err(|_| DecodeError::Shape),
+    )
 }
 
 /// A refusal with this code means that there is no such thing.

@@ -9,8 +9,9 @@ use super::block::{Block, block_of_bytes};
 use super::decode_error::DecodeError;
 use super::esplora_answers::{self, EsploraTransaction};
 use super::header::{BlockHeader, BlockName, name};
-use super::script::shown_on;
+use super::script::{KeyProgram, shown_on};
 use super::transaction::{SentTransaction, Transaction};
+use super::unspent::{FEE_BLOCKS, Unspent, estimated_for, told};
 use super::waiting_about::WaitingAbout;
 use crate::rpc::{Endpoint, RpcClient, RpcError};
 
@@ -135,7 +136,7 @@ pub async fn waiting_about(
             let address = shown_on(network, program).unwrap_or_default();
             let path = format!("address/{address}/txs/mempool");
             let page = rpc.page(LARGE_BYTES_MAX, endpoint, &path).await?;
-            let page = page.ok_or_else(|| RpcError::NotAnAnswer("it knows no addresses".into()))?;
+            let page = page.ok_or_else(no_addresses)?;
             let all: Vec<Named> = json_of(&page)?;
             read(all.iter().map(|it| name(&it.txid)).collect())
         }
@@ -173,6 +174,47 @@ pub async fn waiting_senders(
         return Ok(None);
     };
     Ok(Some(read(told.sent(network.mode))?.senders))
+}
+
+/// What can be spent of what lies on these, one after the other.
+pub async fn unspent(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    network: &Network,
+    programs: &[KeyProgram],
+) -> Result<Vec<Unspent>, RpcError> {
+    let mut unspent = Vec::new();
+    for program in programs {
+        let address = shown_on(network, program).unwrap_or_default();
+        let path = format!("address/{address}/utxo");
+        let page = rpc.page(LARGE_BYTES_MAX, endpoint, &path).await?;
+        let page = page.ok_or_else(no_addresses)?;
+        unspent.extend(read(told(program, &page))?);
+    }
+    Ok(unspent)
+}
+
+/// Sats per 1,000 virtual bytes that bring a transaction into a block soon; none where the provider does not say.
+pub async fn fee_rate(rpc: &RpcClient, endpoint: &Endpoint) -> Result<Option<u64>, RpcError> {
+    match rpc.page(SMALL_BYTES_MAX, endpoint, "fee-estimates").await? {
+        Some(page) => read(estimated_for(FEE_BLOCKS, &page)),
+        None => Ok(None),
+    }
+}
+
+/// The bytes of a transaction; none where the provider has no such.
+pub async fn bytes_of(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    hash: &[u8; 32],
+) -> Result<Option<Vec<u8>>, RpcError> {
+    let path = format!("tx/{}/raw", hex::encode(hash));
+    let page = rpc.page(LARGE_BYTES_MAX, endpoint, &path).await?;
+    Ok(page.map(|page| page.to_vec()))
+}
+
+fn no_addresses() -> RpcError {
+    RpcError::NotAnAnswer("it knows no addresses".to_owned())
 }
 
 async fn transaction(

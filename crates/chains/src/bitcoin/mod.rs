@@ -10,8 +10,10 @@ pub mod decode_error;
 mod esplora;
 pub mod esplora_answers;
 pub mod header;
+pub mod psbt;
 pub mod script;
 pub mod transaction;
+pub mod unspent;
 pub mod waiting_about;
 
 pub use account::BitcoinAccount;

@@ -13,12 +13,14 @@ use crate::bitcoin::client;
 use crate::bitcoin::header::{BlockHeader, BlockName};
 use crate::bitcoin::transaction::{SentTransaction, Transaction};
 use crate::block_hash::BlockHash;
+use crate::evm::balances::Balance;
 use crate::evm::blocks::Header;
 use crate::evm::decode::{Receipt, Transfer};
 use crate::evm::logs::{Log, LoggedTransfer};
 use crate::rpc::{Endpoint, RpcClient, RpcError};
 
 pub use crate::bitcoin::transaction::Outpoint as Spend;
+pub use crate::bitcoin::unspent::Unspent;
 pub use crate::bitcoin::waiting_about::WaitingAbout;
 
 /// A block has thousands of outputs, all of which are looked at.
@@ -236,4 +238,27 @@ pub(super) async fn waiting(
         }
     };
     Ok(waiting.filter(|it| !it.is_coinbase).map(moved))
+}
+
+/// What lies on each of these addresses, in their order.
+pub(super) async fn balances(
+    rpc: &RpcClient,
+    endpoint: &Endpoint,
+    network: &Network,
+    addresses: &[[u8; 20]],
+) -> Result<Vec<Balance>, RpcError> {
+    let unspent = client::unspent(rpc, endpoint, network, addresses).await?;
+    let mut sums: BTreeMap<[u8; 20], u128> = BTreeMap::new();
+    for it in unspent {
+        *sums.entry(it.program).or_default() += u128::from(it.sats);
+    }
+    let balance = |address: &[u8; 20]| {
+        Some(Balance {
+            address: *address,
+            asset: coin(network)?,
+            contract: None,
+            units: Units(*sums.get(address)?),
+        })
+    };
+    Ok(addresses.iter().filter_map(balance).collect())
 }

@@ -66,8 +66,20 @@ impl RpcClient {
         method: &str,
         params: &Value,
     ) -> Result<Box<RawValue>, RpcError> {
+        let limits = (bytes_max, self.deadline);
+        self.call_within(limits, endpoint, method, params).await
+    }
+
+    /// And with another deadline, for a question over which a node thinks for long.
+    pub async fn call_within(
+        &self,
+        limits: (usize, Duration),
+        endpoint: &Endpoint,
+        method: &str,
+        params: &Value,
+    ) -> Result<Box<RawValue>, RpcError> {
         endpoint.pace.turn().await;
-        let answer = self.ask(bytes_max, endpoint, method, params).await;
+        let answer = self.ask(limits, endpoint, method, params).await;
         match &answer {
             Err(RpcError::TooOften { .. }) => endpoint.pace.was_too_often(),
             // Of logs it says so, too, that one answer would have too many.
@@ -82,7 +94,7 @@ impl RpcClient {
 
     async fn ask(
         &self,
-        bytes_max: usize,
+        limits: (usize, Duration),
         endpoint: &Endpoint,
         method: &str,
         params: &Value,
@@ -92,7 +104,7 @@ impl RpcClient {
         let mut request = Request::new(Full::new(Bytes::from(body.to_string())));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = endpoint.uri.clone();
-        let Answer { status, body, wait } = self.exchange(bytes_max, endpoint, request).await?;
+        let Answer { status, body, wait } = self.exchange(limits, endpoint, request).await?;
         match (status, envelope::open(id, &body)) {
             // Some servers say with the status, too, that they refuse.
             (_, Err(RpcError::Refused { code, message })) => Err(RpcError::Refused {
@@ -120,7 +132,8 @@ impl RpcClient {
         let mut request = Request::new(Full::default());
         let odd = |_| RpcError::Unreachable("its address has no pages below it".to_owned());
         *request.uri_mut() = endpoint.page(path).map_err(odd)?;
-        let Answer { status, body, wait } = self.exchange(bytes_max, endpoint, request).await?;
+        let limits = (bytes_max, self.deadline);
+        let Answer { status, body, wait } = self.exchange(limits, endpoint, request).await?;
         match status {
             200 => {
                 endpoint.pace.went_well();
@@ -138,12 +151,12 @@ impl RpcClient {
     /// One request and its answer, both within the deadline.
     async fn exchange(
         &self,
-        bytes_max: usize,
+        (bytes_max, deadline): (usize, Duration),
         endpoint: &Endpoint,
         request: Request<Full<Bytes>>,
     ) -> Result<Answer, RpcError> {
-        let answer = timeout(self.deadline, self.send(bytes_max, endpoint, request));
-        let late = |_| RpcError::Timeout(self.deadline);
+        let answer = timeout(deadline, self.send(bytes_max, endpoint, request));
+        let late = |_| RpcError::Timeout(deadline);
         answer.await.map_err(late)?
     }
 

@@ -18,10 +18,14 @@ pub(super) async fn waiting_transfers(
     chain: &Chain<'_>,
 ) -> Result<MempoolChanges, Fail> {
     let top = chain.top().and_then(|top| BlockHash::parse(&top.hash));
-    // What leaves a replaced block is gone first, and waits again from the next round on.
-    let (Some(mempool), Some(top), false) = (mempool, top, chain.replaces()) else {
+    let (Some(mempool), Some(top)) = (mempool, top) else {
         return Ok(MempoolChanges::default());
     };
+    if chain.replaces() {
+        // What leaves a replaced block is gone first, and waits again from the next round on.
+        mempool.blocks_were_replaced();
+        return Ok(MempoolChanges::default());
+    }
     watched_addresses::refresh(watch.engine, watch.net).await?;
     let awaited = awaited_addresses(watch).await?;
     mempool.look(watch.pool, &awaited).await;

@@ -7,11 +7,15 @@ use till_watch::EndpointSettings;
 
 use crate::failure::Failure;
 
-/// Where deposit addresses are contracts that anybody may empty.
-pub const FAMILIES: [Family; 2] = [Family::Evm, Family::Tron];
+/// Where deposit addresses are contracts that anybody may empty, or keys of the merchant's own wallet.
+pub const FAMILIES: [Family; 3] = [Family::Evm, Family::Tron, Family::Bitcoin];
 
 pub fn can_be_asked(network: &Network, mode: Mode) -> bool {
-    FAMILIES.contains(&network.family) && network.mode == mode && network.factory.is_some()
+    FAMILIES.contains(&network.family) && network.mode == mode && has_addresses(network)
+}
+
+pub fn has_addresses(network: &Network) -> bool {
+    network.factory.is_some() || network.family == Family::Bitcoin
 }
 
 /// A network that was named, under whichever of its names.
@@ -45,8 +49,8 @@ pub fn of_mode(id: &str, mode: Mode) -> Result<&'static Network, Failure> {
         let line = format!("{id} is not a network of {} mode", mode.as_str());
         return Err(Failure::new(line));
     }
-    match network.factory {
-        Some(_) => Ok(network),
-        None => Err(Failure::new(format!("{id} has no deposit addresses yet"))),
+    match has_addresses(network) {
+        true => Ok(network),
+        false => Err(Failure::new(format!("{id} has no deposit addresses yet"))),
     }
 }

@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use clap::Args;
 use till_chains::AddressError;
 use till_chains::rpc::{Endpoint, RpcClient};
-use till_core::asset::Registry;
+use till_core::asset::{Family, Registry};
 use till_core::id::{self, IdKind};
 use till_watch::{EndpointSettings, Holdings, Pool, Watching};
 
-use self::search::{Addresses, EMPTY_MAX, Extent, Failed, RecoveredAddress, Search};
+use self::search::{Addresses, Extent, Failed, RecoveredAddress, Search};
 use crate::commands::account::{Destination, destination};
 use crate::commands::deposit_networks;
 use crate::commands::key::Mode;
@@ -39,6 +39,9 @@ pub struct Recover {
     /// An endpoint to ask
     #[arg(long, value_name = "CAIP2=URL")]
     rpc: Vec<String>,
+    /// Bitcoin: a provider with the pages of Esplora to ask
+    #[arg(long, value_name = "CAIP2=URL")]
+    esplora: Vec<String>,
     /// Exactly so many numbers of each family
     #[arg(long, value_name = "N")]
     count: Option<u64>,
@@ -136,8 +139,10 @@ fn asked(
 ) -> Result<BTreeMap<String, EndpointSettings>, Failure> {
     let mode = recover.mode.of_assets();
     let mut endpoints = compose::provided(config)?;
-    for given in &recover.rpc {
-        let (network, endpoint) = endpoint(given)?;
+    let nodes = recover.rpc.iter().map(|given| node(given));
+    let providers = recover.esplora.iter().map(|given| provider(given));
+    for given in nodes.chain(providers) {
+        let (network, endpoint) = given?;
         let network = deposit_networks::of_mode(network, mode)?;
         let none = || EndpointSettings {
             of: Vec::new(),
@@ -159,17 +164,39 @@ fn asked(
     Ok(endpoints)
 }
 
-/// Without repeating what was given: an address may hold a key.
-fn endpoint(given: &str) -> Result<(&str, Endpoint), Failure> {
-    let usage = |problem: &str| Failure::Usage(format!("--rpc: {problem}"));
-    let (network, url) = given
-        .split_once('=')
-        .ok_or_else(|| usage("write CAIP2=URL"))?;
-    if Registry::builtin().network(network).is_none() {
-        return Err(usage("what is before = is no network of this version"));
-    }
-    let endpoint = Endpoint::parse(url).map_err(|error| usage(&error.to_string()))?;
+fn node(given: &str) -> Result<(&str, Endpoint), Failure> {
+    let (network, url) = network_and_url("--rpc", given)?;
+    let endpoint = Endpoint::parse(url);
+    let endpoint = endpoint.map_err(|error| usage("--rpc", &error.to_string()))?;
     Ok((network, endpoint))
+}
+
+fn provider(given: &str) -> Result<(&str, Endpoint), Failure> {
+    let (network, url) = network_and_url("--esplora", given)?;
+    let family = Registry::builtin().network(network).map(|it| it.family);
+    if family != Some(Family::Bitcoin) {
+        return Err(usage("--esplora", "only Bitcoin is asked so; give --rpc"));
+    }
+    let endpoint = Endpoint::parse_esplora(url);
+    let endpoint = endpoint.map_err(|error| usage("--esplora", &error.to_string()))?;
+    Ok((network, endpoint))
+}
+
+/// Without repeating what was given: an address may hold a key.
+fn network_and_url<'g>(flag: &str, given: &'g str) -> Result<(&'g str, &'g str), Failure> {
+    let parts = given.split_once('=');
+    let (network, url) = parts.ok_or_else(|| usage(flag, "write CAIP2=URL"))?;
+    match Registry::builtin().network(network) {
+        Some(_) => Ok((network, url)),
+        None => Err(usage(
+            flag,
+            "what is before = is no network of this version",
+        )),
+    }
+}
+
+fn usage(flag: &str, problem: &str) -> Failure {
+    Failure::Usage(format!("{flag}: {problem}"))
 }
 
 fn of_family<'r>(
@@ -184,12 +211,12 @@ fn of_family<'r>(
 fn how_far(addresses: &Addresses<'_>, asking: &[Holdings<'_>], search: &Search) -> String {
     let family = addresses.family().namespace();
     let last = search.looked_to.saturating_sub(1);
-    match (asking.is_empty(), asking.iter().any(Holdings::answers_many)) {
-        (false, true) => format!(
-            "{family}: looked up to number {last}, {EMPTY_MAX} or more beyond the last on which something lies; \
+    match (asking.is_empty(), addresses.empty_max(asking)) {
+        (false, Some(empty_max)) => format!(
+            "{family}: looked up to number {last}, {empty_max} or more beyond the last on which something lies; \
              --count looks at more"
         ),
-        (false, false) => format!(
+        (false, None) => format!(
             "{family}: looked up to number {last} only, for its nodes are asked for one balance at a time; --count looks at more"
         ),
         (true, _) => format!(

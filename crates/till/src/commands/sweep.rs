@@ -1,11 +1,13 @@
 //! `till sweep`: what lies on an account's deposit addresses, and unsigned transactions that empty them. The server never
 //! has a key; whoever has any wallet may send these, and what lies there can only go to the merchant's destination.
 
+mod psbt;
 mod unsigned;
 
 use std::collections::BTreeMap;
 
 use clap::Args;
+use serde::Serialize;
 use till_chains::rpc::RpcClient;
 use till_core::asset::{Family, Registry};
 use till_core::money;
@@ -13,6 +15,7 @@ use till_core::scope::Scope;
 use till_store::destinations::Numbered;
 use till_watch::{EndpointSettings, Holdings, Pool, Watching};
 
+use self::psbt::{Signing, UnsignedPsbt, fee_rate, fingerprint};
 use self::unsigned::{Account, AddressHoldings, Sweepable, Unsigned, of_network};
 use crate::commands::deposit_networks::{self, FAMILIES};
 use crate::commands::key::Mode;
@@ -39,6 +42,12 @@ pub struct Sweep {
     /// Leave what is less, in the asset's own units
     #[arg(long, value_name = "AMOUNT")]
     min: Option<String>,
+    /// Bitcoin: what to pay, in sats per virtual byte; asked of the endpoints by default
+    #[arg(long, value_name = "RATE", value_parser = fee_rate)]
+    fee_rate: Option<u64>,
+    /// Bitcoin: the fingerprint of the wallet's master key, for wallets that look for it
+    #[arg(long, value_name = "DIGITS", value_parser = fingerprint)]
+    fingerprint: Option<[u8; 4]>,
     /// Print one JSON array instead of text
     #[arg(long)]
     json: bool,
@@ -61,8 +70,12 @@ pub async fn run(config: &Config, sweep: &Sweep) -> Result<(), Failure> {
             min,
         };
         let mut holdings = Holdings::new(pool);
-        match of_network(&mut holdings, &account).await {
-            Ok(found) => swept.found.add(found),
+        let signing = Signing {
+            fee_rate: sweep.fee_rate,
+            fingerprint: sweep.fingerprint,
+        };
+        match swept.look(&mut holdings, &account, signing).await {
+            Ok(()) => {}
             Err(why) => swept.failed.push(why),
         }
         swept.remarks.extend(holdings.into_remarks());
@@ -74,19 +87,45 @@ pub async fn run(config: &Config, sweep: &Sweep) -> Result<(), Failure> {
 #[derive(Default)]
 struct Swept {
     found: Sweepable,
+    psbts: Vec<UnsignedPsbt>,
     remarks: Vec<String>,
     /// Of which networks nothing is known, and why.
     failed: Vec<String>,
 }
 
+/// What a network's transactions are like.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Unsent<'s> {
+    Call(&'s Unsigned),
+    Psbt(&'s UnsignedPsbt),
+}
+
 impl Swept {
+    async fn look(
+        &mut self,
+        holdings: &mut Holdings<'_>,
+        account: &Account<'_>,
+        signing: Signing,
+    ) -> Result<(), String> {
+        if holdings.network().family == Family::Bitcoin {
+            let (psbts, is_less_left) = psbt::of_network(holdings, account, signing).await?;
+            self.psbts.extend(psbts);
+            self.found.is_less_left |= is_less_left;
+            return Ok(());
+        }
+        self.found.add(of_network(holdings, account).await?);
+        Ok(())
+    }
+
     /// What was found is told though a network failed, which then is the end, in one line.
     fn tell(self, json: bool) -> Result<(), Failure> {
-        let transactions = &self.found.transactions;
-        if self.failed.is_empty() || !transactions.is_empty() {
+        let calls = self.found.transactions.iter().map(Unsent::Call);
+        let all: Vec<Unsent<'_>> = calls.chain(self.psbts.iter().map(Unsent::Psbt)).collect();
+        if self.failed.is_empty() || !all.is_empty() {
             match json {
-                true => output::print_json(transactions)?,
-                false => output::print(&text(&self.found))?,
+                true => output::print_json(&all)?,
+                false => output::print(&text(&self.found, &self.psbts))?,
             }
         }
         if self.failed.is_empty() {
@@ -115,7 +154,7 @@ async fn numbered(
     db.close().await;
     match all.values().all(Vec::is_empty) {
         true => Err(Failure::new(format!(
-            "{} has no EVM or TRON destination in this mode",
+            "{} has no destination in this mode whose addresses can be emptied",
             scope.account
         ))),
         false => Ok(all),
@@ -136,8 +175,7 @@ fn wanted(
         network.is_some_and(|network| deposit_networks::can_be_asked(network, mode))
     });
     if endpoints.is_empty() {
-        let line =
-            "no EVM or TRON network of this mode has an endpoint: name one in networks.<CAIP2>.rpc";
+        let line = "no network of this mode that can be asked has an endpoint: name one in networks.<CAIP2>.rpc";
         return Err(Failure::new(line));
     }
     endpoints.retain(|id, _| named.is_empty() || named.contains(&&**id));
@@ -154,12 +192,12 @@ fn least(text: &str) -> Result<&str, Failure> {
     }
 }
 
-fn text(found: &Sweepable) -> String {
+fn text(found: &Sweepable, psbts: &[UnsignedPsbt]) -> String {
     let Sweepable {
         transactions,
         is_less_left,
     } = found;
-    if transactions.is_empty() {
+    if transactions.is_empty() && psbts.is_empty() {
         let line = match is_less_left {
             true => "what lies on this account's addresses is less than --min\n",
             false => "nothing lies on this account's addresses\n",
@@ -194,5 +232,21 @@ fn text(found: &Sweepable) -> String {
         }
         text += &format!("on {network}, send to {to} with gas {gas}, value 0 and data\n{data}\n\n");
     }
-    text
+    text + &psbts.iter().map(psbt_text).collect::<String>()
+}
+
+fn psbt_text(of: &UnsignedPsbt) -> String {
+    let lying = of.inputs.iter();
+    let lying = lying.map(|it| format!("{}  {} {}\n", it.address, it.amount, it.asset));
+    let UnsignedPsbt {
+        network,
+        psbt,
+        fee_rate,
+        summary,
+        ..
+    } = of;
+    format!(
+        "{}on {network}, {summary}, {fee_rate} a virtual byte; have the wallet of the key sign\n{psbt}\n\n",
+        lying.collect::<String>()
+    )
 }

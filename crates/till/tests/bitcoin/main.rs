@@ -17,3 +17,4 @@ mod paying;
 mod providers;
 mod replaced;
 mod restarted;
+mod sweeping;

@@ -13,6 +13,11 @@ const SCRIPT: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../scripts/regtest-node.cjs"
 );
+/// The same beside Bitcoin Core itself, without Esplora's pages.
+const CORE_SCRIPT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../scripts/regtest-core.cjs"
+);
 
 /// A signed transaction.
 pub struct Signed {
@@ -31,8 +36,12 @@ pub struct Node {
 impl Node {
     /// None where there is no program to run.
     pub fn start() -> Option<Node> {
+        let program = match std::env::var("TILL_TEST_BITCOIND") {
+            Ok(bitcoind) => [CORE_SCRIPT.to_owned(), bitcoind],
+            Err(_) => [SCRIPT.to_owned(), folder()?],
+        };
         let mut child = Command::new("node")
-            .args([SCRIPT, &*folder()?])
+            .args(program)
             .env("NODE_BACKEND", "js")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -50,6 +59,15 @@ impl Node {
             url: format!("http://{place}"),
             second_url: format!("http://{second}"),
         })
+    }
+
+    /// The same where there must be Esplora's pages: Bitcoin Core has none.
+    pub fn start_with_pages() -> Option<Node> {
+        if std::env::var("TILL_TEST_BITCOIND").is_ok() {
+            eprintln!("skipped: Bitcoin Core has no pages of Esplora");
+            return None;
+        }
+        Node::start()
     }
 
     /// Where Esplora's pages about the same chain are.
@@ -81,6 +99,13 @@ impl Node {
             hash: text(&made, "/txid").to_owned(),
             hex: made["hex"].clone(),
         }
+    }
+
+    /// Hands in what somebody else has signed, and says under which hash.
+    #[track_caller]
+    pub fn send_digits(&self, digits: &str) -> String {
+        let hash = self.ask("sendrawtransaction", json!([digits]));
+        hash.as_str().expect("a hash").to_owned()
     }
 
     /// Hands it in: it waits for a block.
@@ -136,7 +161,8 @@ fn script(address: &str) -> String {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        self.child.kill().ok();
+        // It ends with its standard input, and ends what it has started.
+        drop(self.child.stdin.take());
         self.child.wait().ok();
     }
 }

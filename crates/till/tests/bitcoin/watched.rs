@@ -41,14 +41,14 @@ impl Watched {
 
     /// Asks no node, but one provider about it.
     pub fn open_at_provider() -> Option<Watched> {
-        let node = Node::start()?;
+        let node = Node::start_with_pages()?;
         let lines = format!("esplora = [{:?}]\n", node.provider_url());
         Some(Watched::of(node, &lines, ""))
     }
 
     /// Asks two providers, which must agree and of which the second may lie.
     pub fn open_at_providers() -> Option<Watched> {
-        let node = Node::start()?;
+        let node = Node::start_with_pages()?;
         let (one, two) = (node.provider_url(), node.second_provider_url());
         Some(Watched::of(
             node,
@@ -59,7 +59,7 @@ impl Watched {
 
     /// Reads the node, and asks a provider that must agree with it and may lie.
     pub fn open_beside_provider() -> Option<Watched> {
-        let node = Node::start()?;
+        let node = Node::start_with_pages()?;
         let (one, two) = (node.url.clone(), node.second_provider_url());
         let lines = format!("rpc = [{one:?}]\nesplora = [{two:?}]\n");
         Some(Watched::of(node, &lines, ""))

@@ -192,3 +192,19 @@ fn an_address_that_only_looks_like_ours_is_not_shown() {
     assert!(mempool.changes(&block(9)).transfers.is_empty());
     assert!(mempool.unchecked().is_empty());
 }
+
+// An endpoint that has taken a block back is ahead of what was read: the payment in it waits there, and was told of too early.
+#[test]
+fn what_waits_is_told_again_once_blocks_were_replaced() {
+    let mut mempool = alone();
+    mempool.hear(&[(&[1], 9)]);
+    mempool.see(1, &[7], true);
+    assert_eq!(mempool.step(9), (of(&[1]), of(&[])));
+    assert_eq!(mempool.step(9), (of(&[]), of(&[])));
+    mempool.blocks_were_replaced();
+    // What a look begins with.
+    mempool.tells_again = std::mem::take(&mut mempool.were_replaced);
+    assert_eq!(mempool.step(9), (of(&[1]), of(&[])));
+    mempool.tells_again = std::mem::take(&mut mempool.were_replaced);
+    assert_eq!(mempool.step(9), (of(&[]), of(&[])));
+}

@@ -5,16 +5,22 @@ use std::ops::Range;
 
 use futures::future::join_all;
 use serde::Serialize;
-use till_chains::raw::raw;
 use till_chains::{AddressError, Derivation, derive};
 use till_core::asset::{Family, Mode, Network, Registry};
 use till_core::money;
 use till_watch::Holdings;
 
+use crate::commands::deposit_networks::has_addresses;
+
 /// Numbers that are listed whether something lies there or not, where nobody says how many.
 const LISTED: u64 = 100;
 /// So many numbers in a row on which nothing lies are the end: twice what a restore passes over at least.
-pub const EMPTY_MAX: u64 = 20_000;
+const EMPTY_MAX: u64 = 20_000;
+/// On Bitcoin, where no number is passed over and at most the gap limit is out at once. What lay there before and was spent leaves no trace at a
+/// node, so it is many times that limit.
+const EMPTY_MAX_BITCOIN: u64 = 1_000;
+/// The same where each address is a question of its own.
+const EMPTY_MAX_BY_ADDRESS: u64 = 100;
 /// Numbers at a time, so that memory does not grow with how far it is looked.
 const BATCH: u64 = 1_000;
 
@@ -55,10 +61,8 @@ impl Addresses<'_> {
         destination: &'a str,
     ) -> Option<Addresses<'a>> {
         let mut networks = Registry::builtin().networks().iter();
-        let network = networks.find(|it| {
-            let has_addresses = it.factory.is_some() || it.family == Family::Bitcoin;
-            it.family == family && it.mode == mode && has_addresses
-        })?;
+        let network =
+            networks.find(|it| it.family == family && it.mode == mode && has_addresses(it))?;
         Some(Addresses {
             network,
             account,
@@ -68,6 +72,17 @@ impl Addresses<'_> {
 
     pub fn family(&self) -> Family {
         self.network.family
+    }
+
+    /// How many numbers in a row on which nothing lies are the end; none where too few can be asked about.
+    pub fn empty_max(&self, asking: &[Holdings<'_>]) -> Option<u64> {
+        let at_once = asking.iter().any(Holdings::answers_many);
+        match (self.family(), at_once) {
+            (Family::Bitcoin, true) => Some(EMPTY_MAX_BITCOIN),
+            (Family::Bitcoin, false) if !asking.is_empty() => Some(EMPTY_MAX_BY_ADDRESS),
+            (Family::Evm | Family::Tron, true) => Some(EMPTY_MAX),
+            _ => None,
+        }
     }
 
     /// One of them; an error where the destination is none.
@@ -124,7 +139,7 @@ impl Search {
         failed: &mut Failed,
     ) -> Result<Search, AddressError> {
         let mut search = Search::default();
-        while let Some(numbers) = search.next(extent, asking) {
+        while let Some(numbers) = search.next(extent, addresses.empty_max(asking)) {
             let is_listed = numbers.start < LISTED || extent != Extent::All;
             search.looked_to = numbers.end;
             let mut batch = addresses.of(numbers)?;
@@ -142,20 +157,23 @@ impl Search {
         self.lying_to = lying.map_or(self.lying_to, |it| it.number + 1);
     }
 
-    fn next(&self, extent: Extent, asking: &[Holdings<'_>]) -> Option<Range<u64>> {
+    fn next(&self, extent: Extent, empty_max: Option<u64>) -> Option<Range<u64>> {
         let from = self.looked_to;
-        let to = match extent {
-            Extent::First(count) => count,
-            Extent::All if from < LISTED => LISTED,
-            Extent::All if asking.iter().any(Holdings::answers_many) => self.end(),
-            Extent::All => from,
+        let to = match (extent, empty_max) {
+            (Extent::First(count), _) => count,
+            (Extent::All, _) if from < LISTED => LISTED,
+            (Extent::All, Some(empty_max)) => self.end(empty_max),
+            (Extent::All, None) => from,
         };
         (from < to).then(|| from..to.min(from + BATCH))
     }
 
-    /// A restore passes over as many numbers as were used before, so it is looked on for as many.
-    fn end(&self) -> u64 {
-        self.lying_to + EMPTY_MAX.max(self.lying_to)
+    /// Where a restore passes over as many numbers as were used before, it is looked on for as many.
+    fn end(&self, empty_max: u64) -> u64 {
+        match empty_max {
+            EMPTY_MAX => self.lying_to + EMPTY_MAX.max(self.lying_to),
+            _ => self.lying_to + empty_max,
+        }
     }
 }
 
@@ -168,10 +186,13 @@ pub struct Failed {
 
 /// Writes what lies there beside the addresses. The networks are asked side by side.
 async fn look(asking: &mut Vec<Holdings<'_>>, batch: &mut [RecoveredAddress], failed: &mut Failed) {
-    let places = batch.iter().enumerate().filter_map(|(at, it)| {
-        let family = Family::from_namespace(it.family)?;
-        Some((raw(family, &it.address)?, at))
-    });
+    let Some(network) = asking.first() else {
+        return;
+    };
+    let places = batch
+        .iter()
+        .enumerate()
+        .filter_map(|(at, it)| Some((network.address_bytes(&it.address)?, at)));
     let places: BTreeMap<[u8; 20], usize> = places.collect();
     let addresses: Vec<[u8; 20]> = places.keys().copied().collect();
     let asked = asking.iter_mut().map(|it| it.balances(&addresses));
@@ -214,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_count_is_exactly_that_and_without_an_endpoint_the_first_are_listed() {
-        let next = |looked_to, extent| searched(looked_to, 0).next(extent, &[]);
+        let next = |looked_to, extent| searched(looked_to, 0).next(extent, None);
         assert_eq!(next(0, Extent::First(3)), Some(0..3));
         assert_eq!(next(0, Extent::First(0)), None);
         assert_eq!(next(2_000, Extent::First(2_500)), Some(2_000..2_500));
@@ -235,13 +256,25 @@ mod tests {
         }
         batch[1].is_agreed = true;
         search.note(&batch);
-        assert_eq!(search.end(), 2 + EMPTY_MAX);
+        assert_eq!(search.end(EMPTY_MAX), 2 + EMPTY_MAX);
     }
 
     #[test]
     fn the_end_is_a_run_of_numbers_as_long_as_a_restore_may_have_passed_over() {
-        assert_eq!(searched(100, 0).end(), 20_000);
-        assert_eq!(searched(11_000, 10_002).end(), 30_002);
-        assert_eq!(searched(60_000, 50_000).end(), 100_000);
+        let end = |looked_to, lying_to| searched(looked_to, lying_to).end(EMPTY_MAX);
+        assert_eq!(end(100, 0), 20_000);
+        assert_eq!(end(11_000, 10_002), 30_002);
+        assert_eq!(end(60_000, 50_000), 100_000);
+    }
+
+    #[test]
+    fn on_bitcoin_the_end_is_many_times_what_a_wallet_looks_ahead() {
+        let next = |looked_to, lying_to| {
+            searched(looked_to, lying_to).next(Extent::All, Some(EMPTY_MAX_BITCOIN))
+        };
+        assert_eq!(next(0, 0), Some(0..LISTED));
+        assert_eq!(next(LISTED, 0), Some(LISTED..1_000));
+        assert_eq!(next(1_000, 7), Some(1_000..1_007));
+        assert_eq!(next(1_007, 7), None);
     }
 }

@@ -9,7 +9,7 @@ use till_chains::observer::Balance;
 use till_chains::raw::{raw, shown};
 use till_chains::{DepositAddresses, salt};
 use till_core::asset::{Family, Network};
-use till_core::money;
+use till_core::money::{self, Units};
 use till_core::scope::Scope;
 use till_store::destinations::Numbered;
 use till_watch::Holdings;
@@ -143,22 +143,27 @@ async fn holdings(
 }
 
 fn is_worth_it(balance: &Balance, min: Option<&str>) -> bool {
+    is_worth(balance.units, balance.asset.decimals, min)
+}
+
+/// Whether so much of an asset with so many decimals is no less than was asked for.
+pub fn is_worth(lying: Units, decimals_of: u32, min: Option<&str>) -> bool {
     let Some(min) = min else {
         return true;
     };
     // In an asset with fewer decimals the figure is the next one up.
-    let decimals = balance.asset.decimals as usize;
+    let decimals = decimals_of as usize;
     let (whole, fraction) = min.split_once('.').unwrap_or((min, "0"));
     let (kept, cut) = fraction.split_at(decimals.min(fraction.len()));
     let kept = if kept.is_empty() { "0" } else { kept };
     let least = match decimals {
         0 => money::parse(whole, 0),
-        _ => money::parse(&format!("{whole}.{kept}"), balance.asset.decimals),
+        _ => money::parse(&format!("{whole}.{kept}"), decimals_of),
     };
     let is_rounded_up = cut.bytes().any(|digit| digit != b'0');
     least.is_ok_and(|least| match is_rounded_up {
-        true => balance.units > least,
-        false => balance.units >= least,
+        true => lying > least,
+        false => lying >= least,
     })
 }
 
