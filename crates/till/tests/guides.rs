@@ -103,6 +103,18 @@ impl Shop {
         stdin.write_all(script.as_bytes()).unwrap();
         Some(child)
     }
+
+    /// An invoice that was paid at once.
+    fn paid_invoice(&self, once: &str, metadata: &serde_json::Value) -> String {
+        let api = self.server.client(&self.secret_key);
+        let body = json!({ "amount": "25.00", "currency": "USD", "metadata": metadata });
+        let invoice = api.post("/v1/invoices", once, &body).unwrap().expect(201);
+        let id = text(&invoice, "/id").to_owned();
+        let pay = format!("/v1/test_helpers/invoices/{id}/simulate_payment");
+        let once = format!("{once}-payment");
+        api.post(&pay, &once, &json!({})).unwrap().expect(200);
+        id
+    }
 }
 
 #[test]
@@ -263,20 +275,12 @@ fn the_guide_s_receivers_take_what_till_listen_sends_and_refuse_what_it_did_not(
             &json!({ "id": "evt_1", "type": "invoice.paid" }),
         );
         assert_eq!(refused.unwrap().status, 400, "{language}");
-        let order = format!("order-{language}");
-        let body = json!({ "amount": "25.00", "currency": "USD", "metadata": { "order": order } });
-        let api = shop.server.client(&shop.secret_key);
-        let invoice = api.post("/v1/invoices", &order, &body).unwrap().expect(201);
-        let pay = format!(
-            "/v1/test_helpers/invoices/{}/simulate_payment",
-            text(&invoice, "/id")
-        );
-        let once = format!("{order}-payment");
-        api.post(&pay, &once, &json!({})).unwrap().expect(200);
         let lines = common::lines(out);
-        let said = lines
-            .recv_timeout(common::PATIENCE)
-            .expect("a line of the receiver");
-        assert_eq!(said, format!("deliver {order}"), "{language}");
+        let order = format!("order-{language}");
+        let paid = shop.paid_invoice(&order, &json!({ "order": order }));
+        let said = || lines.recv_timeout(common::PATIENCE).expect("a line");
+        assert_eq!(said(), format!("deliver {order}"), "{language}: {paid}");
+        let paid = shop.paid_invoice(&format!("{order}-unnamed"), &json!({}));
+        assert_eq!(said(), format!("deliver {paid}"), "{language}");
     }
 }
