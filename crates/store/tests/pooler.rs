@@ -2,7 +2,7 @@
 
 use futures::future::join_all;
 use till_store::testing::{TestDb, fresh, pooler_url};
-use till_store::{Dialect, Queries, StoreError};
+use till_store::{Db, DbConfig, Dialect, Queries, StoreError};
 
 mod common;
 
@@ -45,6 +45,21 @@ async fn every_unit_and_every_read_is_bounded_in_time_whatever_session_it_meets(
     assert_eq!(setting(&mut tx, "transaction_read_only").await, "off");
     assert_eq!(setting(&mut reader, "transaction_read_only").await, "on");
     drop((tx, reader));
+    test.remove().await;
+}
+
+#[tokio::test]
+async fn a_pooler_may_be_one_of_several_servers() {
+    let Some(test) = pooled().await else { return };
+    with_things(&test.db).await;
+    // The first is not there.
+    let url = test.config.url.replacen('@', "@127.0.0.1:1,", 1);
+    let db = Db::open(&DbConfig::new(url)).await.unwrap();
+    let mut tx = db.begin().await.unwrap();
+    put(&mut tx, &thing("a", 1)).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(ids(&db).await, ["a"]);
+    db.close().await;
     test.remove().await;
 }
 

@@ -146,6 +146,8 @@ impl Named {
 
     async fn ask(&self, options: &PgConnectOptions) -> Result<(), Unfit> {
         let asked = async {
+            // Poolers refuse what they cannot set for each session anew.
+            let options = options.clone().extra_float_digits(None);
             let mut conn = options.connect().await.map_err(Unfit::Failed)?;
             let sql = "SELECT pg_is_in_recovery(), current_setting('transaction_read_only') = 'on'";
             let row = conn.fetch_one(raw_sql(sql)).await.map_err(Unfit::Failed)?;
