@@ -15,7 +15,7 @@ fn main() {
     let root = Path::new("../../web/dist");
     println!("cargo:rerun-if-changed={}", root.display());
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo names it"));
-    for name in ["checkout", "dashboard"] {
+    for name in ["checkout", "dashboard", "button"] {
         embed(&root.join(name), &out, name);
     }
 }

@@ -1,10 +1,9 @@
-// Makes a payment link and serves the page with it. A page of yours is two files on any host: index.html, with your link in it, and till-button.js.
+// Makes a payment link and serves the page with it. A page of yours is one file on any host: index.html, with your link and the server's address in it.
 
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 
 const PORT = Number(process.env.PORT ?? 3000)
-const here = (path) => readFileSync(new URL(path, import.meta.url))
 
 const response = await fetch(`${process.env.TILL_URL}/v1/payment_links`, {
   method: 'POST',
@@ -18,11 +17,10 @@ const response = await fetch(`${process.env.TILL_URL}/v1/payment_links`, {
 const link = await response.json()
 if (!response.ok) throw new Error(link.error.message)
 
-const files = {
-  '/': ['text/html', here('index.html').toString().replace('PAYMENT_LINK', link.url)],
-  '/till-button.js': ['text/javascript', here('../../web/dist/button/till-button.js')],
-}
+const page = readFileSync(new URL('index.html', import.meta.url), 'utf8')
+  .replace(/TILL_URL(?=\/)/, process.env.TILL_URL)
+  .replace('PAYMENT_LINK', link.url)
 createServer((request, answer) => {
-  const [type, body] = files[request.url] ?? []
-  answer.writeHead(body ? 200 : 404, { 'content-type': `${type ?? 'text/plain'}; charset=utf-8` }).end(body)
+  const isThere = request.url === '/'
+  answer.writeHead(isThere ? 200 : 404, { 'content-type': `text/${isThere ? 'html' : 'plain'}; charset=utf-8` }).end(isThere ? page : undefined)
 }).listen(PORT, '127.0.0.1', () => console.log(`the shop is at http://127.0.0.1:${PORT}`))

@@ -20,6 +20,7 @@ pub fn routes() -> Router<Arc<Api>> {
         .route("/checkout/r/{token}", get(other))
         .route("/checkout/r/", get(other))
         .route("/checkout/assets/{name}", get(asset))
+        .route("/checkout/till-button.js", get(button))
 }
 
 /// Where the server puts what it knows of the page that was asked for.
@@ -69,6 +70,11 @@ async fn asset(
     request: HeaderMap,
 ) -> Answered {
     api.config.pages.checkout.asset(&name, &request)
+}
+
+/// The button that shops include from here.
+async fn button(State(api): State<Arc<Api>>, request: HeaderMap) -> Answered {
+    api.config.pages.button.shared("till-button.js", &request)
 }
 
 #[cfg(test)]

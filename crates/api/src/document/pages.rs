@@ -1,11 +1,12 @@
 //! The documentation the server carries with it, error pages included: every `doc_url` leads here.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::Router;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
+use bytes::Bytes;
 use http::{HeaderValue, header};
 use till_core::error::{Code, Refusal};
 
@@ -16,8 +17,8 @@ use crate::handler::{Answered, Api};
 /// Where the pages are.
 pub fn routes() -> Router<Arc<Api>> {
     Router::new()
+        .merge(reference_routes())
         .route("/", get(home))
-        .route("/openapi.json", get(openapi))
         .route("/llms.txt", get(llms))
         .route("/docs", get(docs_index))
         .route("/docs.md", get(docs_index_markdown))
@@ -26,6 +27,44 @@ pub fn routes() -> Router<Arc<Api>> {
         .route("/docs/{*path}", get(docs_page))
 }
 
+/// The document and the page made of it, which are large: rendered when they are first asked for, and kept.
+fn reference_routes() -> Router<Arc<Api>> {
+    let (document, html, markdown) = (Kept::default(), Kept::default(), Kept::default());
+    Router::new()
+        .route(
+            "/openapi.json",
+            get(async move |State(api): State<Arc<Api>>| {
+                let text = document.or_render(|| own_document(&api));
+                plain("application/json", text)
+            }),
+        )
+        .route(
+            "/docs/api",
+            get(async move |State(api): State<Arc<Api>>| {
+                let text = html.or_render(|| reference(&api).html());
+                with_policy(text, WITH_SEARCH)
+            }),
+        )
+        .route(
+            "/docs/api.md",
+            get(async move |State(api): State<Arc<Api>>| {
+                let text = markdown.or_render(|| reference(&api).markdown());
+                plain(MARKDOWN, text)
+            }),
+        )
+}
+
+/// A text that is the same for as long as the server runs.
+#[derive(Clone, Default)]
+struct Kept(Arc<OnceLock<Bytes>>);
+
+impl Kept {
+    fn or_render(&self, render: impl FnOnce() -> String) -> Bytes {
+        self.0.get_or_init(|| render().into()).clone()
+    }
+}
+
+const MARKDOWN: &str = "text/markdown; charset=utf-8";
 const STRICT: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 );
@@ -39,6 +78,10 @@ fn html(page: &Page) -> Response {
         true => WITH_SEARCH,
         false => STRICT,
     };
+    with_policy(page.html().into(), policy)
+}
+
+fn with_policy(html: Bytes, policy: HeaderValue) -> Response {
     let headers = [
         (
             header::CONTENT_TYPE,
@@ -46,10 +89,10 @@ fn html(page: &Page) -> Response {
         ),
         (header::CONTENT_SECURITY_POLICY, policy),
     ];
-    (headers, page.html()).into_response()
+    (headers, html).into_response()
 }
 
-fn plain(kind: &'static str, text: impl Into<String>) -> Response {
+fn plain(kind: &'static str, text: impl Into<Bytes>) -> Response {
     ([(header::CONTENT_TYPE, kind)], text.into()).into_response()
 }
 
@@ -67,15 +110,18 @@ fn find(api: &Api, path: &str) -> Result<Page, Refusal> {
 }
 
 /// The document names the server that it is asked of.
-async fn openapi(State(api): State<Arc<Api>>) -> Response {
+fn own_document(api: &Api) -> String {
     let own = &api.engine.config.public_url;
-    let document = openapi_json().replacen(DEFAULT_ADDRESS, own, 1);
-    plain("application/json", document)
+    openapi_json().replacen(DEFAULT_ADDRESS, own, 1)
+}
+
+fn reference(api: &Api) -> Page {
+    docs::reference(&api.engine.config.public_url)
 }
 
 async fn llms(State(api): State<Arc<Api>>) -> Response {
     let text = docs::llms_txt(&api.engine.config.public_url);
-    plain("text/markdown; charset=utf-8", text)
+    plain(MARKDOWN, text)
 }
 
 async fn home(State(api): State<Arc<Api>>) -> Response {
@@ -88,14 +134,14 @@ async fn docs_index(State(api): State<Arc<Api>>) -> Answered {
 
 async fn docs_index_markdown(State(api): State<Arc<Api>>) -> Answered {
     let page = find(&api, "")?;
-    Ok(plain("text/markdown; charset=utf-8", page.markdown()))
+    Ok(plain(MARKDOWN, page.markdown()))
 }
 
 async fn docs_page(State(api): State<Arc<Api>>, Path(path): Path<String>) -> Answered {
     match path.strip_suffix(".md") {
         Some(path) => {
             let page = find(&api, path)?;
-            Ok(plain("text/markdown; charset=utf-8", page.markdown()))
+            Ok(plain(MARKDOWN, page.markdown()))
         }
         None => Ok(html(&find(&api, &path)?)),
     }
@@ -107,4 +153,22 @@ async fn docs_style() -> Response {
 
 async fn docs_search() -> Response {
     plain("text/javascript; charset=utf-8", docs::SEARCH_JS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_rendered_once() {
+        let (kept, mut rendered) = (Kept::default(), 0);
+        for _ in 0..3 {
+            let text = kept.or_render(|| {
+                rendered += 1;
+                "the reference".to_owned()
+            });
+            assert_eq!(text, "the reference");
+        }
+        assert_eq!(rendered, 1);
+    }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use axum::response::{IntoResponse as _, Response};
 use flate2::read::GzDecoder;
-use http::{HeaderMap, HeaderValue, header};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use sha2::{Digest as _, Sha256};
 use till_core::error::{Code, Refusal};
 
 use super::answers::Answered;
@@ -18,6 +19,8 @@ pub type Files = &'static [(&'static str, &'static [u8])];
 pub struct CarriedPages {
     pub checkout: Pages,
     pub dashboard: Pages,
+    /// What pages of others include: one script.
+    pub button: Pages,
 }
 
 /// The pages of one kind. A program that was built without them has none, and says so.
@@ -37,11 +40,15 @@ const POLICY: HeaderValue = HeaderValue::from_static(
      trusted-types 'none'",
 );
 
+const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName =
+    HeaderName::from_static("cross-origin-resource-policy");
 const HTML: &str = "text/html; charset=utf-8";
 /// Asked for again each time: it names the files of this version.
 const FRESH: &str = "no-cache";
 /// Its name holds the hash of its content.
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
+/// Its name stays the same when this program is upgraded, so that browsers ask again after a day.
+const FOR_A_DAY: &str = "public, max-age=86400";
 const MISSING: &str =
     "This server was built without its web pages: run `make web`, then build it again.\n";
 
@@ -77,19 +84,32 @@ impl Pages {
         let packed = self
             .find(&format!("assets/{name}"))
             .ok_or_else(|| Refusal::of(Code::RouteNotFound))?;
-        let kind = match name.rsplit('.').next() {
-            Some("js") => "text/javascript; charset=utf-8",
-            Some("css") => "text/css; charset=utf-8",
-            Some("svg") => "image/svg+xml",
-            _ => "application/octet-stream",
-        };
-        let mut headers = headers(kind, FOR_EVER);
-        headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
-        if !takes_gzip(request) {
-            return Ok((headers, unpack(packed)).into_response());
+        Ok(file(packed, headers_of_file(name, FOR_EVER), request))
+    }
+
+    /// A file that pages of any origin may include.
+    pub fn shared(&self, name: &str, request: &HeaderMap) -> Answered {
+        let packed = self
+            .find(name)
+            .ok_or_else(|| Refusal::of(Code::RouteNotFound))?;
+        let mut headers = headers_of_file(name, FOR_A_DAY);
+        headers.insert(
+            header::ACCESS_CONTROL_ALLOW_ORIGIN,
+            HeaderValue::from_static("*"),
+        );
+        headers.insert(
+            CROSS_ORIGIN_RESOURCE_POLICY,
+            HeaderValue::from_static("cross-origin"),
+        );
+        let tag = tag_of(packed);
+        let is_known = has_tag(request, &tag);
+        if let Ok(tag) = HeaderValue::try_from(tag) {
+            headers.insert(header::ETAG, tag);
         }
-        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-        Ok((headers, packed).into_response())
+        Ok(match is_known {
+            true => (StatusCode::NOT_MODIFIED, headers).into_response(),
+            false => file(packed, headers, request),
+        })
     }
 
     /// Every file as it was built.
@@ -97,6 +117,42 @@ impl Pages {
         let files = self.files.iter();
         files.map(|(name, packed)| (*name, unpack(packed)))
     }
+}
+
+fn headers_of_file(name: &str, cache: &'static str) -> HeaderMap {
+    let kind = match name.rsplit('.').next() {
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        _ => "application/octet-stream",
+    };
+    let mut headers = headers(kind, cache);
+    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    headers
+}
+
+/// The answer with a file in it, packed for who takes that.
+fn file(packed: &'static [u8], mut headers: HeaderMap, request: &HeaderMap) -> Response {
+    if !takes_gzip(request) {
+        return (headers, unpack(packed)).into_response();
+    }
+    headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    (headers, packed).into_response()
+}
+
+/// Weak, because it is the same for the packed and the unpacked file.
+fn tag_of(packed: &[u8]) -> String {
+    let hash = Sha256::digest(packed);
+    format!("W/\"{}\"", hex::encode(&hash[..16]))
+}
+
+/// Whether the browser has the file with this tag already.
+fn has_tag(request: &HeaderMap, tag: &str) -> bool {
+    let named = request.get_all(header::IF_NONE_MATCH).iter();
+    let named = named.filter_map(|value| value.to_str().ok());
+    named
+        .flat_map(|value| value.split(','))
+        .any(|value| value.trim() == tag)
 }
 
 fn unpack(packed: &[u8]) -> Vec<u8> {

@@ -13,13 +13,15 @@ const INDEX: &str =
     "<!doctype html><title>Till</title><!--status--><script src=\"../assets/a.js\"></script>";
 const SCRIPT: &str = "let said = 'by the page'";
 
-/// Pages as a build would make them, leaked because a program carries its own for ever.
+/// Leaked because a program carries its pages for ever.
+fn packed(text: &str) -> &'static [u8] {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap().leak()
+}
+
+/// Pages as a build would make them.
 fn pages() -> Pages {
-    let packed = |text: &str| -> &'static [u8] {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-        encoder.write_all(text.as_bytes()).unwrap();
-        encoder.finish().unwrap().leak()
-    };
     let files: Files = vec![
         ("assets/a.js", packed(SCRIPT)),
         ("index.html", packed(INDEX)),
@@ -28,10 +30,15 @@ fn pages() -> Pages {
     Pages::new(files)
 }
 
+fn button() -> Pages {
+    Pages::new(vec![("till-button.js", packed(SCRIPT))].leak())
+}
+
 fn with_pages() -> Setup {
     Setup {
         pages: CarriedPages {
             checkout: pages(),
+            button: button(),
             ..CarriedPages::default()
         },
         ..Setup::default()
@@ -106,6 +113,30 @@ on_every_engine! {
         }
     }
 
+    async fn any_page_may_include_the_button_and_browsers_keep_it_for_a_day(world: World) {
+        const BUTTON: &str = "/checkout/till-button.js";
+        let till = world.till_with(with_pages()).await;
+        let plain = get(&till, BUTTON).await;
+        assert_eq!((plain.status, words(&plain).as_str()), (200, SCRIPT));
+        let packed = till.call("GET", BUTTON).no_key().header("accept-encoding", "gzip").header("origin", "https://shop.example").send().await;
+        assert_eq!((packed.status, packed.header("content-encoding")), (200, Some("gzip")));
+        let tag = plain.header("etag").unwrap();
+        let again = till.call("GET", BUTTON).no_key().header("if-none-match", &format!("\"other\", {tag}")).send().await;
+        assert_eq!((again.status, again.body.len()), (304, 0));
+        for reply in [&plain, &packed, &again] {
+            assert_eq!(reply.header("content-type"), Some("text/javascript; charset=utf-8"));
+            assert_eq!(reply.header("access-control-allow-origin"), Some("*"));
+            assert_eq!(reply.header("cross-origin-resource-policy"), Some("cross-origin"));
+            assert_eq!(reply.header("x-content-type-options"), Some("nosniff"));
+            assert_eq!(reply.header("cache-control"), Some("public, max-age=86400"));
+            assert_eq!(reply.header("vary"), Some("accept-encoding"));
+            assert_eq!(reply.header("etag"), Some(tag));
+        }
+        let other = till.call("GET", BUTTON).no_key().header("if-none-match", "\"other\"").send().await;
+        assert_eq!(other.status, 200);
+        assert_eq!(get(&world.till().await, BUTTON).await.status, 404, "it was built without the button");
+    }
+
     async fn the_bare_address_says_what_this_is(world: World) {
         let till = world.till().await;
         let page = get(&till, "/").await;
@@ -139,6 +170,13 @@ on_every_engine! {
         for path in ["/docs/api", "/docs/api.md", "/llms.txt"] {
             let text = String::from_utf8(get(&till, path).await.body.clone()).unwrap();
             assert!(text.contains(&own), "{path}");
+        }
+        let other = world.till().await;
+        let theirs = format!("http://{}", other.server.address);
+        for path in ["/docs/api", "/docs/api.md", "/openapi.json"] {
+            assert_eq!(get(&till, path).await.body, get(&till, path).await.body, "{path}");
+            let text = words(&get(&other, path).await);
+            assert!(text.contains(&theirs) && !text.contains(&own), "{path}");
         }
         let script = get(&till, "/docs/search.js").await;
         assert_eq!((script.status, script.header("content-type")), (200, Some("text/javascript; charset=utf-8")));

@@ -44,14 +44,7 @@ pub fn find(path: &str, site: &Site<'_>) -> Option<Page> {
     let page = match path {
         "" => index(),
         "guides" => guides::index(),
-        "api" => {
-            let page = reference::page();
-            let body = page.body.replace(reference::SERVER, site.server_url);
-            Page {
-                body,
-                ..page.clone()
-            }
-        }
+        "api" => reference(site.server_url),
         "errors" => errors::all(),
         "webhooks" => webhooks::page(),
         "testing" => testing::page(site.screened),
@@ -62,6 +55,16 @@ pub fn find(path: &str, site: &Site<'_>) -> Option<Page> {
         },
     };
     Some(page)
+}
+
+/// The API reference, with the address of the server that it is served by.
+pub fn reference(server_url: &str) -> Page {
+    let page = reference::page();
+    let body = page.body.replace(reference::SERVER, server_url);
+    Page {
+        body,
+        ..page.clone()
+    }
 }
 
 /// What somebody who opens the server's bare address sees.
