@@ -311,6 +311,14 @@ export class EventsResource {
   list(params: EventsListParams = {}, options: RequestOptions = {}): Pages<Event> {
     return this.#client.pages({ method: 'GET', path: `/v1/events`, query: params }, options)
   }
+
+  /**
+   * Retrieve an event.
+   * As the list of events shows it.
+   */
+  retrieve(id: string, options: RequestOptions = {}): Promise<Event> {
+    return this.#client.request({ method: 'GET', path: `/v1/events/${segment(id)}` }, options)
+  }
 }
 
 export class WebhookDeliveriesResource {

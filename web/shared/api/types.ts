@@ -391,6 +391,26 @@ export type EmailRequest = {
   email: string
 }
 
+/** What a webhook delivers. */
+export type Event = {
+  id: string
+  object: "event"
+  type: "invoice.created" | "invoice.awaiting_payment" | "invoice.detected" | "invoice.paid" | "invoice.partially_paid" | "invoice.overpaid" | "invoice.paid_late" | "invoice.expired" | "invoice.under_review" | "invoice.cancelled" | "invoice.payment_reversed" | "invoice.wrong_asset" | "invoice.late_payment" | "invoice.review_resolved" | "refund.claimed" | "payment_link.created" | "payment_link.updated" | "payment_link.deactivated" | "subscription.created" | "subscription.invoice_created" | "subscription.renewed" | "subscription.past_due" | "subscription.paused" | "subscription.resumed" | "subscription.updated" | "subscription.cancelled"
+  livemode: boolean
+  created_at: string
+  invoice_id: string | null
+  data: {
+    object: Invoice | Refund | PaymentLink | Subscription
+    payment?: Payment
+    review?: {
+      decision: "accept" | "reject"
+      reason: string
+      via: "api" | "dashboard"
+    }
+    invoice?: Invoice
+  }
+}
+
 export type ExchangeEntry = {
   exchange: string
   name: string

@@ -161,7 +161,7 @@ impl Pairs {
 
     /// The limit ÷ the program, of each pair: how many times dearer the program's work is where both are speeds.
     pub fn costs(&self) -> Vec<Hundredths> {
-        self.each(|limit, program| Hundredths::of(limit, program))
+        self.each(Hundredths::of)
     }
 
     fn each(&self, ratio: impl Fn(u64, u64) -> Hundredths) -> Vec<Hundredths> {

@@ -322,6 +322,12 @@ class AsyncEventsResource:
             },
         )
 
+    async def retrieve(self, id: str, /) -> Event:
+        """Retrieve an event.
+        As the list of events shows it.
+        """
+        return await self._client.request(event, "GET", f"/v1/events/{segment(id)}")
+
 
 class AsyncWebhookDeliveriesResource:
     def __init__(self, client: AsyncRequests) -> None:

@@ -319,6 +319,12 @@ class EventsResource:
             },
         )
 
+    def retrieve(self, id: str, /) -> Event:
+        """Retrieve an event.
+        As the list of events shows it.
+        """
+        return self._client.request(event, "GET", f"/v1/events/{segment(id)}")
+
 
 class WebhookDeliveriesResource:
     def __init__(self, client: Requests) -> None:
