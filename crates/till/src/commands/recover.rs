@@ -39,7 +39,7 @@ pub struct Recover {
     /// An endpoint to ask
     #[arg(long, value_name = "CAIP2=URL")]
     rpc: Vec<String>,
-    /// Bitcoin: a provider with the pages of Esplora to ask
+    /// Bitcoin: an Esplora provider to ask
     #[arg(long, value_name = "CAIP2=URL")]
     esplora: Vec<String>,
     /// Exactly so many numbers of each family

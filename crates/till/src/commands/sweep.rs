@@ -42,10 +42,10 @@ pub struct Sweep {
     /// Leave what is less, in the asset's own units
     #[arg(long, value_name = "AMOUNT")]
     min: Option<String>,
-    /// Bitcoin: what to pay, in sats per virtual byte; asked of the endpoints by default
+    /// Bitcoin: sats per virtual byte (asked of endpoints)
     #[arg(long, value_name = "RATE", value_parser = fee_rate)]
     fee_rate: Option<u64>,
-    /// Bitcoin: the fingerprint of the wallet's master key, for wallets that look for it
+    /// Bitcoin: fingerprint of the wallet's master key
     #[arg(long, value_name = "DIGITS", value_parser = fingerprint)]
     fingerprint: Option<[u8; 4]>,
     /// Print one JSON array instead of text
