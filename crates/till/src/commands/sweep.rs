@@ -42,7 +42,7 @@ pub struct Sweep {
     /// Leave what is less, in the asset's own units
     #[arg(long, value_name = "AMOUNT")]
     min: Option<String>,
-    /// Bitcoin: sats per virtual byte (asked of endpoints)
+    /// Bitcoin: sats per virtual byte, else asked for
     #[arg(long, value_name = "RATE", value_parser = fee_rate)]
     fee_rate: Option<u64>,
     /// Bitcoin: fingerprint of the wallet's master key
