@@ -10,9 +10,12 @@ SEEDS ?= 200
 STEP := scripts/step
 # Where cargo puts what it builds.
 TARGET := $(or $(CARGO_TARGET_DIR),target)
+# The program as the tests build it: after them there is nothing to build. Alone it has fewer features of its libraries, and those
+# would be built a second time; check-alone sees that it compiles so, too.
+BUILD := $(CARGO) build -q --locked --workspace --lib --bins --tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check release dist setup web web-types sdk-types check-fmt check-clippy check-web check-tests check-pooler check-contracts check-openapi \
+.PHONY: help demo test check release dist setup web web-types sdk-types check-fmt check-clippy check-alone check-web check-tests check-pooler check-contracts check-openapi \
 	check-browser check-sdk check-examples check-manifests check-fuzz fuzz simulate bench bench-compare chaos soak openapi fmt deny mutants breaks test-bitcoin-core
 
 help: ## this list
@@ -33,6 +36,7 @@ test: ## everything CI runs
 	@$(STEP) "their types and tests" $(MAKE) --no-print-directory check-web
 	@$(STEP) "their budget" npm --prefix web run --silent budget
 	@$(STEP) "clippy" $(MAKE) --no-print-directory check-clippy
+	@$(STEP) "the program without what tests ask of its libraries" $(MAKE) --no-print-directory check-alone
 	@$(STEP) "tests on SQLite and PostgreSQL" $(MAKE) --no-print-directory check-tests
 	@$(STEP) "the decoders against spoiled answers" $(MAKE) --no-print-directory check-fuzz
 	@$(STEP) "tests on PostgreSQL through PgBouncer" $(MAKE) --no-print-directory check-pooler
@@ -100,7 +104,7 @@ check-web: web
 
 # Debian's Chromium, and the program that was built from all this.
 check-browser: web
-	@$(CARGO) build -q --locked -p till
+	@$(BUILD)
 	@TILL_REQUIRE_SMTP=1 TILL_REQUIRE_ANVIL=1 \
 		scripts/with-smtp scripts/with-anvil npm --prefix web run --silent browser
 
@@ -114,15 +118,15 @@ sdk-types: ## writes the libraries' types and calls from openapi.json
 	@node sdk/scripts/generate.mjs
 
 check-sdk: $(SDK_PACKAGES)
-	@$(CARGO) build -q --locked -p till
+	@$(BUILD)
 	@sdk/check
 
 check-examples: web
-	@$(CARGO) build -q --locked -p till
+	@$(BUILD)
 	@examples/check
 
 check-manifests:
-	@$(CARGO) build -q --locked -p till
+	@$(BUILD)
 	@scripts/check-manifests
 
 check-fmt:
@@ -130,6 +134,10 @@ check-fmt:
 
 check-clippy:
 	@$(CARGO) clippy -q --locked --workspace --all-targets -- -D warnings
+
+# As make demo and make release build it: without what only the tests ask of its libraries.
+check-alone:
+	@$(CARGO) check -q --locked -p till
 
 # The tidy test and the simulator's fixed seeds are among these. A machine without PostgreSQL, a mail
 # server or a test chain fails here instead of quietly testing half.
@@ -157,9 +165,10 @@ check-contracts:
 	@contracts/check
 
 check-openapi:
-	@$(CARGO) run -q --locked -p till -- openapi | diff -u openapi.json - \
+	@$(BUILD)
+	@$(TARGET)/debug/till openapi | diff -u openapi.json - \
 		|| { echo "openapi.json differs from the code: run make openapi" >&2; exit 1; }
-	@$(CARGO) run -q --locked -p till -- config --markdown | diff -u docs/configuration.md - \
+	@$(TARGET)/debug/till config --markdown | diff -u docs/configuration.md - \
 		|| { echo "docs/configuration.md differs from the code: run make openapi" >&2; exit 1; }
 
 fuzz: ## the decoders against spoiled answers, for longer: make fuzz TILL_FUZZ_SECONDS=600
