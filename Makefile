@@ -15,7 +15,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 BUILD := $(CARGO) build -q --locked --workspace --lib --bins --tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check release dist setup web web-types sdk-types check-fmt check-clippy check-alone check-web check-tests check-pooler check-contracts check-openapi \
+.PHONY: help demo test check release dist dist-arm64 setup web web-types sdk-types check-fmt check-clippy check-alone check-web check-tests check-pooler check-contracts check-openapi \
 	check-browser check-sdk check-examples check-manifests check-fuzz fuzz simulate bench bench-compare chaos soak openapi fmt deny mutants breaks test-bitcoin-core
 
 help: ## this list
@@ -61,19 +61,24 @@ release: ## the program for real use, with its pages, in target/dist
 	@scripts/split-debug $(TARGET)/release/till $(TARGET)/dist
 	@echo "$(TARGET)/dist/till is the program, $(TARGET)/dist/till.debug its debug information"
 
-# Linked against musl, so that it runs on every Linux of its architecture. Paths of this machine are left out of it, in what
-# rustc and the C compiler write: those of the clone, of cargo's folder, and of code that was generated below the target folder.
+# Linked against musl, so that it runs on every Linux of its architecture, and with the list of its crates inside, which
+# `cargo audit bin` and others read. Paths of this machine are left out of it, in what rustc and the C compiler write: those
+# of the clone, of cargo's folder, and of code that was generated below the target folder.
 DIST_TARGET ?= x86_64-unknown-linux-musl
+DIST := $(TARGET)/dist$(if $(filter aarch64-%,$(DIST_TARGET)),-arm64)
 DIST_PATHS := $(CURDIR)=. $(or $(CARGO_HOME),$(HOME)/.cargo)=cargo $(abspath $(TARGET))=target
 dist: ## a static program, a Debian package, a bill of materials and checksums, in target/dist
-	@scripts/setup dist
+	@DIST_TARGET=$(DIST_TARGET) scripts/setup dist
 	@$(MAKE) --no-print-directory web
 	@RUSTFLAGS="$(DIST_PATHS:%=--remap-path-prefix=%)" CFLAGS="$(DIST_PATHS:%=-ffile-prefix-map=%)" CARGO_INCREMENTAL=0 \
-		$(CARGO) build --release --locked -p till --target $(DIST_TARGET)
-	@scripts/split-debug $(TARGET)/$(DIST_TARGET)/release/till $(TARGET)/dist
-	@scripts/check-package "$$(scripts/package-deb $(TARGET)/dist/till $(TARGET)/dist)"
-	@scripts/sbom $(DIST_TARGET) > $(TARGET)/dist/till.cdx.json
-	@cd $(TARGET)/dist && sha256sum till till_*.deb till.cdx.json | tee SHA256SUMS
+		scripts/build-static $(DIST_TARGET)
+	@scripts/split-debug $(TARGET)/$(DIST_TARGET)/release/till $(DIST)
+	@scripts/check-package "$$(scripts/package-deb $(DIST)/till $(DIST))"
+	@scripts/sbom $(DIST_TARGET) > $(DIST)/till.cdx.json
+	@cd $(DIST) && sha256sum till till_*.deb till.cdx.json | tee SHA256SUMS
+
+dist-arm64: ## the same for 64-bit ARM, in target/dist-arm64, built and tried on this machine
+	@$(MAKE) --no-print-directory dist DIST_TARGET=aarch64-unknown-linux-musl
 
 setup: ## installs what building and testing need, if missing
 	@scripts/setup test

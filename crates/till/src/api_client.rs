@@ -113,12 +113,16 @@ impl ApiClient {
     /// The same for commands that exist in test mode only.
     pub fn of_test_mode(args: &ApiArgs) -> Result<ApiClient, Failure> {
         let client = ApiClient::new(args)?;
-        match KeyShape::parse(&client.key).map(|shape| shape.mode) {
-            Some(KeyMode::Test) => Ok(client),
-            _ => Err(Failure::Usage(
+        match client.is_of_test_mode() {
+            true => Ok(client),
+            false => Err(Failure::Usage(
                 "this command is for test mode: use a secret test key, till_test_sk_…".to_owned(),
             )),
         }
+    }
+
+    pub fn is_of_test_mode(&self) -> bool {
+        KeyShape::parse(&self.key).is_some_and(|shape| shape.mode == KeyMode::Test)
     }
 
     pub fn key(&self) -> &str {
@@ -139,6 +143,18 @@ impl ApiClient {
     pub async fn post(&self, path: &str, body: &Value) -> Result<Value, ApiError> {
         let body = self.call("POST", path, &[], Some(body)).await?;
         self.json(&body)
+    }
+
+    /// What an endpoint answers, as it is written.
+    pub async fn get_text(&self, path: &str, query: &[(&str, &str)]) -> Result<String, ApiError> {
+        let body = self.call("GET", path, query, None).await?;
+        Ok(String::from_utf8_lossy(&body).into_owned())
+    }
+
+    /// The same of a request that changes something.
+    pub async fn post_text(&self, path: &str, body: &Value) -> Result<String, ApiError> {
+        let body = self.call("POST", path, &[], Some(body)).await?;
+        Ok(String::from_utf8_lossy(&body).into_owned())
     }
 
     fn json(&self, body: &[u8]) -> Result<Value, ApiError> {

@@ -35,7 +35,7 @@ use self::review::ReviewCommand;
 use self::screening::ScreeningCommand;
 use self::settings::{Settings, given};
 use crate::commands::{
-    backup, check, config, listen, migrate, recover, restore, sweep, trigger, verify_signature,
+    backup, check, config, listen, mcp, migrate, recover, restore, sweep, trigger, verify_signature,
 };
 use crate::failure::Failure;
 use crate::output;
@@ -48,7 +48,7 @@ use crate::progress;
     version,
     disable_help_subcommand = true,
     // So many commands fit a screen only without air between them, and without a heading of their own.
-    help_template = "{about-with-newline}{usage-heading} {usage}   Example: till demo\n{subcommands}\nMore: completions, digest, events, journal, listen, live, logs, man, openapi,\n      operator, screening, trigger, user, verify-signature\n{options}"
+    help_template = "{about-with-newline}{usage-heading} {usage}   Example: till demo\n{subcommands}\nMore: completions, digest, events, journal, listen, live, logs, man, mcp,\n      openapi, operator, screening, trigger, user, verify-signature\n{options}"
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -173,6 +173,13 @@ enum Command {
     /// Follow what an account's log at the server says
     #[command(subcommand, hide = true, after_help = "Example: till logs tail")]
     Logs(LogsCommand),
+    /// Offer the API as tools to a language model (MCP)
+    #[command(
+        hide = true,
+        after_help = "It speaks on standard input and output, and is started by the program that\nuses it. With a live key it only reads.\n\n\
+                      Example: TILL_SECRET_KEY=till_test_sk_… till mcp"
+    )]
+    Mcp(mcp::Mcp),
     /// Make an event of test mode happen, by the calls that cause it
     #[command(hide = true, after_help = "Example: till trigger invoice.paid")]
     Trigger(trigger::Trigger),
@@ -282,6 +289,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Events(command) => command.run(&invocation),
         Command::Listen(asked) => developer::listen(&asked, &invocation),
         Command::Logs(command) => command.run(&invocation),
+        Command::Mcp(asked) => developer::mcp(&asked, &invocation),
         Command::Trigger(asked) => developer::trigger(&asked, &invocation),
         Command::VerifySignature(asked) => verify_signature::run(&asked),
         Command::Openapi => output::print(till_api::openapi_json()),
@@ -326,7 +334,7 @@ mod tests {
     #[test]
     fn every_help_fits_one_screen_and_shows_an_example() {
         let paths = paths(&Cli::command(), &[]);
-        assert_eq!(paths.len(), 65, "{paths:?}");
+        assert_eq!(paths.len(), 66, "{paths:?}");
         for mut path in paths {
             path.push("--help".to_owned());
             let help = Cli::try_parse_from(&path).unwrap_err().to_string();

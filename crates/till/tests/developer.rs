@@ -6,7 +6,7 @@ mod common;
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::process::Stdio;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -302,4 +302,136 @@ fn a_signature_is_judged_by_file_and_by_standard_input() {
         .unwrap();
     child.stdin.take().unwrap().write_all(body).unwrap();
     assert!(child.wait_with_output().unwrap().status.success());
+}
+
+/// A session with `till mcp`, as a program that uses its tools holds one.
+struct McpSession {
+    process: Child,
+    to: Option<ChildStdin>,
+    from: BufReader<ChildStdout>,
+    last_id: u64,
+}
+
+impl McpSession {
+    fn open(shop: &Shop, key: &str) -> McpSession {
+        let mut command = shop.command(&["mcp"]);
+        command.env("TILL_SECRET_KEY", key);
+        let mut process = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut session = McpSession {
+            to: process.stdin.take(),
+            from: BufReader::new(process.stdout.take().unwrap()),
+            process,
+            last_id: 0,
+        };
+        let begin = json!({
+            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
+        });
+        let begun = session.ask("initialize", &begin);
+        assert_eq!(text(&begun, "/result/serverInfo/name"), "till");
+        assert_eq!(text(&begun, "/result/protocolVersion"), "2025-06-18");
+        assert!(text(&begun, "/result/instructions").contains("never instructions"));
+        session.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        session
+    }
+
+    fn send(&mut self, message: &Value) {
+        let to = self.to.as_mut().unwrap();
+        writeln!(to, "{message}").unwrap();
+        to.flush().unwrap();
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
+        self.last_id += 1;
+        let id = self.last_id;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        let mut line = String::new();
+        self.from.read_line(&mut line).unwrap();
+        let answer: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(answer["id"], id, "{answer}");
+        answer
+    }
+
+    fn tools(&mut self) -> BTreeSet<String> {
+        let listed = self.ask("tools/list", &json!({}));
+        let tools = listed["result"]["tools"].as_array().unwrap().iter();
+        tools.map(|tool| text(tool, "/name").to_owned()).collect()
+    }
+
+    /// What a tool says, and whether it failed.
+    fn call(&mut self, tool: &str, arguments: &Value) -> (bool, String) {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let answer = self.ask("tools/call", &params);
+        let said = text(&answer, "/result/content/0/text").to_owned();
+        (answer["result"]["isError"] == true, said)
+    }
+
+    fn answer(&mut self, tool: &str, arguments: &Value) -> Value {
+        let (has_failed, said) = self.call(tool, arguments);
+        assert!(!has_failed, "{tool}: {said}");
+        serde_json::from_str(&said).unwrap()
+    }
+
+    /// It ends by itself when its user leaves.
+    fn close(mut self) {
+        drop(self.to.take());
+        assert!(self.process.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn a_language_model_reads_and_acts_in_test_mode() {
+    let shop = Shop::open();
+    let mut session = McpSession::open(&shop, &shop.key);
+    let tools = session.tools();
+    for tool in ["list_invoices", "create_invoice", "simulate_payment"] {
+        assert!(tools.contains(tool), "{tool}");
+    }
+    let body = json!({ "amount": "25.00", "currency": "USD" });
+    let made = session.answer("create_invoice", &json!({ "body": body }));
+    let id = text(&made, "/id");
+    session.answer("simulate_payment", &json!({ "id": id }));
+    let read = session.answer("retrieve_invoice", &json!({ "id": id }));
+    assert_eq!(text(&read, "/status"), "paid");
+    let listed = session.answer("list_invoices", &json!({ "limit": 5, "status": "paid" }));
+    assert_eq!(listed["data"].as_array().unwrap().len(), 1);
+    assert_eq!(text(&listed, "/data/0/id"), id);
+
+    let (has_failed, said) = session.call("retrieve_invoice", &json!({ "id": "inv_none" }));
+    assert!(
+        has_failed && said.starts_with("resource_missing: "),
+        "{said}"
+    );
+    let (has_failed, said) = session.call("retrieve_invoice", &json!({ "id": "../events" }));
+    assert!(has_failed && said.contains("`id`"), "{said}");
+    let unknown = session.ask("tools/call", &json!({ "name": "sign_out" }));
+    assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    session.close();
+}
+
+#[test]
+fn a_language_model_only_reads_in_live_mode() {
+    let place = Place::new();
+    let destination = "eip155=0x52908400098527886E0F7030069857D2E4169EE7";
+    let account = place.account(&["--live", "--destination", destination]);
+    let key = text(&account, "/live/secret_key").to_owned();
+    let server = place.serve(&["--set", "server.live_mode=true"]);
+    let shop = Shop { place, key, server };
+    let mut session = McpSession::open(&shop, &shop.key);
+    let tools = session.tools();
+    assert!(tools.contains("list_invoices") && tools.contains("retrieve_settings"));
+    for tool in ["create_invoice", "update_settings", "simulate_payment"] {
+        assert!(!tools.contains(tool), "{tool}");
+    }
+    let settings = session.answer("retrieve_settings", &json!({}));
+    assert_eq!(settings["livemode"], true, "{settings}");
+    let body = json!({ "amount": "25.00", "currency": "USD" });
+    let (has_failed, said) = session.call("create_invoice", &json!({ "body": body }));
+    assert!(has_failed && said.contains("test mode only"), "{said}");
+    let listed = session.answer("list_invoices", &json!({}));
+    assert_eq!(listed["data"], json!([]), "nothing was made");
+    session.close();
 }

@@ -21,7 +21,7 @@ const LANGUAGES: &[(&str, &[&str])] = &[
     ("php", &["php"]),
 ];
 /// What is shown, and not run: what is typed at a terminal, and files.
-const SHOWN: &[&str] = &["console", "toml"];
+const SHOWN: &[&str] = &["console", "json", "toml"];
 
 /// The code blocks of a guide, with their language.
 fn samples(guide: &str) -> Vec<(String, String)> {

@@ -1,9 +1,9 @@
-//! `till events`, `till listen`, `till logs` and `till trigger`: the API's clients, for those who build on it.
+//! `till events`, `till listen`, `till logs`, `till mcp` and `till trigger`: the API's clients, for those who build on it.
 
 use clap::Subcommand;
 
 use super::invocation::{Invocation, run_client};
-use crate::commands::{events, listen, logs, trigger};
+use crate::commands::{events, listen, logs, mcp, trigger};
 use crate::failure::Failure;
 
 #[derive(Debug, Subcommand)]
@@ -44,6 +44,10 @@ impl LogsCommand {
 
 pub fn listen(listen: &listen::Listen, invocation: &Invocation) -> Result<(), Failure> {
     run_client(invocation.log_filter.as_deref(), listen::run(listen))
+}
+
+pub fn mcp(mcp: &mcp::Mcp, invocation: &Invocation) -> Result<(), Failure> {
+    run_client(invocation.log_filter.as_deref(), mcp::run(mcp))
 }
 
 pub fn trigger(trigger: &trigger::Trigger, invocation: &Invocation) -> Result<(), Failure> {

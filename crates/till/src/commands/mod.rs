@@ -20,6 +20,7 @@ pub mod key_file;
 pub mod listen;
 pub mod live;
 pub mod logs;
+pub mod mcp;
 pub mod migrate;
 pub mod network;
 pub mod people;
