@@ -660,6 +660,8 @@ export const en = {
     noneText: 'Who subscribes to a plan, or pays in advance, is a customer. Single invoices need none.',
     since: 'Since',
     facts: 'Facts',
+    find: 'Name, e-mail address, id or metadata',
+    notYet: 'Not among the newest customers. “Older” looks further back.',
     noEmail: 'no address',
     emailHint: 'For reminders of renewals, and nothing else. It is stored encrypted.',
     credit: 'Prepaid credit',
