@@ -8,7 +8,8 @@ import { heading, look, person } from './visit.ts'
 
 const demo = spawn(TILL, ['demo', '--listen', '127.0.0.1:0'], { stdio: ['ignore', 'pipe', 'inherit'], env: { TILL_LOG: 'error' } })
 afterAll(() => void demo.kill())
-const dashboard = await new Promise<string>((found) => {
+const dashboard = await new Promise<string>((found, failed) => {
+  demo.on('error', failed)
   createInterface({ input: demo.stdout }).on('line', (line) => {
     const [, url] = /^\s*Dashboard\s+(\S+)/.exec(line) ?? []
     if (url) found(url)
@@ -28,5 +29,18 @@ test('the demo is signed in and has a month to show', async () => {
   await page.getByRole('button', { name: 'Older' }).click()
   await page.waitForURL(/cursor=/)
   await expect.poll(() => page.getByRole('row').count()).toBe(26)
+  await visitor.close()
+})
+
+test('a screen is fetched while the server says who is signed in', async () => {
+  const visitor = await person()
+  const { page } = visitor
+  const fetched = page.waitForRequest(/assets\/invoices-/)
+  await page.route('**/v1/dashboard/session', async (route) => {
+    await fetched
+    await route.continue()
+  })
+  await page.goto(`${dashboard}/test/invoices`)
+  await heading(page, 'Invoices').waitFor()
   await visitor.close()
 })
