@@ -72,7 +72,10 @@ function Periods({ it, zone, renewals, isWhole }: { it: Subscription; zone: stri
             <tr key={from}>
               {isWhole && <td class="num">{periods.length - at}</td>}
               <td>
-                <ZonedDay at={from} zone={zone} /> – <ZonedDay at={to} zone={zone} />
+                <span class="nowrap">
+                  <ZonedDay at={from} zone={zone} /> –
+                </span>{' '}
+                <ZonedDay at={to} zone={zone} />
               </td>
               <td class="r">
                 {by.map((invoice) =>

@@ -1,7 +1,7 @@
 // Moments in the time zone that a plan is billed in: a period ends there, wherever the reader is.
 
-const DAY = { day: 'numeric', month: 'long', year: 'numeric', numberingSystem: 'latn', calendar: 'gregory' } as const
-const MOMENT = { ...DAY, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
+const DAY = { day: 'numeric', month: 'short', year: 'numeric', numberingSystem: 'latn', calendar: 'gregory' } as const
+const MOMENT = { ...DAY, month: 'long', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
 
 /** In UTC where this browser does not know the zone. */
 function written(at: string, zone: string, form: Intl.DateTimeFormatOptions, locale: string): [text: string, zone: string] {
