@@ -4,7 +4,16 @@ import { defineConfig, type Plugin } from 'vite'
 import { finish, tables } from '../shared/build.ts'
 
 /** Small folders come together: small files alone compress badly. */
-const TOGETHER: Record<string, string> = { security: 'team', settings: 'team', audit: 'team', notices: 'team', application: 'operator' }
+const TOGETHER: Record<string, string> = {
+  security: 'team',
+  settings: 'team',
+  audit: 'team',
+  notices: 'team',
+  application: 'operator',
+  plans: 'subscriptions',
+  customers: 'subscriptions',
+  payments: 'reviews',
+}
 const together = (folder: string | undefined) => (folder === undefined ? null : (TOGETHER[folder] ?? folder))
 
 const TEXTS = fileURLToPath(new URL('src/texts/en.ts', import.meta.url))
