@@ -109,7 +109,7 @@ export const screens: Screen[] = [
     path: '/developers',
     load: () => import('./screens/developers/deliveries.tsx'),
     needs: 'read',
-    menu: { label: t.setup.developers, glyph: 'code', group: 'setup', key: 'd' },
+    menu: { label: t.setup.developers, glyph: 'code', group: 'setup', key: 'd', isTab: true },
   },
   { path: '/developers/keys', load: () => import('./screens/developers/keys.tsx'), needs: 'keys.read' },
   { path: '/developers/webhooks', load: () => import('./screens/developers/webhooks.tsx'), needs: 'read' },

@@ -62,8 +62,11 @@ test('deliveries by day: every day is there, failures are counted apart', () => 
   ])
 })
 
-test('what has not arrived: events whose last finished try failed, each once', () => {
+test('what has not arrived: events whose last finished try failed, each once, the oldest event first', () => {
   const tries: { id: string; event: string; status: 'pending' | 'succeeded' | 'failed' }[] = [
+    { id: '9', event: 'evt_a0', status: 'failed' },
+    { id: '8', event: 'evt_d', status: 'failed' },
+    { id: '7', event: 'evt_d', status: 'failed' },
     { id: '6', event: 'evt_c', status: 'pending' },
     { id: '5', event: 'evt_c', status: 'failed' },
     { id: '4', event: 'evt_b', status: 'succeeded' },
@@ -71,7 +74,7 @@ test('what has not arrived: events whose last finished try failed, each once', (
     { id: '2', event: 'evt_c', status: 'failed' },
     { id: '1', event: 'evt_a', status: 'pending' },
   ]
-  expect(notArrived(tries).map(({ id }) => id)).toEqual(['5'])
+  expect(notArrived(tries).map(({ id }) => id)).toEqual(['9', '5', '8'])
 })
 
 test('a countdown names its largest two units, and never runs below nothing', () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { paramOf } from '../src/api/problem.ts'
 import { placeOf } from '../src/screens/notices/places.ts'
 import { changed, percent, readPercent } from '../src/screens/settings/values.ts'
-import { enSetup } from '../src/texts/en-setup.ts'
+import { enSetup } from '../src/texts/en.ts'
 
 test('percent is written and read without rounding', () => {
   for (const [hundredths, text] of [

@@ -43,7 +43,8 @@ export interface Page<T> extends Data<List<T>> {
   isFiltered: boolean
 }
 
-const ROWS = 25
+/** On one page of a list. */
+export const ROWS = 25
 
 /** A page of a list. The address says which page, and which of `filters` are set. */
 export function useList<T>(path: string, filters: readonly string[] = [], fixed: Query = {}): Page<T> {

@@ -13,7 +13,7 @@ import { Interruptions } from '../shell/interruptions.tsx'
 import { Shell } from '../shell/shell.tsx'
 import { t } from '../texts/t.ts'
 import { Caught, Lazy } from './lazy.tsx'
-import { go, match, usePlace } from './router.ts'
+import { go, match, place, usePlace } from './router.ts'
 import { isDemo } from './server.ts'
 import { store } from './store.ts'
 
@@ -25,6 +25,9 @@ const begin = { load: () => import('../screens/enter/begin.tsx') }
 
 async function load(): Promise<void> {
   broken.set(null)
+  // The screen's file comes while the server says who is signed in.
+  const screen = screens.find(({ path }) => match(path, place().path) !== null)
+  screen?.load().catch(() => {})
   try {
     const session = await get<Session>('/dashboard/session', {}, { isEntering: true })
     setPendingCsrf(session.csrf_token)

@@ -37,7 +37,7 @@ export function DataList<T>({ page, columns, label, idOf, to, empty }: Props<T>)
   return (
     <Loaded of={page}>
       {({ data, next_cursor }) =>
-        data.length === 0 && !query.has('cursor') ? (
+        data.length === 0 && next_cursor === null && !query.has('cursor') ? (
           <section class="card">
             {page.isFiltered ? (
               <Empty

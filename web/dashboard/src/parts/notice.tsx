@@ -23,7 +23,7 @@ export function Notice({ tone, glyph = tone === 'ok' ? 'check' : 'alert', title,
     <div class={`note ${tone}`}>
       <Icon name={glyph} />
       <div class="says">
-        {title && <b>{title}</b>} {children}
+        {title && <b>{typeof title === 'string' && children ? t.common.sentence(title) : title}</b>} {children}
       </div>
       {action}
     </div>
@@ -33,7 +33,7 @@ export function Notice({ tone, glyph = tone === 'ok' ? 'check' : 'alert', title,
 /** A refusal with its remedy; read out when it appears. */
 export function Problem({ error, again }: { error: unknown; again?: (() => void) | undefined }) {
   const { title, remedy, requestId } = problem(error)
-  useEffect(() => announce(`${title} ${remedy ?? ''}`, 'assertive'), [title, remedy])
+  useEffect(() => announce(remedy === null ? title : `${t.common.sentence(title)} ${remedy}`, 'assertive'), [title, remedy])
   return (
     <Notice
       tone="bad"

@@ -1,5 +1,5 @@
 // The texts of the page's language for the screens where things are set up.
 
-import { enSetup } from './en-setup.ts'
+import { enSetup, type SetupTexts } from './en.ts'
 
-export const setup = enSetup
+export const setup: SetupTexts = enSetup

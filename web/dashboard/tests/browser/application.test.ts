@@ -12,7 +12,7 @@ test('an owner hands the application in, an operator turns it down, then approve
   const { page } = owner
   const to = (path: string) => `${server.origin}/dashboard/test${path}`
   await page.goto(`${server.origin}/dashboard/live/destinations`)
-  await page.getByText('This organisation is not in live mode yet', { exact: true }).waitFor()
+  await page.getByText('This organisation is not in live mode yet.', { exact: true }).waitFor()
   await page.goto(to('/application'))
   await heading(page, 'Live mode').waitFor()
   await page.getByLabel('Name of the business').fill('Northwind Books Ltd')
@@ -34,7 +34,7 @@ test('an owner hands the application in, an operator turns it down, then approve
   await page.goto(to('/operator'))
   await page.getByRole('row').filter({ hasText: 'Northwind' }).getByRole('link').click()
   await page.getByRole('button', { name: 'Approve' }).click()
-  await page.getByText('You belong to this organisation', { exact: true }).waitFor()
+  await page.getByText('You belong to this organisation.', { exact: true }).waitFor()
 
   const { link } = JSON.parse(await server.till('operator', 'create', '--email', 'operator@example.com', '--json')) as { link: string }
   const operator = await person()

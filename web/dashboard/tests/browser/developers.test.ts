@@ -67,7 +67,7 @@ test('the webhook address is set, what fails is shown, and sent again', { timeou
   await arrive(owner, { ...server, link })
   const { page } = owner
   await page.goto(`${server.origin}/dashboard/test/developers`)
-  await page.getByText('Nothing is sent', { exact: true }).waitFor()
+  await page.getByText('Nothing is sent.', { exact: true }).waitFor()
   await look(page, 'deliveries-none')
   await page.getByRole('link', { name: 'Webhook address' }).click()
   await page.getByLabel('Address of your server').fill('ftp://shop.example.com')

@@ -34,7 +34,7 @@ test('first run: the invitation, a passkey, Home; then out and in again with the
 test('a used invitation says so, and leads to signing in', async () => {
   const other = await person()
   await other.page.goto(server.link)
-  await other.page.getByText('This invitation does not work any more', { exact: true }).waitFor()
+  await other.page.getByText('This invitation does not work any more.', { exact: true }).waitFor()
   await other.page.getByRole('link', { name: 'Sign in' }).click()
   await heading(other.page, 'Sign in').waitFor()
   expectCalm(other.page)
@@ -66,7 +66,7 @@ test('Home shows what came in; live mode that is not there says so', async () =>
 
   // Live mode is asked for first: the page says so, and keeps its place.
   await page.getByRole('navigation', { name: 'Main' }).first().getByRole('link', { name: 'Live', exact: true }).click()
-  await page.getByText('This server takes test payments only', { exact: true }).waitFor()
+  await page.getByText('This server takes test payments only.', { exact: true }).waitFor()
   await owner.close()
 })
 

@@ -133,5 +133,5 @@ test('a viewer sees all of it and is offered nothing to do', async () => {
 test('an invoice that is not there says so', async () => {
   const { page } = await signedIn()
   await page.goto(`${server.origin}/dashboard/test/invoices/inv_nothing`)
-  await page.getByText('This is not here', { exact: true }).waitFor()
+  await page.getByText('This is not here.', { exact: true }).waitFor()
 })

@@ -84,7 +84,7 @@ test('a viewer reads the books, and not the signed days', async () => {
   // Live mode is not there: every screen says so, and keeps its head.
   for (const path of ['refunds', 'links', 'customers', 'plans', 'subscriptions', 'reconciliation', 'reconciliation/course']) {
     await page.goto(`${server.origin}/dashboard/live/${path}`)
-    await page.getByText('This server takes test payments only', { exact: true }).first().waitFor()
+    await page.getByText('This server takes test payments only.', { exact: true }).first().waitFor()
     await page.getByRole('heading', { level: 1 }).waitFor()
   }
   await look(page, 'reconciliation-live')

@@ -189,3 +189,22 @@ test('answers changed on their way: no address that is none, and nothing that ru
   await look(page, 'refund-forged')
   await owner.close()
 })
+
+test('a list that is too old to say anything holds the refund: why, and what to do about it', async () => {
+  const refund = await server.call<{ id: string; claim_token: string }>('POST', `/v1/invoices/${await overpaid()}/refunds`, {})
+  await server.call('POST', `/v1/refund_claims/${refund.claim_token}`, { network: 'eip155:84532', address: PAYEE })
+  const { link } = JSON.parse(await server.till('account', 'invite', '--account', server.account, '--email', 'sixth@example.com', '--json')) as { link: string }
+  const owner = await person()
+  await arrive(owner, { ...server, link })
+  const { page } = owner
+  await page.route(`**/v1/refunds/${refund.id}`, async (route) => {
+    const answer = await route.fetch()
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), status: 'in_review', review_reason: 'screening_unavailable' } })
+  })
+  await page.goto(`${server.origin}/dashboard/test/refunds/${refund.id}`)
+  await page.getByText('A list could not be asked about the address.').waitFor()
+  await page.getByText('make a new one once the list answers').waitFor()
+  expect(await page.getByRole('button', { name: 'Copy address' }).count()).toBe(0)
+  await look(page, 'refund-stale-list')
+  await owner.close()
+})

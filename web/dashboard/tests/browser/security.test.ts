@@ -89,7 +89,7 @@ test('a passkey is renamed, codes are set up, another browser is signed out', { 
   await dialog.getByText('It is your only one.').waitFor()
   await dialog.getByRole('button', { name: 'Remove' }).click()
   await page.getByRole('button', { name: 'Use passkey' }).click()
-  await page.getByText('You have no passkey', { exact: true }).waitFor()
+  await page.getByText('You have no passkey.', { exact: true }).waitFor()
   expectCalm(page)
   await owner.close()
 })

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { startTill } from './server.ts'
-import { arrive, expectCalm, heading, look, person } from './visit.ts'
+import { arrive, expectCalm, heading, look, type Person, person } from './visit.ts'
 
 const server = await startTill()
 
@@ -45,6 +45,7 @@ test('from an empty account to a subscription that ends with its period', { time
   await page.getByRole('button', { name: 'Begin the subscription' }).click()
   await page.getByText('The first invoice is not paid yet.').waitFor()
   await page.getByText('1 of 4', { exact: true }).waitFor()
+  await page.getByText('None so far.').waitFor()
   await look(page, 'subscription-incomplete')
 
   const id = new URL(page.url()).pathname.split('/').pop() ?? ''
@@ -53,6 +54,10 @@ test('from an empty account to a subscription that ends with its period', { time
   await page.reload()
   await page.getByText('Active').first().waitFor()
   await page.getByText('(Europe/Berlin)').first().waitFor()
+  const periods = page.getByRole('table', { name: 'Paid periods' })
+  await expect.poll(() => periods.getByRole('row').count()).toBe(2)
+  expect(await periods.getByRole('cell').first().innerText()).toBe('1')
+  expect(await periods.getByRole('link', { name: 'Invoice' }).getAttribute('href')).toContain(latest_invoice)
   await look(page, 'subscription-active')
 
   await page.getByRole('button', { name: 'Pause' }).click()
@@ -75,11 +80,17 @@ test('from an empty account to a subscription that ends with its period', { time
   await owner.close()
 })
 
-test('a top-up is made, and its credit appears by what arrived', async () => {
-  const customer = await server.call<{ id: string }>('POST', '/v1/customers', { name: 'Grace', metadata: { shelf: 'B12' } })
-  const { link } = JSON.parse(await server.till('account', 'invite', '--account', server.account, '--email', 'second@example.com', '--json')) as { link: string }
+/** One more owner, with a browser of their own. */
+async function signedIn(email: string): Promise<Person> {
+  const { link } = JSON.parse(await server.till('account', 'invite', '--account', server.account, '--email', email, '--json')) as { link: string }
   const owner = await person()
   await arrive(owner, { ...server, link })
+  return owner
+}
+
+test('a top-up is made, and its credit appears by what arrived', async () => {
+  const customer = await server.call<{ id: string }>('POST', '/v1/customers', { name: 'Grace', metadata: { shelf: 'B12' } })
+  const owner = await signedIn('second@example.com')
   const { page } = owner
   await page.goto(`${server.origin}/dashboard/test/customers/${customer.id}`)
   await heading(page, 'Grace').waitFor()
@@ -98,6 +109,15 @@ test('a top-up is made, and its credit appears by what arrived', async () => {
   await page.goto(`${server.origin}/dashboard/test/customers`)
   await page.getByText('Grace').waitFor()
   await look(page, 'customers')
+  await page.keyboard.press('/')
+  await page.keyboard.type('b12')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\?find=b12$/)
+  await expect.poll(() => page.getByRole('row').count()).toBe(2)
+  await page.getByText('Grace').waitFor()
+  await page.goto(`${server.origin}/dashboard/test/customers?find=nobody`)
+  await page.getByText('Nothing fits these filters').waitFor()
+  await look(page, 'customers-none')
 
   await page.goto(`${server.origin}/dashboard/test/plans`)
   await page.getByText('Book club').click()
@@ -108,6 +128,25 @@ test('a top-up is made, and its credit appears by what arrived', async () => {
   await page.goto(`${server.origin}/dashboard/test/plans`)
   await page.getByText('Archived').waitFor()
   await look(page, 'plans')
+  await owner.close()
+})
+
+test('a period that credit paid says so', async () => {
+  const owner = await signedIn('third@example.com')
+  const { page } = owner
+  const customer = await server.call<{ id: string }>('POST', '/v1/customers', { name: 'A customer whose name is a good deal longer than a telephone is wide' })
+  const topUp = await server.call<{ id: string }>('POST', `/v1/customers/${customer.id}/top_up`, { amount: '30.00', currency: 'USD' })
+  await server.pay(topUp.id)
+  const plan = await server.call<{ id: string }>('POST', '/v1/plans', { name: 'Weekly', amount: '5.00', currency: 'USD', interval: 'week' })
+  const made = await server.call<{ id: string }>('POST', '/v1/subscriptions', { customer: customer.id, plan: plan.id })
+  await page.goto(`${server.origin}/dashboard/test/subscriptions/${made.id}`)
+  await page.getByRole('table', { name: 'Paid periods' }).getByText('Prepaid credit').waitFor()
+  await page.goto(`${server.origin}/dashboard/test/subscriptions?customer=${customer.id}`)
+  await page.getByRole('table').waitFor()
+  await look(page, 'subscriptions-long-name')
+  // On a phone the whole name is there, whatever stands beside it.
+  await page.setViewportSize({ width: 360, height: 740 })
+  expect(await page.locator('td .cover').evaluate(({ parentElement: cell }) => (cell as HTMLElement).scrollWidth - (cell as HTMLElement).clientWidth)).toBeLessThanOrEqual(0)
   await owner.close()
 })
 

@@ -63,6 +63,18 @@ export async function arrive({ page }: Person, server: Server): Promise<void> {
 
 export const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name })
 
+/** What stands beyond the edge of the window and cannot be scrolled to: a card cuts it off without a scroll bar. */
+const cutOff = (page: Page) =>
+  page.evaluate(() => {
+    const scrolls = (element: Element | null): boolean => element !== null && (/auto|scroll/.test(getComputedStyle(element).overflowX) || scrolls(element.parentElement))
+    const edge = document.documentElement.clientWidth + 1
+    const isShown = (element: Element) => element.checkVisibility() && element.textContent?.trim() !== '' && !scrolls(element)
+    // Rows that a phone shows on two lines have nothing to scroll to.
+    const tables = [...document.querySelectorAll('main .scroll:has(> .list-table)')].filter((element) => element.scrollWidth > element.clientWidth + 1)
+    const beyond = [...document.querySelectorAll('main *')].filter((element) => element.getBoundingClientRect().right > edge && isShown(element))
+    return [...tables, ...beyond].map((element) => element.outerHTML.slice(0, 120))
+  })
+
 /** Pictures of a screen in both themes and widths, nothing cut off at 360 pixels, nothing that axe objects to. */
 export async function look(page: Page, name: string): Promise<void> {
   for (const theme of ['light', 'dark'] as const) {
@@ -74,6 +86,7 @@ export async function look(page: Page, name: string): Promise<void> {
       await page.setViewportSize(size)
       await page.evaluate(() => scrollTo(0, 0))
       expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), `${name} at ${width} px`).toBeLessThanOrEqual(0)
+      expect(await cutOff(page), `${name} at ${width} px`).toEqual([])
       await page.screenshot({ path: fileURLToPath(new URL(`${name}-${width}-${theme}.png`, SHOTS)), fullPage: true })
     }
     expect(await violations(page), `${name}, ${theme}`).toEqual([])

@@ -7,7 +7,7 @@ import { filter, usePlace } from '../../app/router.ts'
 import { Head } from '../../parts/head.tsx'
 import { ChoiceFilter, DataList, Filters, SearchFilter } from '../../parts/list.tsx'
 import { Tag } from '../../parts/tag.tsx'
-import { Moment } from '../../parts/values.tsx'
+import { When } from '../../parts/values.tsx'
 import '../../style/setup.css'
 import { setup } from '../../texts/setup.ts'
 import { t } from '../../texts/t.ts'
@@ -43,7 +43,7 @@ export default function AuditScreen() {
           },
           { head: says.who, cell: (event) => event.actor.label },
           { head: says.where, cell: (event) => [event.ip, browserOf(event.user_agent)].filter(Boolean).join(', '), isWide: true },
-          { head: says.when, cell: (event) => <Moment at={event.created_at} />, isEnd: true },
+          { head: says.when, cell: (event) => <When at={event.created_at} />, isEnd: true },
         ]}
         empty={{ glyph: 'eye', title: says.none, text: says.noneText }}
       />

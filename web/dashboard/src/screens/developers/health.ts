@@ -24,9 +24,9 @@ export function byDay(deliveries: Pick<WebhookDelivery, 'created_at' | 'status'>
   })
 }
 
-/** Of each event whose last try failed, that try. The deliveries come newest first. */
+/** Of each event whose last try failed, that try, in the order in which the events happened: their ids are ordered by time. The deliveries come newest first. */
 export function notArrived<T extends Pick<WebhookDelivery, 'event' | 'status'>>(deliveries: T[]): T[] {
   const last = new Map<string, T>()
   for (const one of deliveries) if (one.status !== 'pending' && !last.has(one.event)) last.set(one.event, one)
-  return [...last.values()].filter((one) => one.status === 'failed')
+  return [...last.values()].filter((one) => one.status === 'failed').sort((a, b) => (a.event < b.event ? -1 : 1))
 }

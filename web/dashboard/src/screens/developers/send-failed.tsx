@@ -1,5 +1,6 @@
 // Everything that did not arrive, sent again: after the merchant's server was down.
 
+import { shortMoment } from '#shared/time.ts'
 import { useState } from 'preact/hooks'
 import { post, segment } from '../../api/client.ts'
 import { useData } from '../../api/data.ts'
@@ -40,23 +41,27 @@ export function SendFailed({ onSent }: { onSent: () => void }) {
 }
 
 function SendDialog({ onClose, onSent }: { onClose: () => void; onSent: () => void }) {
-  const [sent, setSent] = useState(0)
+  // Those that were sent before a refusal are not asked for again, whichever time is chosen then.
+  const [sent, setSent] = useState<readonly string[]>([])
   const form = useForm({ since: '24' }, async () => {
-    // Those that arrived before a refusal are not asked for again.
-    for (const one of failed.slice(sent)) {
+    for (const one of failed.filter(({ id }) => !sent.includes(id))) {
       await post(`/webhook_deliveries/${segment(one.id)}/replay`)
-      setSent((before) => before + 1)
+      setSent((before) => [...before, one.id])
     }
     toast(says.allSentAgain(failed.length))
     onSent()
   })
   const found = useData(() => latest(MOST, Date.now() - Number(form.values.since) * HOUR_MS), [form.values.since])
-  const failed = notArrived(found.value ?? [])
+  const tries = found.value ?? []
+  const failed = notArrived(tries)
+  const done = failed.filter(({ id }) => sent.includes(id)).length
+  const oldest = tries.length < MOST ? undefined : tries.at(-1)
   return (
     <Dialog title={says.sendFailed} onClose={onClose}>
       <form class="form" onSubmit={form.submit}>
         <SelectField form={form} name="since" label={says.failedSince} hint={says.sameId} options={Object.entries(says.failedHours)} />
-        <p aria-live="polite">{found.value === null ? t.common.loading : form.isBusy ? says.sentOf(sent, failed.length) : says.willSend(failed.length)}</p>
+        <p aria-live="polite">{found.value === null ? t.common.loading : form.isBusy ? says.sentOf(done, failed.length) : says.willSend(failed.length)}</p>
+        {oldest && <p class="hint">{says.isCut(shortMoment(oldest.created_at))}</p>}
         <Buttons>
           <button type="button" class="btn" onClick={onClose}>
             {t.common.cancel}

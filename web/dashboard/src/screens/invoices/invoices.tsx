@@ -53,8 +53,8 @@ function PaidWith({ assets }: { assets: string[] }) {
   if (asset === undefined) return <span class="dim">{t.invoices.notYet}</span>
   const network = networkOf(asset)
   return (
-    <>
+    <span class="nowrap">
       {symbolOf(asset)} <span class="dim">{assets.length > 1 ? t.invoices.andMore(assets.length - 1) : t.invoices.on(networkName(network, network))}</span>
-    </>
+    </span>
   )
 }

@@ -16,6 +16,7 @@ import { Moment } from '../../parts/values.tsx'
 import { t } from '../../texts/t.ts'
 import { nameOf } from '../customers/customers.tsx'
 import { priceOf } from '../plans/words.ts'
+import { History } from './history.tsx'
 import { SubscriptionStatus } from './status.tsx'
 import { inZone } from './zone.ts'
 
@@ -44,6 +45,7 @@ export default function SubscriptionScreen({ id }: { id: string }) {
             <div class="two">
               <div>
                 <Period it={it} plan={plan} />
+                <History it={it} zone={plan.billing_timezone} />
               </div>
               <div>
                 <Card title={t.subscriptions.facts}>

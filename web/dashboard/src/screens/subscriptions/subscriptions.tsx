@@ -11,7 +11,7 @@ import { ChoiceFilter, type Column, DataList, Filters, SearchFilter } from '../.
 import { t } from '../../texts/t.ts'
 import { nameOf } from '../customers/customers.tsx'
 import { STATUSES, SubscriptionStatus } from './status.tsx'
-import { inZone } from './zone.ts'
+import { ZonedDay } from './zoned-day.tsx'
 
 const PAGE = 100
 
@@ -29,7 +29,8 @@ export default function SubscriptionsScreen() {
     { head: t.plans.one, cell: (one) => planOf(one)?.name ?? one.plan },
     {
       head: t.subscriptions.next,
-      cell: (one) => (one.next_invoice_at === null ? <span class="dim">{t.subscriptions.noNext}</span> : inZone(one.next_invoice_at, planOf(one)?.billing_timezone ?? 'UTC')),
+      cell: (one) =>
+        one.next_invoice_at === null ? <span class="dim">{t.subscriptions.noNext}</span> : <ZonedDay at={one.next_invoice_at} zone={planOf(one)?.billing_timezone ?? 'UTC'} />,
       isEnd: true,
     },
   ]
