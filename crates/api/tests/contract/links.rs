@@ -106,6 +106,30 @@ on_every_engine! {
         check(fixed_with("quantity_used", json!(0)), "parameter_unknown", "quantity_used").await;
     }
 
+    async fn a_link_that_nobody_could_pay_is_refused_and_never_shown_as_active(world: World) {
+        let till = world.till().await;
+        let euro = |assets: Value| json!({ "amount_type": "fixed", "currency": "EUR", "amount": "5.00", "assets": assets });
+        let unnamed = json!({ "amount_type": "fixed", "currency": "EUR", "amount": "5.00" });
+        // The merchant's default assets are worth dollars.
+        for body in [unnamed.clone(), euro(Value::Null)] {
+            till.post("/v1/payment_links", body).await.refused(400, "currency_unsupported", "currency");
+        }
+        let named = link(&till, euro(json!([EURC]))).await;
+        let dollars = link(&till, fixed()).await;
+        let path = |link: &Value| format!("/v1/payment_links/{}", id(link));
+        till.post(&path(&dollars), json!({ "currency": "EUR" })).await.refused(400, "currency_unsupported", "currency");
+        till.post(&path(&named), json!({ "assets": null })).await.refused(400, "currency_unsupported", "currency");
+        till.set(json!({ "default_assets": [EURC] })).await;
+        let unnamed = link(&till, unnamed).await;
+        pay_from(&till, &unnamed, json!({})).await;
+        // Defaults that change later leave the one without a price in them inactive, and it can still be changed.
+        assert_eq!((&*status_of(&till, &unnamed).await, &*status_of(&till, &dollars).await), ("active", "inactive"));
+        till.set(json!({ "default_assets": [BASE] })).await;
+        assert_eq!((&*status_of(&till, &unnamed).await, &*status_of(&till, &dollars).await), ("inactive", "active"));
+        assert_eq!(status_of(&till, &named).await, "active");
+        update(&till, &unnamed, json!({ "active": false })).await;
+    }
+
     async fn an_update_tells_absent_from_null_from_value(world: World) {
         let till = world.till().await;
         let receiver = Receiver::start().await;
