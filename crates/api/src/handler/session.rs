@@ -121,7 +121,7 @@ pub async fn authenticate(api: &Api, parts: &Parts) -> Result<Caller, Failure> {
         asked,
         access,
     };
-    check_test_mode(&caller)?;
+    check_test_mode(api, &caller)?;
     check_rights(&caller)?;
     check_route(api, parts.uri.path(), &caller.signed)?;
     check_live(api, &caller)?;
@@ -242,11 +242,20 @@ pub fn read_account(parts: &Parts, signed: &Signed) -> Result<Arc<str>, Refusal>
 }
 
 /// The helpers of test mode do not exist where money is real, whoever asks.
-fn check_test_mode(caller: &Caller) -> Result<(), Refusal> {
+fn check_test_mode(api: &Api, caller: &Caller) -> Result<(), Refusal> {
     let is_helper = caller.access == Access::Resource(Permission::TestHelpers);
     match is_helper && caller.asked.mode == Some(Mode::Live) {
-        true => Err(Refusal::of(Code::TestModeOnly)),
+        true => Err(test_mode_only(api)),
         false => Ok(()),
+    }
+}
+
+/// What a helper of test mode answers in live mode; the demo server, which has no other mode, says it in its own way.
+pub fn test_mode_only(api: &Api) -> Refusal {
+    let refusal = Refusal::of(Code::TestModeOnly);
+    match api.engine.config.demo {
+        true => refusal.status(409),
+        false => refusal,
     }
 }
 
