@@ -14,7 +14,7 @@ use till_core::scope::Scope;
 use till_engine::team::founding;
 use till_engine::team::organizations::{self, MembershipRow};
 use till_engine::team::sessions::{self, Signed};
-use till_engine::team::unit::{Confirmation, Needs, SignedRequest};
+use till_engine::team::unit::{Confirmation, Needs, NeedsYes, SignedRequest};
 use till_http::answer::Broken;
 use utoipa::IntoParams;
 
@@ -90,12 +90,13 @@ impl Caller {
     }
 
     /// Whether a passkey must say yes, whatever the request turns out to be about.
-    pub fn must_confirm(&self) -> bool {
+    pub fn needs_yes(&self) -> NeedsYes {
         match self.confirm() {
-            Confirm::No | Confirm::ByContent => false,
-            Confirm::IfPasskey => self.signed.passkeys > 0,
-            Confirm::Always | Confirm::ToGoLive => true,
-            Confirm::InLiveMode => self.asked.mode == Some(Mode::Live),
+            Confirm::No | Confirm::ByContent => NeedsYes::No,
+            Confirm::IfPasskey => NeedsYes::IfPasskey,
+            Confirm::Always | Confirm::ToGoLive => NeedsYes::Always,
+            Confirm::InLiveMode if self.asked.mode == Some(Mode::Live) => NeedsYes::Always,
+            Confirm::InLiveMode => NeedsYes::No,
         }
     }
 }
@@ -300,7 +301,7 @@ fn check_live(api: &Api, caller: &Caller) -> Result<(), Refusal> {
     if is_live && !caller.membership().is_some_and(organizations::is_live) {
         return Err(Refusal::of(Code::ApplicationNotApproved));
     }
-    let needs_passkey = is_live || caller.must_confirm();
+    let needs_passkey = is_live || caller.needs_yes() == NeedsYes::Always;
     match needs_passkey && caller.signed.passkeys == 0 {
         true => Err(Refusal::of(Code::PasskeyRequired)),
         false => Ok(()),

@@ -1,10 +1,12 @@
 //! API keys. Only their hashes are here.
 
+use std::collections::{BTreeSet, HashSet};
+
 use till_core::scope::Scope;
 
 use crate::sql::listing::newest_first;
-use crate::sql::{select, table};
-use crate::{Page, Queries, StoreError, Tx, touched, vals};
+use crate::sql::{LookUp, PerKey, select, table};
+use crate::{Page, Queries, StoreError, Tx, Val, touched, vals};
 
 table! {
     /// A key, as the dashboard shows it.
@@ -142,6 +144,39 @@ pub async fn find_for_update(
     );
     tx.one(&sql, &vals![&*scope.account, scope.mode.as_str(), id])
         .await
+}
+
+/// Whether a key works: it is there, was neither revoked nor rolled, and its account is not disabled. Nobody ends it before
+/// this unit of work does; others may ask meanwhile.
+pub async fn is_good_for_share(tx: &mut Tx, scope: &Scope, id: &str) -> Result<bool, StoreError> {
+    let sql = format!(
+        "SELECT k.rolled_at, (SELECT a.disabled_at FROM accounts a WHERE a.id = k.account) FROM api_keys k \
+         WHERE k.account = $1 AND k.mode = $2 AND k.id = $3{}",
+        tx.for_share()
+    );
+    let args = vals![&*scope.account, scope.mode.as_str(), id];
+    let found: Option<(Option<i64>, Option<i64>)> = tx.one(&sql, &args).await?;
+    Ok(found == Some((None, None)))
+}
+
+/// Those of these keys that work.
+pub async fn good_among(
+    q: &mut impl Queries,
+    ids: &BTreeSet<&str>,
+) -> Result<HashSet<String>, StoreError> {
+    if ids.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let by_id = LookUp {
+        table: "api_keys",
+        columns: &["id", "rolled_at"],
+        key: &["id"],
+        rows: PerKey::One,
+    };
+    let keys: Vec<Vec<Val>> = ids.iter().map(|id| vals![*id].into()).collect();
+    let found: Vec<(String, Option<i64>)> = q.look_up(&by_id, &keys).await?;
+    let good = found.into_iter().filter(|(_, ended)| ended.is_none());
+    Ok(good.map(|(id, _)| id).collect())
 }
 
 /// What a key is called: its name, or how it begins and ends. Not scoped: it is asked of the actors of one account's log.
