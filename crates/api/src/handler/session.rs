@@ -11,6 +11,7 @@ use till_core::asset::Mode;
 use till_core::error::{Code, Refusal};
 use till_core::role::{Permission, Role};
 use till_core::scope::Scope;
+use till_engine::team::changes;
 use till_engine::team::founding;
 use till_engine::team::organizations::{self, MembershipRow};
 use till_engine::team::sessions::{self, Signed};
@@ -126,6 +127,10 @@ pub async fn authenticate(api: &Api, parts: &Parts) -> Result<Caller, Failure> {
     check_rights(&caller)?;
     check_route(api, parts.uri.path(), &caller.signed)?;
     check_live(api, &caller)?;
+    if let (Some(account), Some(mode)) = (&caller.asked.account, caller.asked.mode) {
+        let account = Arc::clone(account);
+        changes::catch_up(&api.engine, &Scope { account, mode }).await?;
+    }
     sessions::touch(&api.engine, &caller.signed).await?;
     Ok(caller)
 }

@@ -43,6 +43,9 @@ pub struct KeyRow {
     /// 0 when the account never had a destination in the key's mode.
     pub is_set_up: i64,
     pub publishable_key: Option<String>,
+    /// When the first of the changes that wait takes effect, in business time, and how far that is from real time.
+    pub change_at: Option<i64>,
+    pub clock_offset_ms: i64,
 }
 
 pub async fn key_by_hash(q: &mut impl Queries, hash: &[u8]) -> Result<Option<KeyRow>, StoreError> {
@@ -51,7 +54,9 @@ pub async fn key_by_hash(q: &mut impl Queries, hash: &[u8]) -> Result<Option<Key
          CAST(CASE WHEN m.destinations <> '{}' THEN 1 WHEN EXISTS (SELECT 1 FROM destinations d WHERE d.account = k.account \
          AND d.mode = k.mode) THEN 1 ELSE 0 END AS BIGINT) AS is_set_up, \
          (SELECT p.public_key FROM api_keys p WHERE p.account = k.account AND p.mode = k.mode AND p.kind = 'publishable' \
-         AND p.rolled_at IS NULL ORDER BY p.id DESC LIMIT 1) AS publishable_key FROM api_keys k JOIN accounts a ON a.id = k.account \
+         AND p.rolled_at IS NULL ORDER BY p.id DESC LIMIT 1) AS publishable_key, \
+         (SELECT MIN(c.effective_at) FROM changes c WHERE c.account = k.account AND c.mode = k.mode AND c.status = 'pending') \
+         AS change_at, COALESCE(m.clock_offset_ms, 0) AS clock_offset_ms FROM api_keys k JOIN accounts a ON a.id = k.account \
          LEFT JOIN merchants m ON m.account = k.account AND m.mode = k.mode \
          LEFT JOIN applications l ON l.account = k.account \
          LEFT JOIN members t ON t.account = k.account AND t.user_id = k.created_by WHERE k.hash = $1";
