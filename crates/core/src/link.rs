@@ -1,6 +1,7 @@
 //! Payment links: what a link may say, and whether it takes payments.
 
 use crate::error::{Code, Refusal};
+use crate::invoice::Status;
 use crate::money::Currency;
 use crate::pricing::price_minor;
 
@@ -229,10 +230,11 @@ impl Unit {
             .find(|unit| unit.as_str() == text)
     }
 
-    /// Paid for, given back, or still spoken for: a function of where the invoice stands, and of whether anything more
-    /// is waited for.
-    pub fn of(status: crate::invoice::Status, is_over: bool) -> Unit {
-        match (status.is_paid(), is_over) {
+    /// Paid for, given back, or still spoken for: a function of where the invoice stands, of whether anything more is
+    /// waited for, and of whether it would be paid if its refunds were not sent after all.
+    pub fn of(status: Status, is_over: bool, is_paid_without_refunds: bool) -> Unit {
+        let may_be_paid = status == Status::PartiallyPaid && is_paid_without_refunds;
+        match (status.is_paid(), is_over && !may_be_paid) {
             (true, _) => Unit::Used,
             (false, true) => Unit::Released,
             (false, false) => Unit::Reserved,
@@ -391,11 +393,15 @@ mod tests {
 
     #[test]
     fn a_unit_is_given_back_by_whatever_is_over_unpaid() {
-        use crate::invoice::Status;
-        assert_eq!(Unit::of(Status::PaidLate, true), Unit::Used);
-        assert_eq!(Unit::of(Status::Expired, true), Unit::Released);
-        assert_eq!(Unit::of(Status::PartiallyPaid, true), Unit::Released);
-        assert_eq!(Unit::of(Status::PartiallyPaid, false), Unit::Reserved);
+        assert_eq!(Unit::of(Status::PaidLate, true, true), Unit::Used);
+        assert_eq!(Unit::of(Status::Expired, true, false), Unit::Released);
+        assert_eq!(Unit::of(Status::Cancelled, true, true), Unit::Released);
+        assert_eq!(Unit::of(Status::PartiallyPaid, true, false), Unit::Released);
+        assert_eq!(Unit::of(Status::PartiallyPaid, true, true), Unit::Reserved);
+        assert_eq!(
+            Unit::of(Status::PartiallyPaid, false, false),
+            Unit::Reserved
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use till_core::limits::ASSETS_MAX;
 use till_core::money::Currency;
 
 use crate::addresses;
-use crate::base::{Context, Engine};
+use crate::base::{Context, Engine, Merchant};
 
 pub fn unknown_currency() -> Refusal {
     let message = "currency must be an ISO 4217 code such as \"USD\"";
@@ -51,7 +51,7 @@ fn cannot_arrive(context: &Context<'_>, network: &Network) -> Option<Unavailable
     if !addresses::can_receive(context, network) {
         return Some(Unavailable::NoDestination);
     }
-    (!is_seen(context, &network.id)).then_some(Unavailable::NotWatched)
+    (!is_seen(context.engine, context.scope.mode, &network.id)).then_some(Unavailable::NotWatched)
 }
 
 /// Whether merchants may be paid in an asset at all. A developer's own chain is there where it is watched.
@@ -63,17 +63,18 @@ pub fn is_offered(engine: &Engine, asset: &Asset) -> bool {
 }
 
 /// Whether what arrives on a network would be noticed. In test mode payments are simulated.
-fn is_seen(context: &Context<'_>, network: &str) -> bool {
-    !context.is_live() || context.engine.config.watched.contains(network)
+fn is_seen(engine: &Engine, mode: Mode, network: &str) -> bool {
+    !mode.is_live() || engine.config.watched.contains(network)
 }
 
 /// What the merchant offers where a request names nothing. What is on a network that nobody looks at any more is passed
 /// over, unless nothing else is left: then the refusal names it.
-pub fn defaults<'c>(context: &'c Context<'_>) -> Option<Cow<'c, [String]>> {
-    let set = context.merchant.row.default_assets.as_deref()?;
+pub fn defaults<'m>(engine: &Engine, merchant: &'m Merchant) -> Option<Cow<'m, [String]>> {
+    let set = merchant.row.default_assets.as_deref()?;
+    let mode = merchant.row.scope.mode;
     let is_on_a_seen_network = |code: &&String| {
         let asset = Registry::builtin().asset(code);
-        asset.is_none_or(|asset| is_seen(context, &asset.network))
+        asset.is_none_or(|asset| is_seen(engine, mode, &asset.network))
     };
     let seen: Vec<String> = set.iter().filter(is_on_a_seen_network).cloned().collect();
     match seen.is_empty() || seen.len() == set.len() {
@@ -91,25 +92,58 @@ pub fn offered(
 ) -> Result<Vec<&'static Asset>, Refusal> {
     let assets = available(context, codes, origin)?;
     for (index, asset) in assets.iter().enumerate() {
-        if asset
-            .currency
-            .as_deref()
-            .is_some_and(|own| own != currency.code())
-        {
-            let message = format!(
-                "{} is priced only in its own currency, not in {}",
-                asset.code,
-                currency.code()
-            );
+        if !is_priced_in(asset, currency) {
             let param = if origin == "assets" {
                 format!("assets[{index}]")
             } else {
                 "currency".to_owned()
             };
-            return Err(Refusal::new(Code::CurrencyUnsupported, message).param(param));
+            return Err(not_priced(asset, currency).param(param));
         }
     }
     Ok(assets)
+}
+
+/// A stablecoin has a price in its own currency alone.
+fn is_priced_in(asset: &Asset, currency: Currency) -> bool {
+    let own = asset.currency.as_deref();
+    own.is_none_or(|own| own == currency.code())
+}
+
+fn not_priced(asset: &Asset, currency: Currency) -> Refusal {
+    let message = format!(
+        "{} is priced only in its own currency, not in {}",
+        asset.code,
+        currency.code()
+    );
+    Refusal::new(Code::CurrencyUnsupported, message)
+}
+
+/// Refuses a currency that one of the assets offered by default has no price in: no invoice would be made from them.
+pub fn check_defaults(context: &Context<'_>, currency: Currency) -> Result<(), Refusal> {
+    let defaults = defaults(context.engine, &context.merchant).unwrap_or_default();
+    let known = |code: &String| Registry::builtin().asset(code);
+    let mut assets = defaults.iter().filter_map(known);
+    match assets.find(|asset| !is_priced_in(asset, currency)) {
+        Some(asset) => Err(not_priced(asset, currency).param("currency")),
+        None => Ok(()),
+    }
+}
+
+/// Whether a link that names these assets, or none, offers some now, and only such as have a price in its currency.
+pub fn can_be_priced(
+    engine: &Engine,
+    merchant: &Merchant,
+    named: Option<&[String]>,
+    currency: Currency,
+) -> bool {
+    let named = named.map(Cow::Borrowed);
+    let Some(codes) = named.or_else(|| defaults(engine, merchant)) else {
+        return false;
+    };
+    let known = |code: &String| Registry::builtin().asset(code);
+    let mut assets = codes.iter().filter_map(known);
+    assets.all(|asset| is_priced_in(asset, currency))
 }
 
 /// Those of these assets whose price does not move, or the merchant's default ones. `why` says what for; one that is named and
@@ -127,7 +161,7 @@ pub fn steady(
     if let Some(at) = named.and_then(|named| named.iter().position(moves)) {
         return Err(refusal().param(format!("assets[{at}]")));
     }
-    let defaults = defaults(context);
+    let defaults = defaults(context.engine, &context.merchant);
     let Some(assets) = named.or(defaults.as_deref()) else {
         return Ok(None);
     };

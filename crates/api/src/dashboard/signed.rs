@@ -170,10 +170,10 @@ impl<B> SignedPosted<B> {
             + Send
             + Sync,
     {
-        let (asked, confirm) = (&self.caller.asked, self.caller.must_confirm());
+        let (asked, needs_yes) = (&self.caller.asked, self.caller.needs_yes());
         let done = api
             .engine
-            .once_by_user(asked, confirm, &self.once, |tx, context| {
+            .once_by_user(asked, needs_yes, &self.once, |tx, context| {
                 async move { Ok(Answer::new(status, work(tx, context).await?)) }.scope_boxed()
             });
         Ok(answered(done.await?))

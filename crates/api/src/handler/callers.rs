@@ -63,22 +63,14 @@ impl Rights for TestSecret {
         if caller.kind == KeyKind::Secret && caller.scope.mode == Mode::Test {
             return Ok(());
         }
-        Err(test_mode_only(api))
+        Err(session::test_mode_only(api))
     }
 
     fn no_live_mode(api: &Api) -> Refusal {
         match api.engine.config.demo {
-            true => test_mode_only(api),
+            true => session::test_mode_only(api),
             false => Refusal::of(Code::LivemodeDisabled),
         }
-    }
-}
-
-fn test_mode_only(api: &Api) -> Refusal {
-    let refusal = Refusal::of(Code::TestModeOnly);
-    match api.engine.config.demo {
-        true => refusal.status(409),
-        false => refusal,
     }
 }
 

@@ -98,13 +98,18 @@ fn asker(
     proof: Proof,
     raw: &[u8],
 ) -> Result<Asker, Failure> {
+    let key = Some(caller.key_id.as_str().into());
     if caller.kind == KeyKind::Publishable {
-        return Ok(Actor::Payer.into());
+        return Ok(Asker {
+            key,
+            ..Actor::Payer.into()
+        });
     }
     match proof {
         Proof::Key(_) => Ok(Asker {
             actor: Actor::key(&caller.key_id),
             origin: origin_of(api, parts)?,
+            key,
             member: creator_of(parts, caller),
         }),
         Proof::Session(signed) => Ok(signed.asked.asker(Sha256::digest(raw).into())),

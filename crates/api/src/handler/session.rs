@@ -11,10 +11,11 @@ use till_core::asset::Mode;
 use till_core::error::{Code, Refusal};
 use till_core::role::{Permission, Role};
 use till_core::scope::Scope;
+use till_engine::team::changes;
 use till_engine::team::founding;
 use till_engine::team::organizations::{self, MembershipRow};
 use till_engine::team::sessions::{self, Signed};
-use till_engine::team::unit::{Confirmation, Needs, SignedRequest};
+use till_engine::team::unit::{Confirmation, Needs, NeedsYes, SignedRequest};
 use till_http::answer::Broken;
 use utoipa::IntoParams;
 
@@ -90,12 +91,13 @@ impl Caller {
     }
 
     /// Whether a passkey must say yes, whatever the request turns out to be about.
-    pub fn must_confirm(&self) -> bool {
+    pub fn needs_yes(&self) -> NeedsYes {
         match self.confirm() {
-            Confirm::No | Confirm::ByContent => false,
-            Confirm::IfPasskey => self.signed.passkeys > 0,
-            Confirm::Always | Confirm::ToGoLive => true,
-            Confirm::InLiveMode => self.asked.mode == Some(Mode::Live),
+            Confirm::No | Confirm::ByContent => NeedsYes::No,
+            Confirm::IfPasskey => NeedsYes::IfPasskey,
+            Confirm::Always | Confirm::ToGoLive => NeedsYes::Always,
+            Confirm::InLiveMode if self.asked.mode == Some(Mode::Live) => NeedsYes::Always,
+            Confirm::InLiveMode => NeedsYes::No,
         }
     }
 }
@@ -121,10 +123,14 @@ pub async fn authenticate(api: &Api, parts: &Parts) -> Result<Caller, Failure> {
         asked,
         access,
     };
-    check_test_mode(&caller)?;
+    check_test_mode(api, &caller)?;
     check_rights(&caller)?;
     check_route(api, parts.uri.path(), &caller.signed)?;
     check_live(api, &caller)?;
+    if let (Some(account), Some(mode)) = (&caller.asked.account, caller.asked.mode) {
+        let account = Arc::clone(account);
+        changes::catch_up(&api.engine, &Scope { account, mode }).await?;
+    }
     sessions::touch(&api.engine, &caller.signed).await?;
     Ok(caller)
 }
@@ -242,11 +248,20 @@ pub fn read_account(parts: &Parts, signed: &Signed) -> Result<Arc<str>, Refusal>
 }
 
 /// The helpers of test mode do not exist where money is real, whoever asks.
-fn check_test_mode(caller: &Caller) -> Result<(), Refusal> {
+fn check_test_mode(api: &Api, caller: &Caller) -> Result<(), Refusal> {
     let is_helper = caller.access == Access::Resource(Permission::TestHelpers);
     match is_helper && caller.asked.mode == Some(Mode::Live) {
-        true => Err(Refusal::of(Code::TestModeOnly)),
+        true => Err(test_mode_only(api)),
         false => Ok(()),
+    }
+}
+
+/// What a helper of test mode answers in live mode; the demo server, which has no other mode, says it in its own way.
+pub fn test_mode_only(api: &Api) -> Refusal {
+    let refusal = Refusal::of(Code::TestModeOnly);
+    match api.engine.config.demo {
+        true => refusal.status(409),
+        false => refusal,
     }
 }
 
@@ -291,7 +306,7 @@ fn check_live(api: &Api, caller: &Caller) -> Result<(), Refusal> {
     if is_live && !caller.membership().is_some_and(organizations::is_live) {
         return Err(Refusal::of(Code::ApplicationNotApproved));
     }
-    let needs_passkey = is_live || caller.must_confirm();
+    let needs_passkey = is_live || caller.needs_yes() == NeedsYes::Always;
     match needs_passkey && caller.signed.passkeys == 0 {
         true => Err(Refusal::of(Code::PasskeyRequired)),
         false => Ok(()),

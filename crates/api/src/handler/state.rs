@@ -10,6 +10,7 @@ use till_engine::invoices::gather::Gatherer;
 use till_engine::invoices::retrieve::Retrievals;
 use till_engine::merchants::accounts::{self, Caller};
 use till_engine::outbound::Sender;
+use till_engine::team::changes;
 use till_engine::{Engine, Fail};
 
 use super::pages::CarriedPages;
@@ -118,7 +119,7 @@ impl Api {
             Some((at, found)) if now_us.saturating_sub(*at) < life_of(found) => found.clone(),
             _ => {
                 // Boxed to keep the future small: most requests find the key known.
-                let found = Box::pin(accounts::caller(&self.engine, key)).await;
+                let found = Box::pin(self.look_up(key)).await;
                 let found = found.map(Arc::new);
                 // An answer is as old as its question. A failure of ours is told to all who waited for it: asking
                 // one after the other, they would wait ever longer for a database that is away.
@@ -130,6 +131,15 @@ impl Api {
                 found
             }
         }
+    }
+
+    /// Where the time of a change has come it is in effect from here on, whether or not a worker runs anywhere.
+    async fn look_up(&self, key: &str) -> Result<Caller, Fail> {
+        let caller = accounts::caller(&self.engine, key).await?;
+        if caller.has_due_change {
+            changes::put_in_effect(&self.engine, &caller.scope).await?;
+        }
+        Ok(caller)
     }
 
     fn known_key(&self, hash: [u8; 32]) -> Arc<KnownKey> {

@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 use till_engine::EngineLimits;
 
+use crate::claims::{PAYER, claim};
 use crate::harness::{BASE, BTC, EURC, NILE, Receiver, SEPOLIA, Till, data, id, text};
+use crate::refunds::{act, refund, reverse};
 
 pub fn fixed() -> Value {
     json!({ "amount_type": "fixed", "currency": "USD", "amount": "5.00" })
@@ -102,6 +104,30 @@ on_every_engine! {
         check(fixed_with("active", json!("yes")), "parameter_invalid", "active").await;
         check(fixed_with("slug", json!("mine")), "parameter_unknown", "slug").await;
         check(fixed_with("quantity_used", json!(0)), "parameter_unknown", "quantity_used").await;
+    }
+
+    async fn a_link_that_nobody_could_pay_is_refused_and_never_shown_as_active(world: World) {
+        let till = world.till().await;
+        let euro = |assets: Value| json!({ "amount_type": "fixed", "currency": "EUR", "amount": "5.00", "assets": assets });
+        let unnamed = json!({ "amount_type": "fixed", "currency": "EUR", "amount": "5.00" });
+        // The merchant's default assets are worth dollars.
+        for body in [unnamed.clone(), euro(Value::Null)] {
+            till.post("/v1/payment_links", body).await.refused(400, "currency_unsupported", "currency");
+        }
+        let named = link(&till, euro(json!([EURC]))).await;
+        let dollars = link(&till, fixed()).await;
+        let path = |link: &Value| format!("/v1/payment_links/{}", id(link));
+        till.post(&path(&dollars), json!({ "currency": "EUR" })).await.refused(400, "currency_unsupported", "currency");
+        till.post(&path(&named), json!({ "assets": null })).await.refused(400, "currency_unsupported", "currency");
+        till.set(json!({ "default_assets": [EURC] })).await;
+        let unnamed = link(&till, unnamed).await;
+        pay_from(&till, &unnamed, json!({})).await;
+        // Defaults that change later leave the one without a price in them inactive, and it can still be changed.
+        assert_eq!((&*status_of(&till, &unnamed).await, &*status_of(&till, &dollars).await), ("active", "inactive"));
+        till.set(json!({ "default_assets": [BASE] })).await;
+        assert_eq!((&*status_of(&till, &unnamed).await, &*status_of(&till, &dollars).await), ("inactive", "active"));
+        assert_eq!(status_of(&till, &named).await, "active");
+        update(&till, &unnamed, json!({ "active": false })).await;
     }
 
     async fn an_update_tells_absent_from_null_from_value(world: World) {
@@ -242,6 +268,56 @@ on_every_engine! {
         let statuses: Vec<Value> = till.payments_of(&first).await.iter().map(|it| it["status"].clone()).collect();
         assert_eq!(statuses, ["refundable", "credited"]);
         assert_eq!(till.event_types(&first).await.last().unwrap(), "invoice.late_payment");
+    }
+
+    async fn a_unit_is_kept_while_an_order_may_be_paid_without_its_refund(world: World) {
+        let till = world.till().await;
+        // Each way in which a refund ends, whether the unit is then sold, and what the link says.
+        for (ends, used, status) in [("cancelled", 1, "sold_out"), ("expires", 1, "sold_out"), ("sent", 0, "active")] {
+            let made = link(&till, fixed_with("quantity_limit", json!(1))).await;
+            let order = id(&pay_from(&till, &made, json!({})).await);
+            till.post(&format!("/v1/checkout/invoices/{order}/payment_option"), json!({ "asset": BASE })).await.ok(200);
+            let half = json!({ "asset": BASE, "amount": "2.50" });
+            till.simulate(&order, half.clone()).await;
+            let refund = refund(&till, &order, half.clone()).await.ok(201);
+            assert_eq!(till.simulate(&order, half).await["status"], "partially_paid");
+            till.advance(3_600 + 86_400 + 60).await;
+            assert_ne!(till.retrieve(&order).await["closed_at"], Value::Null);
+            assert_eq!(status_of(&till, &made).await, "fully_reserved");
+            till.post(&invoices_of(&made), json!({})).await.refused(409, "payment_link_fully_reserved", None);
+            match ends {
+                "cancelled" => drop(act(&till, &refund, "cancel", json!({})).await.ok(200)),
+                "expires" => drop(till.advance(31 * 86_400).await),
+                _ => {
+                    claim(&till, &refund, "eip155:84532", PAYER).await.ok(200);
+                    let tx_hash = format!("0x{}", "ab".repeat(32));
+                    act(&till, &refund, "mark_sent", json!({ "tx_hash": tx_hash })).await.ok(200);
+                }
+            }
+            let shown = till.get(&format!("/v1/payment_links/{}", id(&made))).await.ok(200);
+            assert_eq!((&shown["quantity_used"], &*status_of(&till, &made).await), (&json!(used), status), "{ends}");
+            let paid = if used == 1 { "paid" } else { "partially_paid" };
+            assert_eq!(till.retrieve(&order).await["status"], paid, "{ends}");
+        }
+    }
+
+    async fn a_unit_is_kept_while_a_refund_holds_what_would_pay_for_it(world: World) {
+        let till = world.till().await;
+        let made = link(&till, fixed_with("quantity_limit", json!(1))).await;
+        let order = id(&pay_from(&till, &made, json!({})).await);
+        till.post(&format!("/v1/checkout/invoices/{order}/payment_option"), json!({ "asset": BASE })).await.ok(200);
+        till.simulate(&order, json!({ "asset": BASE, "amount": "5.00" })).await;
+        till.simulate(&order, json!({ "asset": BASE, "amount": "5.00" })).await;
+        let refund = refund(&till, &order, json!({})).await.ok(201);
+        claim(&till, &refund, "eip155:84532", PAYER).await.ok(200);
+        let first = id(till.payments_of(&order).await.last().unwrap());
+        reverse(&till, &first).await;
+        assert_eq!(till.retrieve(&order).await["status"], "partially_paid");
+        till.advance(3_600 + 86_400 + 60).await;
+        till.post(&invoices_of(&made), json!({})).await.refused(409, "payment_link_fully_reserved", None);
+        act(&till, &refund, "cancel", json!({})).await.ok(200);
+        assert_eq!(till.retrieve(&order).await["status"], "paid");
+        assert_eq!(status_of(&till, &made).await, "sold_out");
     }
 
     async fn the_payers_amount_is_held_against_the_link(world: World) {

@@ -7,7 +7,9 @@ use till_core::money::Units;
 use till_core::payment::Level;
 use till_engine::intake::{Observation, Sighting, TransferOrigin};
 
+use crate::claims::{PAYER, claim};
 use crate::harness::{BASE, NILE, Reply, Setup, Till, address, id, text};
+use crate::refunds::{act, refund};
 
 const WALLET: &str = "0x1111111111111111111111111111111111111111";
 
@@ -110,6 +112,31 @@ on_every_engine! {
         let paid = till.simulate(&id(&first), json!({ "asset": BASE, "sender": WALLET })).await;
         assert_eq!((&paid["status"], &paid["amounts_received"][0]["amount"]), (&json!("paid"), &again["amount"]));
         assert_eq!(till.retrieve(&id(&second)).await["status"], "awaiting_payment");
+    }
+
+    async fn a_wallet_is_told_what_is_asked_for_after_money_sent_back_is_owed(world: World) {
+        let till = world.till().await;
+        let other = "0x3333333333333333333333333333333333333333";
+        // Paid too much, which closes the invoice and its bindings; and paid in part, which keeps them open.
+        for (wallet, paid, sent_back) in [(WALLET, "30.00", json!({})), (other, "5.00", json!({ "asset": BASE, "amount": "5.00" }))] {
+            let invoice = till.invoice().await;
+            let told = async || {
+                let reply = bind(&till, &invoice, json!({ "asset": BASE, "sender": wallet })).await;
+                text(&reply.ok(200)["amount"])
+            };
+            assert_eq!(told().await, "25.00");
+            till.simulate(&id(&invoice), json!({ "asset": BASE, "amount": paid })).await;
+            let made = refund(&till, &id(&invoice), sent_back).await.ok(201);
+            claim(&till, &made, "eip155:84532", PAYER).await.ok(200);
+            let tx_hash = format!("0x{}", hex::encode([paid.as_bytes()[0]; 32]));
+            act(&till, &made, "mark_sent", json!({ "tx_hash": tx_hash })).await.ok(200);
+            reverse(&till, &invoice).await;
+            let asked = till.retrieve(&id(&invoice)).await["payment_options"][0]["amount_due"].clone();
+            assert_eq!((asked.as_str(), &*told().await), (Some("30.00"), "30.00"), "{paid}");
+            assert_eq!(told().await, "30.00", "{paid}, asked once more");
+            let done = till.simulate(&id(&invoice), json!({ "asset": BASE, "sender": wallet })).await;
+            assert_eq!(done["status"], "paid", "{paid}");
+        }
     }
 
     async fn a_wallet_of_a_reopened_invoice_keeps_its_amount_when_nobody_has_it(world: World) {

@@ -106,6 +106,51 @@ on_every_engine! {
         assert_eq!(paid_to(&owner).await, Value::Null);
     }
 
+    async fn a_change_is_in_effect_at_its_time_though_no_worker_runs(world: World) {
+        let till = world.till_with(Setup { workers: false, ..Setup::default() }).await;
+        let owner = owner(&till).await.in_mode("test");
+        let url = "https://example.com/new";
+        let changes = [destination(FIRST), json!({ "kind": "webhook_url", "webhook_url": url })];
+        let mut asked = Vec::new();
+        for change in changes {
+            asked.push(owner.post("changes", later(change, 60)).await.ok(201));
+        }
+        let settings = async || till.get("/v1/merchant/settings").await.ok(200);
+        assert_eq!(settings().await["webhook_url"], Value::Null);
+        world.clock.advance_s(61);
+        world.clock.age_s(1);
+        // Whoever comes first: here a payer's page, which shows what the address follows from.
+        let body = json!({ "amount": "5.00", "currency": "USD", "assets": [BASE] });
+        let invoice = id(&till.create(body).await);
+        let payer = till.call("GET", &format!("/v1/checkout/invoices/{invoice}")).key(&till.account.test.publishable_key);
+        let option = payer.send().await.ok(200)["payment_options"][0].clone();
+        assert_eq!(option["address_derivation"]["destination"], FIRST);
+        assert_eq!(settings().await["webhook_url"], url);
+        for change in &asked {
+            assert_eq!(owner.get(&format!("changes/{}", id(change))).await.ok(200)["status"], "effective");
+            assert_eq!(told(&till, &owner, &id(change)).await, ["change.requested", "change.effective"]);
+            owner.act(&format!("changes/{}/cancel", id(change))).await.refused(409, "change_not_pending", None);
+        }
+        // And here the dashboard.
+        owner.post("changes", later(destination(SECOND), 60)).await.ok(201);
+        assert_eq!(paid_to(&owner).await, FIRST);
+        world.clock.advance_s(61);
+        assert_eq!(paid_to(&owner).await, SECOND);
+    }
+
+    async fn a_change_whose_time_has_come_outlives_the_rights_of_who_asked(world: World) {
+        let till = world.till_with(Setup { workers: false, ..Setup::default() }).await;
+        let owner = owner(&till).await.in_mode("test");
+        let asking = member(&till, "d@example.com", Role::Developer).await.in_mode("test");
+        let change = asking.post("changes", later(destination(FIRST), 60)).await.ok(201);
+        world.clock.advance_s(61);
+        let user = user_of(&asking).await;
+        // The members' page has no mode: nothing of one is put in effect there.
+        owner.post(&format!("members/{user}"), json!({ "role": "viewer" })).await.ok(200);
+        assert_eq!(paid_to(&owner).await, FIRST);
+        assert_eq!(owner.get(&format!("changes/{}", id(&change))).await.ok(200)["status"], "effective");
+    }
+
     async fn who_took_every_destination_away_still_reads_what_there_is(world: World) {
         let till = world.till().await;
         let owner = owner(&till).await.in_mode("test");

@@ -69,6 +69,12 @@ pub async fn confirm(
     let engine = till.engine();
     let session = browser.get("session").await.ok(200);
     let now = engine.clock.now_ms();
+    let mut reader = engine.db.read().await.unwrap();
+    let own = passkeys::of_user(&mut reader, &id(&session["user"]))
+        .await
+        .unwrap();
+    drop(reader);
+    let passkey = own.first().map_or("", |passkey| &passkey.id);
     let row = &ConfirmationRow {
         id: engine.ids.make(IdKind::Confirmation),
         session_id: id(&session),
@@ -87,12 +93,13 @@ pub async fn confirm(
         expires_at: now + 5 * MINUTE_MS,
         answered_at: Some(now),
         confirmed_at: None,
+        passkey: None,
         used_at: None,
     };
     let made = engine.db.write(move |tx: &mut Tx| {
         async move {
             confirmations::insert(tx, row).await?;
-            confirmations::confirm(tx, &row.id, now, now + 5 * MINUTE_MS).await
+            confirmations::confirm(tx, &row.id, passkey, now, now + 5 * MINUTE_MS).await
         }
         .scope_boxed()
     });

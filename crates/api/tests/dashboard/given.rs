@@ -54,11 +54,15 @@ pub async fn confirmed(till: &Till, browser: &Browser, path: &str, body: &[u8]) 
     };
     let mut reader = engine.db.read().await.unwrap();
     let about = confirming::about(&mut reader, &target).await.unwrap();
+    let user = text(&session["user"]["id"]);
+    let own = till_store::passkeys::of_user(&mut reader, &user)
+        .await
+        .unwrap();
     drop(reader);
     let row = ConfirmationRow {
         id: engine.ids.make(IdKind::Confirmation),
         session_id: text(&session["id"]),
-        user_id: text(&session["user"]["id"]),
+        user_id: user,
         account: till.account.id.clone(),
         mode: browser.mode.unwrap_or_default().to_owned(),
         path: target.path,
@@ -69,6 +73,7 @@ pub async fn confirmed(till: &Till, browser: &Browser, path: &str, body: &[u8]) 
         expires_at: now + 300_000,
         answered_at: Some(now),
         confirmed_at: Some(now),
+        passkey: own.into_iter().map(|passkey| passkey.id).next(),
         used_at: None,
     };
     let confirmation = &row;

@@ -22,6 +22,7 @@ mod described;
 mod ground_rules;
 mod home;
 mod inviting;
+mod let_in;
 mod links;
 mod members;
 mod operator;

@@ -12,7 +12,7 @@ use till_core::scope::Credential;
 use till_engine::once::Once;
 use till_engine::team::command_line;
 use till_engine::team::emails::Email;
-use till_engine::team::unit::{Confirmation, Needs, SignedRequest};
+use till_engine::team::unit::{Confirmation, Needs, NeedsYes, SignedRequest};
 use till_engine::{Answer, Fail};
 
 use crate::browser::{Browser, invite, member, owner};
@@ -78,7 +78,7 @@ on_every_engine! {
         };
         let once = Once::new(Actor::Member(user), Credential::User, "key".to_owned(), "POST", "/", b"");
         let (engine, email) = (till.engine(), &Email::parse("operator@example.com").unwrap());
-        let done = engine.once_by_user(&asked, false, &once, |_, _| {
+        let done = engine.once_by_user(&asked, NeedsYes::No, &once, |_, _| {
             async move {
                 let removal = command_line::remove_operator(engine, email);
                 let removed = tokio::time::timeout(Duration::from_millis(300), removal).await;
@@ -89,7 +89,7 @@ on_every_engine! {
         assert_eq!(&*done.await.unwrap().body, b"false", "it waits until the decision is written");
         command_line::remove_operator(engine, email).await.unwrap();
         let again = Once { key: "other".to_owned(), ..once };
-        let refused = engine.once_by_user(&asked, false, &again, |_, _| {
+        let refused = engine.once_by_user(&asked, NeedsYes::No, &again, |_, _| {
             async { Ok(Answer::new(200, String::new())) }.scope_boxed()
         });
         let Err(Fail::Refused(refusal)) = refused.await else { panic!("it was done") };

@@ -245,6 +245,7 @@ on_every_engine! {
         let asker = |by: Means| Asker {
             actor: Actor::member(&user),
             origin: Origin::default(),
+            key: None,
             member: Some(Member { user: user.as_str().into(), needs: Some(Permission::SalesWrite), by }),
         };
         // The request was let in while its member had the right.

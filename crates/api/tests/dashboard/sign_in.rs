@@ -166,6 +166,10 @@ on_every_engine! {
         let session = fresh.take_session(&reply);
         assert_eq!((&session["method"], &session["organizations"][0]["role"]), (&json!("demo"), &json!("owner")));
         assert_eq!(fresh.get("session").await.ok(200)["id"], json!(id(&session)));
+        // As with a live key: there is no other mode that it could be in conflict with.
+        let live = fresh.in_mode("live");
+        live.post("/v1/test_helpers/clock", json!({ "advance_seconds": 1 })).await.refused(409, "test_mode_only", None);
+        live.get("/v1/test_helpers/clock").await.refused(409, "livemode_disabled", None);
         fresh.call("POST", "sign_in/demo").without("origin").send().await.refused(403, "origin_not_allowed", None);
     }
 

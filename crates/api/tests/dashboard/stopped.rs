@@ -10,7 +10,7 @@ use till_core::role::{Permission, Role};
 use till_core::scope::Credential;
 use till_engine::once::Once;
 use till_engine::team::applications;
-use till_engine::team::unit::{Confirmation, Needs, SignedRequest};
+use till_engine::team::unit::{Confirmation, Needs, NeedsYes, SignedRequest};
 use till_engine::{Answer, Fail};
 use till_store::{StoreError, Tx};
 
@@ -100,9 +100,11 @@ async fn commit(
         "/",
         b"",
     );
-    let done = till.engine().once_by_user(&asked, false, &once, |_, _| {
-        async { Ok(Answer::new(200, String::new())) }.scope_boxed()
-    });
+    let done = till
+        .engine()
+        .once_by_user(&asked, NeedsYes::No, &once, |_, _| {
+            async { Ok(Answer::new(200, String::new())) }.scope_boxed()
+        });
     match done.await {
         Ok(_) => None,
         Err(Fail::Refused(refusal)) => Some(refusal.code),

@@ -93,6 +93,7 @@ fn check_left(
         hold: None,
         is_covered: false,
         is_covered_with_disputed: false,
+        is_covered_with_promised: false,
         is_over: false,
     };
     let said: Vec<String> = announce(status_before, &stood, &after)

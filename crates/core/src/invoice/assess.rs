@@ -50,6 +50,7 @@ pub fn assess(facts: &Facts<'_>, now: i64) -> Assessment {
         hold: sums.hold,
         is_covered: is_enough(terms, &sums.credited),
         is_covered_with_disputed: is_enough(terms, &(&sums.credited + &sums.disputed)),
+        is_covered_with_promised: is_enough(terms, &(&sums.credited + &sums.promised)),
         is_over: is_over(terms, status, &sums, now),
     }
 }
@@ -77,6 +78,8 @@ struct Sums {
     owed_of_gone: BigRational,
     /// What would count if blocks that were final had not been taken back.
     disputed: BigRational,
+    /// What would count if refunds that are not sent were cancelled.
+    promised: BigRational,
     /// Something that is no dust was credited, is on its way, has risen since it was first seen, or is held.
     paid_in: bool,
     seen: bool,
@@ -97,6 +100,7 @@ fn add_up(terms: &Terms, weighed: &[Weighed<'_>]) -> Sums {
                     sums.in_time += &counts;
                 }
                 sums.credited += counts;
+                sums.promised += &it.withdrawn - &it.withdrawn_sent;
                 continue;
             }
             PaymentStatus::Pending | PaymentStatus::Confirming if it.creditable => {

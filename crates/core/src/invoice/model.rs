@@ -271,6 +271,8 @@ pub struct Assessment {
     pub is_covered: bool,
     /// The same together with what is held because its network took back final blocks.
     pub is_covered_with_disputed: bool,
+    /// The same together with what refunds that are not sent have taken: cancelled or expired, they leave it paid.
+    pub is_covered_with_promised: bool,
     /// Nothing more is waited for: its address may cool down. What arrives nevertheless counts as the facts say.
     pub is_over: bool,
 }

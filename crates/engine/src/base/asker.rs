@@ -16,6 +16,8 @@ use super::fail::Fail;
 pub struct Asker {
     pub actor: Actor,
     pub origin: Origin,
+    /// The API key that was shown, by its id: it must still be good when the change is made.
+    pub key: Option<Arc<str>>,
     /// The member whose role decides; none for payers, the command line and Till itself.
     pub member: Option<Member>,
 }
@@ -25,6 +27,7 @@ impl From<Actor> for Asker {
         Asker {
             actor,
             origin: Origin::default(),
+            key: None,
             member: None,
         }
     }
@@ -113,8 +116,14 @@ impl Member {
 }
 
 impl Asker {
-    /// The role of the member that the request rests on, if it rests on one; refuses where it is not enough.
+    /// The role of the member that the request rests on, if it rests on one; refuses where it is not enough, and where the
+    /// key that was shown was revoked or rolled since.
     pub async fn admit(&self, tx: &mut Tx, scope: &Scope) -> Result<Option<Role>, Fail> {
+        if let Some(key) = &self.key
+            && !till_store::keys::is_good_for_share(tx, scope, key).await?
+        {
+            return Err(Refusal::of(Code::ApiKeyInvalid).into());
+        }
         match &self.member {
             None => Ok(None),
             Some(member) => member.admit(tx, scope).await.map(Some),

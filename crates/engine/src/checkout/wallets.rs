@@ -65,7 +65,7 @@ impl BindingView {
     }
 }
 
-/// Binds a wallet to the invoice; the same wallet again gets the same binding.
+/// Binds a wallet to the invoice; the same wallet again gets the same binding for as long as the same is asked for.
 pub async fn bind(
     tx: &mut Tx,
     context: &Context<'_>,
@@ -86,7 +86,9 @@ pub async fn bind(
     }
     let known = till_store::bindings::of_invoice(tx, &context.scope, request.invoice).await?;
     let told = |known: &&BindingRow| known.sender == sender && known.asset == asset.code;
-    if let Some(open) = known.iter().filter(told).find(|known| known.open) {
+    let asked = wallets::asked(context, &held, asset)?;
+    let is_right = |known: &&BindingRow| known.open && wallets::was_told(known, asked);
+    if let Some(open) = known.iter().filter(told).find(is_right) {
         return Ok(BindingView::of(open, asset));
     }
     let wallets: BTreeSet<&str> = known

@@ -9,13 +9,13 @@ mod single;
 pub use draft::CreateInvoice;
 pub use single::{Billed, create_billed, create_link_invoice};
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use draft::{Answered, Draft};
 use rows::Ready;
 use scoped_futures::ScopedFutureExt as _;
 use till_core::actor::Actor;
-use till_core::error::Refusal;
+use till_core::error::{Code, Refusal};
 use till_core::id::IdKind;
 use till_core::scope::Scope;
 use till_store::Tx;
@@ -36,10 +36,17 @@ pub async fn create_invoices(
 ) -> Result<Vec<Result<Answer, Fail>>, Fail> {
     let effects = Effects::default();
     let mut answers: Answers = vec![None; requests.len()];
-    let (contexts, bound) = futures::try_join!(
+    let (contexts, (bound, good)) = futures::try_join!(
         load_contexts(engine, requests, &effects),
-        bound_keys(engine, requests)
+        keys(engine, requests)
     )?;
+    let ended = requests.iter().map(|request| {
+        let key = request.once.asker.key.as_deref();
+        key.is_some_and(|key| !good.contains(key))
+    });
+    for (answer, _) in answers.iter_mut().zip(ended).filter(|(_, ended)| *ended) {
+        *answer = Some(Err(Refusal::of(Code::ApiKeyInvalid).into()));
+    }
     let mut drafts = draft(engine, &contexts, &bound, requests, &mut answers).await?;
     if !drafts.is_empty() {
         deposits::reserve(engine, &mut drafts).await?;
@@ -72,6 +79,9 @@ async fn draft<'a>(
     let mut drafted: HashSet<KeyOf<'_>> = HashSet::with_capacity(requests.len());
     let mut drafts = Vec::with_capacity(requests.len());
     for (index, request) in requests.iter().enumerate() {
+        if answers[index].is_some() {
+            continue;
+        }
         let context = match &contexts[&request.scope] {
             Ok(context) => context,
             Err(fail) => {
@@ -116,13 +126,22 @@ async fn draft<'a>(
     Ok(drafts)
 }
 
-async fn bound_keys(engine: &Engine, requests: &[CreateInvoice]) -> Result<Vec<BoundKey>, Fail> {
+/// The idempotency keys that are bound already, and those API keys that were shown and are good: as late as can be asked
+/// without holding them, so that creating invoices stays one write.
+async fn keys(
+    engine: &Engine,
+    requests: &[CreateInvoice],
+) -> Result<(Vec<BoundKey>, HashSet<String>), Fail> {
     let keys: Vec<KeyOf<'_>> = requests
         .iter()
         .map(|request| request.once.key_of(&request.scope))
         .collect();
+    let shown = requests.iter().map(|request| &request.once.asker.key);
+    let shown: BTreeSet<&str> = shown.filter_map(Option::as_deref).collect();
     let mut reader = engine.db.read().await?;
-    Ok(till_store::idempotency::bound_keys(&mut reader, &keys).await?)
+    let bound = till_store::idempotency::bound_keys(&mut reader, &keys).await?;
+    let good = till_store::keys::good_among(&mut reader, &shown).await?;
+    Ok((bound, good))
 }
 
 /// Frees a key whose answer is past its retention.

@@ -50,7 +50,7 @@ pub fn quote(context: &Context<'_>, request: &NewInvoice) -> Result<Quote, Refus
         CUSTOMER_REF_CHARS_MAX,
     )?;
     check_return_url(context, request.return_url.as_deref())?;
-    let defaults = defaults(context);
+    let defaults = defaults(context.engine, &context.merchant);
     let (assets, origin) = match (&request.assets, &defaults) {
         (Some(named), _) => (named.as_slice(), "assets"),
         (None, Some(defaults)) => (&**defaults, "default_assets"),

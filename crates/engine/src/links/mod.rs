@@ -84,6 +84,7 @@ pub async fn create(
     };
     apply(context, &mut row, change)?;
     check(context, &row)?;
+    check_assets(context, &row)?;
     till_store::links::insert(tx, &row).await?;
     announce(tx, context, &row, &[EventType::PaymentLinkCreated]).await?;
     render(context, &row)
@@ -99,6 +100,10 @@ pub async fn update(
     let mut row = before.clone();
     apply(context, &mut row, change)?;
     check(context, &row)?;
+    // What became unavailable since keeps nobody from switching the link off.
+    if (&row.assets, row.currency) != (&before.assets, before.currency) {
+        check_assets(context, &row)?;
+    }
     if row == before {
         return render(context, &row);
     }
@@ -156,9 +161,14 @@ fn apply(context: &Context<'_>, row: &mut LinkRow, change: &LinkChange) -> Resul
 fn check(context: &Context<'_>, row: &LinkRow) -> Result<(), Fail> {
     let price = price_of(row);
     check_price(&price)?;
-    check_return_url(context, row.return_url.as_deref())?;
-    if let Some(assets) = &row.assets {
-        offers::offered(context, assets, "assets", price.currency)?;
+    Ok(check_return_url(context, row.return_url.as_deref())?)
+}
+
+/// Somebody could pay: what the link offers, or the merchant does by default at this moment, has a price in its currency.
+fn check_assets(context: &Context<'_>, row: &LinkRow) -> Result<(), Fail> {
+    match &row.assets {
+        Some(assets) => offers::offered(context, assets, "assets", row.currency).map(drop)?,
+        None => offers::check_defaults(context, row.currency)?,
     }
     Ok(())
 }
@@ -269,6 +279,10 @@ pub async fn retrieve_by_slug(
     let mut status = link_status(&row.state(), now);
     if status == LinkStatus::FullyReserved && has_room(&mut reader, scope, &row.id).await? {
         status = LinkStatus::Active;
+    }
+    // The defaults may have changed since it was made: nobody is asked to order what no invoice can be made of.
+    if !offers::can_be_priced(engine, &merchant, row.assets.as_deref(), row.currency) {
+        status = LinkStatus::Inactive;
     }
     Ok(PayerLinkView::of(&row, &merchant, status))
 }

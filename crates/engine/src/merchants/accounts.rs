@@ -272,6 +272,8 @@ pub struct Caller {
     pub publishable_key: Option<String>,
     /// The member who made the key, where one did.
     pub creator: Option<Creator>,
+    /// The time of a change of destinations or webhooks has come, and nobody has put it in effect yet.
+    pub has_due_change: bool,
 }
 
 /// Whose role decides what a secret key may do.
@@ -299,6 +301,7 @@ pub async fn caller_by_session(
         kind: KeyKind::Secret,
         publishable_key: set_up.publishable_key,
         creator: None,
+        has_due_change: false,
     })
 }
 
@@ -328,6 +331,7 @@ fn admit(engine: &Engine, found: Option<&KeyRow>) -> Result<Caller, Fail> {
         return Err(crate::base::not_configured().into());
     }
     let kind = KeyKind::parse(&key.kind).unwrap_or(KeyKind::Publishable);
+    let now = engine.clock.now_ms().saturating_add(key.clock_offset_ms);
     Ok(Caller {
         scope: Scope::new(&key.account, mode),
         key_id: key.id.clone(),
@@ -337,5 +341,6 @@ fn admit(engine: &Engine, found: Option<&KeyRow>) -> Result<Caller, Fail> {
             user: user.into(),
             role: key.creator_role.as_deref().and_then(Role::parse),
         }),
+        has_due_change: key.change_at.is_some_and(|at| at <= now),
     })
 }

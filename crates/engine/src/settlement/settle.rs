@@ -93,7 +93,7 @@ impl<'c> Settling<'c> {
         self.entries.extend(entries);
         apply(at, &mut held.invoice.is, &after);
         follow::lease::apply(context, at, held, was_closed);
-        follow::link_unit::apply(&mut held.invoice.is);
+        follow::link_unit::apply(&mut held.invoice.is, &after);
         follow::refund::apply(at, held, &after);
         let events = events_of(context, at, held, &left, &announcements, extra)?;
         let streamed = events.iter().filter(|event| event.stream_seq.is_some());

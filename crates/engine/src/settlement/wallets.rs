@@ -4,6 +4,7 @@ use till_core::asset::{Asset, Registry};
 use till_core::attribution::given_up_by;
 use till_core::binding::exact_amount;
 use till_core::error::{Code, Refusal};
+use till_core::money::Units;
 use till_store::Tx;
 use till_store::bindings::{BindingQuery, BindingRow};
 
@@ -11,8 +12,20 @@ use super::facts::LockedInvoice;
 use crate::base::Context;
 use crate::base::fail::Fail;
 
-/// Tells a wallet what to send: what it was told last, unless another invoice has that amount now or had it a moment ago,
-/// or the amount due, or a little more. None when every such amount is taken.
+/// What the invoice asks for in this asset now.
+pub fn asked(context: &Context<'_>, held: &LockedInvoice, asset: &Asset) -> Result<Units, Fail> {
+    held.assess(held.moment(context))
+        .asked_in(&held.terms(), &asset.code)
+        .ok_or_else(|| Fail::broken("a wallet was bound to what is not offered"))
+}
+
+/// Whether a wallet was told this amount, or what tells it from others of the same amount besides.
+pub fn was_told(binding: &BindingRow, asked: Units) -> bool {
+    binding.units.minus(binding.suffix) == Some(asked)
+}
+
+/// Tells a wallet what to send: what it was told last, unless the invoice asks for something else by now, another invoice has
+/// that amount now or had it a moment ago; or the amount asked for, or a little more. None when every such amount is taken.
 pub async fn tell(
     tx: &mut Tx,
     context: &Context<'_>,
@@ -21,16 +34,13 @@ pub async fn tell(
     sender: &str,
     last: Option<&BindingRow>,
 ) -> Result<Option<BindingRow>, Fail> {
-    let due = held
-        .assess(held.moment(context))
-        .asked_in(&held.terms(), &asset.code)
-        .ok_or_else(|| Fail::broken("a wallet was bound to what is not offered"))?;
+    let asked_for = asked(context, held, asset)?;
     let destination = context
         .merchant
         .destination(asset.family)
         .ok_or_else(|| Refusal::of(Code::FeatureUnavailable))?
         .to_owned();
-    let asked = BindingQuery {
+    let query = BindingQuery {
         scope: &context.scope,
         invoice: held.id(),
         destination: &destination,
@@ -38,11 +48,13 @@ pub async fn tell(
         asset: &asset.code,
         given_up_after: given_up_by(context.real_now),
     };
-    let taken = till_store::bindings::taken_amounts(tx, &asked).await?;
+    let taken = till_store::bindings::taken_amounts(tx, &query).await?;
     let again = last
-        .filter(|last| last.destination == destination && !taken.contains(&last.units))
+        .filter(|last| last.destination == destination && was_told(last, asked_for))
+        .filter(|last| !taken.contains(&last.units))
         .map(|last| (last.units, last.suffix));
-    let Some((units, suffix)) = again.or_else(|| exact_amount(due, asset.decimals, &taken)) else {
+    let Some((units, suffix)) = again.or_else(|| exact_amount(asked_for, asset.decimals, &taken))
+    else {
         return Ok(None);
     };
     let row = BindingRow {

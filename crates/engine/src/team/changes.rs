@@ -361,6 +361,34 @@ pub async fn take_effect(tx: &mut Tx, context: &Context<'_>, id: &str) -> Result
     tell(tx, engine, &change, action).await
 }
 
+/// Puts changes in effect whose time has come, before anybody reads what they are about.
+pub async fn catch_up(engine: &Engine, scope: &Scope) -> Result<(), Fail> {
+    let mut reader = engine.db.read().await?;
+    let is_due = till_store::changes::is_due(&mut reader, scope, engine.clock.now_ms()).await?;
+    drop(reader);
+    match is_due {
+        true => put_in_effect(engine, scope).await,
+        false => Ok(()),
+    }
+}
+
+/// The same where it is known that there are some.
+pub async fn put_in_effect(engine: &Engine, scope: &Scope) -> Result<(), Fail> {
+    let done = engine.unit(scope, |tx, context| {
+        async move {
+            let mut due = till_store::changes::pending(tx, &context.scope).await?;
+            due.retain(|change| change.effective_at <= context.now);
+            due.sort_by_key(|change| change.effective_at);
+            for change in due {
+                take_effect(tx, context, &change.id).await?;
+            }
+            Ok(())
+        }
+        .scope_boxed()
+    });
+    done.await
+}
+
 fn missing() -> Refusal {
     Refusal::of(Code::ResourceMissing).param("id")
 }
@@ -420,9 +448,11 @@ pub async fn end_of_member(
     role: Option<Role>,
 ) -> Result<(), Fail> {
     for mode in [Mode::Test, Mode::Live] {
-        let lost = |change: &ChangeRow| {
+        // One whose time has come waits no more, though nobody has put it in effect yet.
+        let lost = |change: &ChangeRow, now: i64| {
             let may = |role: Role| change.kind.needs().is_granted(role, Some(mode));
-            change.requested_by == user && !role.is_some_and(may)
+            let waits = can_cancel(change.status, change.effective_at, now);
+            waits && change.requested_by == user && !role.is_some_and(may)
         };
         end_where(tx, engine, &Scope::new(account, mode), lost).await?;
     }
@@ -432,14 +462,14 @@ pub async fn end_of_member(
 /// Stops all changes of an account and mode: it was disabled, or its live mode was taken away, and nobody could stop them
 /// any more.
 pub async fn end_all(tx: &mut Tx, engine: &Engine, scope: &Scope) -> Result<(), Fail> {
-    end_where(tx, engine, scope, |_| true).await
+    end_where(tx, engine, scope, |_, _| true).await
 }
 
 async fn end_where(
     tx: &mut Tx,
     engine: &Engine,
     scope: &Scope,
-    is_ended: impl Fn(&ChangeRow) -> bool + Send,
+    is_ended: impl Fn(&ChangeRow, i64) -> bool + Send,
 ) -> Result<(), Fail> {
     // Held, so that none of them takes effect meanwhile.
     let Some(row) = till_store::accounts::merchant_for_update(tx, scope).await? else {
@@ -447,7 +477,7 @@ async fn end_where(
     };
     let now = Merchant { row }.now(engine.clock.now_ms());
     let waiting = till_store::changes::pending(tx, scope).await?;
-    for mut change in waiting.into_iter().filter(is_ended) {
+    for mut change in waiting.into_iter().filter(|it| is_ended(it, now)) {
         end(tx, engine, &mut change, now).await?;
         let (by, action) = ((scope, &Actor::System), Action::ChangeCancelled);
         audit::record_by(tx, engine, by, action, &change.id, details(&change)).await?;

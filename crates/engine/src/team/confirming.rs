@@ -58,6 +58,7 @@ pub async fn begin(
         expires_at: context.now + LIFE_MS,
         answered_at: None,
         confirmed_at: None,
+        passkey: None,
         used_at: None,
     };
     till_store::confirmations::insert(tx, &confirmation).await?;
@@ -133,11 +134,9 @@ pub async fn answer(
     let confirmation = take(tx, asked, id, now).await?;
     let state = &confirmation.state;
     let verified = ceremonies::verify(tx, engine, state, credential, Some(&asked.user)).await?;
-    if verified.is_err() {
-        return Err(ceremonies::failed().into());
-    }
+    let passkey = verified.map_err(|_| ceremonies::failed())?;
     let expires_at = now + LIFE_MS;
-    till_store::confirmations::confirm(tx, id, now, expires_at).await?;
+    till_store::confirmations::confirm(tx, id, &passkey.id, now, expires_at).await?;
     let session = till_store::sessions::find_for_update(tx, &asked.session).await?;
     let session = session.ok_or_else(|| Refusal::of(Code::SessionExpired))?;
     let issued = sessions::renew(tx, engine, &session, &session.method).await?;

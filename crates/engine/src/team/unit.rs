@@ -39,6 +39,7 @@ impl SignedRequest {
         Asker {
             actor: Actor::Member(Arc::clone(&self.user)),
             origin: self.origin.clone(),
+            key: None,
             member: Some(Member {
                 user: Arc::clone(&self.user),
                 needs: match self.needs {
@@ -78,6 +79,15 @@ impl Needs {
                 | Needs::Permission(Permission::MembersWrite | Permission::OrganizationWrite)
         )
     }
+}
+
+/// Whether a passkey's yes is needed, whatever the request turns out to be about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NeedsYes {
+    No,
+    /// If the user has a passkey when the change is made.
+    IfPasskey,
+    Always,
 }
 
 /// What a use case of a signed-in user is given.
@@ -203,12 +213,11 @@ impl TeamContext<'_> {
 }
 
 impl Engine {
-    /// Does what a signed-in user asks, once per idempotency key. `confirm` says whether a passkey's yes is needed
-    /// whatever the request turns out to be about.
+    /// Does what a signed-in user asks, once per idempotency key.
     pub async fn once_by_user<'w, F>(
         &self,
         asked: &SignedRequest,
-        confirm: bool,
+        needs_yes: NeedsYes,
         once: &Once,
         work: F,
     ) -> Result<Answer, Fail>
@@ -228,7 +237,6 @@ impl Engine {
             async move {
                 effects_ref.clear();
                 let context = load(self, tx, asked, effects_ref).await?;
-                context.needs_confirmation.store(confirm, Ordering::Relaxed);
                 let holder = KeyHolder {
                     engine: self,
                     scope,
@@ -236,6 +244,9 @@ impl Engine {
                 };
                 if let Some(kept) = once::claim(tx, &holder, once).await? {
                     return Ok(kept);
+                }
+                if wants_yes(tx, asked, needs_yes).await? {
+                    context.require_confirmation();
                 }
                 let answer = work_ref(tx, &context).await?;
                 if context.needs_confirmation.load(Ordering::Relaxed) {
@@ -250,6 +261,19 @@ impl Engine {
         let done = done?;
         self.tell(&effects);
         Ok(done)
+    }
+}
+
+/// Whether a passkey must say yes. Where that is for the user's passkeys to say, the user is held: nobody adds one before
+/// the unit of work ends.
+async fn wants_yes(tx: &mut Tx, asked: &SignedRequest, needs: NeedsYes) -> Result<bool, Fail> {
+    match needs {
+        NeedsYes::No => Ok(false),
+        NeedsYes::Always => Ok(true),
+        NeedsYes::IfPasskey => {
+            till_store::users::find_for_update(tx, &asked.user).await?;
+            Ok(till_store::passkeys::count_of(tx, &asked.user).await? > 0)
+        }
     }
 }
 

@@ -674,6 +674,8 @@ CREATE TABLE confirmations (
     expires_at BIGINT NOT NULL,
     answered_at BIGINT,
     confirmed_at BIGINT,
+    -- The passkey that said yes; what it said counts only while the user has it.
+    passkey TEXT COLLATE "C",
     used_at BIGINT
 );
 CREATE INDEX confirmations_expired ON confirmations (expires_at);

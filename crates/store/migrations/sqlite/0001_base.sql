@@ -679,6 +679,8 @@ CREATE TABLE confirmations (
     expires_at INTEGER NOT NULL,
     answered_at INTEGER,
     confirmed_at INTEGER,
+    -- The passkey that said yes; what it said counts only while the user has it.
+    passkey TEXT,
     used_at INTEGER
 );
 CREATE INDEX confirmations_expired ON confirmations (expires_at);

@@ -79,6 +79,19 @@ pub async fn pending(q: &mut impl Queries, scope: &Scope) -> Result<Vec<ChangeRo
         .await
 }
 
+/// Whether the time of one that waits has come, by the account's own clock.
+pub async fn is_due(
+    q: &mut impl Queries,
+    scope: &Scope,
+    real_now: i64,
+) -> Result<bool, StoreError> {
+    let sql = "SELECT c.id FROM changes c JOIN merchants m ON m.account = c.account AND m.mode = c.mode \
+         WHERE c.account = $1 AND c.mode = $2 AND c.status = 'pending' AND c.effective_at <= $3 + m.clock_offset_ms LIMIT 1";
+    let args = vals![&scope.account, scope.mode.as_str(), real_now];
+    let found: Option<(String,)> = q.one(sql, &args).await?;
+    Ok(found.is_some())
+}
+
 /// When the destinations of an account and mode took effect that were changed: family and time, the newest first.
 pub async fn destinations_since(
     q: &mut impl Queries,

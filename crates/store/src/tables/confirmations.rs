@@ -21,6 +21,8 @@ table! {
         expires_at: i64,
         answered_at: Option<i64>,
         confirmed_at: Option<i64>,
+        /// The passkey that said yes.
+        passkey: Option<String>,
         used_at: Option<i64>,
     }
 }
@@ -40,13 +42,18 @@ pub async fn answer(tx: &mut Tx, id: &str, now: i64) -> Result<bool, StoreError>
     Ok(tx.run(sql, &vals![id, now]).await? == 1)
 }
 
-pub async fn confirm(tx: &mut Tx, id: &str, now: i64, until: i64) -> Result<(), StoreError> {
-    let sql = "UPDATE confirmations SET confirmed_at = $2, expires_at = $3 WHERE id = $1";
-    touched(
-        tx.run(sql, &vals![id, now, until]).await?,
-        1,
-        "confirmations",
-    )
+/// A passkey says yes.
+pub async fn confirm(
+    tx: &mut Tx,
+    id: &str,
+    passkey: &str,
+    now: i64,
+    until: i64,
+) -> Result<(), StoreError> {
+    let sql =
+        "UPDATE confirmations SET confirmed_at = $2, expires_at = $3, passkey = $4 WHERE id = $1";
+    let done = tx.run(sql, &vals![id, now, until, passkey]).await?;
+    touched(done, 1, "confirmations")
 }
 
 /// The request that carries a confirmation.
@@ -61,10 +68,12 @@ pub struct Spent<'s> {
     pub about: &'s str,
 }
 
-/// Uses a confirmation up. False unless it was given for exactly this request and is neither used nor too old.
+/// Uses a confirmation up. False unless it was given for exactly this request, is neither used nor too old, and was given
+/// with a passkey that the user still has.
 pub async fn spend(tx: &mut Tx, by: &Spent<'_>, now: i64) -> Result<bool, StoreError> {
     let sql = "UPDATE confirmations SET used_at = $7 WHERE id = $1 AND session_id = $2 AND account = $3 AND mode = $4 \
-         AND path = $5 AND body_hash = $6 AND about = $8 AND confirmed_at IS NOT NULL AND used_at IS NULL AND expires_at > $7";
+         AND path = $5 AND body_hash = $6 AND about = $8 AND confirmed_at IS NOT NULL AND used_at IS NULL AND expires_at > $7 \
+         AND EXISTS (SELECT 1 FROM passkeys p WHERE p.id = confirmations.passkey AND p.user_id = confirmations.user_id)";
     let args = vals![
         by.id,
         by.session,

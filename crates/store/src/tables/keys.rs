@@ -1,10 +1,12 @@
 //! API keys. Only their hashes are here.
 
+use std::collections::{BTreeSet, HashSet};
+
 use till_core::scope::Scope;
 
 use crate::sql::listing::newest_first;
-use crate::sql::{select, table};
-use crate::{Page, Queries, StoreError, Tx, touched, vals};
+use crate::sql::{LookUp, PerKey, select, table};
+use crate::{Page, Queries, StoreError, Tx, Val, touched, vals};
 
 table! {
     /// A key, as the dashboard shows it.
@@ -41,6 +43,9 @@ pub struct KeyRow {
     /// 0 when the account never had a destination in the key's mode.
     pub is_set_up: i64,
     pub publishable_key: Option<String>,
+    /// When the first of the changes that wait takes effect, in business time, and how far that is from real time.
+    pub change_at: Option<i64>,
+    pub clock_offset_ms: i64,
 }
 
 pub async fn key_by_hash(q: &mut impl Queries, hash: &[u8]) -> Result<Option<KeyRow>, StoreError> {
@@ -49,7 +54,9 @@ pub async fn key_by_hash(q: &mut impl Queries, hash: &[u8]) -> Result<Option<Key
          CAST(CASE WHEN m.destinations <> '{}' THEN 1 WHEN EXISTS (SELECT 1 FROM destinations d WHERE d.account = k.account \
          AND d.mode = k.mode) THEN 1 ELSE 0 END AS BIGINT) AS is_set_up, \
          (SELECT p.public_key FROM api_keys p WHERE p.account = k.account AND p.mode = k.mode AND p.kind = 'publishable' \
-         AND p.rolled_at IS NULL ORDER BY p.id DESC LIMIT 1) AS publishable_key FROM api_keys k JOIN accounts a ON a.id = k.account \
+         AND p.rolled_at IS NULL ORDER BY p.id DESC LIMIT 1) AS publishable_key, \
+         (SELECT MIN(c.effective_at) FROM changes c WHERE c.account = k.account AND c.mode = k.mode AND c.status = 'pending') \
+         AS change_at, COALESCE(m.clock_offset_ms, 0) AS clock_offset_ms FROM api_keys k JOIN accounts a ON a.id = k.account \
          LEFT JOIN merchants m ON m.account = k.account AND m.mode = k.mode \
          LEFT JOIN applications l ON l.account = k.account \
          LEFT JOIN members t ON t.account = k.account AND t.user_id = k.created_by WHERE k.hash = $1";
@@ -142,6 +149,39 @@ pub async fn find_for_update(
     );
     tx.one(&sql, &vals![&*scope.account, scope.mode.as_str(), id])
         .await
+}
+
+/// Whether a key works: it is there, was neither revoked nor rolled, and its account is not disabled. Nobody ends it before
+/// this unit of work does; others may ask meanwhile.
+pub async fn is_good_for_share(tx: &mut Tx, scope: &Scope, id: &str) -> Result<bool, StoreError> {
+    let sql = format!(
+        "SELECT k.rolled_at, (SELECT a.disabled_at FROM accounts a WHERE a.id = k.account) FROM api_keys k \
+         WHERE k.account = $1 AND k.mode = $2 AND k.id = $3{}",
+        tx.for_share()
+    );
+    let args = vals![&*scope.account, scope.mode.as_str(), id];
+    let found: Option<(Option<i64>, Option<i64>)> = tx.one(&sql, &args).await?;
+    Ok(found == Some((None, None)))
+}
+
+/// Those of these keys that work.
+pub async fn good_among(
+    q: &mut impl Queries,
+    ids: &BTreeSet<&str>,
+) -> Result<HashSet<String>, StoreError> {
+    if ids.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let by_id = LookUp {
+        table: "api_keys",
+        columns: &["id", "rolled_at"],
+        key: &["id"],
+        rows: PerKey::One,
+    };
+    let keys: Vec<Vec<Val>> = ids.iter().map(|id| vals![*id].into()).collect();
+    let found: Vec<(String, Option<i64>)> = q.look_up(&by_id, &keys).await?;
+    let good = found.into_iter().filter(|(_, ended)| ended.is_none());
+    Ok(good.map(|(id, _)| id).collect())
 }
 
 /// What a key is called: its name, or how it begins and ends. Not scoped: it is asked of the actors of one account's log.

@@ -56,6 +56,8 @@ pub const LIVE_USDC: &str = "USDC@eip155:8453";
 pub struct Setup {
     pub live_mode: bool,
     pub demo: bool,
+    /// Whether workers run in the server, or it answers requests and nothing else.
+    pub workers: bool,
     pub url_policy: UrlPolicy,
     pub pool_max: i64,
     pub bitcoin_gap_limit: i64,
@@ -91,6 +93,7 @@ impl Default for Setup {
         Setup {
             live_mode: false,
             demo: false,
+            workers: true,
             url_policy: UrlPolicy::PrivateAllowed,
             pool_max: 10_000,
             bitcoin_gap_limit: 20,
@@ -185,7 +188,10 @@ impl Server {
         let (stop, stopping) = watch::channel(false);
         let sender = Arc::new(sender(setup));
         // They end with the runtime of the test at the latest.
-        let workers = workers::start(&engine, Arc::clone(&sender), &stopping);
+        let workers = match setup.workers {
+            true => workers::start(&engine, Arc::clone(&sender), &stopping),
+            false => Vec::new(),
+        };
         drop(workers::start_streams(&engine, &stopping));
         let api = Api::new(
             Arc::clone(&engine),

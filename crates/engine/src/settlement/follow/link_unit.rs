@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use till_core::invoice::Assessment;
 use till_core::link::Unit;
 use till_store::Write;
 use till_store::invoices::InvoiceRow;
@@ -10,10 +11,14 @@ use till_store::links::UnitMove;
 
 use super::follower::Follower;
 
-/// The unit that the invoice's status calls for.
-pub(in crate::settlement) fn apply(row: &mut InvoiceRow) {
+/// The unit that the invoice's status calls for. One of a limited link is kept for as long as cancelling a refund, or its
+/// claim link's expiry, would leave the invoice paid: nobody else may buy it meanwhile.
+pub(in crate::settlement) fn apply(row: &mut InvoiceRow, after: &Assessment) {
     if row.payment_link.is_some() {
-        row.link_unit = Some(Unit::of(row.status, row.closed_at.is_some()));
+        let is_limited = row.takes_until.is_some();
+        let is_paid_without_refunds = is_limited && after.is_covered_with_promised;
+        let is_over = row.closed_at.is_some();
+        row.link_unit = Some(Unit::of(row.status, is_over, is_paid_without_refunds));
     }
 }
 

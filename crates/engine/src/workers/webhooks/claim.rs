@@ -9,6 +9,7 @@ use till_store::deliveries::{Attempted, Claimed, DeliveryRow, Message};
 use crate::base::Engine;
 use crate::base::fail::Fail;
 use crate::merchants::{event_addresses, secrets};
+use crate::team::changes;
 
 /// How many are claimed together.
 const CLAIM_MAX: i64 = 64;
@@ -29,6 +30,8 @@ pub(super) async fn claim(
     engine: &Engine,
     scope: &Scope,
 ) -> Result<Option<(Endpoint, Vec<Claimed>)>, Fail> {
+    // What is sent after a change's time goes where the change says, whoever of the workers is first.
+    changes::catch_up(engine, scope).await?;
     engine
         .db
         .write(move |tx| {

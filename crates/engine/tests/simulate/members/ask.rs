@@ -21,7 +21,9 @@ use till_engine::team::confirming::{self, Target};
 use till_engine::team::emails::Email;
 use till_engine::team::sessions::{self, Signed};
 use till_engine::team::tokens::Token;
-use till_engine::team::unit::{Confirmation, Needs, SignedRequest, TeamContext, user_key};
+use till_engine::team::unit::{
+    Confirmation, Needs, NeedsYes, SignedRequest, TeamContext, user_key,
+};
 use till_engine::team::{api_keys, inviting, members, operator, organizations, passkeys, totp};
 use till_engine::{Answer, Context, Engine, Fail, Tx};
 
@@ -138,15 +140,17 @@ impl Ask {
     }
 
     /// Whether the route asks for a yes, whatever the request turns out to be about.
-    fn confirms(&self, mode: Option<Mode>, passkeys: i64) -> bool {
+    fn needs_yes(&self, mode: Option<Mode>) -> NeedsYes {
         match self {
-            Ask::RequestChange(_) => mode == Some(Mode::Live),
-            Ask::Submit | Ask::Decide { .. } | Ask::Disable { .. } | Ask::Enable { .. } => true,
+            Ask::RequestChange(_) if mode == Some(Mode::Live) => NeedsYes::Always,
+            Ask::Submit | Ask::Decide { .. } | Ask::Disable { .. } | Ask::Enable { .. } => {
+                NeedsYes::Always
+            }
             Ask::BeginPasskey
             | Ask::RemovePasskey { .. }
             | Ask::OfferCodes
-            | Ask::SwitchCodesOff { .. } => passkeys > 0,
-            _ => false,
+            | Ask::SwitchCodesOff { .. } => NeedsYes::IfPasskey,
+            _ => NeedsYes::No,
         }
     }
 
@@ -160,7 +164,7 @@ impl Ask {
 pub struct Request {
     pub person: usize,
     pub asked: SignedRequest,
-    pub confirms: bool,
+    pub needs_yes: NeedsYes,
     pub key: String,
     pub ask: Ask,
 }
@@ -179,7 +183,7 @@ impl Request {
         let mode = has_mode.then_some(mode);
         Request {
             person,
-            confirms: ask.confirms(mode, signed.passkeys),
+            needs_yes: ask.needs_yes(mode),
             asked: SignedRequest {
                 user: signed.user.id.as_str().into(),
                 session: signed.session.id.as_str().into(),
@@ -236,7 +240,7 @@ pub async fn exec(
         &asked.confirmation.path,
         &body,
     );
-    let done = engine.once_by_user(asked, request.confirms, &once, |tx, context| {
+    let done = engine.once_by_user(asked, request.needs_yes, &once, |tx, context| {
         async move {
             match ask {
                 Ask::SayYes { id, answer } => {
@@ -372,6 +376,7 @@ impl KeyRequest {
             asker: Asker {
                 actor: Actor::key(&caller.key_id),
                 origin: Origin::default(),
+                key: Some(caller.key_id.as_str().into()),
                 member,
             },
             key,

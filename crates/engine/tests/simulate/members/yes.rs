@@ -3,6 +3,7 @@
 use till_core::asset::Mode;
 use till_engine::team::confirming::Target;
 use till_engine::team::sessions::Signed;
+use till_engine::team::unit::NeedsYes;
 use till_store::Queries as _;
 
 use super::ask::{Ask, Request, Signature};
@@ -18,7 +19,7 @@ pub async fn give(
     signed: &Signed,
     request: &mut Request,
 ) -> Check {
-    let is_wanted = request.confirms || request.asked.mode == Some(Mode::Live);
+    let is_wanted = request.needs_yes != NeedsYes::No || request.asked.mode == Some(Mode::Live);
     let is_of_members = matches!(
         request.ask,
         Ask::SetRole { .. } | Ask::Remove { .. } | Ask::Invite { .. }

@@ -179,7 +179,23 @@ pub async fn always(story: &mut Story) -> Check {
     machine(story).await?;
     groups(story).await?;
     offered_once(story).await?;
+    sold_once(story).await?;
     kept(story).await
+}
+
+pub const UNITS_OF_LINK: i64 = 1;
+
+/// I14: whatever refunds become, no more orders of the link are paid than it has units.
+async fn sold_once(story: &Story) -> Check {
+    let sql = "SELECT id, status FROM invoices WHERE account = $1 AND mode = $2 AND payment_link IS NOT NULL ORDER BY id";
+    let mut reader = story.world.engine.db.read().await.unwrap();
+    let orders: Vec<(String, String)> = reader.all(sql, &of(&story.scope())).await.unwrap();
+    let paid = orders.iter().filter(|(_, status)| is_paid(status));
+    let paid: Vec<&String> = paid.map(|(id, _)| id).collect();
+    match i64::try_from(paid.len()).unwrap() <= UNITS_OF_LINK {
+        true => Ok(()),
+        false => Err(format!("{paid:?} are paid, of {UNITS_OF_LINK} to be sold")),
+    }
 }
 
 /// How an invoice stands in the tables: its status, and what the journal has of it in a group.

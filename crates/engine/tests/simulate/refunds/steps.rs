@@ -8,13 +8,17 @@ use serde_json::Value;
 use till_core::actor::Actor;
 use till_core::asset::Family;
 use till_core::invoice::Decision;
+use till_core::link::AmountType;
 use till_core::money::{Units, show};
 use till_core::scope::{Credential, Scope};
+use till_engine::base::Change;
+use till_engine::checkout;
 use till_engine::invoices::create::CreateInvoice;
 use till_engine::invoices::gather::create_all;
 use till_engine::invoices::pending_request::PendingRequest;
 use till_engine::invoices::quote::NewInvoice;
 use till_engine::invoices::{Resolve, Via, held_payments, resolve_review};
+use till_engine::links::{self, LinkChange};
 use till_engine::once::Once;
 use till_engine::refunds::{self, ClaimRequest, NewRefund, PayoutSeen};
 use till_engine::test_mode::{self, Simulation};
@@ -35,6 +39,10 @@ const PAYERS: [&str; 2] = [
 
 #[derive(Clone, Debug)]
 enum Ask {
+    NewLink,
+    Order {
+        slug: String,
+    },
     Pay {
         invoice: String,
         with: Simulation,
@@ -86,6 +94,9 @@ pub fn listed() -> &'static str {
 }
 
 async fn invoice(story: &mut Story) -> Check {
+    if story.world.rng.percent(40) {
+        return order(story).await;
+    }
     story.world.keys_made += 1;
     let key = format!("key-{}", story.world.keys_made);
     let request = CreateInvoice {
@@ -123,6 +134,23 @@ async fn invoice(story: &mut Story) -> Check {
         }
         Err(fail) => Err(format!("{fail:?}")),
     }
+}
+
+/// Somebody orders what there is one of, and picks a network.
+async fn order(story: &mut Story) -> Check {
+    let slug = match story.link.clone() {
+        Some(slug) => slug,
+        None => {
+            let made = ask(story, Ask::NewLink).await??;
+            let slug = made["slug"].as_str().unwrap_or_default().to_owned();
+            story.link.insert(slug).clone()
+        }
+    };
+    if let Ok(made) = ask(story, Ask::Order { slug }).await? {
+        story.world.visit("ordered");
+        story.invoices.push(made.as_str().unwrap().to_owned());
+    }
+    Ok(())
 }
 
 fn some<T: Clone + std::fmt::Debug>(story: &mut Story, of: &[T]) -> Option<T> {
@@ -526,6 +554,22 @@ async fn perform(
     seen: PayoutSeen,
 ) -> Result<Answer, Fail> {
     match ask {
+        Ask::NewLink => {
+            let link = LinkChange {
+                amount_type: Change::Set(AmountType::Fixed),
+                currency: Change::Set("USD".to_owned()),
+                amount: Change::Set("25.00".to_owned()),
+                assets: Change::Set(vec![ASSET.to_owned()]),
+                quantity_limit: Change::Set(hold::UNITS_OF_LINK),
+                ..LinkChange::default()
+            };
+            Answer::json(201, &links::create(tx, context, &link).await?)
+        }
+        Ask::Order { slug } => {
+            let row = links::create_invoice(tx, context, slug, None, None).await?;
+            checkout::pick_option(tx, context, &row.id, ASSET).await?;
+            Answer::json(201, &row.id)
+        }
         Ask::Pay { invoice, with } => {
             let row = test_mode::simulate_payment(tx, context, invoice, with).await?;
             Answer::json(200, &row.id)
