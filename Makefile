@@ -148,7 +148,7 @@ check-alone:
 # server or a test chain fails here instead of quietly testing half.
 check-tests:
 	@TILL_REQUIRE_POSTGRES=1 TILL_REQUIRE_SMTP=1 TILL_REQUIRE_ANVIL=1 TILL_REQUIRE_BITCOIN=1 \
-		scripts/with-postgres scripts/with-smtp scripts/with-anvil scripts/with-bitcoin \
+		scripts/with-postgres scripts/with-smtp scripts/with-anvil scripts/with-zeromq scripts/with-bitcoin \
 		$(CARGO) nextest run --locked --workspace
 
 # About a minute for all of them on two cores, in rounds that nobody has seen before. A failure names its round.
@@ -224,7 +224,7 @@ mutants: ## breaks the rules of the core in every small way; builds cargo-mutant
 
 # Built once, which takes a quarter of an hour, and kept outside the clone.
 test-bitcoin-core: ## the tests beside a Bitcoin chain, on Bitcoin Core itself
-	@scripts/with-bitcoin-core env TILL_REQUIRE_BITCOIN=1 $(CARGO) nextest run --locked --workspace --test bitcoin
+	@scripts/with-zeromq scripts/with-bitcoin-core env TILL_REQUIRE_BITCOIN=1 $(CARGO) nextest run --locked --workspace --test bitcoin
 
 breaks: ## breaks rules of the engine on purpose: each break must be caught by the simulator
 	@scripts/setup build

@@ -19,6 +19,7 @@ pub mod testing;
 pub mod tron;
 pub mod tx_hash;
 pub mod watched;
+pub mod zmq;
 
 pub use block_hash::BlockHash;
 pub use derive::{DepositAddresses, Derivation, derive, parse_address, parse_destination, salt};

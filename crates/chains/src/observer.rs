@@ -17,6 +17,7 @@ use crate::evm::forwarder::is_factory;
 use crate::evm::logs::Contracts;
 use crate::raw::{raw, shown};
 use crate::rpc::{Endpoint, RpcClient, RpcError};
+use crate::zmq::Message;
 
 pub use crate::evm::balances::Balance;
 pub use crate::evm::blocks::Header;
@@ -24,7 +25,7 @@ pub use crate::evm::decode::{Receipt, Transfer};
 pub use crate::evm::logs::{Log, LoggedTransfer};
 
 pub use self::answers::{BlockContents, Completeness, Receipts, Tips};
-pub use self::on_bitcoin::{Spend, Unspent, WaitingAbout, WaitingTransaction};
+pub use self::on_bitcoin::{News, Spend, Unspent, WaitingAbout, WaitingTransaction};
 
 /// One for each family whose chains can be watched. TRON's nodes answer Ethereum's questions; what they cannot say is
 /// asked of this type, and nobody else looks at the family.
@@ -84,6 +85,22 @@ impl Observer {
     /// Whether transactions that wait for a block can be asked for.
     pub fn has_mempool(&self) -> bool {
         matches!(self, Observer::Bitcoin(_))
+    }
+
+    /// What nodes can be asked to publish as it comes. Nothing where a family's nodes do not publish.
+    pub fn topics(&self) -> &'static [&'static str] {
+        match self {
+            Observer::Bitcoin(_) => on_bitcoin::TOPICS,
+            Observer::Evm(_) | Observer::Tron(_) => &[],
+        }
+    }
+
+    /// What a published message tells of. Nothing proves it, and nothing may follow from it but a question.
+    pub fn news(&self, message: &Message) -> News {
+        match self {
+            Observer::Bitcoin(_) => on_bitcoin::news(message),
+            Observer::Evm(_) | Observer::Tron(_) => News::Nothing,
+        }
     }
 
     /// The hashes of all transactions that wait for a block, and the block that the endpoint had last right after it said so.

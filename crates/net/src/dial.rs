@@ -78,7 +78,7 @@ impl Dialer {
             Some(sockets) => Arc::clone(sockets).acquire_owned().await.ok(),
             None => None,
         };
-        let tcp = self.open(addresses).await?;
+        let tcp = open(addresses, self.deadline).await?;
         // Requests are one small write each: waiting to fill a packet would only add delay.
         tcp.set_nodelay(true)
             .map_err(|error| DialError::Tcp(error.kind()))?;
@@ -90,20 +90,24 @@ impl Dialer {
         };
         Ok(TokioIo::new(Stream::new(socket, permit)))
     }
+}
 
-    async fn open(&self, addresses: &[SocketAddr]) -> Result<TcpStream, DialError> {
-        let tried = &addresses[..addresses.len().min(ADDRESSES_TRIED_MAX)];
-        let share = self.deadline / u32::try_from(tried.len().max(1)).unwrap_or(u32::MAX);
-        let mut failure = DialError::NoAddress;
-        for address in tried {
-            failure = match timeout(share, TcpStream::connect(address)).await {
-                Ok(Ok(tcp)) => return Ok(tcp),
-                Ok(Err(error)) => DialError::Tcp(error.kind()),
-                Err(_) => DialError::Timeout,
-            };
-        }
-        Err(failure)
+/// The first of some addresses that a connection can be opened to; each has its share of the time.
+pub(crate) async fn open(
+    addresses: &[SocketAddr],
+    deadline: Duration,
+) -> Result<TcpStream, DialError> {
+    let tried = &addresses[..addresses.len().min(ADDRESSES_TRIED_MAX)];
+    let share = deadline / u32::try_from(tried.len().max(1)).unwrap_or(u32::MAX);
+    let mut failure = DialError::NoAddress;
+    for address in tried {
+        failure = match timeout(share, TcpStream::connect(address)).await {
+            Ok(Ok(tcp)) => return Ok(tcp),
+            Ok(Err(error)) => DialError::Tcp(error.kind()),
+            Err(_) => DialError::Timeout,
+        };
     }
+    Err(failure)
 }
 
 fn server_name(url: &Url) -> Result<ServerName<'static>, DialError> {

@@ -11,7 +11,7 @@ mod tls;
 
 use url::Url;
 
-pub use anywhere::Anywhere;
+pub use anywhere::{Anywhere, connect};
 pub use connector::{Client, Connector, Route, client, client_of, describe};
 pub use dial::DialError;
 pub use stream::Stream;

@@ -3,7 +3,7 @@
 
 mod networks;
 
-pub use networks::{endpoints, networks, provided};
+pub use networks::{endpoints, networks, provided, publishers, topics};
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -441,6 +441,21 @@ mod tests {
         let file = format!("[networks.{id:?}]\ncredit_at = \"safe\"\n");
         let failure = settings(&file).unwrap_err().to_string();
         assert!(failure.contains("between included and final"), "{failure}");
+    }
+
+    #[test]
+    fn publishers_are_for_networks_whose_nodes_publish() {
+        let load = |network: &str| {
+            let file = format!("[networks.{network:?}]\nzmq = [\"tcp://127.0.0.1:28332\"]\n");
+            let config = Config::load(Some(&*file), std::iter::empty(), &Flags::default()).unwrap();
+            publishers(&config).map(|all| all.into_values().flatten().count())
+        };
+        let bitcoin = "bip122:000000000019d6689c085ae165831e93";
+        assert_eq!(load(bitcoin).unwrap(), 1);
+        for other in ["eip155:8453", "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"] {
+            let failure = load(other).unwrap_err().to_string();
+            assert!(failure.contains("publish nothing"), "{failure}");
+        }
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub(crate) struct Scripted {
 }
 
 /// It stands still: nothing that was excluded returns.
-struct Still;
+pub(crate) struct Still;
 
 impl Clock for Still {
     fn now_ms(&self) -> i64 {

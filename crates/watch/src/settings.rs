@@ -1,6 +1,7 @@
 //! What an operator says of a network.
 
 use till_chains::rpc::Endpoint;
+use till_chains::zmq::Publisher;
 
 /// The operator's endpoints of one network.
 #[derive(Clone, Debug)]
@@ -22,5 +23,7 @@ impl EndpointSettings {
 #[derive(Clone, Debug)]
 pub struct WatchSettings {
     pub endpoints: EndpointSettings,
+    /// Where nodes say at once that something is new.
+    pub publishers: Vec<Publisher>,
     pub scan_from: Option<i64>,
 }

@@ -7,11 +7,13 @@ use std::time::Duration;
 use till_chains::observer::Observer;
 use till_chains::rpc::RpcClient;
 use till_chains::watched::Watched;
+use till_chains::zmq::Publisher;
 use till_core::asset::{Family, Mode, Network, Registry};
 use till_net::TlsError;
 
 use crate::disputes::Disputes;
 use crate::endpoint::{Endpoint, Exclusion};
+use crate::hints::Hints;
 use crate::settings::{EndpointSettings, WatchSettings};
 
 /// Somebody's logs may be large and their node slow.
@@ -30,6 +32,8 @@ pub struct WatchedNetwork {
     pub quorum: usize,
     pub scan_from: Option<i64>,
     pub endpoints: Vec<Endpoint>,
+    pub publishers: Vec<Publisher>,
+    pub hints: Hints,
     /// Shared with the other networks that have the same addresses.
     pub set: Arc<WatchedSet>,
     pub disputes: Disputes,
@@ -81,6 +85,7 @@ impl Watching {
     pub fn once(endpoints: BTreeMap<String, EndpointSettings>, rpc: RpcClient) -> Watching {
         let settings = |endpoints| WatchSettings {
             endpoints,
+            publishers: Vec::new(),
             scan_from: None,
         };
         let endpoints = endpoints.into_iter();
@@ -115,6 +120,8 @@ fn watched(networks: BTreeMap<String, WatchSettings>) -> Vec<WatchedNetwork> {
             quorum,
             scan_from: settings.scan_from,
             endpoints: endpoints.map(Endpoint::new).collect(),
+            publishers: settings.publishers,
+            hints: Hints::default(),
             set: Arc::clone(sets.entry(sharing).or_default()),
             disputes: Disputes::default(),
         });

@@ -1,7 +1,7 @@
 //! Transactions: from their bytes, which hash to their name; and from what a node says of the outputs that they spend, which
 //! nothing proves.
 
-use bitcoin::consensus::encode::deserialize_hex;
+use bitcoin::consensus::encode::{deserialize, deserialize_hex};
 use bitcoin::hashes::Hash as _;
 use bitcoin::{Script, Transaction as RawTransaction};
 use serde::Deserialize;
@@ -42,6 +42,12 @@ pub struct Transaction {
 /// A transaction from its bytes.
 pub fn transaction(hex: &str) -> Result<Transaction, DecodeError> {
     let raw: RawTransaction = deserialize_hex(hex).map_err(|_| DecodeError::Shape)?;
+    Ok(read(&raw))
+}
+
+/// The same from bytes that are not written as digits.
+pub fn from_bytes(bytes: &[u8]) -> Result<Transaction, DecodeError> {
+    let raw: RawTransaction = deserialize(bytes).map_err(|_| DecodeError::Shape)?;
     Ok(read(&raw))
 }
 

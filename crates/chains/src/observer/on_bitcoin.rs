@@ -11,13 +11,14 @@ use till_core::money::Units;
 
 use crate::bitcoin::client;
 use crate::bitcoin::header::{BlockHeader, BlockName};
-use crate::bitcoin::transaction::{SentTransaction, Transaction};
+use crate::bitcoin::transaction::{SentTransaction, Transaction, from_bytes};
 use crate::block_hash::BlockHash;
 use crate::evm::balances::Balance;
 use crate::evm::blocks::Header;
 use crate::evm::decode::{Receipt, Transfer};
 use crate::evm::logs::{Log, LoggedTransfer};
 use crate::rpc::{Endpoint, RpcClient, RpcError};
+use crate::zmq::Message;
 
 pub use crate::bitcoin::transaction::Outpoint as Spend;
 pub use crate::bitcoin::unspent::Unspent;
@@ -40,6 +41,29 @@ pub struct WaitingTransaction {
     pub spends: Vec<Spend>,
     /// Place, recipient and units of what it moves, as far as that can be ours.
     pub moves: Vec<(u32, [u8; 20], u128)>,
+}
+
+/// What nodes are asked to publish.
+pub(super) const TOPICS: &[&str] = &["hashblock", "rawtx"];
+
+/// What a published message tells of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum News {
+    Block,
+    /// A transaction that pays to these and to nobody else who could be ours.
+    Paid(Vec<[u8; 20]>),
+    Nothing,
+}
+
+pub(super) fn news(message: &Message) -> News {
+    match &*message.topic {
+        b"hashblock" => News::Block,
+        b"rawtx" => match from_bytes(&message.content) {
+            Ok(paid) => News::Paid(paid.outputs.iter().map(|it| it.program).collect()),
+            Err(_) => News::Nothing,
+        },
+        _ => News::Nothing,
+    }
 }
 
 pub(super) fn coin(network: &Network) -> Option<&'static Asset> {

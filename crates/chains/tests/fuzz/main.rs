@@ -8,6 +8,7 @@ mod run;
 
 use std::collections::BTreeSet;
 
+use futures::FutureExt as _;
 use run::{Tried, fuzz, round};
 use till_chains::bitcoin::esplora_answers::{EsploraTransaction, headers};
 use till_chains::bitcoin::{block, header, transaction};
@@ -15,8 +16,10 @@ use till_chains::evm::decode::Receipt;
 use till_chains::evm::logs::Contracts;
 use till_chains::evm::{blocks, decode, logs, multicall};
 use till_chains::feed;
+use till_chains::observer::Observer;
 use till_chains::raw::raw;
 use till_chains::rpc::open;
+use till_chains::zmq::read_message;
 use till_chains::{normalise_tx_hash, parse_address, parse_destination, signer};
 use till_core::asset::{Family, Mode, Network, Registry};
 
@@ -62,6 +65,32 @@ fn answers_are_opened_or_refused() {
             "tron_busy",
             "tron_refused",
             "tron_receipt"
+        ],
+        check,
+    );
+}
+
+#[test]
+fn what_is_published_is_heard_or_refused() {
+    fn check(stream: &[u8]) -> bool {
+        let observer = Observer::of(network(REGTEST)).expect("it is watched");
+        let mut rest = stream;
+        let mut is_heard = false;
+        // What is in memory is there at once.
+        while let Some(Ok(message)) = read_message(&mut rest).now_or_never() {
+            assert!(message.topic.len() + message.content.len() <= stream.len());
+            observer.news(&message);
+            is_heard = true;
+        }
+        is_heard
+    }
+    // A block's name and a transaction, each with its running number, and a long frame.
+    fuzz(
+        "publishers",
+        &[
+            b"\x01\x09hashblock\x01\x04abcd\x00\x04\x00\x00\x00\x00",
+            b"\x01\x05rawtx\x01\x52\x02\x00\x00\x00\x01pppppppppppppppppppppppppppppppp\x00\x00\x00\x00\x00\xff\xff\xff\xff\x01\x10\x27\x00\x00\x00\x00\x00\x00\x16\x00\x14aaaaaaaaaaaaaaaaaaaa\x00\x00\x00\x00\x00\x04\x01\x00\x00\x00",
+            b"\x02\x00\x00\x00\x00\x00\x00\x00\x03abc\x04\x02ab\x00\x01x",
         ],
         check,
     );

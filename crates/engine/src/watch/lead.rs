@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use scoped_futures::ScopedFutureExt as _;
-use till_watch::{WatchedNetwork, ask_all};
+use till_watch::{WatchedNetwork, ask_all, listen};
 
 use super::follow::{Follower, NextRound};
 use super::network_watch::NetworkWatch;
@@ -25,6 +25,9 @@ const POLL_MAX: Duration = Duration::from_secs(3);
 
 /// Where a provider answers many and counts every question.
 const POLL_MAX_BY_ADDRESS: Duration = Duration::from_secs(6);
+
+/// However much is published, and by whomever.
+const LOOKS_BETWEEN_POLLS: u32 = 3;
 
 /// Twice a block is soon enough for payers, and cheap enough for operators.
 fn poll(net: &WatchedNetwork) -> Duration {
@@ -94,6 +97,7 @@ async fn take_turn(
     let is_stopping = tokio::select! {
         done = follow(watch, epoch) => done.map(|()| false)?,
         done = beat(watch, epoch) => done.map(|()| false)?,
+        never = listen(watch.pool) => match never {},
         _ = stopping.wait_for(|stop| *stop) => true,
     };
     if is_stopping {
@@ -121,7 +125,9 @@ async fn follow(watch: NetworkWatch<'_>, epoch: i64) -> Result<(), Fail> {
             NextRound::Later => {
                 let second = second_look::pass(&mut follower).await?;
                 follower.say(second);
-                tokio::time::sleep(poll(watch.net)).await;
+                let poll = poll(watch.net);
+                let hints = &watch.net.hints;
+                hints.wait(poll / LOOKS_BETWEEN_POLLS, poll).await;
             }
         }
     }

@@ -4,6 +4,9 @@ use till_core::chain::Block;
 
 use crate::rng::Rng;
 
+/// Tells the draws about replacements from the others.
+const REPLACEMENTS: u64 = 0x7265_706c_6163_6564;
+
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TransferId {
     pub network: String,
@@ -76,7 +79,50 @@ impl Chain {
         });
     }
 
+    /// Transactions that wait are replaced: by one that pays the same with a higher fee, by one that pays half of it, or by one that
+    /// spends the same and pays nobody here. The draws are beside those of the seed, so that they shift none of these.
+    fn replace(&mut self, rng: &mut Rng) {
+        let state = rng.state();
+        rng.set_state(state ^ REPLACEMENTS);
+        let mut waiting: Vec<String> = Vec::new();
+        for transfer in &self.transfers {
+            let tx = &transfer.id.tx;
+            let mut all = self.transfers.iter().filter(|it| it.id.tx == *tx);
+            if !waiting.contains(tx) && all.all(|it| it.at == Whereabouts::Mempool) {
+                waiting.push(tx.clone());
+            }
+        }
+        for tx in waiting {
+            rng.about("replacement", &tx);
+            if !rng.percent(6) {
+                continue;
+            }
+            let way = rng.below(3);
+            let mut others = Vec::new();
+            for old in self.transfers.iter_mut().filter(|it| it.id.tx == tx) {
+                old.at = Whereabouts::Gone;
+                let mut other = old.clone();
+                (other.id.tx, other.at) = (format!("{tx}+"), Whereabouts::Mempool);
+                match way {
+                    0 => continue,
+                    1 => other.units = other.units / 2 + 1,
+                    _ => {}
+                }
+                others.push(other);
+            }
+            self.transfers.extend(others);
+        }
+        rng.set_state(state);
+    }
+
+    /// What a transaction stands in place of, however often that was replaced.
+    pub fn replaced_by(&self, tx: &str) -> impl Iterator<Item = &Transfer> {
+        let is_replaced = move |it: &&Transfer| replaces(tx, &it.id.tx);
+        self.transfers.iter().filter(is_replaced)
+    }
+
     pub fn mine(&mut self, rng: &mut Rng, now: i64) {
+        self.replace(rng);
         rng.about("block", &self.network);
         let time = match rng.below(40) {
             0 => 0,
@@ -181,7 +227,30 @@ impl Chain {
                 _ => {}
             }
         }
+        self.conflict();
         self.safe = self.safe.min(first - 1);
         self.last_final = self.last_final.min(first - 1);
     }
+
+    /// Of two that spend the same, the one that is back in its block leaves no room for the other.
+    fn conflict(&mut self) {
+        let there = |it: &&Transfer| it.at != Whereabouts::Gone;
+        let there: Vec<String> = self
+            .transfers
+            .iter()
+            .filter(there)
+            .map(|it| it.id.tx.clone())
+            .collect();
+        for transfer in &mut self.transfers {
+            if there.iter().any(|tx| replaces(&transfer.id.tx, tx)) {
+                transfer.at = Whereabouts::Gone;
+            }
+        }
+    }
+}
+
+/// Each replacement adds a sign to the name.
+fn replaces(tx: &str, old: &str) -> bool {
+    let more = tx.strip_prefix(old).unwrap_or_default();
+    !more.is_empty() && more.bytes().all(|sign| sign == b'+')
 }

@@ -60,6 +60,7 @@ impl World {
                 of: vec![Endpoint::parse("http://127.0.0.1:1").unwrap()],
                 quorum: None,
             },
+            publishers: Vec::new(),
             scan_from: None,
         };
         let networks = [(network.to_owned(), settings)].into();

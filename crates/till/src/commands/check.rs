@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use till_chains::observer::Observer;
 use till_chains::rpc::{Endpoint, RpcClient, RpcError};
+use till_chains::zmq::ZmqError;
 use till_core::asset::{Family, Network, Registry};
 use till_core::webhook::UrlPolicy;
 use till_engine::base::clock::Clock as _;
@@ -94,22 +95,7 @@ pub async fn run(config: &Config) -> Result<(), Failure> {
         let name = format!("trusted certificates {}", path.display());
         report.add(&name, certificates(path))?;
     }
-    let rpc = RpcClient::new().map_err(|error| Failure::new(error.to_string()))?;
-    let endpoints = compose::endpoints(config)?;
-    for (id, (network, _)) in compose::networks(config)? {
-        for endpoint in endpoints.get(id).into_iter().flatten() {
-            let verdict = chain(&rpc, network, endpoint).await;
-            if verdict.is_ok() {
-                found.networks.push(network.id.clone());
-            }
-            report.add(&format!("{id} at {endpoint}"), verdict)?;
-        }
-        match networks.iter().find(|(known, _)| known == id) {
-            Some((_, Ok(late))) if !late.is_empty() => report.warn(id, late)?,
-            Some((_, Err(problem))) => report.add(id, Err(problem.clone()))?,
-            Some((_, Ok(_))) | None => {}
-        }
-    }
+    chains(config, &networks, &mut report, &mut found).await?;
     if let Some(smtp_url) = &config.mail.smtp_url {
         let place = Url::parse(smtp_url).map(|url| till_net::place(&url));
         let place = place.unwrap_or_else(|_| "a malformed address".to_owned());
@@ -378,6 +364,45 @@ fn endpoint_sender(trusted_certificates_pem: Vec<Vec<u8>>) -> Result<Sender, Str
         deadline: ENDPOINT_TIME,
     })
     .map_err(|error| error.to_string())
+}
+
+/// Every endpoint and every publisher, and how servers have left the networks.
+async fn chains(
+    config: &Config,
+    watched: &[(String, Verdict)],
+    report: &mut Report,
+    found: &mut CheckFindings,
+) -> Result<(), Failure> {
+    let rpc = RpcClient::new().map_err(|error| Failure::new(error.to_string()))?;
+    let endpoints = compose::endpoints(config)?;
+    let publishers = compose::publishers(config)?;
+    for (id, (network, _)) in compose::networks(config)? {
+        for endpoint in endpoints.get(id).into_iter().flatten() {
+            let verdict = chain(&rpc, network, endpoint).await;
+            if verdict.is_ok() {
+                found.networks.push(network.id.clone());
+            }
+            report.add(&format!("{id} at {endpoint}"), verdict)?;
+        }
+        for publisher in publishers.get(id).into_iter().flatten() {
+            let name = format!("{id} published at {publisher}");
+            match publisher.subscribe(compose::topics(network)).await {
+                Ok(_) => report.add(&name, Ok(String::new()))?,
+                // Payments are seen without it.
+                Err(error) => report.warn(&name, &mend_publisher(&error))?,
+            }
+        }
+        match watched.iter().find(|(known, _)| known == id) {
+            Some((_, Ok(late))) if !late.is_empty() => report.warn(id, late)?,
+            Some((_, Err(problem))) => report.add(id, Err(problem.clone()))?,
+            Some((_, Ok(_))) | None => {}
+        }
+    }
+    Ok(())
+}
+
+fn mend_publisher(error: &ZmqError) -> String {
+    format!("{error}; correct networks.<id>.zmq, or have the node publish there")
 }
 
 async fn chain(rpc: &RpcClient, network: &'static Network, endpoint: &Endpoint) -> Verdict {

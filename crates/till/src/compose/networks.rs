@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use till_chains::observer::Observer;
 use till_chains::raw::raw;
 use till_chains::rpc::Endpoint;
+use till_chains::zmq::Publisher;
 use till_core::asset::{Depth, Family, Registry};
 use till_core::payment::Level;
 use till_core::time::SECOND_MS;
@@ -93,6 +94,29 @@ pub fn provided(config: &Config) -> Result<BTreeMap<String, EndpointSettings>, F
     Ok(endpoints)
 }
 
+/// Where each network's nodes publish what is new.
+pub fn publishers(config: &Config) -> Result<BTreeMap<&'static str, Vec<Publisher>>, Failure> {
+    let mut publishers = BTreeMap::new();
+    for (id, (network, settings)) in networks(config)? {
+        let malformed = |error: &dyn std::fmt::Display| {
+            Failure::new(format!("configuration: networks.{id:?}.zmq: {error}"))
+        };
+        if !settings.zmq.is_empty() && topics(network).is_empty() {
+            let line = format!("nodes of {} publish nothing", network.name);
+            return Err(malformed(&line));
+        }
+        let parsed = settings.zmq.iter().map(|it| Publisher::parse(it));
+        let parsed: Result<Vec<Publisher>, _> = parsed.collect();
+        publishers.insert(id, parsed.map_err(|error| malformed(&error))?);
+    }
+    Ok(publishers)
+}
+
+/// What a network's nodes can be asked to publish.
+pub fn topics(network: &'static till_core::asset::Network) -> &'static [&'static str] {
+    Observer::of(network).map_or(&[], |observer| observer.topics())
+}
+
 /// Who can be asked about a transaction.
 pub(super) fn nodes(config: &Config) -> Result<Option<Nodes>, Failure> {
     let endpoints = provided(config)?;
@@ -115,11 +139,13 @@ pub(super) fn watched(config: &Config) -> Result<BTreeSet<String>, Failure> {
 /// The networks that are watched.
 pub(super) fn watching(config: &Config) -> Result<Option<Watching>, Failure> {
     let mut endpoints = provided(config)?;
+    let mut publishers = publishers(config)?;
     let mut watched = BTreeMap::new();
     for (id, (_, settings)) in networks(config)? {
         if let Some(endpoints) = endpoints.remove(id) {
             let settings = WatchSettings {
                 endpoints,
+                publishers: publishers.remove(id).unwrap_or_default(),
                 scan_from: settings.scan_from.map(i64::from),
             };
             watched.insert(id.to_owned(), settings);

@@ -150,6 +150,7 @@ impl fmt::Debug for Network {
             .field("final_above", &self.final_above)
             .field("final_depth", &self.final_depth)
             .field("cookie_file", &self.cookie_file)
+            .field("zmq", &self.zmq)
             .field("quorum", &self.quorum)
             .field("scan_from", &self.scan_from)
             .finish()

@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use ipnet::IpNet;
+use till_chains::zmq::Publisher;
 use url::Url;
 
 use super::prices::is_price;
@@ -52,6 +53,13 @@ pub(super) fn endpoint(text: &str) -> Result<String, &'static str> {
     match Url::parse(text) {
         Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(text.to_owned()),
         _ => Err("must hold http or https addresses"),
+    }
+}
+
+pub(super) fn publisher(text: &str) -> Result<String, &'static str> {
+    match Publisher::parse(text) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(_) => Err("must hold addresses such as tcp://127.0.0.1:28332"),
     }
 }
 

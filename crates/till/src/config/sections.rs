@@ -9,7 +9,7 @@ use till_core::limits::LINK_OPEN_INVOICES_MAX;
 
 use super::parse::{
     client_address, credit_at, database_url, endpoint, figure, listen, log_format, log_level, path,
-    proxy, sender, signup, smtp_url, web_url,
+    proxy, publisher, sender, signup, smtp_url, web_url,
 };
 use super::setting::{Setting, section};
 use super::values::{
@@ -278,6 +278,9 @@ section! {
         final_depth: BTreeMap<String, u32> = final_depths(figure),
         /// A file with the name and password of the nodes whose addresses have none, as Bitcoin Core writes it at each start.
         cookie_file: Option<PathBuf> = optional(path),
+        /// Bitcoin: where nodes publish blocks and transactions over ZeroMQ (`zmqpubhashblock`, `zmqpubrawtx`), such as `tcp://127.0.0.1:28332`.
+        /// Endpoints are asked at once when something was published.
+        zmq: Vec<String> = list(publisher),
         /// How many endpoints must agree. By default 2 where there are two or more.
         quorum: Option<u32> = optional_number(1..=100),
         /// The block from which a network is read when it is watched for the first time. By default the head, or the block

@@ -187,6 +187,7 @@ credit_at = "safe"
 final_above = "1000.50"
 final_depth = { "100" = 8 }
 cookie_file = "/run/.cookie"
+zmq = ["tcp://127.0.0.1:28332"]
 quorum = 1
 scan_from = 12345
 [networks."solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp"]
@@ -235,6 +236,7 @@ const FULL_SETTINGS: &[(&str, &str)] = &[
     ("networks.eip155:8453.final_above", "1000.50"),
     ("networks.eip155:8453.final_depth", "{ \"100\" = 8 }"),
     ("networks.eip155:8453.cookie_file", "/run/.cookie"),
+    ("networks.eip155:8453.zmq", "tcp://127.0.0.1:28332"),
     ("networks.eip155:8453.quorum", "1"),
     ("networks.eip155:8453.scan_from", "12345"),
     (

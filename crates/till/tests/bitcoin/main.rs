@@ -9,10 +9,12 @@ mod common;
 mod shop;
 
 mod node;
+mod publisher;
 mod watched;
 
 mod blocks;
 mod endpoints;
+mod hinted;
 mod paying;
 mod providers;
 mod replaced;

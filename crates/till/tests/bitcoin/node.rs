@@ -25,6 +25,13 @@ pub struct Signed {
     hex: Value,
 }
 
+impl Signed {
+    /// As nodes take it.
+    pub fn digits(&self) -> &str {
+        self.hex.as_str().expect("digits")
+    }
+}
+
 pub struct Node {
     child: Child,
     client: Client,

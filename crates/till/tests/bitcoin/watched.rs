@@ -65,7 +65,8 @@ impl Watched {
         Some(Watched::of(node, &lines, ""))
     }
 
-    fn of(node: Node, network: &str, more: &str) -> Watched {
+    /// With these lines about the network, and these sections.
+    pub fn of(node: Node, network: &str, more: &str) -> Watched {
         let shop = Shop::new(&format!("{more}[networks.{REGTEST:?}]\n{network}"));
         let server = shop.open();
         until_reading(&server);

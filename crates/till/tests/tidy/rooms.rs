@@ -79,7 +79,7 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
     (
         "chains",
         &[
-            &["block_hash", "error", "rpc", "tx_hash", "watched"],
+            &["block_hash", "error", "rpc", "tx_hash", "watched", "zmq"],
             &["address", "bitcoin", "solana"],
             &["raw"],
             &["evm"],
@@ -92,10 +92,10 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
         "watch",
         &[
             &["endpoint", "settings", "update"],
-            &["disputes", "endpoint_tips", "unconfirmed"],
+            &["disputes", "endpoint_tips", "hints", "unconfirmed"],
             &["watching"],
             &["pool"],
-            &["latecomers", "mempool", "scripted"],
+            &["latecomers", "mempool", "news", "scripted"],
             &["heads", "identity", "quorum", "tips"],
             &["amount_arrived", "nodes", "proof", "registers", "rounds"],
             &["claims", "fork", "headers", "height_at", "holdings", "logs"],

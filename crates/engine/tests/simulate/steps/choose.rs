@@ -176,18 +176,18 @@ pub fn move_chain(world: &mut World, step: Step) {
         _ => &chains[at].network,
     };
     let now = chains.iter().flat_map(|it| &it.transfers);
-    let moved = before
-        .iter()
-        .zip(now)
-        .filter(|(was, is)| was.at != is.at || was.units != is.units);
-    let moved: Vec<String> = moved
-        .map(|(was, is)| {
+    let moved = now.filter_map(|is| {
+        let was = before.iter().find(|was| was.id == is.id);
+        let from = was.map(|was| was.at);
+        let is_moved = was.is_none_or(|was| was.at != is.at || was.units != is.units);
+        is_moved.then(|| {
             format!(
-                "{}/{} {} from {:?} to {:?}",
-                is.id.tx, is.id.place, is.units, was.at, is.at
+                "{}/{} {} from {from:?} to {:?}",
+                is.id.tx, is.id.place, is.units, is.at
             )
         })
-        .collect();
+    });
+    let moved: Vec<String> = moved.collect();
     let line = format!("{step:?} {network}: {}", moved.join(", "));
     world.note(line);
 }

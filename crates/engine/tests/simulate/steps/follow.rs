@@ -130,6 +130,14 @@ fn read(rng: &mut Rng, chain: &Chain, known: &Net, epoch: i64) -> NetworkUpdate 
         rng.about("dropped", dropped);
         rng.percent(50)
     });
+    // Whoever tells of what replaces another has seen the other go.
+    let told = step.transfers.iter();
+    let replaced = told.flat_map(|it| chain.replaced_by(&it.tx_hash));
+    for id in replaced.map(|it| (it.id.tx.clone(), it.id.place)) {
+        if !step.dropped.contains(&id) {
+            step.dropped.push(id);
+        }
+    }
     rng.about("the rest", &());
     if rng.percent(5) && !chain.transfers.is_empty() && rng.keeps(Part::Lie) {
         // Somebody who has not heard of it says that nobody has.

@@ -15,7 +15,7 @@ fn an_unknown_key_is_named_with_what_exists_beside_it() {
     );
     check_file_error(
         "[networks.'eip155:1']\nurl = 'x'",
-        "configuration file: unknown setting `networks.\"eip155:1\".url`; networks has rpc, esplora, credit_at, final_above, final_depth, cookie_file, quorum, scan_from",
+        "configuration file: unknown setting `networks.\"eip155:1\".url`; networks has rpc, esplora, credit_at, final_above, final_depth, cookie_file, zmq, quorum, scan_from",
     );
     check_error(
         "",
@@ -23,6 +23,16 @@ fn an_unknown_key_is_named_with_what_exists_beside_it() {
         &set(&["server.port=80"]),
         "--set: unknown setting `server.port`; server has listen, public_url, checkout_url, docs_url, live_mode, tls_certificate, tls_key, drain_s, slow_reader_s",
     );
+}
+
+#[test]
+fn a_publisher_is_a_place_that_can_be_connected_to() {
+    for text in ["http://127.0.0.1:28332", "tcp://*:28332", "tcp://node"] {
+        check_file_error(
+            &format!("[networks.'bip122:000000000019d6689c085ae165831e93']\nzmq = ['{text}']"),
+            "configuration file: networks.\"bip122:000000000019d6689c085ae165831e93\".zmq must hold addresses such as tcp://127.0.0.1:28332",
+        );
+    }
 }
 
 #[test]

@@ -1,0 +1,58 @@
+//! That something may be new, for whoever would otherwise look later.
+
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::{sleep, timeout};
+
+/// However many hints come before the next look, it is one look.
+#[derive(Default)]
+pub struct Hints(Notify);
+
+impl Hints {
+    pub(crate) fn hint(&self) {
+        self.0.notify_one();
+    }
+
+    /// Until a hint comes, or one has come since the last wait: no shorter than `least` and no longer than `most`.
+    pub async fn wait(&self, least: Duration, most: Duration) {
+        sleep(least.min(most)).await;
+        let rest = most.saturating_sub(least);
+        // Nobody looks at which of the two it was.
+        timeout(rest, self.0.notified()).await.ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(3_600);
+
+    #[tokio::test]
+    async fn a_hint_ends_a_wait_also_when_it_came_before() {
+        let hints = Hints::default();
+        hints.hint();
+        hints.wait(Duration::ZERO, LONG).await;
+        let waiting = hints.wait(Duration::ZERO, LONG);
+        let hinted = async {
+            tokio::task::yield_now().await;
+            hints.hint();
+        };
+        tokio::join!(waiting, hinted);
+    }
+
+    #[tokio::test]
+    async fn many_hints_are_one_and_none_shortens_the_least_wait() {
+        let hints = Hints::default();
+        (0..1_000).for_each(|_| hints.hint());
+        hints.wait(Duration::ZERO, LONG).await;
+        let again = hints.wait(Duration::ZERO, LONG);
+        let short = Duration::from_millis(20);
+        assert!(timeout(short, again).await.is_err(), "there was one hint");
+        hints.hint();
+        let least = hints.wait(LONG, LONG * 3);
+        assert!(timeout(short, least).await.is_err(), "it is not yet time");
+        hints.wait(Duration::ZERO, Duration::ZERO).await;
+    }
+}
