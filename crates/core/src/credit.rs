@@ -157,7 +157,7 @@ pub fn find(sources: &[CreditSource<'_>], wanted: &Value) -> FoundCredit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     pub wanted: Value,
-    /// What it was given when it first took of it, and the id of the first entry about that: ids grow with time.
+    /// What nobody else is given while this pays it, and the id of the first entry about that: ids grow with time.
     pub own: Vec<(String, Units)>,
     pub own_since: Option<String>,
     /// The period that it would pay; none for what takes whatever there is.
@@ -212,7 +212,7 @@ impl Claim {
     }
 }
 
-/// Shares what there is among claims. What paid a period when it first took of credit is its own, as long as that pays it; who
+/// Shares what there is among claims. What is a period's own stays with it, as long as that pays it; who
 /// takes whatever there is keeps what was its own of it. Nobody's own is what was another's before, whether or not that one can
 /// have it now. Of the rest the first claim is given first. What it comes to depends on nothing else.
 pub fn share(sources: &[CreditSource<'_>], claims: &[Claim]) -> Vec<FoundCredit> {

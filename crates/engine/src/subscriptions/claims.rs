@@ -42,7 +42,8 @@ pub(super) struct Claim {
     pub(super) charge: Option<ChargeRow>,
     pub(super) kind: Kind,
     pub(super) entries: Vec<CreditRow>,
-    /// What credit alone first paid its period with, or what its invoice was made with; returned or not.
+    /// What credit alone paid its period with when that was first asked for, or what its attempt was made
+    /// with, where that was paid to or has ended; returned or not.
     own: Vec<CreditRow>,
     pub(super) wanted: Value,
     /// What it has of payments that are held or rejected, and keeps.
@@ -70,13 +71,24 @@ async fn asked(tx: &mut Tx, made: &[&ChargeRow]) -> Result<Option<Asked>, Fail> 
     let id = match &first.invoice {
         Some(invoice) => Some(invoice.clone()),
         None => {
-            let own = credits::first_of_period(tx, scope, id, first.period).await?;
+            let own = credits::first_of_charge(tx, scope, id, first.number).await?;
             own.into_iter().next().map(|own| own.id)
         }
     };
     let body = |id: String| id.rsplit('_').next().map(str::to_owned);
     let (at, id) = (first.created_at, id.and_then(body));
     Ok(Some(Asked { at, id }))
+}
+
+/// What credit alone paid a period with when it was first asked for. Credit that came to a period later is nobody's own: whether
+/// it did depends on when somebody looked. `made` are all attempts at the period, the first first.
+async fn own(tx: &mut Tx, made: &[&ChargeRow]) -> Result<Vec<CreditRow>, Fail> {
+    let first = made.first().filter(|first| first.invoice.is_none());
+    let Some(first) = first else {
+        return Ok(Vec::new());
+    };
+    let (scope, id) = (&first.scope, &first.subscription);
+    Ok(credits::first_of_charge(tx, scope, id, first.number).await?)
 }
 
 impl Claim {
@@ -121,6 +133,8 @@ struct Payer<'p> {
     plan: &'p PlanRow,
     now: i64,
     tolerance_bps: u32,
+    /// When something that the customer had paid last left the chain or came back.
+    moved_at: Option<i64>,
 }
 
 impl Payer<'_> {
@@ -144,6 +158,12 @@ impl Payer<'_> {
             fixed: Value::zero(),
             takes,
         }
+    }
+
+    /// Whether nothing of what the customer had paid has left the chain or come back since a period was paid: nobody has a better
+    /// right to what it has.
+    fn is_undisturbed(&self, charge: &ChargeRow) -> bool {
+        self.moved_at.is_none_or(|at| at < charge.created_at)
     }
 
     /// Whether the time to charge a period that begins then has come.
@@ -181,6 +201,7 @@ pub(super) async fn claims(
         let key = (entry.subscription.clone(), entry.charge);
         entries.entry(key).or_default().push(entry);
     }
+    let moved_at = till_store::journal::last_moved(tx, scope, customer).await?;
     let mut claims = Vec::new();
     for row in subscriptions::all_of(tx, scope, customer).await? {
         let payer = Payer {
@@ -188,6 +209,7 @@ pub(super) async fn claims(
             row: &row,
             now: context.now,
             tolerance_bps: context.merchant.row.underpay_tolerance_bps,
+            moved_at,
         };
         let mut numbers = subscriptions::open_charges(tx, scope, &row.id).await?;
         numbers.extend(row.charge);
@@ -283,7 +305,7 @@ impl Payer<'_> {
         takes: Takes,
     ) -> Result<Claim, Fail> {
         let row = self.row;
-        let own = credits::first_of_period(tx, &row.scope, &row.id, period).await?;
+        let own = own(tx, attempts).await?;
         let terms = self.terms(takes, &own);
         let wanted = terms.enough.clone().unwrap_or_else(|| self.price());
         Ok(Claim {
@@ -325,19 +347,15 @@ impl Payer<'_> {
         };
         let kind = kind(row, &charge, invoice.as_ref());
         let made = subscriptions::charges_of_period(tx, &row.scope, &row.id, charge.period).await?;
-        let asked = asked(tx, &made.iter().collect::<Vec<_>>()).await?;
-        let by_credit = made.iter().find(|made| made.invoice.is_none());
-        let by_credit = by_credit.map(|made| made.number);
-        let is_of_invoice = kind == Kind::PaidTo || (kind == Kind::Ended && invoice.is_some());
-        let own = match by_credit {
-            Some(number) if number != charge.number && !is_of_invoice => {
-                credits::first_of_period(tx, &row.scope, &row.id, charge.period).await?
-            }
-            None if !is_of_invoice => Vec::new(),
-            _ => all.iter().filter(|it| it.is_first).cloned().collect(),
+        let made: Vec<&ChargeRow> = made.iter().collect();
+        let asked = asked(tx, &made).await?;
+        let has = all.iter().filter(|entry| entry.returned_at.is_none());
+        let entries: Vec<CreditRow> = has.cloned().collect();
+        let own = match kind {
+            Kind::PaidTo | Kind::Ended => all.into_iter().filter(|it| it.is_first).collect(),
+            Kind::PaidByCredit if self.is_undisturbed(&charge) => entries.clone(),
+            _ => own(tx, &made).await?,
         };
-        let entries = all.into_iter().filter(|entry| entry.returned_at.is_none());
-        let entries: Vec<CreditRow> = entries.collect();
         let paid_with = match kind {
             Kind::PaidByCredit => &entries,
             _ => &own,

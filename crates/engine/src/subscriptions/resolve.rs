@@ -129,8 +129,9 @@ impl Locked {
                 .wait_for_its_turn(tx, context, charge, held, aside)
                 .await;
         }
-        // Another period is being charged, which makes room.
+        // Another period is being charged, which makes room: then this one is looked at again.
         if self.row.charge.is_some() && state != ChargeState::Paid {
+            resolve_later(tx, context, charge.invoice.as_slice()).await?;
             return match is_again {
                 true => spare(tx, charge, is_spent).await,
                 false => Ok(()),

@@ -1,5 +1,5 @@
 //! A customer's prepaid credit, shared anew among all that it pays for, over all subscriptions: whenever some of it left the chain,
-//! came in or came free, and whenever something that was paid is not any more. What paid a period when it first took credit is
+//! came in or came free, and whenever something that was paid is not any more. What paid a period when it was first asked for is
 //! its own; of the rest the one that was asked for first is given first, whatever was told first. So which of several
 //! periods and subscriptions is paid depends on what is on the chain, and not on the order in which that became known.
 

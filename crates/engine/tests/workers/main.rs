@@ -6,6 +6,7 @@ mod exposed;
 mod flooded;
 mod isolation;
 mod leading;
+mod orders;
 mod quarantine;
 mod remined;
 mod rerouted;

@@ -18,7 +18,7 @@ use crate::world::{World, pay};
 
 const DAY_MS: i64 = 86_400_000;
 
-async fn plan(world: &World, amount: &str, interval: Unit, trial_days: u32) -> String {
+pub async fn plan(world: &World, amount: &str, interval: Unit, trial_days: u32) -> String {
     let new = NewPlan {
         name: "Tea".to_owned(),
         amount: amount.to_owned(),
@@ -39,21 +39,21 @@ async fn plan(world: &World, amount: &str, interval: Unit, trial_days: u32) -> S
 }
 
 /// The first payment of an invoice: its id and its transaction.
-async fn payment(world: &World, invoice: &str) -> (String, String) {
+pub async fn payment(world: &World, invoice: &str) -> (String, String) {
     let sql = "SELECT id, tx_hash FROM payments WHERE invoice = $1 ORDER BY id";
     let mut reader = world.db.read().await.unwrap();
     let all: Vec<(String, String)> = reader.all(sql, &[invoice.into()]).await.unwrap();
     all[0].clone()
 }
 
-async fn leaves(world: &World, payment: &str) {
+pub async fn leaves(world: &World, payment: &str) {
     let done = world.engine.unit(&world.scope, |tx, context| {
         reverse_payment(tx, context, payment).scope_boxed()
     });
     done.await.unwrap();
 }
 
-async fn comes_back(world: &World, invoice: &str, tx_hash: &str) {
+pub async fn comes_back(world: &World, invoice: &str, tx_hash: &str) {
     let done = world.engine.unit(&world.scope, |tx, context| {
         raise_payment(tx, context, invoice, tx_hash, "final").scope_boxed()
     });

@@ -68,18 +68,17 @@ pub async fn of_customer(
     q.all(&sql, &args).await
 }
 
-/// What credit alone first paid a period with, returned or not.
-pub async fn first_of_period(
+/// What an attempt was made with, returned or not.
+pub async fn first_of_charge(
     q: &mut impl Queries,
     scope: &Scope,
     subscription: &str,
-    period: i64,
+    charge: i64,
 ) -> Result<Vec<CreditRow>, StoreError> {
     let sql = format!(
-        "{} WHERE account = $1 AND mode = $2 AND subscription = $3 AND is_first = 1 AND charge = (SELECT min(number) FROM \
-         subscription_charges WHERE account = $1 AND mode = $2 AND subscription = $3 AND period = $4 AND invoice IS NULL) ORDER BY id",
+        "{} WHERE account = $1 AND mode = $2 AND subscription = $3 AND charge = $4 AND is_first = 1 ORDER BY id",
         select::<CreditRow>()
     );
-    let args = vals![&scope.account, scope.mode.as_str(), subscription, period];
+    let args = vals![&scope.account, scope.mode.as_str(), subscription, charge];
     q.all(&sql, &args).await
 }

@@ -197,7 +197,8 @@ async fn owed(story: &Story) -> Check {
          AND p.subscription = c.subscription AND p.period = c.period AND p.state = 'paid')"
     );
     if let Some(id) = ids(story, &again).await.first() {
-        return Err(format!("{id} asks for what is paid"));
+        let others = attempts_beside(story, id).await;
+        return Err(format!("{id} asks for what is paid: {others:?}"));
     }
     let ended = format!(
         "SELECT i.id {payable} AND i.status IN ('awaiting_payment', 'partially_paid') AND c.subscription IN \
@@ -215,6 +216,22 @@ async fn owed(story: &Story) -> Check {
         None => Ok(()),
     }
 }
+
+/// All attempts of the subscription that an invoice charges: number, period, state, invoice and its status.
+async fn attempts_beside(story: &Story, invoice: &str) -> Vec<Attempt> {
+    let sql = "SELECT c.number, c.period, c.state, c.invoice, i.status FROM subscription_charges c \
+         LEFT JOIN invoices i ON i.account = c.account AND i.mode = c.mode AND i.id = c.invoice \
+         WHERE c.account = $1 AND c.mode = $2 AND c.subscription = (SELECT subscription FROM invoices \
+         WHERE account = $1 AND mode = $2 AND id = $3) ORDER BY c.number";
+    let [account, mode] = of(&story.scope());
+    let mut reader = story.world.engine.db.read().await.unwrap();
+    reader
+        .all(sql, &[account, mode, invoice.into()])
+        .await
+        .unwrap()
+}
+
+type Attempt = (i64, i64, String, Option<String>, Option<String>);
 
 /// One attempt at a time, no more of them than the plan allows, none after the end; periods follow each other, each paid
 /// once, and are as long as the plan says.
