@@ -1505,7 +1505,7 @@ export const enSetup = {
 
   audit: {
     text: 'Who did what, when and from where, in both modes. Nobody can change or delete it.',
-    find: 'Find by the id of what was changed',
+    find: 'Id of what was changed',
     action: 'Action',
     who: 'Who',
     actors: { cli: 'the command line', system: 'the server itself' },
