@@ -33,6 +33,9 @@ const HEIGHT = 200
 const LINES = 3
 /** How many labels the axis has room for. */
 const LABELS = 5
+const WEEK = 7
+/** So many days are marked week by week. */
+const MONTH = 28
 
 /** The end of the scale: a round number that all points lie below, in as many equal steps as there are lines. */
 export function scaleEnd(most: number): number {
@@ -78,7 +81,8 @@ export function Chart({ title, unit, points, kind = 'bars', of = t.chart.day }: 
   const first = points[0]
   if (!point || !first) return null
   const end = scaleEnd(Math.max(...points.map((one) => one.size)))
-  const every = Math.max(1, Math.ceil(points.length / LABELS))
+  const every = points.length < MONTH ? Math.ceil(points.length / LABELS) : Math.max(WEEK, Math.ceil(points.length / LABELS))
+  const isToday = points.length >= MONTH && points.at(-1)?.isOpen === true
   const reading = `${point.label}: ${point.text} ${unit}${point.more ? ` ${point.more}` : ''}`
   const pick = (event: MouseEvent) => {
     const box = (event.currentTarget as Element).getBoundingClientRect()
@@ -132,6 +136,11 @@ export function Chart({ title, unit, points, kind = 'bars', of = t.chart.day }: 
                 {one.label}
               </span>
             ) : null,
+          )}
+          {isToday && (
+            <span class="last" style={{ gridColumn: String(points.length) }}>
+              {t.chart.today}
+            </span>
           )}
         </div>
       </div>

@@ -118,9 +118,6 @@ function Me() {
   return (
     <div class="me">
       <span class="who">{session()?.user.email}</span>
-      <button type="button" class="link hide" onClick={() => opened.set('keys')}>
-        <kbd>?</kbd> {t.shell.keys}
-      </button>
       <label class="theme">
         <span class="sr">{t.shell.theme}</span>
         <select value={savedTheme()} onChange={(event) => setTheme(event.currentTarget.value as Theme)}>
@@ -133,6 +130,9 @@ function Me() {
       </label>
       <button type="button" class="link" onClick={() => void signOut()}>
         {t.shell.signOut}
+      </button>
+      <button type="button" class="link hide" onClick={() => opened.set('keys')}>
+        <kbd>?</kbd> {t.shell.keys}
       </button>
     </div>
   )

@@ -11,8 +11,6 @@ export const en = {
   common: {
     add: 'Add',
     again: 'Try again',
-    all: 'All',
-    back: 'Back',
     cancel: 'Cancel',
     close: 'Close',
     copied: 'Copied',
@@ -20,7 +18,6 @@ export const en = {
     delete: 'Remove',
     email: 'E-mail address',
     loading: 'Loading',
-    more: 'More',
     name: 'Name',
     newest: 'Newest',
     next: 'Continue',
@@ -35,8 +32,6 @@ export const en = {
     shownOnce: 'This is shown once. Copy it now.',
     test: 'Test',
     live: 'Live',
-    yes: 'Yes',
-    no: 'No',
   },
 
   shell: {
@@ -53,10 +48,8 @@ export const en = {
     more: 'More',
     skip: 'Skip to the content',
     organizations: 'Organisations',
-    newOrganization: 'New organisation',
-    account: 'Account',
     theme: 'Colours',
-    themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
+    themes: { system: 'System', light: 'Light', dark: 'Dark' },
     signOut: 'Sign out',
     notFound: 'There is no such page',
     notFoundText: 'The address leads nowhere. Choose a page from the menu.',
@@ -74,7 +67,6 @@ export const en = {
     title: 'Keys',
     find: 'Find',
     palette: 'Command palette',
-    go: 'Go to a screen: g, then',
     down: 'Next row',
     up: 'Row before',
     enter: 'Open the row',
@@ -379,7 +371,6 @@ export const en = {
     plain: 'Your passkey says yes to exactly this request, and to nothing else.',
     live: 'This is live: it is about real money.',
     use: 'Use passkey',
-    declined: 'The passkey was not used. Nothing was done.',
   },
 
   lost: {
@@ -389,7 +380,6 @@ export const en = {
     link: 'Mail me a link',
     linkSent: 'If the address is known, a link is on its way. Open it in this browser, then come back to this tab.',
     check: 'I have signed in',
-    other: 'Somebody else is signed in now. The page is loaded again for them.',
     leave: 'Leave this page',
   },
 
@@ -1018,8 +1008,6 @@ export const en = {
     operator: 'Operator',
     onlyServer: 'Only run the server, without an organisation',
   },
-
-  needed: 'Fill this in',
 }
 
 /** The screens where things are set up. */
@@ -1505,7 +1493,7 @@ export const enSetup = {
 
   audit: {
     text: 'Who did what, when and from where, in both modes. Nobody can change or delete it.',
-    find: 'Find by the id of what was changed',
+    find: 'Id of what was changed',
     action: 'Action',
     who: 'Who',
     actors: { cli: 'the command line', system: 'the server itself' },

@@ -24,6 +24,9 @@ test('the demo is signed in and has a month to show', async () => {
   await page.goto(dashboard)
   await heading(page, 'Home').waitFor()
   await page.getByText('Received, last 30 days').waitFor()
+  await page.locator('.xax').getByText('today').waitFor()
+  // On a laptop's screen the whole menu is there without scrolling.
+  expect(await page.locator('nav.side').first().evaluate((menu) => menu.scrollHeight - menu.clientHeight)).toBeLessThanOrEqual(0)
   await look(page, 'demo-home')
   await page.goto(`${dashboard}/test/invoices`)
   await page.getByRole('button', { name: 'Older' }).waitFor()
