@@ -181,6 +181,11 @@ const ALL: &[(&str, Kind, &str)] = &[
     ),
     ("till_network_head_height", Gauge, "The newest block."),
     (
+        "till_network_hinted_total",
+        Counter,
+        "Rounds that began early because a node had published something.",
+    ),
+    (
         "till_network_lag_seconds",
         Gauge,
         "The age of the newest block that was read.",

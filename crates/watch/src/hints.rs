@@ -14,12 +14,11 @@ impl Hints {
         self.0.notify_one();
     }
 
-    /// Until a hint comes, or one has come since the last wait: no shorter than `least` and no longer than `most`.
-    pub async fn wait(&self, least: Duration, most: Duration) {
+    /// Until a hint comes, or one has come since the last wait: no shorter than `least` and no longer than `most`. Says whether it was a hint.
+    pub async fn wait(&self, least: Duration, most: Duration) -> bool {
         sleep(least.min(most)).await;
         let rest = most.saturating_sub(least);
-        // Nobody looks at which of the two it was.
-        timeout(rest, self.0.notified()).await.ok();
+        timeout(rest, self.0.notified()).await.is_ok()
     }
 }
 
@@ -33,26 +32,28 @@ mod tests {
     async fn a_hint_ends_a_wait_also_when_it_came_before() {
         let hints = Hints::default();
         hints.hint();
-        hints.wait(Duration::ZERO, LONG).await;
+        assert!(hints.wait(Duration::ZERO, LONG).await);
         let waiting = hints.wait(Duration::ZERO, LONG);
         let hinted = async {
             tokio::task::yield_now().await;
             hints.hint();
         };
-        tokio::join!(waiting, hinted);
+        let (is_hinted, ()) = tokio::join!(waiting, hinted);
+        assert!(is_hinted);
+        let short = Duration::from_millis(20);
+        assert!(!hints.wait(Duration::ZERO, short).await, "nothing came");
     }
 
     #[tokio::test]
     async fn many_hints_are_one_and_none_shortens_the_least_wait() {
         let hints = Hints::default();
         (0..1_000).for_each(|_| hints.hint());
-        hints.wait(Duration::ZERO, LONG).await;
+        assert!(hints.wait(Duration::ZERO, LONG).await);
         let again = hints.wait(Duration::ZERO, LONG);
         let short = Duration::from_millis(20);
         assert!(timeout(short, again).await.is_err(), "there was one hint");
         hints.hint();
         let least = hints.wait(LONG, LONG * 3);
         assert!(timeout(short, least).await.is_err(), "it is not yet time");
-        hints.wait(Duration::ZERO, Duration::ZERO).await;
     }
 }

@@ -159,7 +159,7 @@ mod tests {
         let twice = async {
             for _ in 0..2 {
                 publish(&listener).await;
-                hints.wait(Duration::ZERO, HOUR).await;
+                assert!(hints.wait(Duration::ZERO, HOUR).await);
             }
         };
         tokio::select! {

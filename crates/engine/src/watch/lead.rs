@@ -7,6 +7,7 @@ use scoped_futures::ScopedFutureExt as _;
 use till_watch::{WatchedNetwork, ask_all, listen};
 
 use super::follow::{Follower, NextRound};
+use super::measure;
 use super::network_watch::NetworkWatch;
 use super::second_look;
 use crate::base::Engine;
@@ -127,7 +128,9 @@ async fn follow(watch: NetworkWatch<'_>, epoch: i64) -> Result<(), Fail> {
                 follower.say(second);
                 let poll = poll(watch.net);
                 let hints = &watch.net.hints;
-                hints.wait(poll / LOOKS_BETWEEN_POLLS, poll).await;
+                if hints.wait(poll / LOOKS_BETWEEN_POLLS, poll).await {
+                    measure::hinted(watch);
+                }
             }
         }
     }

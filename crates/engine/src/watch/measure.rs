@@ -16,6 +16,12 @@ pub(super) fn took(watch: NetworkWatch<'_>, update: &ChainUpdate) {
         .increment(count(update.transfers.len()));
 }
 
+/// A round that began early because something was published.
+pub(super) fn hinted(watch: NetworkWatch<'_>) {
+    let network = &*watch.network().id;
+    metrics::counter!("till_network_hinted_total", "network" => network).increment(1);
+}
+
 /// What has not happened yet is there as a zero: that it happens for the first time can be seen by that alone.
 pub(super) fn begin(network: &str) {
     let zero = |counter: metrics::Counter| counter.increment(0);
@@ -26,6 +32,7 @@ pub(super) fn begin(network: &str) {
     zero(metrics::counter!("till_network_refuted_total", "network" => network()));
     zero(metrics::counter!("till_network_disagreements_total", "network" => network()));
     zero(metrics::counter!("till_network_reorganisations_total", "network" => network()));
+    zero(metrics::counter!("till_network_hinted_total", "network" => network()));
     zero(metrics::counter!("till_endpoint_lies_total", "network" => network()));
     zero(metrics::counter!("till_endpoint_errors_total", "network" => network()));
 }
