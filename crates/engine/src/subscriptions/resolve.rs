@@ -315,7 +315,7 @@ impl Locked {
     }
 
     /// Until when an invoice takes the rest that is given its time again.
-    fn more_time(&self, context: &Context<'_>, attempt: u32) -> i64 {
+    pub(super) fn more_time(&self, context: &Context<'_>, attempt: u32) -> i64 {
         let left = i64::from(self.plan.max_attempts.saturating_sub(attempt)) + 1;
         let life_ms = context.engine.config.attempt_ms.saturating_mul(left);
         context.now.saturating_add(life_ms.max(LEAD_MS))

@@ -16,7 +16,7 @@ use till_store::subscriptions::{self, ChargeRow};
 use till_store::timers::TimerRow;
 
 use super::claims::{Claim, Kind, claims};
-use super::due::{ask_for_the_rest, worth};
+use super::due::{ask_for_the_rest, lowered, worth};
 use super::hold::{Locked, hold, hold_all, hold_with, lock_all};
 use super::purse::{Purse, top_ups};
 use super::step::step_with;
@@ -215,7 +215,7 @@ async fn make_up(tx: &mut Tx, context: &Context<'_>, changed: Changed) -> Result
             locked.withdraw(tx, context).await?;
         }
         Kind::PaidTo => {
-            let has = &changed.has;
+            let has = (charge.attempt, &changed.has);
             locked
                 .ask_for_what_is_left(tx, context, is_current, has)
                 .await?;
@@ -247,13 +247,14 @@ impl Locked {
         Ok(())
     }
 
-    /// The invoice asks for what this credit leaves of its price, unless it is over.
+    /// The invoice of an attempt asks for what this credit leaves of its price, unless it is over. One that asks for more has its
+    /// time again.
     async fn ask_for_what_is_left(
         &mut self,
         tx: &mut Tx,
         context: &Context<'_>,
         is_current: bool,
-        has: &Value,
+        (attempt, has): (u32, &Value),
     ) -> Result<(), Fail> {
         let held = match is_current {
             true => self.invoice.take().or_else(|| self.other.take()),
@@ -262,6 +263,9 @@ impl Locked {
         let is_over = |status| matches!(status, InvoiceStatus::Cancelled | InvoiceStatus::Expired);
         match held {
             Some(mut held) if !is_over(held.invoice.is.status) => {
+                if *has < lowered(&held.invoice.is) {
+                    held.invoice.is.takes_until = Some(self.more_time(context, attempt));
+                }
                 ask_for_the_rest(&mut held.invoice.is, has);
                 self.settle(tx, context, held).await.map(drop)
             }

@@ -7,7 +7,7 @@ use till_engine::subscriptions::{pause, resume};
 use till_engine::workers::timers::run_due;
 use till_store::{Queries as _, both_engines};
 
-use crate::sharing::{leaves, payment, plan};
+use crate::sharing::{comes_back, leaves, payment, plan};
 use crate::subscriptions::{credit, customer, row, subscribe, top_up};
 use crate::world::{World, pay};
 
@@ -210,6 +210,32 @@ both_engines! {
             run_due(&world.engine).await.unwrap();
             assert_eq!(row(&world, &id).await.next_period, 3, "looked: {is_looked_at}");
             assert_eq!(open(&world, &id).await, [], "looked: {is_looked_at}");
+        }
+    }
+
+    async fn what_lost_its_credit_has_its_time_again_before_or_after_its_payment_came_back(db: Db) {
+        let world = World::new(db).await;
+        let plan = plan(&world, "10.00", Unit::Month, 0).await;
+        for is_looked_at in [true, false] {
+            let customer = customer(&world).await;
+            let credit = topped_up(&world, &customer, "6.00").await;
+            let id = subscribe(&world, &customer, &plan).await;
+            let invoice = row(&world, &id).await.charge_invoice.unwrap();
+            pay(&world.engine, &world.scope, &invoice, &["final"]).await;
+            let (paid, tx_hash) = payment(&world, &invoice).await;
+            world.clock.advance(11 * DAY_MS);
+            run_due(&world.engine).await.unwrap();
+            leaves(&world, &paid).await;
+            if is_looked_at {
+                run_due(&world.engine).await.unwrap();
+            }
+            comes_back(&world, &invoice, &tx_hash).await;
+            leaves(&world, &credit).await;
+            run_due(&world.engine).await.unwrap();
+            world.clock.advance(2 * DAY_MS);
+            run_due(&world.engine).await.unwrap();
+            assert_eq!(world.status(&invoice).await, "partially_paid", "looked: {is_looked_at}");
+            assert_eq!(row(&world, &id).await.status.as_str(), "past_due", "looked: {is_looked_at}");
         }
     }
 }
