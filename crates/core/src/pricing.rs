@@ -1,5 +1,7 @@
 //! What an invoice costs in each asset: exact, rounded up to the asset's grid, never down.
 
+use std::fmt;
+
 use num_bigint::{BigInt, BigUint};
 use num_integer::Integer as _;
 use num_traits::Signed as _;
@@ -39,10 +41,34 @@ impl Price {
         (digits > 0 && scale <= SCALE_MAX).then_some(Price { digits, scale })
     }
 
+    /// Whether it is within so many hundredths of a percent of another.
+    pub fn is_near(self, centre: Price, max_spread_bps: u32) -> bool {
+        let centre = BigInt::from(centre.value());
+        let apart = BigInt::from(self.value()) - &centre;
+        apart.abs() * 10_000u32 <= centre * max_spread_bps
+    }
+
     /// In the smallest step that any price has.
     fn value(self) -> BigUint {
         BigUint::from(self.digits) * BigUint::from(10u8).pow(SCALE_MAX - self.scale)
     }
+}
+
+/// As `parse` reads it.
+impl fmt::Display for Price {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&money::show(Units(self.digits), self.scale))
+    }
+}
+
+/// What an invoice counts one whole token as: the price, when it was so, and who said so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rate {
+    pub price: Price,
+    /// In milliseconds. Of several sources, the time of the oldest.
+    pub at: i64,
+    /// The sources that agreed on it; none where the operator set the price.
+    pub sources: Vec<String>,
 }
 
 /// The one in the middle of what several sources say, the lower one of two, if so many are that near to it: within
@@ -51,11 +77,7 @@ pub fn agreed(prices: &[Price], min_sources: usize, max_spread_bps: u32) -> Opti
     let mut sorted = prices.to_vec();
     sorted.sort_by_key(|price| price.value());
     let middle = *sorted.get(sorted.len().checked_sub(1)? / 2)?;
-    let centre = BigInt::from(middle.value());
-    let is_near = |price: &&Price| {
-        let apart = BigInt::from(price.value()) - &centre;
-        apart.abs() * 10_000u32 <= &centre * max_spread_bps
-    };
+    let is_near = |price: &&Price| price.is_near(middle, max_spread_bps);
     (sorted.iter().filter(is_near).count() >= min_sources).then_some(middle)
 }
 
@@ -157,6 +179,22 @@ mod tests {
     fn nonsense_is_no_price() {
         for bad in ["", "0", "0.00", "-1", "NaN", "1e5", "1."] {
             assert_eq!(Price::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_price_is_written_as_it_is_read() {
+        for (text, shown) in [
+            ("50000", "50000"),
+            ("50000.5", "50000.5"),
+            ("97123.10", "97123.10"),
+            ("97123.100000", "97123.10"),
+            ("0.000000000000000001", "0.000000000000000001"),
+        ] {
+            let price = Price::parse(text).unwrap();
+            assert_eq!(price.to_string(), shown);
+            let again = Price::parse(shown).unwrap();
+            assert_eq!(again.value(), price.value(), "{text}");
         }
     }
 

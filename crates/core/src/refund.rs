@@ -255,6 +255,7 @@ mod tests {
             asset: (*asset).to_owned(),
             due: Units(10),
             decimals: 6,
+            rate: None,
             deposit: None,
         };
         Terms {

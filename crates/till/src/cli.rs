@@ -177,7 +177,7 @@ enum Command {
     #[command(
         hide = true,
         after_help = "It speaks on standard input and output, and is started by the program that\nuses it. With a live key it only reads.\n\n\
-                      Example: TILL_SECRET_KEY=till_test_sk_… till mcp"
+                      Example: till mcp --server https://pay.example (its key in TILL_SECRET_KEY)"
     )]
     Mcp(mcp::Mcp),
     /// Make an event of test mode happen, by the calls that cause it

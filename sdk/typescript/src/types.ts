@@ -162,6 +162,8 @@ export interface CheckoutPaymentOption {
   network: string
   network_name: string
   amount_due: string
+  /** Present for an asset whose price moves. */
+  rate?: Rate
   address: string
   address_derivation: AddressDerivation | null
 }
@@ -715,6 +717,8 @@ export interface PaymentOption {
    * price and is part of it.
    */
   amount_due: string
+  /** Present for an asset whose price moves. */
+  rate?: Rate
   /**
    * The deposit address: this invoice's alone, and the merchant's alone to empty. Null once the invoice is closed and the
    * address has cooled down: it may be another invoice's then. Null as well while an open invoice takes this asset no
@@ -746,6 +750,8 @@ export interface PendingOption {
   network: string
   network_name: string
   amount_due: string
+  /** Present for an asset whose price moves. */
+  rate?: Rate
 }
 
 export interface PickOptionRequest {
@@ -781,6 +787,16 @@ export interface Plan {
 
 /** Whether a plan takes new subscriptions. */
 export type PlanStatus = 'active' | 'archived'
+
+/** What one whole token counts as while the invoice's rate holds. */
+export interface Rate {
+  /** Of one whole token, in the invoice's currency. */
+  price: string
+  /** When the price was so: of several sources, the time of the oldest. */
+  at: string
+  /** Who said so: hosts, or networks with a price contract. Empty where the operator has set the price. */
+  sources: string[]
+}
 
 /** One asset, as each view has it. */
 export interface ReconciledAsset {

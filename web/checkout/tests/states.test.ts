@@ -205,7 +205,7 @@ test('a network without a level in between has two steps', () => {
 test('a wallet’s own link says the token, the network, the address and the amount', () => {
   const way = (asset: string, address: string) => {
     const [symbol = '', network = ''] = asset.split('@')
-    return { asset, symbol, network, network_name: '', amount_due: '48.00', address, destination: '' }
+    return { asset, symbol, network, network_name: '', amount_due: '48.00', rate: null, address, destination: '' }
   }
   const base = way('USDC@eip155:8453', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed')
   const usdc = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'

@@ -214,6 +214,7 @@ export type CheckoutPaymentOption = {
   network: string
   network_name: string
   amount_due: string
+  rate?: Rate | null
   address: string
   address_derivation: AddressDerivation | null
 }
@@ -1286,6 +1287,7 @@ export type PaymentOption = {
   network: string
   network_name: string
   amount_due: string
+  rate?: Rate | null
   address: string | null
 }
 
@@ -1307,6 +1309,7 @@ export type PendingOption = {
   network: string
   network_name: string
   amount_due: string
+  rate?: Rate | null
 }
 
 /** Somebody, by name. */
@@ -1352,6 +1355,13 @@ export type Queue = {
 export type Queues = {
   object: "queues"
   queues: Queue[]
+}
+
+/** What one whole token counts as while the invoice's rate holds. */
+export type Rate = {
+  price: string
+  at: string
+  sources: string[]
 }
 
 /** One asset, as each view has it. */

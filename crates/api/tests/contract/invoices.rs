@@ -127,12 +127,20 @@ on_every_engine! {
         // 25 dollars at 50,000.
         assert_eq!(invoice["payment_options"][0]["amount_due"], "0.0005");
         assert!(text(&invoice["payment_options"][0]["address"]).starts_with("tb1q"));
+        // What it was computed with, for the merchant and for the payer; nobody but the configuration says so here.
+        let rate = &invoice["payment_options"][0]["rate"];
+        assert_eq!((&rate["price"], &rate["sources"]), (&json!("50000"), &json!([])));
+        assert!((ms(&rate["at"]) - ms(&invoice["created_at"])).abs() < 60_000, "{rate}");
+        assert_eq!(till.retrieve(&id(&invoice)).await["payment_options"][0]["rate"], *rate);
+        let page = till.get(&format!("/v1/checkout/invoices/{}", id(&invoice))).await.json();
+        assert_eq!(page["payment_options"][0]["rate"], *rate);
         assert_eq!(ms(&invoice["expires_at"]) - ms(&invoice["created_at"]), 900_000);
         // Rounded up to the next satoshi, never down.
         let odd = till.create(json!({ "amount": "0.01", "currency": "USD", "assets": [BTC] })).await;
         assert_eq!(odd["payment_options"][0]["amount_due"], "0.0000002");
         let mixed = till.create(with("assets", json!([BASE, BTC]))).await;
         assert_eq!(ms(&mixed["expires_at"]) - ms(&mixed["created_at"]), 900_000);
+        assert_eq!((mixed["payment_options"][0].get("rate"), mixed["payment_options"][1].get("rate").is_some()), (None, true));
         let euro = json!({ "amount": "25.00", "currency": "EUR", "assets": [BTC] });
         till.post("/v1/invoices", euro).await.refused(409, "price_unavailable", None);
     }

@@ -13,6 +13,10 @@ const FAKE: &str = "1111111111111111111111111111111111111111";
 const WALLET: &str = "70997970c51812dc3a010c7d01b50e0d17dc79c8";
 const STRANGER: &str = "3c44cdddb6a900fa2b585dd299e03d12fa4293bc";
 const BASE_CHAIN: u64 = 84532;
+const SOLANA: &str = "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1";
+const SOLANA_USDC: &str = "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU";
+const SIGNATURE: &str =
+    "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW";
 
 fn hash(of: &str) -> String {
     format!("0x{}", of.repeat(32))
@@ -197,9 +201,42 @@ on_every_engine! {
         nile.asked();
         look(&till, &invoice, &hash("01")).await;
         assert_eq!(base.asked().len(), 2);
-        let solana = "5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW";
-        look(&till, &invoice, solana).await;
+        look(&till, &invoice, SIGNATURE).await;
         assert!(base.asked().is_empty() && nile.asked().is_empty() && amoy.asked().is_empty());
+    }
+
+    async fn whoever_sent_on_solana_learns_where_it_went(world: World) {
+        let (node, lost) = (Node::start(0, Mood::Answers).await, Node::start(0, Mood::Answers).await);
+        node.begins_with("EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG");
+        lost.begins_with("5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d");
+        let till = till_with(&world, &[(SOLANA, &lost), (SOLANA, &node)]).await;
+        let invoice = till.invoice().await;
+        let balance = |owner: &str, amount: &str, account: u32| json!({
+            "accountIndex": account, "mint": SOLANA_USDC, "owner": owner,
+            "uiTokenAmount": { "amount": amount, "decimals": 6, "uiAmountString": "0" },
+        });
+        let told = json!({ "slot": 5, "meta": {
+            "err": null,
+            "preTokenBalances": [balance("payer", "9000000", 1)],
+            "postTokenBalances": [balance("payer", "2000000", 1), balance("somebody", "7000000", 2)],
+        } });
+        // A node of another cluster is not believed.
+        lost.knows_result(SIGNATURE, told.clone());
+        assert_eq!(look(&till, &invoice, SIGNATURE).await, nothing(SIGNATURE));
+        node.knows_result(SIGNATURE, told);
+        let transfer = json!({
+            "asset": format!("USDC@{SOLANA}"), "amount": "7.00", "to": "somebody",
+            "attributed": false, "reason": "not_for_this_invoice",
+        });
+        assert_eq!(look(&till, &invoice, SIGNATURE).await, json!({
+            "object": "tx_lookup", "tx_hash": SIGNATURE, "found": true, "network": SOLANA,
+            "transfers": [transfer], "attributed": false,
+        }));
+        assert!(lost.asked().iter().all(|method| method == "getGenesisHash"));
+        // Nothing is asked of it for a hash that is none of its own.
+        node.asked();
+        assert_eq!(look(&till, &invoice, &hash("01")).await, nothing(&hash("01")));
+        assert!(node.asked().is_empty());
     }
 
     async fn nodes_that_hang_do_not_hold_the_payer_up(world: World) {

@@ -4,6 +4,7 @@ use crate::ledger::Position;
 use crate::limits::PARTIAL_LIFE_H;
 use crate::money::Units;
 use crate::payment::{Hold, Payment, PaymentStatus};
+use crate::pricing::Rate;
 use crate::time::HOUR_MS;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,6 +73,9 @@ pub struct PayOption {
     pub asset: String,
     pub due: Units,
     pub decimals: u32,
+    /// What `due` was computed with; none for an asset that has the invoice's currency, and of invoices from before rates
+    /// were kept.
+    pub rate: Option<Rate>,
     /// Where to pay and what that address was derived from; none while a link's payer has not picked.
     pub deposit: Option<Deposit>,
 }

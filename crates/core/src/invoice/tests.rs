@@ -25,6 +25,7 @@ fn terms() -> Terms {
         asset: asset.to_owned(),
         due: Units(due),
         decimals: 6,
+        rate: None,
         deposit: Some(Deposit {
             address: "x".into(),
             number: 0,

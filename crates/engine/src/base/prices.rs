@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{PoisonError, RwLock};
 
 use till_core::asset::Mode;
-use till_core::pricing::Price;
+use till_core::pricing::{Price, Rate};
 
 #[derive(Clone, Debug, Default)]
 pub struct FixedPrices {
@@ -15,7 +15,7 @@ pub struct FixedPrices {
 pub struct Prices {
     fixed: FixedPrices,
     max_age_ms: i64,
-    observed: RwLock<HashMap<(Mode, String), (Price, i64)>>,
+    observed: RwLock<HashMap<(Mode, String), Rate>>,
 }
 
 impl Prices {
@@ -33,13 +33,13 @@ impl Prices {
         age.is_some_and(|age| (-self.max_age_ms..=self.max_age_ms).contains(&age))
     }
 
-    /// Takes in what a price source said, and when it said so.
-    pub fn observe(&self, mode: Mode, pair: &str, price: Price, at_ms: i64) {
+    /// Takes in what price sources agreed on.
+    pub fn observe(&self, mode: Mode, pair: &str, rate: Rate) {
         let mut observed = self
             .observed
             .write()
             .unwrap_or_else(PoisonError::into_inner);
-        observed.insert((mode, pair.to_owned()), (price, at_ms));
+        observed.insert((mode, pair.to_owned()), rate);
     }
 
     /// Whether this symbol has a price in any currency.
@@ -54,8 +54,8 @@ impl Prices {
             return true;
         }
         let observed = self.observed.read().unwrap_or_else(PoisonError::into_inner);
-        observed.iter().any(|((of_mode, pair), (_, at_ms))| {
-            *of_mode == mode && is_of(pair) && self.is_fresh(*at_ms, now_ms)
+        observed.iter().any(|((of_mode, pair), rate)| {
+            *of_mode == mode && is_of(pair) && self.is_fresh(rate.at, now_ms)
         })
     }
 
@@ -66,15 +66,19 @@ impl Prices {
         }
     }
 
-    /// The price of one whole `symbol` in `currency`; a configured one wins over an observed one.
-    pub fn current(&self, mode: Mode, symbol: &str, currency: &str, now_ms: i64) -> Option<Price> {
+    /// The price of one whole `symbol` in `currency`; a configured one wins over an observed one, and is as of now.
+    pub fn current(&self, mode: Mode, symbol: &str, currency: &str, now_ms: i64) -> Option<Rate> {
         let pair = format!("{symbol}/{currency}");
         if let Some(text) = self.fixed_in(mode).get(&pair) {
-            return Price::parse(text);
+            return Price::parse(text).map(|price| Rate {
+                price,
+                at: now_ms,
+                sources: Vec::new(),
+            });
         }
         let observed = self.observed.read().unwrap_or_else(PoisonError::into_inner);
-        let (price, at_ms) = *observed.get(&(mode, pair))?;
-        self.is_fresh(at_ms, now_ms).then_some(price)
+        let rate = observed.get(&(mode, pair))?;
+        self.is_fresh(rate.at, now_ms).then(|| rate.clone())
     }
 }
 
@@ -82,14 +86,22 @@ impl Prices {
 mod tests {
     use super::*;
 
+    fn rate(price: &str, at: i64) -> Rate {
+        Rate {
+            price: Price::parse(price).unwrap(),
+            at,
+            sources: vec!["prices.example".to_owned()],
+        }
+    }
+
     #[test]
     fn a_price_beyond_its_age_is_no_price() {
         let prices = Prices::new(FixedPrices::default(), 120_000);
-        let price = Price::parse("50000").unwrap();
-        prices.observe(Mode::Live, "BTC/USD", price, 1_000_000);
+        let rate = rate("50000", 1_000_000);
+        prices.observe(Mode::Live, "BTC/USD", rate.clone());
         assert_eq!(
             prices.current(Mode::Live, "BTC", "USD", 1_120_000),
-            Some(price)
+            Some(rate)
         );
         assert_eq!(prices.current(Mode::Live, "BTC", "USD", 1_120_001), None);
         assert_eq!(prices.current(Mode::Test, "BTC", "USD", 1_000_000), None);
@@ -111,10 +123,14 @@ mod tests {
             live: BTreeMap::new(),
         };
         let prices = Prices::new(fixed, 120_000);
-        prices.observe(Mode::Test, "BTC/USD", Price::parse("1").unwrap(), 0);
+        prices.observe(Mode::Test, "BTC/USD", rate("1", 0));
+        let configured = Rate {
+            sources: Vec::new(),
+            ..rate("50000", 7)
+        };
         assert_eq!(
-            prices.current(Mode::Test, "BTC", "USD", 0),
-            Price::parse("50000")
+            prices.current(Mode::Test, "BTC", "USD", 7),
+            Some(configured)
         );
         assert_eq!(prices.current(Mode::Test, "BTC", "EUR", 0), None);
     }

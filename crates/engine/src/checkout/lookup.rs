@@ -3,8 +3,8 @@
 
 use serde::Serialize;
 use till_chains::TxHashForm;
-use till_chains::lookup::FoundTransfer;
-use till_core::asset::{Network, Registry};
+use till_chains::lookup::{FoundTransfer, can_look_up};
+use till_core::asset::{Mode, Network, Registry};
 use till_core::invoice::PayOption;
 use till_core::money::show;
 use till_core::page::Page;
@@ -48,7 +48,7 @@ pub struct LookupView {
     pub attributed: bool,
 }
 
-/// Answers from our own observations, else from the nodes of the networks the invoice offers.
+/// Answers from our own observations, else from the nodes of the networks that may know the transaction.
 pub async fn lookup(
     engine: &Engine,
     scope: &Scope,
@@ -75,7 +75,11 @@ pub async fn lookup(
         (row.options, bindings)
     };
     let found = match &engine.nodes {
-        Some(nodes) => nodes.look_up(&offered(&options), hash).await,
+        Some(nodes) => {
+            nodes
+                .look_up(&asked(scope.mode, &options, hash), hash)
+                .await
+        }
         None => None,
     };
     Ok(match found {
@@ -121,6 +125,17 @@ fn observed(hash: &TxHashForm, invoice: &str, rows: &[PaymentRow]) -> LookupView
         transfers,
         ..unknown(hash)
     }
+}
+
+/// The networks that the invoice offers. Where none of them has transactions with such a hash, all of the mode that have: whoever
+/// sent on a network that was not offered learns where the money went.
+fn asked(mode: Mode, options: &[PayOption], hash: &TxHashForm) -> Vec<&'static Network> {
+    let offered = offered(options);
+    if offered.iter().any(|network| can_look_up(network, hash)) {
+        return offered;
+    }
+    let all = Registry::builtin().networks().iter();
+    all.filter(|network| network.mode == mode).collect()
 }
 
 /// The networks of an invoice's options, in the order they are offered.

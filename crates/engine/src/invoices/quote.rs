@@ -8,7 +8,7 @@ use till_core::invoice::PayOption;
 use till_core::limits::{CUSTOMER_REF_CHARS_MAX, DESCRIPTION_CHARS_MAX, chars};
 use till_core::money::Currency;
 use till_core::page_link::{self, Loopback};
-use till_core::pricing::{self, price_minor};
+use till_core::pricing::{self, Rate, price_minor};
 
 use crate::base::Context;
 use crate::offers::{defaults, offered, unknown_currency};
@@ -63,16 +63,14 @@ pub fn quote(context: &Context<'_>, request: &NewInvoice) -> Result<Quote, Refus
     let mut options = Vec::with_capacity(assets.len());
     let mut volatile = false;
     for asset in assets {
-        let due = if asset.currency.is_some() {
-            pricing::at_par(amount_minor, currency, asset.decimals)
-        } else {
-            volatile = true;
-            let (mode, engine) = (context.scope.mode, context.engine);
-            let price = engine
-                .prices
-                .current(mode, &asset.symbol, currency.code(), context.real_now)
-                .ok_or_else(|| price_unavailable(asset, currency))?;
-            pricing::at_price(amount_minor, currency, asset.decimals, price)
+        let rate = match asset.currency.is_some() {
+            true => None,
+            false => Some(rate(context, asset, currency)?),
+        };
+        volatile |= rate.is_some();
+        let due = match &rate {
+            None => pricing::at_par(amount_minor, currency, asset.decimals),
+            Some(rate) => pricing::at_price(amount_minor, currency, asset.decimals, rate.price),
         };
         let due = due.filter(|due| !due.is_zero()).ok_or_else(|| {
             Refusal::new(
@@ -85,6 +83,7 @@ pub fn quote(context: &Context<'_>, request: &NewInvoice) -> Result<Quote, Refus
             asset: asset.code.clone(),
             due,
             decimals: asset.decimals,
+            rate,
             deposit: None,
         });
     }
@@ -94,6 +93,13 @@ pub fn quote(context: &Context<'_>, request: &NewInvoice) -> Result<Quote, Refus
         options,
         volatile,
     })
+}
+
+/// What an asset whose price moves counts as now.
+fn rate(context: &Context<'_>, asset: &Asset, currency: Currency) -> Result<Rate, Refusal> {
+    let (mode, prices) = (context.scope.mode, &context.engine.prices);
+    let current = prices.current(mode, &asset.symbol, currency.code(), context.real_now);
+    current.ok_or_else(|| price_unavailable(asset, currency))
 }
 
 /// Where an invoice or a payment link may send its payer back to.

@@ -25,7 +25,7 @@ use crate::base::fail::Fail;
 pub(super) enum Kind {
     /// Credit alone paid the period: with less it is unpaid, and charged anew.
     PaidByCredit,
-    /// Nobody has paid to the invoice: it makes room for another.
+    /// Nobody has paid to the invoice: it asks for less where there is more, and makes room for another where there is less.
     Unpaid,
     /// Somebody has: it asks for what is left of the price.
     PaidTo,
@@ -110,6 +110,7 @@ impl Claim {
                 .collect(),
             own_since: self.own.first().map(|own| own.id.clone()),
             period: terms.map(|terms| PeriodClaim { fixed, ..terms }),
+            only_own: self.kind == Kind::Ended,
         }
     }
 
@@ -118,6 +119,12 @@ impl Claim {
         let fixed = self.fixed.clone();
         let terms = self.terms.clone();
         terms.is_some_and(|terms| PeriodClaim { fixed, ..terms }.is_paid_by(value))
+    }
+
+    /// Whether its open invoice asks for less by so much, and for something still.
+    pub(super) fn asks_less(&self, value: &Value) -> bool {
+        let is_asked = self.kind == Kind::Unpaid && self.terms.is_some();
+        is_asked && *value > worth(&self.entries) && !self.is_paid_by(value)
     }
 
     /// The top-ups that it has, or had, something of.
@@ -352,7 +359,12 @@ impl Payer<'_> {
         let has = all.iter().filter(|entry| entry.returned_at.is_none());
         let entries: Vec<CreditRow> = has.cloned().collect();
         let own = match kind {
-            Kind::PaidTo | Kind::Ended => all.into_iter().filter(|it| it.is_first).collect(),
+            Kind::PaidTo => all.into_iter().filter(|it| it.is_first).collect(),
+            // What it has when it ends stays with it, whenever that came.
+            Kind::Ended => {
+                let is_own = |it: &CreditRow| it.is_first || it.returned_at.is_none();
+                all.into_iter().filter(is_own).collect()
+            }
             Kind::PaidByCredit if self.is_undisturbed(&charge) => entries.clone(),
             _ => own(tx, &made).await?,
         };

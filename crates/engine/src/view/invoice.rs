@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use till_core::asset::{Asset, Registry};
 use till_core::invoice::PayOption;
 use till_core::money::{Units, show};
+use till_core::pricing::Rate;
 use till_core::time;
 use till_store::StoreError;
 use till_store::invoices::InvoiceRow;
@@ -35,6 +36,30 @@ impl FiatAmount {
     }
 }
 
+/// What one whole token counts as while the invoice's rate holds.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = Rate)]
+pub struct RateView {
+    /// Of one whole token, in the invoice's currency.
+    #[schema(example = "97123.10")]
+    pub price: String,
+    /// When the price was so: of several sources, the time of the oldest.
+    #[schema(format = DateTime)]
+    pub at: String,
+    /// Who said so: hosts, or networks with a price contract. Empty where the operator has set the price.
+    pub sources: Vec<String>,
+}
+
+impl RateView {
+    pub(super) fn of(rate: &Rate) -> RateView {
+        RateView {
+            price: rate.price.to_string(),
+            at: time::show(rate.at),
+            sources: rate.sources.clone(),
+        }
+    }
+}
+
 /// One way to pay an invoice, with its address.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = PaymentOption)]
@@ -52,6 +77,9 @@ pub struct PaymentOptionView {
     /// price and is part of it.
     #[schema(example = "25.00")]
     pub amount_due: String,
+    /// Present for an asset whose price moves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<RateView>,
     /// The deposit address: this invoice's alone, and the merchant's alone to empty. Null once the invoice is closed and the
     /// address has cooled down: it may be another invoice's then. Null as well while an open invoice takes this asset no
     /// more: its price moves, and the invoice's rate is over.
@@ -68,6 +96,9 @@ pub struct PendingOptionView {
     pub network: Cow<'static, str>,
     pub network_name: Cow<'static, str>,
     pub amount_due: String,
+    /// Present for an asset whose price moves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<RateView>,
 }
 
 impl PendingOptionView {
@@ -82,6 +113,7 @@ impl PendingOptionView {
             network: Cow::Borrowed(&asset.network),
             network_name: Cow::Borrowed(&asset.network_name),
             amount_due: show(row.summary.asked_by(option), option.decimals),
+            rate: option.rate.as_ref().map(RateView::of),
         }
     }
 }
@@ -205,6 +237,7 @@ impl<'a> InvoiceView<'a> {
                     network: &asset.network,
                     network_name: &asset.network_name,
                     amount_due: show(row.summary.asked_by(option), option.decimals),
+                    rate: option.rate.as_ref().map(RateView::of),
                     address: (is_asked && deposit.is_held(now)).then(|| deposit.address.clone()),
                 }),
                 None if !is_asked => {}

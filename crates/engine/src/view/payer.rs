@@ -15,7 +15,7 @@ use till_store::payments::PaymentRow;
 use utoipa::ToSchema;
 
 use super::derivation::AddressDerivation;
-use super::invoice::{FiatAmount, PendingOptionView, asset_of, checkout_url, select_by};
+use super::invoice::{FiatAmount, PendingOptionView, RateView, asset_of, checkout_url, select_by};
 use super::tokens::{TokenAmount, tokens};
 use crate::addresses;
 use crate::base::Merchant;
@@ -44,6 +44,9 @@ pub struct PayerOptionView {
     pub network: Cow<'static, str>,
     pub network_name: Cow<'static, str>,
     pub amount_due: String,
+    /// Present for an asset whose price moves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<RateView>,
     #[serde(deserialize_with = "empty_if_null")]
     pub address: String,
     /// Recompute the address from this and compare, before showing it to anyone.
@@ -250,6 +253,7 @@ fn payment_option(
         network: Cow::Borrowed(&asset.network),
         network_name: Cow::Borrowed(&asset.network_name),
         amount_due: show(row.summary.asked_by(option), option.decimals),
+        rate: option.rate.as_ref().map(RateView::of),
         address: deposit.address.clone(),
         address_derivation: derivation.map(AddressDerivation),
     }

@@ -8,7 +8,7 @@ use futures::FutureExt as _;
 use serde_json::value::RawValue;
 use till_chains::feed;
 use till_core::asset::Mode;
-use till_core::pricing::{Price, agreed};
+use till_core::pricing::{Price, Rate, agreed};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -26,6 +26,9 @@ const PIECES_WAITING: usize = 16;
 /// A price, and the time its source gives for it.
 type ReportedPrice = (Price, i64);
 
+/// Those that a pair's sources reported, each with its source's place.
+type Reported<'f> = Vec<(&'f FeedPlace, Price, i64)>;
+
 /// Asks all sources, once. What not enough of them agree on is no price: the last one counts until it is old.
 pub async fn observe(engine: &Engine) -> Result<(), Fail> {
     let Some(feeds) = &engine.feeds else {
@@ -37,19 +40,20 @@ pub async fn observe(engine: &Engine) -> Result<(), Fail> {
         .map(|feed| reported_price(engine, feeds, feed).boxed());
     let answers = futures::future::join_all(asked).await;
     let now = engine.clock.now_ms();
-    let mut pairs: BTreeMap<&str, Vec<ReportedPrice>> = BTreeMap::new();
+    let mut pairs: BTreeMap<&str, Reported<'_>> = BTreeMap::new();
     for (feed, reported) in feeds.feeds.iter().zip(answers) {
         let of_pair = pairs.entry(&feed.pair).or_default();
-        of_pair.extend(reported.filter(|(_, at)| engine.prices.is_fresh(*at, now)));
+        let fresh = reported.filter(|(_, at)| engine.prices.is_fresh(*at, now));
+        of_pair.extend(fresh.map(|(price, at)| (&feed.place, price, at)));
     }
     for (pair, reported) in pairs {
-        let prices: Vec<Price> = reported.iter().map(|(price, _)| *price).collect();
+        let prices: Vec<Price> = reported.iter().map(|(_, price, _)| *price).collect();
         let agreed = agreed(&prices, feeds.min_sources, feeds.max_spread_bps);
         let result = if agreed.is_some() { "ok" } else { "none" };
         metrics::counter!("till_prices_total", "pair" => pair.to_owned(), "result" => result)
             .increment(1);
-        let oldest = reported.iter().map(|(_, at)| *at).min();
-        let Some((price, at)) = agreed.zip(oldest) else {
+        let Some(rate) = agreed.and_then(|price| rate(price, &reported, feeds.max_spread_bps))
+        else {
             let fresh = prices.len();
             tracing::warn!(
                 pair,
@@ -59,10 +63,20 @@ pub async fn observe(engine: &Engine) -> Result<(), Fail> {
             continue;
         };
         for mode in [Mode::Test, Mode::Live] {
-            engine.prices.observe(mode, pair, price, at);
+            engine.prices.observe(mode, pair, rate.clone());
         }
     }
     Ok(())
+}
+
+/// The price with those who agree on it. It is as old as the oldest report, also of one that says something else.
+fn rate(price: Price, reported: &Reported<'_>, max_spread_bps: u32) -> Option<Rate> {
+    let at = reported.iter().map(|(_, _, at)| *at).min()?;
+    let agree = reported
+        .iter()
+        .filter(|(_, one, _)| one.is_near(price, max_spread_bps));
+    let sources = agree.map(|(place, _, _)| place.name()).collect();
+    Some(Rate { price, at, sources })
 }
 
 async fn reported_price(engine: &Engine, feeds: &Feeds, feed: &Feed) -> Option<ReportedPrice> {

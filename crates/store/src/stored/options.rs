@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use till_core::invoice::{Deposit, PayOption};
 use till_core::money::Units;
+use till_core::pricing::{Price, Rate};
 
 use super::json_column::stored;
 
@@ -12,7 +13,16 @@ struct StoredOption {
     due: Units,
     decimals: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    rate: Option<StoredRate>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     deposit: Option<StoredDeposit>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredRate {
+    price: String,
+    at: i64,
+    sources: Vec<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -36,10 +46,19 @@ impl From<StoredOptions> for Vec<PayOption> {
             destination: deposit.destination,
             held_until: deposit.held_until,
         };
+        // What is owed stands in `due`: a rate that cannot be read is one that is not shown.
+        let rate = |rate: StoredRate| {
+            Some(Rate {
+                price: Price::parse(&rate.price)?,
+                at: rate.at,
+                sources: rate.sources,
+            })
+        };
         let option = |option: StoredOption| PayOption {
             asset: option.asset,
             due: option.due,
             decimals: option.decimals,
+            rate: option.rate.and_then(rate),
             deposit: option.deposit.map(deposit),
         };
         stored.0.into_iter().map(option).collect()
@@ -54,10 +73,16 @@ impl From<&Vec<PayOption>> for StoredOptions {
             destination: deposit.destination.clone(),
             held_until: deposit.held_until,
         };
+        let rate = |rate: &Rate| StoredRate {
+            price: rate.price.to_string(),
+            at: rate.at,
+            sources: rate.sources.clone(),
+        };
         let option = |option: &PayOption| StoredOption {
             asset: option.asset.clone(),
             due: option.due,
             decimals: option.decimals,
+            rate: option.rate.as_ref().map(rate),
             deposit: option.deposit.as_ref().map(deposit),
         };
         StoredOptions(options.iter().map(option).collect())
@@ -77,6 +102,7 @@ mod tests {
             asset: "USDC@eip155:84532".to_owned(),
             due: Units(25_000_000),
             decimals: 6,
+            rate: None,
             deposit,
         };
         let leased = Deposit {
@@ -97,6 +123,21 @@ mod tests {
         golden::check::<StoredOptions, _>(
             include_str!("../../golden/invoices.options.cooling.jsonl"),
             &vec![option(Some(cooling))],
+        );
+        let rated = PayOption {
+            asset: "BTC@bip122:000000000019d6689c085ae165831e93".to_owned(),
+            due: Units(25_740),
+            decimals: 8,
+            rate: Some(Rate {
+                price: Price::parse("97123.10").unwrap(),
+                at: 1_800_000_000_000,
+                sources: vec!["prices.example".to_owned(), "Chainlink on Base".to_owned()],
+            }),
+            deposit: None,
+        };
+        golden::check::<StoredOptions, _>(
+            include_str!("../../golden/invoices.options.rated.jsonl"),
+            &vec![rated],
         );
     }
 }

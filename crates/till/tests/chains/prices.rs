@@ -65,6 +65,12 @@ fn what_feeds_agree_on_is_a_price_and_what_is_old_or_apart_is_none() {
         });
         assert!(is_made, "{made}");
         assert_eq!(text(&made, "/payment_options/0/amount_due"), "0.01");
+        let rate = &made["payment_options"][0]["rate"];
+        let named = "Chainlink on Base Sepolia";
+        assert_eq!(rate["sources"], json!([named, named]), "{made}");
+        assert_eq!(rate["price"], "64000.00", "the lower one of two");
+        let [at, made_at] = [text(rate, "/at"), text(&made, "/created_at")];
+        assert!(at < made_at, "{at} {made_at}");
         let ready = server.client("").get("/readyz").unwrap().json();
         assert_eq!(ready["networks"][0]["endpoints_usable"], 1, "{ready}");
         server.stop();

@@ -342,6 +342,8 @@ class CheckoutPaymentOption:
     network: str
     network_name: str
     amount_due: str
+    rate: Rate | None = None
+    """Present for an asset whose price moves."""
     address: str
     address_derivation: AddressDerivation | None
 
@@ -661,6 +663,8 @@ class PaymentOption:
     """Whole tokens to send. Where a refund was sent of a payment that a reorganisation took away since, that is owed with the
     price and is part of it.
     """
+    rate: Rate | None = None
+    """Present for an asset whose price moves."""
     address: str | None
     """The deposit address: this invoice's alone, and the merchant's alone to empty. Null once the invoice is closed and the
     address has cooled down: it may be another invoice's then. Null as well while an open invoice takes this asset no
@@ -691,6 +695,8 @@ class PendingOption:
     network: str
     network_name: str
     amount_due: str
+    rate: Rate | None = None
+    """Present for an asset whose price moves."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -719,6 +725,18 @@ class Plan:
     billing_timezone: str
     """IANA name of the time zone in which periods are counted."""
     created_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rate:
+    """What one whole token counts as while the invoice's rate holds."""
+
+    price: str
+    """Of one whole token, in the invoice's currency."""
+    at: datetime
+    """When the price was so: of several sources, the time of the oldest."""
+    sources: list[str]
+    """Who said so: hosts, or networks with a price contract. Empty where the operator has set the price."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

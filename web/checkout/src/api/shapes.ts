@@ -41,23 +41,20 @@ const derivation: Reader<Api.AddressDerivation> = (value) => {
   }
 }
 
-const pendingOption = part<Api.PendingOption>()({
-  asset: text,
-  symbol: free,
-  network: text,
-  network_name: free,
-  amount_due: decimal,
-})
+const rate = part<Api.Rate>()({ price: decimal, at: instant, sources: list(free) })
 
-const paymentOption = part<Api.CheckoutPaymentOption>()({
+const offered = {
   asset: text,
   symbol: free,
   network: text,
   network_name: free,
   amount_due: decimal,
-  address: text,
-  address_derivation: maybe(derivation),
-})
+  rate: maybe(rate),
+}
+
+const pendingOption = part<Api.PendingOption>()(offered)
+
+const paymentOption = part<Api.CheckoutPaymentOption>()({ ...offered, address: text, address_derivation: maybe(derivation) })
 
 const payment = part<Api.CheckoutPayment>()({
   asset: text,

@@ -5,13 +5,14 @@ import { useState } from 'preact/hooks'
 import type { Invoice } from '../api/shapes.ts'
 import { Deadline } from '../parts/deadline.tsx'
 import { lazy } from '../parts/lazy.tsx'
-import { clock } from '#shared/time.ts'
 import { t } from '../words/words.ts'
 import { Pay } from './pay.tsx'
 import { Pick } from './pick.tsx'
 import { isChecked, type Store, type Way } from './store.ts'
 
-const Lookup = lazy('help', async () => (await import('./lookup.tsx')).Lookup)
+const below = () => import('./below.ts')
+const RateOf = lazy('help', async () => (await below()).RateOf)
+const Lookup = lazy('help', async () => (await below()).Lookup)
 
 interface Awaiting {
   invoice: Invoice
@@ -42,7 +43,6 @@ export function Awaiting({ invoice, ways, hidden, way, isOnly, choose, store, sh
     setBefore(way.asset)
     choose(null)
   }
-  const isVolatile = way.symbol === 'BTC'
   return (
     <>
       <Pay
@@ -57,7 +57,7 @@ export function Awaiting({ invoice, ways, hidden, way, isOnly, choose, store, sh
         head={<Deadline at={invoice.expires_at} word="pay.before" now={now} />}
       />
       <After invoice={invoice}>
-        {isVolatile && <p class="small dim">{t('pay.fixed', { time: clock(invoice.expires_at, now) })}</p>}
+        {way.rate && <RateOf rate={way.rate} symbol={way.symbol} invoice={invoice} now={now} />}
       </After>
     </>
   )

@@ -13,7 +13,7 @@ import { Text } from '../words/text.tsx'
 import { t } from '../words/words.ts'
 import { Contact } from './untrusted.tsx'
 
-const Lookup = lazy('help', async () => (await import('./lookup.tsx')).Lookup)
+const Lookup = lazy('help', async () => (await import('./below.ts')).Lookup)
 
 interface Ended {
   invoice: Invoice

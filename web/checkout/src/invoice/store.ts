@@ -19,6 +19,7 @@ export interface Way {
   network: string
   network_name: string
   amount_due: string
+  rate?: Invoice['payment_options'][number]['rate']
   address: string | null
   destination: string | null
 }

@@ -88,6 +88,7 @@ test('text of twice the size is cut off nowhere', async () => {
   await page.getByRole('radio', { name: 'BTC' }).check()
   await page.locator('button[type=submit]').click()
   await page.locator('.addr').waitFor()
+  await page.getByText(/^The amount is fixed until .*Rate at .*: 1 BTC = \$[\d,.]+$/).waitFor()
   await fits('bitcoin')
   await page.getByRole('button', { name: 'Change', exact: true }).click()
   await page.getByRole('radio', { name: 'USDC' }).check()

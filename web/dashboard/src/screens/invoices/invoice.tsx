@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { announce } from '#shared/parts/announce.tsx'
-import type { Invoice, InvoiceEvent, Payment, Refund, WebhookDelivery } from '#shared/api/types.ts'
+import type { Invoice, InvoiceEvent, Payment, Rate, Refund, WebhookDelivery } from '#shared/api/types.ts'
 import { get, type List, post, segment } from '../../api/client.ts'
 import { type Data, useData } from '../../api/data.ts'
 import { may } from '../../api/session.ts'
@@ -206,6 +206,8 @@ function Facts({ invoice }: { invoice: Invoice }) {
   if (invoice.description) rows.push([said.what, invoice.description])
   if (invoice.customer_ref) rows.push([said.customer, invoice.customer_ref])
   rows.push([said.asked, `${grouped(invoice.amount.amount)} ${invoice.amount.currency}`])
+  const rated = [...invoice.payment_options, ...invoice.pending_options].find((option) => option.rate)
+  if (rated?.rate) rows.push([said.rate, <RateOf key="rate" rate={rated.rate} symbol={rated.symbol} currency={invoice.amount.currency} />])
   rows.push([said.received, received.length > 0 ? <span class="num">{received.join(' + ')}</span> : t.invoices.notYet])
   rows.push([said.made, <When key="made" at={invoice.created_at} />])
   if (invoice.paid_at) rows.push([said.paid, <When key="paid" at={invoice.paid_at} />])
@@ -224,6 +226,18 @@ function Facts({ invoice }: { invoice: Invoice }) {
         ))}
       </dl>
     </Card>
+  )
+}
+
+/** What one token counts as, since when, and who says so. */
+function RateOf({ rate, symbol, currency }: { rate: Rate; symbol: string; currency: string }) {
+  const said = t.invoices.facts
+  return (
+    <>
+      {said.rateOf(symbol, `${grouped(rate.price)} ${currency}`)}
+      <When at={rate.at} />
+      {` · ${rate.sources.join(', ') || said.rateSet}`}
+    </>
   )
 }
 

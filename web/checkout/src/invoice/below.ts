@@ -1,0 +1,4 @@
+// What may stand below the card, fetched together once it is asked for.
+
+export { Lookup } from './lookup.tsx'
+export { RateOf } from './rate-of.tsx'
