@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
+use till_core::role::Permission;
 use till_core::scope::Scope;
 use till_engine::merchants::accounts::Caller;
 use till_http::query::Query;
@@ -36,6 +37,20 @@ pub struct Got<R, Q = NoParams> {
 impl<R, Q> Got<R, Q> {
     pub fn scope(&self) -> &Scope {
         &self.caller.scope
+    }
+
+    /// Whether whoever asks has this permission besides the one that the endpoint needs: a member by their role, a member's key by
+    /// its maker's. A key from the command line may do everything.
+    pub fn may(&self, permission: Permission) -> bool {
+        let mode = Some(self.caller.scope.mode);
+        match (&self.proof, &self.caller.creator) {
+            (Proof::Session(signed), _) => signed.require(permission).is_ok(),
+            (Proof::Key(_), None) => true,
+            (Proof::Key(_), Some(creator)) => {
+                let role = creator.role;
+                role.is_some_and(|role| permission.is_granted(role, mode))
+            }
+        }
     }
 
     /// The publishable key that addresses for payers carry.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use scoped_futures::ScopedFutureExt as _;
+use till_core::role::Permission;
 use till_engine::refunds::{self, NewRefund, RefundFilter};
 use till_engine::view::RefundView;
 use till_http::json::Json;
@@ -87,7 +88,15 @@ async fn list(State(api): State<Arc<Api>>, got: Got<Secret, Listing<RefundParams
     };
     let pager = got.pager(&api, "refunds")?;
     let found = refunds::list(&api.engine, got.scope(), filter, &pager.page);
-    pager.shown(found.await?)
+    pager.shown(found.await?.map(|refund| seen_by(&got, refund)))
+}
+
+/// The payer's link only for those who could have made the refund.
+fn seen_by<Q>(got: &Got<Secret, Q>, refund: RefundView) -> RefundView {
+    match got.may(Permission::RefundsWrite) {
+        true => refund,
+        false => refund.without_link(),
+    }
 }
 
 /// Retrieve a refund
@@ -98,7 +107,8 @@ async fn list(State(api): State<Arc<Api>>, got: Got<Secret, Listing<RefundParams
     security(("secret_key" = []))
 )]
 async fn retrieve(State(api): State<Arc<Api>>, got: Got<Secret>, Id(id): Id) -> Answered {
-    shown(&refunds::retrieve(&api.engine, got.scope(), &id).await?)
+    let found = refunds::retrieve(&api.engine, got.scope(), &id).await?;
+    shown(&seen_by(&got, found))
 }
 
 /// Cancel a refund that was not sent

@@ -72,6 +72,32 @@ on_every_engine! {
         assert_eq!(again.ok(201)["key"], first["key"]);
     }
 
+    /// Who has a refund's link says where the money goes.
+    async fn the_link_of_a_refund_is_shown_to_those_alone_who_may_make_one(world: World) {
+        let till = world.till().await;
+        let boss = owner(&till).await.in_mode("test");
+        let viewer = member(&till, "viewer@example.com", Role::Viewer).await.in_mode("test");
+        let maker = member(&till, "maker@example.com", Role::Admin).await.in_mode("test");
+        let key = text(&create(&maker, "secret").await["key"]);
+        let invoice = till.invoice().await;
+        till.simulate(&id(&invoice), json!({ "amount": "40" })).await;
+        let made = boss.post(&format!("/v1/invoices/{}/refunds", id(&invoice)), json!({})).await.ok(201);
+        let one = format!("/v1/refunds/{}", id(&made));
+        let link = |seen: &Value| (seen["claim_token"].clone(), seen["claim_url"].clone());
+        let (whole, none) = (link(&made), (Value::Null, Value::Null));
+        assert!(whole.0.is_string() && whole.1.is_string());
+        assert_eq!(link(&boss.get(&one).await.ok(200)), whole);
+        assert_eq!(link(&till.get(&one).await.ok(200)), whole, "a key of the command line");
+        let by_key = async |path: &str| till.call("GET", path).key(&key).send().await.ok(200);
+        assert_eq!(link(&by_key(&one).await), whole);
+        assert_eq!(link(&viewer.get(&one).await.ok(200)), none);
+        assert_eq!(link(&data(&viewer.get("/v1/refunds").await.ok(200))[0]), none);
+        set_role(&till, &maker, Some(Role::Viewer)).await;
+        let is_hidden = || async { (link(&by_key(&one).await) == none).then_some(()) };
+        until("the key shows no link", is_hidden).await;
+        assert_eq!(link(&data(&by_key("/v1/refunds").await)[0]), none);
+    }
+
     async fn rolling_ends_one_key_and_revoking_ends_it_once(world: World) {
         let till = world.till().await;
         let browser = owner(&till).await.in_mode("test");

@@ -398,7 +398,8 @@ on_every_engine! {
         for wrong in ["", "0x12", "0x52908400098527886E0F7030069857D2E4169ee7", "xprv9s21ZrQH143K"] {
             ask("eip155", wrong).await.refused(400, "address_invalid", "address");
         }
-        for lost in ["0x0000000000000000000000000000000000000000", "0x000000000000000000000000000000000000dEaD"] {
+        for lost in ["0x0000000000000000000000000000000000000000", "0x000000000000000000000000000000000000dEaD",
+            "0x0000000000000000000000000000000000000009", "0xcA11bde05977b3631167028862bE2a173976CA11", "0x3A91A31cB3dC49b4db9Ce721F50a9D076c8D739B"] {
             ask("eip155", lost).await.refused(400, "destination_invalid", "address");
         }
         let invoice = till.invoice().await;

@@ -1,5 +1,6 @@
 //! Where a merchant is paid: what it is now, and what it may be changed to.
 
+use till_chains::raw::is_nobodys;
 use till_chains::{AddressError, parse_destination};
 use till_core::asset::{Family, Mode, Network, Registry};
 use till_core::error::{Code, Refusal};
@@ -13,10 +14,12 @@ use crate::base::{Engine, Merchant};
 use crate::merchants::destinations;
 use crate::view::{DestinationNetwork, DestinationView, PageConfig};
 
-/// Addresses that nobody holds the key of, by family, besides zero.
+/// Addresses that nobody holds the key of, by family, besides those that can be told by their form.
 const BURNED: &[(Family, &str)] = &[
-    (Family::Evm, "0x000000000000000000000000000000000000dEaD"),
-    (Family::Evm, "0xdEAD000000000000000042069420694206942069"),
+    // Multicall3, out of which anybody can take, and the oracles that name the sanctioned.
+    (Family::Evm, "0xcA11bde05977b3631167028862bE2a173976CA11"),
+    (Family::Evm, "0x40C57923924B5c5c5455c48D93317139ADDaC8fb"),
+    (Family::Evm, "0x3A91A31cB3dC49b4db9Ce721F50a9D076c8D739B"),
     (
         Family::Solana,
         "1nc1nerator11111111111111111111111111111111",
@@ -73,7 +76,7 @@ pub async fn accept(
     })?;
     let is_it =
         |burned: &&(Family, &str)| burned.0 == family && burned.1.eq_ignore_ascii_case(&canonical);
-    if BURNED.iter().any(|burned| is_it(&burned)) {
+    if is_nobodys(family, &canonical) || BURNED.iter().any(|burned| is_it(&burned)) {
         let why = "nobody holds its key, so what is sent there is lost";
         return Err(refused(Code::DestinationInvalid, why));
     }

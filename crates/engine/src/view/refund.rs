@@ -37,10 +37,11 @@ pub struct RefundView {
     /// `duplicate` or `other`.
     #[schema(required)]
     pub reason: Option<&'static str>,
-    /// The link to send to the payer; null in events, which are kept.
+    /// The link to send to the payer: whoever has it says where the money goes. Null in events, which are kept, and for those who
+    /// may only read.
     #[schema(required)]
     pub claim_url: Option<String>,
-    /// The credential in that link; null in events.
+    /// The credential in that link; null where that is.
     #[schema(required)]
     pub claim_token: Option<String>,
     /// Where to send it; null until the payer said so.
@@ -110,6 +111,15 @@ impl ScreeningView {
 }
 
 impl RefundView {
+    /// For those who may only read: with the link they could say where the money goes.
+    pub fn without_link(self) -> RefundView {
+        RefundView {
+            claim_url: None,
+            claim_token: None,
+            ..self
+        }
+    }
+
     /// `token` is the payer's credential, where it may be shown.
     pub fn of(row: &RefundRow, checkout_url: &str, token: Option<String>) -> RefundView {
         let amount = tokens(&(row.asset.clone(), row.units));
