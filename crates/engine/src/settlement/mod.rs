@@ -1,5 +1,6 @@
 //! The one place where an invoice's status changes: facts in, and all that follows from them written together.
 
+pub mod due;
 pub mod facts;
 pub mod follow;
 mod judge;

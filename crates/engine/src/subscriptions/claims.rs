@@ -15,10 +15,10 @@ use till_store::plans::PlanRow;
 use till_store::subscriptions::{self, ChargeRow, SubscriptionRow};
 
 use super::charge::waiting;
-use super::due::{lowered, worth};
 use super::hold::plan_of;
 use crate::base::Context;
 use crate::base::fail::Fail;
+use crate::settlement::due::{lowered, worth};
 
 /// What becomes of a claim that is given other than it had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
