@@ -38,6 +38,13 @@ pub fn lowered(invoice: &InvoiceRow) -> Value {
     })
 }
 
+/// Whether it asks for what credit of this value leaves of the price, and not for more.
+pub fn is_lowered_by(invoice: &InvoiceRow, credit: &Value) -> bool {
+    let mut asks = invoice.clone();
+    ask_for_the_rest(&mut asks, credit);
+    lowered(&asks) <= lowered(invoice)
+}
+
 pub fn worth(entries: &[CreditRow]) -> Value {
     entries.iter().fold(Value::zero(), |sum, entry| {
         let asset = Registry::builtin().asset(&entry.asset);

@@ -130,6 +130,7 @@ impl Shared {
         let is_paid = claim.is_paid_by(&found.value);
         let has_changed = match claim.kind {
             Kind::PaidByCredit => !is_paid,
+            Kind::PaidTo if claim.asks_too_much(&found.value) => true,
             _ => found.value != worth(&claim.entries),
         };
         let is_unpaid = matches!(claim.kind, Kind::Unpaid | Kind::Unmade);
