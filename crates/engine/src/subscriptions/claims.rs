@@ -15,10 +15,10 @@ use till_store::plans::PlanRow;
 use till_store::subscriptions::{self, ChargeRow, SubscriptionRow};
 
 use super::charge::waiting;
-use super::due::{lowered, worth};
 use super::hold::plan_of;
 use crate::base::Context;
 use crate::base::fail::Fail;
+use crate::settlement::due::{is_lowered_by, lowered, worth};
 
 /// What becomes of a claim that is given other than it had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,8 @@ pub(super) struct Claim {
     pub(super) subscription: String,
     pub(super) period: i64,
     pub(super) charge: Option<ChargeRow>,
+    /// The charge's.
+    invoice: Option<InvoiceRow>,
     pub(super) kind: Kind,
     pub(super) entries: Vec<CreditRow>,
     /// What credit alone paid its period with when that was first asked for, or what its attempt was made
@@ -125,6 +127,13 @@ impl Claim {
     pub(super) fn asks_less(&self, value: &Value) -> bool {
         let is_asked = self.kind == Kind::Unpaid && self.terms.is_some();
         is_asked && *value > worth(&self.entries) && !self.is_paid_by(value)
+    }
+
+    /// Whether its invoice asks for more than this leaves: its credit had left the chain when somebody paid, and is back.
+    pub(super) fn asks_too_much(&self, value: &Value) -> bool {
+        let has = value.plus(&self.fixed);
+        let invoice = self.invoice.as_ref();
+        invoice.is_some_and(|invoice| !is_lowered_by(invoice, &has))
     }
 
     /// The top-ups that it has, or had, something of.
@@ -319,6 +328,7 @@ impl Payer<'_> {
             subscription: row.id.clone(),
             period,
             charge: None,
+            invoice: None,
             kind: Kind::Unmade,
             entries: Vec::new(),
             own,
@@ -372,6 +382,14 @@ impl Payer<'_> {
             Kind::PaidByCredit => &entries,
             _ => &own,
         };
+        let spare = match &invoice {
+            Some(invoice) if kind == Kind::PaidTo => {
+                // What it was made with stays with it, whatever a payer sent.
+                let later = worth(&entries).less(&worth(&own));
+                overpaid(tx, invoice).await?.min(later)
+            }
+            _ => Value::zero(),
+        };
         let takes = self.takes(kind, &charge);
         let terms = takes.map(|takes| self.terms(takes, paid_with));
         Ok(Claim {
@@ -379,8 +397,11 @@ impl Payer<'_> {
             period: charge.period,
             asked,
             currency: self.plan.currency,
-            wanted: self.wanted(kind, (&charge, invoice.as_ref()), (&entries, &own)),
+            wanted: self
+                .wanted(kind, (&charge, invoice.as_ref()), (&entries, &own))
+                .less(&spare),
             charge: Some(charge),
+            invoice,
             kind,
             entries,
             own,
@@ -418,7 +439,12 @@ impl Payer<'_> {
             (Kind::Unmade, _) => Value::zero(),
             (Kind::Unpaid, _) if self.is_charging() => self.price(),
             (Kind::PaidTo, Some(invoice)) if invoice.status == InvoiceStatus::PartiallyPaid => {
-                had.plus(&remaining(invoice))
+                // It asks for what had left the chain when somebody paid.
+                let has = match is_lowered_by(invoice, &had) {
+                    true => had,
+                    false => lowered(invoice),
+                };
+                has.plus(&remaining(invoice))
             }
             // What it had of a payment that is there again it has again.
             (Kind::Ended, Some(invoice)) if is_paid => lowered(invoice),
@@ -444,6 +470,19 @@ fn kind(row: &SubscriptionRow, charge: &ChargeRow, invoice: Option<&InvoiceRow>)
         }
         _ => Kind::PaidTo,
     }
+}
+
+/// What payers sent beyond what the invoice asks for, and was not promised back.
+async fn overpaid(tx: &mut Tx, invoice: &InvoiceRow) -> Result<Value, Fail> {
+    if invoice.summary.overpaid.is_none() {
+        return Ok(Value::zero());
+    }
+    let payments = till_store::payments::of_invoice(tx, &invoice.scope, &invoice.id).await?;
+    Ok(payments.iter().fold(Value::zero(), |sum, payment| {
+        let asset = Registry::builtin().asset(&payment.asset);
+        let decimals = asset.map_or(0, |asset| asset.decimals);
+        sum.plus(&Value::of(payment.position.overpaid, decimals))
+    }))
 }
 
 /// What an invoice that is paid in part still asks for; nothing while what is on its way would be enough.

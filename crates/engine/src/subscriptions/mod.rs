@@ -4,7 +4,6 @@ mod change;
 mod charge;
 mod claims;
 mod create;
-mod due;
 mod find;
 mod hold;
 pub mod plans;

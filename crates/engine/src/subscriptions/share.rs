@@ -16,12 +16,12 @@ use till_store::subscriptions::{self, ChargeRow};
 use till_store::timers::TimerRow;
 
 use super::claims::{Claim, Kind, claims};
-use super::due::{ask_for_the_rest, lowered, worth};
 use super::hold::{Locked, hold, hold_all, hold_with, lock_all};
 use super::purse::{Purse, top_ups};
 use super::step::step_with;
 use crate::base::Context;
 use crate::base::fail::Fail;
+use crate::settlement::due::{ask_for_the_rest, give_more_time, lowered, worth};
 use crate::settlement::follow::period::undo;
 
 /// An attempt that has other credit than it had.
@@ -132,6 +132,7 @@ impl Shared {
         let is_paid = claim.is_paid_by(&found.value);
         let has_changed = match claim.kind {
             Kind::PaidByCredit => !is_paid,
+            Kind::PaidTo if claim.asks_too_much(&found.value) => true,
             _ => found.value != worth(&claim.entries),
         };
         let asks_less = claim.asks_less(&found.value);
@@ -275,7 +276,7 @@ impl Locked {
         match held {
             Some(mut held) if !is_over(held.invoice.is.status) => {
                 if *has < lowered(&held.invoice.is) {
-                    held.invoice.is.takes_until = Some(self.more_time(context, attempt));
+                    give_more_time(context, &self.plan, attempt, &mut held.invoice.is);
                 }
                 ask_for_the_rest(&mut held.invoice.is, has);
                 self.settle(tx, context, held).await.map(drop)
