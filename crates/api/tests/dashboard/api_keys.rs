@@ -72,7 +72,7 @@ on_every_engine! {
         assert_eq!(again.ok(201)["key"], first["key"]);
     }
 
-    /// Who has a refund's link says where the money goes.
+    // Who has a refund's link says where the money goes.
     async fn the_link_of_a_refund_is_shown_to_those_alone_who_may_make_one(world: World) {
         let till = world.till().await;
         let boss = owner(&till).await.in_mode("test");

@@ -158,7 +158,8 @@ impl Shared {
             true => &*found.from,
             false => &[],
         };
-        purse.replace(context, &charge, claim.entries, from)?;
+        // An invoice that nobody has paid to is as if it had been made with it.
+        purse.replace(context, &charge, claim.entries, from, asks_less)?;
         if has_changed && !matches!(claim.kind, Kind::Unmade | Kind::Ended) {
             self.changed.push(Changed {
                 charge,
