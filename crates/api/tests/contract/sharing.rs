@@ -146,11 +146,13 @@ on_every_engine! {
             let case = format!("looked: {has_looked}");
             assert_eq!(till.retrieve(&invoice).await["status"], "paid", "{case}");
             assert_eq!(credit(&till, &customer).await, json!([tokens("8.00", BASE)]), "{case}");
-            // What somebody sends beyond that is theirs: the invoice keeps the credit that it was made with.
-            till.simulate(&invoice, json!({ "amount": "2" })).await;
-            settle(&till).await;
-            assert_eq!(till.retrieve(&invoice).await["amount_overpaid"], tokens("2.00", BASE), "{case}");
-            assert_eq!(credit(&till, &customer).await, json!([tokens("8.00", BASE)]), "{case}");
+            // Credit pays what nobody else did: what somebody sends beyond the price is theirs, what they send before that is not.
+            for (amount, left, overpaid) in [("3", "11.00", Value::Null), ("2", "12.00", tokens("1.00", BASE))] {
+                till.simulate(&invoice, json!({ "amount": amount })).await;
+                settle(&till).await;
+                assert_eq!(till.retrieve(&invoice).await["amount_overpaid"], overpaid, "{case}");
+                assert_eq!(credit(&till, &customer).await, json!([tokens(left, BASE)]), "{case}");
+            }
             assert_conserved(&till).await;
             act(&till, &made, "cancel", json!({})).await.ok(200);
         }

@@ -371,11 +371,8 @@ impl Payer<'_> {
             _ => &own,
         };
         let spare = match &invoice {
-            Some(invoice) if kind == Kind::PaidTo => {
-                // What it was made with stays with it, whatever a payer sent.
-                let later = worth(&entries).less(&worth(&own));
-                overpaid(tx, invoice).await?.min(later)
-            }
+            // Credit pays what payers did not.
+            Some(invoice) if kind == Kind::PaidTo => overpaid(tx, invoice).await?,
             _ => Value::zero(),
         };
         let takes = self.takes(kind, &charge);
