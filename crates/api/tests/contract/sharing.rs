@@ -123,39 +123,6 @@ on_every_engine! {
         }
     }
 
-    async fn credit_in_place_of_a_payment_that_comes_back_is_the_customers_again(world: World) {
-        let (till, _) = begin(&world).await;
-        for has_looked in [true, false] {
-            let customer = customer(&till).await;
-            top_up(&till, &customer, "4.00", BASE).await;
-            let plan = weekly(&till, json!({ "grace_days": 30 })).await;
-            let made = subscribe(&till, &customer, &plan).await;
-            let invoice = text(&made["latest_invoice"]);
-            for amount in ["5", "1"] {
-                till.simulate(&invoice, json!({ "amount": amount })).await;
-            }
-            top_up(&till, &customer, "8.00", BASE).await;
-            // The first of them is the last in the list.
-            reverse(&till, till.payments_of(&invoice).await.last().unwrap()).await;
-            if has_looked {
-                settle(&till).await;
-                assert_eq!(credit(&till, &customer).await, json!([tokens("3.00", BASE)]), "credit stands in");
-            }
-            comes_back(&till, &invoice).await;
-            settle(&till).await;
-            let case = format!("looked: {has_looked}");
-            assert_eq!(till.retrieve(&invoice).await["status"], "paid", "{case}");
-            assert_eq!(credit(&till, &customer).await, json!([tokens("8.00", BASE)]), "{case}");
-            // What somebody sends beyond that is theirs: the invoice keeps the credit that it was made with.
-            till.simulate(&invoice, json!({ "amount": "2" })).await;
-            settle(&till).await;
-            assert_eq!(till.retrieve(&invoice).await["amount_overpaid"], tokens("2.00", BASE), "{case}");
-            assert_eq!(credit(&till, &customer).await, json!([tokens("8.00", BASE)]), "{case}");
-            assert_conserved(&till).await;
-            act(&till, &made, "cancel", json!({})).await.ok(200);
-        }
-    }
-
     async fn an_invoice_that_is_given_more_time_has_no_less_than_before(world: World) {
         let (till, customer) = begin(&world).await;
         let top_up = top_up(&till, &customer, "4.00", BASE).await;

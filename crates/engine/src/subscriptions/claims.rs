@@ -382,14 +382,6 @@ impl Payer<'_> {
             Kind::PaidByCredit => &entries,
             _ => &own,
         };
-        let spare = match &invoice {
-            Some(invoice) if kind == Kind::PaidTo => {
-                // What it was made with stays with it, whatever a payer sent.
-                let later = worth(&entries).less(&worth(&own));
-                overpaid(tx, invoice).await?.min(later)
-            }
-            _ => Value::zero(),
-        };
         let takes = self.takes(kind, &charge);
         let terms = takes.map(|takes| self.terms(takes, paid_with));
         Ok(Claim {
@@ -397,9 +389,7 @@ impl Payer<'_> {
             period: charge.period,
             asked,
             currency: self.plan.currency,
-            wanted: self
-                .wanted(kind, (&charge, invoice.as_ref()), (&entries, &own))
-                .less(&spare),
+            wanted: self.wanted(kind, (&charge, invoice.as_ref()), (&entries, &own)),
             charge: Some(charge),
             invoice,
             kind,
@@ -470,19 +460,6 @@ fn kind(row: &SubscriptionRow, charge: &ChargeRow, invoice: Option<&InvoiceRow>)
         }
         _ => Kind::PaidTo,
     }
-}
-
-/// What payers sent beyond what the invoice asks for, and was not promised back.
-async fn overpaid(tx: &mut Tx, invoice: &InvoiceRow) -> Result<Value, Fail> {
-    if invoice.summary.overpaid.is_none() {
-        return Ok(Value::zero());
-    }
-    let payments = till_store::payments::of_invoice(tx, &invoice.scope, &invoice.id).await?;
-    Ok(payments.iter().fold(Value::zero(), |sum, payment| {
-        let asset = Registry::builtin().asset(&payment.asset);
-        let decimals = asset.map_or(0, |asset| asset.decimals);
-        sum.plus(&Value::of(payment.position.overpaid, decimals))
-    }))
 }
 
 /// What an invoice that is paid in part still asks for; nothing while what is on its way would be enough.

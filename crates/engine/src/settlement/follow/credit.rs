@@ -1,6 +1,6 @@
 //! Prepaid credit follows its payment and what it pays for: where a top-up has more left than before, where what was taken of it
-//! left the chain, and where an invoice of a subscription is not paid any more, or not in full, or has too much beside its credit, all
-//! that its customer's credit pays for is looked at, at once.
+//! left the chain, and where an invoice of a subscription is not paid any more, or not in full, all that its customer's credit
+//! pays for is looked at, at once.
 
 use std::collections::BTreeMap;
 
@@ -43,10 +43,5 @@ fn has_moved(payment: &Tracked<PaymentRow>) -> bool {
 fn needs_other_credit(done: &Follower<'_>) -> bool {
     let (before, now) = (done.before(), done.status());
     let is_unpaid = matches!(now, Status::AwaitingPayment | Status::PartiallyPaid);
-    let row = &done.held.invoice.is;
-    let had = done.held.invoice.stored();
-    let had = had.and_then(|stored| stored.summary.overpaid.as_ref());
-    let has_more =
-        row.due_minor.is_some() && now == Status::Overpaid && had != row.summary.overpaid.as_ref();
-    has_more || (before != now && (is_unpaid || (before.is_paid() && !now.is_paid())))
+    before != now && (is_unpaid || (before.is_paid() && !now.is_paid()))
 }
