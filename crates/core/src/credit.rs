@@ -162,8 +162,6 @@ pub struct Claim {
     pub own_since: Option<String>,
     /// The period that it would pay; none for what takes whatever there is.
     pub period: Option<PeriodClaim>,
-    /// Nothing but what is its own: nobody is asked for more.
-    pub only_own: bool,
 }
 
 /// A period that credit pays in full or not at all: a part is of use to the first alone that its subscription owes.
@@ -235,7 +233,7 @@ pub fn share(sources: &[CreditSource<'_>], claims: &[Claim]) -> Vec<FoundCredit>
     }
     let mut owing: BTreeSet<&str> = BTreeSet::new();
     for (claim, has) in claims.iter().zip(&mut shared) {
-        if claim.only_own || claim.is_paid_by(&has.value) {
+        if claim.is_paid_by(&has.value) {
             continue;
         }
         let more = find(&left, &claim.wanted.less(&has.value));
@@ -370,7 +368,6 @@ mod tests {
                 .collect(),
             own_since: None,
             period: None,
-            only_own: false,
         }
     }
 
@@ -422,17 +419,6 @@ mod tests {
             [vec![("a", 4), ("b", 2)], vec![("b", 2)]],
             "what is not needed is nobody's own"
         );
-    }
-
-    #[test]
-    fn who_asks_for_no_more_has_what_was_its_own_and_nothing_else() {
-        let sources = [source("a", 4, 6), source("b", 8, 6)];
-        let ended = Claim {
-            only_own: true,
-            ..claim(5, &[("gone", 3), ("a", 2)])
-        };
-        let shared = share(&sources, &[ended, claim(20, &[])]);
-        assert_eq!(given(&shared), [vec![("a", 2)], vec![("a", 2), ("b", 8)]]);
     }
 
     const DOLLAR: u128 = 1_000_000;

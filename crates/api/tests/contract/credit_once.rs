@@ -174,29 +174,6 @@ on_every_engine! {
         assert_conserved(&till).await;
     }
 
-    async fn a_subscription_that_has_ended_takes_no_new_credit(world: World) {
-        let (till, _) = begin(&world).await;
-        let plan = plan(&till, json!({})).await;
-        for order in [["cancel", "reverse", "top_up"], ["cancel", "top_up", "reverse"], ["reverse", "cancel", "top_up"]] {
-            let customer = id(&till.post("/v1/customers", json!({})).await.ok(201));
-            let first = top_up(&till, &customer, "25.00", BASE).await;
-            let made = subscribe(&till, &customer, &plan).await;
-            assert_eq!(made["status"], "active");
-            let mut second = String::new();
-            for what in order {
-                match what {
-                    "cancel" => drop(act(&till, &made, "cancel", json!({})).await.ok(200)),
-                    "reverse" => undo(&till, &first).await,
-                    _ => second = top_up(&till, &customer, "25.00", BASE).await,
-                }
-                settle(&till).await;
-            }
-            assert_eq!(credit(&till, &customer).await, json!([tokens("25.00", BASE)]), "{order:?}");
-            refund(&till, &second, "25.00").await.ok(201);
-            assert_conserved(&till).await;
-        }
-    }
-
     async fn what_an_ended_subscription_has_stays_with_it_and_unpays_nobody_else(world: World) {
         let (till, customer) = begin(&world).await;
         let plan = plan(&till, json!({})).await;

@@ -112,7 +112,6 @@ impl Claim {
                 .collect(),
             own_since: self.own.first().map(|own| own.id.clone()),
             period: terms.map(|terms| PeriodClaim { fixed, ..terms }),
-            only_own: self.kind == Kind::Ended,
         }
     }
 
@@ -369,12 +368,7 @@ impl Payer<'_> {
         let has = all.iter().filter(|entry| entry.returned_at.is_none());
         let entries: Vec<CreditRow> = has.cloned().collect();
         let own = match kind {
-            Kind::PaidTo => all.into_iter().filter(|it| it.is_first).collect(),
-            // What it has when it ends stays with it, whenever that came.
-            Kind::Ended => {
-                let is_own = |it: &CreditRow| it.is_first || it.returned_at.is_none();
-                all.into_iter().filter(is_own).collect()
-            }
+            Kind::PaidTo | Kind::Ended => all.into_iter().filter(|it| it.is_first).collect(),
             Kind::PaidByCredit if self.is_undisturbed(&charge) => entries.clone(),
             _ => own(tx, &made).await?,
         };
