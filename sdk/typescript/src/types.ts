@@ -162,8 +162,7 @@ export interface CheckoutPaymentOption {
   network: string
   network_name: string
   amount_due: string
-  /** Present for an asset whose price moves. */
-  rate?: Rate
+  rate?: Rate | null
   address: string
   address_derivation: AddressDerivation | null
 }
@@ -717,8 +716,7 @@ export interface PaymentOption {
    * price and is part of it.
    */
   amount_due: string
-  /** Present for an asset whose price moves. */
-  rate?: Rate
+  rate?: Rate | null
   /**
    * The deposit address: this invoice's alone, and the merchant's alone to empty. Null once the invoice is closed and the
    * address has cooled down: it may be another invoice's then. Null as well while an open invoice takes this asset no
@@ -750,8 +748,7 @@ export interface PendingOption {
   network: string
   network_name: string
   amount_due: string
-  /** Present for an asset whose price moves. */
-  rate?: Rate
+  rate?: Rate | null
 }
 
 export interface PickOptionRequest {
@@ -841,9 +838,12 @@ export interface Refund {
    * `duplicate` or `other`.
    */
   reason: string | null
-  /** The link to send to the payer; null in events, which are kept. */
+  /**
+   * The link to send to the payer: whoever has it says where the money goes. Null in events, which are kept, and for those who
+   * may only read.
+   */
   claim_url: string | null
-  /** The credential in that link; null in events. */
+  /** The credential in that link; null where that is. */
   claim_token: string | null
   payout: Payout | null
   /** The transaction that sent it. */

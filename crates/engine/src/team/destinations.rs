@@ -1,7 +1,6 @@
 //! Where a merchant is paid: what it is now, and what it may be changed to.
 
-use till_chains::raw::is_nobodys;
-use till_chains::{AddressError, parse_destination};
+use till_chains::{AddressError, is_nobodys, parse_destination};
 use till_core::asset::{Family, Mode, Network, Registry};
 use till_core::error::{Code, Refusal};
 use till_core::page::{Page, Paged};

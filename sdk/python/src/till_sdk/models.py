@@ -343,7 +343,6 @@ class CheckoutPaymentOption:
     network_name: str
     amount_due: str
     rate: Rate | None = None
-    """Present for an asset whose price moves."""
     address: str
     address_derivation: AddressDerivation | None
 
@@ -664,7 +663,6 @@ class PaymentOption:
     price and is part of it.
     """
     rate: Rate | None = None
-    """Present for an asset whose price moves."""
     address: str | None
     """The deposit address: this invoice's alone, and the merchant's alone to empty. Null once the invoice is closed and the
     address has cooled down: it may be another invoice's then. Null as well while an open invoice takes this asset no
@@ -696,7 +694,6 @@ class PendingOption:
     network_name: str
     amount_due: str
     rate: Rate | None = None
-    """Present for an asset whose price moves."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -787,9 +784,11 @@ class Refund:
     `duplicate` or `other`.
     """
     claim_url: str | None
-    """The link to send to the payer; null in events, which are kept."""
+    """The link to send to the payer: whoever has it says where the money goes. Null in events, which are kept, and for those who
+    may only read.
+    """
     claim_token: str | None
-    """The credential in that link; null in events."""
+    """The credential in that link; null where that is."""
     payout: Payout | None
     tx_hash: str | None
     """The transaction that sent it."""

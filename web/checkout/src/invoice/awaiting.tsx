@@ -57,7 +57,7 @@ export function Awaiting({ invoice, ways, hidden, way, isOnly, choose, store, sh
         head={<Deadline at={invoice.expires_at} word="pay.before" now={now} />}
       />
       <After invoice={invoice}>
-        {way.rate && <RateOf rate={way.rate} symbol={way.symbol} invoice={invoice} now={now} />}
+        {way.rate && <RateOf way={way} invoice={invoice} now={now} />}
       </After>
     </>
   )

@@ -5,14 +5,14 @@ import { locale, t } from '../words/words.ts'
 import type { Way } from './store.ts'
 
 interface RateOf {
-  rate: NonNullable<Way['rate']>
-  symbol: string
+  way: Way
   invoice: Invoice
   now: number
 }
 
-/** How long the amount holds; what one token counts as, since when, and who says so. */
-export function RateOf({ rate, symbol, invoice, now }: RateOf) {
+/** How long the amount holds; what one token counts as, since when, and who says so. Nothing where the price does not move. */
+export function RateOf({ way: { rate, symbol }, invoice, now }: RateOf) {
+  if (!rate) return null
   const cost = price(rate.price, invoice.amount.currency, locale())
   const said = t('help.rate', { symbol, time: clock(rate.at, now), price: cost })
   return (
