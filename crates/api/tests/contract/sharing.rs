@@ -95,51 +95,6 @@ on_every_engine! {
         assert_conserved(&till).await;
     }
 
-    async fn credit_that_has_left_the_chain_lowers_no_price_though_nobody_has_looked(world: World) {
-        let (till, _) = begin(&world).await;
-        for has_looked in [true, false] {
-            let customer = customer(&till).await;
-            let credited = top_up(&till, &customer, "4.00", BASE).await;
-            let plan = weekly(&till, json!({ "grace_days": 30 })).await;
-            let made = subscribe(&till, &customer, &plan).await;
-            let invoice = text(&made["latest_invoice"]);
-            reverse(&till, &payment(&till, &credited).await).await;
-            till.simulate(&invoice, json!({ "amount": "6" })).await;
-            let part = till.retrieve(&invoice).await;
-            assert_eq!((&part["status"], &part["amount_remaining"]), (&json!("partially_paid"), &tokens("4.00", BASE)));
-            assert_eq!(look(&till, &made).await["status"], "incomplete");
-            if has_looked {
-                settle(&till).await;
-                assert_eq!(till.retrieve(&invoice).await["amount_remaining"], tokens("4.00", BASE));
-            }
-            // More than it needs, of which the rest stays the customer's.
-            top_up(&till, &customer, "3.00", BASE).await;
-            comes_back(&till, &credited).await;
-            settle(&till).await;
-            assert_eq!(till.retrieve(&invoice).await["status"], "paid", "looked: {has_looked}");
-            assert_eq!(look(&till, &made).await["status"], "active");
-            assert_eq!(credit(&till, &customer).await, json!([tokens("3.00", BASE)]));
-            assert_conserved(&till).await;
-        }
-    }
-
-    async fn an_invoice_that_is_given_more_time_has_no_less_than_before(world: World) {
-        let (till, customer) = begin(&world).await;
-        let top_up = top_up(&till, &customer, "4.00", BASE).await;
-        let plan = weekly(&till, json!({ "grace_days": 30, "max_attempts": 1 })).await;
-        let made = subscribe(&till, &customer, &plan).await;
-        let invoice = text(&made["latest_invoice"]);
-        till.simulate(&invoice, json!({ "amount": "3" })).await;
-        // It asks for more, and would have three days from now on: its grace is longer.
-        reverse(&till, &payment(&till, &top_up).await).await;
-        till.advance(20 * DAY_S).await;
-        assert_eq!(look(&till, &made).await["cancelled_at"], Value::Null);
-        till.simulate(&invoice, json!({ "amount": "7" })).await;
-        assert_eq!(till.retrieve(&invoice).await["status"], "paid");
-        assert_eq!(look(&till, &made).await["status"], "active");
-        assert_conserved(&till).await;
-    }
-
     async fn a_later_period_has_its_own_credit_again_though_an_earlier_one_is_owed(world: World) {
         let (till, _) = begin(&world).await;
         for (is_paused, has_looked) in [(false, false), (false, true), (true, false), (true, true)] {

@@ -16,7 +16,7 @@ use super::observation::{
 };
 use crate::base::fail::Fail;
 use crate::base::{Context, Effects, Engine};
-use crate::settlement::{self, LockedInvoice, Settling, leave_out_lost_credit, reopen};
+use crate::settlement::{self, LockedInvoice, Settling, reopen};
 
 /// Where transfers come in.
 #[derive(Clone, Copy)]
@@ -118,7 +118,6 @@ async fn settle_one<'c>(
     mut held: LockedInvoice,
     news: &[AttributedObservation<'_>],
 ) -> Result<(Settling<'c>, Vec<IntakeOutcome>), Fail> {
-    leave_out_lost_credit(tx, context, &mut held).await?;
     // Tried first without writing anything: whatever makes a closed invoice wait again needs the database.
     if held.invoice.is.closed_at.is_some() {
         let mut trial = Settling::new(context, held.clone());

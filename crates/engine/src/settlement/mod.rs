@@ -1,16 +1,13 @@
 //! The one place where an invoice's status changes: facts in, and all that follows from them written together.
 
-pub mod due;
 pub mod facts;
 pub mod follow;
 mod judge;
-mod lost;
 pub mod reopen;
 mod settle;
 mod tell;
 pub mod wallets;
 
 pub use facts::{LockedInvoice, Tracked, hold, hold_free, hold_many};
-pub use lost::leave_out_lost_credit;
 pub use settle::{Change, Settling, commit, settle, settle_all};
 pub use tell::{Extra, render};

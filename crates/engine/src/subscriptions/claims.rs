@@ -15,17 +15,17 @@ use till_store::plans::PlanRow;
 use till_store::subscriptions::{self, ChargeRow, SubscriptionRow};
 
 use super::charge::waiting;
+use super::due::{lowered, worth};
 use super::hold::plan_of;
 use crate::base::Context;
 use crate::base::fail::Fail;
-use crate::settlement::due::{is_lowered_by, lowered, worth};
 
 /// What becomes of a claim that is given other than it had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Credit alone paid the period: with less it is unpaid, and charged anew.
     PaidByCredit,
-    /// Nobody has paid to the invoice: it asks for less where there is more, and makes room for another where there is less.
+    /// Nobody has paid to the invoice: it makes room for another.
     Unpaid,
     /// Somebody has: it asks for what is left of the price.
     PaidTo,
@@ -40,8 +40,6 @@ pub(super) struct Claim {
     pub(super) subscription: String,
     pub(super) period: i64,
     pub(super) charge: Option<ChargeRow>,
-    /// The charge's.
-    invoice: Option<InvoiceRow>,
     pub(super) kind: Kind,
     pub(super) entries: Vec<CreditRow>,
     /// What credit alone paid its period with when that was first asked for, or what its attempt was made
@@ -120,19 +118,6 @@ impl Claim {
         let fixed = self.fixed.clone();
         let terms = self.terms.clone();
         terms.is_some_and(|terms| PeriodClaim { fixed, ..terms }.is_paid_by(value))
-    }
-
-    /// Whether its open invoice asks for less by so much, and for something still.
-    pub(super) fn asks_less(&self, value: &Value) -> bool {
-        let is_asked = self.kind == Kind::Unpaid && self.terms.is_some();
-        is_asked && *value > worth(&self.entries) && !self.is_paid_by(value)
-    }
-
-    /// Whether its invoice asks for more than this leaves: its credit had left the chain when somebody paid, and is back.
-    pub(super) fn asks_too_much(&self, value: &Value) -> bool {
-        let has = value.plus(&self.fixed);
-        let invoice = self.invoice.as_ref();
-        invoice.is_some_and(|invoice| !is_lowered_by(invoice, &has))
     }
 
     /// The top-ups that it has, or had, something of.
@@ -327,7 +312,6 @@ impl Payer<'_> {
             subscription: row.id.clone(),
             period,
             charge: None,
-            invoice: None,
             kind: Kind::Unmade,
             entries: Vec::new(),
             own,
@@ -385,7 +369,6 @@ impl Payer<'_> {
             currency: self.plan.currency,
             wanted: self.wanted(kind, (&charge, invoice.as_ref()), (&entries, &own)),
             charge: Some(charge),
-            invoice,
             kind,
             entries,
             own,
@@ -423,12 +406,7 @@ impl Payer<'_> {
             (Kind::Unmade, _) => Value::zero(),
             (Kind::Unpaid, _) if self.is_charging() => self.price(),
             (Kind::PaidTo, Some(invoice)) if invoice.status == InvoiceStatus::PartiallyPaid => {
-                // It asks for what had left the chain when somebody paid.
-                let has = match is_lowered_by(invoice, &had) {
-                    true => had,
-                    false => lowered(invoice),
-                };
-                has.plus(&remaining(invoice))
+                had.plus(&remaining(invoice))
             }
             // What it had of a payment that is there again it has again.
             (Kind::Ended, Some(invoice)) if is_paid => lowered(invoice),

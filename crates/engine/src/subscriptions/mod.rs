@@ -4,6 +4,7 @@ mod change;
 mod charge;
 mod claims;
 mod create;
+mod due;
 mod find;
 mod hold;
 pub mod plans;

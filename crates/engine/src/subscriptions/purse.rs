@@ -159,7 +159,6 @@ impl Purse {
         charge: &ChargeRow,
         entries: Vec<CreditRow>,
         from: &[(String, Units)],
-        is_first: bool,
     ) -> Result<(), Fail> {
         let mut new = from.to_vec();
         for entry in entries {
@@ -175,7 +174,7 @@ impl Purse {
                 None => self.returned.push(returned(entry, context.now)),
             }
         }
-        self.put_aside(context, charge, &new, is_first)?;
+        self.set_aside_again(context, charge, &new)?;
         self.use_up(charge.number);
         Ok(())
     }

@@ -14,13 +14,13 @@ use till_store::invoices::InvoiceRow;
 use till_store::subscriptions::{self, ChargeRow};
 
 use super::charge::waiting;
+use super::due::{ask_for_the_rest, lowered};
 use super::hold::{Locked, hold_with};
 use super::step::{catch_up, resolve_later};
 use crate::base::Context;
 use crate::base::fail::Fail;
 use crate::outbox;
 use crate::settlement::LockedInvoice;
-use crate::settlement::due::{ask_for_the_rest, give_more_time, lowered};
 use crate::settlement::follow::period::{grace_end, renew, rhythm, take_up};
 use crate::settlement::follow::subscription::{attempts, charge_state, refresh, told};
 
@@ -190,7 +190,7 @@ impl Locked {
         let assessed = held.assess(at);
         if assessed.status != InvoiceStatus::AwaitingPayment {
             if assessed.is_over {
-                give_more_time(context, &self.plan, charge.attempt, &mut held.invoice.is);
+                held.invoice.is.takes_until = Some(self.more_time(context, charge.attempt));
             }
             if held.invoice.is_changed() {
                 self.settle(tx, context, held).await?;
@@ -218,7 +218,7 @@ impl Locked {
     ) -> Result<(), Fail> {
         let has_risen = self.lower_again(context, &charge, &mut held.invoice.is)?;
         if has_risen || by_now(context, &held) == ChargeState::Closed {
-            give_more_time(context, &self.plan, charge.attempt, &mut held.invoice.is);
+            held.invoice.is.takes_until = Some(self.more_time(context, charge.attempt));
         }
         let invoice = self.settle(tx, context, held).await?;
         if charge.period >= self.row.anchor_period {
@@ -314,6 +314,13 @@ impl Locked {
         resolve_later(tx, context, &others).await
     }
 
+    /// Until when an invoice takes the rest that is given its time again.
+    pub(super) fn more_time(&self, context: &Context<'_>, attempt: u32) -> i64 {
+        let left = i64::from(self.plan.max_attempts.saturating_sub(attempt)) + 1;
+        let life_ms = context.engine.config.attempt_ms.saturating_mul(left);
+        context.now.saturating_add(life_ms.max(LEAD_MS))
+    }
+
     /// What is paid in part has its time again.
     pub(super) async fn give_time(
         &mut self,
@@ -323,7 +330,7 @@ impl Locked {
         let Some(mut held) = self.invoice.take() else {
             return Ok(());
         };
-        give_more_time(context, &self.plan, self.row.attempt, &mut held.invoice.is);
+        held.invoice.is.takes_until = Some(self.more_time(context, self.row.attempt));
         self.settle(tx, context, held).await.map(drop)
     }
 }

@@ -16,20 +16,18 @@ use till_store::subscriptions::{self, ChargeRow};
 use till_store::timers::TimerRow;
 
 use super::claims::{Claim, Kind, claims};
+use super::due::{ask_for_the_rest, lowered, worth};
 use super::hold::{Locked, hold, hold_all, hold_with, lock_all};
 use super::purse::{Purse, top_ups};
 use super::step::step_with;
 use crate::base::Context;
 use crate::base::fail::Fail;
-use crate::settlement::due::{ask_for_the_rest, give_more_time, lowered, worth};
 use crate::settlement::follow::period::undo;
 
 /// An attempt that has other credit than it had.
 struct Changed {
     charge: ChargeRow,
     kind: Kind,
-    /// The invoice that nobody has paid to asks for less, and is the period's invoice as before.
-    asks_less: bool,
     has: Value,
 }
 
@@ -132,10 +130,8 @@ impl Shared {
         let is_paid = claim.is_paid_by(&found.value);
         let has_changed = match claim.kind {
             Kind::PaidByCredit => !is_paid,
-            Kind::PaidTo if claim.asks_too_much(&found.value) => true,
             _ => found.value != worth(&claim.entries),
         };
-        let asks_less = claim.asks_less(&found.value);
         let is_unpaid = matches!(claim.kind, Kind::Unpaid | Kind::Unmade);
         if (is_unpaid && !claim.wanted.is_zero())
             || (claim.kind, is_paid) == (Kind::PaidByCredit, false)
@@ -153,18 +149,16 @@ impl Shared {
         let Some(charge) = claim.charge else {
             return Ok(());
         };
-        let keeps = asks_less || matches!(claim.kind, Kind::PaidTo | Kind::Ended);
+        let keeps = matches!(claim.kind, Kind::PaidTo | Kind::Ended);
         let from = match !has_changed || keeps {
             true => &*found.from,
             false => &[],
         };
-        // An invoice that nobody has paid to is as if it had been made with it.
-        purse.replace(context, &charge, claim.entries, from, asks_less)?;
+        purse.replace(context, &charge, claim.entries, from)?;
         if has_changed && !matches!(claim.kind, Kind::Unmade | Kind::Ended) {
             self.changed.push(Changed {
                 charge,
                 kind: claim.kind,
-                asks_less,
                 has: found.value.plus(&claim.fixed),
             });
         }
@@ -199,9 +193,8 @@ async fn pay(tx: &mut Tx, context: &Context<'_>, given: Given) -> Result<(), Fai
     locked.leave_to_the_next_step(tx, context).await
 }
 
-/// What an attempt had is not what it has: a period that credit alone paid is unpaid. An invoice that nobody has paid to asks for
-/// less where there is more for it: whoever is about to pay it must not find it closed. Where there is less it makes room for
-/// another, with its time. One that somebody has paid to asks for what is left of the price.
+/// What an attempt had is not what it has: a period that credit alone paid is unpaid, an invoice that nobody has paid to makes
+/// room for another, and one that somebody has asks for what is left of the price.
 async fn make_up(tx: &mut Tx, context: &Context<'_>, changed: Changed) -> Result<(), Fail> {
     let (scope, charge) = (&context.scope, changed.charge);
     let seen = subscriptions::find(tx, scope, &charge.subscription).await?;
@@ -216,12 +209,6 @@ async fn make_up(tx: &mut Tx, context: &Context<'_>, changed: Changed) -> Result
             let period = charge.period;
             locked.unpay(tx, context, charge, kept).await?;
             locked.look_at_others(tx, context, period).await?;
-        }
-        Kind::Unpaid if changed.asks_less => {
-            let has = (charge.attempt, &changed.has);
-            locked
-                .ask_for_what_is_left(tx, context, is_current, has)
-                .await?;
         }
         // Charged anew, by the same attempt: it is not the payer who did not pay.
         Kind::Unpaid if is_current && locked.has_nothing(context) => {
@@ -277,7 +264,7 @@ impl Locked {
         match held {
             Some(mut held) if !is_over(held.invoice.is.status) => {
                 if *has < lowered(&held.invoice.is) {
-                    give_more_time(context, &self.plan, attempt, &mut held.invoice.is);
+                    held.invoice.is.takes_until = Some(self.more_time(context, attempt));
                 }
                 ask_for_the_rest(&mut held.invoice.is, has);
                 self.settle(tx, context, held).await.map(drop)

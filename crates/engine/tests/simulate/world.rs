@@ -91,16 +91,6 @@ impl World {
     }
 
     pub async fn new(seed: u64, tape: Option<Tape>) -> World {
-        let pool_max = POOLS_MAX[usize::from(seed % 4 == 3)];
-        World::with_pool(seed, tape, pool_max).await
-    }
-
-    /// One whose addresses do not run out.
-    pub async fn roomy(seed: u64, tape: Option<Tape>) -> World {
-        World::with_pool(seed, tape, POOLS_MAX[1]).await
-    }
-
-    async fn with_pool(seed: u64, tape: Option<Tape>, pool_max: i64) -> World {
         let clock = Arc::new(StillClock::at(START_MS));
         let entropy = Arc::new(CountingEntropy::seeded(seed));
         // A file costs an fsync per step, so one seed in eight has one.
@@ -116,6 +106,7 @@ impl World {
             ("eip155:56".to_owned(), Level::Included),
         ]
         .into();
+        let pool_max = POOLS_MAX[usize::from(seed % 4 == 3)];
         let engine = Arc::new(engine(db, &clock, &entropy, &credit_at, pool_max));
         let mut world = World {
             rng: Rng::new(seed, tape),

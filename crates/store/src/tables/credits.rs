@@ -49,23 +49,6 @@ pub async fn of_charge(
     q.all(&sql, &args).await
 }
 
-/// What an attempt has set aside of payments that are not there any more, or not yet again.
-pub async fn lost_of_charge(
-    q: &mut impl Queries,
-    scope: &Scope,
-    subscription: &str,
-    charge: i64,
-) -> Result<Vec<CreditRow>, StoreError> {
-    let sql = format!(
-        "{} WHERE account = $1 AND mode = $2 AND subscription = $3 AND charge = $4 AND returned_at IS NULL \
-         AND EXISTS (SELECT 1 FROM payments p WHERE p.account = $1 AND p.mode = $2 AND p.id = credit_entries.payment \
-         AND p.status NOT IN ('credited', 'held', 'refundable')) ORDER BY id",
-        select::<CreditRow>()
-    );
-    let args = vals![&scope.account, scope.mode.as_str(), subscription, charge];
-    q.all(&sql, &args).await
-}
-
 /// What the customer's attempts have set aside, and what was returned of those that are paid or whose invoice is not closed; the
 /// first first.
 pub async fn of_customer(

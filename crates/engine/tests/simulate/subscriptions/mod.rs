@@ -4,12 +4,9 @@
 
 mod credit;
 mod hold;
-mod orders;
 mod steps;
 mod tile;
 mod twins;
-
-pub use orders::Orders;
 
 use till_core::scope::Scope;
 
@@ -31,30 +28,9 @@ pub struct Story {
     pub top_ups: Vec<String>,
     /// A payment has left the chain: what was paid may be unpaid again.
     pub has_reversed: bool,
-    /// Whether processes die on the way, which takes them some time.
-    is_mortal: bool,
 }
 
 impl Story {
-    fn of(world: World) -> Story {
-        Story {
-            world,
-            customers: Vec::new(),
-            plans: Vec::new(),
-            subscriptions: Vec::new(),
-            top_ups: Vec::new(),
-            has_reversed: false,
-            is_mortal: true,
-        }
-    }
-
-    fn doom(&mut self) -> Option<u64> {
-        match self.is_mortal {
-            true => self.world.doom(),
-            false => None,
-        }
-    }
-
     pub fn scope(&self) -> Scope {
         self.world.model.merchants[M].scope.clone()
     }
@@ -65,7 +41,14 @@ impl Simulated for Story {
     const KEEPS_TIME: bool = false;
 
     async fn new(seed: u64, tape: Option<Tape>) -> Story {
-        Story::of(World::new(seed, tape).await)
+        Story {
+            world: World::new(seed, tape).await,
+            customers: Vec::new(),
+            plans: Vec::new(),
+            subscriptions: Vec::new(),
+            top_ups: Vec::new(),
+            has_reversed: false,
+        }
     }
 
     fn world(&mut self) -> &mut World {

@@ -239,7 +239,7 @@ pub async fn pass_time(story: &mut Story) -> Check {
     story.world.clock.advance(hours * 3_600_000 + 1);
     story.world.note(format!("{hours} hours pass"));
     let engine = Arc::clone(&story.world.engine);
-    let doom = story.doom();
+    let doom = story.world.doom();
     let done = story.world.mortal(doom, timers::run_due(&engine)).await;
     let done = match done {
         Some(done) => done,
@@ -254,11 +254,11 @@ pub async fn pass_time(story: &mut Story) -> Check {
 
 /// The answer, or the code it was refused with. Whoever dies asks again under the same key.
 pub async fn ask(story: &mut Story, ask: Ask) -> Result<Result<Value, &'static str>, String> {
-    let doom = story.doom();
     let world = &mut story.world;
     world.keys_made += 1;
     let key = format!("key-{}", world.keys_made);
     let scope = world.model.merchants[super::M].scope.clone();
+    let doom = world.doom();
     let engine = Arc::clone(&world.engine);
     let mut done = world.mortal(doom, exec(&engine, &scope, &key, &ask)).await;
     if done.is_none() {

@@ -6,22 +6,20 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use till_core::money::{Units, show};
 use till_core::subscription::When;
 use till_engine::test_mode::Simulation;
 use till_engine::view::TokenAmount;
 use till_engine::workers::timers;
 use till_store::Queries as _;
-use till_store::invoices::InvoiceRow;
 
 use super::Story;
 use super::hold::of;
 use super::steps::{Ask, ask, id_of, pass_time, simulation};
 use crate::world::Check;
 
-pub(super) struct Twin {
-    pub(super) customer: String,
-    pub(super) subscriptions: Vec<String>,
+struct Twin {
+    customer: String,
+    subscriptions: Vec<String>,
 }
 
 /// Whether workers were there between two facts about one of them.
@@ -50,54 +48,27 @@ pub async fn compare(story: &mut Story) -> Check {
     for _ in 0..story.world.rng.between(2, 6) {
         live(story, &twins).await?;
     }
-    facts_and_commands(story, &twins, Among::OldPayments).await?;
-    pass_time(story).await?;
-    same(story, &twins).await?;
-    leave(story, &twins).await
-}
-
-/// The same with new payments among the facts, and with a life after them: what nobody sees at first must be the same, too.
-pub async fn compare_with_payments(story: &mut Story) -> Check {
-    let Some(twins) = subscribe(story).await? else {
-        return Ok(());
-    };
-    for _ in 0..story.world.rng.between(1, 4) {
-        live(story, &twins).await?;
-    }
-    facts_and_commands(story, &twins, Among::NewPayments).await?;
-    live(story, &twins).await?;
-    same(story, &twins).await?;
-    leave(story, &twins).await
-}
-
-/// Which payments the facts are about.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Among {
-    OldPayments,
-    NewPayments,
-}
-
-async fn facts_and_commands(story: &mut Story, twins: &[Twin; 2], among: Among) -> Check {
-    let (which, is_paused) = (some_subscription(story, twins), story.world.rng.percent(20));
+    let (which, is_paused) = (
+        some_subscription(story, &twins),
+        story.world.rng.percent(20),
+    );
     if is_paused {
-        each(story, twins, |twin| pause(twin, which)).await?;
+        each(story, &twins, |twin| pause(twin, which)).await?;
     }
-    tell(story, twins, among).await?;
+    tell(story, &twins).await?;
     if is_paused {
         run_due(story).await?;
-        each(story, twins, |twin| resume(twin, which)).await?;
+        each(story, &twins, |twin| resume(twin, which)).await?;
     } else {
-        command(story, twins).await?;
+        command(story, &twins).await?;
     }
     run_due(story).await?;
-    same(story, twins).await?;
+    same(story, &twins).await?;
+    pass_time(story).await?;
+    same(story, &twins).await?;
     story.world.visit("two orders of facts");
-    Ok(())
-}
-
-async fn leave(story: &mut Story, twins: &[Twin; 2]) -> Check {
     for at in 0..twins[0].subscriptions.len() {
-        each(story, twins, |twin| Ask::Cancel {
+        each(story, &twins, |twin| Ask::Cancel {
             id: twin.subscriptions[at].clone(),
             when: When::Now,
         })
@@ -221,67 +192,16 @@ async fn live(story: &mut Story, twins: &[Twin; 2]) -> Check {
     pass_time(story).await
 }
 
-/// What becomes of a payment that left the chain, and one that is new.
+/// What becomes of a payment that left the chain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fact {
     Leaves(usize),
     Returns(usize),
-    Arrives(usize),
-}
-
-/// A payment that both are about to make, each to an invoice of its own.
-struct Sent {
-    invoices: [String; 2],
-    with: Simulation,
-}
-
-/// Payments of open invoices, in full, in part or too large, and at times a top-up, that nobody has seen yet.
-async fn on_their_way(story: &mut Story, twins: &[Twin; 2]) -> Result<Vec<Sent>, String> {
-    let mut sent = Vec::new();
-    for _ in 0..story.world.rng.between(0, 2) {
-        let which = some_subscription(story, twins);
-        let mut open = [Vec::new(), Vec::new()];
-        for (twin, open) in twins.iter().zip(&mut open) {
-            *open = self::open(story, &twin.subscriptions[which]).await;
-        }
-        let [Some(one), Some(other)] = open.map(|mut open| open.pop()) else {
-            continue;
-        };
-        let mut with = simulation(story, None, &["included", "final"]);
-        let row = invoice(story, &one).await;
-        let option = row
-            .options
-            .iter()
-            .find(|it| Some(&it.asset) == with.asset.as_ref());
-        let asked = option.map_or(0, |option| row.summary.asked_by(option).0);
-        let parts = [(1, 1), (1, 2), (1, 5), (3, 2)];
-        let (of, by) = *story.world.rng.pick(&parts);
-        with.amount = Some(show(Units((asked * of / by).max(1)), 6));
-        sent.push(Sent {
-            invoices: [one, other],
-            with,
-        });
-        story.world.visit("paid at that moment");
-    }
-    if story.world.rng.percent(40) {
-        let cents = u128::try_from(story.world.rng.between(1, 5_000)).unwrap();
-        let mut invoices = Vec::new();
-        for twin in twins {
-            let customer = twin.customer.clone();
-            invoices.extend(id_of(ask(story, Ask::TopUp { customer, cents }).await?));
-        }
-        let with = simulation(story, None, &["included", "final"]);
-        if let Ok(invoices) = invoices.try_into() {
-            sent.push(Sent { invoices, with });
-            story.world.visit("topped up at that moment");
-        }
-    }
-    Ok(sent)
 }
 
 /// The same payments of both leave the chain, and the same of them come back: in the order in which they were made, and in
 /// another.
-async fn tell(story: &mut Story, twins: &[Twin; 2], among: Among) -> Check {
+async fn tell(story: &mut Story, twins: &[Twin; 2]) -> Check {
     let payments = [
         payments(story, &twins[0].customer).await,
         payments(story, &twins[1].customer).await,
@@ -290,15 +210,7 @@ async fn tell(story: &mut Story, twins: &[Twin; 2], among: Among) -> Check {
         return Err(format!("twins paid {payments:?}"));
     }
     let mut chosen: Vec<usize> = (0..payments[0].len()).collect();
-    let sent = match among {
-        Among::OldPayments => Vec::new(),
-        Among::NewPayments => on_their_way(story, twins).await?,
-    };
-    let at_most = match among {
-        Among::OldPayments => 5,
-        Among::NewPayments => story.world.rng.below(5),
-    };
-    while chosen.len() > at_most {
+    while chosen.len() > 5 {
         let at = story.world.rng.below(chosen.len());
         chosen.remove(at);
     }
@@ -311,13 +223,9 @@ async fn tell(story: &mut Story, twins: &[Twin; 2], among: Among) -> Check {
             facts.push(Fact::Returns(at));
         }
     }
-    story.has_reversed |= !facts.is_empty();
-    facts.extend((0..sent.len()).map(Fact::Arrives));
-    if among == Among::NewPayments {
-        facts = in_another_order(story, &facts);
-    }
     let other = in_another_order(story, &facts);
-    for (twin, (order, payments)) in [facts, other].into_iter().zip(payments).enumerate() {
+    story.has_reversed |= !facts.is_empty();
+    for (order, payments) in [facts, other].into_iter().zip(payments) {
         let between = *story.world.rng.pick(&[Between::Workers, Between::Nobody]);
         for fact in order {
             let asked = match fact {
@@ -327,10 +235,6 @@ async fn tell(story: &mut Story, twins: &[Twin; 2], among: Among) -> Check {
                 Fact::Returns(at) => Ask::Return {
                     invoice: payments[at].1.clone(),
                     tx_hash: payments[at].2.clone(),
-                },
-                Fact::Arrives(at) => Ask::Pay {
-                    invoice: sent[at].invoices[twin].clone(),
-                    with: sent[at].with.clone(),
                 },
             };
             ask(story, asked).await.map(drop)?;
@@ -342,8 +246,7 @@ async fn tell(story: &mut Story, twins: &[Twin; 2], among: Among) -> Check {
     Ok(())
 }
 
-/// The same facts, none of them before what it needs. What is new comes when all is told that has left: a period that it paid for a
-/// moment, with what had left before, would have been paid once, and has its place in time for good.
+/// The same facts, none of them before what it needs.
 fn in_another_order(story: &mut Story, facts: &[Fact]) -> Vec<Fact> {
     let mut left = facts.to_vec();
     let mut order = Vec::new();
@@ -351,7 +254,6 @@ fn in_another_order(story: &mut Story, facts: &[Fact]) -> Vec<Fact> {
         let at = story.world.rng.below(left.len());
         let may_come = match left[at] {
             Fact::Leaves(_) => true,
-            Fact::Arrives(_) => !left.iter().any(|fact| matches!(fact, Fact::Leaves(_))),
             Fact::Returns(payment) => order.contains(&Fact::Leaves(payment)),
         };
         if may_come {
@@ -379,11 +281,9 @@ async fn each(story: &mut Story, twins: &[Twin; 2], of: impl Fn(&Twin) -> Ask) -
     }
 }
 
-/// The invoice of the first period last.
 async fn open(story: &Story, subscription: &str) -> Vec<String> {
-    let sql = "SELECT i.id FROM invoices i JOIN subscription_charges c ON c.account = i.account AND c.mode = i.mode AND c.invoice = i.id \
-         WHERE i.account = $1 AND i.mode = $2 AND i.subscription = $3 AND i.status IN ('awaiting_payment', 'partially_paid') \
-         AND i.closed_at IS NULL ORDER BY c.period DESC, i.id DESC";
+    let sql = "SELECT id FROM invoices WHERE account = $1 AND mode = $2 AND subscription = $3 \
+         AND status IN ('awaiting_payment', 'partially_paid') AND closed_at IS NULL ORDER BY id DESC";
     column(story, sql, subscription).await
 }
 
@@ -395,12 +295,6 @@ async fn payments(story: &Story, customer: &str) -> Vec<(String, String, String)
     let args = [account, mode, customer.into()];
     let mut reader = story.world.engine.db.read().await.unwrap();
     reader.all(sql, &args).await.unwrap()
-}
-
-async fn invoice(story: &Story, id: &str) -> InvoiceRow {
-    let mut reader = story.world.engine.db.read().await.unwrap();
-    let row = till_store::invoices::find(&mut reader, &story.scope(), id).await;
-    row.unwrap().unwrap()
 }
 
 async fn column(story: &Story, sql: &str, id: &str) -> Vec<String> {
@@ -442,14 +336,11 @@ async fn stand(story: &Story, twin: &Twin, at: usize) -> Result<Value, String> {
     let credit: u128 = credit.iter().map(units).sum();
     let mut asks = Vec::new();
     for invoice in open(story, id).await {
-        let row = self::invoice(story, &invoice).await;
+        let mut reader = engine.db.read().await.unwrap();
+        let row = till_store::invoices::find(&mut reader, &scope, &invoice).await;
+        let row = row.unwrap().unwrap();
         let dues: Vec<u128> = row.options.iter().map(|option| option.due.0).collect();
-        // In which of two assets the rest is shown depends on which of them came first.
-        let units = |of: Option<&(String, Units)>| of.map(|(_, units)| units.0);
-        let received: u128 = row.summary.received.iter().map(|(_, units)| units.0).sum();
-        let summary = &row.summary;
-        let rest = units(summary.remaining.as_ref());
-        asks.push((row.status.as_str(), dues, received, rest));
+        asks.push((row.status.as_str(), dues, format!("{:?}", row.summary)));
     }
     asks.sort();
     let sql = "SELECT CAST(period AS TEXT) FROM subscription_charges WHERE account = $1 AND mode = $2 AND subscription = $3 \
