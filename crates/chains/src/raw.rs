@@ -26,21 +26,6 @@ pub fn shown(family: Family, address: &[u8; 20]) -> String {
     }
 }
 
-/// `0xdEAD…42069420694206942069`.
-const BURNT: [u8; 20] = [
-    0xde, 0xad, 0, 0, 0, 0, 0, 0, 0, 0, 0x42, 0x06, 0x94, 0x20, 0x69, 0x42, 0x06, 0x94, 0x20, 0x69,
-];
-const ZEROS: usize = 16;
-
-/// Where people send what shall be lost (`0x…dEaD`, all `f`, all `e`), and what begins with so many zeros that no key can have
-/// been found for it, as a chain's built-in contracts do.
-pub fn is_nobodys(family: Family, address: &str) -> bool {
-    raw(family, address).is_some_and(|bytes| {
-        let is_built_in = bytes.iter().take(ZEROS).all(|byte| *byte == 0);
-        is_built_in || bytes == [0xee; 20] || bytes == [0xff; 20] || bytes == BURNT
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

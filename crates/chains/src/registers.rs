@@ -1,6 +1,6 @@
 //! Contracts that say of an address whether it is blocked: the issuers' own blacklists, and the sanctions oracle.
 
-use till_core::asset::{Asset, Network};
+use till_core::asset::{Asset, Family, Network};
 
 use crate::evm;
 use crate::raw::raw;
@@ -29,6 +29,12 @@ const ORACLES: &[(&str, &str)] = &[
     ("eip155:42161", "0x40C57923924B5c5c5455c48D93317139ADDaC8fb"),
     ("eip155:43114", "0x40C57923924B5c5c5455c48D93317139ADDaC8fb"),
 ];
+
+/// Whether one of the oracles stands there.
+pub fn is_oracle(address: &[u8; 20]) -> bool {
+    let mut oracles = ORACLES.iter();
+    oracles.any(|(_, contract)| raw(Family::Evm, contract).as_ref() == Some(address))
+}
 
 /// Who can be asked about an address that is to receive, or sent, this asset.
 pub fn of(network: &Network, asset: &Asset) -> Vec<Register> {
@@ -75,7 +81,7 @@ pub async fn names(
 
 #[cfg(test)]
 mod tests {
-    use till_core::asset::{Family, Registry};
+    use till_core::asset::Registry;
 
     use super::*;
 

@@ -110,6 +110,7 @@ on_every_engine! {
         let nobodys = [
             "0x000000000000000000000000000000000000dEaD", "0x0000000000000000000000000000000000000001",
             "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE", "0xdead000000000000000042069420694206942069",
+            "0xcA11bde05977b3631167028862bE2a173976CA11", "0x40C57923924B5c5c5455c48D93317139ADDaC8fb",
         ];
         for bad in nobodys {
             let refused = claim(&till, &made, "eip155:84532", bad).await.refused(400, "address_invalid", "address");

@@ -13,19 +13,6 @@ use crate::base::{Engine, Merchant};
 use crate::merchants::destinations;
 use crate::view::{DestinationNetwork, DestinationView, PageConfig};
 
-/// Addresses that nobody holds the key of, by family, besides those that can be told by their form.
-const BURNED: &[(Family, &str)] = &[
-    // Multicall3, out of which anybody can take, and the oracles that name the sanctioned.
-    (Family::Evm, "0xcA11bde05977b3631167028862bE2a173976CA11"),
-    (Family::Evm, "0x40C57923924B5c5c5455c48D93317139ADDaC8fb"),
-    (Family::Evm, "0x3A91A31cB3dC49b4db9Ce721F50a9D076c8D739B"),
-    (
-        Family::Solana,
-        "1nc1nerator11111111111111111111111111111111",
-    ),
-    (Family::Solana, "11111111111111111111111111111111"),
-];
-
 /// Whether payments on the network can be seen in this mode: it has an asset, and where money is real an endpoint.
 fn is_enabled(engine: &Engine, network: &Network) -> bool {
     let mut assets = Registry::builtin().assets().iter();
@@ -73,9 +60,7 @@ pub async fn accept(
         };
         refused(code, &error.to_string())
     })?;
-    let is_it =
-        |burned: &&(Family, &str)| burned.0 == family && burned.1.eq_ignore_ascii_case(&canonical);
-    if is_nobodys(family, &canonical) || BURNED.iter().any(|burned| is_it(&burned)) {
+    if is_nobodys(family, &canonical) {
         let why = "nobody holds its key, so what is sent there is lost";
         return Err(refused(Code::DestinationInvalid, why));
     }
