@@ -94,6 +94,7 @@ impl Place {
 pub struct Done {
     pub status: Option<i32>,
     pub stdout: String,
+    /// Without the lines that say how long it has been at work: whether there are any depends on the machine.
     pub stderr: String,
 }
 
@@ -103,7 +104,11 @@ impl Done {
         Done {
             status: output.status.code(),
             stdout: String::from_utf8(output.stdout).expect("text"),
-            stderr: String::from_utf8(output.stderr).expect("text"),
+            stderr: String::from_utf8(output.stderr)
+                .expect("text")
+                .split_inclusive('\n')
+                .filter(|line| !line.ends_with(" s so far\n"))
+                .collect(),
         }
     }
 

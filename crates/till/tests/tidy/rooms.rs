@@ -85,7 +85,7 @@ const ROOMS: &[(&str, &[&[&str]])] = &[
             &["evm"],
             &["tron"],
             &["derive", "feed", "lookup", "observer", "registers"],
-            &["examples", "proof", "testing"],
+            &["examples", "nobodys", "proof", "testing"],
         ],
     ),
     (
