@@ -161,6 +161,32 @@ on_every_engine! {
         assert_conserved(&till).await;
     }
 
+    async fn credit_that_comes_in_closes_no_open_renewal_under_its_payers_hands(world: World) {
+        let (till, customer) = begin(&world).await;
+        let plan = plan(&till, json!({})).await;
+        let made = subscribe(&till, &customer, &plan).await;
+        let open = text(&made["latest_invoice"]);
+        let address = till.retrieve(&open).await["payment_options"].clone();
+        // A stranger sends next to nothing to an old top-up, again and again, and the customer tops up beside that.
+        let paid = top_up(&till, &customer, "4.00", BASE).await;
+        settle(&till).await;
+        for _ in 0..3 {
+            till.simulate(&paid, json!({ "amount": "0.000001" })).await;
+            settle(&till).await;
+        }
+        let seen = look(&till, &made).await;
+        assert_eq!((&seen["latest_invoice"], due(&till, &made, BASE).await), (&json!(open), "20.999997".to_owned()));
+        let asked = till.retrieve(&open).await;
+        assert_eq!((&asked["status"], &asked["payment_options"][0]["address"]), (&json!("awaiting_payment"), &address[0]["address"]));
+        assert_eq!(till.event_types(&open).await, ["invoice.created"]);
+        // Who saw the invoice before pays what it asked for then.
+        till.simulate(&open, json!({ "amount": "25" })).await;
+        settle(&till).await;
+        assert_eq!(look(&till, &made).await["status"], "active");
+        assert_eq!(till.retrieve(&open).await["amount_overpaid"], tokens("4.000003", BASE), "it can be given back");
+        assert_conserved(&till).await;
+    }
+
     async fn refunds_and_renewals_at_once_take_no_unit_twice(world: World) {
         let (till, customer) = begin(&world).await;
         let plan = plan(&till, json!({})).await;

@@ -25,7 +25,8 @@ use crate::base::fail::Fail;
 pub(super) enum Kind {
     /// Credit alone paid the period: with less it is unpaid, and charged anew.
     PaidByCredit,
-    /// Nobody has paid to the invoice: it makes room for another.
+    /// Nobody has paid to the invoice: it asks for less where there is more, unless what was paid to it has left the chain and
+    /// may come back. Otherwise it makes room for another.
     Unpaid,
     /// Somebody has: it asks for what is left of the price.
     PaidTo,
@@ -41,6 +42,8 @@ pub(super) struct Claim {
     pub(super) period: i64,
     pub(super) charge: Option<ChargeRow>,
     pub(super) kind: Kind,
+    /// Something was paid to its invoice that has left the chain.
+    may_be_paid_again: bool,
     pub(super) entries: Vec<CreditRow>,
     /// What credit alone paid its period with when that was first asked for, or what its attempt was made
     /// with, where that was paid to or has ended; returned or not.
@@ -118,6 +121,15 @@ impl Claim {
         let fixed = self.fixed.clone();
         let terms = self.terms.clone();
         terms.is_some_and(|terms| PeriodClaim { fixed, ..terms }.is_paid_by(value))
+    }
+
+    /// Whether its open invoice asks for less by so much, and for something still.
+    pub(super) fn asks_less(&self, value: &Value) -> bool {
+        let is_asked = self.kind == Kind::Unpaid && self.terms.is_some();
+        is_asked
+            && !self.may_be_paid_again
+            && *value > worth(&self.entries)
+            && !self.is_paid_by(value)
     }
 
     /// The top-ups that it has, or had, something of.
@@ -313,6 +325,7 @@ impl Payer<'_> {
             period,
             charge: None,
             kind: Kind::Unmade,
+            may_be_paid_again: false,
             entries: Vec::new(),
             own,
             wanted,
@@ -360,6 +373,13 @@ impl Payer<'_> {
             Kind::PaidByCredit => &entries,
             _ => &own,
         };
+        let may_be_paid_again = match (kind, &charge.invoice) {
+            (Kind::Unpaid, Some(id)) => {
+                let payments = till_store::payments::of_invoice(tx, &row.scope, id).await?;
+                payments.iter().any(|payment| payment.gone_at.is_some())
+            }
+            _ => false,
+        };
         let takes = self.takes(kind, &charge);
         let terms = takes.map(|takes| self.terms(takes, paid_with));
         Ok(Claim {
@@ -370,6 +390,7 @@ impl Payer<'_> {
             wanted: self.wanted(kind, (&charge, invoice.as_ref()), (&entries, &own)),
             charge: Some(charge),
             kind,
+            may_be_paid_again,
             entries,
             own,
             fixed: Value::zero(),

@@ -159,6 +159,7 @@ impl Purse {
         charge: &ChargeRow,
         entries: Vec<CreditRow>,
         from: &[(String, Units)],
+        is_first: bool,
     ) -> Result<(), Fail> {
         let mut new = from.to_vec();
         for entry in entries {
@@ -174,7 +175,7 @@ impl Purse {
                 None => self.returned.push(returned(entry, context.now)),
             }
         }
-        self.set_aside_again(context, charge, &new)?;
+        self.put_aside(context, charge, &new, is_first)?;
         self.use_up(charge.number);
         Ok(())
     }

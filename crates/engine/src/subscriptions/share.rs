@@ -28,6 +28,8 @@ use crate::settlement::follow::period::undo;
 struct Changed {
     charge: ChargeRow,
     kind: Kind,
+    /// The invoice that nobody has paid to asks for less, and is the period's invoice as before.
+    asks_less: bool,
     has: Value,
 }
 
@@ -132,6 +134,7 @@ impl Shared {
             Kind::PaidByCredit => !is_paid,
             _ => found.value != worth(&claim.entries),
         };
+        let asks_less = claim.asks_less(&found.value);
         let is_unpaid = matches!(claim.kind, Kind::Unpaid | Kind::Unmade);
         if (is_unpaid && !claim.wanted.is_zero())
             || (claim.kind, is_paid) == (Kind::PaidByCredit, false)
@@ -149,16 +152,18 @@ impl Shared {
         let Some(charge) = claim.charge else {
             return Ok(());
         };
-        let keeps = matches!(claim.kind, Kind::PaidTo | Kind::Ended);
+        let keeps = asks_less || matches!(claim.kind, Kind::PaidTo | Kind::Ended);
         let from = match !has_changed || keeps {
             true => &*found.from,
             false => &[],
         };
-        purse.replace(context, &charge, claim.entries, from)?;
+        // An invoice that nobody has paid to is as if it had been made with it.
+        purse.replace(context, &charge, claim.entries, from, asks_less)?;
         if has_changed && !matches!(claim.kind, Kind::Unmade | Kind::Ended) {
             self.changed.push(Changed {
                 charge,
                 kind: claim.kind,
+                asks_less,
                 has: found.value.plus(&claim.fixed),
             });
         }
@@ -193,8 +198,9 @@ async fn pay(tx: &mut Tx, context: &Context<'_>, given: Given) -> Result<(), Fai
     locked.leave_to_the_next_step(tx, context).await
 }
 
-/// What an attempt had is not what it has: a period that credit alone paid is unpaid, an invoice that nobody has paid to makes
-/// room for another, and one that somebody has asks for what is left of the price.
+/// What an attempt had is not what it has: a period that credit alone paid is unpaid. An invoice that nobody has paid to asks for
+/// less where there is more for it: whoever is about to pay it must not find it closed. Where there is less it makes room for
+/// another, with its time. One that somebody has paid to asks for what is left of the price.
 async fn make_up(tx: &mut Tx, context: &Context<'_>, changed: Changed) -> Result<(), Fail> {
     let (scope, charge) = (&context.scope, changed.charge);
     let seen = subscriptions::find(tx, scope, &charge.subscription).await?;
@@ -209,6 +215,12 @@ async fn make_up(tx: &mut Tx, context: &Context<'_>, changed: Changed) -> Result
             let period = charge.period;
             locked.unpay(tx, context, charge, kept).await?;
             locked.look_at_others(tx, context, period).await?;
+        }
+        Kind::Unpaid if changed.asks_less => {
+            let has = (charge.attempt, &changed.has);
+            locked
+                .ask_for_what_is_left(tx, context, is_current, has)
+                .await?;
         }
         // Charged anew, by the same attempt: it is not the payer who did not pay.
         Kind::Unpaid if is_current && locked.has_nothing(context) => {

@@ -150,15 +150,18 @@ impl Locked {
         if self.row.charge_closed {
             return self.purse.give_back(context.now);
         }
-        match self.could_be_lower(context) {
-            true => self.withdraw(tx, context).await,
-            false => Ok(()),
+        if self.could_be_lower(context) {
+            let (scope, customer) = (&context.scope, &self.row.customer);
+            let share = TimerRow::new(scope, TimerKind::ShareCredit, customer, context.now);
+            till_store::timers::set(tx, &[share]).await?;
         }
+        Ok(())
     }
 
-    /// Whether credit lies idle that could lower an invoice to which nothing is paid yet.
+    /// Whether credit lies idle that could lower an invoice to which nothing is paid yet, and nobody has said whose it is.
     fn could_be_lower(&self, context: &Context<'_>) -> bool {
-        self.is_unpaid(context) && self.purse.has_any(context.now, self.plan.currency)
+        let is_shared = self.purse.takes_only_some();
+        !is_shared && self.is_unpaid(context) && self.purse.has_any(context.now, self.plan.currency)
     }
 
     /// An open invoice nothing was paid to is cancelled, its credit returned, and its period charged no more for now.
