@@ -86,6 +86,12 @@ async fn ready(engine: &Engine, stopping: &Stopping) -> Result<Readiness, Failur
         let message = "The key file that the other servers encrypt with is missing here";
         return Err(Refusal::new(Code::ServiceUnavailable, message).into());
     }
+    if let Some(seconds) = engine.readiness.clock_off_s() {
+        let message = format!(
+            "This server's clock and the database's differ by {seconds} s: set both by NTP"
+        );
+        return Err(Refusal::new(Code::ServiceUnavailable, message).into());
+    }
     let silent = || Refusal::new(Code::ServiceUnavailable, "The database does not answer");
     let Ok(asked) = tokio::time::timeout(READY_TIME, ask_database(engine)).await else {
         tracing::warn!(

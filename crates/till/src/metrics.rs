@@ -400,6 +400,7 @@ pub fn measure(config: &Config, engine: &Engine) {
     let is_ready = readiness.can_write()
         && engine.db.unwritable().is_none()
         && !readiness.lacks_key()
+        && readiness.clock_off_s().is_none()
         && !readiness.is_leaving();
     gauge!("till_ready").set(u32::from(is_ready));
     let folder = config.database.sqlite_path().map(|path| {

@@ -461,6 +461,7 @@ export type Home = {
   volumes: HomeVolume[]
   networks: NetworkHealth[]
   setup: SetupStep[]
+  missing: string[]
 }
 
 /** Something that waits for a person. */

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use till_engine::lists::{Format, ListConfig, ListSource};
 use till_engine::workers::lists::refresh_due;
+use till_engine::workers::payouts::screen_waiting;
 
 use crate::claims::{PAYER, claim};
 use crate::harness::{Mood, Node, Setup, Till, World, id, text};
@@ -140,6 +141,35 @@ on_every_engine! {
         // It was paid out before that: who says so again is believed where the chain cannot be asked.
         let sent = act(&till, &ready, "mark_sent", json!({ "tx_hash": tx(1) })).await.ok(200);
         assert_eq!((&sent["status"], &sent["review_reason"]), (&json!("sent"), &Value::Null));
+    }
+
+    async fn addresses_that_could_not_be_screened_are_once_the_lists_are_there(world: World) {
+        let folder = TempDir::new().unwrap();
+        let till = world.till_with(own(&folder.path().join("own.txt"))).await;
+        refresh(&till).await;
+        let waiting = [claimed(&till, PAYER).await, claimed(&till, LISTED).await];
+        let shown = async || {
+            let paths = waiting.each_ref().map(|one| format!("/v1/refunds/{}", id(one)));
+            let mut shown = Vec::new();
+            for path in paths {
+                let seen = till.get(&path).await.ok(200);
+                shown.push((text(&seen["status"]), seen["review_reason"].as_str().unwrap_or_default().to_owned()));
+            }
+            shown
+        };
+        let both = |status: &str, why: &str| (status.to_owned(), why.to_owned());
+        screen_waiting(till.engine()).await.unwrap();
+        assert_eq!(shown().await, [both("in_review", "screening_unavailable"), both("in_review", "screening_unavailable")]);
+        std::fs::write(folder.path().join("own.txt"), LISTED).unwrap();
+        world.clock.advance_s(13 * 3_600);
+        refresh(&till).await;
+        screen_waiting(till.engine()).await.unwrap();
+        assert_eq!(shown().await, [both("ready_to_send", ""), both("in_review", "sanctions")]);
+        act(&till, &waiting[0], "mark_sent", json!({ "tx_hash": tx(1) })).await.ok(200);
+        let mut reader = till.engine().db.read().await.unwrap();
+        let kept = till_store::screenings::of_subject(&mut reader, &till.scope(), &id(&waiting[0])).await.unwrap();
+        let results: Vec<_> = kept.iter().map(|one| one.result.as_str()).collect();
+        assert_eq!(results, ["unavailable", "clear", "clear"], "what could not be asked again is not written again");
     }
 
     async fn a_listed_sender_is_held(world: World) {

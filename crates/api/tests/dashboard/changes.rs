@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use till_core::asset::Family;
 use till_core::role::Role;
 use till_engine::team::changes;
+use till_engine::workers::pulse;
 use till_store::Tx;
 
 use crate::browser::{Browser, member, owner};
@@ -258,6 +259,27 @@ on_every_engine! {
         give_passkey(&till, &owner).await;
         is_effective(&owner, &second).await;
         assert_eq!(paid_to(&owner).await, SECOND);
+    }
+
+    async fn by_a_clock_that_is_wrong_no_change_s_time_has_come(world: World) {
+        let till = world.till_with(Setup { workers: false, ..Setup::default() }).await;
+        let owner = owner(&till).await.in_mode("test");
+        let change = owner.post("changes", later(destination(FIRST), 600)).await.ok(201);
+        let engine = till.engine();
+        // Ten minutes ahead of PostgreSQL's; SQLite has none of its own.
+        world.clock.advance_s(600);
+        pulse::compare_clocks(engine).await.unwrap();
+        let is_shared = engine.db.clock_ms().await.unwrap().is_some();
+        assert_eq!(engine.readiness.clock_off_s().is_some(), is_shared);
+        if is_shared {
+            let refused = till.get("/readyz").await.refused(503, "service_unavailable", None);
+            assert!(refused.to_string().contains("set both by NTP"), "{refused}");
+            assert_ne!(paid_to(&owner).await, FIRST);
+            assert_eq!(owner.get(&format!("changes/{}", id(&change))).await.ok(200)["status"], "pending");
+            engine.readiness.clock_is_off_by(60_000);
+        }
+        assert_eq!(paid_to(&owner).await, FIRST);
+        till.get("/readyz").await.ok(200);
     }
 
     async fn whoever_loses_the_right_loses_the_change(world: World) {

@@ -4,12 +4,12 @@ use scoped_futures::ScopedFutureExt as _;
 use serde_json::{Value, json};
 use till_core::money::Units;
 use till_core::role::Role;
-use till_store::StoreError;
 use till_store::transfers::TransferRow;
+use till_store::{StoreError, Tx};
 
 use crate::browser::{Browser, member, owner};
 use crate::given::{give_passkey, user_of};
-use crate::harness::{BASE, Till, address, data, id, text};
+use crate::harness::{BASE, Till, address, data, id, live, text};
 
 async fn home(browser: &Browser) -> Value {
     browser.get("home").await.ok(200)
@@ -99,6 +99,25 @@ on_every_engine! {
         }
         browser.get("home?days=0").await.refused(400, "parameter_invalid", "days");
         browser.get("home?days=91").await.refused(400, "parameter_invalid", "days");
+    }
+
+    async fn in_live_mode_it_says_what_the_server_lacks(world: World) {
+        let till = world.till_with(live()).await;
+        let browser = owner(&till).await;
+        give_passkey(&till, &browser).await;
+        assert_eq!(home(&browser.clone().in_mode("test")).await["missing"], json!([]));
+        let live = browser.in_mode("live");
+        assert_eq!(home(&live).await["missing"], json!(["screening_lists", "mail", "backups"]));
+        let copied = |days: i64| {
+            let (db, at) = (&till.engine().db, till.engine().clock.now_ms() - days * 86_400_000);
+            db.write(move |tx: &mut Tx| till_store::installation::note_backup(tx, at).scope_boxed())
+        };
+        let noted: Result<(), StoreError> = copied(6).await;
+        noted.unwrap();
+        assert_eq!(home(&live).await["missing"], json!(["screening_lists", "mail"]));
+        let noted: Result<(), StoreError> = copied(8).await;
+        noted.unwrap();
+        assert_eq!(home(&live).await["missing"], json!(["screening_lists", "mail", "backups"]));
     }
 
     async fn volumes_are_what_was_credited_day_by_day(world: World) {

@@ -11,7 +11,12 @@ pub struct Readiness {
     whole_at: AtomicI64,
     is_leaving: AtomicBool,
     lacks_key: AtomicBool,
+    /// By how much this machine's clock and the database's differ.
+    clock_off_ms: AtomicI64,
 }
+
+/// A server whose clock is further off than this lets nothing fall due.
+const CLOCK_OFF_MAX_MS: i64 = 60_000;
 
 impl Readiness {
     /// Whether what was asked to be written last, was.
@@ -44,6 +49,16 @@ impl Readiness {
 
     pub fn lacks_key(&self) -> bool {
         self.lacks_key.load(Ordering::Relaxed)
+    }
+
+    pub fn clock_is_off_by(&self, ms: i64) {
+        self.clock_off_ms.store(ms, Ordering::Relaxed);
+    }
+
+    /// By how many seconds the clock is wrong, where that is too much: what has an end would end too early for all servers.
+    pub fn clock_off_s(&self) -> Option<i64> {
+        let off_ms = self.clock_off_ms.load(Ordering::Relaxed);
+        (off_ms > CLOCK_OFF_MAX_MS).then_some(off_ms / 1_000)
     }
 
     /// The server goes on for a while, but nobody new should come.

@@ -33,6 +33,11 @@ impl Lists {
         })
     }
 
+    /// Whether there is any list to hold addresses against.
+    pub fn has_some(&self) -> bool {
+        !self.config.lists.is_empty()
+    }
+
     pub fn loaded(&self) -> Arc<LoadedLists> {
         Arc::clone(&self.loaded.read().unwrap_or_else(PoisonError::into_inner))
     }

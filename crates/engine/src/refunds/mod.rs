@@ -13,7 +13,7 @@ pub use create::{NewRefund, create};
 pub use followed::look_again;
 pub use refund::lapse;
 pub(crate) use refund::token_purpose;
-pub use sent::{is_tx_hash, look_before_sent, mark_sent};
+pub use sent::{is_tx_hash, look_before_sent, mark_sent, screen_waiting};
 pub use shown::PayoutSeen;
 pub use till_store::refunds::RefundFilter;
 

@@ -193,6 +193,32 @@ async fn screen_again(engine: &Engine, scope: &Scope, row: &RefundRow) -> Result
     }
 }
 
+fn is_unscreened(row: &RefundRow) -> bool {
+    row.review_reason == Some(ReviewReason::ScreeningUnavailable)
+}
+
+/// So many are looked at together, of so many at most.
+const SCREENED_AT_ONCE: usize = 16;
+const UNSCREENED_MAX: i64 = 512;
+
+/// Addresses that could not be held against the lists when they were given are, once the lists can be asked. Others come
+/// first at each `turn`.
+pub async fn screen_waiting(engine: &Engine, turn: usize) -> Result<(), Fail> {
+    let mut reader = engine.db.read().await?;
+    let mut waiting = till_store::refunds::unscreened(&mut reader, UNSCREENED_MAX).await?;
+    drop(reader);
+    let turns = waiting.len().div_ceil(SCREENED_AT_ONCE).max(1);
+    waiting.drain(..(turn % turns) * SCREENED_AT_ONCE);
+    waiting.truncate(SCREENED_AT_ONCE);
+    for row in &waiting {
+        match screen_again(engine, &row.scope, row).await {
+            Ok(()) | Err(Fail::Refused(_)) => {}
+            Err(fail) => return Err(fail),
+        }
+    }
+    Ok(())
+}
+
 async fn screen_locked(
     tx: &mut Tx,
     context: &Context<'_>,
@@ -201,7 +227,8 @@ async fn screen_locked(
 ) -> Result<Finding, Fail> {
     let (mut held, at) = find_locked(tx, context, id).await?;
     let row = held.refunds[at].is.clone();
-    if row.status != RefundStatus::ReadyToSend {
+    let waits = is_unscreened(&row);
+    if !waits && row.status != RefundStatus::ReadyToSend {
         return Ok(Finding::Clear);
     }
     let (network, address) = payout(&row)?;
@@ -210,10 +237,13 @@ async fn screen_locked(
         address: &address,
     };
     let screening = screening::screen(context, screened, answers);
+    let found = screening.result();
+    if waits && found == Finding::Unavailable {
+        return Ok(found);
+    }
     let kept = screening::kept(context, &row.id, screened, &screening);
     tx.write(&till_store::screenings::rows([&kept])).await?;
-    let found = screening.result();
-    if found == Finding::Match {
+    if waits || found == Finding::Match {
         held.refunds[at].is.screening = Some(screening);
         settle(tx, context, held, id).await?;
     }

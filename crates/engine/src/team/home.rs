@@ -15,12 +15,21 @@ use super::sessions::Signed;
 use super::{deposits, networks};
 use crate::base::fail::Fail;
 use crate::base::{Engine, Merchant};
+use crate::lists::Lists;
 use crate::view::{HomeView, NeedView, NetworkHealthView, SetupStepView, VolumeView};
 
 /// So many payments are read together.
 const AT_ONCE: i64 = 1_000;
 /// A payment is credited at most so long after it was first seen, in live mode.
 const CREDIT_TIME_MAX_MS: i64 = 30 * DAY_MS;
+
+/// A copy of the database that is older than this is as good as none.
+const COPY_AGE_MAX_MS: i64 = 7 * DAY_MS;
+
+/// Whether what the database holds would not be lost with it.
+pub fn is_backed_up(copied_at: Option<i64>, now: i64) -> bool {
+    copied_at.is_some_and(|at| now.saturating_sub(at) <= COPY_AGE_MAX_MS)
+}
 
 /// `days` of volumes, today's among them.
 pub async fn show(
@@ -43,6 +52,10 @@ pub async fn show(
         needs_you: needs(&mut reader, scope, &networks, real_now).await?,
         volumes: volumes(&mut reader, scope, first_day.saturating_mul(DAY_MS)).await?,
         setup: setup(engine, &mut reader, signed, scope, merchant.as_ref()).await?,
+        missing: match scope.mode.is_live() {
+            true => missing(engine, &mut reader, real_now).await?,
+            false => Vec::new(),
+        },
         networks,
     })
 }
@@ -84,6 +97,22 @@ async fn needs(
         oldest_at: oldest.unwrap_or_else(|| time::show(now)),
     };
     Ok(some.map(view).collect())
+}
+
+async fn missing(
+    engine: &Engine,
+    q: &mut impl Queries,
+    now: i64,
+) -> Result<Vec<&'static str>, Fail> {
+    let has_lists = engine.lists.as_ref().is_some_and(Lists::has_some);
+    let copied_at = till_store::installation::backed_up_at(q).await?;
+    let all = [
+        ("screening_lists", has_lists),
+        ("mail", engine.mailer.is_some()),
+        ("backups", is_backed_up(copied_at, now)),
+    ];
+    let missing = all.into_iter().filter(|(_, is_there)| !is_there);
+    Ok(missing.map(|(what, _)| what).collect())
 }
 
 async fn volumes(q: &mut impl Queries, scope: &Scope, from: i64) -> Result<Vec<VolumeView>, Fail> {

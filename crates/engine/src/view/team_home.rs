@@ -20,6 +20,10 @@ pub struct HomeView {
     pub volumes: Vec<VolumeView>,
     pub networks: Vec<NetworkHealthView>,
     pub setup: Vec<SetupStepView>,
+    /// What a server that takes real money lacks, in live mode: `screening_lists`, so every refund claim goes to review;
+    /// `mail`, so nobody is sent receipts, reminders or notices; `backups`, so the books are lost with the disk (no copy was made
+    /// in the last seven days).
+    pub missing: Vec<&'static str>,
 }
 
 /// Something that waits for a person.

@@ -38,6 +38,7 @@ pub fn start(
     const FOLD: Duration = Duration::from_secs(10);
     const DIGEST: Duration = Duration::from_secs(60);
     const PAYOUTS: Duration = Duration::from_secs(15);
+    const SCREEN: Duration = Duration::from_millis(payouts::SCREEN_EVERY_MS);
     let mut workers = vec![
         deliver(engine, sender, stopping),
         send_mail(engine, stopping),
@@ -49,6 +50,7 @@ pub fn start(
         every(engine, stopping, DIGEST, Work::Digest),
         every(engine, stopping, FORGET, Work::Forget),
         every(engine, stopping, PAYOUTS, Work::Payouts),
+        every(engine, stopping, SCREEN, Work::Screen),
     ];
     workers.extend(watch::start(engine, stopping));
     workers
@@ -129,6 +131,7 @@ enum Work {
     Digest,
     Forget,
     Payouts,
+    Screen,
     Streams,
     Pulse,
     Prices,
@@ -147,17 +150,28 @@ impl Work {
             Work::Digest => "digest",
             Work::Forget => "forget",
             Work::Payouts => "payouts",
+            Work::Screen => "screen",
             Work::Streams => "streams",
             Work::Pulse => "pulse",
             Work::Prices => "prices",
             Work::KeyUses => "key_uses",
         }
     }
+
+    /// Whether it does something because its time has come.
+    fn goes_by_the_clock(self) -> bool {
+        matches!(
+            self,
+            Work::Timers | Work::Sweep | Work::Digest | Work::Forget | Work::Payouts
+        )
+    }
 }
 
 async fn periodic(engine: Arc<Engine>, mut stopping: Stopping, period: Duration, work: Work) {
     loop {
+        let clock_is_off = engine.readiness.clock_off_s().is_some();
         let done = match work {
+            _ if clock_is_off && work.goes_by_the_clock() => Ok(()),
             Work::Timers => timers::run_due(&engine).await.map(drop),
             Work::Look => timers::look_after(&engine).await,
             Work::Sweep => sweeper::sweep(&engine).await,
@@ -167,8 +181,12 @@ async fn periodic(engine: Arc<Engine>, mut stopping: Stopping, period: Duration,
             Work::Digest => digests::make_due(&engine).await,
             Work::Forget => retention::forget(&engine).await,
             Work::Payouts => payouts::look_at_due(&engine).await,
+            Work::Screen => payouts::screen_waiting(&engine).await,
             Work::Streams => stream::poll(&engine).await,
-            Work::Pulse => pulse::beat(&engine).await,
+            Work::Pulse => match pulse::compare_clocks(&engine).await {
+                Ok(()) => pulse::beat(&engine).await,
+                Err(fail) => Err(fail),
+            },
             Work::Prices => prices::observe(&engine).await,
             Work::KeyUses => key_uses::write(&engine).await,
         };

@@ -41,6 +41,24 @@ pub async fn beat(engine: &Engine) -> Result<(), Fail> {
     lags(engine).await
 }
 
+/// Compares this machine's clock with the one that all servers share.
+pub async fn compare_clocks(engine: &Engine) -> Result<(), Fail> {
+    let before = engine.clock.now_ms();
+    let Some(shared) = engine.db.clock_ms().await? else {
+        return Ok(());
+    };
+    let off_ms = (before - shared).max(shared - engine.clock.now_ms()).max(0);
+    let was_off = engine.readiness.clock_off_s();
+    engine.readiness.clock_is_off_by(off_ms);
+    if let (Some(seconds), None) = (engine.readiness.clock_off_s(), was_off) {
+        tracing::error!(
+            seconds,
+            "this machine's clock and the database's differ: this server is not ready and lets nothing fall due until both are set; check NTP"
+        );
+    }
+    Ok(())
+}
+
 /// What is due, what has expired and how old a signature is go by the clock.
 fn tell_jump(engine: &Engine) {
     let Some(jumped_ms) = engine.jumps.look(&*engine.clock) else {

@@ -31,7 +31,9 @@ CREATE TABLE installation (
     -- The name of the key that encrypts here: every server must have it.
     key_name TEXT COLLATE "C",
     -- The host of the dashboard that the passkeys here belong to.
-    passkey_host TEXT COLLATE "C"
+    passkey_host TEXT COLLATE "C",
+    -- When a copy of the database was last made, as far as Till was told.
+    backed_up_at BIGINT
 );
 ALTER TABLE installation ALTER COLUMN filler SET STORAGE EXTERNAL;
 INSERT INTO installation (id, pulse_at) VALUES (1, 0);

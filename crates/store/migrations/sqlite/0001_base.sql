@@ -25,7 +25,9 @@ CREATE TABLE installation (
     -- The name of the key that encrypts here: every server must have it.
     key_name TEXT,
     -- The host of the dashboard that the passkeys here belong to.
-    passkey_host TEXT
+    passkey_host TEXT,
+    -- When a copy of the database was last made, as far as Till was told.
+    backed_up_at INTEGER
 );
 INSERT INTO installation (id, pulse_at) VALUES (1, 0);
 

@@ -85,6 +85,19 @@ pub async fn set_key_name(tx: &mut Tx, name: &str) -> Result<(), StoreError> {
     touched(tx.run(sql, &vals![name]).await?, 1, "installation")
 }
 
+/// When a copy of the database was last made; nothing where Till was never told of one.
+pub async fn backed_up_at(q: &mut impl Queries) -> Result<Option<i64>, StoreError> {
+    let sql = "SELECT backed_up_at FROM installation WHERE id = 1";
+    let found: Option<(Option<i64>,)> = q.one(sql, &[]).await?;
+    Ok(found.and_then(|(at,)| at))
+}
+
+/// A copy of the database was made just now.
+pub async fn note_backup(tx: &mut Tx, now: i64) -> Result<(), StoreError> {
+    let sql = "UPDATE installation SET backed_up_at = $1 WHERE id = 1";
+    touched(tx.run(sql, &vals![now]).await?, 1, "installation")
+}
+
 /// The host that the passkeys here belong to; nothing where there is none, or no server has said.
 pub async fn passkey_host(q: &mut impl Queries) -> Result<Option<String>, StoreError> {
     let sql =

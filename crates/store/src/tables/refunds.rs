@@ -205,6 +205,16 @@ pub async fn is_sent_by(
     Ok(found.is_some())
 }
 
+/// Those whose addresses could not be held against the lists when they were claimed, in one order. Not scoped: whoever asks the
+/// lists asks for all.
+pub async fn unscreened(q: &mut impl Queries, at_most: i64) -> Result<Vec<RefundRow>, StoreError> {
+    let sql = format!(
+        "{} WHERE status = 'in_review' AND review_reason = 'screening_unavailable' ORDER BY account, mode, id LIMIT $1",
+        select::<RefundRow>()
+    );
+    q.all(&sql, &vals![at_most]).await
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct RefundFilter {
     pub invoice: Option<String>,

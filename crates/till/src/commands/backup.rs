@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use scoped_futures::ScopedFutureExt as _;
 use till_core::time;
 use till_engine::base::clock::Clock as _;
-use till_store::Db;
+use till_store::{Db, StoreError, Tx, installation};
 
 use crate::commands::copies::{self, DIGEST, beside, key_files, refuse_existing};
 use crate::config::Config;
@@ -19,30 +20,44 @@ use crate::system::SystemClock;
 #[derive(Debug, Args)]
 pub struct Backup {
     /// Where the copy goes; nothing may be there yet
-    #[arg(long, value_name = "FILE")]
-    to: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "made_elsewhere")]
+    to: Option<PathBuf>,
     /// --to is a folder, of whose copies the newest N stay
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     keep: Option<u16>,
+    /// Copy nothing: note that a copy was made just now by other means, such as pg_dump or a snapshot
+    #[arg(long, conflicts_with_all = ["to", "keep"])]
+    made_elsewhere: bool,
 }
 
 pub async fn backup(config: &Config, backup: &Backup) -> Result<(), Failure> {
+    let Some(given) = &backup.to else {
+        let db = database::open_existing(&config.database).await?;
+        let noted = note(&db).await;
+        db.close().await;
+        noted?;
+        return output::print("Noted: a copy was made just now.\n");
+    };
     if config.database.sqlite_path().is_none() {
         return copies::refuse_postgres(config);
     }
     let to = match backup.keep {
-        Some(_) => in_folder(&backup.to)?,
-        None if backup.to.is_dir() => {
+        Some(_) => in_folder(given)?,
+        None if given.is_dir() => {
             return Err(Failure::Usage(format!(
                 "{} is a folder: name a file in it, or say with --keep how many copies stay there",
-                backup.to.display()
+                given.display()
             )));
         }
-        None => backup.to.clone(),
+        None => given.clone(),
     };
     refuse_existing(&to)?;
     let db = database::open_existing(&config.database).await?;
     let copied = copy(config, &db, &to).await;
+    let noted = match copied {
+        Ok(_) => note(&db).await,
+        Err(_) => Ok(()),
+    };
     db.close().await;
     let key = match copied {
         Ok(key) => key,
@@ -54,7 +69,7 @@ pub async fn backup(config: &Config, backup: &Backup) -> Result<(), Failure> {
         }
     };
     let gone = match backup.keep {
-        Some(keep) => forget(&backup.to, keep.into())?,
+        Some(keep) => forget(given, keep.into())?,
         None => 0,
     };
     let secrets = match key {
@@ -68,6 +83,11 @@ pub async fn backup(config: &Config, backup: &Backup) -> Result<(), Failure> {
         0 => String::new(),
         gone => format!("{gone} older than the newest that stay are deleted.\n"),
     };
+    if let Err(failure) = noted {
+        output::remark(&[format!(
+            "the copy is made, but that could not be noted in the database: {failure}"
+        )]);
+    }
     output::print(&format!(
         "{} has everything that was committed a moment ago, was read again and is whole.\n{secrets}{gone}",
         to.display()
@@ -81,6 +101,15 @@ async fn copy(config: &Config, db: &Db, to: &Path) -> Result<Option<String>, Fai
     progress::during("reading the copy again", copies::check(to)).await?;
     copies::write_digest(to)?;
     Ok(key)
+}
+
+/// `till check` and the dashboard ask for a copy where none was noted for days.
+async fn note(db: &Db) -> Result<(), Failure> {
+    let now = SystemClock::start().now_ms();
+    let noted: Result<(), StoreError> = db
+        .write(move |tx: &mut Tx| installation::note_backup(tx, now).scope_boxed())
+        .await;
+    noted.map_err(Failure::from)
 }
 
 const NAME: (&str, &str) = ("till-", ".db");

@@ -81,6 +81,7 @@ pub async fn run(config: &Config) -> Result<(), Failure> {
     let mut found = CheckFindings::default();
     if let Some(db) = db {
         found.has_webhook = checklist::has_live_webhook(&db).await;
+        found.is_backed_up = checklist::is_backed_up(&db).await;
         db.close().await;
     }
     for (name, verdict) in screening_lists(config, &in_use).await {

@@ -2,11 +2,13 @@
 
 use till_core::asset::{Mode, Registry};
 use till_core::scope::Scope;
-use till_store::{Db, accounts};
+use till_engine::base::clock::Clock as _;
+use till_store::{Db, accounts, installation};
 
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::output;
+use crate::system::SystemClock;
 
 /// An item, and what is missing of it.
 type Item = (&'static str, Option<&'static str>);
@@ -21,6 +23,7 @@ pub struct CheckFindings {
     pub tls_failed: bool,
     pub mail_failed: bool,
     pub lists_failed: bool,
+    pub is_backed_up: bool,
 }
 
 const FAILED: &str = "it is set and fails, see above";
@@ -37,7 +40,7 @@ pub fn print(config: &Config, found: &CheckFindings) -> Result<(), Failure> {
     output::print(&text)
 }
 
-fn items(config: &Config, found: &CheckFindings) -> [Item; 7] {
+fn items(config: &Config, found: &CheckFindings) -> [Item; 8] {
     let missing = |is_there: bool, what: &'static str| (!is_there).then_some(what);
     let failed = |is_so: bool| is_so.then_some(FAILED);
     let live = live_networks(config);
@@ -91,6 +94,13 @@ fn items(config: &Config, found: &CheckFindings) -> [Item; 7] {
             .or(failed(found.lists_failed)),
         ),
         (
+            "backups",
+            missing(
+                found.is_backed_up,
+                "no copy was made in the last seven days: run till backup every night, or the books are lost with the disk",
+            ),
+        ),
+        (
             "metrics and alerts",
             missing(
                 config.metrics.listen.is_some(),
@@ -126,6 +136,15 @@ pub async fn has_live_webhook(db: &Db) -> bool {
     found.await.unwrap_or(false)
 }
 
+pub async fn is_backed_up(db: &Db) -> bool {
+    let found = async {
+        let mut reader = db.read().await?;
+        installation::backed_up_at(&mut reader).await
+    };
+    let copied_at = found.await.ok().flatten();
+    till_engine::team::home::is_backed_up(copied_at, SystemClock::start().now_ms())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,7 +161,7 @@ mod tests {
 
     #[test]
     fn each_item_is_ticked_off_by_what_it_names() {
-        assert_eq!(open("", &CheckFindings::default()).len(), 7);
+        assert_eq!(open("", &CheckFindings::default()).len(), 8);
         let all = "[server]\nlive_mode = true\npublic_url = \"https://pay.example\"\n\
             [networks.\"eip155:8453\"]\nrpc = [\"https://base.example\"]\n\
             [mail]\nsmtp_url = \"smtps://mail.example\"\nfrom = \"till@shop.example\"\n\
@@ -151,6 +170,7 @@ mod tests {
         let fine = CheckFindings {
             has_webhook: true,
             networks: vec!["eip155:8453".to_owned()],
+            is_backed_up: true,
             ..CheckFindings::default()
         };
         assert_eq!(open(all, &fine), Vec::<&str>::new());
@@ -167,8 +187,15 @@ mod tests {
             tls_failed: true,
             mail_failed: true,
             lists_failed: true,
+            is_backed_up: false,
         };
-        let failed = ["https", "a watched network", "mail", "screening lists"];
+        let failed = [
+            "https",
+            "a watched network",
+            "mail",
+            "screening lists",
+            "backups",
+        ];
         assert_eq!(open(all, &failing), failed, "what fails is not ticked off");
     }
 }

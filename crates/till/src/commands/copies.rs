@@ -22,7 +22,7 @@ pub const DIGEST: &str = ".sha256";
 pub fn refuse_postgres(config: &Config) -> Result<(), Failure> {
     let url = without_password(&config.database.url);
     output::print(&format!(
-        "To back up, while servers run:\n  pg_dump --format=custom --file=till.dump --dbname='{url}'\n\
+        "To back up, while servers run:\n  pg_dump --format=custom --file=till.dump --dbname='{url}'\n  till backup --made-elsewhere\n\
          To restore, into an empty database, with no server running:\n  \
          pg_restore --no-owner --exit-on-error --dbname='{url}' till.dump\n  till restore --pass-over\n\
          The last one sees to it that no address is handed out twice. The password is asked for, or read from PGPASSWORD or \

@@ -84,7 +84,7 @@ fn check_ticks_off_the_list_of_the_readme() {
         .lines()
         .filter_map(|line| line.strip_prefix("- [ ] "))
         .collect();
-    assert_eq!(items.len(), 7, "{items:?}");
+    assert_eq!(items.len(), 8, "{items:?}");
     let place = Place::new();
     let checked = place.till(&["check"]).ok().stdout;
     for item in &items {
@@ -97,6 +97,22 @@ fn check_ticks_off_the_list_of_the_readme() {
     let more = ["--set", "metrics.listen=127.0.0.1:0"];
     let checked = place.till(&[&["check"], &more[..]].concat()).ok().stdout;
     assert!(checked.contains("[x] metrics and alerts\n"), "{checked}");
+    // Copies count, whoever made them, once there is a database.
+    for made in [
+        &["backup", "--to", "copy.db"][..],
+        &["backup", "--made-elsewhere"],
+    ] {
+        let place = Place::new();
+        place.account(&[]);
+        let checked = place.till(&["check"]).ok().stdout;
+        assert!(
+            checked.contains("[ ] backups — no copy was made"),
+            "{checked}"
+        );
+        place.till(made).ok();
+        let checked = place.till(&["check"]).ok().stdout;
+        assert!(checked.contains("[x] backups\n"), "{checked}");
+    }
     // What is set and fails is not ticked off.
     let mail = [
         "--set",

@@ -401,6 +401,12 @@ export const en = {
       network_degraded: { title: (n: number) => count(n, '1 network stands still', '# networks stand still'), text: 'Payments there show late; nothing is lost.', action: 'Look' },
       key_exposed: { title: (n: number) => count(n, '1 secret key was seen in an address', '# secret keys were seen in addresses'), text: 'Logs may have kept what they saw. Replace at once.', action: 'Replace' },
     } as Record<string, { title: (n: number) => string; text: string; action: string }>,
+    missing: 'This server lacks',
+    lacks: {
+      screening_lists: { title: 'Screening lists', text: 'No sender is checked against a list, and every refund claim waits for a review. Set screening.lists.' },
+      mail: { title: 'Mail', text: 'Nobody is sent receipts, reminders, links or notices. Set mail.smtp_url and mail.from.' },
+      backups: { title: 'Backups', text: 'No copy was made in seven days. Without one the books are lost with the disk. Run till backup every night.' },
+    } as Record<string, { title: string; text: string }>,
     received: 'Received, last 30 days',
     perDay: (symbol: string) => `${symbol} received per day`,
     payments: (n: number) => count(n, '1 payment', '# payments'),

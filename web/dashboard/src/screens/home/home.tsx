@@ -41,6 +41,7 @@ export default function HomeScreen() {
         {(value) => (
           <>
             <Needs needs={value.needs_you} />
+            <Missing missing={value.missing} />
             {isNew(value) && <FirstSteps steps={value.setup} />}
             <Received volumes={value.volumes} now={value.now} />
             <div class="duo">
@@ -100,6 +101,28 @@ function Needs({ needs }: { needs: HomeNeed[] }) {
           })}
         </ul>
       )}
+    </Card>
+  )
+}
+
+/** What a server that takes real money should have, and what follows from not having it. */
+function Missing({ missing }: { missing: string[] }) {
+  if (missing.length === 0) return null
+  return (
+    <Card title={t.home.missing}>
+      <ul class="need flush">
+        {missing.map((what) => (
+          <li key={what}>
+            <div class="glyph warn">
+              <Icon name="alert" />
+            </div>
+            <p>
+              <b>{t.home.lacks[what]?.title ?? what}</b>
+              <span class="dim">{t.home.lacks[what]?.text}</span>
+            </p>
+          </li>
+        ))}
+      </ul>
     </Card>
   )
 }
