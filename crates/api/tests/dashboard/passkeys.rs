@@ -6,7 +6,8 @@ use till_store::Queries as _;
 
 use crate::authenticator::Authenticator;
 use crate::browser::{Browser, invite, member, owner};
-use crate::harness::{data, id};
+use crate::harness::{data, id, text};
+use crate::totp::code;
 
 const MINUTE_S: i64 = 60;
 
@@ -100,6 +101,23 @@ on_every_engine! {
         let begun = begun(&stranger).await;
         let body = answer(&begun, owner.authenticator.create_again(&begun["options"]));
         stranger.post("passkeys", body).await.refused(409, "passkey_already_registered", None);
+        let ceremony = owner.confirmed("passkeys/begin", Value::Null).await.ok(200);
+        let body = answer(&ceremony, owner.authenticator.create_again(&ceremony["options"]));
+        owner.post("passkeys", body).await.refused(409, "passkey_already_registered", None);
+    }
+
+    async fn what_was_begun_before_the_first_passkey_ends_with_it(world: World) {
+        let till = world.till().await;
+        let mut owner = owner(&till).await;
+        // Somebody who has the cookie begins, and waits.
+        let theirs = begun(&owner).await;
+        let seed = owner.act("totp/setup").await.ok(200);
+        owner.register_passkey().await;
+        let body = answer(&theirs, Authenticator::new().create(&theirs["options"]));
+        owner.post("passkeys", body).await.refused(401, "ceremony_expired", None);
+        let code = code(&world, &text(&seed["secret"]), 0);
+        owner.post("totp/confirm", json!({ "code": code })).await.refused(409, "totp_not_set_up", None);
+        assert_eq!(data(&owner.get("passkeys").await.ok(200)).len(), 1);
     }
 
     async fn one_ceremony_makes_one_passkey_under_concurrency(world: World) {
@@ -117,8 +135,9 @@ on_every_engine! {
     async fn a_user_has_at_most_twenty(world: World) {
         let till = world.till().await;
         let mut owner = owner(&till).await;
-        let spare = begun(&owner).await;
-        for _ in 0..20 {
+        owner.register_passkey().await;
+        let spare = owner.confirmed("passkeys/begin", Value::Null).await.ok(200);
+        for _ in 1..20 {
             owner.register_passkey().await;
         }
         owner.confirmed("passkeys/begin", Value::Null).await.refused(400, "parameter_invalid", None);

@@ -151,6 +151,12 @@ pub async fn take(
     Ok(ceremony.state)
 }
 
+/// Ends every registration that the user has begun.
+pub async fn end_registrations(tx: &mut Tx, engine: &Engine, user: &str) -> Result<(), Fail> {
+    let (kind, now) = (Kind::Register.as_str(), engine.clock.now_ms());
+    Ok(till_store::ceremonies::close_all_of(tx, user, kind, now).await?)
+}
+
 /// What was taken, or nothing where it could not be answered any more.
 pub fn if_there<T>(taken: Result<T, Fail>) -> Result<Option<T>, Fail> {
     match taken {

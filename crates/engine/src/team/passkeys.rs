@@ -109,11 +109,22 @@ pub async fn register(
     let state: PasskeyRegistration = ceremonies::kept(&state)?;
     let answer: RegisterPublicKeyCredential =
         serde_json::from_value(answer.clone()).map_err(|_| ceremonies::failed())?;
-    let passkey = ceremonies::webauthn(engine)?.finish_passkey_registration(&answer, &state);
-    let passkey = passkey.map_err(|_| ceremonies::failed())?;
     // Held, so that two registrations at once cannot both be the last that is allowed.
     till_store::users::find_for_update(tx, &asked.user).await?;
-    check_room(&till_store::passkeys::of_user(tx, &asked.user).await?)?;
+    let own = till_store::passkeys::of_user(tx, &asked.user).await?;
+    // The library refuses the user's own with an error that other faults have, too.
+    let is_own = |of: &PasskeyRow| of.credential_id == answer.raw_id.as_slice();
+    let passkey = ceremonies::webauthn(engine)?.finish_passkey_registration(&answer, &state);
+    let passkey = passkey.map_err(|_| match own.iter().any(is_own) {
+        true => Refusal::of(Code::PasskeyAlreadyRegistered),
+        false => ceremonies::failed(),
+    })?;
+    check_room(&own)?;
+    // From the first one on, what gives a way in takes a passkey's yes: what was begun without one ends.
+    if own.is_empty() {
+        ceremonies::end_registrations(tx, engine, &asked.user).await?;
+        till_store::users::withdraw_totp_offer(tx, &asked.user).await?;
+    }
     let row = PasskeyRow {
         id: engine.ids.make(IdKind::Passkey),
         user_id: asked.user.to_string(),

@@ -183,8 +183,8 @@ async fn periodic(engine: Arc<Engine>, mut stopping: Stopping, period: Duration,
             Work::Payouts => payouts::look_at_due(&engine).await,
             Work::Screen => payouts::screen_waiting(&engine).await,
             Work::Streams => stream::poll(&engine).await,
-            Work::Pulse => match pulse::compare_clocks(&engine).await {
-                Ok(()) => pulse::beat(&engine).await,
+            Work::Pulse => match pulse::beat(&engine).await {
+                Ok(()) => pulse::compare_clocks(&engine).await,
                 Err(fail) => Err(fail),
             },
             Work::Prices => prices::observe(&engine).await,

@@ -36,3 +36,10 @@ pub async fn take(
     let sql = format!("{} WHERE id = $1", select::<CeremonyRow>());
     tx.one(&sql, &vals![id]).await
 }
+
+/// Whatever of a kind a user was asked cannot be answered any more.
+pub async fn close_all_of(tx: &mut Tx, user: &str, kind: &str, now: i64) -> Result<(), StoreError> {
+    let sql =
+        "UPDATE ceremonies SET used_at = $3 WHERE user_id = $1 AND kind = $2 AND used_at IS NULL";
+    tx.run(sql, &vals![user, kind, now]).await.map(drop)
+}

@@ -110,6 +110,12 @@ pub async fn offer_totp(
     touched(tx.run(sql, &vals![id, seed, until]).await?, 1, "users")
 }
 
+/// Takes the offer of authenticator codes back.
+pub async fn withdraw_totp_offer(tx: &mut Tx, id: &str) -> Result<(), StoreError> {
+    let sql = "UPDATE users SET totp_offer = NULL, totp_offer_until = NULL WHERE id = $1";
+    touched(tx.run(sql, &vals![id]).await?, 1, "users")
+}
+
 /// Switches authenticator codes on; the step whose code did it is used.
 pub async fn enable_totp(
     tx: &mut Tx,

@@ -25,7 +25,7 @@ pub struct Backup {
     /// --to is a folder, of whose copies the newest N stay
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     keep: Option<u16>,
-    /// Copy nothing: note that a copy was made just now by other means, such as pg_dump or a snapshot
+    /// Only note that other tools made a copy just now
     #[arg(long, conflicts_with_all = ["to", "keep"])]
     made_elsewhere: bool,
 }
