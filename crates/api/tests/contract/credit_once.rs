@@ -3,6 +3,7 @@
 use futures::future::join_all;
 use serde_json::{Value, json};
 
+use crate::checkout::bind;
 use crate::credit::{asked, assert_conserved, credit, due, top_up};
 use crate::harness::{BASE, Till, id, text};
 use crate::periods::settle;
@@ -185,6 +186,31 @@ on_every_engine! {
         assert_eq!(look(&till, &made).await["status"], "active");
         assert_eq!(till.retrieve(&open).await["amount_overpaid"], tokens("4.000003", BASE), "it can be given back");
         assert_conserved(&till).await;
+    }
+
+    async fn a_wallet_that_was_told_more_before_may_still_send_that(world: World) {
+        let (till, customer) = begin(&world).await;
+        let plan = plan(&till, json!({})).await;
+        let wallet = "0x1111111111111111111111111111111111111111";
+        for (sends, status) in [("25.00", "overpaid"), ("21.00", "paid")] {
+            let made = subscribe(&till, &customer, &plan).await;
+            let open = till.retrieve(&text(&made["latest_invoice"])).await;
+            assert_eq!(bind(&till, &open, BASE, wallet).await.ok(200)["amount"], "25.00");
+            top_up(&till, &customer, "4.00", BASE).await;
+            settle(&till).await;
+            for _ in 0..2 {
+                assert_eq!(bind(&till, &open, BASE, wallet).await.ok(200)["amount"], "21.00");
+            }
+            till.simulate(&id(&open), json!({ "asset": BASE, "sender": wallet, "amount": sends })).await;
+            let payment = &till.payments_of(&id(&open)).await[0];
+            assert_eq!(payment["attributed_by"], "wallet_binding");
+            assert_eq!(till.retrieve(&id(&open)).await["status"], status);
+            assert_eq!(look(&till, &made).await["status"], "active");
+            act(&till, &made, "cancel", json!({})).await.ok(200);
+            assert_conserved(&till).await;
+            // So that the amounts are nobody's by then.
+            till.advance(121).await;
+        }
     }
 
     async fn refunds_and_renewals_at_once_take_no_unit_twice(world: World) {

@@ -7,8 +7,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use till_engine::lists::{Format, ListConfig, ListSource};
+use till_engine::refunds;
 use till_engine::workers::lists::refresh_due;
-use till_engine::workers::payouts::screen_waiting;
 
 use crate::claims::{PAYER, claim};
 use crate::harness::{Mood, Node, Setup, Till, World, id, text};
@@ -157,13 +157,25 @@ on_every_engine! {
             }
             shown
         };
+        // One at each turn.
+        let screen = async || {
+            for turn in 0..2 {
+                refunds::screen_waiting(till.engine(), turn).await.unwrap();
+            }
+        };
         let both = |status: &str, why: &str| (status.to_owned(), why.to_owned());
-        screen_waiting(till.engine()).await.unwrap();
+        screen().await;
         assert_eq!(shown().await, [both("in_review", "screening_unavailable"), both("in_review", "screening_unavailable")]);
         std::fs::write(folder.path().join("own.txt"), LISTED).unwrap();
         world.clock.advance_s(13 * 3_600);
         refresh(&till).await;
-        screen_waiting(till.engine()).await.unwrap();
+        // A server without the list clears nobody.
+        let other = world.till().await;
+        for turn in 0..2 {
+            refunds::screen_waiting(other.engine(), turn).await.unwrap();
+        }
+        assert_eq!(shown().await, [both("in_review", "screening_unavailable"), both("in_review", "screening_unavailable")]);
+        screen().await;
         assert_eq!(shown().await, [both("ready_to_send", ""), both("in_review", "sanctions")]);
         act(&till, &waiting[0], "mark_sent", json!({ "tx_hash": tx(1) })).await.ok(200);
         let mut reader = till.engine().db.read().await.unwrap();

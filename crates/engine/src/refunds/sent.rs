@@ -197,19 +197,15 @@ fn is_unscreened(row: &RefundRow) -> bool {
     row.review_reason == Some(ReviewReason::ScreeningUnavailable)
 }
 
-/// So many are looked at together, of so many at most.
-const SCREENED_AT_ONCE: usize = 16;
-const UNSCREENED_MAX: i64 = 512;
+/// So many accounts are looked at together.
+const SCREENED_AT_ONCE: i64 = 256;
 
-/// Addresses that could not be held against the lists when they were given are, once the lists can be asked. Others come
-/// first at each `turn`.
-pub async fn screen_waiting(engine: &Engine, turn: usize) -> Result<(), Fail> {
+/// Addresses that could not be held against the lists when they were given are, once the lists can be asked: one of each
+/// account, another one at each `turn`.
+pub async fn screen_waiting(engine: &Engine, turn: i64) -> Result<(), Fail> {
     let mut reader = engine.db.read().await?;
-    let mut waiting = till_store::refunds::unscreened(&mut reader, UNSCREENED_MAX).await?;
+    let waiting = till_store::refunds::unscreened(&mut reader, turn, SCREENED_AT_ONCE).await?;
     drop(reader);
-    let turns = waiting.len().div_ceil(SCREENED_AT_ONCE).max(1);
-    waiting.drain(..(turn % turns) * SCREENED_AT_ONCE);
-    waiting.truncate(SCREENED_AT_ONCE);
     for row in &waiting {
         match screen_again(engine, &row.scope, row).await {
             Ok(()) | Err(Fail::Refused(_)) => {}
@@ -238,8 +234,12 @@ async fn screen_locked(
     };
     let screening = screening::screen(context, screened, answers);
     let found = screening.result();
-    if waits && found == Finding::Unavailable {
-        return Ok(found);
+    // A server that has fewer lists clears nobody whom another could not.
+    let is_asked = |list: &str| screening.lists.iter().any(|it| it.list == list);
+    let mut before = row.screening.iter().flat_map(|it| &it.lists);
+    let all_asked = before.all(|it| is_asked(&it.list));
+    if waits && (found == Finding::Unavailable || (found == Finding::Clear && !all_asked)) {
+        return Ok(Finding::Unavailable);
     }
     let kept = screening::kept(context, &row.id, screened, &screening);
     tx.write(&till_store::screenings::rows([&kept])).await?;

@@ -12,12 +12,12 @@ const AT_ONCE: i64 = 16;
 /// What a server that died had taken is looked at by another after this.
 const TAKEN_MS: i64 = 5 * MINUTE_MS;
 
-pub const SCREEN_EVERY_MS: u64 = 60_000;
+pub const SCREEN_EVERY_MS: u64 = 20_000;
 
 /// Asks the lists about addresses that they could not be asked about before.
 pub async fn screen_waiting(engine: &Engine) -> Result<(), Fail> {
     let turn = engine.clock.now_ms().unsigned_abs() / SCREEN_EVERY_MS;
-    refunds::screen_waiting(engine, usize::try_from(turn).unwrap_or(0)).await
+    refunds::screen_waiting(engine, i64::try_from(turn).unwrap_or(0)).await
 }
 
 /// Asks the chain about every payout that is due.

@@ -553,12 +553,12 @@ impl Merchant {
         }
     }
 
-    /// A wallet is told what to send: whatever else it was told for the same invoice has ended.
+    /// A wallet is told what to send: whatever less it was told for the same invoice, or to send elsewhere, has ended.
     pub fn tell_wallet(&mut self, told: Binding) {
         let of = |it: &Binding| (it.invoice.clone(), it.asset.clone(), it.sender.clone());
-        let says = |it: &Binding| (it.units, it.destination.clone());
         for before in &mut self.bindings {
-            if of(before) == of(&told) && says(before) != says(&told) {
+            let is_enough = before.units >= told.units && before.destination == told.destination;
+            if of(before) == of(&told) && !is_enough {
                 before.replaced_at = before.replaced_at.or(Some(told.created_at));
             }
         }

@@ -36,10 +36,11 @@ pub async fn insert(tx: &mut Tx, binding: &BindingRow) -> Result<(), StoreError>
     tx.write(&Write::records([binding])).await.map(drop)
 }
 
-/// Ends what the wallet was told before for the same invoice, where this binding says something else.
+/// Ends what the wallet was told before for the same invoice, where this binding says more, or sends it elsewhere. Whoever sends
+/// what was told before the invoice asked for less has paid it.
 pub async fn replace(tx: &mut Tx, by: &BindingRow) -> Result<(), StoreError> {
     let sql = "UPDATE wallet_bindings SET replaced_at = $7, open = 0, closed_at = COALESCE(closed_at, $7) WHERE account = $1 AND mode = $2 AND invoice = $3 \
-         AND asset = $4 AND sender = $5 AND turn < $6 AND replaced_at IS NULL AND NOT (units = $8 AND destination = $9)";
+         AND asset = $4 AND sender = $5 AND turn < $6 AND replaced_at IS NULL AND NOT (destination = $9 AND (LENGTH(units), units) >= (LENGTH($8), $8))";
     let args = vals![
         &*by.scope.account,
         by.scope.mode.as_str(),

@@ -205,14 +205,20 @@ pub async fn is_sent_by(
     Ok(found.is_some())
 }
 
-/// Those whose addresses could not be held against the lists when they were claimed, in one order. Not scoped: whoever asks the
-/// lists asks for all.
-pub async fn unscreened(q: &mut impl Queries, at_most: i64) -> Result<Vec<RefundRow>, StoreError> {
+/// Those whose addresses could not be held against the lists when they were claimed: one of each account and mode, another one at
+/// each `turn`. Not scoped: whoever asks the lists asks for all.
+pub async fn unscreened(
+    q: &mut impl Queries,
+    turn: i64,
+    at_most: i64,
+) -> Result<Vec<RefundRow>, StoreError> {
     let sql = format!(
-        "{} WHERE status = 'in_review' AND review_reason = 'screening_unavailable' ORDER BY account, mode, id LIMIT $1",
+        "{} WHERE (account, mode, id) IN (SELECT account, mode, id FROM (SELECT account, mode, id, \
+         (ROW_NUMBER() OVER (PARTITION BY account, mode ORDER BY id) + $1) % COUNT(*) OVER (PARTITION BY account, mode) AS place \
+         FROM refunds WHERE status = 'in_review' AND review_reason = 'screening_unavailable') AS waiting WHERE place = 0) LIMIT $2",
         select::<RefundRow>()
     );
-    q.all(&sql, &vals![at_most]).await
+    q.all(&sql, &vals![turn, at_most]).await
 }
 
 #[derive(Clone, Debug, Default)]

@@ -94,8 +94,8 @@ export function often(invoice: Invoice, now: number): { alone: number | null; be
   if (!isPayable(invoice)) return { alone: SLOW_MS, beside: isHeld(invoice, now) ? MINUTE_MS : null }
   // Nor is a second payment when it is first seen, and its payer must not be asked to send it again.
   if (invoice.status === 'partially_paid') return { alone: SOON_MS, beside: 2 * SOON_MS }
-  // A merchant who tries things out moves the clock, and no event says so.
-  return { alone: Date.parse(invoice.expires_at) < now ? SLOW_MS : SOON_MS, beside: invoice.livemode ? null : MINUTE_MS }
+  // Credit lowers a renewal, and a merchant who tries things out moves the clock: no event says so.
+  return { alone: Date.parse(invoice.expires_at) < now ? SLOW_MS : SOON_MS, beside: MINUTE_MS }
 }
 
 /** Whether money that comes late would still be found here, which changes no status and is not announced. */
