@@ -120,6 +120,21 @@ on_every_engine! {
         assert_eq!(data(&owner.get("passkeys").await.ok(200)).len(), 1);
     }
 
+    async fn what_was_begun_with_a_passkey_ends_when_it_is_removed(world: World) {
+        let till = world.till().await;
+        let mut owner = owner(&till).await;
+        let stolen = id(&owner.register_passkey().await);
+        owner.register_passkey().await;
+        let theirs = owner.confirmed("passkeys/begin", Value::Null).await.ok(200);
+        let seed = owner.confirmed("totp/setup", Value::Null).await.ok(200);
+        owner.confirmed(&format!("passkeys/{stolen}/remove"), Value::Null).await.ok(200);
+        let body = answer(&theirs, Authenticator::new().create(&theirs["options"]));
+        owner.post("passkeys", body).await.refused(401, "ceremony_expired", None);
+        let code = code(&world, &text(&seed["secret"]), 0);
+        owner.post("totp/confirm", json!({ "code": code })).await.refused(409, "totp_not_set_up", None);
+        assert_eq!(data(&owner.get("passkeys").await.ok(200)).len(), 1);
+    }
+
     async fn one_ceremony_makes_one_passkey_under_concurrency(world: World) {
         let till = world.till().await;
         let owner = owner(&till).await;

@@ -122,8 +122,7 @@ pub async fn register(
     check_room(&own)?;
     // From the first one on, what gives a way in takes a passkey's yes: what was begun without one ends.
     if own.is_empty() {
-        ceremonies::end_registrations(tx, engine, &asked.user).await?;
-        till_store::users::withdraw_totp_offer(tx, &asked.user).await?;
+        end_what_was_begun(tx, engine, &asked.user).await?;
     }
     let row = PasskeyRow {
         id: engine.ids.make(IdKind::Passkey),
@@ -202,9 +201,17 @@ pub async fn remove(tx: &mut Tx, context: &TeamContext<'_>, id: &str) -> Result<
     // Before it is gone: what confirms the removal may be this very passkey.
     context.spend_confirmation(tx).await?;
     till_store::passkeys::remove(tx, id).await?;
+    // It may have been a thief's, who has said yes with it.
+    end_what_was_begun(tx, engine, &asked.user).await?;
     record(tx, context, Action::PasskeyRemoved, id, &passkey.name).await?;
     notices::tell(tx, engine, To::User(&asked.user), "passkey.removed", id).await?;
     Ok(view(&passkey))
+}
+
+/// Whatever way in the user has begun to make cannot be finished.
+async fn end_what_was_begun(tx: &mut Tx, engine: &Engine, user: &str) -> Result<(), Fail> {
+    ceremonies::end_registrations(tx, engine, user).await?;
+    Ok(till_store::users::withdraw_totp_offer(tx, user).await?)
 }
 
 async fn record(

@@ -32,7 +32,7 @@ test('a passkey is renamed, codes are set up, another browser is signed out', { 
   const dialog = page.locator('dialog.modal').first()
   await dialog.getByLabel('Name').fill('Work laptop')
   await dialog.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Work laptop').waitFor()
+  await page.getByText('Work laptop', { exact: true }).waitFor()
 
   await page.getByLabel('Name (optional)').fill('Ada')
   await page.getByRole('button', { name: 'Save' }).click()
