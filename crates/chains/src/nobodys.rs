@@ -16,16 +16,20 @@ const OF_SOLANA: [&str; 2] = [
     "11111111111111111111111111111111",
 ];
 
-/// Where people send what shall be lost (`0x…dEaD`, all `f`, all `e`), what begins with so many zeros that no key can have
-/// been found for it, as a chain's built-in contracts do, and the shared contracts that this program itself asks.
+/// Where people send what shall be lost (nothing but `dead` and zeros, all `f`, all `e`), what has so many zeros in a row that no
+/// key can have been found for it, as a chain's built-in contracts do, and the shared contracts that this program itself asks.
 pub fn is_nobodys(family: Family, address: &str) -> bool {
     let is_shared = |bytes: &[u8; 20]| {
         family == Family::Evm && (*bytes == MULTICALL3 || registers::is_oracle(bytes))
     };
     let is_burnt = |bytes: [u8; 20]| {
-        let is_built_in = bytes.iter().take(ZEROS).all(|byte| *byte == 0);
+        let is_built_in = bytes.windows(ZEROS).any(|some| some == [0; ZEROS]);
+        let is_dead = hex::encode(bytes)
+            .replace("dead", "")
+            .bytes()
+            .all(|digit| digit == b'0');
         let is_named = bytes == [0xee; 20] || bytes == [0xff; 20] || bytes == BURNT;
-        is_built_in || is_named || is_shared(&bytes)
+        is_built_in || is_dead || is_named || is_shared(&bytes)
     };
     let is_solanas = family == Family::Solana && OF_SOLANA.contains(&address);
     is_solanas || raw(family, address).is_some_and(is_burnt)

@@ -147,6 +147,7 @@ on_every_engine! {
         let folder = TempDir::new().unwrap();
         let till = world.till_with(own(&folder.path().join("own.txt"))).await;
         refresh(&till).await;
+        assert!(till.engine().lists.as_ref().unwrap().has_stale(till.engine().clock.now_ms()));
         let waiting = [claimed(&till, PAYER).await, claimed(&till, LISTED).await];
         let shown = async || {
             let paths = waiting.each_ref().map(|one| format!("/v1/refunds/{}", id(one)));
@@ -169,6 +170,9 @@ on_every_engine! {
         std::fs::write(folder.path().join("own.txt"), LISTED).unwrap();
         world.clock.advance_s(13 * 3_600);
         refresh(&till).await;
+        let lists = till.engine().lists.as_ref().unwrap();
+        assert!(!lists.has_stale(till.engine().clock.now_ms()));
+        assert!(lists.has_stale(till.engine().clock.now_ms() + 48 * 3_600_000 + 1));
         // A server without the list clears nobody.
         let other = world.till().await;
         for turn in 0..2 {

@@ -421,7 +421,8 @@ on_every_engine! {
             ask("eip155", wrong).await.refused(400, "address_invalid", "address");
         }
         for lost in ["0x0000000000000000000000000000000000000000", "0x000000000000000000000000000000000000dEaD",
-            "0x0000000000000000000000000000000000000009", "0xcA11bde05977b3631167028862bE2a173976CA11", "0x3A91A31cB3dC49b4db9Ce721F50a9D076c8D739B"] {
+            "0x0000000000000000000000000000000000000009", "0x4200000000000000000000000000000000000006",
+            "0xdeaddeaddeaddeaddeaddeaddeaddeaddeaddead", "0xdead0000000000000000000000000000dead0000", "0xcA11bde05977b3631167028862bE2a173976CA11", "0x3A91A31cB3dC49b4db9Ce721F50a9D076c8D739B"] {
             ask("eip155", lost).await.refused(400, "destination_invalid", "address");
         }
         let invoice = till.invoice().await;

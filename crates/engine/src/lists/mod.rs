@@ -38,6 +38,16 @@ impl Lists {
         !self.config.lists.is_empty()
     }
 
+    /// Whether one of them was never read, or so long ago that it clears nobody.
+    pub fn has_stale(&self, now: i64) -> bool {
+        let loaded = self.loaded();
+        let is_stale = |list: &ListConfig| {
+            let read_at = loaded.list(list).map(|read| read.fetched_at);
+            read_at.is_none_or(|at| now.saturating_sub(at) > self.config.max_age_ms)
+        };
+        self.config.lists.iter().any(is_stale)
+    }
+
     pub fn loaded(&self) -> Arc<LoadedLists> {
         Arc::clone(&self.loaded.read().unwrap_or_else(PoisonError::into_inner))
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use till_chains::{example_destination, example_destination_of};
-use till_core::asset::{Family, Registry};
+use till_core::asset::{Family, Mode, Registry};
 use till_core::id::{self, IdKind};
 use till_core::money::{self, Units};
 use till_core::scope::Scope;
@@ -52,10 +52,7 @@ pub async fn show(
         needs_you: needs(&mut reader, scope, &networks, real_now).await?,
         volumes: volumes(&mut reader, scope, first_day.saturating_mul(DAY_MS)).await?,
         setup: setup(engine, &mut reader, signed, scope, merchant.as_ref()).await?,
-        missing: match scope.mode.is_live() {
-            true => missing(engine, &mut reader, real_now).await?,
-            false => Vec::new(),
-        },
+        missing: missing(engine, &mut reader, scope.mode, real_now).await?,
         networks,
     })
 }
@@ -99,19 +96,29 @@ async fn needs(
     Ok(some.map(view).collect())
 }
 
+/// What the server lacks, and what one lacks that takes real money.
 async fn missing(
     engine: &Engine,
     q: &mut impl Queries,
+    mode: Mode,
     now: i64,
 ) -> Result<Vec<&'static str>, Fail> {
-    let has_lists = engine.lists.as_ref().is_some_and(Lists::has_some);
+    let lists = engine.lists.as_ref();
     let copied_at = till_store::installation::backed_up_at(q).await?;
+    let lacks = |is_missing: bool| mode.is_live() && is_missing;
     let all = [
-        ("screening_lists", has_lists),
-        ("mail", engine.mailer.is_some()),
-        ("backups", is_backed_up(copied_at, now)),
+        (
+            "stale_lists",
+            lists.is_some_and(|lists| lists.has_stale(now)),
+        ),
+        (
+            "screening_lists",
+            lacks(!lists.is_some_and(Lists::has_some)),
+        ),
+        ("mail", lacks(engine.mailer.is_none())),
+        ("backups", lacks(!is_backed_up(copied_at, now))),
     ];
-    let missing = all.into_iter().filter(|(_, is_there)| !is_there);
+    let missing = all.into_iter().filter(|(_, is_missing)| *is_missing);
     Ok(missing.map(|(what, _)| what).collect())
 }
 

@@ -20,9 +20,9 @@ pub struct HomeView {
     pub volumes: Vec<VolumeView>,
     pub networks: Vec<NetworkHealthView>,
     pub setup: Vec<SetupStepView>,
-    /// What a server that takes real money lacks, in live mode: `screening_lists`, so every refund claim goes to review;
-    /// `mail`, so nobody is sent receipts, reminders or notices; `backups`, so the books are lost with the disk (no copy was made
-    /// in the last seven days).
+    /// What the server lacks. `stale_lists`: a screening list could not be read for too long, so refund claims go to review. In live
+    /// mode also `screening_lists`: there is none, so every refund claim goes to review; `mail`: nobody is sent receipts, reminders or
+    /// notices; `backups`: no copy was made in seven days, so the books are lost with the disk.
     pub missing: Vec<&'static str>,
 }
 

@@ -403,6 +403,7 @@ export const en = {
     } as Record<string, { title: (n: number) => string; text: string; action: string }>,
     missing: 'This server lacks',
     lacks: {
+      stale_lists: { title: 'A list that can be read', text: 'A screening list is too old to clear anybody, so refund claims wait. They go on by themselves once it is read. till check says which one it is and why.' },
       screening_lists: { title: 'Screening lists', text: 'No sender is checked against a list, and every refund claim waits for a review. Set screening.lists.' },
       mail: { title: 'Mail', text: 'Nobody is sent receipts, reminders, links or notices. Set mail.smtp_url and mail.from.' },
       backups: { title: 'Backups', text: 'No copy was made in seven days. Without one the books are lost with the disk. Run till backup every night.' },
@@ -515,7 +516,7 @@ export const en = {
     held: {
       sanctions: ['A sanctions list names the address, or who paid.', 'Paying may be against the law. Ask whoever advises you, or cancel the refund.'],
       blacklist: ['The issuer of this currency has blocked the address, or who paid.', 'What is sent there cannot be moved again. Ask the payer, or cancel the refund.'],
-      screening_unavailable: ['A list could not be asked about the address.', 'Cancel the refund and make a new one once the list answers. Whoever runs this server can see which list it is.'],
+      screening_unavailable: ['A list could not be asked about the address.', 'It is asked again by itself, and the refund goes on once it answers. Whoever runs this server can see which list it is.'],
       payment_reversed: ['The payment that it comes from was taken back by its network.', 'There may be nothing to give back. Look at the invoice.'],
       price_uncovered: ['The price was paid when this was made, and is not any more.', 'Look at the invoice before you give anything back.'],
       finality_violation: ['The network took back what it had called final.', 'Wait until whoever runs this server has looked at it.'],

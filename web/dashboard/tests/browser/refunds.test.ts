@@ -203,7 +203,7 @@ test('a list that is too old to say anything holds the refund: why, and what to 
   })
   await page.goto(`${server.origin}/dashboard/test/refunds/${refund.id}`)
   await page.getByText('A list could not be asked about the address.').waitFor()
-  await page.getByText('make a new one once the list answers').waitFor()
+  await page.getByText('the refund goes on once it answers').waitFor()
   expect(await page.getByRole('button', { name: 'Copy address' }).count()).toBe(0)
   await look(page, 'refund-stale-list')
   await owner.close()
