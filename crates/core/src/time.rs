@@ -16,6 +16,14 @@ pub trait Clock: Send + Sync {
 
     /// For measuring how long something took; has no zero.
     fn monotonic_us(&self) -> u64;
+
+    /// What the machine's own clock shows, whatever `now_ms` goes by.
+    fn machine_ms(&self) -> i64 {
+        self.now_ms()
+    }
+
+    /// Told what the clock that all servers share showed when `monotonic_us` was this. Who can, goes by it from now on.
+    fn follow(&self, _shared_ms: i64, _at_us: u64) {}
 }
 
 /// RFC 3339 in UTC with `Z`, at most millisecond precision.

@@ -22,6 +22,7 @@ use till_engine::base::vault::Vault;
 use till_engine::lists::{Format, ListConfig, ListSource, Lists, ListsConfig};
 use till_engine::outbound::{Sender, SenderConfig, SenderError};
 use till_engine::smtp::Mailer;
+use till_engine::workers::pulse;
 use till_engine::{DashboardConfig, Engine, EngineConfig, EngineLimits, Retention, Signup};
 use till_store::Db;
 
@@ -107,6 +108,8 @@ async fn whole_engine(
         false => keys(config, &db).await?,
     };
     let engine = build(db, clock, settings, &keys, prices)?;
+    // Before anything falls due or is dated by a machine's clock that is wrong.
+    pulse::compare_clocks(&engine).await?;
     if !needs_none {
         check_keys(&engine).await?;
         agree_on_key(&engine, &config.key_files(), made).await?;
@@ -161,7 +164,9 @@ pub async fn engine_without_secrets(config: &Config) -> Result<Engine, Failure> 
     let prices = prices(config)?;
     let db = database::open_existing(&config.database).await?;
     let clock = Arc::new(SystemClock::start());
-    build(db, clock, settings, &[random_key()], prices)
+    let engine = build(db, clock, settings, &[random_key()], prices)?;
+    pulse::compare_clocks(&engine).await?;
+    Ok(engine)
 }
 
 fn build(

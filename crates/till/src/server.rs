@@ -149,8 +149,6 @@ pub async fn run(
             till_api::serve_operator(operator, &docs_url, listener, ends).await;
         });
     }
-    // Before anything can fall due by it.
-    workers::pulse::compare_clocks(&engine).await?;
     if workers {
         tasks.extend(workers::start(&engine, Arc::clone(&sender), &stopping));
     } else {

@@ -2,11 +2,13 @@
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use till_engine::base::clock::{Clock, Entropy};
+use till_engine::base::clock::{Clock, Entropy, Followed};
 
-#[derive(Clone, Copy, Debug)]
+/// The machine's clock, until it is told of one that all servers share.
+#[derive(Debug)]
 pub struct SystemClock {
     started: Instant,
+    shared: Followed,
 }
 
 impl SystemClock {
@@ -17,16 +19,22 @@ impl SystemClock {
     pub fn start() -> SystemClock {
         SystemClock {
             started: Instant::now(),
+            shared: Followed::default(),
         }
     }
 }
 
 impl Clock for SystemClock {
+    fn now_ms(&self) -> i64 {
+        let shared = self.shared.now_ms(self.monotonic_us());
+        shared.unwrap_or_else(|| self.machine_ms())
+    }
+
     #[expect(
         clippy::disallowed_methods,
         reason = "here is where the context's time comes from"
     )]
-    fn now_ms(&self) -> i64 {
+    fn machine_ms(&self) -> i64 {
         // A clock set before 1970 reads as 1970: nothing was invoiced then.
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
         since.map_or(0, |since| {
@@ -36,6 +44,10 @@ impl Clock for SystemClock {
 
     fn monotonic_us(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+
+    fn follow(&self, shared_ms: i64, at_us: u64) {
+        self.shared.tell(shared_ms, at_us, self.machine_ms());
     }
 }
 
@@ -65,6 +77,15 @@ mod tests {
         assert!((year_2020_ms..2 * year_2020_ms).contains(&clock.now_ms()));
         let before = clock.monotonic_us();
         assert!(clock.monotonic_us() >= before);
+    }
+
+    #[test]
+    fn the_clock_goes_by_the_shared_one_once_it_is_told() {
+        let clock = SystemClock::start();
+        clock.follow(1_577_836_800_000, clock.monotonic_us());
+        let since_ms = clock.now_ms() - 1_577_836_800_000;
+        assert!((0..60_000).contains(&since_ms), "{since_ms}");
+        assert!(clock.machine_ms() > clock.now_ms());
     }
 
     #[test]

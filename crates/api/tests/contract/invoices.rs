@@ -1,6 +1,7 @@
 //! Creating, retrieving and cancelling invoices.
 
 use serde_json::{Value, json};
+use till_engine::workers::{pulse, timers};
 
 use crate::harness::{BASE, BTC, EURC, LIVE_USDC, NILE, SEPOLIA, id, text};
 
@@ -243,5 +244,20 @@ on_every_engine! {
         till.advance(3_601).await;
         let reply = till.post(&format!("/v1/invoices/{expired}/cancel"), json!({})).await;
         reply.refused(409, "invoice_not_cancellable", None);
+    }
+
+    async fn a_machine_s_clock_that_jumps_expires_no_invoice(world: World) {
+        world.clock.let_follow();
+        let till = world.till().await;
+        pulse::compare_clocks(till.engine()).await.unwrap();
+        let invoice = id(&till.invoice().await);
+        // Until the next look at PostgreSQL's clock nothing says that the machine's is wrong. SQLite has no other.
+        world.clock.advance_s(3_601);
+        timers::run_due(till.engine()).await.unwrap();
+        let status = match world.is_postgres() {
+            true => "awaiting_payment",
+            false => "expired",
+        };
+        assert_eq!(till.retrieve(&invoice).await["status"], status);
     }
 }

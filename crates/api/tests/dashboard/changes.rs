@@ -282,6 +282,33 @@ on_every_engine! {
         till.get("/readyz").await.ok(200);
     }
 
+    async fn a_machine_s_clock_that_jumps_ends_no_delay_and_dates_nothing(world: World) {
+        world.clock.let_follow();
+        let till = world.till_with(Setup { workers: false, ..Setup::default() }).await;
+        let engine = till.engine();
+        pulse::compare_clocks(engine).await.unwrap();
+        let owner = owner(&till).await.in_mode("test");
+        let change = owner.post("changes", later(destination(FIRST), 600)).await.ok(201);
+        // Before the next look at PostgreSQL's clock, and after it. SQLite has no other.
+        world.clock.advance_s(700);
+        if engine.db.clock_ms().await.unwrap().is_none() {
+            assert_eq!(paid_to(&owner).await, FIRST);
+            return;
+        }
+        for _ in 0..2 {
+            assert_ne!(paid_to(&owner).await, FIRST);
+            let now = owner.get(&format!("changes/{}", id(&change))).await.ok(200);
+            assert_eq!(now["status"], "pending");
+            pulse::compare_clocks(engine).await.unwrap();
+        }
+        till.get("/readyz").await.refused(503, "service_unavailable", None);
+        let url = json!({ "kind": "webhook_url", "webhook_url": "https://example.com/later" });
+        let second = owner.post("changes", later(url, 600)).await.ok(201);
+        let ends = till_core::time::parse(second["effective_at"].as_str().unwrap()).unwrap();
+        let shared = engine.db.clock_ms().await.unwrap().unwrap();
+        assert!((shared..=shared + 600_000).contains(&ends), "{second}");
+    }
+
     async fn whoever_loses_the_right_loses_the_change(world: World) {
         let till = world.till().await;
         let owner = owner(&till).await.in_mode("test");

@@ -1,5 +1,6 @@
 //! Time and randomness, as things that are handed in.
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use till_core::id::{IdKind, Sequence, make};
@@ -19,13 +20,58 @@ const JUMP_MS: i64 = 2_000;
 impl Jumps {
     /// How far the clock was set since the last look, in milliseconds, forward or back; nothing where it was not.
     pub fn look(&self, clock: &dyn Clock) -> Option<i64> {
-        let forward_ms = i64::try_from(clock.monotonic_us() / 1_000).unwrap_or(i64::MAX);
-        let ahead = clock.now_ms().saturating_sub(forward_ms);
+        let ahead = clock
+            .machine_ms()
+            .saturating_sub(whole_ms(clock.monotonic_us()));
         let mut before = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let jumped = before.map(|before| ahead.saturating_sub(before));
         *before = Some(ahead);
         jumped.filter(|jumped| jumped.saturating_abs() >= JUMP_MS)
     }
+}
+
+/// Clocks further apart than this are not both right.
+pub const APART_MAX_MS: i64 = 60_000;
+
+/// The time of a clock that all servers share, kept between two looks at it by one that only goes forward: setting the machine's
+/// clock changes nothing.
+#[derive(Debug)]
+pub struct Followed {
+    /// How far the shared clock is ahead of the one that only goes forward.
+    ahead_ms: AtomicI64,
+}
+
+const FOLLOWS_NONE: i64 = i64::MIN;
+
+impl Default for Followed {
+    fn default() -> Followed {
+        Followed {
+            ahead_ms: AtomicI64::new(FOLLOWS_NONE),
+        }
+    }
+}
+
+impl Followed {
+    /// The shared time; none before it was first told.
+    pub fn now_ms(&self, monotonic_us: u64) -> Option<i64> {
+        let ahead_ms = self.ahead_ms.load(Ordering::Relaxed);
+        (ahead_ms != FOLLOWS_NONE).then(|| ahead_ms.saturating_add(whole_ms(monotonic_us)))
+    }
+
+    /// Goes by what the shared clock showed. Where that is neither what was expected nor what the machine shows, it was the
+    /// shared clock that was set: the time goes on as before until two of the three agree.
+    pub fn tell(&self, shared_ms: i64, at_us: u64, machine_ms: i64) {
+        let is_near = |other: i64| other.saturating_sub(shared_ms).saturating_abs() <= APART_MAX_MS;
+        let expected = self.now_ms(at_us);
+        if expected.is_none_or(is_near) || is_near(machine_ms) {
+            let ahead_ms = shared_ms.saturating_sub(whole_ms(at_us));
+            self.ahead_ms.store(ahead_ms, Ordering::Relaxed);
+        }
+    }
+}
+
+fn whole_ms(us: u64) -> i64 {
+    i64::try_from(us / 1_000).unwrap_or(i64::MAX)
 }
 
 /// Makes ids that rise strictly within this process.
@@ -83,6 +129,33 @@ mod tests {
         fn monotonic_us(&self) -> u64 {
             self.monotonic_us.load(Ordering::Relaxed)
         }
+    }
+
+    #[test]
+    fn the_shared_time_goes_on_whatever_the_machine_s_clock_is_set_to() {
+        let (shared, hours_ms) = (Followed::default(), 3 * 3_600_000);
+        assert_eq!(shared.now_ms(5_000_000), None);
+        // The machine's is wrong from the start: what all share counts.
+        shared.tell(1_700_000_000_000, 5_000_000, 1_700_000_000_000 + hours_ms);
+        assert_eq!(shared.now_ms(6_000_000), Some(1_700_000_001_000));
+        // It drifts, and is followed, whatever the machine's shows.
+        shared.tell(1_700_000_001_250, 6_000_000, 0);
+        assert_eq!(shared.now_ms(6_000_000), Some(1_700_000_001_250));
+    }
+
+    #[test]
+    fn a_shared_clock_that_is_set_is_followed_once_the_machine_s_agrees() {
+        let (shared, hours_ms) = (Followed::default(), 3 * 3_600_000);
+        shared.tell(1_700_000_000_000, 0, 1_700_000_000_000);
+        shared.tell(1_700_000_005_000 + hours_ms, 5_000_000, 1_700_000_005_000);
+        assert_eq!(shared.now_ms(5_000_000), Some(1_700_000_005_000));
+        // A machine that slept: what only goes forward stood still.
+        shared.tell(
+            1_700_000_006_000 + hours_ms,
+            6_000_000,
+            1_700_000_006_000 + hours_ms,
+        );
+        assert_eq!(shared.now_ms(6_000_000), Some(1_700_000_006_000 + hours_ms));
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use till_store::installation::Amount;
 
+use crate::base::clock::APART_MAX_MS;
+
 #[derive(Debug, Default)]
 pub struct Readiness {
     cannot_write: AtomicBool,
@@ -14,9 +16,6 @@ pub struct Readiness {
     /// By how much this machine's clock and the database's differ.
     clock_off_ms: AtomicI64,
 }
-
-/// A server whose clock is further off than this lets nothing fall due.
-const CLOCK_OFF_MAX_MS: i64 = 60_000;
 
 impl Readiness {
     /// Whether what was asked to be written last, was.
@@ -55,10 +54,11 @@ impl Readiness {
         self.clock_off_ms.store(ms, Ordering::Relaxed);
     }
 
-    /// By how many seconds the clock is wrong, where that is too much: what has an end would end too early for all servers.
+    /// By how many seconds the machine's clock and the database's differ, where that is too much. Nobody can tell which one is
+    /// wrong, so nothing falls due here until they agree.
     pub fn clock_off_s(&self) -> Option<i64> {
         let off_ms = self.clock_off_ms.load(Ordering::Relaxed);
-        (off_ms > CLOCK_OFF_MAX_MS).then_some(off_ms / 1_000)
+        (off_ms > APART_MAX_MS).then_some(off_ms / 1_000)
     }
 
     /// The server goes on for a while, but nobody new should come.

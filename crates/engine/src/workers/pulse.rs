@@ -41,13 +41,17 @@ pub async fn beat(engine: &Engine) -> Result<(), Fail> {
     lags(engine).await
 }
 
-/// Compares this machine's clock with the one that all servers share.
+/// Goes by the clock that all servers share, and compares this machine's with it.
 pub async fn compare_clocks(engine: &Engine) -> Result<(), Fail> {
-    let before = engine.clock.now_ms();
+    let clock = &engine.clock;
+    let (before, asked_us) = (clock.machine_ms(), clock.monotonic_us());
     let Some(shared) = engine.db.clock_ms().await? else {
         return Ok(());
     };
-    let off_ms = (before - shared).max(shared - engine.clock.now_ms()).max(0);
+    // Read at some moment between question and answer.
+    let (after, answered_us) = (clock.machine_ms(), clock.monotonic_us());
+    clock.follow(shared, asked_us.midpoint(answered_us));
+    let off_ms = (before - shared).max(shared - after).max(0);
     let was_off = engine.readiness.clock_off_s();
     engine.readiness.clock_is_off_by(off_ms);
     if let (Some(seconds), None) = (engine.readiness.clock_off_s(), was_off) {
@@ -59,7 +63,7 @@ pub async fn compare_clocks(engine: &Engine) -> Result<(), Fail> {
     Ok(())
 }
 
-/// What is due, what has expired and how old a signature is go by the clock.
+/// With SQLite, what is due and what has expired go by the machine's clock.
 fn tell_jump(engine: &Engine) {
     let Some(jumped_ms) = engine.jumps.look(&*engine.clock) else {
         return;
@@ -72,7 +76,7 @@ fn tell_jump(engine: &Engine) {
     tracing::warn!(
         direction,
         seconds = jumped_ms.unsigned_abs() / 1_000,
-        "the system's clock jumped: what falls due and expires goes by it; check NTP, and whether the machine was suspended"
+        "the system's clock jumped: with SQLite, what falls due and expires goes by it; check NTP, and whether the machine was suspended"
     );
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::{Instant, SystemTime};
 
-use till_engine::base::clock::Clock;
+use till_engine::base::clock::{Clock, Followed};
 
 pub struct TestClock {
     started: Instant,
@@ -12,6 +12,8 @@ pub struct TestClock {
     /// How much older everything is than it seems.
     aged_us: AtomicU64,
     stopped: AtomicBool,
+    follows: AtomicBool,
+    shared: Followed,
 }
 
 impl TestClock {
@@ -29,6 +31,8 @@ impl TestClock {
             ahead_ms: AtomicI64::new(0),
             aged_us: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
+            follows: AtomicBool::new(false),
+            shared: Followed::default(),
         }
     }
 
@@ -50,6 +54,11 @@ impl TestClock {
             .store(now_ms - self.started_ms, Ordering::SeqCst);
     }
 
+    /// From here on it goes by PostgreSQL's clock as a server does, and `advance_s` sets the machine's alone.
+    pub fn let_follow(&self) {
+        self.follows.store(true, Ordering::SeqCst);
+    }
+
     pub fn now_s(&self) -> i64 {
         self.now_ms() / 1_000
     }
@@ -57,6 +66,11 @@ impl TestClock {
 
 impl Clock for TestClock {
     fn now_ms(&self) -> i64 {
+        let shared = self.shared.now_ms(self.monotonic_us());
+        shared.unwrap_or_else(|| self.machine_ms())
+    }
+
+    fn machine_ms(&self) -> i64 {
         let passed_ms = if self.stopped.load(Ordering::SeqCst) {
             0
         } else {
@@ -68,5 +82,11 @@ impl Clock for TestClock {
     fn monotonic_us(&self) -> u64 {
         let passed_us = u64::try_from(self.started.elapsed().as_micros()).expect("a short test");
         passed_us + self.aged_us.load(Ordering::SeqCst)
+    }
+
+    fn follow(&self, shared_ms: i64, at_us: u64) {
+        if self.follows.load(Ordering::SeqCst) {
+            self.shared.tell(shared_ms, at_us, self.machine_ms());
+        }
     }
 }
