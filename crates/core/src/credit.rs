@@ -160,6 +160,8 @@ pub struct Claim {
     /// What nobody else is given while this pays it, and the id of the first entry about that: ids grow with time.
     pub own: Vec<(String, Units)>,
     pub own_since: Option<String>,
+    /// An open invoice asks for the rest of the price: what lowers it is its own although that does not pay the period.
+    pub keeps_part: bool,
     /// The period that it would pay; none for what takes whatever there is.
     pub period: Option<PeriodClaim>,
 }
@@ -212,7 +214,7 @@ impl Claim {
     }
 }
 
-/// Shares what there is among claims. What is a period's own stays with it, as long as that pays it; who
+/// Shares what there is among claims. What is a period's own stays with it, as long as that pays it or lowers its open invoice; who
 /// takes whatever there is keeps what was its own of it. Nobody's own is what was another's before, whether or not that one can
 /// have it now. Of the rest the first claim is given first. What it comes to depends on nothing else.
 pub fn share(sources: &[CreditSource<'_>], claims: &[Claim]) -> Vec<FoundCredit> {
@@ -226,7 +228,7 @@ pub fn share(sources: &[CreditSource<'_>], claims: &[Claim]) -> Vec<FoundCredit>
         let own = only(&nobodys, &claim.own);
         remove(&mut nobodys, &claim.own);
         let own = find(&own, &claim.wanted);
-        if claim.period.is_none() || claim.is_paid_by(&own.value) {
+        if claim.period.is_none() || claim.keeps_part || claim.is_paid_by(&own.value) {
             remove(&mut left, &own.from);
             shared[at] = own;
         }
@@ -367,6 +369,7 @@ mod tests {
                 .map(|(payment, units)| ((*payment).to_owned(), Units(*units)))
                 .collect(),
             own_since: None,
+            keeps_part: false,
             period: None,
         }
     }

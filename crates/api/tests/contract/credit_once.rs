@@ -8,7 +8,7 @@ use crate::credit::{asked, assert_conserved, credit, due, top_up};
 use crate::harness::{BASE, Till, id, text};
 use crate::periods::settle;
 use crate::statuses::{balances, books, tokens};
-use crate::subscriptions::{act, begin, look, pay, plan, subscribe};
+use crate::subscriptions::{DAY_S, act, begin, look, pay, plan, subscribe};
 
 async fn refund(till: &Till, invoice: &str, amount: &str) -> crate::harness::Reply {
     let path = format!("/v1/invoices/{invoice}/refunds");
@@ -185,6 +185,32 @@ on_every_engine! {
         settle(&till).await;
         assert_eq!(look(&till, &made).await["status"], "active");
         assert_eq!(till.retrieve(&open).await["amount_overpaid"], tokens("4.000003", BASE), "it can be given back");
+        assert_conserved(&till).await;
+    }
+
+    async fn what_lowers_an_open_invoice_is_not_taken_by_who_is_charged_again(world: World) {
+        let (till, customer) = begin(&world).await;
+        let plan = plan(&till, json!({})).await;
+        let paused = subscribe(&till, &customer, &plan).await;
+        till.simulate(&text(&paused["latest_invoice"]), json!({})).await;
+        till.advance(32 * DAY_S).await;
+        settle(&till).await;
+        act(&till, &paused, "pause", json!({})).await.ok(200);
+        let other = subscribe(&till, &customer, &plan).await;
+        let open = text(&other["latest_invoice"]);
+        top_up(&till, &customer, "4.00", BASE).await;
+        settle(&till).await;
+        assert_eq!(due(&till, &other, BASE).await, "21.00");
+        // It was asked for before the other one, and is charged again.
+        act(&till, &paused, "resume", json!({})).await.ok(200);
+        settle(&till).await;
+        assert_eq!(look(&till, &other).await["latest_invoice"], json!(open));
+        assert_eq!(till.retrieve(&open).await["status"], "awaiting_payment");
+        assert_eq!((due(&till, &paused, BASE).await, due(&till, &other, BASE).await), ("25.00".to_owned(), "21.00".to_owned()));
+        // What comes in afterwards goes to the one that was asked for first.
+        top_up(&till, &customer, "6.00", BASE).await;
+        settle(&till).await;
+        assert_eq!((due(&till, &paused, BASE).await, due(&till, &other, BASE).await), ("19.00".to_owned(), "21.00".to_owned()));
         assert_conserved(&till).await;
     }
 

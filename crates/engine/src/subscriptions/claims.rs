@@ -48,6 +48,8 @@ pub(super) struct Claim {
     /// What credit alone paid its period with when that was first asked for, or what its attempt was made
     /// with, where that was paid to or has ended; returned or not.
     own: Vec<CreditRow>,
+    /// Its open invoice asks for the rest, and nobody has a better right to what lowers it.
+    keeps_part: bool,
     pub(super) wanted: Value,
     /// What it has of payments that are held or rejected, and keeps.
     pub(super) fixed: Value,
@@ -112,6 +114,7 @@ impl Claim {
                 .map(|entry| (entry.payment.clone(), entry.units))
                 .collect(),
             own_since: self.own.first().map(|own| own.id.clone()),
+            keeps_part: self.keeps_part,
             period: terms.map(|terms| PeriodClaim { fixed, ..terms }),
         }
     }
@@ -328,6 +331,7 @@ impl Payer<'_> {
             may_be_paid_again: false,
             entries: Vec::new(),
             own,
+            keeps_part: false,
             wanted,
             fixed: Value::zero(),
             asked: asked(tx, attempts).await?,
@@ -364,13 +368,17 @@ impl Payer<'_> {
         let asked = asked(tx, &made).await?;
         let has = all.iter().filter(|entry| entry.returned_at.is_none());
         let entries: Vec<CreditRow> = has.cloned().collect();
+        let keeps_part = kind == Kind::Unpaid && self.is_undisturbed(&charge);
+        let first_own = own(tx, &made).await?;
         let own = match kind {
             Kind::PaidTo | Kind::Ended => all.into_iter().filter(|it| it.is_first).collect(),
             Kind::PaidByCredit if self.is_undisturbed(&charge) => entries.clone(),
-            _ => own(tx, &made).await?,
+            _ if keeps_part => entries.clone(),
+            _ => first_own.clone(),
         };
         let paid_with = match kind {
             Kind::PaidByCredit => &entries,
+            Kind::Unpaid => &first_own,
             _ => &own,
         };
         let may_be_paid_again = match (kind, &charge.invoice) {
@@ -393,6 +401,7 @@ impl Payer<'_> {
             may_be_paid_again,
             entries,
             own,
+            keeps_part,
             fixed: Value::zero(),
             terms,
         })
