@@ -48,6 +48,9 @@ pub(super) struct Claim {
     /// What credit alone paid its period with when that was first asked for, or what its attempt was made
     /// with, where that was paid to or has ended; returned or not.
     own: Vec<CreditRow>,
+    /// The id of the first entry about what is its own. Where that is what had paid the period at first, it is the id of then: who
+    /// comes before whom must not follow from who was given the same again last.
+    own_since: Option<String>,
     /// Its open invoice asks for the rest, and nobody has a better right to what lowers it.
     keeps_part: bool,
     pub(super) wanted: Value,
@@ -96,6 +99,19 @@ async fn own(tx: &mut Tx, made: &[&ChargeRow]) -> Result<Vec<CreditRow>, Fail> {
     Ok(credits::first_of_charge(tx, scope, id, first.number).await?)
 }
 
+/// Whether these are the same units of the same payments.
+fn is_same(some: &[CreditRow], others: &[CreditRow]) -> bool {
+    let units = |of: &[CreditRow]| {
+        let mut sums: BTreeMap<String, Units> = BTreeMap::new();
+        for entry in of {
+            let sum = sums.entry(entry.payment.clone()).or_insert(Units::ZERO);
+            *sum = sum.plus(entry.units);
+        }
+        sums
+    };
+    units(some) == units(others)
+}
+
 impl Claim {
     /// What it has of this payment is not shared, and is not needed a second time.
     pub(super) fn keep(&mut self, entry: CreditRow) {
@@ -113,7 +129,7 @@ impl Claim {
             own: own
                 .map(|entry| (entry.payment.clone(), entry.units))
                 .collect(),
-            own_since: self.own.first().map(|own| own.id.clone()),
+            own_since: self.own_since.clone(),
             keeps_part: self.keeps_part,
             period: terms.map(|terms| PeriodClaim { fixed, ..terms }),
         }
@@ -321,6 +337,7 @@ impl Payer<'_> {
     ) -> Result<Claim, Fail> {
         let row = self.row;
         let own = own(tx, attempts).await?;
+        let own_since = own.first().map(|own| own.id.clone());
         let terms = self.terms(takes, &own);
         let wanted = terms.enough.clone().unwrap_or_else(|| self.price());
         Ok(Claim {
@@ -331,6 +348,7 @@ impl Payer<'_> {
             may_be_paid_again: false,
             entries: Vec::new(),
             own,
+            own_since,
             keeps_part: false,
             wanted,
             fixed: Value::zero(),
@@ -381,6 +399,11 @@ impl Payer<'_> {
             Kind::Unpaid => &first_own,
             _ => &own,
         };
+        let since = match is_same(&own, &first_own) {
+            true => first_own.first(),
+            false => own.first(),
+        };
+        let own_since = since.map(|entry| entry.id.clone());
         let may_be_paid_again = match (kind, &charge.invoice) {
             (Kind::Unpaid, Some(id)) => {
                 let payments = till_store::payments::of_invoice(tx, &row.scope, id).await?;
@@ -401,6 +424,7 @@ impl Payer<'_> {
             may_be_paid_again,
             entries,
             own,
+            own_since,
             keeps_part,
             fixed: Value::zero(),
             terms,
