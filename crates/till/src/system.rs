@@ -1,24 +1,28 @@
 //! The one file that asks the machine what time it is and for random bytes.
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use rustix::time::{ClockId, clock_gettime};
 use till_engine::base::clock::{Clock, Entropy, Followed};
 
 /// The machine's clock, until it is told of one that all servers share.
 #[derive(Debug)]
 pub struct SystemClock {
-    started: Instant,
+    started_us: u64,
     shared: Followed,
 }
 
+/// How long the machine has been up, with the time in which it slept.
+fn up_us() -> u64 {
+    let up = clock_gettime(ClockId::Boottime);
+    let whole_us = u64::try_from(up.tv_sec).unwrap_or(0) * 1_000_000;
+    whole_us + u64::try_from(up.tv_nsec / 1_000).unwrap_or(0)
+}
+
 impl SystemClock {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "here is where the context's time comes from"
-    )]
     pub fn start() -> SystemClock {
         SystemClock {
-            started: Instant::now(),
+            started_us: up_us(),
             shared: Followed::default(),
         }
     }
@@ -43,11 +47,11 @@ impl Clock for SystemClock {
     }
 
     fn monotonic_us(&self) -> u64 {
-        u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX)
+        up_us().saturating_sub(self.started_us)
     }
 
     fn follow(&self, shared_ms: i64, at_us: u64) {
-        self.shared.tell(shared_ms, at_us, self.machine_ms());
+        self.shared.tell(shared_ms, at_us);
     }
 }
 

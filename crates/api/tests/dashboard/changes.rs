@@ -309,6 +309,35 @@ on_every_engine! {
         assert!((shared..=shared + 600_000).contains(&ends), "{second}");
     }
 
+    async fn a_server_that_was_paused_asks_for_the_time_before_it_dates_a_change(world: World) {
+        world.clock.let_follow();
+        let till = world.till_with(Setup { workers: false, ..Setup::default() }).await;
+        let engine = till.engine();
+        let owner = owner(&till).await.in_mode("test");
+        let Some(shared) = engine.db.clock_ms().await.unwrap() else {
+            return;
+        };
+        // All that the machine knows is ten minutes old.
+        engine.clock.follow(shared - 600_000, engine.clock.monotonic_us());
+        let change = owner.post("changes", later(destination(FIRST), 60)).await.ok(201);
+        let ends = till_core::time::parse(change["effective_at"].as_str().unwrap()).unwrap();
+        assert!((shared + 60_000..shared + 120_000).contains(&ends), "{change}");
+    }
+
+    async fn while_nothing_falls_due_a_change_can_be_stopped_whatever_the_time(world: World) {
+        let till = world.till_with(Setup { workers: false, ..Setup::default() }).await;
+        let engine = till.engine();
+        let owner = owner(&till).await.in_mode("test");
+        let change = owner.post("changes", later(destination(FIRST), 600)).await.ok(201);
+        world.clock.advance_s(601);
+        engine.readiness.clock_is_off_by(601_000);
+        assert_ne!(paid_to(&owner).await, FIRST);
+        let ended = owner.act(&format!("changes/{}/cancel", id(&change))).await.ok(200);
+        assert_eq!(ended["status"], "cancelled");
+        engine.readiness.clock_is_off_by(0);
+        assert_ne!(paid_to(&owner).await, FIRST);
+    }
+
     async fn whoever_loses_the_right_loses_the_change(world: World) {
         let till = world.till().await;
         let owner = owner(&till).await.in_mode("test");

@@ -58,15 +58,10 @@ impl Followed {
         (ahead_ms != FOLLOWS_NONE).then(|| ahead_ms.saturating_add(whole_ms(monotonic_us)))
     }
 
-    /// Goes by what the shared clock showed. Where that is neither what was expected nor what the machine shows, it was the
-    /// shared clock that was set: the time goes on as before until two of the three agree.
-    pub fn tell(&self, shared_ms: i64, at_us: u64, machine_ms: i64) {
-        let is_near = |other: i64| other.saturating_sub(shared_ms).saturating_abs() <= APART_MAX_MS;
-        let expected = self.now_ms(at_us);
-        if expected.is_none_or(is_near) || is_near(machine_ms) {
-            let ahead_ms = shared_ms.saturating_sub(whole_ms(at_us));
-            self.ahead_ms.store(ahead_ms, Ordering::Relaxed);
-        }
+    /// Goes by what the shared clock showed.
+    pub fn tell(&self, shared_ms: i64, at_us: u64) {
+        let ahead_ms = shared_ms.saturating_sub(whole_ms(at_us));
+        self.ahead_ms.store(ahead_ms, Ordering::Relaxed);
     }
 }
 
@@ -132,30 +127,14 @@ mod tests {
     }
 
     #[test]
-    fn the_shared_time_goes_on_whatever_the_machine_s_clock_is_set_to() {
-        let (shared, hours_ms) = (Followed::default(), 3 * 3_600_000);
+    fn the_shared_time_goes_on_by_the_clock_that_only_goes_forward() {
+        let shared = Followed::default();
         assert_eq!(shared.now_ms(5_000_000), None);
-        // The machine's is wrong from the start: what all share counts.
-        shared.tell(1_700_000_000_000, 5_000_000, 1_700_000_000_000 + hours_ms);
+        shared.tell(1_700_000_000_000, 5_000_000);
         assert_eq!(shared.now_ms(6_000_000), Some(1_700_000_001_000));
-        // It drifts, and is followed, whatever the machine's shows.
-        shared.tell(1_700_000_001_250, 6_000_000, 0);
-        assert_eq!(shared.now_ms(6_000_000), Some(1_700_000_001_250));
-    }
-
-    #[test]
-    fn a_shared_clock_that_is_set_is_followed_once_the_machine_s_agrees() {
-        let (shared, hours_ms) = (Followed::default(), 3 * 3_600_000);
-        shared.tell(1_700_000_000_000, 0, 1_700_000_000_000);
-        shared.tell(1_700_000_005_000 + hours_ms, 5_000_000, 1_700_000_005_000);
-        assert_eq!(shared.now_ms(5_000_000), Some(1_700_000_005_000));
-        // A machine that slept: what only goes forward stood still.
-        shared.tell(
-            1_700_000_006_000 + hours_ms,
-            6_000_000,
-            1_700_000_006_000 + hours_ms,
-        );
-        assert_eq!(shared.now_ms(6_000_000), Some(1_700_000_006_000 + hours_ms));
+        // It drifts, or this machine was paused.
+        shared.tell(1_700_000_050_250, 6_000_000);
+        assert_eq!(shared.now_ms(6_000_000), Some(1_700_000_050_250));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use till_core::money::{self, Currency};
 use till_core::payment::Level;
-use till_store::Db;
+use till_store::{Db, StoreError, Tx};
 
 use super::clock::{Clock, Entropy, Ids, Jumps};
 use super::feeds::Feeds;
@@ -254,6 +254,16 @@ impl Engine {
         if effects.mail {
             self.nudges.mail();
         }
+    }
+
+    /// The time by the clock that all servers share, asked for now: this machine may have been paused since it was last told.
+    pub async fn ask_the_time(&self, tx: &mut Tx) -> Result<i64, StoreError> {
+        let asked_us = self.clock.monotonic_us();
+        if let Some(shared) = tx.clock_ms().await? {
+            let answered_us = self.clock.monotonic_us();
+            self.clock.follow(shared, asked_us.midpoint(answered_us));
+        }
+        Ok(self.clock.now_ms())
     }
 
     /// The level at which a payment of an invoice of this price counts.

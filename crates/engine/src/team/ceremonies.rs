@@ -166,6 +166,12 @@ pub fn if_there<T>(taken: Result<T, Fail>) -> Result<Option<T>, Fail> {
     }
 }
 
+/// Whether the browser says that another site's page asked, with ours inside it. The library does not look.
+pub fn is_embedded(client_data: &[u8]) -> bool {
+    let said: Option<Value> = serde_json::from_slice(client_data).ok();
+    said.is_some_and(|said| said["crossOrigin"] == Value::Bool(true))
+}
+
 /// Holds a passkey's answer against what it was asked, and writes down that it was used. `user` is whose it must be;
 /// where nobody is known yet, the answer says whose it is.
 pub async fn verify(
@@ -178,6 +184,9 @@ pub async fn verify(
     let Ok(answer) = serde_json::from_value::<PublicKeyCredential>(answer.clone()) else {
         return Ok(Err(Rejected::Wrong { user: None }));
     };
+    if is_embedded(&answer.response.client_data_json) {
+        return Ok(Err(Rejected::Wrong { user: None }));
+    }
     let found =
         till_store::passkeys::by_credential_for_update(tx, answer.get_credential_id()).await?;
     let Some(row) = found.filter(|row| user.is_none_or(|user| row.user_id == user)) else {

@@ -168,7 +168,7 @@ async fn make(
     }
     let delay_ms = delay(tx, engine, scope, new).await?;
     let row = merchant.clone();
-    let now = Merchant { row }.now(engine.clock.now_ms());
+    let now = Merchant { row }.now(engine.ask_the_time(tx).await?);
     let secret = (kind == ChangeKind::WebhookSecret).then(|| new_secret(engine.ids.random()));
     let sealed = secret.as_deref().map(|of| secrets::seal(engine, scope, of));
     let mut change = ChangeRow {
@@ -406,7 +406,10 @@ pub async fn cancel(tx: &mut Tx, context: &TeamContext<'_>, id: &str) -> Result<
     let found = till_store::changes::find_for_update(tx, scope, id).await?;
     let mut change = found.ok_or_else(missing)?;
     let now = Merchant { row }.now(context.now);
-    if !can_cancel(change.status, change.effective_at, now) {
+    // While nothing falls due here, what nobody has put in effect can be stopped whatever the time.
+    let is_stopped =
+        change.status == ChangeStatus::Pending && engine.readiness.clock_off_s().is_some();
+    if !is_stopped && !can_cancel(change.status, change.effective_at, now) {
         return Err(Refusal::of(Code::ChangeNotPending).into());
     }
     change.cancelled_by = Some(context.asked.user.to_string());

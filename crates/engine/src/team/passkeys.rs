@@ -109,6 +109,9 @@ pub async fn register(
     let state: PasskeyRegistration = ceremonies::kept(&state)?;
     let answer: RegisterPublicKeyCredential =
         serde_json::from_value(answer.clone()).map_err(|_| ceremonies::failed())?;
+    if ceremonies::is_embedded(&answer.response.client_data_json) {
+        return Err(ceremonies::failed().into());
+    }
     // Held, so that two registrations at once cannot both be the last that is allowed.
     till_store::users::find_for_update(tx, &asked.user).await?;
     let own = till_store::passkeys::of_user(tx, &asked.user).await?;

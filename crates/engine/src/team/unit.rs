@@ -297,8 +297,10 @@ async fn load<'e>(
     asked: &'e SignedRequest,
     effects: &'e Effects,
 ) -> Result<TeamContext<'e>, Fail> {
-    let now = engine.clock.now_ms();
-    let session = till_store::sessions::find_for_share(tx, &asked.session).await?;
+    // Asked for, not counted on: nothing here may be dated by a server that was paused until now.
+    let now = engine.ask_the_time(tx).await?;
+    // Held as who writes it holds it: two who share a row and both want to write it wait for each other.
+    let session = till_store::sessions::find_for_update(tx, &asked.session).await?;
     if session.is_none_or(|session| session.ended_at.is_some()) {
         return Err(Refusal::of(Code::SessionExpired).into());
     }

@@ -183,10 +183,11 @@ async fn periodic(engine: Arc<Engine>, mut stopping: Stopping, period: Duration,
             Work::Payouts => payouts::look_at_due(&engine).await,
             Work::Screen => payouts::screen_waiting(&engine).await,
             Work::Streams => stream::poll(&engine).await,
-            Work::Pulse => match pulse::beat(&engine).await {
-                Ok(()) => pulse::compare_clocks(&engine).await,
-                Err(fail) => Err(fail),
-            },
+            Work::Pulse => {
+                let beaten = pulse::beat(&engine).await;
+                let compared = pulse::compare_clocks(&engine).await;
+                beaten.and(compared)
+            }
             Work::Prices => prices::observe(&engine).await,
             Work::KeyUses => key_uses::write(&engine).await,
         };

@@ -76,7 +76,7 @@ fn tell_jump(engine: &Engine) {
     tracing::warn!(
         direction,
         seconds = jumped_ms.unsigned_abs() / 1_000,
-        "the system's clock jumped: with SQLite, what falls due and expires goes by it; check NTP, and whether the machine was suspended"
+        "the system's clock jumped: check NTP, and whether the machine was suspended"
     );
 }
 

@@ -92,13 +92,13 @@ impl Tx {
         }
     }
 
-    /// The time by the clock that all servers share: the database's, or ours where it has none of its own.
-    pub(crate) async fn shared_clock_ms(&mut self, ours: i64) -> Result<i64, StoreError> {
+    /// What the database's own clock shows; nothing where that is ours.
+    pub async fn clock_ms(&mut self) -> Result<Option<i64>, StoreError> {
         if self.dialect() != Dialect::Postgres {
-            return Ok(ours);
+            return Ok(None);
         }
         let shown: Option<(i64,)> = self.one(CLOCK_MS, &[]).await?;
-        Ok(shown.map_or(ours, |(ms,)| ms))
+        Ok(shown.map(|(ms,)| ms))
     }
 
     /// Appended to a SELECT, keeps its rows from changing until this unit ends. SQLite has one writer anyway.

@@ -86,7 +86,7 @@ impl Clock for TestClock {
 
     fn follow(&self, shared_ms: i64, at_us: u64) {
         if self.follows.load(Ordering::SeqCst) {
-            self.shared.tell(shared_ms, at_us, self.machine_ms());
+            self.shared.tell(shared_ms, at_us);
         }
     }
 }
