@@ -35,6 +35,8 @@ pub struct Authenticator {
     pub origin: String,
     /// Whether its user gave a finger or a code.
     pub verifies: bool,
+    /// Whether the page that asks is inside another site's.
+    pub is_embedded: bool,
 }
 
 fn fresh(what: &str) -> [u8; 32] {
@@ -75,11 +77,12 @@ impl Authenticator {
             counter: 0,
             origin: ORIGIN.to_owned(),
             verifies: true,
+            is_embedded: false,
         }
     }
 
     fn client_data(&self, kind: &str, options: &Value) -> String {
-        json!({ "type": kind, "challenge": options["challenge"], "origin": self.origin, "crossOrigin": false }).to_string()
+        json!({ "type": kind, "challenge": options["challenge"], "origin": self.origin, "crossOrigin": self.is_embedded }).to_string()
     }
 
     fn data(&mut self, host: &str, flags: u8) -> Vec<u8> {

@@ -1,5 +1,6 @@
 //! A passkey's yes is for one request: its session, account, mode, path and body, once, within five minutes.
 
+use futures::future::join_all;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use till_core::role::Role;
@@ -52,6 +53,18 @@ on_every_engine! {
         first.send().await.ok(200);
         owner.call("POST", "passkeys/begin").once("begin-once").send().await.ok(200);
         assert!(data(&owner.get("passkeys").await.ok(200))[0]["last_used_at"].is_string());
+    }
+
+    async fn of_answers_at_once_one_counts_and_none_waits_for_another_in_turn(world: World) {
+        let till = world.till().await;
+        let mut owner = with_passkey(&till).await;
+        let begun = owner.post("confirmations", asked(BEGIN)).await.ok(201);
+        let path = format!("confirmations/{}", id(&begun));
+        let body = json!({ "credential": owner.authenticator.get(&begun["options"]) });
+        let answers = join_all((0..6).map(|_| owner.post(&path, body.clone()))).await;
+        let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+        statuses.sort_unstable();
+        assert_eq!(statuses, [200, 401, 401, 401, 401, 401]);
     }
 
     async fn a_confirmation_is_for_its_own_path_body_and_session(world: World) {

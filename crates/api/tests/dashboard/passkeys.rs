@@ -78,7 +78,9 @@ on_every_engine! {
         elsewhere.origin = "https://evil.example".to_owned();
         let mut careless = Authenticator::new();
         careless.verifies = false;
-        for mut device in [elsewhere, careless] {
+        let mut embedded = Authenticator::new();
+        embedded.is_embedded = true;
+        for mut device in [elsewhere, careless, embedded] {
             let begun = begun(&owner).await;
             let body = answer(&begun, device.create(&begun["options"]));
             owner.post("passkeys", body).await.refused(401, "passkey_failed", None);

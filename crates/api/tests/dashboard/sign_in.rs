@@ -80,6 +80,11 @@ on_every_engine! {
         let body = json!({ "ceremony": begun["id"], "credential": owner.authenticator.get(&begun["options"]) });
         fresh.post("sign_in/passkey", body).await.refused(401, "ceremony_expired", None);
         let begun = fresh.act("sign_in/passkey/begin").await.ok(200);
+        owner.authenticator.is_embedded = true;
+        let embedded = json!({ "ceremony": begun["id"], "credential": owner.authenticator.get(&begun["options"]) });
+        fresh.post("sign_in/passkey", embedded).await.refused(401, "passkey_failed", None);
+        owner.authenticator.is_embedded = false;
+        let begun = fresh.act("sign_in/passkey/begin").await.ok(200);
         let late = json!({ "ceremony": begun["id"], "credential": owner.authenticator.get(&begun["options"]) });
         world.clock.advance_s(5 * MINUTE_S);
         fresh.post("sign_in/passkey", late).await.refused(401, "ceremony_expired", None);
