@@ -1,11 +1,14 @@
 //! New organisations, for those who may make them.
 
+use scoped_futures::ScopedFutureExt as _;
 use serde_json::json;
 use till_core::role::Role;
 use till_engine::{DashboardConfig, Signup};
+use till_store::{StoreError, Tx};
 
 use crate::browser::{Browser, invite, owner};
-use crate::harness::{Setup, text};
+use crate::given::user_of;
+use crate::harness::{Setup, data, text};
 
 on_every_engine! {
     async fn an_operator_makes_an_organization_and_owns_it(world: World) {
@@ -21,6 +24,20 @@ on_every_engine! {
         till.call("GET", "/v1/invoices").key(&key).send().await.ok(200);
         let session = operator.get("session").await.ok(200);
         assert_eq!(session["organizations"].as_array().unwrap().len(), 2);
+        // The keys are the founder's: who is no member any more loses what they can do.
+        let account = text(&made["organization"]["id"]);
+        let mut there = operator.in_mode("test");
+        there.account = Some(account.clone());
+        for key in data(&there.get("api_keys").await.ok(200)) {
+            assert_eq!((&key["created_by"]["type"], &key["created_by"]["email"]), (&json!("user"), &json!("op@example.com")), "{key}");
+        }
+        let founder = user_of(&operator).await;
+        let (account, founder) = (&*account, &*founder);
+        let left: Result<(), StoreError> = till.engine().db.write(move |tx: &mut Tx| {
+            async move { till_store::members::remove(tx, account, founder).await }.scope_boxed()
+        }).await;
+        left.unwrap();
+        till.call("GET", "/v1/invoices").key(&key).send().await.refused(403, "api_key_permission_denied", None);
     }
 
     async fn others_do_where_sign_up_is_open(world: World) {

@@ -78,18 +78,20 @@ pub async fn create_account(
     destinations: &[(Family, Mode, String)],
 ) -> Result<NewAccount, Fail> {
     let created = engine.db.write(move |tx| {
-        async move { create_in(tx, engine, name, modes, destinations).await }.scope_boxed()
+        async move { create_in(tx, engine, name, modes, destinations, &Actor::Operator).await }
+            .scope_boxed()
     });
     created.await
 }
 
-/// The same, as part of a unit of work.
+/// The same, as part of a unit of work. Its keys are `by`'s, where that is a member.
 pub async fn create_in(
     tx: &mut Tx,
     engine: &Engine,
     name: &str,
     modes: Modes,
     destinations: &[(Family, Mode, String)],
+    by: &Actor,
 ) -> Result<NewAccount, Fail> {
     let now = engine.clock.now_ms();
     let account = engine.ids.make(IdKind::Account);
@@ -100,12 +102,19 @@ pub async fn create_in(
         Modes::TestAndLive => ApplicationStatus::Approved,
     };
     till_store::applications::insert(tx, &application, &account, status).await?;
-    let test = set_up_mode(engine, tx, &Scope::new(&account, Mode::Test), destinations).await?;
+    let test = set_up_mode(
+        engine,
+        tx,
+        &Scope::new(&account, Mode::Test),
+        destinations,
+        by,
+    )
+    .await?;
     let live = match modes {
         Modes::TestOnly => None,
         Modes::TestAndLive => {
             let scope = Scope::new(&account, Mode::Live);
-            Some(set_up_mode(engine, tx, &scope, destinations).await?)
+            Some(set_up_mode(engine, tx, &scope, destinations, by).await?)
         }
     };
     Ok(NewAccount {
@@ -131,6 +140,7 @@ async fn set_up_mode(
     tx: &mut Tx,
     scope: &Scope,
     given: &[(Family, Mode, String)],
+    by: &Actor,
 ) -> Result<ModeKeys, Fail> {
     let named = |family: Family, address: &str| (family.namespace().to_owned(), address.to_owned());
     let mut own: BTreeMap<String, String> = given
@@ -158,8 +168,8 @@ async fn set_up_mode(
     till_store::accounts::insert_merchant(tx, scope, defaults, &own).await?;
     destinations::register(tx, scope, &own).await?;
     Ok(ModeKeys {
-        secret_key: add_key(engine, tx, scope, KeyKind::Secret).await?,
-        publishable_key: add_key(engine, tx, scope, KeyKind::Publishable).await?,
+        secret_key: add_key(engine, tx, scope, KeyKind::Secret, by).await?,
+        publishable_key: add_key(engine, tx, scope, KeyKind::Publishable, by).await?,
         webhook_secret: secrets::add(tx, engine, scope).await?,
     })
 }
@@ -169,11 +179,23 @@ async fn add_key(
     tx: &mut Tx,
     scope: &Scope,
     kind: KeyKind,
+    by: &Actor,
 ) -> Result<String, Fail> {
-    let made = make_key(engine, tx, scope, kind, None).await?;
+    let member = match by {
+        Actor::Member(user) => Some((None, &**user)),
+        _ => None,
+    };
+    let made = make_key(engine, tx, scope, kind, member).await?;
     let details = json!({"kind": kind.as_str(), "hint": &made.hint});
-    let by = (scope, &Actor::Operator);
-    audit::record_by(tx, engine, by, Action::ApiKeyCreated, &made.id, details).await?;
+    audit::record_by(
+        tx,
+        engine,
+        (scope, by),
+        Action::ApiKeyCreated,
+        &made.id,
+        details,
+    )
+    .await?;
     Ok(made.key)
 }
 
@@ -256,7 +278,7 @@ async fn new_key(
                     let (action, target) = (Action::ApiKeyRolled, &*scope.account);
                     audit::record_by(tx, engine, by, action, target, details).await?;
                 }
-                add_key(engine, tx, scope, kind).await
+                add_key(engine, tx, scope, kind, &Actor::Operator).await
             }
             .scope_boxed()
         })

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use till_core::asset::Registry;
-use till_core::credit::{self, PeriodClaim, Takes, Value};
+use till_core::credit::{self, FoundCredit, PeriodClaim, Takes, Value};
 use till_core::invoice::Status as InvoiceStatus;
 use till_core::money::{Currency, Units};
 use till_core::subscription::{ChargeState, LEAD_MS, NextStep, next};
@@ -255,7 +255,6 @@ pub(super) async fn claims(
         }
         let unmade = payer.unmade(tx, &made).await?;
         made.extend(unmade);
-        part_after_part(&mut made);
         claims.extend(made);
     }
     claims.sort_by(|a, b| {
@@ -269,21 +268,31 @@ pub(super) async fn claims(
     Ok(claims)
 }
 
-/// While an earlier period is paid in part and waits for the rest, no later one is asked for: a part is of no use to it.
-fn part_after_part(made: &mut [Claim]) {
-    let is_waiting = |claim: &&Claim| {
+/// While an earlier period is paid in part and waits for the rest, no later one of its subscription is asked for: a part is of no use
+/// to it. `given` is what each is given otherwise: one that has its rest by that waits for nothing. Says whether that changes anything.
+pub(super) fn part_after_part(claims: &mut [Claim], given: &[FoundCredit]) -> bool {
+    let mut waiting: BTreeMap<String, i64> = BTreeMap::new();
+    for (claim, found) in claims.iter().zip(given) {
         let charge = claim.charge.as_ref();
-        claim.kind == Kind::PaidTo && charge.is_some_and(|it| it.state != ChargeState::Paid)
-    };
-    let waiting = made.iter().filter(is_waiting).map(|claim| claim.period);
-    let Some(first) = waiting.min() else { return };
-    for claim in made.iter_mut().filter(|claim| claim.period > first) {
-        if let Some(terms) = &mut claim.terms
+        let is_open = charge.is_some_and(|charge| charge.state != ChargeState::Paid);
+        if claim.kind == Kind::PaidTo && is_open && found.value < claim.wanted {
+            let first = waiting.entry(claim.subscription.clone());
+            let first = first.or_insert(claim.period);
+            *first = (*first).min(claim.period);
+        }
+    }
+    let mut is_changed = false;
+    for claim in claims {
+        let first = waiting.get(&claim.subscription);
+        if let (Some(terms), Some(first)) = (&mut claim.terms, first)
+            && claim.period > *first
             && terms.takes == Takes::Some
         {
             terms.takes = Takes::All;
+            is_changed = true;
         }
     }
+    is_changed
 }
 
 impl Payer<'_> {

@@ -15,7 +15,7 @@ use till_store::credits::{self, CreditRow};
 use till_store::subscriptions::{self, ChargeRow};
 use till_store::timers::TimerRow;
 
-use super::claims::{Claim, Kind, claims};
+use super::claims::{Claim, Kind, claims, part_after_part};
 use super::due::{ask_for_the_rest, lowered, worth};
 use super::hold::{Locked, hold, hold_all, hold_with, lock_all};
 use super::purse::{Purse, top_ups};
@@ -112,7 +112,10 @@ async fn redistribute(
             }
         }
     }
-    let given = give(context, &purse, &claims);
+    let mut given = give(context, &purse, &claims);
+    if part_after_part(&mut claims, &given) {
+        given = give(context, &purse, &claims);
+    }
     let mut shared = Shared::default();
     for (claim, found) in claims.into_iter().zip(given) {
         shared.take_in(context, &mut purse, claim, found)?;

@@ -55,7 +55,7 @@ pub async fn found(
     if !user.is_operator {
         check_count(tx, engine, &user.id).await?;
     }
-    let made = create_in(tx, engine, name, Modes::TestOnly, &[]).await?;
+    let made = create_in(tx, engine, name, Modes::TestOnly, &[], &context.actor()).await?;
     let member = MemberRow {
         account: made.id.clone(),
         user_id: user.id.clone(),

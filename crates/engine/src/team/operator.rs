@@ -110,7 +110,8 @@ pub async fn create(
     owner: &Email,
 ) -> Result<InvitedOrganizationView, Fail> {
     let engine = context.engine;
-    let account = accounts::create_in(tx, engine, name, Modes::TestOnly, &[]).await?;
+    let account =
+        accounts::create_in(tx, engine, name, Modes::TestOnly, &[], &Actor::Operator).await?;
     let new = NewInvite {
         account: &account.id,
         email: owner,
