@@ -3,6 +3,7 @@
 use futures::future::join_all;
 use serde_json::{Value, json};
 
+use crate::attempts::reverse;
 use crate::checkout::bind;
 use crate::credit::{asked, assert_conserved, credit, due, top_up};
 use crate::harness::{BASE, Till, id, text};
@@ -212,6 +213,52 @@ on_every_engine! {
         settle(&till).await;
         assert_eq!((due(&till, &paused, BASE).await, due(&till, &other, BASE).await), ("19.00".to_owned(), "21.00".to_owned()));
         assert_conserved(&till).await;
+    }
+
+    async fn who_waits_for_a_rest_that_the_same_credit_pays_keeps_nobody_waiting(world: World) {
+        let (till, first_customer) = begin(&world).await;
+        let second_customer = id(&till.post("/v1/customers", json!({ "name": "Grace" })).await.ok(201));
+        let mut ends = Vec::new();
+        for (customer, first_is_part) in [(first_customer, true), (second_customer, false)] {
+            let plan = plan(&till, json!({ "amount": "7.50", "interval": "week", "max_attempts": 3, "assets": [BASE] })).await;
+            top_up(&till, &customer, "6.00", BASE).await;
+            let made = subscribe(&till, &customer, &plan).await;
+            settle(&till).await;
+            let first = text(&look(&till, &made).await["latest_invoice"]);
+            for amount in ["1", "0.5"] {
+                till.simulate(&first, json!({ "amount": amount })).await;
+            }
+            settle(&till).await;
+            let mut topped_up = Vec::new();
+            for amount in ["2.50", "1.00", "6.00", "6.00", "2.50"] {
+                topped_up.push(top_up(&till, &customer, amount, BASE).await);
+                settle(&till).await;
+            }
+            till.advance(25 * DAY_S).await;
+            let fourth = text(&look(&till, &made).await["latest_invoice"]);
+            till.simulate(&fourth, json!({})).await;
+            settle(&till).await;
+            assert_eq!(look(&till, &made).await["status"], "active");
+            let parts = till.payments_of(&first).await;
+            let part = parts.iter().find(|part| part["amount"] == "0.50").unwrap();
+            let credit = &till.payments_of(&topped_up[3]).await[0];
+            let mut reversed = [part, credit];
+            if !first_is_part {
+                reversed.reverse();
+            }
+            for payment in reversed {
+                reverse(&till, payment).await;
+                settle(&till).await;
+            }
+            settle(&till).await;
+            let seen = look(&till, &made).await;
+            let asked = due(&till, &made, BASE).await;
+            let rest = till.retrieve(&fourth).await["amount_remaining"]["amount"].clone();
+            ends.push((seen["status"].clone(), asked, rest));
+            assert_conserved(&till).await;
+        }
+        assert_eq!(ends[0], ends[1]);
+        assert_eq!(ends[0].1, "6.00");
     }
 
     async fn a_wallet_that_was_told_more_before_may_still_send_that(world: World) {
